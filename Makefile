@@ -1,0 +1,60 @@
+# Works with nothing but Python >= 3.11, pip, make and git: the environment lives in .venv.
+
+VENV := .venv
+BIN  := $(VENV)/bin
+PIP  := $(BIN)/python -m pip --disable-pip-version-check --no-input
+
+# The first of these that is new enough; only looked for when the environment is created.
+NEW_ENOUGH := -c 'import sys; sys.exit(sys.version_info < (3, 11))'
+PYTHON ?= $(or $(shell for python in python3 python3.14 python3.13 python3.12 python3.11 python; do \
+    $$python $(NEW_ENOUGH) 2>/dev/null && echo $$python && break; done),python3)
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test lint clean
+
+help:
+	@echo "make demo    fit the odd/even digits that come with scikit-learn; results in demo-output/"
+	@echo "make test    ruff, mypy and every test"
+	@echo "make lint    ruff and mypy only"
+	@echo "make clean   remove the environment (.venv), the caches and the demo's results"
+	@echo
+	@echo "The first run creates .venv; PYTHON=/path/to/python3 chooses the interpreter (>= 3.11)."
+
+demo: $(VENV)/.installed
+	$(BIN)/cgboost odd-even --out demo-output
+
+test: lint
+	$(BIN)/python -m pytest
+
+lint: $(VENV)/.installed-dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy cgboost solvers
+
+clean:
+	rm -rf $(VENV) demo-output build dist *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	find cgboost solvers tests examples benchmarks -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
+
+# Stamps: each step runs once, and again when pyproject.toml changes.
+
+$(VENV)/.created:
+	@$(PYTHON) $(NEW_ENOUGH) 2>/dev/null || { \
+	  echo "cgboost needs Python 3.11 or newer; '$(PYTHON)' is: $$($(PYTHON) --version 2>&1)"; \
+	  echo "Name another one, for example: make $(or $(MAKECMDGOALS),demo) PYTHON=python3.13"; \
+	  exit 1; }
+	@echo "[1/2] Creating $(VENV) with $$($(PYTHON) --version)"
+	@# Some systems ship venv without its own copy of pip: then the system's pip fills it.
+	@$(PYTHON) -m venv --clear $(VENV) >/dev/null 2>&1 || { \
+	  $(PYTHON) -m venv --clear --without-pip $(VENV) && \
+	  $(PYTHON) -m pip --quiet --python $(BIN)/python install pip; }
+	@touch $@
+
+$(VENV)/.installed: $(VENV)/.created pyproject.toml
+	@echo "[2/2] Installing cgboost and its solvers (the first time takes a minute or two)"
+	@$(PIP) install --quiet --editable .
+	@touch $@
+
+$(VENV)/.installed-dev: $(VENV)/.created pyproject.toml
+	@echo "[2/2] Installing cgboost, its solvers and the test tools (the first time takes a minute or two)"
+	@$(PIP) install --quiet --editable ".[dev]"
+	@touch $@ $(VENV)/.installed

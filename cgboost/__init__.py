@@ -1,0 +1,22 @@
+"""Optimisation by column generation; boosting is its main job.
+
+A restricted master gives duals, a pricer finds the column that helps most, until nothing prices
+out and the duality gap certifies the answer.
+"""
+
+from cgboost.estimators import CGBoostClassifier, CGBoostRegressor
+from cgboost.generation import ColumnGeneration
+from cgboost.kernels import RBF, KernelLibrary, Linear, Polynomial, Precomputed
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "RBF",
+    "CGBoostClassifier",
+    "CGBoostRegressor",
+    "ColumnGeneration",
+    "KernelLibrary",
+    "Linear",
+    "Polynomial",
+    "Precomputed",
+]

@@ -1,0 +1,114 @@
+"""Columns, the hypotheses behind them, and the ensemble that they add up to.
+
+A *column* is a hypothesis seen on the training rows: one number per row. The *hypothesis* is the
+same thing as a function, so that it can be evaluated on new rows. Hypotheses that can be evaluated
+together (all centres of one kernel, say) share a *family*.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+FloatArray = NDArray[np.floating[Any]]
+
+PREDICTION_BLOCK = 2**23
+"""Numbers held at once while an ensemble is evaluated (64 MB of float64)."""
+
+
+class Family(Protocol):
+    """Hypotheses that are evaluated together."""
+
+    def outputs(self, X: Any, hypotheses: Sequence[Any]) -> FloatArray:
+        """Values of ``hypotheses`` on the rows of ``X``, shape (n_rows, n_hypotheses)."""
+        ...
+
+
+@runtime_checkable
+class Hypothesis(Protocol):
+    """A column as a function of new rows."""
+
+    @property
+    def family(self) -> Family:
+        """The family that evaluates this hypothesis."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class Column:
+    """One column of the master problem.
+
+    Attributes
+    ----------
+    values : ndarray of shape (n_rows,)
+        The column on the training rows.
+    key : hashable
+        Identity of the column; the loop never adds the same key twice.
+    hypothesis : Hypothesis or None
+        The column as a function of new rows; None where there are no new rows (cutting stock).
+    stratum : str
+        Name of the priority class the column came from (the kernel, for a kernel library).
+    """
+
+    values: FloatArray
+    key: Hashable
+    hypothesis: Hypothesis | None = None
+    stratum: str = ""
+
+
+def evaluate(hypotheses: Sequence[Hypothesis], X: Any) -> NDArray[np.float64]:
+    """Values of many hypotheses on new rows.
+
+    Parameters
+    ----------
+    hypotheses : sequence of Hypothesis
+    X : array-like with n_rows rows
+
+    Returns
+    -------
+    ndarray of shape (n_rows, len(hypotheses))
+    """
+    values = np.empty((X.shape[0], len(hypotheses)))
+    for family, places in _by_family(hypotheses):
+        values[:, places] = family.outputs(X, [hypotheses[j] for j in places])
+    return values
+
+
+def _by_family(hypotheses: Sequence[Hypothesis]) -> list[tuple[Family, list[int]]]:
+    groups: dict[int, tuple[Family, list[int]]] = {}
+    for place, hypothesis in enumerate(hypotheses):
+        family = hypothesis.family
+        groups.setdefault(id(family), (family, []))[1].append(place)
+    return list(groups.values())
+
+
+@dataclass
+class Ensemble:
+    """The model f(x) = Σ_j α_j h_j(x) + b.
+
+    Attributes
+    ----------
+    hypotheses : list of Hypothesis
+    coef : ndarray of shape (n_hypotheses,)
+    intercept : float
+    """
+
+    hypotheses: list[Hypothesis] = field(default_factory=list)
+    coef: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
+    intercept: float = 0.0
+
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """Model output f, shape (n_rows,); hypotheses with a zero coefficient cost nothing."""
+        active = np.flatnonzero(self.coef)
+        hypotheses = [self.hypotheses[j] for j in active]
+        coef = self.coef[active]
+        output = np.full(X.shape[0], self.intercept)
+        step = max(1, PREDICTION_BLOCK // max(1, len(hypotheses)))
+        for start in range(0, X.shape[0], step):
+            rows = slice(start, start + step)
+            output[rows] += evaluate(hypotheses, X[rows]) @ coef
+        return output

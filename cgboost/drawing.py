@@ -1,0 +1,101 @@
+"""The look of the pictures: panels, colours, scales and labels. Knows nothing of models."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+INK = "#333333"
+# Colours of Okabe and Ito, which readers with colour-blindness can tell apart. Beyond six names
+# they come again with another hatch.
+PALETTE = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00")
+HATCHES = ("", "///", "...", "xxx")
+LOG_FROM = 100.0  # values that span more than this factor are drawn on a logarithmic scale
+MANY_POINTS = 60  # a curve with more points than this is drawn without markers
+
+
+def panels(axes: Iterable[Axes] | None, count: int, *, vertical: bool) -> tuple[Figure, list[Axes]]:
+    """Return the figure and panels to draw on: the given ones, or those of a new figure.
+
+    Raises
+    ------
+    ValueError
+        If the number of given axes is not ``count``, or they belong to no figure.
+    """
+    if axes is not None:
+        given = list(axes)
+        if len(given) != count:
+            raise ValueError(f"axes must hold {count} axes, one for each panel, got {len(given)}")
+        figure = given[0].get_figure(root=True)
+        if figure is None:
+            raise ValueError("axes must belong to a figure")
+        return figure, given
+    from matplotlib.figure import Figure
+
+    size = (8.0, 3.0 * count) if vertical else (10.0, 4.0)
+    figure = Figure(figsize=size, dpi=120)
+    figure.set_layout_engine("constrained", h_pad=0.1, w_pad=0.1)
+    if vertical:
+        return figure, list(figure.subplots(count, 1))
+    return figure, list(figure.subplots(1, count, width_ratios=[3] + [2] * (count - 1)))
+
+
+def colour(k: int) -> str:
+    """Return the colour of the ``k``-th name."""
+    return PALETTE[k % len(PALETTE)]
+
+
+def area_style(k: int) -> dict[str, Any]:
+    """Return colour and hatch of an area that stands for the ``k``-th name."""
+    hatch = HATCHES[k // len(PALETTE) % len(HATCHES)]
+    return {"facecolor": colour(k), "edgecolor": "white", "hatch": hatch}
+
+
+def curve_marker(points: int) -> str:
+    """Return a dot for a curve of few points and nothing for one of many."""
+    return "." if points <= MANY_POINTS else ""
+
+
+def log_if_wide(axis: Axes, values: NDArray[Any]) -> bool:
+    """Choose a logarithmic scale where the positive values span more than two decades."""
+    positive = values[np.isfinite(values) & (values > 0)]
+    wide = len(positive) > 0 and bool(positive.max() > LOG_FROM * positive.min())
+    if wide:
+        axis.set_yscale("log")
+    return wide
+
+
+def keep_in_view(axis: Axes, values: NDArray[Any]) -> None:
+    """Let what lies far below ``values`` leave the panel rather than flatten them."""
+    low, high = np.nanmin(values), np.nanmax(values)
+    floor = low / LOG_FROM if axis.get_yscale() == "log" else 2 * low - high
+    if axis.get_ylim()[0] < floor < low:
+        axis.set_ylim(bottom=floor)
+
+
+def label(axis: Axes, title: str, x: str, y: str) -> None:
+    """Set a title on the left and the names of both axes, and take away the frame."""
+    axis.set_title(title, loc="left", fontweight="bold", fontsize="medium")
+    axis.set_xlabel(x)
+    axis.set_ylabel(y)
+    axis.spines[["top", "right"]].set_visible(False)
+
+
+def legend_beside(axis: Axes, *, reverse: bool = False) -> None:
+    """Put the legend to the right of the panel, in columns of at most ten names."""
+    names = len(axis.get_legend_handles_labels()[1])
+    axis.legend(
+        reverse=reverse,
+        frameon=False,
+        loc="upper left",
+        bbox_to_anchor=(1, 1),
+        fontsize="small",
+        ncols=1 + (names - 1) // 10,
+    )

@@ -1,0 +1,6 @@
+"""scikit-learn estimators: each only assembles a master and a pricer and runs the common loop."""
+
+from cgboost.estimators.classifier import CGBoostClassifier
+from cgboost.estimators.regressor import CGBoostRegressor
+
+__all__ = ["CGBoostClassifier", "CGBoostRegressor"]

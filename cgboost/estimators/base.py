@@ -1,0 +1,361 @@
+"""What the CG-Boost estimators share: parameters, the fit around the common loop, the tables.
+
+An estimator only assembles a loss, a master, a pricer and callbacks, and runs the common loop; see
+Bi, Zhang, Bennett, *Column-Generation Boosting Methods for Mixture of Kernels*, KDD 2004 ([B]).
+
+::
+
+    BaseCGBoost              parameters, fit, staged outputs, fitted attributes
+    ├── CGBoostClassifier    hinge loss; several classes: one run each, over one kernel cache
+    └── CGBoostRegressor     ε-insensitive loss
+"""
+
+from __future__ import annotations
+
+import time
+import warnings
+from abc import abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import KW_ONLY, dataclass, replace
+from typing import Any, ClassVar, Literal, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from cgboost.estimators.fitted import FittedRun, Table, stacked
+from cgboost.estimators.parameters import (
+    check_callbacks,
+    check_choice,
+    check_count,
+    check_number,
+    check_solver,
+)
+from cgboost.estimators.rows import FLOATS, EvalSet, Held, Matrix, Rows, Vector, check_eval_set
+from cgboost.generation import Callback, ColumnGeneration, Round, StopReason
+from cgboost.kernels import RBF, KernelLibrary, Linear, Polynomial, Precomputed
+from cgboost.losses import SupportVectorLoss
+from cgboost.masters import OneNormMaster, TwoNormMaster
+from cgboost.monitoring import EarlyStopping, ProgressLine, Score, ValidationMonitor
+from cgboost.pricing import KernelPool, StrataPricer
+
+MASTERS = {"l1": OneNormMaster, "l2": TwoNormMaster}
+PROBLEMS = {"l1": "lp", "l2": "qp"}
+
+DEFAULT_LIBRARY = KernelLibrary({"linear": Linear(), "quadratic": Polynomial(2), "rbf": RBF()})
+
+DEFAULT_SHARE = 0.02
+"""Columns a round as a share of the training rows, measured best at 1 to 2 %."""
+
+INACCURATE_STOPS = (StopReason.STALLED, StopReason.MASTER_FAILED, StopReason.TIME)
+
+
+@dataclass(eq=False, repr=False)
+class BaseCGBoost(BaseEstimator):
+    """Parameters, the fit and the fitted attributes that classifier and regressor share.
+
+    The dataclass writes the ``__init__`` that scikit-learn asks for: it names every parameter and
+    only stores it.
+    """
+
+    library: KernelLibrary | None = None
+    _: KW_ONLY
+    C: float = 1.0
+    penalty: Literal["l1", "l2"] = "l2"
+    coef: Literal["free", "nonneg"] = "free"
+    offset: Literal["none", "penalized", "free"] = "free"
+    priority: Literal["full", "stratified"] = "stratified"
+    columns_per_round: int | None = None
+    max_columns: int | None = None
+    tol: float = 1e-4
+    time_limit: float | None = None
+    solver: str = "auto"
+    early_stopping: bool = False
+    validation_fraction: float = 0.1
+    n_iter_no_change: int = 10
+    cache_size: float = 1000.0
+    callbacks: Sequence[Callable[[Round], Any]] | None = None
+    verbose: int = 0
+    random_state: Any = None
+
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: ArrayLike | None = None,
+        eval_set: EvalSet | list[EvalSet] | None = None,
+    ) -> Self:
+        """Fit the model. A fit that fails leaves the estimator as it was before.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+            float32 stays float32, anything else becomes float64.
+        y : array-like of shape (n_rows,)
+            Class labels of any kind; for regression, numbers.
+        sample_weight : array-like of shape (n_rows,) or None
+            Multiplies C row by row. A row of weight 0 costs nothing, but its kernel columns are
+            still offered to the model.
+        eval_set : (X, y) or None
+            Held-out rows, scored (unweighted) after every round.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            For bad parameters or data, naming the argument and its value.
+        MasterError
+            If the solver fails before the first round is complete.
+
+        Warns
+        -----
+        ConvergenceWarning
+            If the solver failed, ran out of time or was too inaccurate to certify ``tol``. The
+            model is then the last good round.
+        KernelScaleWarning
+            If the columns of two kernels differ in size by more than 1e6.
+        """
+        started = time.perf_counter()
+        with _unchanged_on_failure(self):
+            self._check_parameters()
+            X, y = validate_data(self, X, y, dtype=FLOATS, y_numeric=self._y_numeric)
+            rows = Rows.of(X, self._learn(y), sample_weight)
+            held = check_eval_set(self, eval_set)
+            if held is not None:
+                held = held[0], self._encode(held[1])
+            elif self.early_stopping:
+                rows, held = self._hold_out(rows)
+            pool = KernelPool(self._library, rows.X, cache_size=self.cache_size)
+            self._keep(self._run_all(pool, rows, held, started), pool, rows)
+            self._warn_if_inaccurate()
+        return self
+
+    # ------------------------------------------------------------------ what a subclass says
+
+    _y_numeric: ClassVar[bool] = False
+
+    @abstractmethod
+    def _learn(self, y: NDArray[Any]) -> NDArray[Any]:
+        """Check the training y, keep what predictions need of it, and encode it."""
+
+    @abstractmethod
+    def _encode(self, y: NDArray[Any]) -> NDArray[Any]:
+        """Encode the y of an ``eval_set`` as the training y was encoded."""
+
+    @abstractmethod
+    def _targets(self, encoded: NDArray[Any]) -> list[Vector]:
+        """The target of every run of the loop, each of shape (n_rows,)."""
+
+    @abstractmethod
+    def _loss(self, target: Vector, price: Vector) -> SupportVectorLoss: ...
+
+    _scores: ClassVar[dict[str, Score]]
+    """Validation scores by name; early stopping watches the first."""
+
+    @property
+    def _run_labels(self) -> NDArray[Any] | None:
+        """What distinguishes the runs, None if there is only one."""
+        return None
+
+    # ------------------------------------------------------------------ checks
+
+    def _check_parameters(self) -> None:
+        if self.library is not None and not isinstance(self.library, KernelLibrary):
+            raise ValueError(f"library must be a KernelLibrary or None, got {self.library!r}")
+        check_number("C", self.C, above=0)
+        check_choice("penalty", self.penalty, MASTERS)
+        check_choice("coef", self.coef, ("free", "nonneg"))
+        check_choice("offset", self.offset, ("none", "penalized", "free"))
+        check_choice("priority", self.priority, ("full", "stratified"))
+        check_count("columns_per_round", self.columns_per_round, optional=True)
+        check_count("max_columns", self.max_columns, optional=True)
+        check_number("tol", self.tol, at_least=0)
+        check_number("time_limit", self.time_limit, above=0, optional=True)
+        check_solver("solver", self.solver, PROBLEMS[self.penalty])
+        check_number("validation_fraction", self.validation_fraction, above=0, below=1)
+        check_count("n_iter_no_change", self.n_iter_no_change)
+        check_number("cache_size", self.cache_size, at_least=0)
+        check_callbacks("callbacks", self.callbacks)
+
+    def _hold_out(self, rows: Rows) -> tuple[Rows, Held]:
+        if any(isinstance(kernel, Precomputed) for kernel in self._library.kernels.values()):
+            raise ValueError(
+                "early_stopping=True cannot hold out rows of a Precomputed kernel: give an eval_set"
+            )
+        return rows.split(self.validation_fraction, self.random_state, stratify=not self._y_numeric)
+
+    @property
+    def _library(self) -> KernelLibrary:
+        return DEFAULT_LIBRARY if self.library is None else self.library
+
+    def __sklearn_tags__(self) -> Any:
+        """With a lone precomputed kernel X is square, and cross-validation cuts both its sides."""
+        tags = super().__sklearn_tags__()
+        lone = isinstance(self.library, KernelLibrary) and len(self.library) == 1
+        tags.input_tags.pairwise = lone and Precomputed() in self._library.kernels.values()
+        return tags
+
+    # ------------------------------------------------------------------ the runs
+
+    def _run_all(
+        self, pool: KernelPool, rows: Rows, held: Held | None, started: float
+    ) -> list[FittedRun]:
+        """One run of the loop per target; after Ctrl-C those that follow stay at round 0."""
+        targets = self._targets(rows.y)
+        monitored = [None] * len(targets) if held is None else self._monitored(held)
+        runs: list[FittedRun] = []
+        centres: dict[bytes, NDArray[Any]] = {}
+        interrupted = False
+        for k, target in enumerate(targets):
+            loop = self._loop(
+                pool,
+                self._loss(target, self.C * rows.weights),
+                (_stop,) if interrupted else self._callbacks(monitored[k], k),
+                time_limit=self._share_of_time(started, runs_left=len(targets) - k),
+            )
+            try:
+                result = loop.run()
+            except KeyboardInterrupt:  # before even this run's first round was complete
+                if not runs:
+                    raise
+                interrupted, loop.callbacks = True, (_stop,)
+                result = loop.run()
+            if interrupted and result.stop_reason is StopReason.CALLBACK:
+                result = replace(result, stop_reason=StopReason.INTERRUPTED)
+            interrupted = interrupted or result.stop_reason is StopReason.INTERRUPTED
+            runs.append(FittedRun.of(result, centres))
+        return runs
+
+    def _loop(
+        self,
+        pool: KernelPool,
+        loss: SupportVectorLoss,
+        callbacks: Sequence[Callback],
+        *,
+        time_limit: float | None,
+    ) -> ColumnGeneration:
+        # α ≥ 0 over a library closed under negation is the same problem as free α over the library
+        free = self.coef == "free" or self._library.negation
+        master = MASTERS[self.penalty](
+            loss, coef="free" if free else "nonneg", offset=self.offset, solver=self.solver
+        )
+        share = max(1, round(DEFAULT_SHARE * loss.n_rows))
+        return ColumnGeneration(
+            master,
+            StrataPricer(pool, priority=self.priority, tol=self.tol),
+            tol=self.tol,
+            columns_per_round=self.columns_per_round or share,
+            max_columns=self.max_columns,
+            time_limit=time_limit,
+            callbacks=callbacks,
+        )
+
+    def _share_of_time(self, started: float, *, runs_left: int) -> float | None:
+        if self.time_limit is None:
+            return None
+        return max(0.0, started + self.time_limit - time.perf_counter()) / runs_left
+
+    def _monitored(self, held: Held) -> list[tuple[Matrix, Vector] | None]:
+        return [(held[0], target) for target in self._targets(held[1])]
+
+    def _callbacks(self, monitored: tuple[Matrix, Vector] | None, run: int) -> list[Callback]:
+        callbacks: list[Callback] = []
+        if monitored is not None:
+            callbacks.append(ValidationMonitor(*monitored, self._scores))
+            if self.early_stopping:
+                metric = f"validation_{next(iter(self._scores))}"
+                callbacks.append(EarlyStopping(metric, patience=self.n_iter_no_change))
+        callbacks.extend(self.callbacks or ())
+        if self.verbose:
+            callbacks.append(ProgressLine(self._label(run)))
+        return callbacks
+
+    def _label(self, run: int) -> str:
+        return "" if self._run_labels is None else f"class {self._run_labels[run]}: "
+
+    # ------------------------------------------------------------------ fitted attributes
+
+    def _keep(self, runs: list[FittedRun], pool: KernelPool, rows: Rows) -> None:
+        tables = [self._signed(run.table(rows.numbers)) for run in runs]
+        several = self._run_labels is not None
+        self._runs = runs
+        self.columns_ = stacked(tables, self._run_labels)
+        self.history_ = stacked([run.history for run in runs], self._run_labels)
+        self.coef_ = self.columns_["coefficient"]
+        self.intercept_ = (
+            np.array([run.intercept for run in runs]) if several else runs[0].intercept
+        )
+        self.n_columns_ = len(self.coef_)
+        self.columns_per_kernel_ = {
+            name: int(np.count_nonzero(self.columns_["kernel"] == name)) for name in pool.strata
+        }
+        self.objective_ = sum(run.objective for run in runs)
+        self.dual_bound_ = sum(run.bound for run in runs)
+        self.gap_ = max(run.gap for run in runs)
+        self.converged_ = bool(self.gap_ <= self.tol)
+        self.n_iter_ = sum(len(run.history["round"]) for run in runs)
+        best_rounds = [len(run.path) - 1 for run in runs]
+        self.best_round_ = best_rounds if several else best_rounds[0]
+        reasons = [str(run.stop_reason) for run in runs]
+        self.stop_reason_ = reasons if several else reasons[0]
+
+    def _signed(self, table: Table) -> Table:
+        """Add the column's sign: with α ≥ 0 a negative weight on K is a positive one on −K."""
+        coefficient = table["coefficient"]
+        flipped = (coefficient < 0) if self.coef == "nonneg" else np.zeros(len(coefficient), bool)
+        sign = np.where(flipped, -1, 1)
+        return table | {"coefficient": sign * coefficient, "sign": sign}
+
+    def _warn_if_inaccurate(self) -> None:
+        """Say once which runs ended without their certificate, in the solver's own words."""
+        words = [
+            f"{self._label(k)}{run.stop_reason}: {run.message}; relative gap {run.gap:.1e}"
+            for k, run in enumerate(self._runs)
+            if run.stop_reason in INACCURATE_STOPS and run.gap > self.tol
+        ]
+        if words:
+            warnings.warn(
+                f"{type(self).__name__} stopped without a certificate ({'; '.join(words)})",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+
+    # ------------------------------------------------------------------ predictions
+
+    def _rows(self, X: ArrayLike) -> Matrix:
+        check_is_fitted(self)
+        return validate_data(self, X, reset=False, dtype=FLOATS)
+
+    def _outputs(self, X: ArrayLike) -> Vector:
+        """Model outputs, shape (n_rows, n_runs)."""
+        rows = self._rows(X)
+        return np.column_stack([run.outputs(rows) for run in self._runs])
+
+    def _staged_outputs(self, X: ArrayLike) -> Iterator[Vector]:
+        """Model outputs after every round; a run that has ended contributes its model."""
+        rows = self._rows(X)
+        stages = [run.staged_outputs(rows) for run in self._runs]
+        for stage in range(max(len(outputs) for outputs in stages)):
+            yield np.column_stack([outputs[min(stage, len(outputs) - 1)] for outputs in stages])
+
+
+def _stop(turn: Round) -> bool:
+    return True
+
+
+@contextmanager
+def _unchanged_on_failure(estimator: BaseEstimator) -> Iterator[None]:
+    """Give an estimator its attributes back if anything goes wrong inside."""
+    before = dict(vars(estimator))
+    try:
+        yield
+    except BaseException:
+        vars(estimator).clear()
+        vars(estimator).update(before)
+        raise

@@ -1,0 +1,174 @@
+"""CG-Boost for classification: hinge loss, one run of the loop per class."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import ClassifierMixin
+from sklearn.utils.multiclass import check_classification_targets
+
+from cgboost.estimators.base import BaseCGBoost
+from cgboost.estimators.rows import Vector
+from cgboost.losses import SupportVectorLoss, hinge
+from cgboost.monitoring import Score, error_rate
+
+
+class CGBoostClassifier(ClassifierMixin, BaseCGBoost):
+    """Soft-margin classifier over a library of kernels, boosted by column generation.
+
+    Minimises Ω(α) + C Σ_i w_i max(0, 1 − y_i f(x_i)) with f = Σ_p Σ_j α_j^p K_p(·, x_j) + b, and
+    reports a certified lower bound on the optimum over *all* columns. More than two classes are
+    handled one against the rest over one shared cache of kernel columns.
+
+    Parameters
+    ----------
+    library : KernelLibrary or None
+        Named kernels in order of priority. None: linear, quadratic and RBF.
+    C : float, default=1.0
+        Price of one unit of margin error.
+    penalty : {"l1", "l2"}, default="l2"
+        Ω(α) = Σ|α_j| (a linear program, sparse) or ½Σα_j² (a quadratic program, dense at its
+        optimum: stop at a gap, at ``max_columns`` or at the best validation score for a sparse
+        model).
+    coef : {"free", "nonneg"}, default="free"
+        Sign rule for α. "nonneg" weighs {+K, −K} unless the library has ``negation=False``.
+    offset : {"none", "penalized", "free"}, default="free"
+        The offset b: absent, penalised like a coefficient, or free.
+    priority : {"stratified", "full"}, default="stratified"
+        Order in which columns are scored; the optimum is the same.
+    columns_per_round : int or None
+        Most columns generated in a round. None: 2 % of the training rows; 1 is the algorithm of
+        the paper to the letter.
+    max_columns : int or None
+        Stop at this many generated columns (per class, with more than two).
+    tol : float, default=1e-4
+        Stop at this certified relative duality gap.
+    time_limit : float or None
+        Seconds for the fit; several classes share what is left evenly.
+    solver : str, default="auto"
+        "auto" or a name of ``solvers.available_backends()``.
+    early_stopping : bool, default=False
+        Stop when the validation score of ``eval_set`` has not improved for ``n_iter_no_change``
+        rounds. However the loop ends, the model is then the round with the best score. Without an
+        ``eval_set``, ``validation_fraction`` of the training rows is held out.
+    validation_fraction : float, default=0.1
+        Share of the rows that early stopping holds out.
+    n_iter_no_change : int, default=10
+        Rounds without a better score before early stopping stops.
+    cache_size : float, default=1000
+        Megabytes for kernel columns; what does not fit is computed again when it is scored.
+    callbacks : list of callables or None
+        Each is called with every :class:`~cgboost.generation.Round`; a true return value stops
+        (with more than two classes: that class).
+    verbose : int, default=0
+        1 shows a progress line on the standard error stream.
+    random_state : int, RandomState or None
+        For the rows that early stopping holds out. None: different rows in each fit.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+    coef_ : ndarray of shape (n_columns,)
+        Nonzero coefficients, in the order of ``columns_``.
+    intercept_ : float, or ndarray of shape (n_classes,) with more than two classes
+    columns_ : dict of str to ndarray
+        Table of the model: kernel, row (of the X given to ``fit``), coefficient, round, sign (and
+        class).
+    n_columns_ : int
+        Columns with a nonzero coefficient.
+    columns_per_kernel_ : dict of str to int
+    objective_, dual_bound_, gap_ : float
+        Objective, certified lower bound (−inf without a certificate) and relative gap of the
+        model. One against the rest: the sums, and the largest gap.
+    converged_ : bool
+        Whether ``gap_ ≤ tol``.
+    history_ : dict of str to ndarray
+        One entry a round: round, columns, active, objective, bound, gap, evaluated, stratum,
+        seconds, master_seconds, pricing_seconds (and validation_error, class).
+    best_round_ : int, or list of int with more than two classes
+        The round that makes the model: the last one, unless early stopping chose an earlier one.
+    stop_reason_ : str, or list of str with more than two classes
+        A value of :class:`~cgboost.generation.StopReason`.
+    n_iter_ : int
+        Rounds, of all classes together.
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
+
+    Notes
+    -----
+    After Ctrl-C the last complete round is kept. With more than two classes, classes that were not
+    reached are left with their offset alone.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from cgboost import CGBoostClassifier, KernelLibrary, Linear, RBF
+    >>> X, digit = load_digits(return_X_y=True)
+    >>> library = KernelLibrary({"linear": Linear(), "rbf": RBF()}, normalize=True)
+    >>> model = CGBoostClassifier(library, penalty="l1").fit(X[:500] / 16, digit[:500] % 2)
+    >>> model.converged_
+    True
+    """
+
+    _scores: ClassVar[dict[str, Score]] = {"error": error_rate}
+
+    def decision_function(self, X: ArrayLike) -> Vector:
+        """Model output f: shape (n_rows,), or (n_rows, n_classes) with more than two classes."""
+        return self._one_or_all(self._outputs(X))
+
+    def predict(self, X: ArrayLike) -> NDArray[Any]:
+        """The label with the largest output, shape (n_rows,)."""
+        return self._labels(self._outputs(X))
+
+    def staged_decision_function(self, X: ArrayLike) -> Iterator[Vector]:
+        """Model output after every round up to the best one, like :meth:`decision_function`.
+
+        The last one is the output of the model. A class that needed fewer rounds than the others
+        stays at its last.
+        """
+        return map(self._one_or_all, self._staged_outputs(X))
+
+    def staged_predict(self, X: ArrayLike) -> Iterator[NDArray[Any]]:
+        """Labels after every round up to the best one."""
+        return map(self._labels, self._staged_outputs(X))
+
+    def _one_or_all(self, outputs: Vector) -> Vector:
+        return outputs[:, 0] if len(self.classes_) == 2 else outputs
+
+    def _labels(self, outputs: Vector) -> NDArray[Any]:
+        if len(self.classes_) == 2:
+            return self.classes_[(outputs[:, 0] > 0).astype(np.intp)]
+        return self.classes_[outputs.argmax(axis=1)]
+
+    def _learn(self, y: NDArray[Any]) -> NDArray[np.intp]:
+        try:
+            check_classification_targets(y)
+            self.classes_, encoded = np.unique(y, return_inverse=True)
+        except TypeError as error:
+            raise ValueError(f"y must have labels of one kind, got a mixture ({error})") from error
+        if len(self.classes_) < 2:
+            raise ValueError(
+                "y must have at least two classes, got only one class: "
+                f"{self.classes_.tolist()[0]!r}"
+            )
+        return encoded
+
+    def _encode(self, y: NDArray[Any]) -> NDArray[np.intp]:
+        unknown = sorted(set(y.tolist()) - set(self.classes_.tolist()), key=str)
+        if unknown:
+            raise ValueError(f"eval_set has labels that y does not have: {unknown[:5]}")
+        return np.searchsorted(self.classes_, y)
+
+    def _targets(self, encoded: NDArray[np.intp]) -> list[Vector]:
+        positives = [1] if len(self.classes_) == 2 else range(len(self.classes_))
+        return [np.where(encoded == k, 1.0, -1.0) for k in positives]
+
+    def _loss(self, target: Vector, price: Vector) -> SupportVectorLoss:
+        return hinge(target, price)
+
+    @property
+    def _run_labels(self) -> NDArray[Any] | None:
+        return None if len(self.classes_) == 2 else self.classes_

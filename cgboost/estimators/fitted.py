@@ -1,0 +1,121 @@
+"""What a fitted model keeps of a run: arrays and hypotheses, never a solver or a Gram matrix."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cgboost.columns import PREDICTION_BLOCK, Ensemble, evaluate
+from cgboost.generation import Result, StopReason
+from cgboost.pricing.kernels import KernelHypothesis
+
+Vector = NDArray[np.float64]
+Table = dict[str, NDArray[Any]]
+
+
+@dataclass(frozen=True)
+class FittedRun:
+    """One finished run of the loop over kernel columns, cut loose from the training data.
+
+    Attributes
+    ----------
+    hypotheses : list of KernelHypothesis
+        The columns of the best round, in order of generation.
+    kernels : ndarray of str, shape (n_hypotheses,)
+    path : list of (coef, intercept)
+        Coefficients after every round up to the best one, which makes the model.
+    objective, bound, gap : float
+        At the best round; ``bound`` is −inf where nothing was certified.
+    stop_reason, message : StopReason, str
+        Why the loop stopped, and the same in words.
+    history : dict of str to ndarray
+        One entry per round, also those after the best one.
+    """
+
+    hypotheses: list[KernelHypothesis]
+    kernels: NDArray[np.str_]
+    path: list[tuple[Vector, float]]
+    objective: float
+    bound: float
+    gap: float
+    stop_reason: StopReason
+    message: str
+    history: Table
+
+    @classmethod
+    def of(cls, result: Result, centres: dict[bytes, NDArray[Any]]) -> FittedRun:
+        """Keep the hypotheses and numbers of a result, not its columns.
+
+        A row that is the centre of several columns is kept once, in ``centres``, for all the runs
+        of a fit.
+        """
+        return cls(
+            hypotheses=[_sharing(column.hypothesis, centres) for column in result.columns],
+            kernels=np.array([column.stratum for column in result.columns], dtype=str),
+            path=result.path[: result.best_round + 1],
+            objective=result.objective,
+            bound=-np.inf if result.bound is None else result.bound,
+            gap=result.gap,
+            stop_reason=result.stop_reason,
+            message=result.message,
+            history=result.history,
+        )
+
+    @property
+    def coef(self) -> Vector:
+        """Coefficients of the model, shape (n_hypotheses,)."""
+        return self.path[-1][0]
+
+    @property
+    def intercept(self) -> float:
+        """Offset of the model."""
+        return self.path[-1][1]
+
+    def table(self, row_numbers: NDArray[np.intp]) -> Table:
+        """Active columns: kernel, training row, coefficient and the round that generated them."""
+        active = np.flatnonzero(self.coef)
+        places = np.array([h.row for h in self.hypotheses], dtype=np.intp)
+        sizes = [len(earlier) for earlier, _ in self.path]
+        return {
+            "kernel": self.kernels[active],
+            "row": row_numbers[places[active]],
+            "coefficient": self.coef[active],
+            "round": np.searchsorted(sizes, active, side="right"),
+        }
+
+    def outputs(self, X: Any) -> Vector:
+        """Model output, shape (n_rows,)."""
+        return Ensemble(list(self.hypotheses), self.coef, self.intercept).decision_function(X)
+
+    def staged_outputs(self, X: Any) -> Vector:
+        """Model output after every round up to the best one, shape (n_stages, n_rows)."""
+        stages = np.zeros((len(self.hypotheses), len(self.path)))
+        for stage, (coef, _) in enumerate(self.path):
+            stages[: len(coef), stage] = coef
+        outputs = np.empty((len(self.path), X.shape[0]))
+        outputs[:] = np.array([intercept for _, intercept in self.path])[:, None]
+        step = max(1, PREDICTION_BLOCK // max(1, len(self.hypotheses)))
+        for start in range(0, X.shape[0], step):
+            block = slice(start, start + step)
+            outputs[:, block] += (evaluate(self.hypotheses, X[block]) @ stages).T
+        return outputs
+
+
+def _sharing(hypothesis: Any, centres: dict[bytes, NDArray[Any]]) -> KernelHypothesis:
+    centre = hypothesis.centre
+    return replace(hypothesis, centre=centres.setdefault(centre.tobytes(), centre))
+
+
+def stacked(tables: Sequence[Table], labels: NDArray[Any] | None) -> Table:
+    """Tables below each other; ``labels``, one a table, become the column ``class``."""
+    if labels is not None:
+        sizes = [len(next(iter(table.values()))) for table in tables]
+        tables = [
+            table | {"class": np.repeat(labels[k : k + 1], size)}
+            for k, (table, size) in enumerate(zip(tables, sizes, strict=True))
+        ]
+    return {name: np.concatenate([table[name] for table in tables]) for name in tables[0]}

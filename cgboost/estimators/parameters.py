@@ -1,0 +1,67 @@
+"""Checks of constructor parameters: each error names the parameter, its value and what to give."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection
+from numbers import Integral, Real
+from typing import Any
+
+from solvers import available_backends, get_backend
+
+
+def check_choice(name: str, value: Any, choices: Collection[str]) -> None:
+    """``value`` must be one of ``choices``."""
+    if not isinstance(value, str) or value not in choices:
+        raise ValueError(f"{name} must be one of {sorted(choices)}, got {value!r}")
+
+
+def check_number(
+    name: str,
+    value: Any,
+    *,
+    above: float | None = None,
+    at_least: float | None = None,
+    below: float | None = None,
+    optional: bool = False,
+) -> None:
+    """``value`` must be a finite real number in the given range, or None where that is allowed."""
+    if optional and value is None:
+        return
+    wanted = "a finite number"
+    wanted += f" > {above:g}" if above is not None else ""
+    wanted += f" ≥ {at_least:g}" if at_least is not None else ""
+    wanted += f" and < {below:g}" if below is not None else ""
+    ok = isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
+    ok = ok and (above is None or value > above)
+    ok = ok and (at_least is None or value >= at_least)
+    ok = ok and (below is None or value < below)
+    if not ok:
+        raise ValueError(f"{name} must be {wanted}, got {value!r}")
+
+
+def check_count(name: str, value: Any, *, optional: bool = False) -> None:
+    """``value`` must be a whole number of at least 1, or None where that is allowed."""
+    if optional and value is None:
+        return
+    if not isinstance(value, Integral) or isinstance(value, bool) or value < 1:
+        raise ValueError(f"{name} must be a whole number ≥ 1, got {value!r}")
+
+
+def check_callbacks(name: str, value: Any) -> None:
+    """``value`` must be None or a list or tuple of callables."""
+    if value is None:
+        return
+    if not isinstance(value, (list, tuple)) or not all(callable(item) for item in value):
+        raise ValueError(f"{name} must be a list of callables or None, got {value!r}")
+
+
+def check_solver(name: str, value: Any, problem: str) -> None:
+    """``value`` must be "auto" or a backend that can solve ``problem`` ("lp" or "qp")."""
+    if not isinstance(value, str):
+        raise ValueError(f"{name} must be 'auto' or the name of a solver, got {value!r}")
+    if value != "auto" and problem not in get_backend(value).capabilities:
+        raise ValueError(
+            f"{name}={value!r} cannot solve a {problem.upper()}; these can: "
+            f"{', '.join(available_backends(problem))}"
+        )

@@ -1,0 +1,103 @@
+"""What the 1-norm and the 2-norm support-vector masters share: everything but the norm."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cgboost.columns import Column
+from cgboost.exceptions import MasterError
+from cgboost.generation import EntryRule, MasterState, Priced
+from cgboost.losses import SupportVectorLoss
+from cgboost.masters.restricted_dual import DualPoint, RestrictedDual
+from solvers import LimitError, SolverError, Status
+
+Vector = NDArray[np.float64]
+Sign = Literal["free", "nonneg"]
+Offset = Literal["none", "penalized", "free"]
+
+
+class SupportVectorMaster(ABC):
+    """Restricted master of CG-Boost.
+
+    Parameters
+    ----------
+    loss : SupportVectorLoss
+        Hinge or ε-insensitive, with C and the sample weights already in its box.
+    coef : {"free", "nonneg"}
+        Sign rule for the coefficients α.
+    offset : {"none", "penalized", "free"}
+        The offset b: absent, a constant column under the same norm, or unpenalized, which adds
+        Σ r = 0 to the dual ([B] section 4.1).
+    solver : str
+        Any name of :func:`solvers.available_backends`, or ``"auto"``.
+    """
+
+    quadratic: ClassVar[bool]
+
+    def __init__(
+        self,
+        loss: SupportVectorLoss,
+        *,
+        coef: Sign = "free",
+        offset: Offset = "free",
+        solver: str = "auto",
+    ) -> None:
+        self.loss = loss
+        self.two_sided = coef == "free"
+        self.offset = offset
+        self.columns: list[Column] = []
+        self._dual = RestrictedDual(
+            loss,
+            quadratic=self.quadratic,
+            two_sided=self.two_sided,
+            offset=offset,
+            solver=solver,
+        )
+
+    def add(self, columns: Sequence[Column]) -> None:
+        """Take new columns into the restricted problem."""
+        if columns:
+            self._dual.add(np.stack([column.values for column in columns]).astype(np.float64))
+            self.columns.extend(columns)
+
+    def solve(self, *, time_limit: float | None = None) -> MasterState:
+        """Re-optimise the restricted problem.
+
+        The objective is evaluated at the recovered (α, b) and the pseudo-response projected on its
+        box, so that both bounds hold whatever the solver's accuracy.
+        """
+        point = self._point(time_limit)
+        objective = self._penalty(point.coef, point.intercept) + self.loss.value(point.output)
+        return MasterState(
+            columns=tuple(self.columns),
+            coef=point.coef,
+            intercept=point.intercept,
+            output=point.output,
+            pseudo_response=self.loss.feasible(point.response, balanced=self.offset == "free"),
+            objective=objective,
+            slack=self.loss.slack(point.output),
+            entry=self._entry(objective),
+        )
+
+    @abstractmethod
+    def bound(self, state: MasterState, priced: Priced) -> float | None:
+        """Lower bound on the optimum over *all* columns, from an exact pricing pass."""
+
+    @abstractmethod
+    def _penalty(self, coef: Vector, intercept: float) -> float: ...
+
+    @abstractmethod
+    def _entry(self, objective: float) -> EntryRule: ...
+
+    def _point(self, time_limit: float | None) -> DualPoint:
+        try:
+            return self._dual.solve(time_limit)
+        except LimitError as error:
+            raise MasterError(str(error), timed_out=error.status is Status.TIME_LIMIT) from error
+        except SolverError as error:
+            raise MasterError(str(error)) from error

@@ -1,0 +1,188 @@
+"""Callbacks of the loop: validation scores, early stopping, progress.
+
+A callback is any callable that takes a :class:`~cgboost.generation.Round`; it sees the round's
+numbers and its full state, may write into ``round.scores``, and stops the loop by returning a true
+value. They run in order, so a monitor stands before whatever reads its score.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cgboost.columns import evaluate
+from cgboost.generation import Result, Round
+
+Vector = NDArray[np.float64]
+Score = Callable[[Any, Vector], float]
+
+
+def error_rate(labels: Vector, output: Vector) -> float:
+    """Share of rows whose label ±1 differs from the sign of the output (0 counts as −1)."""
+    return float(np.mean(np.where(output > 0, 1.0, -1.0) != labels))
+
+
+def mean_absolute_error(response: Vector, output: Vector) -> float:
+    """Mean of |y − f|."""
+    return float(np.mean(np.abs(response - output)))
+
+
+def mean_squared_error(response: Vector, output: Vector) -> float:
+    """Mean of (y − f)²."""
+    return float(np.mean((response - output) ** 2))
+
+
+class ValidationMonitor:
+    """Score the model on held-out rows after every round.
+
+    Each generated column is evaluated on these rows once; a round then costs one matrix-vector
+    product.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_rows, n_features)
+    y : ndarray of shape (n_rows,)
+    scores : mapping of str to callable
+        ``score(y, output) -> float``; written to ``round.scores["validation_" + name]``.
+    """
+
+    def __init__(self, X: Any, y: Vector, scores: Mapping[str, Score]) -> None:
+        self.X = X
+        self.y = y
+        self.scores = dict(scores)
+        self._values = np.empty((len(y), 0), order="F")
+        self._count = 0
+
+    def __call__(self, turn: Round) -> None:
+        """Add the round's scores."""
+        state = turn.state
+        if turn.number == 0:
+            self._count = 0  # a new run: other columns
+        self._evaluate([column.hypothesis for column in state.columns[self._count :]])
+        active = np.flatnonzero(state.coef)
+        output = self._values[:, active] @ state.coef[active] + state.intercept
+        for name, score in self.scores.items():
+            turn.scores[f"validation_{name}"] = score(self.y, output)
+
+    def _evaluate(self, hypotheses: list[Any]) -> None:
+        if not hypotheses:
+            return
+        needed = self._count + len(hypotheses)
+        if needed > self._values.shape[1]:
+            grown = np.empty((len(self.y), 2 * needed), order="F")
+            grown[:, : self._count] = self._values[:, : self._count]
+            self._values = grown
+        self._values[:, self._count : needed] = evaluate(hypotheses, self.X)
+        self._count = needed
+
+
+class EarlyStopping:
+    """Stop when a score has not improved for some rounds, and return its best round.
+
+    Parameters
+    ----------
+    metric : str
+        Name in ``round.scores``; smaller is better.
+    patience : int, default=10
+        Rounds without improvement before stopping.
+    min_delta : float, default=0.0
+        Smallest decrease that counts as an improvement.
+    """
+
+    def __init__(self, metric: str, *, patience: int = 10, min_delta: float = 0.0) -> None:
+        if patience < 1:
+            raise ValueError(f"patience must be at least 1 round, got {patience}")
+        self.metric = metric
+        self.patience = patience
+        self.min_delta = min_delta
+        self.best_round: int | None = None
+        self.best_score = np.inf
+
+    def __call__(self, turn: Round) -> bool:
+        """Whether the last ``patience`` rounds brought nothing."""
+        if turn.number == 0:
+            self.best_round, self.best_score = None, np.inf
+        if self.metric not in turn.scores:
+            raise ValueError(
+                f"early stopping watches {self.metric!r}, but the round has the scores "
+                f"{sorted(turn.scores)}; give an eval_set or put a monitor first"
+            )
+        score = turn.scores[self.metric]
+        if self.best_round is None or score < self.best_score - self.min_delta:
+            self.best_round, self.best_score = turn.number, score
+        return turn.number - self.best_round >= self.patience
+
+
+class ProgressLine:
+    """One live line: round, columns, objective, gap, validation scores, seconds.
+
+    On a terminal the line is redrawn after every round; elsewhere a new line is written at most
+    once every ``interval`` seconds and at the end.
+
+    Parameters
+    ----------
+    label : str, default=""
+        What every line begins with.
+    interval : float, default=2.0
+        Seconds between lines where there is no terminal.
+    console : rich.console.Console or None
+        Where to write; None is the standard error stream.
+    """
+
+    def __init__(self, label: str = "", *, interval: float = 2.0, console: Any = None) -> None:
+        from rich.console import Console
+
+        self.label = label
+        self.interval = interval
+        self._console = Console(stderr=True) if console is None else console
+        self._written = 0.0
+
+    def __call__(self, turn: Round) -> None:
+        """Show the round."""
+        if turn.number == 0:
+            self._written = 0.0
+        if self._console.is_terminal:
+            self._erase()
+            self._write(self._text(turn), end="", no_wrap=True, overflow="ellipsis")
+        elif turn.seconds - self._written >= self.interval:
+            self._written = turn.seconds
+            self._write(self._text(turn), soft_wrap=True)
+
+    def finish(self, result: Result) -> None:
+        """Leave one line that says how it ended."""
+        if self._console.is_terminal:
+            self._erase()
+        self._write(
+            f"{self.label}{result.stop_reason} after {result.n_rounds} rounds, "
+            f"{result.history['seconds'][-1]:.1f} s: {len(result.coef)} columns, "
+            f"objective {result.objective:.6g}, gap {_gap(result.gap)}",
+            soft_wrap=True,
+        )
+
+    def _write(self, text: str, **layout: Any) -> None:
+        self._console.print(text, markup=False, highlight=False, emoji=False, **layout)
+
+    def _erase(self) -> None:
+        from rich.control import Control
+        from rich.segment import ControlType
+
+        self._console.control(Control(ControlType.CARRIAGE_RETURN, (ControlType.ERASE_IN_LINE, 2)))
+
+    def _text(self, turn: Round) -> str:
+        parts = [
+            f"{self.label}round {turn.number}",
+            f"{turn.columns} columns",
+            f"objective {turn.objective:.6g}",
+            f"gap {_gap(turn.gap)}",
+            *(f"{name.replace('_', ' ')} {score:.4f}" for name, score in turn.scores.items()),
+            f"{turn.evaluated} evaluated",
+            f"{turn.seconds:.1f} s",
+        ]
+        return "  ".join(parts)
+
+
+def _gap(gap: float) -> str:
+    return f"{gap:.1e}" if np.isfinite(gap) else "unknown"

@@ -1,0 +1,51 @@
+"""Linear, convex quadratic and mixed-integer programs behind one interface.
+
+`solve` answers once; `open_session` keeps a model that grows by rows and columns. Both speak
+`Program` and `Solution`, use the same dual convention for every backend, and never take a
+solver's word for optimality. Importing this package loads no solver.
+"""
+
+from solvers.api import open_session, solve
+from solvers.errors import (
+    InfeasibleError,
+    InfeasibleOrUnboundedError,
+    InterruptedSolveError,
+    LimitError,
+    MissingBackendError,
+    OptionError,
+    ProgramError,
+    SolverError,
+    SolverFailure,
+    UnboundedError,
+    UnknownSolverError,
+    UnsupportedProblemError,
+)
+from solvers.program import Program
+from solvers.registry import available_backends, get_backend
+from solvers.session import Backend, Session
+from solvers.solution import Solution
+from solvers.status import Status
+
+__all__ = [
+    "Backend",
+    "InfeasibleError",
+    "InfeasibleOrUnboundedError",
+    "InterruptedSolveError",
+    "LimitError",
+    "MissingBackendError",
+    "OptionError",
+    "Program",
+    "ProgramError",
+    "Session",
+    "Solution",
+    "SolverError",
+    "SolverFailure",
+    "Status",
+    "UnboundedError",
+    "UnknownSolverError",
+    "UnsupportedProblemError",
+    "available_backends",
+    "get_backend",
+    "open_session",
+    "solve",
+]

@@ -1,0 +1,1 @@
+"""One file per solver; `solvers.registry` lists them."""

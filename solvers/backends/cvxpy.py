@@ -1,0 +1,186 @@
+"""The door to every solver CVXPY has installed, under the names ``"cvxpy:NAME"``.
+
+The problem is built anew at each solve, about five times slower than a live model, so this is
+the reference for tests and the way to a solver without a file of its own, not an inner loop.
+Importing CVXPY takes a second or more; it happens when a name with the prefix is first used.
+
+CVXPY's dual value of an inequality is >= 0 whichever way it points, and that of an equation is
+minus the derivative with respect to its right-hand side.
+"""
+
+from __future__ import annotations
+
+import warnings
+from functools import partial
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from solvers.engine import Answer, Request
+from solvers.errors import MissingBackendError, OptionError, UnknownSolverError
+from solvers.matrices import Sides, full_sparse
+from solvers.point import Point
+from solvers.program import Program
+from solvers.rebuilding import RebuildingBackend
+from solvers.status import Status
+
+PREFIX = "cvxpy:"
+TIGHT = 1e-8
+NOT_FOR_QUADRATIC = {"HIGHS"}  # hangs on small quadratic programs (HiGHS#1000, #2489)
+
+_STATUS = {
+    "optimal": Status.OPTIMAL,
+    "optimal_inaccurate": Status.INACCURATE,
+    "infeasible": Status.INFEASIBLE,
+    "infeasible_inaccurate": Status.INFEASIBLE,
+    "unbounded": Status.UNBOUNDED,
+    "unbounded_inaccurate": Status.UNBOUNDED,
+    "infeasible_or_unbounded": Status.INFEASIBLE_OR_UNBOUNDED,
+    "user_limit": Status.ITERATION_LIMIT,
+}
+
+_TOLERANCES: dict[str, tuple[str, ...]] = {
+    "CLARABEL": ("tol_feas", "tol_gap_abs", "tol_gap_rel"),
+    "DAQP": ("primal_tol", "dual_tol"),
+    "HIGHS": ("primal_feasibility_tolerance", "dual_feasibility_tolerance"),
+    "OSQP": ("eps_abs", "eps_rel"),
+    "PIQP": ("eps_abs", "eps_rel", "eps_duality_gap_abs", "eps_duality_gap_rel"),
+    "SCS": ("eps_abs", "eps_rel"),
+}
+_ITERATION_LIMITS = {
+    "CLARABEL": "max_iter",
+    "DAQP": "iter_limit",
+    "HIGHS": "simplex_iteration_limit",
+    "OSQP": "max_iter",
+    "PIQP": "max_iter",
+    "SCS": "max_iters",
+}
+_TIME_LIMITS = {
+    "CLARABEL": "time_limit",
+    "HIGHS": "time_limit",
+    "OSQP": "time_limit",
+    "SCS": "time_limit_secs",
+}
+_DEFAULTS: dict[str, dict[str, Any]] = {
+    "OSQP": {"eps_abs": TIGHT, "eps_rel": TIGHT, "max_iter": 50_000},
+    "SCS": {"eps_abs": TIGHT, "eps_rel": TIGHT, "max_iters": 200_000},
+}
+
+
+def cvxpy_solver_names() -> tuple[str, ...]:
+    """Return ``"cvxpy:NAME"`` for every solver CVXPY has installed; imports CVXPY."""
+    if find_spec("cvxpy") is None:
+        return ()
+    import cvxpy
+
+    return tuple(PREFIX + name for name in cvxpy.installed_solvers())
+
+
+def cvxpy_backend(name: str) -> RebuildingBackend:
+    """Return the backend for ``"cvxpy:NAME"``; imports CVXPY."""
+    if find_spec("cvxpy") is None:
+        raise MissingBackendError("cvxpy is not installed: pip install cvxpy", backend=name)
+    solver = name.removeprefix(PREFIX).upper()
+    known = cvxpy_solver_names()
+    if PREFIX + solver not in known:
+        raise UnknownSolverError(
+            f"CVXPY has no solver {solver!r} installed; it has {', '.join(known)}", backend=name
+        )
+    return RebuildingBackend(
+        PREFIX + solver, _capabilities(solver), "cvxpy", partial(solve_with_cvxpy, solver)
+    )
+
+
+def solve_with_cvxpy(solver: str, program: Program, request: Request) -> Answer:
+    """Build, call, translate back."""
+    import cvxpy
+
+    x = _variable(cvxpy, program)
+    rows = Sides(program.row_lower, program.row_upper)
+    matrix = sp.csr_array(program.matrix)
+    equations, inequalities = matrix[rows.equal], rows.one_sided_rows(matrix)
+    constraints = [
+        equations @ x == program.row_upper[rows.equal],
+        inequalities @ x <= rows.one_sided_right(program.row_lower, program.row_upper),
+    ]
+    is_low, is_high = np.isfinite(program.lower), np.isfinite(program.upper)
+    bounds = [x[is_low] >= program.lower[is_low], x[is_high] <= program.upper[is_high]]
+    used = [constraint for constraint in (*constraints, *bounds) if constraint.size]
+    if not used:  # some solvers refuse a problem without constraints
+        used = [np.zeros(program.n_columns) @ x <= 1.0]
+    problem = cvxpy.Problem(cvxpy.Minimize(_objective(cvxpy, program, x)), used)
+    with warnings.catch_warnings():  # "may be inaccurate": the session checks that itself
+        warnings.simplefilter("ignore", UserWarning)
+        problem.solve(solver=solver, **_options(solver, request))
+    status = _STATUS.get(problem.status, Status.FAILED)
+    point = None
+    if x.value is not None and np.all(np.isfinite(x.value)):
+        point = Point(np.asarray(x.value), _row_duals(program, rows, constraints))
+    iterations = max(0, int(problem.solver_stats.num_iters or 0))
+    return Answer(status, problem.status, point, iterations)
+
+
+def _variable(cvxpy: Any, program: Program) -> Any:
+    if program.integrality is None:
+        return cvxpy.Variable(program.n_columns)
+    return cvxpy.Variable(program.n_columns, integer=[np.flatnonzero(program.integrality)])
+
+
+def _objective(cvxpy: Any, program: Program, x: Any) -> Any:
+    linear = program.cost @ x
+    if program.quadratic is None:
+        return linear
+    return 0.5 * cvxpy.quad_form(x, cvxpy.psd_wrap(full_sparse(program))) + linear
+
+
+def _row_duals(program: Program, rows: Sides, constraints: list[Any]) -> Any:
+    if program.is_mip:
+        return np.full(program.n_rows, np.nan)
+    equations, inequalities = (
+        np.zeros(c.size) if c.dual_value is None else np.atleast_1d(c.dual_value)
+        for c in constraints
+    )
+    return rows.duals(equations, inequalities)
+
+
+def _options(solver: str, request: Request) -> dict[str, Any]:
+    options: dict[str, Any] = dict(_DEFAULTS.get(solver, {}))
+    if request.tol is not None:
+        options |= dict.fromkeys(_TOLERANCES.get(solver, ()), request.tol)
+    for value, table in (
+        (request.max_iterations, _ITERATION_LIMITS),
+        (request.time_limit, _TIME_LIMITS),
+    ):
+        if value is None:
+            continue
+        if solver not in table:
+            raise OptionError(
+                f"how to set this limit for {solver} is not known here; pass the solver's own "
+                "option to open_session",
+                backend=PREFIX + solver,
+            )
+        options[table[solver]] = value
+    return options | dict(request.options)
+
+
+def _capabilities(solver: str) -> frozenset[str]:
+    """Read what a solver can do from CVXPY's own tables."""
+    from cvxpy.reductions.solvers.defines import SOLVER_MAP_CONIC, SOLVER_MAP_QP
+
+    conic, quadratic = SOLVER_MAP_CONIC.get(solver), SOLVER_MAP_QP.get(solver)
+    is_quadratic = quadratic is not None or (
+        conic is not None and ("SOC" in _cones(conic) or conic.supports_quad_obj())
+    )
+    is_integer = any(form is not None and form.MIP_CAPABLE for form in (conic, quadratic))
+    found = {"lp"}
+    if is_quadratic and solver not in NOT_FOR_QUADRATIC:
+        found.add("qp")
+    if is_integer:
+        found.add("mip")
+    return frozenset(found)
+
+
+def _cones(conic: Any) -> set[str]:
+    return {constraint.__name__ for constraint in conic.SUPPORTED_CONSTRAINTS}

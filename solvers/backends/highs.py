@@ -1,0 +1,250 @@
+"""HiGHS: linear and mixed-integer programs in one live model that keeps its basis.
+
+The simplex is matched to the move: new columns leave the last point primal feasible, so the
+primal simplex continues from it; new rows leave it dual feasible, so the dual simplex does. The
+wrong pairing costs two to four times the iterations.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from dataclasses import replace
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+
+from solvers.arrays import FloatArray, IntArray
+from solvers.backends.highs_model import HighsModel
+from solvers.growing import NewColumns, NewRows
+from solvers.program import Program
+from solvers.session import CheckedSession
+from solvers.solution import Solution
+from solvers.status import Status
+from solvers.trivial import empty_solution
+from solvers.verdict import check_tolerance, refusal
+
+logger = logging.getLogger(__name__)
+
+DUAL_SIMPLEX = 1
+PRIMAL_SIMPLEX = 4
+DEFAULT_TOLERANCE = 1e-7
+DEFAULT_MIP_GAP = 1e-6
+TOLERANCE_RANGE = (1e-10, 1e-2)
+LONG_SOLVE_SECONDS = 0.1
+LARGE_MODEL_NONZEROS = 500_000
+
+_STATUS = {
+    "kOptimal": Status.OPTIMAL,
+    "kInfeasible": Status.INFEASIBLE,
+    "kUnbounded": Status.UNBOUNDED,
+    "kUnboundedOrInfeasible": Status.INFEASIBLE_OR_UNBOUNDED,
+    "kTimeLimit": Status.TIME_LIMIT,
+    "kIterationLimit": Status.ITERATION_LIMIT,
+    "kSolutionLimit": Status.ITERATION_LIMIT,
+    "kInterrupt": Status.INTERRUPTED,
+    "kHighsInterrupt": Status.INTERRUPTED,
+}
+_FAILURES = {"kSolveError", "kUnknown", "kNotset", "kPresolveError", "kPostsolveError"}
+
+
+class HighsBackend:
+    """HiGHS through highspy.
+
+    Options of `open` are HiGHS's own (``presolve="on"``, ``solver="ipm"``,
+    ``simplex_strategy=1``, ...) and win over the choices made here; ``max_iterations`` limits the
+    simplex iterations (the nodes of a mixed-integer program) of each solve.
+    """
+
+    name = "highs"
+    capabilities = frozenset({"lp", "mip", "warm-start", "add-columns"})
+
+    @property
+    def is_installed(self) -> bool:
+        """Whether highspy can be imported."""
+        return find_spec("highspy") is not None
+
+    def open(self, program: Program, **options: Any) -> HighsSession:
+        """Start a live model."""
+        return HighsSession(self, program, options)
+
+
+class HighsSession(CheckedSession):
+    """A live HiGHS model."""
+
+    def __init__(self, backend: HighsBackend, program: Program, options: dict[str, Any]) -> None:
+        super().__init__(backend, program)
+        self._is_mip = program.is_mip
+        limit = "mip_max_nodes" if self._is_mip else "simplex_iteration_limit"
+        aliases = {"max_iterations": limit}
+        self._options = {aliases.get(name, name): value for name, value in options.items()}
+        self._model = HighsModel()
+        self._has_basis = False
+        self._is_primal_feasible = False
+        self._last_seconds = 0.0
+        self._configure()
+        self._model.load(program)
+
+    def solve(self, *, tol: float | None = None, time_limit: float | None = None) -> Solution:
+        """Solve from the last basis; see `Session.solve`."""
+        if self.n_columns == 0:
+            return empty_solution(self._growing, "highs")
+        start = time.perf_counter()
+        native = self._model.native
+        self._set_tolerance(tol)
+        self._match_simplex_to_move()
+        budget = np.inf if time_limit is None else time_limit
+        self._set("time_limit", native.getRunTime() + budget)  # counts the life of the object
+        status = self._run_until_clear()
+        self._has_basis = status == "kOptimal" and not self._is_mip
+        self._is_primal_feasible = self._has_basis
+        self._last_seconds = time.perf_counter() - start
+        return self._conclude(status, tol)
+
+    # --- running -------------------------------------------------------------------------
+
+    def _run_until_clear(self) -> str:
+        """Run, and once more where HiGHS is known to need it."""
+        status = self._run()
+        if status == "kUnboundedOrInfeasible":  # presolve found it and did not say which
+            self._set("presolve", "off")
+            status = self._run()
+        if status in _FAILURES:
+            self._model.native.clearSolver()  # rare, after many warm starts (HiGHS#1785)
+            status = self._run()
+        return status
+
+    def _run(self) -> str:
+        """Run HiGHS, open to Ctrl-C only where it may take long: that needs a second thread."""
+        native = self._model.native
+        is_long = self._is_mip or self._last_seconds > LONG_SOLVE_SECONDS
+        if is_long or native.getNumNz() > LARGE_MODEL_NONZEROS:
+            if self._run_in_thread():
+                return "kInterrupt"
+        else:
+            native.run()
+        return str(native.getModelStatus().name)
+
+    def _run_in_thread(self) -> bool:
+        """Run HiGHS while listening for Ctrl-C; return whether it came."""
+        native = self._model.native
+        native.HandleKeyboardInterrupt = True
+        is_done = was_interrupted = False
+        try:
+            native.startSolve()
+            while not is_done:
+                try:
+                    is_done, _ = native.wait(0.1)
+                except KeyboardInterrupt:
+                    was_interrupted = True
+                    native.cancelSolve()
+        finally:
+            native.HandleKeyboardInterrupt = False
+        return was_interrupted
+
+    def _match_simplex_to_move(self) -> None:
+        if not self._is_mip:
+            self._set("presolve", "off" if self._has_basis else "choose")
+            self._set(
+                "simplex_strategy", PRIMAL_SIMPLEX if self._is_primal_feasible else DUAL_SIMPLEX
+            )
+
+    def _configure(self) -> None:
+        self._set("output_flag", False)
+        self._set("threads", 1)  # process-global: a second value would be an error
+        if not self._is_mip:
+            self._set("solver", "simplex")
+        for name, value in self._options.items():
+            self._model.set_option(name, value)
+
+    def _set_tolerance(self, tol: float | None) -> None:
+        level = DEFAULT_TOLERANCE if tol is None else float(np.clip(tol, *TOLERANCE_RANGE))
+        self._set("primal_feasibility_tolerance", level)
+        self._set("dual_feasibility_tolerance", level)
+        if self._is_mip:
+            self._set("mip_rel_gap", DEFAULT_MIP_GAP if tol is None else tol)
+
+    def _set(self, name: str, value: Any) -> None:
+        if name not in self._options:
+            self._model.set_option(name, value)
+
+    # --- answers -------------------------------------------------------------------------
+
+    def _conclude(self, native_status: str, tol: float | None) -> Solution:
+        native = self._model.native
+        status = _STATUS.get(native_status, Status.FAILED)
+        words = native.modelStatusToString(native.getModelStatus())
+        last = self._last_point(status, words)
+        if status is not Status.OPTIMAL or last is None:
+            raise refusal(status, "highs", words, last)
+        found, allowed = self._worst_infeasibility(), check_tolerance(tol)
+        if found <= allowed:
+            return last
+        logger.info("highs: infeasible by %.1e, more than %.0e", found, allowed)
+        return replace(last, status=Status.INACCURATE)
+
+    def _worst_infeasibility(self) -> float:
+        """Return what HiGHS itself measured; cheap enough for every solve of an inner loop."""
+        info = self._model.native.getInfo()
+        found = [info.max_primal_infeasibility]
+        if not self._is_mip:
+            found.append(info.max_dual_infeasibility)
+        return float(np.max(found))
+
+    def _last_point(self, status: Status, words: str) -> Solution | None:
+        native = self._model.native
+        found, info = native.getSolution(), native.getInfo()
+        if not found.value_valid:
+            return None
+        has_duals = found.dual_valid and not self._is_mip
+        return Solution(
+            status=status,
+            x=np.array(found.col_value),
+            objective=info.objective_function_value,
+            row_duals=np.array(found.row_dual) if has_duals else np.full(self.n_rows, np.nan),
+            reduced_costs=np.array(found.col_dual)
+            if has_duals
+            else np.full(self.n_columns, np.nan),
+            iterations=_iterations(info),
+            seconds=self._last_seconds,
+            backend="highs",
+            message=words,
+            source=self._growing.snapshot(),
+        )
+
+    # --- updates -------------------------------------------------------------------------
+
+    def _native_add_columns(self, new: NewColumns) -> None:
+        self._model.add_columns(new)
+
+    def _native_add_rows(self, new: NewRows) -> None:
+        self._model.add_rows(new)
+        self._is_primal_feasible = False
+
+    def _native_remove_columns(self, indices: IntArray) -> None:
+        self._model.change("deleteCols", np.sort(indices))
+
+    def _native_remove_rows(self, indices: IntArray) -> None:
+        self._model.change("deleteRows", np.sort(indices))
+        self._is_primal_feasible = False
+
+    def _native_change_cost(self, indices: IntArray, cost: FloatArray) -> None:
+        self._model.change("changeColsCost", indices, cost)
+
+    def _native_change_column_bounds(
+        self, indices: IntArray, lower: FloatArray, upper: FloatArray
+    ) -> None:
+        self._model.change("changeColsBounds", indices, lower, upper)
+        self._is_primal_feasible = False
+
+    def _native_change_row_bounds(
+        self, indices: IntArray, lower: FloatArray, upper: FloatArray
+    ) -> None:
+        self._model.change("changeRowsBounds", indices, lower, upper)
+        self._is_primal_feasible = False
+
+
+def _iterations(info: Any) -> int:
+    counts = (info.simplex_iteration_count, info.ipm_iteration_count, info.pdlp_iteration_count)
+    return int(sum(max(0, count) for count in counts))

@@ -1,0 +1,77 @@
+"""The backends by name, and which of them work on this machine."""
+
+from __future__ import annotations
+
+from solvers.backends.auto import AutoBackend
+from solvers.backends.clarabel import CLARABEL
+from solvers.backends.cvxpy import PREFIX, cvxpy_backend, cvxpy_solver_names
+from solvers.backends.highs import HighsBackend
+from solvers.backends.osqp import OSQP
+from solvers.backends.piqp import PIQP
+from solvers.backends.scipy import SCIPY
+from solvers.errors import UnknownSolverError
+from solvers.session import Backend
+
+BACKENDS: dict[str, Backend] = {
+    "highs": HighsBackend(),
+    "clarabel": CLARABEL,
+    "osqp": OSQP,
+    "piqp": PIQP,
+    "scipy": SCIPY,
+}
+
+
+def get_backend(name: str) -> Backend:
+    """Return the backend called `name`.
+
+    Parameters
+    ----------
+    name : str
+        ``"auto"``, a key of `BACKENDS`, or ``"cvxpy:NAME"``.
+
+    Raises
+    ------
+    UnknownSolverError
+        With the names that are known.
+    MissingBackendError
+        For ``"cvxpy:NAME"`` without CVXPY; the others say so when opened.
+    """
+    if name in BACKENDS:
+        return BACKENDS[name]
+    if name == "auto":
+        return AutoBackend()
+    if name.startswith(PREFIX):
+        return cvxpy_backend(name)
+    raise UnknownSolverError(
+        f"no solver is called {name!r}; known are auto, {', '.join(BACKENDS)} and {PREFIX}NAME",
+        backend=name,
+    )
+
+
+def local_backends(problem: str | None = None) -> tuple[str, ...]:
+    """Return the installed backends with a file of their own; imports none of their packages."""
+    return tuple(
+        name
+        for name, backend in BACKENDS.items()
+        if backend.is_installed and (problem is None or problem in backend.capabilities)
+    )
+
+
+def available_backends(problem: str | None = None) -> tuple[str, ...]:
+    """Return the names usable on this machine.
+
+    Parameters
+    ----------
+    problem : {"lp", "qp", "mip"}, optional
+        Only those that solve this class of problem.
+
+    Notes
+    -----
+    Imports CVXPY, if it is installed, to ask it for its solvers: that takes a second or more.
+    """
+    through_cvxpy = tuple(
+        name
+        for name in cvxpy_solver_names()
+        if problem is None or problem in cvxpy_backend(name).capabilities
+    )
+    return local_backends(problem) + through_cvxpy

@@ -1,0 +1,267 @@
+"""Bad input: one clear error that names the argument and its value, and nothing half-fitted."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
+
+from cgboost import RBF, KernelLibrary, Linear, Precomputed
+from cgboost.exceptions import KernelScaleWarning
+from tests.estimators.data import LIBRARY, PENALTIES, classifier, curve, regressor, two_classes
+
+X, Y = two_classes()
+
+
+def with_value(array, value):
+    """A float copy of an array with one entry replaced."""
+    changed = np.array(array, dtype=float)
+    changed.flat[3] = value
+    return changed
+
+
+BAD_PARAMETERS = [
+    ({"C": 0}, r"C must be a finite number > 0, got 0"),
+    ({"C": -1.5}, r"C must .*got -1.5"),
+    ({"C": np.nan}, r"C must .*got nan"),
+    ({"C": np.inf}, r"C must .*got inf"),
+    ({"C": "1"}, r"C must .*got '1'"),
+    ({"C": True}, r"C must .*got True"),
+    ({"penalty": "l3"}, r"penalty must be one of \['l1', 'l2'\], got 'l3'"),
+    ({"penalty": ["l1"]}, r"penalty must .*got \['l1'\]"),
+    ({"coef": "positive"}, r"coef must be one of \['free', 'nonneg'\], got 'positive'"),
+    ({"offset": True}, r"offset must .*got True"),
+    ({"priority": "strata"}, r"priority must .*'stratified'\], got 'strata'"),
+    ({"library": "rbf"}, r"library must be a KernelLibrary or None, got 'rbf'"),
+    ({"library": {"rbf": RBF()}}, r"library must be a KernelLibrary"),
+    ({"columns_per_round": 0}, r"columns_per_round must be a whole number ≥ 1, got 0"),
+    ({"columns_per_round": 2.5}, r"columns_per_round must .*got 2.5"),
+    ({"max_columns": -1}, r"max_columns must .*got -1"),
+    ({"tol": -1e-3}, r"tol must .*≥ 0, got -0.001"),
+    ({"tol": np.nan}, r"tol must .*got nan"),
+    ({"time_limit": 0}, r"time_limit must .*got 0"),
+    ({"cache_size": -1}, r"cache_size must .*got -1"),
+    ({"validation_fraction": 1.0}, r"validation_fraction must .*> 0 and < 1, got 1.0"),
+    ({"n_iter_no_change": 0}, r"n_iter_no_change must .*got 0"),
+    ({"callbacks": print}, r"callbacks must be a list of callables or None, got <built-in"),
+    ({"callbacks": [3]}, r"callbacks must .*got \[3\]"),
+    ({"solver": 3}, r"solver must .*got 3"),
+    ({"solver": "cplex"}, r"'cplex'.*highs.*clarabel"),
+    ({"solver": "highs", "penalty": "l2"}, r"solver='highs' cannot solve a QP; these can: .*piqp"),
+    ({"early_stopping": True, "random_state": "x"}, r"random_state.*'x'|'x' cannot be used"),
+]
+
+
+@pytest.mark.parametrize(("parameters", "message"), BAD_PARAMETERS)
+def test_bad_parameter(parameters, message):
+    """The error names the parameter, its value and what would do; nothing is fitted."""
+    model = classifier(**parameters)
+    with pytest.raises(ValueError, match=message):
+        model.fit(X, Y)
+    assert set(vars(model)) == set(model.get_params())
+
+
+@pytest.mark.parametrize("epsilon", [-0.1, np.nan, "0"])
+def test_bad_epsilon(epsilon):
+    """The tube of the regressor must have a finite width of at least 0."""
+    with pytest.raises(ValueError, match=r"epsilon must be a finite number ≥ 0, got"):
+        regressor(epsilon=epsilon).fit(*curve())
+
+
+BAD_DATA = [
+    ({"X": with_value(X, np.nan)}, "X contains NaN"),
+    ({"X": with_value(X, np.inf)}, "X contains infinity"),
+    ({"X": X[:, 0]}, "Expected 2D array, got 1D array"),
+    ({"X": X[:0], "y": Y[:0]}, "0 sample"),
+    ({"X": X[:, :0]}, "0 feature"),
+    ({"X": X[:-1]}, r"inconsistent numbers of samples: \[39, 40\]"),
+    ({"y": with_value(Y, np.nan)}, "y contains NaN"),
+    ({"y": with_value(Y, np.inf)}, "y contains infinity"),
+    ({"y": np.ones(40)}, r"y must have at least two classes, got only one class: 1.0"),
+    ({"y": np.array(["a"] * 40)}, r"only one class: 'a'"),
+    ({"y": ["a", None] * 20}, r"y must have labels of one kind, got a mixture .*NoneType"),
+    ({"y": np.linspace(0, 1, 40)}, "Unknown label type: continuous"),
+    ({"sample_weight": with_value(np.ones(40), np.nan)}, "sample_weight contains NaN"),
+    ({"sample_weight": with_value(np.ones(40), np.inf)}, "sample_weight contains infinity"),
+    ({"sample_weight": with_value(np.ones(40), -2)}, "sample_weight must not be negative, got -2"),
+    (
+        {"sample_weight": np.zeros(40)},
+        "(?i)sample.weights? must .*(non-zero|not be 0)",
+    ),
+    ({"sample_weight": np.ones(7)}, r"sample_weight.shape == \(7,\), expected \(40,\)"),
+    ({"eval_set": (X[:, :2], Y)}, r"eval_set: X has 2 features, .* is expecting 3 features"),
+    ({"eval_set": (with_value(X, np.nan), Y)}, "eval_set: .*X contains NaN"),
+    ({"eval_set": (X, with_value(Y, np.nan))}, "eval_set: .*y contains NaN"),
+    ({"eval_set": (X, Y[:3])}, r"eval_set: .*inconsistent numbers of samples"),
+    ({"eval_set": (X, Y + 5)}, r"eval_set has labels that y does not have: \[5, 6\]"),
+    ({"eval_set": (X, np.array(["a"] * 40))}, r"eval_set has labels .* not have: \['a'\]"),
+    ({"eval_set": (X,)}, r"eval_set must be a pair \(X, y\), got a tuple of length 1"),
+    ({"eval_set": X}, r"eval_set must be a pair \(X, y\), got a ndarray"),
+    ({"eval_set": [(X, Y), (X, Y)]}, r"got a list of length 2: only one set is scored"),
+]
+
+
+@pytest.mark.parametrize(("data", "message"), BAD_DATA)
+def test_bad_data(data, message):
+    """The error names the argument; nothing is fitted, not even n_features_in_."""
+    model = classifier()
+    with pytest.raises(ValueError, match=message):
+        model.fit(**({"X": X, "y": Y} | data))
+    assert set(vars(model)) == set(model.get_params())
+    with pytest.raises(NotFittedError):
+        model.predict(X)
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_bad_response(value):
+    """A regression response must be finite, in y as in eval_set."""
+    A, b = curve()
+    with pytest.raises(ValueError, match="y contains"):
+        regressor().fit(A, with_value(b, value))
+    with pytest.raises(ValueError, match="eval_set: .*y contains"):
+        regressor().fit(A, b, eval_set=(A, with_value(b, value)))
+
+
+@pytest.mark.parametrize("method", ["predict", "decision_function", "staged_predict"])
+def test_new_rows_of_another_width(method):
+    """Every prediction checks the number of features."""
+    model = classifier().fit(X, Y)
+    with pytest.raises(ValueError, match="X has 2 features, .* is expecting 3"):
+        list(getattr(model, method)(X[:, :2]))
+
+
+def test_a_failed_refit_keeps_the_old_model():
+    """After a fit that failed late, in the kernel, every attribute is the one from before."""
+    model = classifier().fit(X, Y)
+    before, output = dict(vars(model)), model.decision_function(X)
+    good, model.library = model.library, KernelLibrary({"broken": lambda A, B: A @ B.T * np.nan})
+    with pytest.raises(ValueError, match="kernel 'broken'"):
+        model.fit(X[:, :2], ["a", "b"] * 20)
+    model.library = good
+    assert vars(model) == before
+    np.testing.assert_array_equal(model.decision_function(X), output)
+
+
+def raising(A, B):
+    """A kernel with a mistake in it."""
+    raise ZeroDivisionError("a mistake in my kernel")
+
+
+BROKEN_KERNELS = [
+    (lambda A, B: np.ones((len(A), len(B) + 1)), ValueError, r"kernel 'mine' returned shape"),
+    (lambda A, B: np.ones(len(A)), ValueError, r"kernel 'mine' returned shape"),
+    (lambda A, B: np.full((len(A), len(B)), np.nan), ValueError, r"kernel 'mine' returned nan"),
+    (lambda A, B: np.full((len(A), len(B)), np.inf), ValueError, r"kernel 'mine' returned inf"),
+    (raising, ZeroDivisionError, "a mistake in my kernel"),
+]
+
+
+@pytest.mark.parametrize(("kernel", "error", "message"), BROKEN_KERNELS)
+def test_broken_kernel(kernel, error, message):
+    """The error says which kernel returned what, or is the kernel's own."""
+    model = classifier(library=KernelLibrary({"good": Linear(), "mine": kernel}))
+    with pytest.raises(error, match=message):
+        model.fit(X, Y)
+    assert set(vars(model)) == set(model.get_params())
+
+
+@pytest.mark.parametrize("penalty", PENALTIES)
+def test_kernels_of_different_scale(penalty):
+    """Columns that differ by more than 1e6 in norm give a warning with both numbers."""
+    library = KernelLibrary({"small": Linear(), "large": 1e8 * RBF()})
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        with pytest.warns(KernelScaleWarning, match=r"small \d.*large \d\.\d+e\+0"):
+            classifier(library=library, penalty=penalty, max_columns=3).fit(X, Y)
+
+
+def test_early_stopping_needs_rows_to_hold_out():
+    """Too few rows of a class, or a precomputed kernel, ask for an eval_set instead."""
+    message = r"validation_fraction=0.1 of 3 rows .*eval_set"
+    with pytest.raises(ValueError, match=message):
+        classifier(early_stopping=True).fit(X[:3], Y[:3])
+    given = classifier(library=KernelLibrary({"k": Precomputed()}), early_stopping=True)
+    with pytest.raises(ValueError, match=r"Precomputed.*eval_set"):
+        given.fit(X @ X.T, Y)
+
+
+# ---------------------------------------------------------------------- odd but legal data
+
+
+@pytest.mark.parametrize("penalty", PENALTIES)
+def test_one_and_two_rows(penalty):
+    """Two rows of two classes are told apart; one row is enough for a regression."""
+    model = classifier(penalty=penalty, C=100.0).fit([[0.0], [1.0]], [0, 1])
+    assert model.predict([[0.0], [1.0]]).tolist() == [0, 1]
+    for n_rows in (1, 2):
+        A, b = curve(n_rows)
+        model = regressor(penalty=penalty).fit(A, b)
+        assert model.converged_
+        assert np.abs(model.predict(A) - b).max() < 2
+
+
+DEGENERATE = {
+    "duplicate rows": (np.repeat(X[:10], 4, axis=0), np.repeat(Y[:10], 4)),
+    "opposite labels": (np.repeat(X[:10], 2, axis=0), np.tile([0, 1], 10)),
+    "constant features": (np.full((40, 3), 2.5), Y),
+    "zero features": (np.zeros((40, 3)), Y),
+    "one zero feature": (X * [1, 0, 1], Y),
+}
+
+
+@pytest.mark.parametrize("case", DEGENERATE)
+@pytest.mark.parametrize("normalize", [False, True])
+@pytest.mark.parametrize("make", [classifier, regressor])
+@pytest.mark.parametrize("penalty", PENALTIES)
+def test_degenerate_rows(penalty, make, normalize, case):
+    """Repeated, constant, zero and contradictory rows are fitted to a certified optimum."""
+    library = KernelLibrary(LIBRARY.kernels, normalize=normalize)
+    A, b = DEGENERATE[case]
+    model = make(penalty=penalty, library=library).fit(A, b)
+    assert model.converged_
+    assert np.isfinite(model.predict(A)).all()
+    if case == "opposite labels" and make is classifier:
+        assert model.objective_ >= len(b) - 1e-3  # each pair pays at least 2
+
+
+@pytest.mark.parametrize("C", [1e-8, 1e8])
+@pytest.mark.parametrize("make", [classifier, regressor])
+@pytest.mark.parametrize("penalty", PENALTIES)
+def test_extreme_prices(penalty, make, C):
+    """A tiny C gives the constant model; a huge one is certified, or warns why it is not."""
+    A, b = (X, Y) if make is classifier else curve()
+    model = assert_certified_or_says_why(make(penalty=penalty, C=C), A, b)
+    if C < 1:
+        assert model.converged_
+        assert model.objective_ <= C * len(b) * 2
+
+
+@pytest.mark.parametrize("scale", [1e-9, 1e9])
+@pytest.mark.parametrize("normalize", [False, True])
+@pytest.mark.parametrize("make", [classifier, regressor])
+@pytest.mark.parametrize("penalty", PENALTIES)
+@pytest.mark.filterwarnings("ignore::cgboost.exceptions.KernelScaleWarning")
+def test_extreme_features(penalty, make, normalize, scale):
+    """Normalised kernels do not notice the scale; raw ones are certified, or warn why not."""
+    A, b = (X, Y) if make is classifier else curve()
+    library = KernelLibrary(LIBRARY.kernels, normalize=normalize)
+    model = assert_certified_or_says_why(make(penalty=penalty, library=library), A * scale, b)
+    if normalize:
+        plain = make(penalty=penalty, library=library).fit(A, b)
+        assert model.converged_
+        assert model.objective_ == pytest.approx(plain.objective_, rel=1e-3)
+
+
+def assert_certified_or_says_why(model, A, b):
+    """Fit; without a certificate there is a warning, and the model beats the constant one."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model.fit(A, b)
+    told = [w for w in caught if issubclass(w.category, ConvergenceWarning)]
+    assert model.converged_ != bool(told), (model.stop_reason_, model.gap_)
+    assert not [w for w in caught if issubclass(w.category, RuntimeWarning)]
+    assert np.isfinite(model.predict(A)).all()
+    assert model.objective_ <= model.history_["objective"][0] * (1 + 1e-9)
+    return model

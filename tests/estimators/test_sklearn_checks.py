@@ -1,0 +1,29 @@
+"""scikit-learn's own checks of what an estimator must do."""
+
+from __future__ import annotations
+
+import pytest
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from cgboost import CGBoostClassifier, CGBoostRegressor
+
+REASON = (
+    "a row of weight 0 still offers its kernel columns, and a repeated row offers a repeated "
+    "column, so weights and repetition are different problems"
+)
+EXPECTED_FAILURES = {"check_sample_weight_equivalence_on_dense_data": REASON}
+
+ESTIMATORS = [
+    CGBoostClassifier(penalty="l1"),
+    CGBoostRegressor(penalty="l1"),
+    # the checks need no certificate to 1e-4 of a dense quadratic program
+    CGBoostClassifier(penalty="l2", tol=1e-2, max_columns=40),
+    CGBoostRegressor(penalty="l2", tol=1e-2, max_columns=40),
+]
+
+
+@pytest.mark.filterwarnings("ignore::cgboost.exceptions.KernelScaleWarning")
+@parametrize_with_checks(ESTIMATORS, expected_failed_checks=lambda _: EXPECTED_FAILURES)
+def test_scikit_learn_check(estimator, check):
+    """Every check of scikit-learn passes, apart from the expected failures with their reason."""
+    check(estimator)

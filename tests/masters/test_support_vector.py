@@ -1,0 +1,148 @@
+"""The 24 formulations of the main job against the full problem and an independent solver."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cgboost.exceptions import MasterError
+from cgboost.generation import ColumnGeneration, Result
+from cgboost.pricing import FeaturePricer
+from solvers import available_backends
+from tests.problems import FORMULATIONS, Formulation, Problem, random_problem
+
+
+def generate(problem: Problem, formulation: Formulation, **options: object) -> Result:
+    """Run the loop over the columns of H."""
+    solver = options.pop("solver", "auto")
+    options = {"tol": 1e-8, "columns_per_round": 3} | options
+    master = formulation.master(problem.loss(formulation), solver)
+    return ColumnGeneration(master, FeaturePricer(problem.H), **options).run()
+
+
+@pytest.mark.parametrize("formulation", FORMULATIONS, ids=str)
+@settings(max_examples=12, deadline=None)
+@given(seed=st.integers(0, 10**6))
+def test_reaches_the_full_problem_with_valid_bounds(formulation: Formulation, seed: int) -> None:
+    """Every formulation reaches the full optimum; bound ≤ optimum ≤ objective at every round."""
+    problem = random_problem(seed)
+    result = generate(problem, formulation)
+    optimum = problem.optimum(formulation)
+    slack = 1e-7 * max(1.0, abs(optimum))
+    assert result.objective == pytest.approx(optimum, rel=1e-6, abs=1e-6)
+    assert result.gap <= 1e-6
+    assert np.all(result.history["objective"] >= optimum - slack)
+    bounds = result.history["bound"]
+    assert np.all(bounds[np.isfinite(bounds)] <= optimum + slack)
+
+
+@pytest.mark.parametrize("formulation", FORMULATIONS, ids=str)
+def test_columns_per_round_do_not_change_the_optimum(formulation: Formulation) -> None:
+    """1, 5 and 50 columns a round reach the same objective."""
+    problem = random_problem(11)
+    one, five, fifty = (
+        generate(problem, formulation, columns_per_round=count).objective for count in (1, 5, 50)
+    )
+    assert five == pytest.approx(one, rel=1e-6, abs=1e-7)
+    assert fifty == pytest.approx(one, rel=1e-6, abs=1e-7)
+
+
+@pytest.mark.parametrize(
+    ("formulation", "solver"),
+    [
+        (formulation, solver)
+        for formulation in FORMULATIONS
+        for solver in available_backends("lp" if formulation.penalty == "l1" else "qp")
+    ],
+    ids=str,
+)
+def test_every_backend_reaches_the_same_objective(formulation: Formulation, solver: str) -> None:
+    """Each backend that can solve a formulation finds its optimum within its own tolerance."""
+    problem = random_problem(7)
+    first_order = "SCS" in solver or "osqp" in solver.lower()
+    tol = 2e-3 if first_order else 1e-5
+    result = generate(problem, formulation, solver=solver, tol=tol)
+    assert result.objective == pytest.approx(problem.optimum(formulation), rel=2 * tol, abs=tol)
+
+
+@pytest.mark.parametrize("formulation", FORMULATIONS, ids=str)
+def test_optimality_conditions_hold_at_the_end(formulation: Formulation) -> None:
+    """R stays in the loss's box, balances a free offset, and prices every column correctly."""
+    problem = random_problem(3)
+    loss = problem.loss(formulation)
+    states = []
+    generate(problem, formulation, callbacks=[lambda turn: states.append(turn.state)])
+    state = states[-1]
+    response, scores = state.pseudo_response, problem.H.T @ state.pseudo_response
+    assert np.all(response >= loss.lower)
+    assert np.all(response <= loss.upper)
+    if formulation.offset == "free":
+        assert abs(response.sum()) < 1e-9 * max(1.0, np.abs(response).sum())
+    if formulation.penalty == "l1":
+        largest = np.abs(scores).max() if formulation.coef == "free" else scores.max()
+        assert largest <= 1.0 + 1e-6
+    else:
+        coef = np.zeros(problem.H.shape[1])
+        coef[[column.key[1] for column in state.columns]] = state.coef
+        wanted = scores if formulation.coef == "free" else np.maximum(scores, 0.0)
+        np.testing.assert_allclose(coef, wanted, atol=2e-4 * max(1.0, np.abs(scores).max()))
+    outside_tube = state.slack > 1e-4
+    ends = np.where(response > 0, loss.upper, loss.lower)
+    np.testing.assert_allclose(response[outside_tube], ends[outside_tube], atol=1e-3)
+
+
+def test_nonneg_coefficients_are_never_negative() -> None:
+    """With coef="nonneg" every coefficient of every round is at least 0."""
+    for formulation in FORMULATIONS:
+        if formulation.coef == "nonneg":
+            path = generate(random_problem(5), formulation).path
+            assert all((coef >= 0).all() for coef, _ in path)
+
+
+def test_sample_weights_multiply_the_price_row_by_row() -> None:
+    """An integer price on a row is the same problem as repeating the row."""
+    problem = random_problem(21)
+    counts = np.arange(len(problem.target)) % 3 + 1
+    weighted = Problem(problem.H, problem.target, 1.0 * counts, 0.1)
+    repeated = Problem(
+        np.repeat(problem.H, counts, axis=0),
+        np.repeat(problem.target, counts),
+        np.ones(counts.sum()),
+        0.1,
+    )
+    for formulation in FORMULATIONS:
+        expected = generate(repeated, formulation).objective
+        assert generate(weighted, formulation).objective == pytest.approx(expected, rel=1e-6)
+
+
+def test_columns_of_any_scale_are_solved() -> None:
+    """Columns of size 1e-6 and 1e6 side by side do not spoil the certificate."""
+    problem = random_problem(13)
+    scaled = Problem(
+        problem.H * 10.0 ** np.linspace(-6, 6, problem.H.shape[1]),
+        problem.target,
+        problem.price,
+        problem.epsilon,
+    )
+    formulation = Formulation("hinge", "l1", "free", "free")
+    result = generate(scaled, formulation)
+    assert result.gap <= 1e-7
+    assert result.objective == pytest.approx(scaled.optimum(formulation), rel=1e-5, abs=1e-6)
+
+
+def test_a_failing_first_solve_is_a_master_error_with_the_solvers_words() -> None:
+    """Without any good round the solver's failure reaches the caller, named."""
+    problem = random_problem(1)
+    master = FORMULATIONS[0].master(problem.loss(FORMULATIONS[0]))
+
+    class Broken:
+        def __getattr__(self, name: str) -> object:
+            from solvers import SolverFailure
+
+            raise SolverFailure("numerical trouble")
+
+    master._dual._session = Broken()
+    with pytest.raises(MasterError, match="numerical trouble"):
+        ColumnGeneration(master, FeaturePricer(problem.H)).run()

@@ -1,0 +1,118 @@
+"""Small programs with known answers, and the list of everything that should solve them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse as sp
+
+from solvers import Program, SolverError, UnboundedError, available_backends
+from solvers.errors import InfeasibleError, InfeasibleOrUnboundedError
+
+INF = np.inf
+NATIVE = ("auto", "highs", "clarabel", "osqp", "piqp", "scipy")
+ALL = ("auto", *available_backends())
+BY_CLASS = {kind: ("auto", *available_backends(kind)) for kind in ("lp", "qp", "mip")}
+
+
+@dataclass(frozen=True)
+class Case:
+    """A program and its optimal value, or the errors that may answer it."""
+
+    name: str
+    program: Program
+    objective: float = np.nan
+    errors: tuple[type[SolverError], ...] = ()
+    has_unique_duals: bool = False
+
+    def __str__(self) -> str:
+        return self.name
+
+
+def master(n_rows: int, n_columns: int, seed: int = 0, *, sparse: bool = False) -> Program:
+    """Return the dual form of a 2-norm master: ``min ½z'z - y'r, H'r = z, sum r = 0, box on r``."""
+    rng = np.random.default_rng(seed)
+    y = np.where(np.arange(n_rows) % 2, 1.0, -1.0)
+    columns = rng.normal(size=(n_rows, n_columns))
+    matrix = np.block(
+        [
+            [np.ones((1, n_rows)), np.zeros((1, n_columns))],
+            [columns.T, -np.eye(n_columns)],
+        ]
+    )
+    free = np.full(n_columns, INF)
+    return Program(
+        np.concatenate([-y, np.zeros(n_columns)]),
+        sp.csr_array(matrix) if sparse else matrix,
+        0.0,
+        0.0,
+        np.concatenate([np.minimum(y, 0.0), -free]),
+        np.concatenate([np.maximum(y, 0.0), free]),
+        np.concatenate([np.zeros(n_rows), np.ones(n_columns)]),
+    )
+
+
+LINEAR = [
+    Case("upper rows", Program([-1, -2], [[1, 1], [1, 3]], -INF, [4, 6]), -5.0, (), True),
+    Case("lower rows", Program([2, 3], [[1, 1], [1, 3]], [4, 6]), 9.0, (), True),
+    Case("equation", Program([1, 2], [[1, 1]], 3, 3, 0, [2, INF]), 4.0, (), True),
+    Case("range, upper side", Program([-1, -2], [[1, 1]], 1, 3, 0, [INF, 2]), -5.0, (), True),
+    Case("range, lower side", Program([1, 2], [[1, 1]], 1, 3, 0, [0.5, INF]), 1.5, (), True),
+    Case("free variables", Program([1, 1], [[1, 2], [2, 1]], 2, INF, -INF), 4 / 3, (), True),
+    Case("fixed variable", Program([1, 1], [[1, 1]], 5, INF, [2, 0], [2, INF]), 5.0, (), True),
+    Case("negative bounds", Program([1, -1], [[1, 1]], -INF, 0, -3, [5, -1]), -2.0),
+    Case("sparse", Program([-1, -2], sp.csr_array([[1, 1], [1, 3]]), -INF, [4, 6]), -5.0, (), True),
+    Case("empty row", Program([1, 1], [[0, 0], [1, 1]], [-1, 1], [1, 2]), 1.0),
+    Case("free row", Program([1, 1], [[1, 0], [1, 1]], [-INF, 1], [INF, 2]), 1.0),
+    Case(
+        "degenerate", Program([-1, -1], [[1, 0], [0, 1], [1, 1], [1, 2]], -INF, [1, 1, 2, 3]), -2.0
+    ),
+    Case("no rows", Program([1, -1], lower=[-1, 0], upper=[1, 2]), -3.0),
+    Case("constant", Program([1.0], [[1.0]], 2, constant=10.0), 12.0, (), True),
+    Case("no columns", Program([], np.zeros((2, 0)), -1, 1, constant=3.0), 3.0),
+]
+
+QUADRATIC = [
+    Case("diagonal", Program([-2, -6], [[1, 1]], -INF, 3, quadratic=[2, 2]), -9.5, (), True),
+    Case(
+        "full matrix",
+        Program([-8, -3], [[1, 1]], -INF, 1, 0, INF, [[4, 1], [1, 2]]),
+        -6.0,
+        (),
+        False,
+    ),
+    Case(
+        "lower triangle matters",
+        Program([-1, -1], lower=-INF, quadratic=sp.csc_array([[2.0, 1.0], [1.0, 2.0]])),
+        -1 / 3,
+    ),
+    Case("singular", Program([1, 1], [[1, 1]], 2, INF, 0, INF, [[1, 1], [1, 1]]), 4.0, (), True),
+    Case("equations", Program([0, 0], [[1, 1]], 1, 1, -INF, INF, [2, 1]), 1 / 3, (), True),
+    Case("one variable quadratic", Program([-1, 1], [[1, 1]], 1, INF, 0, INF, [1, 0]), -0.5),
+    Case("interior", Program([-1.0], lower=-5, upper=5, quadratic=[1.0]), -0.5),
+    Case("range", Program([-4, 0], [[1, -1]], -1, 1, 0, INF, [1, 1]), -5.75, (), True),
+    Case("fixed variable", Program([0, -3], [[1, 1]], -INF, 4, [1, 0], [1, INF], [1, 1]), -4.0),
+]
+
+INTEGER = [
+    Case(
+        "knapsack",
+        Program(
+            [-5, -4, -3], [[2, 3, 1], [4, 1, 2], [3, 4, 2]], -INF, [5, 11, 8], 0, 10, None, True
+        ),
+        -13.0,
+    ),
+    Case("rounding", Program([1, 1], [[2, 2]], 3, INF, 0, 9, None, [True, True]), 2.0),
+]
+
+_NO_POINT = (InfeasibleError, InfeasibleOrUnboundedError)
+_NO_BOUND = (UnboundedError, InfeasibleOrUnboundedError)
+UNSOLVABLE = [
+    Case("contradicting rows", Program([1], [[1], [1]], [2, -INF], [INF, 1]), errors=_NO_POINT),
+    Case("row against bounds", Program([1, 1], [[1, 1]], 3, INF, 0, 1), errors=_NO_POINT),
+    Case("empty row above zero", Program([1], [[0]], 1, 2, 0, 1), errors=_NO_POINT),
+    Case("no columns", Program([], np.zeros((1, 0)), 1, 2), errors=_NO_POINT),
+    Case("ray", Program([-1, 0], [[1, -1]], -INF, 1), errors=_NO_BOUND),
+    Case("no rows", Program([-1.0]), errors=_NO_BOUND),
+]

@@ -1,0 +1,56 @@
+"""The name "auto": by the class of the program, and again when it changes."""
+
+import sys
+
+import numpy as np
+import pytest
+
+from solvers import MissingBackendError, OptionError, Program, open_session, solve
+from solvers.errors import UnsupportedProblemError
+
+
+def test_linear_and_integer_programs_go_to_highs():
+    """HiGHS answers both."""
+    assert solve(Program([1.0])).backend == "highs"
+    assert solve(Program([1.0], upper=3, integrality=True)).backend == "highs"
+
+
+def test_quadratic_programs_go_to_piqp_or_clarabel(monkeypatch):
+    """PIQP answers, Clarabel if PIQP is not installed, OSQP if neither is."""
+    program = Program([-1.0], quadratic=[1.0])
+    assert solve(program).backend == "piqp"
+    monkeypatch.setitem(sys.modules, "piqp", None)
+    assert solve(program).backend == "clarabel"
+    monkeypatch.setitem(sys.modules, "clarabel", None)
+    assert solve(program).backend == "osqp"
+    monkeypatch.setitem(sys.modules, "osqp", None)
+    with pytest.raises(MissingBackendError, match="pip install"):
+        solve(program)
+
+
+def test_the_first_quadratic_column_moves_the_session():
+    """A master that starts without columns is linear, and becomes quadratic as it grows."""
+    session = open_session(Program([-1.0], [[1.0]], -np.inf, 2.0))
+    assert session.solve().backend == "highs"
+    session.add_columns([-1.0], [[1.0]], quadratic=[1.0])
+    found = session.solve()
+    assert found.backend == "piqp"
+    assert found.objective == pytest.approx(-2.0, abs=1e-6)
+    assert session.program.quadratic.tolist() == [0.0, 1.0]
+
+
+def test_integer_and_quadratic_together_are_refused():
+    """No backend takes both; the error says so before anything is built."""
+    program = Program([1.0], upper=3, integrality=True, quadratic=[1.0])
+    with pytest.raises(UnsupportedProblemError, match="mixed-integer quadratic"):
+        solve(program)
+    session = open_session(Program([1.0], upper=3, integrality=True))
+    with pytest.raises(UnsupportedProblemError):
+        session.add_columns([1.0], np.zeros((0, 1)), quadratic=[1.0])
+    assert session.n_columns == 1
+
+
+def test_options_of_one_solver_are_refused():
+    """Nobody could say which solver they are for."""
+    with pytest.raises(OptionError, match="name a solver"):
+        open_session(Program([1.0]), presolve="on")

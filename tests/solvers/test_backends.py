@@ -1,0 +1,187 @@
+"""Conformance: every backend on every known problem.
+
+Asserted are the conditions of optimality, not stored points: degenerate problems have several.
+"""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, reject, settings
+from hypothesis import strategies as st
+
+from solvers import (
+    Backend,
+    InfeasibleError,
+    LimitError,
+    Program,
+    Status,
+    get_backend,
+    open_session,
+    solve,
+)
+from tests.solvers.problems import (
+    ALL,
+    BY_CLASS,
+    INTEGER,
+    LINEAR,
+    NATIVE,
+    QUADRATIC,
+    UNSOLVABLE,
+    Case,
+)
+
+ACCURACY = 1e-5
+
+
+def pairs(cases, solvers):
+    """Return every case with every solver, named."""
+    return [pytest.param(c, s, id=f"{c}-{s}") for c in cases for s in solvers]
+
+
+CONTINUOUS = pairs(LINEAR, BY_CLASS["lp"]) + pairs(QUADRATIC, BY_CLASS["qp"])
+
+
+@pytest.mark.parametrize(("case", "solver"), CONTINUOUS)
+def test_known_optimum(case: Case, solver):
+    """Status, value, feasibility, stationarity, signs and complementarity are right."""
+    found = solve(case.program, solver)
+    assert found.status is Status.OPTIMAL
+    assert found.objective == pytest.approx(case.objective, abs=ACCURACY)
+    assert found.objective == pytest.approx(case.program.objective_value(found.x), abs=1e-9)
+    assert found.primal_residual <= 1e-6
+    assert found.dual_residual <= 1e-6
+    assert found.duality_gap <= 1e-6
+
+
+@pytest.mark.parametrize(("case", "solver"), CONTINUOUS)
+def test_complementarity_row_by_row(case: Case, solver):
+    """A dual is positive only at its lower and negative only at its upper bound."""
+    program, found = case.program, solve(case.program, solver)
+    rows = program.matrix @ found.x
+    for duals, value, lower, upper in (
+        (found.row_duals, rows, program.row_lower, program.row_upper),
+        (found.reduced_costs, found.x, program.lower, program.upper),
+    ):
+        assert np.minimum(np.maximum(duals, 0), value - lower).max(initial=0) <= 2e-4
+        assert np.minimum(np.maximum(-duals, 0), upper - value).max(initial=0) <= 2e-4
+
+
+@pytest.mark.parametrize(
+    ("case", "solver"),
+    [p for p in CONTINUOUS if p.values[0].has_unique_duals],
+)
+def test_a_dual_is_the_derivative_of_the_optimum(case: Case, solver):
+    """Moving a row's active bound by a little changes the optimum by dual times little."""
+    program = case.program
+    duals = solve(program, solver).row_duals
+    h = 1e-3
+    for i, dual in enumerate(duals):
+        low, high = program.row_lower[i], program.row_upper[i]
+        values = []
+        for step in (h, -h):
+            session = open_session(program, solver)
+            session.change_row_bounds([i], low + step, high + step)
+            values.append(session.solve().objective)
+        difference = (values[0] - values[1]) / (2 * h)
+        assert dual == pytest.approx(difference, abs=2e-3)
+
+
+@pytest.mark.parametrize(("case", "solver"), pairs(INTEGER, BY_CLASS["mip"]))
+def test_integer_optimum(case: Case, solver):
+    """Integer programs reach their value at an integer point and have no duals."""
+    found = solve(case.program, solver)
+    assert found.status is Status.OPTIMAL
+    assert found.objective == pytest.approx(case.objective, abs=ACCURACY)
+    assert found.primal_residual <= 1e-6
+    assert np.isnan(found.row_duals).all()
+    assert np.isnan(found.reduced_costs).all()
+
+
+@pytest.mark.parametrize(("case", "solver"), pairs(UNSOLVABLE, ALL))
+def test_no_answer_raises_the_right_error(case: Case, solver):
+    """Infeasible and unbounded are told apart, with the backend's own words.
+
+    PIQP does not always tell them from an iteration limit.
+    """
+    allowed = (*case.errors, LimitError) if "piqp" in solver.lower() else case.errors
+    with pytest.raises(allowed) as caught:
+        solve(case.program, solver)
+    assert caught.value.words
+    assert caught.value.backend
+    assert caught.value.status not in {Status.OPTIMAL, Status.INACCURATE}
+
+
+def known_optimum(seed, n, m, kind):
+    """Return a program built around a chosen optimal point, and its value."""
+    rng = np.random.default_rng(seed)
+    x, y, d = rng.normal(size=n), rng.normal(size=m), rng.normal(size=n)
+    y[rng.random(m) < 0.3], d[rng.random(n) < 0.5] = 0.0, 0.0
+    matrix = rng.normal(size=(m, n)) * (rng.random((m, n)) < 0.6)
+    root = rng.normal(size=(n, max(1, n // 2)))
+    quadratic = {"lp": None, "diagonal": rng.random(n), "matrix": root @ root.T}[kind]
+    shape = Program(np.zeros(n), matrix, quadratic=quadratic)
+    cost = matrix.T @ y + d - shape.curvature(x)
+
+    def sides(duals, values):
+        gap = rng.random(values.size) + 0.1
+        lower = np.where(duals > 0, values, values - gap)
+        return lower, np.where(duals < 0, values, np.maximum(values + gap, lower))
+
+    program = Program(cost, matrix, *sides(y, matrix @ x), *sides(d, x), quadratic)
+    return program, program.objective_value(x)
+
+
+@pytest.mark.parametrize("solver", NATIVE)
+@settings(max_examples=15, deadline=None)
+@given(
+    seed=st.integers(0, 10**6),
+    n=st.integers(1, 8),
+    m=st.integers(0, 6),
+    kind=st.sampled_from(["lp", "diagonal", "matrix"]),
+    is_sparse=st.booleans(),
+)
+def test_random_programs_with_a_planted_optimum(solver, seed, n, m, kind, is_sparse):
+    """The planted value is found.
+
+    OSQP may run into its limit, or call a feasible set of a single point empty.
+    """
+    if ("lp" if kind == "lp" else "qp") not in get_backend(solver).capabilities:
+        kind = "lp"
+    program, value = known_optimum(seed, n, m, kind)
+    if is_sparse:
+        program = Program(
+            program.cost,
+            sp.csc_array(program.matrix),
+            program.row_lower,
+            program.row_upper,
+            program.lower,
+            program.upper,
+            program.quadratic,
+        )
+    try:
+        found = solve(program, solver)
+    except (LimitError, InfeasibleError):
+        assert solver == "osqp"
+        reject()
+    if found.status is Status.OPTIMAL or solver != "osqp":
+        assert found.objective == pytest.approx(value, abs=1e-5 * (1 + abs(value)))
+
+
+@pytest.mark.parametrize("solver", ALL)
+def test_backends_follow_the_protocol(solver):
+    """Every backend names itself, declares its capabilities and opens sessions."""
+    backend = get_backend(solver)
+    assert isinstance(backend, Backend)
+    assert backend.name == solver
+    assert backend.capabilities <= {"lp", "qp", "mip", "warm-start", "add-columns"}
+    assert backend.is_installed
+
+
+@pytest.mark.parametrize("solver", ALL)
+def test_tolerance_reaches_the_solver(solver):
+    """A looser tolerance never costs more iterations than a tight one."""
+    program = known_optimum(1, 8, 6, "lp")[0]
+    session = open_session(program, solver)
+    loose = session.solve(tol=1e-3).iterations
+    tight = open_session(program, solver).solve(tol=1e-8).iterations
+    assert loose <= tight

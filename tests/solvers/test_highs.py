@@ -1,0 +1,220 @@
+"""The live HiGHS model: warm starts, the simplex that fits the move, and HiGHS's own traps."""
+
+import os
+import signal
+import threading
+
+import numpy as np
+import pytest
+
+from solvers import (
+    InterruptedSolveError,
+    OptionError,
+    Program,
+    SolverFailure,
+    Status,
+    get_backend,
+    open_session,
+)
+from solvers.backends.highs import DUAL_SIMPLEX, PRIMAL_SIMPLEX
+
+N = 120
+
+
+def dual_master(n_rows, seed=0):
+    """The dual form of a 1-norm master: one row per generated column."""
+    rng = np.random.default_rng(seed)
+    y = np.where(np.arange(N) % 2, 1.0, -1.0)
+    matrix = np.vstack([np.ones((1, N)), rng.normal(size=(n_rows, N)) / 4])
+    side = np.concatenate([[0.0], np.ones(n_rows)])
+    return Program(-y, matrix, -side, side, np.minimum(y, 0), np.maximum(y, 0))
+
+
+def grow_rows(**options):
+    """Solve after each batch of rows; return the session and the iterations of each solve."""
+    whole = dual_master(60)
+    session = open_session(
+        Program(whole.cost, whole.matrix[:1], 0, 0, whole.lower, whole.upper), "highs", **options
+    )
+    iterations = [session.solve().iterations]
+    for start in range(1, 61, 10):
+        session.add_rows(whole.matrix[start : start + 10], -1.0, 1.0)
+        iterations.append(session.solve().iterations)
+    return session, iterations
+
+
+def grow_columns(**options):
+    """The primal form: columns arrive over rows that artificial columns keep feasible."""
+    rng = np.random.default_rng(0)
+    m = 60
+    session = open_session(Program(np.full(m, 50.0), np.eye(m), 1.0, np.inf), "highs", **options)
+    iterations = [session.solve().iterations]
+    for _ in range(12):
+        session.add_columns(1 + rng.random(10), rng.random((m, 10)))
+        iterations.append(session.solve().iterations)
+    return session, iterations
+
+
+def strategy(session):
+    """The simplex HiGHS was told to use last."""
+    return session._model.native.getOptionValue("simplex_strategy")[1]
+
+
+def test_a_warm_start_takes_fewer_iterations_than_a_cold_one():
+    """After ten more rows the dual simplex goes on from the last basis."""
+    session, warm = grow_rows()
+    cold = open_session(session.program, "highs", presolve="off").solve()
+    assert 0 < warm[-1] < cold.iterations
+    assert session.solve().iterations == 0
+
+
+def test_the_basis_survives_new_columns():
+    """After ten more columns the primal simplex goes on from the last basis."""
+    session, warm = grow_columns()
+    cold = open_session(session.program, "highs", presolve="off").solve()
+    assert 0 < warm[-1] < cold.iterations
+
+
+def test_the_basis_survives_the_deletion_of_nonbasic_columns():
+    """Dropping columns at zero needs no iteration at all."""
+    session, _ = grow_columns()
+    found = session.solve()
+    unused = np.flatnonzero((found.x == 0) & (found.reduced_costs > 1e-9))
+    session.remove_columns(unused)
+    again = session.solve()
+    assert unused.size
+    assert again.iterations == 0
+    assert again.objective == pytest.approx(found.objective)
+
+
+def test_the_simplex_fits_the_move():
+    """Primal after new columns or costs, dual after new rows or bounds or anything mixed."""
+    session, _ = grow_columns()
+    assert strategy(session) == PRIMAL_SIMPLEX
+    session.add_rows(np.ones((1, session.n_columns)), 0, 100)
+    session.solve()
+    assert strategy(session) == DUAL_SIMPLEX
+    session.change_cost([0], 49.0)
+    session.solve()
+    assert strategy(session) == PRIMAL_SIMPLEX
+    session.change_row_bounds([0], 1.5, np.inf)
+    session.add_columns([1.0], np.ones((session.n_rows, 1)))
+    session.solve()
+    assert strategy(session) == DUAL_SIMPLEX
+
+
+def test_the_wrong_simplex_costs_iterations():
+    """Forcing the other simplex on either form takes more iterations in all."""
+    assert sum(grow_rows()[1]) < sum(grow_rows(simplex_strategy=PRIMAL_SIMPLEX)[1])
+    assert sum(grow_columns()[1]) < sum(grow_columns(simplex_strategy=DUAL_SIMPLEX)[1])
+
+
+def test_tiny_coefficients_are_a_warning_not_an_error():
+    """HiGHS drops entries below 1e-9 with a warning code; the rows arrive all the same."""
+    session = open_session(Program([-1.0, -1.0], upper=1), "highs")
+    session.add_rows([[1.0, 1e-12]], -np.inf, 0.5)
+    assert session.solve().x.tolist() == [0.5, 1.0]
+
+
+def test_a_refused_native_call_raises_and_changes_nothing(monkeypatch):
+    """Return codes are checked; the recorded program stays what the native model is."""
+    session = open_session(Program([-1.0], upper=1), "highs")
+    native = session._model.native
+    monkeypatch.setattr(native, "addRows", lambda *_: session._model._error, raising=False)
+    with pytest.raises(SolverFailure, match="addRows"):
+        session.add_rows([[1.0]], 0, 0.5)
+    assert session.n_rows == 0
+
+
+def test_the_time_limit_counts_from_now():
+    """HiGHS counts over the life of the object, so the time already used is added."""
+    session, _ = grow_rows()
+    session.solve(time_limit=5.0)
+    native = session._model.native
+    limit = native.getOptionValue("time_limit")[1]
+    assert 5.0 <= limit <= 5.0 + native.getRunTime()
+    session.solve()
+    assert native.getOptionValue("time_limit")[1] == np.inf
+
+
+def test_a_failed_run_is_repeated_from_scratch(monkeypatch):
+    """The rare breakdown after many warm starts is answered by one cold run."""
+    session, _ = grow_rows()
+    real, calls = session._run, []
+
+    def breaks_once():
+        calls.append(1)
+        return "kSolveError" if len(calls) == 1 else real()
+
+    monkeypatch.setattr(session, "_run", breaks_once)
+    found = session.solve()
+    assert len(calls) == 2
+    assert found.status is Status.OPTIMAL
+    assert found.iterations > 0
+
+
+def test_a_second_failure_raises(monkeypatch):
+    """If the cold run fails as well the error says so and the session goes on."""
+    session, _ = grow_rows()
+    monkeypatch.setattr(session, "_run", lambda: "kSolveError")
+    with pytest.raises(SolverFailure):
+        session.solve()
+    monkeypatch.undo()
+    assert session.solve().status is Status.OPTIMAL
+
+
+def test_an_infeasibility_beyond_the_tolerance_is_not_called_optimal(monkeypatch, caplog):
+    """What HiGHS itself measured decides between optimal and inaccurate, and is logged."""
+    session, _ = grow_rows()
+    monkeypatch.setattr(session, "_worst_infeasibility", lambda: 1e-4)
+    assert session.solve().status is Status.INACCURATE
+    assert "infeasible by 1.0e-04" in caplog.text
+    assert session.solve(tol=1e-4).status is Status.OPTIMAL
+
+
+def test_options_are_checked():
+    """An unknown option or value is an error, not a warning on a console."""
+    with pytest.raises(OptionError, match="no_such_option"):
+        open_session(Program([1.0]), "highs", no_such_option=1)
+    with pytest.raises(OptionError, match="presolve"):
+        open_session(Program([1.0]), "highs", presolve="perhaps")
+
+
+def test_options_win_over_the_choices_made_here():
+    """A caller who asks for the interior point method gets it."""
+    session = get_backend("highs").open(dual_master(60), solver="ipm", presolve="off")
+    assert session.solve().status is Status.OPTIMAL
+    assert session._model.native.getOptionValue("solver")[1] == "ipm"
+    assert session._model.native.getInfo().ipm_iteration_count > 0
+
+
+def test_ctrl_c_stops_a_long_solve_and_the_session_survives():
+    """Ctrl-C arrives as a KeyboardInterrupt with a status; then life goes on."""
+    rng = np.random.default_rng(0)
+    weights = rng.integers(0, 100, size=(5, 40)).astype(float)  # market split: hopelessly hard
+    half = np.floor(weights.sum(axis=1) / 2)
+    session = open_session(
+        Program(np.zeros(40), weights, half, half, 0, 1, integrality=True), "highs"
+    )
+    timer = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    with pytest.raises(InterruptedSolveError) as caught:
+        session.solve(time_limit=30.0)
+    timer.join()
+    assert isinstance(caught.value, KeyboardInterrupt)
+    assert not isinstance(caught.value, Exception)
+    assert caught.value.status is Status.INTERRUPTED
+    session.change_row_bounds(np.arange(5), 0.0, np.inf)
+    assert session.solve().status is Status.OPTIMAL
+
+
+def test_a_long_linear_solve_listens_for_ctrl_c_and_gives_the_same_answer(monkeypatch):
+    """The second thread is used for long solves only and changes nothing else."""
+    session, _ = grow_rows()
+    expected = session.solve().objective
+    session.change_cost([0], 0.5)
+    changed = session.solve().objective
+    session.change_cost([0], session.program.cost[1] * -1)
+    monkeypatch.setattr("solvers.backends.highs.LONG_SOLVE_SECONDS", -1.0)
+    assert session.solve().objective == pytest.approx(expected)
+    assert changed != pytest.approx(expected)

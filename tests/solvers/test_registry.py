@@ -1,0 +1,83 @@
+"""`solvers.registry`: names, capabilities, and what is missing."""
+
+import subprocess
+import sys
+
+import pytest
+
+from solvers import (
+    MissingBackendError,
+    Program,
+    UnknownSolverError,
+    UnsupportedProblemError,
+    available_backends,
+    get_backend,
+    open_session,
+    solve,
+)
+
+QUADRATIC = Program([1.0], quadratic=[1.0])
+
+
+def test_unknown_names_list_the_known_ones():
+    """A typo is answered with the names there are."""
+    with pytest.raises(UnknownSolverError, match=r"'higs'.*auto, highs, clarabel.*cvxpy:NAME"):
+        solve(Program([1.0]), "higs")
+    with pytest.raises(UnknownSolverError, match=r"'NOPE'.*cvxpy:CLARABEL"):
+        get_backend("cvxpy:NOPE")
+    assert issubclass(UnknownSolverError, ValueError)
+
+
+def test_an_unsupported_problem_names_those_that_can():
+    """The message names the class, the backend and the alternatives."""
+    with pytest.raises(
+        UnsupportedProblemError, match=r"highs does not solve a quadratic program.*clarabel"
+    ):
+        open_session(QUADRATIC, "highs")
+    with pytest.raises(UnsupportedProblemError, match=r"mixed-integer linear.*highs, scipy"):
+        open_session(Program([1.0], integrality=True), "osqp")
+
+
+@pytest.mark.parametrize("kind", ["lp", "qp", "mip"])
+def test_availability_by_problem_class(kind):
+    """Listed are exactly the backends that declare the capability."""
+    names = available_backends(kind)
+    assert names
+    assert set(names) == {n for n in available_backends() if kind in get_backend(n).capabilities}
+
+
+def test_highs_is_not_offered_for_quadratic_programs():
+    """HiGHS's quadratic solver hangs on small problems, so neither door leads to it."""
+    assert not {"highs", "cvxpy:HIGHS", "scipy"} & set(available_backends("qp"))
+
+
+@pytest.mark.parametrize("package", ["highspy", "clarabel", "osqp", "piqp"])
+def test_a_missing_package_is_reported_and_not_listed(package, monkeypatch):
+    """Without its package a backend is not available and says how to install it."""
+    name = {"highspy": "highs"}.get(package, package)
+    monkeypatch.setitem(sys.modules, package, None)
+    assert name not in available_backends()
+    with pytest.raises(MissingBackendError, match=f"pip install {package}"):
+        open_session(Program([1.0]), name)
+
+
+def test_a_missing_cvxpy_is_reported(monkeypatch):
+    """Without CVXPY its door is closed, and says how to open it."""
+    monkeypatch.setitem(sys.modules, "cvxpy", None)
+    assert not [name for name in available_backends() if name.startswith("cvxpy")]
+    with pytest.raises(MissingBackendError, match="pip install cvxpy"):
+        get_backend("cvxpy:CLARABEL")
+
+
+def test_importing_the_package_loads_no_solver():
+    """`import solvers` costs NumPy and scipy.sparse only; nor does a HiGHS solve load CVXPY."""
+    code = """
+import sys
+import solvers
+heavy = {"cvxpy", "osqp", "highspy", "clarabel", "piqp", "scipy.optimize", "cgboost"}
+assert not heavy & set(sys.modules), heavy & set(sys.modules)
+solvers.solve(solvers.Program([1.0], [[1.0]], 1.0))
+assert not {"cvxpy", "osqp", "clarabel"} & set(sys.modules)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr

@@ -1,0 +1,225 @@
+"""`solvers.session`: updates apply fully or not at all, and growing equals starting over."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from solvers import (
+    LimitError,
+    Program,
+    ProgramError,
+    Session,
+    Status,
+    UnsupportedProblemError,
+    open_session,
+    solve,
+)
+from tests.solvers.problems import NATIVE, master
+
+BOX = 3.0
+MOVES = ("columns", "rows", "drop columns", "drop rows", "cost", "column bounds", "row bounds")
+
+
+class Mirror:
+    """The same updates done with plain NumPy on a program that 0 always satisfies."""
+
+    def __init__(self, seed):
+        self.rng = np.random.default_rng(seed)
+        self.a = self.rng.normal(size=(2, 4))
+        self.c = self.rng.normal(size=4)
+        self.rows = [-self.rng.random(2), self.rng.random(2)]
+        self.columns = [-BOX * self.rng.random(4), BOX * self.rng.random(4)]
+
+    def program(self):
+        return Program(self.c, self.a, *self.rows, *self.columns)
+
+    def apply(self, move, session):
+        rng, (m, n), k = self.rng, self.a.shape, self.rng.integers(1, 3)
+        if move == "columns":
+            block, cost = rng.normal(size=(m, k)), rng.normal(size=k)
+            low, high = -rng.random(k), rng.random(k)
+            session.add_columns(cost, block, lower=low, upper=high)
+            self.a, self.c = np.hstack([self.a, block]), np.append(self.c, cost)
+            self.columns = [np.append(self.columns[0], low), np.append(self.columns[1], high)]
+        elif move == "rows":
+            block, low, high = rng.normal(size=(k, n)), -rng.random(k), rng.random(k)
+            session.add_rows(sp.csr_array(block) if rng.random() < 0.5 else block, low, high)
+            self.a = np.vstack([self.a, block])
+            self.rows = [np.append(self.rows[0], low), np.append(self.rows[1], high)]
+        elif move == "drop columns" and n > 1:
+            gone = rng.permutation(n)[:1]
+            session.remove_columns(gone)
+            self.a, self.c = np.delete(self.a, gone, axis=1), np.delete(self.c, gone)
+            self.columns = [np.delete(bound, gone) for bound in self.columns]
+        elif move == "drop rows" and m > 0:
+            gone = rng.permutation(m)[:2]
+            session.remove_rows(gone)
+            self.a = np.delete(self.a, gone, axis=0)
+            self.rows = [np.delete(bound, gone) for bound in self.rows]
+        elif move == "cost":
+            at = rng.permutation(n)[:2]
+            self.c = self.c.copy()
+            self.c[at] = rng.normal(size=at.size)
+            session.change_cost(at, self.c[at])
+        elif move == "column bounds":
+            at = rng.permutation(n)[:2]
+            self.columns = [bound.copy() for bound in self.columns]
+            self.columns[0][at], self.columns[1][at] = -rng.random(at.size), rng.random(at.size)
+            session.change_column_bounds(at, self.columns[0][at], self.columns[1][at])
+        elif move == "row bounds" and m > 0:
+            at = rng.permutation(m)[:1]
+            self.rows = [bound.copy() for bound in self.rows]
+            self.rows[0][at], self.rows[1][at] = 0.0, rng.random()
+            session.change_row_bounds(at, 0.0, self.rows[1][at])
+
+
+def assert_same_program(found, expected):
+    """Every number of the two programs is the same."""
+    for name in ("cost", "lower", "upper", "row_lower", "row_upper"):
+        np.testing.assert_array_equal(getattr(found, name), getattr(expected, name))
+    matrix = found.matrix.toarray() if sp.issparse(found.matrix) else found.matrix
+    np.testing.assert_array_equal(matrix, expected.matrix)
+
+
+@pytest.mark.parametrize("solver", NATIVE)
+@settings(max_examples=25, deadline=None)
+@given(
+    seed=st.integers(0, 10**6),
+    moves=st.lists(st.tuples(st.sampled_from(MOVES), st.booleans()), min_size=1, max_size=8),
+)
+def test_any_sequence_of_updates_equals_starting_over(solver, seed, moves):
+    """Program and optimum of a live session are those of the program built in one go."""
+    mirror = Mirror(seed)
+    session = open_session(mirror.program(), solver)
+    for move, solves_between in moves:
+        mirror.apply(move, session)
+        if solves_between:
+            session.solve()
+    expected = mirror.program()
+    assert_same_program(session.program, expected)
+    assert (session.n_rows, session.n_columns) == expected.matrix.shape
+    reference = solve(expected, "highs").objective
+    assert session.solve().objective == pytest.approx(reference, abs=1e-5)
+
+
+@pytest.mark.parametrize("solver", ["auto", "clarabel", "osqp", "piqp", "cvxpy:CLARABEL"])
+@pytest.mark.parametrize("sparse", [False, True])
+def test_quadratic_columns_and_their_rows_arrive_together(solver, sparse):
+    """The master of the 2-norm problem, grown a few columns at a time, equals the whole."""
+    whole = master(12, 6, sparse=sparse)
+    n, matrix = 12, sp.csr_array(whole.matrix).toarray()
+    first = Program(whole.cost[:n], matrix[:1, :n], 0, 0, whole.lower[:n], whole.upper[:n])
+    session = open_session(first, solver)
+    for w in (0, 2, 4):
+        session.add_columns(
+            np.zeros(2), sp.csr_array((1 + w, 2)), lower=-np.inf, quadratic=np.ones(2)
+        )
+        rows = matrix[1 + w : 3 + w, : n + w + 2]
+        session.add_rows(sp.csr_array(rows) if sparse else rows, 0.0, 0.0)
+        session.solve()
+    assert_same_program(session.program, master(12, 6))
+    assert session.program.quadratic.tolist() == [0.0] * 12 + [1.0] * 6
+    assert session.solve().objective == pytest.approx(solve(whole, "clarabel").objective, abs=1e-6)
+
+
+BAD_UPDATES = [
+    (lambda s: s.add_columns([np.nan], np.zeros((2, 1))), r"cost\[0\] = nan"),
+    (lambda s: s.add_columns([1], [[np.nan], [0]]), r"matrix\[0, 0\] = nan"),
+    (lambda s: s.add_columns([1], np.zeros((3, 1))), "matrix has shape"),
+    (lambda s: s.add_columns([1, 2], np.zeros((2, 2)), lower=1, upper=0), "leave no value"),
+    (lambda s: s.add_columns([1], np.zeros((2, 1)), quadratic=[-1]), "not convex"),
+    (lambda s: s.add_rows([[1, np.inf]], 0, 1), r"matrix\[0, 1\] = inf"),
+    (lambda s: s.add_rows([[1, 2, 3]], 0, 1), "matrix has shape"),
+    (lambda s: s.add_rows([[1, 2]], [0, 0], 1), "lower has shape"),
+    (lambda s: s.add_rows([[1, 2]], 2, 1), "leave no value"),
+    (lambda s: s.remove_columns([2]), r"contains 2, outside 0..1"),
+    (lambda s: s.remove_columns([-1]), "contains -1"),
+    (lambda s: s.remove_rows([0, 0]), "same position twice"),
+    (lambda s: s.remove_rows([0.5]), "must be a list of integers"),
+    (lambda s: s.change_cost([0], [np.nan]), r"cost\[0\] = nan"),
+    (lambda s: s.change_column_bounds([0], [np.nan], [1]), "is nan"),
+    (lambda s: s.change_row_bounds([0, 1], [2, 2], [1, 3]), "leave no value"),
+]
+
+
+@pytest.mark.parametrize("solver", NATIVE)
+def test_a_bad_update_changes_nothing(solver):
+    """Every update is checked before the native model is touched."""
+    program = Program([-1, -2], [[1, 1], [1, 3]], -np.inf, [4, 6])
+    session = open_session(program, solver)
+    for update, message in BAD_UPDATES:
+        with pytest.raises(ProgramError, match=message):
+            update(session)
+    assert_same_program(session.program, program)
+    assert session.solve().objective == pytest.approx(-5.0, abs=1e-6)
+
+
+@pytest.mark.parametrize("solver", ["highs", "scipy"])
+def test_a_quadratic_column_is_refused_by_a_linear_backend(solver):
+    """The error names the backends that can, and the session goes on without the column."""
+    session = open_session(Program([-1.0], [[1.0]], -np.inf, 2), solver)
+    with pytest.raises(UnsupportedProblemError, match="clarabel"):
+        session.add_columns([1.0], [[1.0]], quadratic=[1.0])
+    assert session.n_columns == 1
+    assert session.solve().objective == pytest.approx(-2.0)
+
+
+def dense_linear_program():
+    """A program that takes more than one iteration."""
+    rng = np.random.default_rng(0)
+    return Program(rng.normal(size=40), rng.normal(size=(30, 40)), -1, 1, -1, 1)
+
+
+@pytest.mark.parametrize("solver", NATIVE)
+def test_an_iteration_limit_raises_with_the_last_point(solver):
+    """A limit is an error of its own type, never a solution that looks like one."""
+    session = open_session(dense_linear_program(), solver, max_iterations=1)
+    with pytest.raises(LimitError, match="iteration limit") as caught:
+        session.solve()
+    assert caught.value.status is Status.ITERATION_LIMIT
+    last = caught.value.solution
+    assert last is None or (last.x.shape == (40,) and last.status is Status.ITERATION_LIMIT)
+
+
+@pytest.mark.parametrize("solver", ["auto", "highs", "clarabel", "osqp", "scipy"])
+def test_after_a_time_limit_the_session_solves_on(solver):
+    """A limit belongs to one solve; the next one is not affected (HiGHS counts over its life)."""
+    session = open_session(dense_linear_program(), solver)
+    for _ in range(2):
+        with pytest.raises(LimitError, match="time limit") as caught:
+            session.solve(time_limit=1e-9)
+        assert caught.value.status is Status.TIME_LIMIT
+    expected = solve(dense_linear_program(), "highs").objective
+    assert session.solve(time_limit=100.0).objective == pytest.approx(expected, abs=1e-5)
+    assert session.solve().objective == pytest.approx(expected, abs=1e-5)
+
+
+@pytest.mark.parametrize("solver", NATIVE)
+def test_sessions_follow_the_protocol(solver):
+    """Every session offers what `Session` promises."""
+    assert isinstance(open_session(Program([1.0]), solver), Session)
+
+
+@pytest.mark.parametrize("solver", NATIVE)
+def test_a_session_survives_infeasibility(solver):
+    """Infeasible, then relaxed, then solved; growing out of nothing works too."""
+    session = open_session(Program([1.0], [[1.0]], 2, 3, 0, 1), solver)
+    with pytest.raises(Exception, match="infeasible|iteration limit"):
+        session.solve()
+    session.change_column_bounds([0], 0, 5)
+    assert session.solve().objective == pytest.approx(2.0, abs=1e-6)
+
+
+@pytest.mark.parametrize("solver", NATIVE)
+def test_a_session_may_start_without_columns_or_rows(solver):
+    """Empty rows first, then columns; or columns first, then rows."""
+    session = open_session(Program([], np.zeros((1, 0)), -np.inf, 4), solver)
+    assert session.solve().objective == 0.0
+    session.add_columns([-1.0, 0.0], [[1.0, 1.0]])
+    session.add_rows(np.array([[1.0, -1.0]]), -np.inf, 1.0)
+    assert session.solve().objective == pytest.approx(-2.5, abs=1e-6)
+    session.remove_rows([0, 1])
+    session.change_column_bounds([0], 0, 7)
+    assert session.solve().objective == pytest.approx(-7.0, abs=1e-6)

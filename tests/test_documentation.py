@@ -1,0 +1,46 @@
+"""README and examples run as they are printed."""
+
+from __future__ import annotations
+
+import re
+import runpy
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+BLOCKS = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), re.S)
+
+
+@pytest.mark.parametrize("block", BLOCKS, ids=range(len(BLOCKS)))
+def test_readme_code_runs(block: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every Python block of the README runs by itself."""
+    monkeypatch.chdir(tmp_path)
+    exec(compile(block, "README.md", "exec"), {"__name__": "readme"})
+
+
+def test_the_example_of_the_readme_is_twelve_lines() -> None:
+    """The first block stays as short as it claims to be."""
+    lines = [line for line in BLOCKS[0].splitlines() if line.strip()]
+    assert len(lines) <= 12
+
+
+def test_odd_even_example_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The script to copy runs on the bundled digits, certifies and draws its picture."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("sys.argv", ["mnist_odd_even.py"])
+    runpy.run_path(str(ROOT / "examples" / "mnist_odd_even.py"))
+    printed = capsys.readouterr().out
+    error = float(re.search(r"test error ([\d.]+) %", printed).group(1))
+    assert error < 6.0
+    assert (tmp_path / "mnist_odd_even" / "history.png").exists()
+
+
+def test_links_between_pages_lead_somewhere() -> None:
+    """Every relative link in the Markdown pages points to a file of the repository."""
+    pages = [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")]
+    for page in pages:
+        for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8")):
+            assert (page.parent / target).exists(), f"{page.name}: {target}"

@@ -1,0 +1,289 @@
+"""The loop with mock masters and pricers: every way to stop, and what is kept."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from cgboost.columns import Column
+from cgboost.exceptions import MasterError
+from cgboost.generation import (
+    ColumnGeneration,
+    MasterState,
+    Priced,
+    Round,
+    StopReason,
+    relative_gap,
+)
+from cgboost.masters.linear_program import OneNormEntry
+
+
+class CountingMaster:
+    """Objective 10 − (number of columns); bound as told; may fail at a given solve."""
+
+    def __init__(self, bound: float | None = None, fail_at: int | None = None) -> None:
+        self.columns: list[Column] = []
+        self._bound = bound
+        self._fail_at = fail_at
+        self.solves = 0
+        self.limits: list[float | None] = []
+
+    def add(self, columns: Sequence[Column]) -> None:
+        self.columns.extend(columns)
+
+    def solve(self, *, time_limit: float | None = None) -> MasterState:
+        self.limits.append(time_limit)
+        if self.solves == self._fail_at:
+            raise MasterError("singular basis")
+        self.solves += 1
+        count = len(self.columns)
+        return MasterState(
+            columns=tuple(self.columns),
+            coef=np.ones(count),
+            intercept=float(count),
+            output=np.zeros(2),
+            pseudo_response=np.zeros(2),
+            objective=10.0 - count,
+            slack=np.zeros(2),
+            entry=OneNormEntry(True),
+        )
+
+    def bound(self, state: MasterState, priced: Priced) -> float | None:
+        return self._bound
+
+
+class Supply:
+    """Offers numbered columns until they run out."""
+
+    def __init__(self, count: int = 100, *, exact: bool = True) -> None:
+        self.names = list(range(count))
+        self.exact = exact
+        self.limits: list[int] = []
+
+    def price(self, state: MasterState, limit: int) -> Priced:
+        self.limits.append(limit)
+        held = {column.key for column in state.columns}
+        offered = [name for name in self.names if name not in held][:limit]
+        return Priced(
+            [Column(np.zeros(2), name) for name in offered],
+            exact=self.exact,
+            max_excess=0.0,
+            total_excess=0.0,
+            n_evaluated=len(self.names),
+        )
+
+
+def run(master: Any = None, pricer: Any = None, **options: Any) -> Any:
+    """Run the loop, by default over mocks."""
+    return ColumnGeneration(master or CountingMaster(), pricer or Supply(), **options).run()
+
+
+def test_stops_optimal_when_an_exact_pricer_finds_nothing() -> None:
+    """Nothing found by an exact pricer, with the gap closed, is optimality."""
+    result = run(CountingMaster(bound=7.0), Supply(3))
+    assert result.stop_reason is StopReason.OPTIMAL
+    assert result.objective == 7.0
+    assert result.gap == 0.0
+    assert result.n_rounds == 4
+
+
+def test_nothing_found_with_an_open_gap_is_a_stall() -> None:
+    """An exact pricer without columns but a bound below the objective blames the duals."""
+    result = run(CountingMaster(bound=1.0), Supply(3))
+    assert result.stop_reason is StopReason.STALLED
+    assert "too inaccurate" in result.message
+
+
+def test_a_heuristic_pricer_certifies_nothing() -> None:
+    """Finding nothing without an exact search is never called optimal and gives no bound."""
+    result = run(CountingMaster(bound=7.0), Supply(3, exact=False))
+    assert result.stop_reason is StopReason.NO_COLUMN
+    assert result.bound is None
+    assert result.gap == math.inf
+    assert np.isnan(result.history["bound"]).all()
+
+
+def test_stops_at_the_gap() -> None:
+    """The loop ends as soon as the certified relative gap is at most tol."""
+    result = run(CountingMaster(bound=4.0), tol=0.2)
+    assert result.stop_reason is StopReason.GAP
+    assert result.gap == pytest.approx((5.0 - 4.0) / 5.0)
+    assert result.objective == 5.0
+
+
+def test_the_best_bound_so_far_is_kept() -> None:
+    """A later, weaker bound never replaces a stronger one."""
+    master = CountingMaster()
+    bounds = iter([-5.0, 3.0, -100.0, 2.0])
+    master.bound = lambda state, priced: next(bounds)
+    result = run(master, max_columns=3)
+    np.testing.assert_array_equal(result.history["bound"], [-5.0, 3.0, 3.0, 3.0])
+
+
+def test_stops_at_max_columns_exactly() -> None:
+    """The last round asks the pricer only for the columns that still fit."""
+    pricer = Supply()
+    result = run(pricer=pricer, columns_per_round=4, max_columns=10)
+    assert result.stop_reason is StopReason.MAX_COLUMNS
+    assert len(result.coef) == 10
+    assert pricer.limits[:3] == [4, 4, 2]
+
+
+def test_duplicates_are_never_added_and_alone_stop_the_loop() -> None:
+    """A pricer that repeats itself ends the loop with that reason; known columns are dropped."""
+
+    class Repeating:
+        def price(self, state: MasterState, limit: int) -> Priced:
+            return Priced([Column(np.zeros(2), name) for name in ("a", "b")], exact=False)
+
+    result = run(pricer=Repeating())
+    assert result.stop_reason is StopReason.ONLY_DUPLICATES
+    assert [column.key for column in result.columns] == ["a", "b"]
+
+
+def test_a_column_offered_twice_in_one_round_is_added_once() -> None:
+    """The duplicate guard also holds within one pricing pass."""
+
+    class Stuttering:
+        def price(self, state: MasterState, limit: int) -> Priced:
+            name = len(state.columns)
+            return Priced([Column(np.zeros(2), name), Column(np.zeros(2), name)], exact=False)
+
+    result = run(pricer=Stuttering(), max_columns=3)
+    assert [column.key for column in result.columns] == [0, 1, 2]
+
+
+def test_time_limit_stops_and_is_handed_to_the_master() -> None:
+    """The limit ends the loop, and the master is told how much is left."""
+    master = CountingMaster()
+    result = run(master, time_limit=1e-9)
+    assert result.stop_reason is StopReason.TIME
+    assert master.limits == [None]
+    roomy = CountingMaster()
+    run(roomy, time_limit=100.0, max_columns=2)
+    assert roomy.limits[0] is None
+    assert 0 < roomy.limits[1] <= 100.0
+
+
+def test_a_callback_sees_every_round_and_stops_the_loop() -> None:
+    """Callbacks get the rounds in order, may add scores to the history, and may stop."""
+    seen: list[int] = []
+
+    def watch(turn: Round) -> bool:
+        seen.append(turn.number)
+        turn.scores["mine"] = 2.0 * turn.columns
+        return turn.columns == 3
+
+    result = run(callbacks=[watch])
+    assert result.stop_reason is StopReason.CALLBACK
+    assert seen == [0, 1, 2, 3]
+    np.testing.assert_array_equal(result.history["mine"], [0, 2, 4, 6])
+
+
+def test_a_callback_may_name_the_round_to_return() -> None:
+    """The result is cut at best_round: its coefficients, columns, objective and gap."""
+
+    class Best:
+        best_round = 2
+
+        def __call__(self, turn: Round) -> bool:
+            return turn.number == 5
+
+        def finish(self, result: Any) -> None:
+            self.finished = result
+
+    best = Best()
+    result = run(CountingMaster(bound=0.0), callbacks=[best])
+    assert result.best_round == 2
+    assert result.n_rounds == 6
+    assert best.finished is result
+    assert len(result.coef) == len(result.columns) == 2
+    assert result.intercept == 2.0
+    assert result.objective == 8.0
+    assert result.gap == relative_gap(8.0, 0.0)
+
+
+def test_interruption_keeps_the_last_complete_round() -> None:
+    """Ctrl-C in the master leaves the round before it."""
+
+    class Interrupted(CountingMaster):
+        def solve(self, *, time_limit: float | None = None) -> MasterState:
+            if self.solves == 3:
+                raise KeyboardInterrupt
+            return super().solve(time_limit=time_limit)
+
+    result = run(Interrupted())
+    assert result.stop_reason is StopReason.INTERRUPTED
+    assert len(result.coef) == 2
+
+
+def test_interruption_before_any_round_is_passed_on() -> None:
+    """With nothing to keep, Ctrl-C is the caller's."""
+
+    class Interrupted(CountingMaster):
+        def solve(self, *, time_limit: float | None = None) -> MasterState:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run(Interrupted())
+
+
+def test_a_failing_master_keeps_the_last_good_round() -> None:
+    """The reason carries the master's words; a failure of the first solve is an error."""
+    result = run(CountingMaster(fail_at=2))
+    assert result.stop_reason is StopReason.MASTER_FAILED
+    assert "singular basis" in result.message
+    assert len(result.coef) == 1
+    with pytest.raises(MasterError, match="singular basis"):
+        run(CountingMaster(fail_at=0))
+
+
+def test_a_run_cut_short_is_certified_by_one_more_pass() -> None:
+    """max_columns and callbacks end with an exact pass, if the pricer can make one."""
+
+    class Partial(Supply):
+        def price(self, state: MasterState, limit: int) -> Priced:
+            self.exact = limit == 0
+            return super().price(state, limit)
+
+    result = run(CountingMaster(bound=2.0), Partial(), max_columns=3)
+    assert result.stop_reason is StopReason.MAX_COLUMNS
+    assert result.bound == 2.0
+    np.testing.assert_array_equal(result.history["gap"], [math.inf] * 3 + [5 / 7])
+    np.testing.assert_array_equal(result.history["evaluated"], [100, 100, 100, 200])
+    assert run(CountingMaster(bound=2.0), Supply(exact=False), max_columns=3).bound is None
+
+
+def test_an_objective_that_rises_again_returns_the_lowest_round() -> None:
+    """Inexact masters may get worse: the best round is the result, the last of equals."""
+
+    class Erratic(CountingMaster):
+        def solve(self, *, time_limit: float | None = None) -> MasterState:
+            state = super().solve(time_limit=time_limit)
+            return replace(state, objective=[9.0, 5.0, 5.0, 8.0][len(self.columns)])
+
+    result = run(Erratic(), max_columns=3)
+    assert result.best_round == 2
+    assert result.objective == 5.0
+    assert len(result.coef) == 2
+
+
+def test_history_has_one_entry_a_round_and_counts_evaluations() -> None:
+    """All arrays of the history have the same length; the path follows the rounds."""
+    result = run(columns_per_round=2, max_columns=6)
+    assert {len(values) for values in result.history.values()} == {4}
+    np.testing.assert_array_equal(result.history["columns"], [0, 2, 4, 6])
+    assert [len(coef) for coef, _ in result.path] == [0, 2, 4, 6]
+    assert "4, 400 scores evaluated" in result.summary()
+    assert "bound  none" in result.summary()
+
+
+def test_columns_per_round_must_be_positive() -> None:
+    """Zero columns a round is refused with the value."""
+    with pytest.raises(ValueError, match="at least 1, got 0"):
+        ColumnGeneration(CountingMaster(), Supply(), columns_per_round=0)

@@ -1,0 +1,40 @@
+"""What ``import cgboost`` costs and changes."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+HEAVY = ("cvxpy", "networkx", "matplotlib", "osqp", "clarabel", "piqp", "highspy", "rich", "polars")
+
+PROBE = """
+import json, logging, sys, warnings
+import sklearn.base, sklearn.utils.multiclass, sklearn.utils.validation
+before = {name.partition(".")[0] for name in sys.modules}
+root = logging.getLogger()
+state = (root.level, len(root.handlers), len(warnings.filters))
+import MODULE
+assert (root.level, len(root.handlers), len(warnings.filters)) == state
+print(json.dumps(sorted({name.partition(".")[0] for name in sys.modules} - before)))
+"""
+
+
+@pytest.mark.parametrize("module", ["cgboost", "solvers", "cgboost.cli", "cgboost.inspection"])
+def test_import_loads_no_heavy_package(module):
+    """Solvers, plotting and progress packages are imported where they are used, not before."""
+    code = PROBE.replace("MODULE", module)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stderr == ""
+    added = json.loads(done.stdout)
+    assert module.partition(".")[0] in added
+    assert not set(added) & set(HEAVY)
+
+
+def test_solvers_import_nothing_of_cgboost():
+    """The arrows between the packages point one way."""
+    code = PROBE.replace("MODULE", "solvers")
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert not set(json.loads(done.stdout)) & {"cgboost", "sklearn"}
