@@ -29,7 +29,7 @@ LARGEST = 1500
 SMALL = 400
 """Unknowns up to which a dense factorisation is used for sparse data, too."""
 
-REGULARISATION = 1e-12
+REGULARISATION = 1e-10
 """δ, relative to the largest entry of each row."""
 
 LAPACK_BLOCK = 64

@@ -94,6 +94,7 @@ def test_the_last_point_is_the_next_guess():
 
 def test_a_point_that_does_not_confirm_the_claim_is_downgraded(caplog):
     """A claim of optimality with a bad residual is logged and returned as inaccurate."""
+    caplog.set_level("INFO", "solvers")
     answer = Answer(Status.OPTIMAL, "I promise", Point(np.zeros(2), np.zeros(2)))
     found = backend(lambda *_: answer).open(PROGRAM).solve()
     assert found.status is Status.INACCURATE

@@ -165,6 +165,7 @@ def test_a_second_failure_raises(monkeypatch):
 
 def test_an_infeasibility_beyond_the_tolerance_is_not_called_optimal(monkeypatch, caplog):
     """What HiGHS itself measured decides between optimal and inaccurate, and is logged."""
+    caplog.set_level("INFO", "solvers")
     session, _ = grow_rows()
     monkeypatch.setattr(session, "_worst_infeasibility", lambda: 1e-4)
     assert session.solve().status is Status.INACCURATE

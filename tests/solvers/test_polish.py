@@ -126,7 +126,7 @@ def test_a_bound_that_a_singular_cost_needs_is_found():
     program = Program([1e-4, 0.0], lower=-1, upper=1, quadratic=[0.0, 1.0])
     start = Point(np.array([-1 + 1e-3, 1e-7]), np.zeros(0))
     assert Face.near(program, start).columns.tolist() == [0, 0]
-    assert polished(program, start).x.tolist() == [-1.0, 0.0]
+    assert polished(program, start).x == pytest.approx([-1.0, 0.0], abs=1e-14)
 
 
 def test_a_point_of_nan_is_left_alone():

@@ -179,3 +179,67 @@ def test_a_sparse_block_is_left_to_the_solver():
     assert open_session(program, "clarabel", eliminate=True).solve().objective == pytest.approx(
         solve(program, "clarabel").objective, abs=1e-6
     )
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    seed=st.integers(0, 10**6),
+    moves=st.lists(
+        st.sampled_from(["grow", "grow", "grow", "side", "drop side", "drop column", "cost"]),
+        min_size=1,
+        max_size=8,
+    ),
+)
+def test_a_live_master_substitutes_as_if_built_anew(seed, moves):
+    """Whatever is kept between solves, the optimum is that of a fresh session."""
+    rng = np.random.default_rng(seed)
+    session = open_session(master(6, 3, seed), "clarabel", eliminate=True)
+    kinds = ["side"] * 6 + ["z"] * 3
+    for move in moves:
+        sides = [j for j, kind in enumerate(kinds) if kind == "side"]
+        if move == "grow":
+            session.add_columns(
+                [0.0], np.zeros((session.n_rows, 1)), lower=-np.inf, quadratic=[rng.random() + 0.5]
+            )
+            kinds.append("z")
+            row = np.where(np.array(kinds) == "side", rng.normal(size=len(kinds)), 0.0)
+            row[-1] = rng.choice([-1.0, 2.0])
+            session.add_rows([row], 0.0, 0.0)
+        elif move == "side":
+            session.add_columns([rng.normal()], rng.normal(size=(session.n_rows, 1)), upper=1.0)
+            kinds.append("side")
+        elif move == "drop side" and len(sides) > 2:
+            session.remove_columns([sides[1]])
+            del kinds[sides[1]]
+        elif move == "drop column" and session.n_rows > 2:
+            row = np.asarray(session.program.matrix)[-1]
+            z = [j for j, kind in enumerate(kinds) if kind == "z" and row[j] != 0.0]
+            session.remove_rows([session.n_rows - 1])
+            session.remove_columns(z)
+            del kinds[z[0]]
+        elif move == "cost":
+            session.change_cost([sides[0]], [rng.normal()])
+        found = session.solve().objective
+        fresh = open_session(session.program, "clarabel", eliminate=False).solve().objective
+        assert found == pytest.approx(fresh, abs=1e-7)
+
+
+def test_what_is_replaced_between_two_solves_is_not_remembered():
+    """New columns and rows at the positions of deleted ones take part with their own entries."""
+    rng = np.random.default_rng(0)
+    session = open_session(master(6, 3), "clarabel", eliminate=True)
+    session.add_columns([1.0], rng.normal(size=(4, 1)), upper=1.0)
+
+    def is_as_if_built_anew():
+        fresh = open_session(session.program, "clarabel", eliminate=False).solve()
+        return session.solve().objective == pytest.approx(fresh.objective, abs=1e-7)
+
+    assert is_as_if_built_anew()
+    session.remove_columns([9])
+    session.add_columns([-1.0], 5.0 * rng.normal(size=(4, 1)), upper=1.0)
+    assert is_as_if_built_anew()
+    session.remove_rows([3])
+    row = 3.0 * rng.normal(size=10)
+    row[6:9] = [0.0, 0.0, -1.0]
+    session.add_rows([row], 0.0, 0.0)
+    assert is_as_if_built_anew()
