@@ -1,6 +1,6 @@
 """Callbacks of the loop: validation scores, early stopping, progress.
 
-A callback is any callable that takes a :class:`~cgboost.generation.Round`; it sees the round's
+A callback is any callable that takes a :class:`~cgboost.history.Round`; it sees the round's
 numbers and its full state, may write into ``round.scores``, and stops the loop by returning a true
 value. They run in order, so a monitor stands before whatever reads its score.
 """
@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cgboost.columns import evaluate
-from cgboost.generation import Result, Round
+from cgboost.history import Result, Round
 
 Vector = NDArray[np.float64]
 Score = Callable[[Any, Vector], float]

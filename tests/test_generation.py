@@ -12,15 +12,10 @@ import pytest
 
 from cgboost.columns import Column
 from cgboost.exceptions import MasterError
-from cgboost.generation import (
-    ColumnGeneration,
-    MasterState,
-    Priced,
-    Round,
-    StopReason,
-    relative_gap,
-)
+from cgboost.generation import ColumnGeneration
+from cgboost.history import Round, StopReason, relative_gap
 from cgboost.masters.linear_program import OneNormEntry
+from cgboost.protocols import MasterState, Priced
 
 
 class CountingMaster:

@@ -11,7 +11,8 @@ import pytest
 from rich.console import Console
 
 from cgboost.columns import Column
-from cgboost.generation import ColumnGeneration, MasterState, Priced, Round
+from cgboost.generation import ColumnGeneration
+from cgboost.history import Round
 from cgboost.monitoring import (
     EarlyStopping,
     ProgressLine,
@@ -21,6 +22,7 @@ from cgboost.monitoring import (
     mean_squared_error,
 )
 from cgboost.pricing.features import FeatureHypothesis
+from cgboost.protocols import MasterState, Priced
 
 N_ROWS = 4
 

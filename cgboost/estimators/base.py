@@ -35,7 +35,8 @@ from cgboost.estimators.parameters import (
     check_solver,
 )
 from cgboost.estimators.rows import FLOATS, EvalSet, Held, Matrix, Rows, Vector, check_eval_set
-from cgboost.generation import Callback, ColumnGeneration, Round, StopReason
+from cgboost.generation import Callback, ColumnGeneration
+from cgboost.history import Round, StopReason
 from cgboost.kernels import RBF, KernelLibrary, Linear, Polynomial, Precomputed
 from cgboost.losses import SupportVectorLoss
 from cgboost.masters import OneNormMaster, TwoNormMaster

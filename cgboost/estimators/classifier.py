@@ -61,7 +61,7 @@ class CGBoostClassifier(ClassifierMixin, BaseCGBoost):
     cache_size : float, default=1000
         Megabytes for kernel columns; what does not fit is computed again when it is scored.
     callbacks : list of callables or None
-        Each is called with every :class:`~cgboost.generation.Round`; a true return value stops
+        Each is called with every :class:`~cgboost.history.Round`; a true return value stops
         (with more than two classes: that class).
     verbose : int, default=0
         1 shows a progress line on the standard error stream.
@@ -91,7 +91,7 @@ class CGBoostClassifier(ClassifierMixin, BaseCGBoost):
     best_round_ : int, or list of int with more than two classes
         The round that makes the model: the last one, unless early stopping chose an earlier one.
     stop_reason_ : str, or list of str with more than two classes
-        A value of :class:`~cgboost.generation.StopReason`.
+        A value of :class:`~cgboost.history.StopReason`.
     n_iter_ : int
         Rounds, of all classes together.
     n_features_in_, feature_names_in_

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cgboost.columns import PREDICTION_BLOCK, Ensemble, evaluate
-from cgboost.generation import Result, StopReason
+from cgboost.history import Result, StopReason
 from cgboost.pricing.kernels import KernelHypothesis
 
 Vector = NDArray[np.float64]

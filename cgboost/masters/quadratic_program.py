@@ -14,8 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from cgboost.generation import MasterState, Priced
 from cgboost.masters.support_vector import SupportVectorMaster
+from cgboost.protocols import MasterState, Priced
 
 Vector = NDArray[np.float64]
 

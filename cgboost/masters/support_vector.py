@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from cgboost.columns import Column
 from cgboost.exceptions import MasterError
-from cgboost.generation import EntryRule, MasterState, Priced
 from cgboost.losses import SupportVectorLoss
 from cgboost.masters.restricted_dual import DualPoint, RestrictedDual
+from cgboost.protocols import EntryRule, MasterState, Priced
 from solvers import LimitError, SolverError, Status
 
 Vector = NDArray[np.float64]

@@ -19,8 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cgboost.columns import Column
-from cgboost.generation import EntryRule, MasterState, Priced
 from cgboost.pricing.selection import select_unlike
+from cgboost.protocols import EntryRule, MasterState, Priced
 
 Vector = NDArray[np.float64]
 Indices = NDArray[np.intp]

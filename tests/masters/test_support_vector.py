@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cgboost.exceptions import MasterError
-from cgboost.generation import ColumnGeneration, Result
+from cgboost.generation import ColumnGeneration
+from cgboost.history import Result
 from cgboost.pricing import FeaturePricer
 from solvers import available_backends
 from tests.problems import FORMULATIONS, Formulation, Problem, random_problem

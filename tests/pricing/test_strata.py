@@ -8,12 +8,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cgboost import RBF, KernelLibrary, Linear, Polynomial
-from cgboost.generation import ColumnGeneration, MasterState
+from cgboost.generation import ColumnGeneration
 from cgboost.losses import hinge
 from cgboost.masters import OneNormMaster, TwoNormMaster
 from cgboost.masters.linear_program import OneNormEntry
 from cgboost.pricing import FeaturePricer, KernelPool, StrataPricer
 from cgboost.pricing.strata import CANDIDATES
+from cgboost.protocols import MasterState
 
 LIBRARY = KernelLibrary(
     {"linear": Linear(), "quadratic": Polynomial(2), "rbf": RBF()}, normalize=True

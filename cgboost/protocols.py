@@ -1,0 +1,125 @@
+"""What the loop knows of masters and pricers: two protocols and the records they exchange.
+
+::
+
+    Master.solve   ->  MasterState   coefficients, output, pseudo-response, entry rule
+    Pricer.price   ->  Priced        columns, and what an exact pass has seen of all the others
+    Master.bound   ->  float         the lower bound that follows from an exact pass
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cgboost.columns import Column
+
+Vector = NDArray[np.float64]
+
+
+class EntryRule(Protocol):
+    """How much a column outside the master adds to the duality gap, from its score alone."""
+
+    @property
+    def two_sided(self) -> bool:
+        """Whether a column may enter with either sign."""
+        ...
+
+    def excess(self, scores: Vector) -> Vector:
+        """Contribution of each score ``r·h`` to the relative gap; 0 for a priced-out column."""
+        ...
+
+    def settled(self, score: float) -> float:
+        """The score, nearest to this one, at which a column no longer prices out."""
+        ...
+
+
+@dataclass(frozen=True)
+class MasterState:
+    """The optimum of a restricted master.
+
+    Attributes
+    ----------
+    columns : sequence of Column
+        The columns in the master, in the order of ``coef``.
+    coef : ndarray of shape (n_columns,)
+    intercept : float
+    output : ndarray of shape (n_rows,)
+        Model output f = Σ α_j h_j + b.
+    pseudo_response : ndarray of shape (n_rows,)
+        r = −∂loss/∂f, feasible for the dual of the *full* problem up to scaling.
+    objective : float
+        Value of the restricted problem at (coef, intercept): an upper bound on the optimum.
+    slack : ndarray of shape (n_rows,)
+        ξ; positive on error points.
+    entry : EntryRule
+        Which columns may still lower the objective.
+    """
+
+    columns: Sequence[Column]
+    coef: Vector
+    intercept: float
+    output: Vector
+    pseudo_response: Vector
+    objective: float
+    slack: Vector
+    entry: EntryRule
+
+
+@dataclass(frozen=True)
+class Priced:
+    """What a pricer found.
+
+    Attributes
+    ----------
+    columns : sequence of Column
+        Columns that price out, best first.
+    exact : bool
+        Whether every column of the family was scored. Only then does finding nothing prove
+        anything, and only then are ``max_excess`` and ``total_excess`` set.
+    max_excess, total_excess : float
+        Largest and summed :meth:`EntryRule.excess` over the whole family.
+    n_evaluated : int
+        Number of columns scored in this call.
+    stratum : str
+        The priority class in which the columns were found.
+    """
+
+    columns: Sequence[Column]
+    exact: bool = False
+    max_excess: float = math.nan
+    total_excess: float = math.nan
+    n_evaluated: int = 0
+    stratum: str = ""
+
+
+class Master(Protocol):
+    """The restricted problem over the columns generated so far."""
+
+    def add(self, columns: Sequence[Column]) -> None:
+        """Take new columns into the problem."""
+        ...
+
+    def solve(self, *, time_limit: float | None = None) -> MasterState:
+        """Re-optimise; raise :class:`MasterError` where the solver gives no usable answer."""
+        ...
+
+    def bound(self, state: MasterState, priced: Priced) -> float | None:
+        """Lower bound on the full problem from an exact pricing pass, None where there is none."""
+        ...
+
+
+class Pricer(Protocol):
+    """Looks for the columns with the best score against the pseudo-response."""
+
+    def price(self, state: MasterState, limit: int) -> Priced:
+        """At most ``limit`` columns that price out at ``state``, best first.
+
+        ``limit=0`` asks for the certificate alone: an exact pass, if the pricer can make one.
+        """
+        ...
