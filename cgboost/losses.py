@@ -5,8 +5,9 @@ The losses of support-vector machines are piecewise linear and are best describe
     loss_i(f) = max over lower_i ≤ r ≤ upper_i of  r·(target_i − f) − ε|r|
 
 so a loss is a target, a tube width ε, and a box for the pseudo-response r = −∂loss/∂f. Hinge and
-ε-insensitive loss (Bi, Zhang, Bennett 2004, eq. 4 and 13) are two choices of the box; absolute and
-quantile loss are two more.
+ε-insensitive loss are two choices of the box; absolute and quantile loss are two more.
+
+[B] is Bi, Zhang, Bennett, *Column-Generation Boosting Methods for Mixture of Kernels*, KDD 2004.
 """
 
 from __future__ import annotations
@@ -92,6 +93,10 @@ class SupportVectorLoss:
 
 def hinge(labels: Vector, price: Vector) -> SupportVectorLoss:
     """Hinge loss Σ price_i·max(0, 1 − y_i f_i), for labels y of ±1 ([B] eq. 4)."""
+    wrong = np.setdiff1d(labels, [-1.0, 1.0])
+    if wrong.size:
+        raise ValueError(f"labels must be −1 or 1, got {wrong[0]!r}")
+    _check_price(labels, price)
     return SupportVectorLoss(
         target=labels,
         lower=np.where(labels < 0, -price, 0.0),
@@ -101,4 +106,16 @@ def hinge(labels: Vector, price: Vector) -> SupportVectorLoss:
 
 def epsilon_insensitive(response: Vector, price: Vector, epsilon: float) -> SupportVectorLoss:
     """ε-insensitive loss Σ price_i·max(0, |y_i − f_i| − ε) ([B] eq. 13)."""
+    _check_price(response, price)
+    if not epsilon >= 0:
+        raise ValueError(f"epsilon must be at least 0, got {epsilon!r}")
     return SupportVectorLoss(target=response, lower=-price, upper=price.copy(), epsilon=epsilon)
+
+
+def _check_price(target: Vector, price: Vector) -> None:
+    if np.shape(price) != np.shape(target):
+        raise ValueError(
+            f"price must have one entry a row: shape {np.shape(price)} for {np.shape(target)}"
+        )
+    if not np.all((price >= 0) & np.isfinite(price)):
+        raise ValueError(f"price must be finite and not negative, got {np.min(price)!r}")

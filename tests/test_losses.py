@@ -82,3 +82,18 @@ def test_projection_leaves_a_feasible_response_alone() -> None:
     response = np.array([0.5, -0.75, 0.25])
     np.testing.assert_array_equal(loss.feasible(response, balanced=True), response)
     np.testing.assert_array_equal(loss.feasible(response, balanced=False), response)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: hinge(np.array([0.0, 1.0]), np.ones(2)), "labels must be −1 or 1, got .*0.0"),
+        (lambda: hinge(np.ones(2), np.ones(3)), "price must have one entry a row"),
+        (lambda: hinge(np.ones(2), np.array([1.0, -2.0])), "not negative, got .*-2.0"),
+        (lambda: epsilon_insensitive(np.ones(2), np.ones(2), -1.0), "epsilon must be at least 0"),
+    ],
+)
+def test_bad_losses_are_refused(make: object, message: str) -> None:
+    """Labels that are not ±1, wrong or negative prices and a negative tube are named."""
+    with pytest.raises(ValueError, match=message):
+        make()

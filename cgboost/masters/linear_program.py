@@ -1,4 +1,4 @@
-"""The 1-norm master: a linear program ([B] eq. 4 to 6).
+"""The 1-norm master: a linear program (Bi, Zhang, Bennett, KDD 2004, eq. 4 to 6).
 
 Primal   min Σ|α_j| [+ |b|] + loss(Hα + b)
 Dual     max gain(r)   with  |h_j·r| ≤ 1  (α free)  or  h_j·r ≤ 1  (α ≥ 0),  r in the loss's box.

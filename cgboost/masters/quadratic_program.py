@@ -1,4 +1,4 @@
-"""The 2-norm master: a quadratic program ([B] eq. 7 to 12).
+"""The 2-norm master: a quadratic program (Bi, Zhang, Bennett, KDD 2004: [B], eq. 7 to 12).
 
 Primal   min ½Σα_j² [+ ½b²] + loss(Hα + b)
 Dual     max gain(r) − ½Σ φ(h_j·r)²   with  φ(s) = s  (α free)  or  max(0, s)  (α ≥ 0)

@@ -16,8 +16,9 @@ Most of it does not matter at any one time, and only the part that does is kept 
 * **Columns** (1-norm only). A column that has been slack for some solves is *parked* in the same
   way and comes back when its score exceeds 1.
 
-A side in the session is written u = base + direction·v with 0 ≤ v ≤ cap, where base is the end at
-which it was last frozen: thawed sides enter at v = 0, which changes neither bounds nor feasibility.
+A side in the session is written u = base + direction·v/unit with 0 ≤ v ≤ unit·cap, where base is
+the end at which it was last frozen: thawed sides enter at v = 0, which changes neither bounds nor
+feasibility. The unit is chosen by the size of the columns (and multiplies the objective).
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ from numpy.typing import NDArray
 from cgboost.losses import SupportVectorLoss
 from cgboost.masters.column_store import ColumnStore
 from cgboost.masters.sides import Indices, Sides, Vector
-from solvers import LimitError, Program, Solution, SolverError, Status, open_session
+from solvers import LimitError, Program, Session, Solution, SolverError, Status, open_session
 
 logger = logging.getLogger(__name__)
 
@@ -48,6 +49,12 @@ RATE_TOLERANCE = 1e-8
 SCORE_TOLERANCE = 1e-8
 """A parked column may exceed its bound by this."""
 
+LARGEST_CAP = 1e6
+"""The unit is chosen so that no cap exceeds this in the session."""
+
+UNIT_RANGE = 1e3
+"""The session is opened anew when its unit has become too small by this factor."""
+
 CALM = 2.0
 """A side is frozen when its rate is this many times what rates moved in the last solve …"""
 
@@ -60,8 +67,8 @@ LEAST_SHARE = 0.2
 PARKING_ROUNDS = 4
 """Solves for which a 1-norm column must be slack before it is parked."""
 
-INEXACT_RATE = 1e-3
-"""Beyond this rate the end of a side is known, even where the solver stopped just short of it."""
+LEAST_RATE = 1e-3
+"""Sides of a smaller rate may be inside their box and are never frozen."""
 
 
 @dataclass(frozen=True)
@@ -107,25 +114,18 @@ class RestrictedDual:
         self._holds: Indices = np.zeros(0, dtype=np.intp)  # session row -> column or OFFSET
         self._rate = self.sides.gain()  # at f = 0
         self._slack_for: Indices = np.zeros(0, dtype=np.intp)
-        self._session = open_session(
-            Program(
-                cost=-self.sides.gain(),
-                matrix=np.zeros((0, len(self.sides))),
-                row_lower=np.zeros(0),
-                row_upper=np.zeros(0),
-                lower=np.zeros(len(self.sides)),
-                upper=self.sides.cap,
-            ),
-            solver,
-        )
-        if offset != "none":
-            self._hold(np.array([OFFSET]))
+        self._solver = solver
+        self._unit = 1.0
+        self._largest_unit = LARGEST_CAP / max(1.0, self.sides.cap.max(initial=0.0))
+        self._session = self._open()
 
     def add(self, values: Vector) -> None:
         """Take in new columns, given as the rows of ``values``."""
         first = self.columns.count
         self.columns.append(values)
         self._slack_for = np.append(self._slack_for, np.zeros(len(values), dtype=np.intp))
+        if self._outgrown():
+            self._session = self._open()
         self._hold(np.arange(first, self.columns.count))
 
     def solve(self, time_limit: float | None) -> DualPoint:
@@ -144,26 +144,73 @@ class RestrictedDual:
             elif (violated := self._violated_parked(point.response)).size:
                 self._hold(violated)
             else:
-                self._freeze_idle(u, rate)
+                self._freeze_idle(rate)
                 self._park_idle(point)
                 self._rate = rate
                 return point
 
+    # ------------------------------------------------------------------ the session and its unit
+
+    def _open(self) -> Session:
+        """A session in the current unit with the sides and columns of the one before it."""
+        sides, held = self._contents[self._contents != AUXILIARY], self._holds
+        self._contents, self._holds = sides, held[:0]
+        self._session = open_session(
+            Program(
+                cost=-self._direction(sides) * self.sides.gain()[sides],
+                matrix=np.zeros((0, len(sides))),
+                row_lower=np.zeros(0),
+                row_upper=np.zeros(0),
+                lower=np.zeros(len(sides)),
+                upper=self._unit * self.sides.cap[sides],
+            ),
+            self._solver,
+        )
+        if self.offset != "none":
+            self._hold(np.array([OFFSET]))
+        if (columns := held[held != OFFSET]).size:
+            self._hold(columns)
+        return self._session
+
+    def _outgrown(self) -> bool:
+        """Whether the columns have become too large for the unit, and a new one was chosen.
+
+        With the 2-norm the optimal u is of the order of 1/|h|²; in units of that, an interior point
+        method sees numbers near 1 whatever the scale of the features. (The simplex gains nothing.)
+        """
+        if not self.quadratic:
+            return False
+        fitting = min(self.columns.scales.max() ** 2, self._largest_unit)
+        fitting = float(2.0 ** np.round(np.log2(fitting)))
+        first = np.all(self._holds == OFFSET)
+        if not first and fitting <= UNIT_RANGE * self._unit:
+            return False
+        self._unit = fitting
+        return True
+
+    def _shrink_unit(self) -> bool:
+        """Open the session in a smaller unit; False if it is small already."""
+        if self._unit <= 1.0:
+            return False
+        self._unit = self._largest_unit = max(1.0, self._unit / UNIT_RANGE)
+        self._session = self._open()
+        return True
+
     # ------------------------------------------------------------------ reading the session
 
     def _solution(self, time_limit: float | None) -> Solution | None:
-        """Solve; None if that failed with frozen sides, of which some were thawed.
+        """Solve; None if that failed and there is something to try before giving up.
 
         The kept sides may be too few to meet the rows, and not every solver can tell that from
-        other trouble. With all sides kept, a point at the iteration limit will do, since bounds
-        never trust the solver.
+        other trouble; then the unit may be too large for it. With nothing left to try, a point at
+        the iteration limit will do, since bounds never trust the solver.
         """
         try:
             return self._session.solve(time_limit=time_limit)
         except SolverError as error:
             if error.status is Status.TIME_LIMIT:
                 raise
-            if self._thaw_nearest():
+            if self._thaw_nearest() or self._shrink_unit():
                 return None
             inexact = error.solution if isinstance(error, LimitError) else None
             if inexact is None or not _is_usable(inexact):
@@ -176,7 +223,7 @@ class RestrictedDual:
         u = np.where(self._at_cap, self.sides.cap, 0.0)
         places = np.flatnonzero(self._contents != AUXILIARY)
         kept = self._contents[places]
-        u[kept] += self._direction(kept) * solution.x[places]
+        u[kept] += self._direction(kept) * solution.x[places] / self._unit
         return u
 
     def _point(self, solution: Solution, u: Vector) -> DualPoint:
@@ -217,34 +264,41 @@ class RestrictedDual:
         return bool(nearest.size)
 
     def _thaw(self, sides: Indices) -> None:
+        if self.quadratic:
+            # an optimal u far below its cap would be lost as a distance from the cap
+            self._rebase(sides, np.zeros(len(sides), dtype=bool))
         direction = self._direction(sides)
         self._session.add_columns(
             -direction * self.sides.gain()[sides],
             self._coefficients(self._holds, sides),
             lower=np.zeros(len(sides)),
-            upper=self.sides.cap[sides],
+            upper=self._unit * self.sides.cap[sides],
         )
         self._contents = np.append(self._contents, sides)
 
-    def _freeze_idle(self, u: Vector, rate: Vector) -> None:
-        """Freeze the sides that sit at an end and, as rates move, will stay there for a while."""
+    def _freeze_idle(self, rate: Vector) -> None:
+        """Freeze the sides that sit at an end and, as rates move, will stay there for a while.
+
+        The end follows from the rate alone: a solver may stop a little short of it, and a side
+        well inside its box may be small beside its cap.
+        """
         movement = np.quantile(np.abs(rate - self._rate), MOVEMENT_QUANTILE)
         places = np.flatnonzero(self._contents != AUXILIARY)
-        sides = self._contents[places]
-        kept_rate, kept_u, cap = rate[sides], u[sides], self.sides.cap[sides]
-        at_cap = (kept_rate > INEXACT_RATE) | (kept_u >= (1 - 1e-7) * cap)
-        at_zero = (kept_rate < -INEXACT_RATE) | (kept_u <= 1e-7 * cap)
-        calm = np.abs(kept_rate) > CALM * movement
-        idle = calm & (at_cap != at_zero)
-        if np.count_nonzero(idle) >= max(1.0, LEAST_SHARE * len(sides)):
-            self._freeze(places[idle], at_cap[idle])
+        kept = rate[self._contents[places]]
+        idle = np.abs(kept) > max(CALM * movement, LEAST_RATE)
+        if np.count_nonzero(idle) >= max(1.0, LEAST_SHARE * len(places)):
+            self._freeze(places[idle], kept[idle] > 0)
 
     def _freeze(self, places: Indices, at_cap: NDArray[np.bool_]) -> None:
         sides = self._contents[places]
-        moved = self._at_cap[sides] != at_cap
-        self._at_cap[sides] = at_cap
         self._session.remove_columns(places)
         self._contents = np.delete(self._contents, places)
+        self._rebase(sides, at_cap)
+
+    def _rebase(self, sides: Indices, at_cap: NDArray[np.bool_]) -> None:
+        """Move the base of sides that are not in the session."""
+        moved = self._at_cap[sides] != at_cap
+        self._at_cap[sides] = at_cap
         if moved.any() and len(self._holds):
             self._session.change_row_bounds(
                 np.arange(len(self._holds)), *self._row_bounds(self._holds)
@@ -293,7 +347,7 @@ class RestrictedDual:
             quadratic=np.ones(count),
         )
         self._contents = np.append(self._contents, np.full(count, AUXILIARY))
-        return -np.diag(1.0 / self._scales(columns))
+        return -np.diag(np.sqrt(self._unit) / self._scales(columns))
 
     # ------------------------------------------------------------------ coefficients and bounds
 
@@ -323,7 +377,7 @@ class RestrictedDual:
         lower = -reach if self.two_sided else np.where(is_offset, -reach, -np.inf)
         if self.offset == "free":
             lower, reach = np.where(is_offset, 0.0, lower), np.where(is_offset, 0.0, reach)
-        return lower - constant, reach - constant
+        return self._unit * (lower - constant), self._unit * (reach - constant)
 
     def _scales(self, columns: Indices) -> Vector:
         scales = np.ones(len(columns))

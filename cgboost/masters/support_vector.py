@@ -1,10 +1,14 @@
-"""What the 1-norm and the 2-norm support-vector masters share: everything but the norm."""
+"""What the 1-norm and the 2-norm support-vector masters share: everything but the norm.
+
+[B] is Bi, Zhang, Bennett, *Column-Generation Boosting Methods for Mixture of Kernels*, KDD 2004.
+"""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import ClassVar, Literal
+from dataclasses import replace
+from typing import ClassVar, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +23,9 @@ from solvers import LimitError, SolverError, Status
 Vector = NDArray[np.float64]
 Sign = Literal["free", "nonneg"]
 Offset = Literal["none", "penalized", "free"]
+
+SETBACKS = 25
+"""So many answers in a row that are worse than an earlier one mean that the solver is lost."""
 
 
 class SupportVectorMaster(ABC):
@@ -47,10 +54,15 @@ class SupportVectorMaster(ABC):
         offset: Offset = "free",
         solver: str = "auto",
     ) -> None:
+        for name, value, choices in (("coef", coef, Sign), ("offset", offset, Offset)):
+            if value not in get_args(choices):
+                raise ValueError(f"{name} must be one of {get_args(choices)}, got {value!r}")
         self.loss = loss
         self.two_sided = coef == "free"
         self.offset = offset
         self.columns: list[Column] = []
+        self._best: DualPoint | None = None
+        self._setbacks = 0
         self._dual = RestrictedDual(
             loss,
             quadratic=self.quadratic,
@@ -61,6 +73,12 @@ class SupportVectorMaster(ABC):
 
     def add(self, columns: Sequence[Column]) -> None:
         """Take new columns into the restricted problem."""
+        for column in columns:
+            if np.shape(column.values) != (self.loss.n_rows,):
+                raise ValueError(
+                    f"column {column.key!r} has shape {np.shape(column.values)}, the master has "
+                    f"{self.loss.n_rows} rows"
+                )
         if columns:
             self._dual.add(np.stack([column.values for column in columns]).astype(np.float64))
             self.columns.extend(columns)
@@ -72,7 +90,13 @@ class SupportVectorMaster(ABC):
         box, so that both bounds hold whatever the solver's accuracy.
         """
         point = self._point(time_limit)
-        objective = self._penalty(point.coef, point.intercept) + self.loss.value(point.output)
+        objective = self._objective(point)
+        if self._best is not None and objective > self._objective(self._best):
+            point = self._after_setback(point)
+            objective = self._objective(point)
+        else:
+            self._setbacks = 0
+        self._best = point
         return MasterState(
             columns=tuple(self.columns),
             coef=point.coef,
@@ -93,6 +117,25 @@ class SupportVectorMaster(ABC):
 
     @abstractmethod
     def _entry(self, objective: float) -> EntryRule: ...
+
+    def _objective(self, point: DualPoint) -> float:
+        return self._penalty(point.coef, point.intercept) + self.loss.value(point.output)
+
+    def _after_setback(self, point: DualPoint) -> DualPoint:
+        """The last point, which is still feasible, with the pseudo-response of a worse answer.
+
+        More columns cannot raise the optimum: if the objective rises, the answer was inexact.
+        """
+        assert self._best is not None
+        self._setbacks += 1
+        if self._setbacks >= SETBACKS:
+            raise MasterError(
+                f"the last {SETBACKS} answers of the solver were worse than the one before them; "
+                "scale the features or normalise the kernels"
+            )
+        coef = np.zeros(len(point.coef))
+        coef[: len(self._best.coef)] = self._best.coef
+        return replace(self._best, coef=coef, response=point.response)
 
     def _point(self, time_limit: float | None) -> DualPoint:
         try:

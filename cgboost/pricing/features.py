@@ -57,6 +57,8 @@ class FeaturePool:
 
     def scores(self, stratum: int, indices: Indices | None, response: Vector) -> Vector:
         """H[:, indices]ᵀ r."""
+        if len(response) != len(self.H):
+            raise ValueError(f"H has {len(self.H)} rows, the master has {len(response)}")
         wanted = self.H if indices is None else self.H[:, indices]
         return np.asarray(wanted.T @ response, dtype=np.float64)
 

@@ -3,8 +3,8 @@
 A :class:`ColumnPool` is a finite family of columns in named strata, in order of priority: the
 kernels of a library, or a single matrix of features. :class:`StrataPricer` scans it.
 
-* ``priority="full"`` scores every column every round ([B] eq. 6, 10, 12).
-* ``priority="stratified"`` ([B] section 5) first looks among the columns of error points (ξ > 0),
+* ``priority="full"`` scores every column every round (Bi, Zhang, Bennett, KDD 2004, eq. 6 to 12).
+* ``priority="stratified"`` (their section 5) first looks among the columns of error points (ξ > 0),
   stratum by stratum, then among all columns, stratum by stratum, and stops at the first group that
   has something to offer. Only a complete scan certifies: when no group has anything, and every
   ``certify_every`` rounds.

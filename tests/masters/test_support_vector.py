@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from cgboost.columns import Column
 from cgboost.exceptions import MasterError
 from cgboost.generation import ColumnGeneration
 from cgboost.history import Result
+from cgboost.losses import hinge
+from cgboost.masters import OneNormMaster
+from cgboost.masters.support_vector import SETBACKS
 from cgboost.pricing import FeaturePricer
 from solvers import available_backends
 from tests.problems import FORMULATIONS, Formulation, Problem, random_problem
@@ -147,3 +153,66 @@ def test_a_failing_first_solve_is_a_master_error_with_the_solvers_words() -> Non
     master._dual._session = Broken()
     with pytest.raises(MasterError, match="numerical trouble"):
         ColumnGeneration(master, FeaturePricer(problem.H)).run()
+
+
+def test_an_objective_never_rises() -> None:
+    """A solver whose answers get worse does not make the model worse, and is given up at last."""
+    problem = random_problem(2)
+    formulation = Formulation("hinge", "l2", "free", "free")
+    master = formulation.master(problem.loss(formulation))
+    original = master._point
+    worsen = [False]
+
+    def worsening(time_limit: float | None) -> object:
+        point = original(time_limit)
+        return replace(point, output=point.output + 100.0) if worsen[0] else point
+
+    master._point = worsening
+    before = master.solve()
+    columns = [FeaturePricer(problem.H).pool.column(0, j) for j in range(2)]
+    master.add(columns)
+    worsen[0] = True
+    after = master.solve()
+    assert after.objective == before.objective
+    np.testing.assert_array_equal(after.coef, [0.0, 0.0])
+    for _ in range(SETBACKS - 2):
+        assert master.solve().objective == before.objective
+    with pytest.raises(MasterError, match="were worse than the one before"):
+        master.solve()
+    worsen[0] = False
+    assert master.solve().objective < before.objective
+
+
+def test_two_norm_with_columns_of_large_scale_is_certified() -> None:
+    """Columns of size 1e3 beside others of size 1 are solved in a unit that fits them."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(80, 12))
+    H = np.hstack([X, 1e3 * X**2, 30 * X[:, :1] * X])
+    target = np.where(X[:, 0] + 0.2 * rng.normal(size=80) > 0, 1.0, -1.0)
+    formulation = Formulation("hinge", "l2", "free", "free")
+    problem = Problem(H, target, np.ones(80), 0.0)
+    result = generate(problem, formulation, tol=1e-6)
+    assert result.gap <= 1e-6
+    assert np.all(np.diff(result.history["objective"]) <= 1e-12)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"coef": "bar"}, "coef must be one of .* got 'bar'"),
+        ({"offset": "foo"}, "offset must be one of .* got 'foo'"),
+    ],
+)
+def test_unknown_options_are_refused(options: dict[str, str], message: str) -> None:
+    """Masters check their words as estimators do."""
+    with pytest.raises(ValueError, match=message):
+        OneNormMaster(hinge(np.array([1.0, -1.0]), np.ones(2)), **options)
+
+
+def test_a_column_of_the_wrong_length_is_named() -> None:
+    """The error names the column, its shape and the rows of the master."""
+    master = OneNormMaster(hinge(np.array([1.0, -1.0]), np.ones(2)))
+    with pytest.raises(ValueError, match=r"column 'x' has shape \(3,\), the master has 2 rows"):
+        master.add([Column(np.ones(3), "x")])
+    with pytest.raises(ValueError, match="H has 5 rows, the master has 2"):
+        ColumnGeneration(master, FeaturePricer(np.ones((5, 2)))).run()
