@@ -35,6 +35,10 @@ clean:
 	rm -rf $(VENV) demo-output build dist *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	find cgboost solvers tests examples benchmarks -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
 
+# The installation is "compat", a plain path to this folder: with setuptools' default a script that
+# runs beside the folder takes the folder itself for the package.
+EDITABLE := --config-settings editable_mode=compat --editable
+
 # Stamps: each step runs once, and again when pyproject.toml changes.
 
 $(VENV)/.created:
@@ -51,10 +55,10 @@ $(VENV)/.created:
 
 $(VENV)/.installed: $(VENV)/.created pyproject.toml
 	@echo "[2/2] Installing cgboost and its solvers (the first time takes a minute or two)"
-	@$(PIP) install --quiet --editable .
+	@$(PIP) install --quiet $(EDITABLE) .
 	@touch $@
 
 $(VENV)/.installed-dev: $(VENV)/.created pyproject.toml
 	@echo "[2/2] Installing cgboost, its solvers and the test tools (the first time takes a minute or two)"
-	@$(PIP) install --quiet --editable ".[dev]"
+	@$(PIP) install --quiet $(EDITABLE) ".[dev]"
 	@touch $@ $(VENV)/.installed

@@ -1,16 +1,24 @@
-"""The command line: ``cgboost odd-even`` runs the study of [B] section 5."""
+"""The command line: ``cgboost odd-even`` runs the study of [B] section 5.
+
+[B] is Bi, Zhang, Bennett, *Column-Generation Boosting Methods for Mixture of Kernels*, KDD 2004.
+"""
 
 from __future__ import annotations
 
 import argparse
+import os
+import signal
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import cgboost
 from cgboost.datasets import odd_even_split
 from cgboost.estimators import CGBoostClassifier
 from cgboost.exceptions import CGBoostError
+from cgboost.history import StopReason
+from cgboost.monitoring import IN_WORDS
 from cgboost.odd_even import Row, fit_best, parse_library, table_row, write_table
 from solvers import SolverError
 
@@ -28,19 +36,41 @@ examples:
   cgboost odd-even --data DATA --kernels L+Q --priority full --out composite
 """
 
+LEGEND = """\
+R_trn, R_val, R_tst: errors in % on training, validation and test rows; T_trn, T_tst: seconds to
+train and to predict the test rows; C_L, ...: columns per kernel; scored: columns scored a round"""
+
+FILES = ("table.csv", "columns.csv", "history.csv", "history.png")
+
+
+INTERRUPTED, READER_LEFT = 128 + signal.SIGINT, 128 + 13  # what a shell calls the two signals
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Entry point; returns the exit status (2 for bad arguments or data)."""
+    """Entry point; returns the exit status.
+
+    0 is success, 2 means bad arguments, data or folders, 130 Ctrl-C (after what there is has been
+    written), 141 that the reader of the standard output has left.
+    """
     parser = argparse.ArgumentParser(prog="cgboost", description="Boosting by column generation.")
+    parser.add_argument("--version", action="version", version=f"cgboost {cgboost.__version__}")
     commands = parser.add_subparsers(dest="command", required=True)
     _add_odd_even(commands)
     options = parser.parse_args(arguments)
     try:
-        options.run(options)
+        status: int = options.run(options)
+        sys.stdout.flush()
     except (CGBoostError, SolverError, ValueError) as error:
         print(f"cgboost: {error}", file=sys.stderr)
         return 2
-    return 0
+    except KeyboardInterrupt:
+        print("cgboost: interrupted before there was a model", file=sys.stderr)
+        return INTERRUPTED
+    except BrokenPipeError:
+        # Python flushes the standard output once more at its exit: let that go nowhere
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return READER_LEFT
+    return status
 
 
 def _add_odd_even(commands: Any) -> None:
@@ -73,7 +103,7 @@ def _add_odd_even(commands: Any) -> None:
     add("--out", type=Path, metavar="DIR", help="folder for tables and picture")
 
 
-def _odd_even(options: argparse.Namespace) -> None:
+def _odd_even(options: argparse.Namespace) -> int:
     split = odd_even_split(
         options.data,
         train=options.train,
@@ -82,14 +112,20 @@ def _odd_even(options: argparse.Namespace) -> None:
         seed=options.seed,
     )
     library = parse_library(options.kernels, normalize=not options.raw_kernels)
+    C_values = _numbers(options.C)
+    if options.out is not None:
+        _make_folder(options.out)
+    sizes = len(split.X_train), len(split.X_validation), len(split.X_test)
     print(
-        f"odd/even digits: {len(split.X_train)} training, {len(split.X_validation)} validation, "
-        f"{len(split.X_test)} test rows; {len(library) * len(split.X_train)} columns from {library}"
+        f"odd/even digits: {sizes[0]} training, {sizes[1]} validation, {sizes[2]} test rows; "
+        f"{len(library) * sizes[0]} columns from {library}",
+        flush=True,
     )
-    model, seconds = fit_best(
+    model, seconds, interrupted = fit_best(
         split,
         library,
-        _numbers(options.C),
+        C_values,
+        progress=True,
         penalty=options.penalty,
         coef=options.coef,
         offset=options.offset,
@@ -99,17 +135,20 @@ def _odd_even(options: argparse.Namespace) -> None:
         early_stopping=options.early_stopping,
         tol=options.tol,
         solver=options.solver,
-        verbose=1,
     )
     row = table_row(options.kernels, model, split, seconds)
-    _print_table(row)
-    certificate = "certified" if model.converged_ else "not certified to tol"
-    print(
-        f"objective {model.objective_:.6g}, lower bound {model.dual_bound_:.6g}, "
-        f"gap {model.gap_:.1e} ({certificate}; stopped: {model.stop_reason_})"
-    )
     if options.out is not None:
         _write(options.out, model, row)
+    _print_table(row)
+    certificate = "certified" if model.converged_ else "not certified to tol"
+    end = IN_WORDS[StopReason(str(model.stop_reason_))]
+    print(
+        f"objective {model.objective_:.6g}, lower bound {model.dual_bound_:.6g}, "
+        f"gap {model.gap_:.1e} ({certificate}; {end})"
+    )
+    if options.out is not None:
+        print(f"wrote {', '.join(FILES)} to {options.out}/")
+    return INTERRUPTED if interrupted else 0
 
 
 def _numbers(text: str) -> list[float]:
@@ -120,7 +159,7 @@ def _numbers(text: str) -> list[float]:
 
 
 def _print_table(row: Row) -> None:
-    print("errors in %, times in seconds, columns per kernel, columns scored a round")
+    print(LEGEND)
     cells = {
         "kernels": row.kernels,
         "norm": row.penalty,
@@ -138,12 +177,20 @@ def _print_table(row: Row) -> None:
         print("  ".join(cell.rjust(width) for cell, width in zip(line, widths, strict=True)))
 
 
+def _make_folder(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ValueError(f"--out {folder} cannot be made: {error.strerror}") from error
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise ValueError(f"--out {folder} cannot be written to")
+
+
 def _write(folder: Path, model: CGBoostClassifier, row: Row) -> None:
     from cgboost.inspection import plot_history
 
-    folder.mkdir(parents=True, exist_ok=True)
-    write_table(folder / "table.csv", {name: [value] for name, value in row.as_record().items()})
-    write_table(folder / "columns.csv", model.columns_)
-    write_table(folder / "history.csv", model.history_)
-    plot_history(model).savefig(folder / "history.png", dpi=120)
-    print(f"wrote table.csv, columns.csv, history.csv and history.png to {folder}/")
+    table, columns, history, picture = (folder / name for name in FILES)
+    write_table(table, {name: [value] for name, value in row.as_record().items()})
+    write_table(columns, model.columns_)
+    write_table(history, model.history_)
+    plot_history(model).savefig(picture, dpi=120)

@@ -7,10 +7,11 @@ random training, validation and test rows; :func:`odd_even_split` draws such row
 from __future__ import annotations
 
 import gzip
+import operator
 import os
 import zlib
 from dataclasses import dataclass
-from operator import index
+from numbers import Integral
 from pathlib import Path
 from typing import Any
 
@@ -60,13 +61,14 @@ def data_folder(folder: Folder = None) -> Path:
     DataError
         If neither names a folder, or the one named is not a folder.
     """
-    source = "folder" if folder is not None else "the environment variable CGBOOST_DATA"
+    source = "" if folder is not None else " (from the environment variable CGBOOST_DATA)"
     chosen = folder if folder is not None else os.environ.get("CGBOOST_DATA")
     if not chosen:
         raise DataError("no data folder: pass folder=… or set the variable CGBOOST_DATA")
     path = Path(chosen).expanduser()
     if not path.is_dir():
-        raise DataError(f"{source} names {str(path)!r}, which is not a folder")
+        wrong = "is not a folder" if path.exists() else "does not exist"
+        raise DataError(f"the data folder {str(path)!r}{source} {wrong}")
     return path
 
 
@@ -154,8 +156,10 @@ def odd_even_split(
     DataError
         If the data cannot be read, or there are fewer rows than were asked for.
     ValueError
-        If a size is not a whole number of at least 1.
+        If a size is not a whole number of at least 1, or the seed not one of at least 0.
     """
+    if not isinstance(seed, Integral) or seed < 0:
+        raise ValueError(f"seed must be a whole number ≥ 0, got {seed!r}")
     X: NDArray[Any]
     y: NDArray[Any]
     if folder is None:
@@ -183,7 +187,7 @@ def _part_sizes(
         if size is None:
             size = max(1, available - sum(sizes)) if default is None else default
         try:
-            sizes.append(index(size))
+            sizes.append(operator.index(size))
         except TypeError:
             raise ValueError(f"{name} must be a whole number of rows, got {size!r}") from None
         if sizes[-1] < 1:

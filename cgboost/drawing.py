@@ -58,6 +58,12 @@ def area_style(k: int) -> dict[str, Any]:
     return {"facecolor": colour(k), "edgecolor": "white", "hatch": hatch}
 
 
+def thin_line(k: int) -> dict[str, Any]:
+    """Return the style of the ``k``-th of many lines."""
+    dashes = ("-", "--", ":", "-.")[k // len(PALETTE) % 4]
+    return {"color": colour(k), "linestyle": dashes, "linewidth": 1.0}
+
+
 def curve_marker(points: int) -> str:
     """Return a dot for a curve of few points and nothing for one of many."""
     return "." if points <= MANY_POINTS else ""

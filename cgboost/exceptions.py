@@ -2,6 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import sys
+import warnings
+from pathlib import Path
+
+PACKAGE = str(Path(__file__).parent) + os.sep
+
 
 class CGBoostError(Exception):
     """Base of every error that cgboost raises on its own account."""
@@ -27,3 +34,12 @@ class KernelError(CGBoostError, ValueError):
 
 class KernelScaleWarning(UserWarning):
     """Kernels of one library differ so much in scale that the penalty ignores some of them."""
+
+
+def warn_caller(message: str, category: type[Warning]) -> None:
+    """Give a warning that points at the line outside this package that led to it."""
+    level = 1
+    frame = sys._getframe()
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(PACKAGE):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, category, stacklevel=level)

@@ -24,14 +24,15 @@ from cgboost.protocols import Master, MasterState, Priced, Pricer
 
 logger = logging.getLogger(__name__)
 
-STOPS_ON_REQUEST = (StopReason.MAX_COLUMNS, StopReason.CALLBACK)
+STOPS_ON_REQUEST = (StopReason.MAX_COLUMNS, StopReason.CALLBACK, StopReason.EARLY_STOPPING)
 
 
 Callback = Callable[[Round], Any]
 """Called after every round; a true return value stops the loop.
 
-A callback may have ``best_round`` (the number of the round to return, None for the last) and
-``finish(result)`` (called once at the end, however the loop ends).
+A callback may have ``best_round`` (the number of the round to return, None for the last),
+``stop_reason`` (why it stops, by default ``StopReason.CALLBACK``) and ``finish(result)`` (called
+once at the end, however the loop ends).
 """
 
 
@@ -89,7 +90,7 @@ class ColumnGeneration:
         except KeyboardInterrupt:
             if not trace.rows:
                 raise
-            reason, message = StopReason.INTERRUPTED, "interrupted by the user"
+            reason, message = StopReason.INTERRUPTED, "Ctrl-C; the last complete round is kept"
         except MasterError as error:
             if not trace.rows:
                 raise
@@ -111,10 +112,10 @@ class ColumnGeneration:
             bound = self.master.bound(state, priced) if priced.exact else None
             seconds = (solved - clock, time.perf_counter() - solved)
             turn = trace.turn(state, priced, bound, seconds)
-            wants_stop = [callback(turn) for callback in self.callbacks]
+            stopping = [callback for callback in self.callbacks if callback(turn)]
             trace.keep(turn)
             fresh = _without_duplicates(priced.columns, state.columns)
-            if stop := self._stop(turn, priced, fresh, any(wants_stop)):
+            if stop := self._stop(turn, priced, fresh, stopping):
                 if stop[0] in STOPS_ON_REQUEST and not priced.exact:
                     self._certify(trace, state)
                 return stop
@@ -132,7 +133,7 @@ class ColumnGeneration:
         return max(1, min(self.columns_per_round, self.max_columns - len(state.columns)))
 
     def _stop(
-        self, turn: Round, priced: Priced, fresh: list[Column], callback: bool
+        self, turn: Round, priced: Priced, fresh: list[Column], stopping: list[Callback]
     ) -> tuple[StopReason, str] | None:
         if priced.exact and not priced.columns:
             if turn.gap <= self.tol:
@@ -148,12 +149,13 @@ class ColumnGeneration:
             return StopReason.NO_COLUMN, "the pricer found no column; it is not exact"
         if not fresh:
             return StopReason.ONLY_DUPLICATES, "only columns already in the master price out"
-        if callback:
-            return StopReason.CALLBACK, "a callback asked to stop"
+        if stopping:
+            reason = getattr(stopping[0], "stop_reason", StopReason.CALLBACK)
+            return reason, f"asked to stop after round {turn.number}"
         if self.max_columns is not None and turn.columns >= self.max_columns:
             return StopReason.MAX_COLUMNS, f"{turn.columns} columns"
         if self.time_limit is not None and turn.seconds >= self.time_limit:
-            return StopReason.TIME, f"time limit of {self.time_limit:g} s"
+            return StopReason.TIME, "the time limit was reached"
         return None
 
     def _round_to_return(self, trace: Trace) -> int:

@@ -36,6 +36,8 @@ class StopReason(StrEnum):
     """The time limit was reached."""
     CALLBACK = "callback"
     """A callback asked to stop."""
+    EARLY_STOPPING = "early_stopping"
+    """The validation score has stopped improving; the best round is kept."""
     INTERRUPTED = "interrupted"
     """Ctrl-C; the last complete round is kept."""
     MASTER_FAILED = "master_failed"

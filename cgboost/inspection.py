@@ -39,8 +39,10 @@ def plot_history(model: FittedModel, *, axes: Iterable[Axes] | None = None) -> F
 
     The restricted objective and the best bound so far enclose the optimum; the shaded area between
     them is the certified gap. Of each validation score (an error: lower is better) the best round
-    is ringed. A model of several classes has one curve per class, and the last panel counts its
-    columns class by class.
+    is ringed; where that round is not the model, the legend gives the model's score too. The last
+    panel counts, of the columns generated so far, those that the model uses. A model of several
+    classes has one thin curve per class, without bounds, and the last panel counts its columns
+    class by class.
 
     Parameters
     ----------
@@ -71,7 +73,8 @@ def plot_history(model: FittedModel, *, axes: Iterable[Axes] | None = None) -> F
             panel.sharex(panels[0])
     _draw_objective(panels[0], history)
     if scores:
-        _draw_scores(panels[1], history, scores)
+        kept = None if per_class else getattr(model, "best_round_", history["round"][-1])
+        _draw_scores(panels[1], history, scores, kept)
     if per_class:
         _draw_classes(panels[-1], columns, _kernels(model, columns))
     else:
@@ -108,6 +111,7 @@ def plot_columns(model: FittedModel, *, axes: Iterable[Axes] | None = None) -> F
     order = np.argsort(-size, kind="stable")[: np.count_nonzero(size)]
     size, owner, edges = size[order], columns["kernel"][order], np.arange(len(order) + 1) + 0.5
     foot = size.min() / 2 if drawing.log_if_wide(left, size) else 0.0
+    thickness = 0.8 * min(1.0, len(kernels) / 3)
     for k, kernel in enumerate(kernels):
         mine = owner == kernel
         style = drawing.area_style(k)
@@ -115,62 +119,70 @@ def plot_columns(model: FittedModel, *, axes: Iterable[Axes] | None = None) -> F
         left.stairs(
             steps, edges, baseline=foot, fill=True, label=kernel, **style | {"linewidth": 0}
         )
-        right.bar_label(right.barh(k, np.sum(mine), **style), padding=4)
+        right.bar_label(right.barh(k, np.sum(mine), thickness, **style), padding=4)
     left.set_ylim(bottom=foot)
     title = f"{len(order)} non-zero coefficients, coloured by kernel"
     drawing.label(left, title, "column, largest |coefficient| first", "|coefficient|")
     right.set_yticks(range(len(kernels)), kernels)
-    right.set_ylim(max(len(kernels), 3) - 0.5, -0.5)
+    right.set_ylim(max(len(kernels), 1) - 0.5, -0.5)
     right.margins(x=0.15)
     drawing.label(right, "Columns per kernel", "columns with a non-zero coefficient", "")
     return figure
 
 
 def _draw_objective(axis: Axes, history: Table) -> None:
-    title = "Objective, without a bound"
-    for name, colour, rows in _curves(history):
-        x, objective = history["columns"][rows], history["objective"][rows]
-        bound = np.fmax.accumulate(history["bound"][rows])
-        style: dict[str, Any] = {"color": colour, "drawstyle": "steps-post"}
-        style["marker"] = drawing.curve_marker(len(rows))
-        axis.plot(x, objective, label=name or "objective", **style)
-        if not np.isfinite(bound).any():
-            continue
-        bound_label = None if name else "bound, best so far"
-        axis.plot(x, bound, linestyle="--", markersize=3, label=bound_label, **style)
-        title = "Objective (solid) and bound, best so far (dashed)"
-        if not name:
-            shade: dict[str, Any] = {"color": colour, "alpha": 0.15, "linewidth": 0}
-            axis.fill_between(x, bound, objective, step="post", label="certified gap", **shade)
-            gap = (objective[-1] - bound[-1]) / max(1.0, abs(objective[-1]))
-            title = f"Objective and bound: relative gap {gap:.1e} at the end"
-    drawing.log_if_wide(axis, np.concatenate([history["objective"], history["bound"]]))
-    drawing.keep_in_view(axis, history["objective"])
-    drawing.label(axis, title, "columns generated", "objective")
+    x, objective = history["columns"], history["objective"]
+    shown = [objective]
     if "class" in history:
+        for name, style, rows in _class_curves(history):
+            axis.plot(x[rows], objective[rows], label=name, drawstyle="steps-post", **style)
         drawing.legend_beside(axis)
+        title = "Objective of each class"
     else:
+        bound = np.fmax.accumulate(history["bound"])
+        shown.append(bound)
+        title = _draw_gap(axis, x, objective, bound)
         axis.legend(frameon=False, loc="upper right")
+    drawing.log_if_wide(axis, np.concatenate(shown))
+    drawing.keep_in_view(axis, objective)
+    drawing.label(axis, title, "columns generated", "objective")
 
 
-def _draw_scores(axis: Axes, history: Table, scores: list[str]) -> None:
+def _draw_gap(axis: Axes, x: NDArray[Any], objective: NDArray[Any], bound: NDArray[Any]) -> str:
+    """Draw objective and bound with the gap between them, and return the title."""
+    style: dict[str, Any] = {"color": drawing.INK, "drawstyle": "steps-post"}
+    style["marker"] = drawing.curve_marker(len(x))
+    axis.plot(x, objective, label="objective", **style)
+    if not np.isfinite(bound).any():
+        return "Objective, without a bound"
+    axis.plot(x, bound, linestyle="--", markersize=3, label="bound, best so far", **style)
+    shade: dict[str, Any] = {"color": drawing.INK, "alpha": 0.15, "linewidth": 0}
+    axis.fill_between(x, bound, objective, step="post", label="certified gap", **shade)
+    gap = (objective[-1] - bound[-1]) / max(1.0, abs(objective[-1]))
+    return f"Objective and bound: relative gap {gap:.1e} at the end"
+
+
+def _draw_scores(axis: Axes, history: Table, scores: list[str], kept: int | None) -> None:
+    """Draw the scores; ``kept`` is the round that makes the model, None with several classes."""
     names = [score.removeprefix("validation_").replace("_", " ") for score in scores]
-    for k, score in enumerate(scores):
-        for name, class_colour, rounds in _curves(history):
-            rows = rounds[np.isfinite(history[score][rounds])]
-            if not len(rows):
-                continue
-            x, y = history["columns"][rows], history[score][rows]
-            best = int(np.argmin(y))
-            colour = class_colour if name else drawing.colour(k)
-            style: dict[str, Any] = {"color": colour, "linestyle": ("-", "--", ":")[k % 3]}
-            axis.plot(x, y, marker=drawing.curve_marker(len(rows)), **style)
-            label = None if name else f"{names[k]}: best {y[best]:.4g} with {x[best]} columns"
-            ring: dict[str, Any] = {"fillstyle": "none", "markersize": 9, "markeredgewidth": 2}
-            axis.plot(x[best], y[best], "o", color=colour, label=label, zorder=3, **ring)
-    title = "Validation score, best round ringed"
+    for k, (score, name) in enumerate(zip(scores, names, strict=True)):
+        if kept is None:
+            for _, style, rows in _class_curves(history):
+                axis.plot(history["columns"][rows], history[score][rows], **style)
+            continue
+        rows = np.flatnonzero(np.isfinite(history[score]))
+        x, y = history["columns"][rows], history[score][rows]
+        best, model = int(np.argmin(y)), np.flatnonzero(history["round"][rows] == kept)
+        label = f"{name}: best {y[best]:.4g} with {x[best]} columns"
+        if len(model) and model[0] != best:
+            label += f", the model has {y[model[0]]:.4g} with {x[model[0]]}"
+        line: dict[str, Any] = {"linestyle": ("-", "--", ":")[k % 3]}
+        axis.plot(x, y, color=drawing.colour(k), marker=drawing.curve_marker(len(rows)), **line)
+        ring: dict[str, Any] = {"fillstyle": "none", "markersize": 9, "markeredgewidth": 2}
+        axis.plot(x[best], y[best], "o", color=drawing.colour(k), label=label, zorder=3, **ring)
+    title = "Validation score of each class" if kept is None else "Validation score, best ringed"
     drawing.label(axis, title, "columns generated", "validation " + ", ".join(names))
-    if "class" not in history:
+    if kept is not None:
         axis.legend(frameon=False)
 
 
@@ -183,8 +195,8 @@ def _draw_growth(axis: Axes, history: Table, columns: Table, kernels: list[str])
         label = f"{kernel} ({len(generated)})"
         axis.fill_between(history["columns"], below, above, label=label, **drawing.area_style(k))
         below = above
-    title = "Columns of the model per kernel, where they were generated"
-    drawing.label(axis, title, "columns generated", "columns")
+    title = "Columns generated so far that the model uses, by kernel"
+    drawing.label(axis, title, "columns generated", "columns in the model")
     if kernels:
         axis.legend(reverse=True, frameon=False, loc="upper left")
 
@@ -219,14 +231,7 @@ def _kernels(model: object, columns: Table) -> list[str]:
     return known + [name for name in found if name not in known]
 
 
-def _curves(history: Table) -> Iterator[tuple[str, Any, NDArray[np.intp]]]:
-    """Yield the name, colour and rounds of each curve: one a class, or one without a name."""
-    if "class" not in history:
-        yield "", drawing.INK, np.arange(len(history["columns"]))
-        return
-    from matplotlib import colormaps
-
-    classes = np.unique(history["class"])
-    shades = colormaps["viridis"](np.linspace(0, 0.9, len(classes)))
-    for label, shade in zip(classes, shades, strict=True):
-        yield f"class {label}", shade, np.flatnonzero(history["class"] == label)
+def _class_curves(history: Table) -> Iterator[tuple[str, dict[str, Any], NDArray[np.intp]]]:
+    """Yield the name, style and rounds of each class's curve."""
+    for k, label in enumerate(np.unique(history["class"])):
+        yield f"class {label}", drawing.thin_line(k), np.flatnonzero(history["class"] == label)

@@ -2,14 +2,17 @@
 
 Every kernel is a function k(X, Z) of two sets of rows with values of shape (len(X), len(Z)). It
 need not be positive semi-definite: CG-Boost uses each K(·, x_j) as a column, nothing more
-([B] section 2.3).
+([B] section 2.3). [B] is Bi, Zhang, Bennett, *Column-Generation Boosting Methods for Mixture of
+Kernels*, KDD 2004.
 """
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -73,10 +76,12 @@ class Polynomial(Kernel):
     coef0: float = 0.0
 
     def __post_init__(self) -> None:
-        if self.degree < 1 or self.degree != int(self.degree):
+        if not isinstance(self.degree, Real) or self.degree < 1 or self.degree % 1:
             raise ValueError(f"degree must be a positive whole number, got {self.degree!r}")
-        if not self.gamma > 0:
-            raise ValueError(f"gamma must be positive, got {self.gamma!r}")
+        if not _is_positive(self.gamma):
+            raise ValueError(f"gamma must be a positive number, got {self.gamma!r}")
+        if not isinstance(self.coef0, Real):
+            raise ValueError(f"coef0 must be a number, got {self.coef0!r}")
 
     def __call__(self, X: Matrix, Z: Matrix) -> Matrix:
         return self._of(X @ Z.T)
@@ -101,8 +106,8 @@ class RBF(Kernel):
     gamma: float | None = None
 
     def __post_init__(self) -> None:
-        if self.gamma is not None and not self.gamma > 0:
-            raise ValueError(f"gamma must be positive or None, got {self.gamma!r}")
+        if self.gamma is not None and not _is_positive(self.gamma):
+            raise ValueError(f"gamma must be a positive number or None, got {self.gamma!r}")
 
     def fit(self, X: Matrix) -> Kernel:
         if self.gamma is not None:
@@ -205,12 +210,19 @@ class Normalized(Kernel):
 
 @dataclass(frozen=True)
 class FunctionKernel(Kernel):
-    """Any callable ``function(X, Z) -> (len(X), len(Z))``."""
+    """Any callable ``function(X, Z) -> (len(X), len(Z))``; its values are checked and made floats.
+
+    It can be pickled if the function can: a lambda, or a function inside a function, cannot.
+    """
 
     function: KernelFunction
+    name: str = "function"
 
     def __call__(self, X: Matrix, Z: Matrix) -> Matrix:
-        return self.function(X, Z)
+        return checked_values(self.name, self.function(X, Z), X, Z)
+
+    def __str__(self) -> str:
+        return f"kernel {self.name!r}"
 
 
 class KernelLibrary:
@@ -219,8 +231,9 @@ class KernelLibrary:
     Parameters
     ----------
     kernels : mapping of str to Kernel or callable
-        The order is the priority of stratified pricing. A callable ``k(X, Z)`` must return an
-        array of shape (len(X), len(Z)).
+        The order is the priority of stratified pricing. A callable ``k(X, Z)`` must return real
+        numbers of shape (len(X), len(Z)); to pickle a model it must be a function that a module
+        defines by name, not a lambda.
     normalize : bool, default=False
         Divide every kernel by √(k(x, x) k(z, z)). Nothing is scaled unless asked.
     negation : bool, default=True
@@ -276,20 +289,42 @@ def kernel_values(name: str, kernel: Kernel, X: Matrix, Z: Matrix) -> Matrix:
         Naming the kernel and what is wrong with its values.
     """
     with np.errstate(over="ignore", invalid="ignore"):
-        values = np.asarray(kernel(X, Z))
-    if values.shape != (len(X), len(Z)):
+        return checked_values(name, kernel(X, Z), X, Z)
+
+
+def checked_values(name: str, values: Any, X: Matrix, Z: Matrix) -> Matrix:
+    """What a kernel returned for X and Z, as a finite array of shape (len(X), len(Z)).
+
+    Whole numbers and lists become an array of floats.
+
+    Raises
+    ------
+    KernelError
+        Naming the kernel and what is wrong with its values.
+    """
+    wanted = (len(X), len(Z))
+    try:
+        array = np.asarray(values)
+    except ValueError as error:  # rows of different lengths
+        raise KernelError(f"kernel {name!r} returned no matrix ({error})") from error
+    if array.dtype.kind not in "fiub":
         raise KernelError(
-            f"kernel {name!r} returned shape {values.shape} for {len(X)} rows and {len(Z)} "
-            f"centres; it must return {(len(X), len(Z))}"
+            f"kernel {name!r} returned {type(values).__name__} of {array.dtype} values; it must "
+            f"return an array of real numbers of shape {wanted}"
         )
-    if not np.issubdtype(values.dtype, np.floating):
-        values = values.astype(np.result_type(X.dtype, np.float32))
-    if not np.isfinite(values).all():
+    if array.shape != wanted:
         raise KernelError(
-            f"kernel {name!r} returned {values[~np.isfinite(values)][0]} for some rows; "
-            "scale the features (to [0, 1], say) or use normalize=True"
+            f"kernel {name!r} returned shape {array.shape} for {len(X)} rows and {len(Z)} "
+            f"centres; it must return {wanted}"
         )
-    return values
+    if array.dtype.kind != "f":
+        array = array.astype(np.result_type(X.dtype, np.float32))
+    if not np.isfinite(array).all():
+        raise KernelError(
+            f"kernel {name!r} returned {array[~np.isfinite(array)][0]} for some rows; "
+            "scale the features (to [0, 1], say) or check its formula"
+        )
+    return array
 
 
 def _as_kernel(name: object, kernel: Kernel | KernelFunction) -> Kernel:
@@ -298,10 +333,14 @@ def _as_kernel(name: object, kernel: Kernel | KernelFunction) -> Kernel:
     if isinstance(kernel, Kernel):
         return kernel
     if callable(kernel) and not isinstance(kernel, type):
-        return FunctionKernel(kernel)
+        return FunctionKernel(kernel, name)
     raise ValueError(
         f"kernel {name!r} must be a Kernel such as RBF() or a callable k(X, Z), got {kernel!r}"
     )
+
+
+def _is_positive(value: object) -> bool:
+    return isinstance(value, Real) and 0 < float(value) < math.inf
 
 
 def _terms(kernel: Kernel) -> tuple[tuple[float, Kernel], ...]:

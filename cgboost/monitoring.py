@@ -14,10 +14,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cgboost.columns import evaluate
-from cgboost.history import Result, Round
+from cgboost.history import Result, Round, StopReason
 
 Vector = NDArray[np.float64]
 Score = Callable[[Any, Vector], float]
+
+
+IN_WORDS = {
+    StopReason.OPTIMAL: "optimal",
+    StopReason.GAP: "gap reached",
+    StopReason.NO_COLUMN: "no column found",
+    StopReason.ONLY_DUPLICATES: "no new column found",
+    StopReason.STALLED: "stalled short of the gap",
+    StopReason.MAX_COLUMNS: "max_columns reached",
+    StopReason.TIME: "time limit",
+    StopReason.CALLBACK: "stopped by a callback",
+    StopReason.EARLY_STOPPING: "stopped early",
+    StopReason.INTERRUPTED: "interrupted",
+    StopReason.MASTER_FAILED: "solver failed",
+}
+"""Each stop reason as a progress line ends with it."""
 
 
 def error_rate(labels: Vector, output: Vector) -> float:
@@ -92,6 +108,8 @@ class EarlyStopping:
         Smallest decrease that counts as an improvement.
     """
 
+    stop_reason = StopReason.EARLY_STOPPING
+
     def __init__(self, metric: str, *, patience: int = 10, min_delta: float = 0.0) -> None:
         if patience < 1:
             raise ValueError(f"patience must be at least 1 round, got {patience}")
@@ -152,12 +170,15 @@ class ProgressLine:
             self._write(self._text(turn), soft_wrap=True)
 
     def finish(self, result: Result) -> None:
-        """Leave one line that says how it ended."""
+        """Leave one line that says how it ended, and what was kept."""
         if self._console.is_terminal:
             self._erase()
+        is_last = result.best_round == result.n_rounds - 1
+        kept = "" if is_last else f"; round {result.best_round} kept"
+        rounds = "1 round" if result.n_rounds == 1 else f"{result.n_rounds} rounds"
         self._write(
-            f"{self.label}{result.stop_reason} after {result.n_rounds} rounds, "
-            f"{result.history['seconds'][-1]:.1f} s: {len(result.coef)} columns, "
+            f"{self.label}{IN_WORDS[result.stop_reason]} after {rounds}, "
+            f"{result.history['seconds'][-1]:.1f} s{kept}: {len(result.coef)} columns, "
             f"objective {result.objective:.6g}, gap {_gap(result.gap)}",
             soft_wrap=True,
         )
@@ -177,7 +198,7 @@ class ProgressLine:
             f"{turn.columns} columns",
             f"objective {turn.objective:.6g}",
             f"gap {_gap(turn.gap)}",
-            *(f"{name.replace('_', ' ')} {score:.4f}" for name, score in turn.scores.items()),
+            *(f"{name.replace('_', ' ')} {score:.4g}" for name, score in turn.scores.items()),
             f"{turn.evaluated} evaluated",
             f"{turn.seconds:.1f} s",
         ]

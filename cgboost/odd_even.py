@@ -1,4 +1,7 @@
-"""The odd/even study of [B] section 5: digits, a mixture of kernels, C chosen on validation."""
+"""The odd/even study of [B] section 5: digits, a mixture of kernels, C chosen on validation.
+
+[B] is Bi, Zhang, Bennett, *Column-Generation Boosting Methods for Mixture of Kernels*, KDD 2004.
+"""
 
 from __future__ import annotations
 
@@ -9,13 +12,15 @@ from dataclasses import asdict, dataclass
 from functools import reduce
 from operator import add
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from cgboost.datasets import Split
 from cgboost.estimators import CGBoostClassifier
+from cgboost.history import StopReason
 from cgboost.kernels import RBF, Kernel, KernelLibrary, Linear, Normalized, Polynomial
+from cgboost.monitoring import ProgressLine
 
 KERNELS: dict[str, Kernel] = {"L": Linear(), "Q": Polynomial(2), "R": RBF()}
 
@@ -38,10 +43,33 @@ class Row:
     gap: float
 
     def as_record(self) -> dict[str, Any]:
-        """The row as a flat dict for a CSV file; ``columns_L`` and so on count columns."""
+        """The row as a flat dict for a CSV file; ``columns_L`` and so on count columns.
+
+        Numbers have six significant digits.
+        """
         record = asdict(self)
         counts = record.pop("columns")
+        for name, value in record.items():
+            if isinstance(value, float):
+                record[name] = float(f"{value:.6g}")
         return record | {f"columns_{name}": count for name, count in counts.items()}
+
+
+class Chosen(NamedTuple):
+    """The model with the lowest validation error.
+
+    Attributes
+    ----------
+    model : CGBoostClassifier
+    seconds : float
+        Training time of this model alone.
+    interrupted : bool
+        Whether Ctrl-C ended the search, so that not every C was tried to its end.
+    """
+
+    model: CGBoostClassifier
+    seconds: float
+    interrupted: bool
 
 
 def parse_library(kernels: str, *, normalize: bool = True) -> KernelLibrary:
@@ -67,29 +95,48 @@ def parse_library(kernels: str, *, normalize: bool = True) -> KernelLibrary:
 
 
 def fit_best(
-    split: Split, library: KernelLibrary, C_values: Sequence[float], **parameters: Any
-) -> tuple[CGBoostClassifier, float]:
+    split: Split,
+    library: KernelLibrary,
+    C_values: Sequence[float],
+    *,
+    progress: bool = False,
+    **parameters: Any,
+) -> Chosen:
     """Fit for every C and keep the model with the lowest validation error.
 
-    Returns
-    -------
-    model : CGBoostClassifier
-    seconds : float
-        Training time of the chosen model alone.
+    ``progress`` shows a line for each C on the standard error stream. After Ctrl-C the models so
+    far, the interrupted one included, are the candidates.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        If Ctrl-C came before there was any model.
     """
     best: tuple[float, CGBoostClassifier, float] | None = None
+    interrupted = False
     for C in C_values:
-        clock = time.perf_counter()
-        model = CGBoostClassifier(library, C=C, **parameters).fit(
-            split.X_train, split.y_train, eval_set=(split.X_validation, split.y_validation)
+        model = CGBoostClassifier(
+            library, C=C, callbacks=[ProgressLine(f"C={C:g}: ")] if progress else None, **parameters
         )
+        clock = time.perf_counter()
+        try:
+            model.fit(
+                split.X_train, split.y_train, eval_set=(split.X_validation, split.y_validation)
+            )
+        except KeyboardInterrupt:  # before the first round of this C
+            if best is None:
+                raise
+            interrupted = True
+            break
         seconds = time.perf_counter() - clock
         error = _error(model, split.X_validation, split.y_validation)
         if best is None or error < best[0]:
             best = error, model, seconds
+        if interrupted := model.stop_reason_ == StopReason.INTERRUPTED:
+            break
     if best is None:
         raise ValueError("C_values must hold at least one value of C")
-    return best[1], best[2]
+    return Chosen(best[1], best[2], interrupted)
 
 
 def table_row(kernels: str, model: CGBoostClassifier, split: Split, train_seconds: float) -> Row:

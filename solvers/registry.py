@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from difflib import get_close_matches
+
 from solvers.backends.auto import AutoBackend
 from solvers.backends.clarabel import CLARABEL
 from solvers.backends.cvxpy import PREFIX, cvxpy_backend, cvxpy_solver_names
@@ -42,8 +44,10 @@ def get_backend(name: str) -> Backend:
         return AutoBackend()
     if name.startswith(PREFIX):
         return cvxpy_backend(name)
+    alike = get_close_matches(name.lower(), ["auto", *BACKENDS], n=1)
+    meant = f"did you mean {alike[0]!r}? Known" if alike else "known"
     raise UnknownSolverError(
-        f"no solver is called {name!r}; known are auto, {', '.join(BACKENDS)} and {PREFIX}NAME",
+        f"no solver is called {name!r}; {meant} are auto, {', '.join(BACKENDS)} and {PREFIX}NAME",
         backend=name,
     )
 

@@ -8,8 +8,12 @@ import sys
 from pathlib import Path
 
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 
-from cgboost.cli import main
+import cgboost
+from cgboost.cli import FILES, main
+from cgboost.history import Round
+from cgboost.monitoring import ProgressLine
 
 SMALL = ["odd-even", "--train", "120", "--validation", "80", "--test", "100"]
 
@@ -32,6 +36,9 @@ def test_prints_table_one_and_writes_everything(
         columns = list(csv.DictReader(file))
     assert {row["kernel"] for row in columns} <= {"L", "Q", "R"}
     assert len(columns) > 5
+    with (folder / "table.csv").open(encoding="utf-8") as file:
+        (row,) = csv.DictReader(file)
+    assert all(len(cell.replace(".", "").lstrip("0")) <= 10 for cell in row.values())
 
 
 @pytest.mark.parametrize(
@@ -53,13 +60,16 @@ def test_every_option_is_taken(options: list[str], capsys: pytest.CaptureFixture
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--data", "no/such/folder"], "no/such/folder"),
+        (["--data", "no/such/folder"], "the data folder 'no/such/folder' does not exist"),
+        (["--seed", "-1"], "seed must be a whole number ≥ 0, got -1"),
+        (["--out", __file__], "test_cli.py cannot be made: File exists"),
+        (["--out", f"{__file__}/folder"], "test_cli.py/folder cannot be made: Not a directory"),
         (["--kernels", "L,Z"], "L,Z"),
         (["--C", "one"], "--C must be a number"),
         (["--C", "-1"], "C must be a finite number > 0, got -1.0"),
         (["--train", "5000"], "5000"),
         (["--solver", "gurobi"], "gurobi"),
-        (["--solver", "osqpp"], "known"),
+        (["--solver", "osqpp"], "did you mean 'osqp'? Known are"),
         (["--penalty", "l2", "--solver", "highs"], "highs"),
     ],
     ids=str,
@@ -72,6 +82,52 @@ def test_mistakes_end_in_one_line_and_status_two(
     error = capsys.readouterr().err
     assert error.startswith("cgboost: ")
     assert message in error
+
+
+def test_each_price_has_its_line(capsys: pytest.CaptureFixture[str]) -> None:
+    """The progress of each fit is labelled with its C, and the table has a legend."""
+    assert main([*SMALL, "--C", "0.5,2"]) == 0
+    written = capsys.readouterr()
+    assert [line.split()[0] for line in written.err.splitlines()] == ["C=0.5:", "C=2:"]
+    assert "R_tst: errors in %" in written.out
+
+
+def test_ctrl_c_writes_what_there_is_and_ends_with_130(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """After Ctrl-C the table and the files describe the last complete round."""
+    number = 3
+
+    class Pressing(ProgressLine):
+        def __call__(self, turn: Round) -> None:
+            if turn.number == number:
+                raise KeyboardInterrupt
+
+    monkeypatch.setattr("cgboost.odd_even.ProgressLine", Pressing)
+    with pytest.warns(ConvergenceWarning, match="interrupted"):
+        assert main([*SMALL, "--out", str(tmp_path)]) == 130
+    assert "(not certified to tol; interrupted)" in capsys.readouterr().out
+    assert {path.name for path in tmp_path.iterdir()} == set(FILES)
+    number = 0
+    assert main(SMALL) == 130
+    assert capsys.readouterr().err == "cgboost: interrupted before there was a model\n"
+
+
+def test_a_reader_that_leaves_is_no_error() -> None:
+    """With the other end of the pipe closed, the command ends without a traceback."""
+    code = f"import sys; from cgboost.cli import main; sys.exit(main({[*SMALL, '--C', '1']}))"
+    command = [sys.executable, "-c", code]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        process.stdout.close()
+        assert b"Error" not in process.stderr.read()
+    assert process.returncode == 141
+
+
+def test_version(capsys: pytest.CaptureFixture[str]) -> None:
+    """``cgboost --version`` prints the package's version."""
+    with pytest.raises(SystemExit, match="0"):
+        main(["--version"])
+    assert capsys.readouterr().out == f"cgboost {cgboost.__version__}\n"
 
 
 def test_help_shows_examples() -> None:

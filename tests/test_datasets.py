@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gzip
 import os
+import pydoc
+import re
 import struct
 from collections.abc import Callable
 from pathlib import Path
@@ -73,15 +75,33 @@ def test_argument_beats_the_variable(tiny: Path, monkeypatch: pytest.MonkeyPatch
     assert data_folder(tiny) == tiny
 
 
+def test_help_lists_no_stray_function() -> None:
+    """``help(cgboost.datasets)`` names only what the module is for."""
+    functions = (
+        pydoc.plain(pydoc.render_doc(datasets)).split("\nFUNCTIONS\n")[1].split("\nDATA\n")[0]
+    )
+    listed = set(re.findall(r"^    (\w+)\(", functions, re.MULTILINE))
+    assert listed == {
+        "data_folder",
+        "load_digits",
+        "load_mnist",
+        "odd_even_labels",
+        "odd_even_split",
+    }
+
+
 def test_no_folder_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without a folder, or with one that does not exist, the error says which was looked at."""
     monkeypatch.delenv("CGBOOST_DATA", raising=False)
     with pytest.raises(DataError, match="set the variable CGBOOST_DATA"):
         data_folder()
-    with pytest.raises(DataError, match="nowhere"):
+    with pytest.raises(DataError, match="nowhere' does not exist"):
         data_folder(tmp_path / "nowhere")
+    (tmp_path / "file").touch()
+    with pytest.raises(DataError, match="file' is not a folder"):
+        data_folder(tmp_path / "file")
     monkeypatch.setenv("CGBOOST_DATA", str(tmp_path / "gone"))
-    with pytest.raises(DataError, match="CGBOOST_DATA names .*gone"):
+    with pytest.raises(DataError, match=r"gone' \(from .* CGBOOST_DATA\) does not exist"):
         data_folder()
 
 

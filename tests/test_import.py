@@ -33,6 +33,14 @@ def test_import_loads_no_heavy_package(module):
     assert not set(added) & set(HEAVY)
 
 
+def test_a_folder_of_the_same_name_does_not_hide_the_package(tmp_path):
+    """Beside a folder called cgboost (a clone, say) Python still finds the installed package."""
+    (tmp_path / "cgboost").mkdir()
+    code = "from cgboost import RBF"
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, stderr=-1, check=False)
+    assert done.returncode == 0, done.stderr
+
+
 def test_solvers_import_nothing_of_cgboost():
     """The arrows between the packages point one way."""
     code = PROBE.replace("MODULE", "solvers")

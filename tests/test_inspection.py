@@ -89,6 +89,11 @@ def test_best_round_is_ringed() -> None:
     ring = panel.get_lines()[1]
     assert (ring.get_xdata()[0], ring.get_ydata()[0]) == (4, 0.125)
     assert [text.get_text() for text in panel.get_legend().get_texts()] == [
+        "error: best 0.125 with 4 columns, the model has 0.2 with 6"
+    ]
+    model = make_model()
+    model.best_round_ = 2
+    assert [text.get_text() for text in history_panels(model)[1].get_legend().get_texts()] == [
         "error: best 0.125 with 4 columns"
     ]
 
@@ -126,8 +131,10 @@ def test_one_curve_per_class() -> None:
         columns_={name: np.tile(values, 2) for name, values in one.columns_.items()}
         | {"class": np.repeat(["a", "b"], 6)},
     )
-    curves, _, bars = history_panels(model)
-    assert len(curves.get_lines()) == 4
+    curves, scores, bars = history_panels(model)
+    assert len(curves.get_lines()) == len(scores.get_lines()) == 2
+    assert len({line.get_color() for line in curves.get_lines()}) == 2
+    assert scores.get_legend() is None
     assert [bar.get_height() for bar in bars.patches] == [2, 2, 4, 4]
     assert [text.get_text() for text in bars.get_xticklabels()] == ["a", "b"]
 
@@ -141,6 +148,17 @@ def test_coefficients_are_sorted_and_counted() -> None:
     assert [bar.get_width() for bar in right.patches] == [2, 3]
     colours = [to_hex(patch.get_facecolor()).upper() for patch in [*left.patches, *right.patches]]
     assert colours == 2 * list(drawing.PALETTE[:2])
+
+
+def test_no_place_is_left_empty() -> None:
+    """The panel of counts ends with the last kernel, however few there are."""
+    assert column_panels(make_model())[1].get_ylim() == (1.5, -0.5)
+
+
+def test_many_classes_are_told_apart() -> None:
+    """Twenty-four lines differ in colour or dashes."""
+    styles = {tuple(drawing.thin_line(k).items()) for k in range(24)}
+    assert len(styles) == 24
 
 
 def test_a_model_without_columns_can_be_drawn() -> None:

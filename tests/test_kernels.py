@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import pickle
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from scipy.spatial.distance import cdist, pdist
+from sklearn.metrics.pairwise import cosine_similarity
 
 from cgboost import RBF, KernelLibrary, Linear, Polynomial, Precomputed
 from cgboost.exceptions import KernelError
@@ -91,8 +97,12 @@ def test_precomputed_needs_a_square_block() -> None:
     ("make", "message"),
     [
         (lambda: Polynomial(0), "degree must be a positive whole number, got 0"),
-        (lambda: Polynomial(2, gamma=-1), "gamma must be positive, got -1"),
-        (lambda: RBF(0.0), "gamma must be positive or None, got 0.0"),
+        (lambda: Polynomial(2, gamma=-1), "gamma must be a positive number, got -1"),
+        (lambda: RBF(0.0), "gamma must be a positive number or None, got 0.0"),
+        (lambda: RBF("scale"), "gamma must be a positive number or None, got 'scale'"),
+        (lambda: Polynomial("2"), "degree must be a positive whole number, got '2'"),
+        (lambda: Polynomial(2, gamma="auto"), "gamma must be a positive number, got 'auto'"),
+        (lambda: Polynomial(2, coef0=None), "coef0 must be a number, got None"),
         (lambda: Precomputed() + Linear(), "cannot be part of a sum"),
         (lambda: Normalized(Precomputed()), "cannot be normalised"),
         (lambda: KernelLibrary({}), "non-empty mapping"),
@@ -112,14 +122,73 @@ def test_bad_kernels_are_refused_with_their_value(make: object, message: str) ->
     ("function", "message"),
     [
         (lambda A, B: A @ A.T, r"kernel 'mine' returned shape \(7, 7\) for 7 rows and 5 centres"),
-        (lambda A, B: np.full((7, 5), np.nan), "kernel 'mine' returned nan"),
-        (lambda A, B: np.full((7, 5), np.inf), "kernel 'mine' returned inf"),
+        (lambda A, B: (A @ B.T).T, r"kernel 'mine' returned shape \(5, 7\).*must return \(7, 5\)"),
+        (lambda A, B: np.full((7, 5), np.nan), "kernel 'mine' returned nan.*check its formula"),
+        (lambda A, B: np.full((7, 5), np.inf), "kernel 'mine' returned inf.*scale the features"),
+        (lambda A, B: None, "kernel 'mine' returned NoneType .* array of real numbers"),
+        (lambda A, B: "values", "kernel 'mine' returned str"),
+        (lambda A, B: A @ B.T + 1j, "kernel 'mine' returned ndarray of complex128 values"),
+        (lambda A, B: [[1.0], [1.0, 2.0]], "kernel 'mine' returned no matrix"),
+        (lambda A, B: sp.csr_array(A @ B.T), "kernel 'mine' returned csr_array of object values"),
     ],
 )
-def test_bad_kernel_values_name_the_kernel(function: object, message: str) -> None:
-    """A user's kernel with the wrong shape or non-finite values is named."""
+@pytest.mark.parametrize("normalize", [False, True])
+def test_bad_kernel_values_name_the_kernel(
+    function: Callable[..., Any], message: str, normalize: bool
+) -> None:
+    """A user's kernel with values that are no real, finite matrix is named, normalised or not."""
+
+    def on_the_diagonal_too(A: np.ndarray, B: np.ndarray) -> Any:
+        return function(A, B) if len(A) > 1 else np.ones((1, 1))
+
+    library = KernelLibrary({"mine": on_the_diagonal_too}, normalize=normalize)
     with pytest.raises(KernelError, match=message):
-        kernel_values("mine", FunctionKernel(function), X, Z)
+        kernel_values("mine", library.fit(X)["mine"], X, Z)
+
+
+@pytest.mark.parametrize("normalize", [False, True])
+@pytest.mark.parametrize(
+    "convert",
+    [
+        lambda values: values.astype(int),
+        lambda values: values.astype(int).tolist(),
+        lambda values: values > 0,
+    ],
+    ids=["whole numbers", "lists", "truth values"],
+)
+def test_values_that_are_real_numbers_become_floats(
+    convert: Callable[[np.ndarray], Any], normalize: bool
+) -> None:
+    """Whole numbers, lists and truth values count as numbers in the precision of X."""
+    single, centres = (10 * X).astype(np.float32), (10 * Z).astype(np.float32)
+
+    def function(A: np.ndarray, B: np.ndarray) -> Any:
+        return convert(A @ B.T)
+
+    def as_floats(A: np.ndarray, B: np.ndarray) -> np.ndarray:
+        return np.asarray(function(A, B), dtype=float)
+
+    given, wanted = (
+        KernelLibrary({"mine": kernel}, normalize=normalize).fit(single)["mine"](single, centres)
+        for kernel in (function, as_floats)
+    )
+    assert given.dtype.kind == "f"
+    np.testing.assert_allclose(given, wanted, rtol=1e-6)
+
+
+def test_a_negative_diagonal_names_the_kernel() -> None:
+    """A kernel with k(x, x) < 0 cannot be normalised, and is named as in its library."""
+    kernel = KernelLibrary({"mine": lambda A, B: -(A @ B.T)}, normalize=True).fit(X)["mine"]
+    with pytest.raises(KernelError, match=r"kernel 'mine' cannot be normalised: k\(x, x\) = -"):
+        kernel(X, Z)
+
+
+def test_a_library_of_named_functions_can_be_pickled() -> None:
+    """A function that a module defines survives pickle; a lambda does only where pickle allows."""
+    library = pickle.loads(pickle.dumps(KernelLibrary({"mine": cosine_similarity})))
+    np.testing.assert_allclose(library.fit(X)["mine"](X, Z), cosine_similarity(X, Z))
+    with pytest.raises((pickle.PicklingError, AttributeError), match="lambda"):
+        pickle.dumps(KernelLibrary({"mine": lambda A, B: A @ B.T}))
 
 
 def test_overflow_names_the_kernel() -> None:

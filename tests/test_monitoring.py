@@ -12,8 +12,9 @@ from rich.console import Console
 
 from cgboost.columns import Column
 from cgboost.generation import ColumnGeneration
-from cgboost.history import Round
+from cgboost.history import Round, StopReason
 from cgboost.monitoring import (
+    IN_WORDS,
     EarlyStopping,
     ProgressLine,
     ValidationMonitor,
@@ -125,6 +126,28 @@ def test_early_stopping_returns_the_best_round(scores, patience, best, rounds):
     assert result.objective == 10.0 - best
 
 
+def test_early_stopping_has_a_reason_of_its_own():
+    """A callback may say why it stops; without a reason of its own it is "callback"."""
+    stopping = EarlyStopping("validation_error", patience=2)
+    assert run(scripted(1, 2, 3), stopping).stop_reason is StopReason.EARLY_STOPPING
+    assert run(lambda turn: turn.number == 2).stop_reason is StopReason.CALLBACK
+
+
+def test_the_closing_line_describes_the_round_that_was_kept():
+    """After early stopping the columns and objective at the end are those of the kept round."""
+    stream = io.StringIO()
+    progress = ProgressLine(interval=1e9, console=Console(file=stream, width=40))
+    run(scripted(3, 2, 1, 2, 2), EarlyStopping("validation_error", patience=2), progress)
+    line = stream.getvalue()
+    assert line.startswith("stopped early after 5 rounds, ")
+    assert line.endswith(" s; round 2 kept: 2 columns, objective 8, gap unknown\n")
+
+
+def test_every_stop_reason_has_words():
+    """No way to stop is shown by its identifier."""
+    assert set(IN_WORDS) == set(StopReason)
+
+
 def test_small_improvements_may_not_count():
     """An improvement of less than min_delta does not reset the patience."""
     stopping = EarlyStopping("validation_error", patience=2, min_delta=0.5)
@@ -155,7 +178,7 @@ def test_progress_in_a_file_is_one_line_per_interval():
     lines = stream.getvalue().splitlines()
     assert len(lines) == 8
     assert lines[2].startswith("toy: round 2  2 columns  objective 8  gap unknown")
-    assert lines[-1].startswith("toy: no_column after 7 rounds")
+    assert lines[-1].startswith("toy: no column found after 7 rounds")
     assert "\x1b" not in stream.getvalue()
     stream.truncate(0)
     run(ProgressLine(interval=1e9, console=console))
@@ -169,7 +192,7 @@ def test_progress_on_a_terminal_is_one_line():
     *rounds, last = stream.getvalue().split("\r\x1b[2K")[1:]
     assert len(rounds) == 7
     assert all(len(text) <= 30 and "\n" not in text for text in rounds)
-    assert last.startswith("no_column after 7 rounds")
+    assert last.startswith("no column found after 7 rounds")
 
 
 def test_progress_shows_scores_and_survives_an_error():
@@ -182,6 +205,6 @@ def test_progress_shows_scores_and_survives_an_error():
             raise RuntimeError("a mistake in my callback")
 
     with pytest.raises(RuntimeError, match="my callback"):
-        run(scripted(*range(7)), ProgressLine(console=console), fail)
-    assert "validation error 2.0000" in stream.getvalue()
+        run(scripted(2, 12345, 0.123456), ProgressLine(console=console), fail)
+    assert "validation error 0.1235" in stream.getvalue()
     assert "\x1b[?25l" not in stream.getvalue()  # the cursor was never hidden

@@ -13,11 +13,10 @@ Bi, Zhang, Bennett, *Column-Generation Boosting Methods for Mixture of Kernels*,
 from __future__ import annotations
 
 import time
-import warnings
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -32,9 +31,12 @@ from cgboost.estimators.parameters import (
     check_choice,
     check_count,
     check_number,
+    check_random_state,
     check_solver,
+    check_verbose,
 )
 from cgboost.estimators.rows import FLOATS, EvalSet, Held, Matrix, Rows, Vector, check_eval_set
+from cgboost.exceptions import warn_caller
 from cgboost.generation import Callback, ColumnGeneration
 from cgboost.history import Round, StopReason
 from cgboost.kernels import RBF, KernelLibrary, Linear, Polynomial, Precomputed
@@ -51,7 +53,15 @@ DEFAULT_LIBRARY = KernelLibrary({"linear": Linear(), "quadratic": Polynomial(2),
 DEFAULT_SHARE = 0.02
 """Columns a round as a share of the training rows, measured best at 1 to 2 %."""
 
-INACCURATE_STOPS = (StopReason.STALLED, StopReason.MASTER_FAILED, StopReason.TIME)
+SMALLEST_TOL = 1e-10
+"""What ``tol=0`` means: sums in float64 cannot tell smaller relative gaps from none."""
+
+UNPLANNED_STOPS = (
+    StopReason.STALLED,
+    StopReason.MASTER_FAILED,
+    StopReason.TIME,
+    StopReason.INTERRUPTED,
+)
 
 
 @dataclass(eq=False, repr=False)
@@ -117,8 +127,8 @@ class BaseCGBoost(BaseEstimator):
         Warns
         -----
         ConvergenceWarning
-            If the solver failed, ran out of time or was too inaccurate to certify ``tol``. The
-            model is then the last good round.
+            If the fit ended before its gap reached ``tol`` because of Ctrl-C, the time limit, or a
+            solver that failed or was too inaccurate. The model is then the last good round.
         KernelScaleWarning
             If the columns of two kernels differ in size by more than 1e6.
         """
@@ -134,7 +144,7 @@ class BaseCGBoost(BaseEstimator):
                 rows, held = self._hold_out(rows)
             pool = KernelPool(self._library, rows.X, cache_size=self.cache_size)
             self._keep(self._run_all(pool, rows, held, started), pool, rows)
-            self._warn_if_inaccurate()
+            self._warn_if_cut_short()
         return self
 
     # ------------------------------------------------------------------ what a subclass says
@@ -183,6 +193,12 @@ class BaseCGBoost(BaseEstimator):
         check_count("n_iter_no_change", self.n_iter_no_change)
         check_number("cache_size", self.cache_size, at_least=0)
         check_callbacks("callbacks", self.callbacks)
+        check_verbose("verbose", self.verbose)
+        check_random_state("random_state", self.random_state)
+
+    @property
+    def _tol(self) -> float:
+        return max(self.tol, SMALLEST_TOL)
 
     def _hold_out(self, rows: Rows) -> tuple[Rows, Held]:
         if any(isinstance(kernel, Precomputed) for kernel in self._library.kernels.values()):
@@ -217,7 +233,7 @@ class BaseCGBoost(BaseEstimator):
             loop = self._loop(
                 pool,
                 self._loss(target, self.C * rows.weights),
-                (_stop,) if interrupted else self._callbacks(monitored[k], k),
+                (_Interruption(),) if interrupted else self._callbacks(monitored[k], k),
                 time_limit=self._share_of_time(started, runs_left=len(targets) - k),
             )
             try:
@@ -225,10 +241,8 @@ class BaseCGBoost(BaseEstimator):
             except KeyboardInterrupt:  # before even this run's first round was complete
                 if not runs:
                     raise
-                interrupted, loop.callbacks = True, (_stop,)
+                interrupted, loop.callbacks = True, (_Interruption(),)
                 result = loop.run()
-            if interrupted and result.stop_reason is StopReason.CALLBACK:
-                result = replace(result, stop_reason=StopReason.INTERRUPTED)
             interrupted = interrupted or result.stop_reason is StopReason.INTERRUPTED
             runs.append(FittedRun.of(result, centres))
         return runs
@@ -249,8 +263,8 @@ class BaseCGBoost(BaseEstimator):
         share = max(1, round(DEFAULT_SHARE * loss.n_rows))
         return ColumnGeneration(
             master,
-            StrataPricer(pool, priority=self.priority, tol=self.tol),
-            tol=self.tol,
+            StrataPricer(pool, priority=self.priority, tol=self._tol),
+            tol=self._tol,
             columns_per_round=self.columns_per_round or share,
             max_columns=self.max_columns,
             time_limit=time_limit,
@@ -299,7 +313,7 @@ class BaseCGBoost(BaseEstimator):
         self.objective_ = sum(run.objective for run in runs)
         self.dual_bound_ = sum(run.bound for run in runs)
         self.gap_ = max(run.gap for run in runs)
-        self.converged_ = bool(self.gap_ <= self.tol)
+        self.converged_ = bool(self.gap_ <= self._tol)
         self.n_iter_ = sum(len(run.history["round"]) for run in runs)
         best_rounds = [len(run.path) - 1 for run in runs]
         self.best_round_ = best_rounds if several else best_rounds[0]
@@ -313,18 +327,19 @@ class BaseCGBoost(BaseEstimator):
         sign = np.where(flipped, -1, 1)
         return table | {"coefficient": sign * coefficient, "sign": sign}
 
-    def _warn_if_inaccurate(self) -> None:
-        """Say once which runs ended without their certificate, in the solver's own words."""
+    def _warn_if_cut_short(self) -> None:
+        """Say once which runs ended before ``tol``, why, and what they have proved."""
         words = [
-            f"{self._label(k)}{run.stop_reason}: {run.message}; relative gap {run.gap:.1e}"
+            f"{self._label(k)}{run.stop_reason}: {run.message}, {_proved(run.gap)}"
             for k, run in enumerate(self._runs)
-            if run.stop_reason in INACCURATE_STOPS and run.gap > self.tol
+            if run.stop_reason in UNPLANNED_STOPS and run.gap > self._tol
         ]
         if words:
-            warnings.warn(
-                f"{type(self).__name__} stopped without a certificate ({'; '.join(words)})",
+            limit = "" if self.time_limit is None else f" within time_limit={self.time_limit:g}"
+            warn_caller(
+                f"{type(self).__name__} stopped before reaching tol={self.tol:g}{limit}: "
+                f"{'; '.join(words)}",
                 ConvergenceWarning,
-                stacklevel=3,
             )
 
     # ------------------------------------------------------------------ predictions
@@ -346,8 +361,17 @@ class BaseCGBoost(BaseEstimator):
             yield np.column_stack([outputs[min(stage, len(outputs) - 1)] for outputs in stages])
 
 
-def _stop(turn: Round) -> bool:
-    return True
+class _Interruption:
+    """A callback that ends a run at once, for the runs that follow a Ctrl-C."""
+
+    stop_reason = StopReason.INTERRUPTED
+
+    def __call__(self, turn: Round) -> bool:
+        return True
+
+
+def _proved(gap: float) -> str:
+    return f"relative gap {gap:.1e}" if np.isfinite(gap) else "without a certificate"
 
 
 @contextmanager

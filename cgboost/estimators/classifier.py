@@ -26,7 +26,9 @@ class CGBoostClassifier(ClassifierMixin, BaseCGBoost):
     Parameters
     ----------
     library : KernelLibrary or None
-        Named kernels in order of priority. None: linear, quadratic and RBF.
+        Named kernels in order of priority. None stands for ``KernelLibrary({"linear": Linear(),
+        "quadratic": Polynomial(2), "rbf": RBF()})``; its kernels are not normalised, so scale the
+        features first.
     C : float, default=1.0
         Price of one unit of margin error.
     penalty : {"l1", "l2"}, default="l2"
@@ -38,16 +40,21 @@ class CGBoostClassifier(ClassifierMixin, BaseCGBoost):
     offset : {"none", "penalized", "free"}, default="free"
         The offset b: absent, penalised like a coefficient, or free.
     priority : {"stratified", "full"}, default="stratified"
-        Order in which columns are scored; the optimum is the same.
+        Order in which columns are scored; the optimum is the same. "stratified" scores fewer
+        columns a round and prefers the first kernels of the library; "full" is usually faster
+        where kernel columns are cheap (see docs/mnist.md).
     columns_per_round : int or None
         Most columns generated in a round. None: 2 % of the training rows; 1 is the algorithm of
         the paper to the letter.
     max_columns : int or None
         Stop at this many generated columns (per class, with more than two).
     tol : float, default=1e-4
-        Stop at this certified relative duality gap.
+        Stop at this certified relative duality gap. Gaps below 1e-10 count as 0, so that
+        ``tol=0`` asks for the optimum to rounding errors.
     time_limit : float or None
-        Seconds for the fit; several classes share what is left evenly.
+        Seconds for the fit; several classes share what is left evenly. Solvers that cannot be
+        interrupted, such as PIQP ("auto" with penalty="l2"), overrun it by the solve they are in:
+        there it is checked between solves. The first round is always completed.
     solver : str, default="auto"
         "auto" or a name of ``solvers.available_backends()``.
     early_stopping : bool, default=False
@@ -99,8 +106,13 @@ class CGBoostClassifier(ClassifierMixin, BaseCGBoost):
 
     Notes
     -----
-    After Ctrl-C the last complete round is kept. With more than two classes, classes that were not
-    reached are left with their offset alone.
+    After Ctrl-C the last complete round is kept, with a ``ConvergenceWarning``. With more than two
+    classes, classes that were not reached are left with their offset alone. A ``GridSearchCV`` or
+    ``cross_val_score`` therefore goes on with its next fit after one Ctrl-C: press it again (before
+    that fit has its first round) or kill the process to end the search.
+
+    A model whose library holds a lambda cannot be pickled; give a function that a module defines by
+    name.
 
     Examples
     --------

@@ -7,6 +7,9 @@ from collections.abc import Collection
 from numbers import Integral, Real
 from typing import Any
 
+import numpy as np
+import sklearn.utils
+
 from solvers import available_backends, get_backend
 
 
@@ -46,6 +49,23 @@ def check_count(name: str, value: Any, *, optional: bool = False) -> None:
         return
     if not isinstance(value, Integral) or isinstance(value, bool) or value < 1:
         raise ValueError(f"{name} must be a whole number ≥ 1, got {value!r}")
+
+
+def check_verbose(name: str, value: Any) -> None:
+    """``value`` must be a whole number of at least 0, or a bool."""
+    if not isinstance(value, (Integral, np.bool_)) or value < 0:
+        raise ValueError(f"{name} must be a whole number ≥ 0, got {value!r}")
+
+
+def check_random_state(name: str, value: Any) -> None:
+    """``value`` must be a seed, a RandomState or None."""
+    try:
+        sklearn.utils.check_random_state(value)
+    except ValueError as error:
+        raise ValueError(
+            f"{name} must be a whole number from 0 to 2³²−1, a numpy RandomState or None, "
+            f"got {value!r}"
+        ) from error
 
 
 def check_callbacks(name: str, value: Any) -> None:

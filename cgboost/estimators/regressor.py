@@ -1,4 +1,7 @@
-"""CG-Boost for regression: ε-insensitive loss."""
+"""CG-Boost for regression: ε-insensitive loss.
+
+[B] is Bi, Zhang, Bennett, *Column-Generation Boosting Methods for Mixture of Kernels*, KDD 2004.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +29,9 @@ class CGBoostRegressor(RegressorMixin, BaseCGBoost):
     Parameters
     ----------
     library : KernelLibrary or None
-        Named kernels in order of priority. None: linear, quadratic and RBF.
+        Named kernels in order of priority. None stands for ``KernelLibrary({"linear": Linear(),
+        "quadratic": Polynomial(2), "rbf": RBF()})``; its kernels are not normalised, so scale the
+        features first.
     epsilon : float, default=0.1
         Half width of the tube inside which errors are free.
     C, penalty, coef, offset, priority, columns_per_round, max_columns, tol, time_limit, solver, \
@@ -39,6 +44,10 @@ early_stopping, validation_fraction, n_iter_no_change, cache_size, callbacks, ve
 converged_, history_, best_round_, stop_reason_, n_iter_, n_features_in_, feature_names_in_
         As in :class:`CGBoostClassifier` with two classes; the validation scores in ``history_``
         are validation_mae and validation_mse.
+
+    Notes
+    -----
+    Ctrl-C and pickling: as in :class:`CGBoostClassifier`.
 
     Examples
     --------

@@ -140,7 +140,8 @@ class SupportVectorMaster(ABC):
     def _point(self, time_limit: float | None) -> DualPoint:
         try:
             return self._dual.solve(time_limit)
-        except LimitError as error:
-            raise MasterError(str(error), timed_out=error.status is Status.TIME_LIMIT) from error
         except SolverError as error:
-            raise MasterError(str(error)) from error
+            if isinstance(error, LimitError) and error.status is Status.TIME_LIMIT:
+                raise MasterError(str(error), timed_out=True) from error
+            # these problems always have an optimum: failing to find it is a matter of numbers
+            raise MasterError(f"{error}; scale the features or normalise the kernels") from error

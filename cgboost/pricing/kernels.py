@@ -7,7 +7,6 @@ loop: one-vs-rest classes share it.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -16,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cgboost.columns import Column
-from cgboost.exceptions import KernelScaleWarning
+from cgboost.exceptions import KernelScaleWarning, warn_caller
 from cgboost.kernels import Kernel, KernelLibrary, Matrix, kernel_values
 from cgboost.pricing.strata import Indices, Priority, StrataPricer, Vector
 
@@ -25,6 +24,12 @@ BLOCK = 256
 
 SCALE_RATIO = 1e6
 """Column norms of two kernels may differ by this factor before a warning is given."""
+
+SCALE_ADVICE = (
+    "Scale the features first (sklearn.preprocessing.StandardScaler, or to [0, 1]), or normalise "
+    'the kernels: library=KernelLibrary({"linear": Linear(), "quadratic": Polynomial(2), "rbf": '
+    "RBF()}, normalize=True), with the kernels that you use."
+)
 
 
 @dataclass(frozen=True)
@@ -137,12 +142,10 @@ class KernelPool:
         positive = [norm for norm in norms.values() if norm > 0]
         if positive and max(positive) > SCALE_RATIO * min(positive):
             sizes = ", ".join(f"{name} {norm:.1e}" for name, norm in norms.items())
-            warnings.warn(
+            warn_caller(
                 f"column norms differ by more than {SCALE_RATIO:.0e} between kernels ({sizes}): "
-                "the penalty then decides by scale alone. Scale the features to [0, 1] or use "
-                "KernelLibrary(..., normalize=True).",
+                f"the penalty then decides by scale alone. {SCALE_ADVICE}",
                 KernelScaleWarning,
-                stacklevel=2,
             )
 
 

@@ -63,7 +63,7 @@ def experiment(
     """Fit every split with C chosen on its validation set."""
     rows = []
     for split in splits:
-        model, seconds = fit_best(
+        model, seconds, interrupted = fit_best(
             split,
             LIBRARY,
             C_VALUES[penalty],
@@ -71,6 +71,8 @@ def experiment(
             priority=priority,
             early_stopping=early_stopping,
         )
+        if interrupted:
+            raise KeyboardInterrupt
         rows.append(table_row("L,Q,R", model, split, seconds))
         print(penalty, priority, early_stopping, rows[-1], flush=True)
     return Cell(penalty, priority, early_stopping, rows)

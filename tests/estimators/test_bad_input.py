@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 
 import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.preprocessing import StandardScaler
 
-from cgboost import RBF, KernelLibrary, Linear, Precomputed
+from cgboost import RBF, CGBoostClassifier, KernelLibrary, Linear, Polynomial, Precomputed
 from cgboost.exceptions import KernelScaleWarning
 from tests.estimators.data import LIBRARY, PENALTIES, classifier, curve, regressor, two_classes
 
@@ -50,7 +52,11 @@ BAD_PARAMETERS = [
     ({"solver": 3}, r"solver must .*got 3"),
     ({"solver": "cplex"}, r"'cplex'.*highs.*clarabel"),
     ({"solver": "highs", "penalty": "l2"}, r"solver='highs' cannot solve a QP; these can: .*piqp"),
-    ({"early_stopping": True, "random_state": "x"}, r"random_state.*'x'|'x' cannot be used"),
+    ({"solver": "HIGHS"}, r"'HIGHS'; did you mean 'highs'"),
+    ({"random_state": "a"}, r"random_state must be a whole number .*got 'a'"),
+    ({"random_state": -1}, r"random_state must .*got -1"),
+    ({"verbose": "yes"}, r"verbose must be a whole number ≥ 0, got 'yes'"),
+    ({"verbose": -1}, r"verbose must .*got -1"),
 ]
 
 
@@ -175,6 +181,22 @@ def test_kernels_of_different_scale(penalty):
         warnings.simplefilter("ignore", ConvergenceWarning)
         with pytest.warns(KernelScaleWarning, match=r"small \d.*large \d\.\d+e\+0"):
             classifier(library=library, penalty=penalty, max_columns=3).fit(X, Y)
+
+
+def test_the_scale_warning_points_at_the_caller_and_can_be_followed():
+    """With the default library it names the line that called fit, and its advice ends it."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        CGBoostClassifier(max_columns=2).fit(1e4 * X, Y)
+    [warning] = [w for w in caught if w.category is KernelScaleWarning]
+    assert warning.filename == __file__
+    advice = re.search(r"library=(KernelLibrary\(.*?\}, normalize=True\))", str(warning.message))
+    names = {"KernelLibrary": KernelLibrary, "Linear": Linear, "Polynomial": Polynomial, "RBF": RBF}
+    library = eval(advice.group(1), names)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        CGBoostClassifier(library, max_columns=2).fit(1e4 * X, Y)
+        CGBoostClassifier(max_columns=2).fit(StandardScaler().fit_transform(1e4 * X), Y)
 
 
 def test_early_stopping_needs_rows_to_hold_out():

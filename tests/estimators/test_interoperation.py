@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 import pickletools
+import re
 from dataclasses import fields, is_dataclass
 
 import numpy as np
@@ -15,7 +16,9 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from cgboost import RBF, CGBoostClassifier, KernelLibrary, Linear, Precomputed
+import cgboost
+from cgboost import RBF, CGBoostClassifier, CGBoostRegressor, KernelLibrary, Linear, Precomputed
+from cgboost.estimators.base import DEFAULT_LIBRARY
 from tests.estimators.data import (
     LIBRARY,
     PENALTIES,
@@ -171,3 +174,8 @@ def test_the_default_library():
     model = CGBoostClassifier(penalty="l1").fit(X, y)
     assert list(model.columns_per_kernel_) == ["linear", "quadratic", "rbf"]
     assert LIBRARY.names == ("linear", "rbf")
+    for estimator in (CGBoostClassifier, CGBoostRegressor):
+        literal = re.search(r"``(KernelLibrary\(.*?)``", estimator.__doc__, re.DOTALL).group(1)
+        written = eval(literal, dict(vars(cgboost)))
+        assert written.kernels == DEFAULT_LIBRARY.kernels
+        assert repr(written) == repr(DEFAULT_LIBRARY)

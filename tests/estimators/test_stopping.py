@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from rich.console import Console
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.model_selection import GridSearchCV
 from sklearn.utils.validation import check_is_fitted
 
 import solvers
@@ -67,9 +68,14 @@ def test_a_callback_stops_each_class():
 
 
 def test_ctrl_c_keeps_the_last_complete_round():
-    """KeyboardInterrupt in round 4 leaves the model of round 3, and says so."""
+    """KeyboardInterrupt in round 4 leaves the model of round 3, and a warning says so."""
     X, y = two_classes()
-    model = classifier(callbacks=[at_round(4, interrupt)], **ONE_BY_ONE).fit(X, y)
+    interrupted = classifier(callbacks=[at_round(4, interrupt)], priority="full", **ONE_BY_ONE)
+    with pytest.warns(ConvergenceWarning, match=r"interrupted: Ctrl-C.*relative gap \d\.\de"):
+        interrupted.fit(X, y)
+    model = classifier(callbacks=[at_round(4, interrupt)], **ONE_BY_ONE)
+    with pytest.warns(ConvergenceWarning, match=r"interrupted: Ctrl-C.*without a certificate"):
+        model.fit(X, y)
     assert (model.stop_reason_, model.best_round_) == ("interrupted", 3)
     assert_is_stage(classifier(**ONE_BY_ONE).fit(X, y), model, X)
 
@@ -95,7 +101,9 @@ def test_ctrl_c_in_a_fit_of_several_classes(number):
         if counts.count(0) == 2 and turn.number == number:
             interrupt()
 
-    model = classifier(callbacks=[interrupt_second], **ONE_BY_ONE).fit(X, y)
+    model = classifier(callbacks=[interrupt_second], **ONE_BY_ONE)
+    with pytest.warns(ConvergenceWarning, match="class 1: interrupted: .*class 2: interrupted: "):
+        model.fit(X, y)
     assert model.stop_reason_ == ["optimal", "interrupted", "interrupted"]
     assert model.best_round_[1:] == [max(0, number - 1), 0]
     assert (model.columns_["class"] != 2).all()
@@ -109,7 +117,7 @@ def test_ctrl_c_in_a_fit_of_several_classes(number):
 def test_a_time_limit_keeps_the_last_round():
     """A limit that has run out after round 0 keeps round 0 and warns that it proves little."""
     X, y = two_classes()
-    with pytest.warns(ConvergenceWarning, match="time: time limit"):
+    with pytest.warns(ConvergenceWarning, match="within time_limit=1e-09: time: the time"):
         model = classifier(time_limit=1e-9).fit(X, y)
     assert (model.stop_reason_, model.n_columns_) == ("time", 0)
 
@@ -142,6 +150,31 @@ def test_several_classes_share_the_time(monkeypatch):
         assert classifier(time_limit=1e-9).fit(X, y).stop_reason_ == ["time"] * 3
 
 
+def test_tol_zero_asks_for_the_last_digit():
+    """A gap below SMALLEST_TOL is reached for tol=0: nothing is left to blame on the solver."""
+    X, y = two_classes()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = classifier(tol=0).fit(X, y)
+    assert model.converged_
+    assert model.gap_ <= base.SMALLEST_TOL
+
+
+def test_one_interrupt_ends_one_fit_of_a_search():
+    """A search goes on with its next fit after Ctrl-C, as the notes of the estimator say."""
+    X, y = two_classes()
+    presses = iter([interrupt])
+
+    def interrupt_once(turn):
+        if turn.number == 1:
+            next(presses, lambda: None)()
+
+    search = GridSearchCV(classifier(callbacks=[interrupt_once]), {"C": [0.1, 1.0]}, cv=2)
+    with pytest.warns(ConvergenceWarning, match="interrupted"):
+        search.fit(X, y)
+    assert search.best_estimator_.stop_reason_ == "optimal"
+
+
 def test_max_columns():
     """No more columns are generated than allowed, without a warning."""
     X, y = two_classes()
@@ -165,7 +198,7 @@ def test_early_stopping_keeps_the_best_round(make, patience):
     model = make(**options).fit(X[:30], y[:30], eval_set=eval_set)
     scores = model.history_["validation_error" if make is classifier else "validation_mae"]
     assert model.best_round_ == np.argmin(scores)
-    assert model.stop_reason_ == "callback"
+    assert model.stop_reason_ == "early_stopping"
     assert len(scores) == model.best_round_ + patience + 1
     stages = list(model.staged_predict(X))
     assert len(stages) == model.best_round_ + 1
@@ -251,9 +284,9 @@ def test_ctrl_c_inside_the_solver_keeps_the_last_complete_round(monkeypatch):
     X, y = two_classes()
     interrupted = solvers.InterruptedSolveError("toy: interrupted", "toy", "interrupted", None)
     breaking = failing_solver(monkeypatch, interrupted, after=3)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        model = classifier(callbacks=[breaking], **ONE_BY_ONE).fit(X, y)
+    model = classifier(callbacks=[breaking], **ONE_BY_ONE)
+    with pytest.warns(ConvergenceWarning, match="interrupted: Ctrl-C"):
+        model.fit(X, y)
     assert (model.stop_reason_, model.best_round_) == ("interrupted", 3)
 
 

@@ -81,8 +81,9 @@ def test_precomputed_columns_are_evaluated_on_new_rows() -> None:
 def test_wildly_different_scales_are_reported_with_the_numbers() -> None:
     """The quadratic kernel of raw pixels beside an RBF draws a warning naming both norms."""
     X = np.random.default_rng(3).uniform(0, 255, size=(20, 100))
-    with pytest.warns(KernelScaleWarning, match=r"quadratic \d\.\de\+\d\d, rbf"):
+    with pytest.warns(KernelScaleWarning, match=r"quadratic \d\.\de\+\d\d, rbf") as caught:
         KernelPool(KernelLibrary({"quadratic": Polynomial(2), "rbf": RBF()}), X)
+    assert caught[0].filename == __file__
 
 
 def test_a_kernel_that_fails_is_named() -> None:

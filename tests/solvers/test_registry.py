@@ -25,6 +25,10 @@ def test_unknown_names_list_the_known_ones():
         solve(Program([1.0]), "higs")
     with pytest.raises(UnknownSolverError, match=r"'NOPE'.*cvxpy:CLARABEL"):
         get_backend("cvxpy:NOPE")
+    with pytest.raises(UnknownSolverError, match=r"'HIGHS'; did you mean 'highs'\? Known are"):
+        get_backend("HIGHS")
+    with pytest.raises(UnknownSolverError, match=r"'gurobi'; known are"):
+        get_backend("gurobi")
     assert issubclass(UnknownSolverError, ValueError)
 
 
