@@ -4,7 +4,12 @@ A restricted master gives duals, a pricer finds the column that helps most, unti
 out and the duality gap certifies the answer.
 """
 
-from cgboost.estimators import CGBoostClassifier, CGBoostRegressor
+from cgboost.estimators import (
+    CGBoostClassifier,
+    CGBoostRegressor,
+    LPBoostClassifier,
+    LPBoostRegressor,
+)
 from cgboost.generation import ColumnGeneration
 from cgboost.kernels import RBF, KernelLibrary, Linear, Polynomial, Precomputed
 
@@ -16,6 +21,8 @@ __all__ = [
     "CGBoostRegressor",
     "ColumnGeneration",
     "KernelLibrary",
+    "LPBoostClassifier",
+    "LPBoostRegressor",
     "Linear",
     "Polynomial",
     "Precomputed",

@@ -7,6 +7,7 @@ together (all centres of one kernel, say) share a *family*.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
@@ -52,12 +53,32 @@ class Column:
         The column as a function of new rows; None where there are no new rows (cutting stock).
     stratum : str
         Name of the priority class the column came from (the kernel, for a kernel library).
+    cost : float
+        Cost of one unit of the column in a :class:`~cgboost.masters.LinearMaster`; masters with a
+        loss and a penalty do not look at it.
+    upper : float
+        Largest value of its variable, for the same master.
+    integer : bool
+        Whether its variable is integer in :func:`~cgboost.masters.solve_integer`.
     """
 
     values: FloatArray
     key: Hashable
     hypothesis: Hypothesis | None = None
     stratum: str = ""
+    cost: float = 0.0
+    upper: float = math.inf
+    integer: bool = True
+
+    def check(self, n_rows: int) -> None:
+        """Raise a ValueError unless values and cost are finite, one value for each row."""
+        if np.shape(self.values) != (n_rows,):
+            raise ValueError(
+                f"column {self.key!r} has shape {np.shape(self.values)}, the master has "
+                f"{n_rows} rows"
+            )
+        if not (np.isfinite(self.values).all() and math.isfinite(self.cost)):
+            raise ValueError(f"column {self.key!r} or its cost is not finite")
 
 
 def evaluate(hypotheses: Sequence[Hypothesis], X: Any) -> NDArray[np.float64]:

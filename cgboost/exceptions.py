@@ -28,6 +28,10 @@ class MasterError(CGBoostError):
         self.timed_out = timed_out
 
 
+class BoundError(CGBoostError):
+    """A lower bound exceeds the objective, so that one of the two is wrong."""
+
+
 class KernelError(CGBoostError, ValueError):
     """A kernel returned something that is not a finite matrix of the right shape."""
 

@@ -13,16 +13,23 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from cgboost.callables import PriceFunction, as_pricer
 from cgboost.columns import Column
-from cgboost.exceptions import MasterError
+from cgboost.exceptions import BoundError, MasterError
+from cgboost.failures import RunError, blaming, is_plausible, shortfall
 from cgboost.history import Result, Round, StopReason, Trace
 from cgboost.protocols import Master, MasterState, Priced, Pricer
+from cgboost.smoothing import NoSmoothing, Smoothing
 
 logger = logging.getLogger(__name__)
+
+Vector = NDArray[np.float64]
 
 STOPS_ON_REQUEST = (StopReason.MAX_COLUMNS, StopReason.CALLBACK, StopReason.EARLY_STOPPING)
 
@@ -42,7 +49,8 @@ class ColumnGeneration:
     Parameters
     ----------
     master : Master
-    pricer : Pricer
+    pricer : Pricer or callable
+        A function ``price(duals)`` is wrapped in a :class:`~cgboost.callables.FunctionPricer`.
     tol : float, default=1e-4
         Stop when the certified relative duality gap is at most this.
     columns_per_round : int, default=1
@@ -53,31 +61,38 @@ class ColumnGeneration:
         Seconds for the whole run.
     callbacks : sequence of callables
         Each is called with every :class:`Round`, in order; a true return value stops the loop.
+    smoothing : Smoothing, default=NoSmoothing()
+        Where to price; see :mod:`cgboost.smoothing`.
     """
 
     def __init__(
         self,
         master: Master,
-        pricer: Pricer,
+        pricer: Pricer | PriceFunction,
         *,
         tol: float = 1e-4,
         columns_per_round: int = 1,
         max_columns: int | None = None,
         time_limit: float | None = None,
         callbacks: Sequence[Callback] = (),
+        smoothing: Smoothing | None = None,
     ) -> None:
         if columns_per_round < 1:
             raise ValueError(f"columns_per_round must be at least 1, got {columns_per_round}")
         self.master = master
-        self.pricer = pricer
+        self.pricer = as_pricer(pricer)
         self.tol = tol
         self.columns_per_round = columns_per_round
         self.max_columns = max_columns
         self.time_limit = time_limit
         self.callbacks = tuple(callbacks)
+        self.smoothing = NoSmoothing() if smoothing is None else smoothing
 
     def run(self) -> Result:
         """Generate columns until one of the stopping rules holds.
+
+        What the master or the pricer raises ends the run and is kept in ``Result.error``; before
+        the first round is complete there is nothing to keep, and it is passed on.
 
         Raises
         ------
@@ -85,19 +100,23 @@ class ColumnGeneration:
             If not even the first restricted master could be solved.
         """
         trace = Trace(self.tol)
+        self.smoothing.start()
+        error: Exception | None = None
         try:
             reason, message = self._generate(trace)
         except KeyboardInterrupt:
             if not trace.rows:
                 raise
             reason, message = StopReason.INTERRUPTED, "Ctrl-C; the last complete round is kept"
-        except MasterError as error:
+        except RunError as failure:
+            error = failure.error
             if not trace.rows:
-                raise
-            reason = StopReason.TIME if error.timed_out else StopReason.MASTER_FAILED
-            message = f"{error}; the last good round is kept"
+                raise error from error.__cause__
+            timed_out = isinstance(error, MasterError) and error.timed_out
+            reason = StopReason.TIME if timed_out else failure.reason
+            message = f"{str(error) or type(error).__name__}; the last good round is kept"
         logger.info("stopped after %d rounds: %s (%s)", len(trace.rows), reason, message)
-        result = trace.result(self._round_to_return(trace), reason, message)
+        result = trace.result(self._round_to_return(trace), reason, message, error)
         for callback in self.callbacks:
             if (finish := getattr(callback, "finish", None)) is not None:
                 finish(result)
@@ -106,10 +125,9 @@ class ColumnGeneration:
     def _generate(self, trace: Trace) -> tuple[StopReason, str]:
         while True:
             clock = time.perf_counter()
-            state = self.master.solve(time_limit=trace.seconds_left(self.time_limit))
+            state = self._solve(trace.seconds_left(self.time_limit))
             solved = time.perf_counter()
-            priced = self.pricer.price(state, self._room(state))
-            bound = self.master.bound(state, priced) if priced.exact else None
+            priced, bound = self._price(state)
             seconds = (solved - clock, time.perf_counter() - solved)
             turn = trace.turn(state, priced, bound, seconds)
             stopping = [callback for callback in self.callbacks if callback(turn)]
@@ -119,13 +137,61 @@ class ColumnGeneration:
                 if stop[0] in STOPS_ON_REQUEST and not priced.exact:
                     self._certify(trace, state)
                 return stop
-            self.master.add(fresh)
+            with blaming(StopReason.MASTER_FAILED):
+                self.master.add(fresh)
+
+    def _solve(self, time_limit: float | None) -> MasterState:
+        with blaming(StopReason.MASTER_FAILED):
+            state = self.master.solve(time_limit=time_limit)
+            if not np.isfinite(state.pseudo_response).all() or np.isnan(state.objective):
+                raise MasterError(
+                    "the restricted master returned duals that are not finite, or no objective"
+                )
+        return state
+
+    def _price(self, state: MasterState) -> tuple[Priced, float | None]:
+        """Price at one dual point after another until a column helps the master.
+
+        Each bound belongs to the point that was priced; the best of them is returned.
+        """
+        bounds: list[float] = []
+        evaluated = 0
+        for duals in self.smoothing.points(state):
+            priced, bound = self._price_at(state, duals, self._room(state))
+            self.smoothing.learn(duals, bound)
+            evaluated += priced.n_evaluated
+            if bound is not None:
+                bounds.append(bound)
+            own = duals is state.pseudo_response
+            if own or any(state.prices_out(column) for column in priced.columns):
+                break
+        return replace(priced, n_evaluated=evaluated), max(bounds, default=None)
+
+    def _price_at(
+        self, state: MasterState, duals: Vector, limit: int
+    ) -> tuple[Priced, float | None]:
+        at = replace(state, pseudo_response=duals)
+        with blaming(StopReason.PRICER_FAILED):
+            priced = self.pricer.price(at, limit)
+            for column in priced.columns:
+                column.check(len(duals))
+        if not priced.exact:
+            return priced, None
+        with blaming(StopReason.MASTER_FAILED):
+            bound = self.master.bound(at, priced)
+        with blaming(StopReason.INVALID_BOUND):
+            if bound is not None and not is_plausible(bound, state.objective):
+                raise BoundError(
+                    f"lower bound {bound:.12g} above the objective {state.objective:.12g}: "
+                    "the pricer overlooks columns, or the master's objective is wrong"
+                )
+        return priced, bound
 
     def _certify(self, trace: Trace, state: MasterState) -> None:
         """One exact pass at the last round, so that a run cut short still knows its gap."""
-        priced = self.pricer.price(state, 0)
+        priced, bound = self._price_at(state, state.pseudo_response, 0)
         if priced.exact:
-            trace.certify(self.master.bound(state, priced), priced.n_evaluated)
+            trace.certify(bound, priced.n_evaluated)
 
     def _room(self, state: MasterState) -> int:
         if self.max_columns is None:
@@ -136,6 +202,8 @@ class ColumnGeneration:
         self, turn: Round, priced: Priced, fresh: list[Column], stopping: list[Callback]
     ) -> tuple[StopReason, str] | None:
         if priced.exact and not priced.columns:
+            if turn.objective == np.inf:
+                return StopReason.INFEASIBLE, shortfall(turn)
             if turn.gap <= self.tol:
                 return StopReason.OPTIMAL, "no column prices out"
             return StopReason.STALLED, (

@@ -42,6 +42,12 @@ class StopReason(StrEnum):
     """Ctrl-C; the last complete round is kept."""
     MASTER_FAILED = "master_failed"
     """The solver of the restricted master failed; the last good round is kept."""
+    PRICER_FAILED = "pricer_failed"
+    """The pricer raised, or returned something that is no column; the last good round is kept."""
+    INVALID_BOUND = "invalid_bound"
+    """A lower bound came out above the objective: what the pricer or master claims is not true."""
+    INFEASIBLE = "infeasible"
+    """No column helps to meet the rows that the columns so far cannot meet."""
 
 
 @dataclass(frozen=True)
@@ -115,6 +121,8 @@ class Result:
         One entry per round.
     path : list of (coef, intercept)
         Coefficients after every round; a round with fewer columns has a shorter ``coef``.
+    error : Exception or None
+        What the master or the pricer raised, if that ended the run.
     """
 
     objective: float
@@ -129,6 +137,7 @@ class Result:
     message: str
     history: dict[str, NDArray[Any]]
     path: list[tuple[Vector, float]]
+    error: Exception | None = None
 
     def summary(self) -> str:
         """A few lines for a person."""
@@ -206,7 +215,9 @@ class Trace:
         self.path.append((turn.state.coef, turn.state.intercept))
         self.columns = tuple(turn.state.columns)
 
-    def result(self, number: int, reason: StopReason, message: str) -> Result:
+    def result(
+        self, number: int, reason: StopReason, message: str, error: Exception | None = None
+    ) -> Result:
         """The run, cut at round ``number``."""
         coef, intercept = self.path[number]
         row = self.rows[number]
@@ -227,11 +238,12 @@ class Trace:
                 name: np.array([entry.get(name, math.nan) for entry in self.rows]) for name in names
             },
             path=self.path,
+            error=error,
         )
 
 
 def relative_gap(objective: float, bound: float) -> float:
-    """Relative gap (objective − bound)/max(1, |objective|), at least 0; inf without a bound."""
-    if not math.isfinite(bound):
+    """Relative gap (objective − bound)/max(1, |objective|), at least 0; inf without either."""
+    if not (math.isfinite(bound) and math.isfinite(objective)):
         return math.inf
     return max(0.0, objective - bound) / max(1.0, abs(objective))

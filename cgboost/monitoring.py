@@ -32,6 +32,9 @@ IN_WORDS = {
     StopReason.EARLY_STOPPING: "stopped early",
     StopReason.INTERRUPTED: "interrupted",
     StopReason.MASTER_FAILED: "solver failed",
+    StopReason.PRICER_FAILED: "search for columns failed",
+    StopReason.INVALID_BOUND: "contradictory bound",
+    StopReason.INFEASIBLE: "infeasible",
 }
 """Each stop reason as a progress line ends with it."""
 

@@ -10,7 +10,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -20,6 +20,9 @@ from numpy.typing import NDArray
 from cgboost.columns import Column
 
 Vector = NDArray[np.float64]
+
+ROUNDING = 1e-9
+"""Reduced costs closer to 0 than this, relative to the cost, count as 0."""
 
 
 class EntryRule(Protocol):
@@ -52,13 +55,18 @@ class MasterState:
     output : ndarray of shape (n_rows,)
         Model output f = Σ α_j h_j + b.
     pseudo_response : ndarray of shape (n_rows,)
-        r = −∂loss/∂f, feasible for the dual of the *full* problem up to scaling.
+        r = −∂loss/∂f, feasible for the dual of the *full* problem up to scaling. Where there is no
+        loss, the row duals.
     objective : float
-        Value of the restricted problem at (coef, intercept): an upper bound on the optimum.
+        Value of the restricted problem at (coef, intercept): an upper bound on the optimum; inf
+        while the columns so far do not suffice to meet all rows.
     slack : ndarray of shape (n_rows,)
-        ξ; positive on error points.
-    entry : EntryRule
-        Which columns may still lower the objective.
+        ξ; positive on error points. Where there is no loss, what is missing in each row.
+    entry : EntryRule or None
+        Which columns may still lower the objective. None: those of negative reduced cost
+        ``cost − r·h``.
+    rows : sequence of hashable or None
+        Names of the rows, where they have any.
     """
 
     columns: Sequence[Column]
@@ -68,7 +76,22 @@ class MasterState:
     pseudo_response: Vector
     objective: float
     slack: Vector
-    entry: EntryRule
+    entry: EntryRule | None = None
+    rows: Sequence[Hashable] | None = None
+
+    @property
+    def rule(self) -> EntryRule:
+        """The entry rule, for pricers that cannot do without one."""
+        if self.entry is None:
+            raise TypeError("this pricer needs a master with an entry rule (a loss and a penalty)")
+        return self.entry
+
+    def prices_out(self, column: Column) -> bool:
+        """Whether a column outside the master would lower the objective, to first order."""
+        score = float(column.values @ self.pseudo_response)
+        if self.entry is None:
+            return column.cost - score < -ROUNDING * max(1.0, abs(column.cost))
+        return bool(self.entry.excess(np.array([score]))[0] > 0)
 
 
 @dataclass(frozen=True)
@@ -84,6 +107,10 @@ class Priced:
         anything, and only then are ``max_excess`` and ``total_excess`` set.
     max_excess, total_excess : float
         Largest and summed :meth:`EntryRule.excess` over the whole family.
+    reduced_cost : float or mapping of row to float
+        Lower bound on the reduced cost ``cost − r·h`` of every column, over all or per convexity
+        row; nan where none is known. Columns that are in the master and have a finite upper bound
+        may be left out. For masters without an entry rule, and only meaningful if ``exact``.
     n_evaluated : int
         Number of columns scored in this call.
     stratum : str
@@ -94,6 +121,7 @@ class Priced:
     exact: bool = False
     max_excess: float = math.nan
     total_excess: float = math.nan
+    reduced_cost: float | Mapping[Hashable, float] = math.nan
     n_evaluated: int = 0
     stratum: str = ""
 

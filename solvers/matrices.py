@@ -16,7 +16,9 @@ def upper_triangle(program: Program) -> sp.csc_matrix:
         return sp.csc_matrix((n, n))
     if quadratic.ndim == 1:
         return sp.csc_matrix(sp.diags_array(quadratic, format="csc"))
-    return sp.csc_matrix(sp.triu(quadratic, format="csc"))
+    if is_sparse(quadratic):
+        return sp.csc_matrix(sp.triu(quadratic, format="csc"))
+    return sp.csc_matrix(np.triu(quadratic))
 
 
 def full_sparse(program: Program) -> sp.csc_matrix:

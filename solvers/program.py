@@ -106,6 +106,19 @@ class Program:
         program._set(**fields)
         return program
 
+    @classmethod
+    def from_cvxpy(cls, problem: Any) -> Program:
+        """Take an LP or QP out of CVXPY; see `solvers.modelling.program_from_cvxpy`."""
+        from solvers.modelling import program_from_cvxpy
+
+        return program_from_cvxpy(problem)
+
+    def to_cvxpy(self) -> Any:
+        """Return this as a `cvxpy.Problem`; see `solvers.modelling.program_to_cvxpy`."""
+        from solvers.modelling import program_to_cvxpy
+
+        return program_to_cvxpy(self)
+
     def _set(self, **fields: Any) -> None:
         for name, value in fields.items():
             object.__setattr__(self, name, value)

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from cgboost.columns import Column
-from cgboost.exceptions import MasterError
+from cgboost.exceptions import BoundError, MasterError
 from cgboost.generation import ColumnGeneration
 from cgboost.history import Round, StopReason, relative_gap
 from cgboost.masters.linear_program import OneNormEntry
@@ -282,3 +282,139 @@ def test_columns_per_round_must_be_positive() -> None:
     """Zero columns a round is refused with the value."""
     with pytest.raises(ValueError, match="at least 1, got 0"):
         ColumnGeneration(CountingMaster(), Supply(), columns_per_round=0)
+
+
+class Breaking(Supply):
+    """A pricer that does something wrong from its third call on."""
+
+    def __init__(self, wrong: Any) -> None:
+        super().__init__()
+        self.wrong = wrong
+
+    def price(self, state: MasterState, limit: int) -> Priced:
+        if len(self.limits) < 2:
+            return super().price(state, limit)
+        if isinstance(self.wrong, Exception):
+            raise self.wrong
+        return Priced([self.wrong], exact=False)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        (ZeroDivisionError("in my pricer"), "in my pricer"),
+        (ZeroDivisionError(), "ZeroDivisionError"),
+        (Column(np.array([0.0, math.nan]), "x"), "not finite"),
+        (Column(np.zeros(2), "x", cost=math.nan), "not finite"),
+        (Column(np.zeros(3), "x"), "the master has 2 rows"),
+        ("no column at all", "no attribute"),
+    ],
+)
+def test_a_failing_pricer_keeps_the_last_good_round(wrong: Any, words: str) -> None:
+    """An exception or something that is no column ends the run with its words and the error."""
+    result = run(pricer=Breaking(wrong))
+    assert result.stop_reason is StopReason.PRICER_FAILED
+    assert words in result.message
+    assert isinstance(result.error, Exception)
+    assert len(result.coef) == result.n_rounds - 1 == 1
+    if isinstance(wrong, Exception):
+        assert result.error is wrong
+
+
+def test_a_pricer_that_fails_at_once_raises_its_own_error() -> None:
+    """Before the first round is complete there is nothing to keep."""
+
+    class Broken:
+        def price(self, state: MasterState, limit: int) -> Priced:
+            raise ZeroDivisionError("at once") from KeyError("cause")
+
+    with pytest.raises(ZeroDivisionError, match="at once") as caught:
+        run(pricer=Broken())
+    assert isinstance(caught.value.__cause__, KeyError)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"pseudo_response": np.array([0.0, math.nan])},
+        {"pseudo_response": np.array([0.0, math.inf])},
+        {"objective": math.nan},
+    ],
+)
+def test_a_master_without_duals_or_objective_fails(changes: dict[str, Any]) -> None:
+    """Duals that are not finite never reach the pricer; the last good round is kept."""
+
+    class Blind(CountingMaster):
+        def solve(self, *, time_limit: float | None = None) -> MasterState:
+            state = super().solve(time_limit=time_limit)
+            return replace(state, **changes) if len(self.columns) == 2 else state
+
+    result = run(Blind())
+    assert result.stop_reason is StopReason.MASTER_FAILED
+    assert isinstance(result.error, MasterError)
+    assert len(result.coef) == 1
+
+
+def test_a_master_that_raises_anything_or_refuses_columns_fails() -> None:
+    """Not only MasterErrors, and not only from the solve, are the master's."""
+
+    class Refusing(CountingMaster):
+        def add(self, columns: Sequence[Column]) -> None:
+            if len(self.columns) == 2:
+                raise ValueError("full")
+            super().add(columns)
+
+    result = run(Refusing())
+    assert result.stop_reason is StopReason.MASTER_FAILED
+    assert result.message.startswith("full")
+    assert len(result.coef) == 2
+
+
+def test_a_master_out_of_time_stops_for_time() -> None:
+    """A time-out inside the master is the time limit, not a failure."""
+
+    class Slow(CountingMaster):
+        def solve(self, *, time_limit: float | None = None) -> MasterState:
+            if self.solves == 2:
+                raise MasterError("out of time", timed_out=True)
+            return super().solve(time_limit=time_limit)
+
+    assert run(Slow()).stop_reason is StopReason.TIME
+
+
+@pytest.mark.parametrize("wrong", [8.5, math.nan])
+def test_a_bound_above_the_objective_stops_the_run(wrong: float) -> None:
+    """A bound that cannot be true is not entered, and ends the run with a reason of its own."""
+    master = CountingMaster()
+    bounds = iter([1.0, 2.0, wrong])
+    master.bound = lambda state, priced: next(bounds)
+    result = run(master)
+    assert result.stop_reason is StopReason.INVALID_BOUND
+    assert isinstance(result.error, BoundError)
+    assert result.bound == 2.0
+    assert result.objective == 9.0
+    with pytest.raises(BoundError):
+        run(CountingMaster(bound=10.1))
+
+
+def test_a_bound_above_the_objective_by_rounding_is_accepted() -> None:
+    """Rounding closes the gap; it does not fail the run."""
+    result = run(CountingMaster(bound=7.0 + 1e-9), Supply(3))
+    assert result.stop_reason is StopReason.OPTIMAL
+    assert result.gap == 0.0
+
+
+def test_an_error_in_a_callback_is_the_callers() -> None:
+    """The loop hides no bug of a callback."""
+
+    def broken(turn: Round) -> None:
+        raise ZeroDivisionError("in my callback")
+
+    with pytest.raises(ZeroDivisionError):
+        run(callbacks=[broken])
+
+
+def test_an_infinite_objective_has_an_infinite_gap() -> None:
+    """Nothing is certified while the master is infeasible."""
+    assert relative_gap(math.inf, 3.0) == math.inf
+    assert relative_gap(math.inf, -math.inf) == math.inf

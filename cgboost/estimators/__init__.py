@@ -1,6 +1,7 @@
 """scikit-learn estimators: each only assembles a master and a pricer and runs the common loop."""
 
 from cgboost.estimators.classifier import CGBoostClassifier
+from cgboost.estimators.lp_boost import LPBoostClassifier, LPBoostRegressor
 from cgboost.estimators.regressor import CGBoostRegressor
 
-__all__ = ["CGBoostClassifier", "CGBoostRegressor"]
+__all__ = ["CGBoostClassifier", "CGBoostRegressor", "LPBoostClassifier", "LPBoostRegressor"]

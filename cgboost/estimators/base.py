@@ -1,13 +1,15 @@
-"""What the CG-Boost estimators share: parameters, the fit around the common loop, the tables.
+"""What the estimators share: parameters, the fit around the common loop, the tables.
 
-An estimator only assembles a loss, a master, a pricer and callbacks, and runs the common loop; see
-Bi, Zhang, Bennett, *Column-Generation Boosting Methods for Mixture of Kernels*, KDD 2004 ([B]).
+An estimator only assembles a loss, a master, a pricer and callbacks, and runs the common loop. It
+is made of two halves: a loss, which says what y means, and a source of columns.
 
 ::
 
-    BaseCGBoost              parameters, fit, staged outputs, fitted attributes
-    ├── CGBoostClassifier    hinge loss; several classes: one run each, over one kernel cache
-    └── CGBoostRegressor     ε-insensitive loss
+    BaseBoost                    parameters, fit, staged outputs, fitted attributes
+    ├── HingeClassification      hinge loss; several classes: one run each, over one pool
+    ├── TubeRegression           ε-insensitive loss
+    ├── BaseCGBoost              columns from a kernel library
+    └── BaseLPBoost              columns from stumps or weak learners
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ import time
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -39,16 +41,14 @@ from cgboost.estimators.rows import FLOATS, EvalSet, Held, Matrix, Rows, Vector,
 from cgboost.exceptions import warn_caller
 from cgboost.generation import Callback, ColumnGeneration
 from cgboost.history import Round, StopReason
-from cgboost.kernels import RBF, KernelLibrary, Linear, Polynomial, Precomputed
 from cgboost.losses import SupportVectorLoss
 from cgboost.masters import OneNormMaster, TwoNormMaster
+from cgboost.masters.support_vector import Sign
 from cgboost.monitoring import EarlyStopping, ProgressLine, Score, ValidationMonitor
-from cgboost.pricing import KernelPool, StrataPricer
+from cgboost.protocols import Pricer
 
 MASTERS = {"l1": OneNormMaster, "l2": TwoNormMaster}
 PROBLEMS = {"l1": "lp", "l2": "qp"}
-
-DEFAULT_LIBRARY = KernelLibrary({"linear": Linear(), "quadratic": Polynomial(2), "rbf": RBF()})
 
 DEFAULT_SHARE = 0.02
 """Columns a round as a share of the training rows, measured best at 1 to 2 %."""
@@ -59,26 +59,24 @@ SMALLEST_TOL = 1e-10
 UNPLANNED_STOPS = (
     StopReason.STALLED,
     StopReason.MASTER_FAILED,
+    StopReason.INVALID_BOUND,
     StopReason.TIME,
     StopReason.INTERRUPTED,
 )
 
 
 @dataclass(eq=False, repr=False)
-class BaseCGBoost(BaseEstimator):
-    """Parameters, the fit and the fitted attributes that classifier and regressor share.
+class BaseBoost(BaseEstimator):
+    """Parameters, the fit and the fitted attributes that all estimators share.
 
     The dataclass writes the ``__init__`` that scikit-learn asks for: it names every parameter and
     only stores it.
     """
 
-    library: KernelLibrary | None = None
     _: KW_ONLY
     C: float = 1.0
     penalty: Literal["l1", "l2"] = "l2"
-    coef: Literal["free", "nonneg"] = "free"
     offset: Literal["none", "penalized", "free"] = "free"
-    priority: Literal["full", "stratified"] = "stratified"
     columns_per_round: int | None = None
     max_columns: int | None = None
     tol: float = 1e-4
@@ -87,7 +85,6 @@ class BaseCGBoost(BaseEstimator):
     early_stopping: bool = False
     validation_fraction: float = 0.1
     n_iter_no_change: int = 10
-    cache_size: float = 1000.0
     callbacks: Sequence[Callable[[Round], Any]] | None = None
     verbose: int = 0
     random_state: Any = None
@@ -108,8 +105,8 @@ class BaseCGBoost(BaseEstimator):
         y : array-like of shape (n_rows,)
             Class labels of any kind; for regression, numbers.
         sample_weight : array-like of shape (n_rows,) or None
-            Multiplies C row by row. A row of weight 0 costs nothing, but its kernel columns are
-            still offered to the model.
+            Multiplies C row by row. A row of weight 0 costs nothing; its kernel columns are still
+            offered to the model, but it makes no threshold for stumps.
         eval_set : (X, y) or None
             Held-out rows, scored (unweighted) after every round.
 
@@ -136,14 +133,13 @@ class BaseCGBoost(BaseEstimator):
         with _unchanged_on_failure(self):
             self._check_parameters()
             X, y = validate_data(self, X, y, dtype=FLOATS, y_numeric=self._y_numeric)
-            rows = Rows.of(X, self._learn(y), sample_weight)
+            rows = self._usable(Rows.of(X, self._learn(y), sample_weight))
             held = check_eval_set(self, eval_set)
             if held is not None:
                 held = held[0], self._encode(held[1])
             elif self.early_stopping:
                 rows, held = self._hold_out(rows)
-            pool = KernelPool(self._library, rows.X, cache_size=self.cache_size)
-            self._keep(self._run_all(pool, rows, held, started), pool, rows)
+            self._keep(self._run_all(self._pool(rows), rows, held, started), rows)
             self._warn_if_cut_short()
         return self
 
@@ -169,6 +165,31 @@ class BaseCGBoost(BaseEstimator):
     _scores: ClassVar[dict[str, Score]]
     """Validation scores by name; early stopping watches the first."""
 
+    @abstractmethod
+    def _pool(self, rows: Rows) -> Any:
+        """What the runs of a fit share to make columns."""
+
+    @abstractmethod
+    def _pricer(self, pool: Any) -> Pricer: ...
+
+    @abstractmethod
+    def _described(self, hypotheses: Sequence[Any], strata: NDArray[np.str_], rows: Rows) -> Table:
+        """What the table of columns says of active hypotheses, beside coefficient and round."""
+
+    @property
+    def _sign(self) -> Sign:
+        return "free"
+
+    def _default_columns(self, n_rows: int) -> int:
+        return max(1, round(DEFAULT_SHARE * n_rows))
+
+    def _usable(self, rows: Rows) -> Rows:
+        return rows
+
+    def _sharing(self, hypotheses: list[Any]) -> list[Any]:
+        """The hypotheses of all runs, with what they have in common kept once."""
+        return hypotheses
+
     @property
     def _run_labels(self) -> NDArray[Any] | None:
         """What distinguishes the runs, None if there is only one."""
@@ -177,13 +198,9 @@ class BaseCGBoost(BaseEstimator):
     # ------------------------------------------------------------------ checks
 
     def _check_parameters(self) -> None:
-        if self.library is not None and not isinstance(self.library, KernelLibrary):
-            raise ValueError(f"library must be a KernelLibrary or None, got {self.library!r}")
         check_number("C", self.C, above=0)
         check_choice("penalty", self.penalty, MASTERS)
-        check_choice("coef", self.coef, ("free", "nonneg"))
         check_choice("offset", self.offset, ("none", "penalized", "free"))
-        check_choice("priority", self.priority, ("full", "stratified"))
         check_count("columns_per_round", self.columns_per_round, optional=True)
         check_count("max_columns", self.max_columns, optional=True)
         check_number("tol", self.tol, at_least=0)
@@ -191,7 +208,6 @@ class BaseCGBoost(BaseEstimator):
         check_solver("solver", self.solver, PROBLEMS[self.penalty])
         check_number("validation_fraction", self.validation_fraction, above=0, below=1)
         check_count("n_iter_no_change", self.n_iter_no_change)
-        check_number("cache_size", self.cache_size, at_least=0)
         check_callbacks("callbacks", self.callbacks)
         check_verbose("verbose", self.verbose)
         check_random_state("random_state", self.random_state)
@@ -201,33 +217,15 @@ class BaseCGBoost(BaseEstimator):
         return max(self.tol, SMALLEST_TOL)
 
     def _hold_out(self, rows: Rows) -> tuple[Rows, Held]:
-        if any(isinstance(kernel, Precomputed) for kernel in self._library.kernels.values()):
-            raise ValueError(
-                "early_stopping=True cannot hold out rows of a Precomputed kernel: give an eval_set"
-            )
         return rows.split(self.validation_fraction, self.random_state, stratify=not self._y_numeric)
-
-    @property
-    def _library(self) -> KernelLibrary:
-        return DEFAULT_LIBRARY if self.library is None else self.library
-
-    def __sklearn_tags__(self) -> Any:
-        """With a lone precomputed kernel X is square, and cross-validation cuts both its sides."""
-        tags = super().__sklearn_tags__()
-        lone = isinstance(self.library, KernelLibrary) and len(self.library) == 1
-        tags.input_tags.pairwise = lone and Precomputed() in self._library.kernels.values()
-        return tags
 
     # ------------------------------------------------------------------ the runs
 
-    def _run_all(
-        self, pool: KernelPool, rows: Rows, held: Held | None, started: float
-    ) -> list[FittedRun]:
+    def _run_all(self, pool: Any, rows: Rows, held: Held | None, started: float) -> list[FittedRun]:
         """One run of the loop per target; after Ctrl-C those that follow stay at round 0."""
         targets = self._targets(rows.y)
         monitored = [None] * len(targets) if held is None else self._monitored(held)
         runs: list[FittedRun] = []
-        centres: dict[bytes, NDArray[Any]] = {}
         interrupted = False
         for k, target in enumerate(targets):
             loop = self._loop(
@@ -243,29 +241,29 @@ class BaseCGBoost(BaseEstimator):
                     raise
                 interrupted, loop.callbacks = True, (_Interruption(),)
                 result = loop.run()
+            if result.stop_reason is StopReason.PRICER_FAILED and result.error is not None:
+                raise result.error  # a kernel or learner of the user's: no model without it
             interrupted = interrupted or result.stop_reason is StopReason.INTERRUPTED
-            runs.append(FittedRun.of(result, centres))
-        return runs
+            runs.append(FittedRun.of(result))
+        shared = iter(self._sharing([h for run in runs for h in run.hypotheses]))
+        return [replace(run, hypotheses=[next(shared) for _ in run.hypotheses]) for run in runs]
 
     def _loop(
         self,
-        pool: KernelPool,
+        pool: Any,
         loss: SupportVectorLoss,
         callbacks: Sequence[Callback],
         *,
         time_limit: float | None,
     ) -> ColumnGeneration:
-        # α ≥ 0 over a library closed under negation is the same problem as free α over the library
-        free = self.coef == "free" or self._library.negation
         master = MASTERS[self.penalty](
-            loss, coef="free" if free else "nonneg", offset=self.offset, solver=self.solver
+            loss, coef=self._sign, offset=self.offset, solver=self.solver
         )
-        share = max(1, round(DEFAULT_SHARE * loss.n_rows))
         return ColumnGeneration(
             master,
-            StrataPricer(pool, priority=self.priority, tol=self._tol),
+            self._pricer(pool),
             tol=self._tol,
-            columns_per_round=self.columns_per_round or share,
+            columns_per_round=self.columns_per_round or self._default_columns(loss.n_rows),
             max_columns=self.max_columns,
             time_limit=time_limit,
             callbacks=callbacks,
@@ -296,8 +294,8 @@ class BaseCGBoost(BaseEstimator):
 
     # ------------------------------------------------------------------ fitted attributes
 
-    def _keep(self, runs: list[FittedRun], pool: KernelPool, rows: Rows) -> None:
-        tables = [self._signed(run.table(rows.numbers)) for run in runs]
+    def _keep(self, runs: list[FittedRun], rows: Rows) -> None:
+        tables = [self._table(run, rows) for run in runs]
         several = self._run_labels is not None
         self._runs = runs
         self.columns_ = stacked(tables, self._run_labels)
@@ -307,9 +305,6 @@ class BaseCGBoost(BaseEstimator):
             np.array([run.intercept for run in runs]) if several else runs[0].intercept
         )
         self.n_columns_ = len(self.coef_)
-        self.columns_per_kernel_ = {
-            name: int(np.count_nonzero(self.columns_["kernel"] == name)) for name in pool.strata
-        }
         self.objective_ = sum(run.objective for run in runs)
         self.dual_bound_ = sum(run.bound for run in runs)
         self.gap_ = max(run.gap for run in runs)
@@ -320,12 +315,12 @@ class BaseCGBoost(BaseEstimator):
         reasons = [str(run.stop_reason) for run in runs]
         self.stop_reason_ = reasons if several else reasons[0]
 
-    def _signed(self, table: Table) -> Table:
-        """Add the column's sign: with α ≥ 0 a negative weight on K is a positive one on −K."""
-        coefficient = table["coefficient"]
-        flipped = (coefficient < 0) if self.coef == "nonneg" else np.zeros(len(coefficient), bool)
-        sign = np.where(flipped, -1, 1)
-        return table | {"coefficient": sign * coefficient, "sign": sign}
+    def _table(self, run: FittedRun, rows: Rows) -> Table:
+        """The columns of a run with a nonzero coefficient."""
+        active = np.flatnonzero(run.coef)
+        hypotheses = [run.hypotheses[j] for j in active]
+        described = self._described(hypotheses, run.strata[active], rows)
+        return described | {"coefficient": run.coef[active], "round": run.rounds[active]}
 
     def _warn_if_cut_short(self) -> None:
         """Say once which runs ended before ``tol``, why, and what they have proved."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from cgboost.columns import PREDICTION_BLOCK, Ensemble, evaluate
 from cgboost.history import Result, StopReason
-from cgboost.pricing.kernels import KernelHypothesis
 
 Vector = NDArray[np.float64]
 Table = dict[str, NDArray[Any]]
@@ -19,13 +18,13 @@ Table = dict[str, NDArray[Any]]
 
 @dataclass(frozen=True)
 class FittedRun:
-    """One finished run of the loop over kernel columns, cut loose from the training data.
+    """One finished run of the loop, cut loose from the training data.
 
     Attributes
     ----------
-    hypotheses : list of KernelHypothesis
+    hypotheses : list of Hypothesis
         The columns of the best round, in order of generation.
-    kernels : ndarray of str, shape (n_hypotheses,)
+    strata : ndarray of str, shape (n_hypotheses,)
     path : list of (coef, intercept)
         Coefficients after every round up to the best one, which makes the model.
     objective, bound, gap : float
@@ -36,8 +35,8 @@ class FittedRun:
         One entry per round, also those after the best one.
     """
 
-    hypotheses: list[KernelHypothesis]
-    kernels: NDArray[np.str_]
+    hypotheses: list[Any]
+    strata: NDArray[np.str_]
     path: list[tuple[Vector, float]]
     objective: float
     bound: float
@@ -47,15 +46,11 @@ class FittedRun:
     history: Table
 
     @classmethod
-    def of(cls, result: Result, centres: dict[bytes, NDArray[Any]]) -> FittedRun:
-        """Keep the hypotheses and numbers of a result, not its columns.
-
-        A row that is the centre of several columns is kept once, in ``centres``, for all the runs
-        of a fit.
-        """
+    def of(cls, result: Result) -> FittedRun:
+        """Keep the hypotheses and numbers of a result, not its columns."""
         return cls(
-            hypotheses=[_sharing(column.hypothesis, centres) for column in result.columns],
-            kernels=np.array([column.stratum for column in result.columns], dtype=str),
+            hypotheses=[column.hypothesis for column in result.columns],
+            strata=np.array([column.stratum for column in result.columns], dtype=str),
             path=result.path[: result.best_round + 1],
             objective=result.objective,
             bound=-np.inf if result.bound is None else result.bound,
@@ -75,21 +70,15 @@ class FittedRun:
         """Offset of the model."""
         return self.path[-1][1]
 
-    def table(self, row_numbers: NDArray[np.intp]) -> Table:
-        """Active columns: kernel, training row, coefficient and the round that generated them."""
-        active = np.flatnonzero(self.coef)
-        places = np.array([h.row for h in self.hypotheses], dtype=np.intp)
+    @property
+    def rounds(self) -> NDArray[np.intp]:
+        """The round that generated each hypothesis, shape (n_hypotheses,)."""
         sizes = [len(earlier) for earlier, _ in self.path]
-        return {
-            "kernel": self.kernels[active],
-            "row": row_numbers[places[active]],
-            "coefficient": self.coef[active],
-            "round": np.searchsorted(sizes, active, side="right"),
-        }
+        return np.searchsorted(sizes, np.arange(len(self.hypotheses)), side="right")
 
     def outputs(self, X: Any) -> Vector:
         """Model output, shape (n_rows,)."""
-        return Ensemble(list(self.hypotheses), self.coef, self.intercept).decision_function(X)
+        return Ensemble(self.hypotheses, self.coef, self.intercept).decision_function(X)
 
     def staged_outputs(self, X: Any) -> Vector:
         """Model output after every round up to the best one, shape (n_stages, n_rows)."""
@@ -103,11 +92,6 @@ class FittedRun:
             block = slice(start, start + step)
             outputs[:, block] += (evaluate(self.hypotheses, X[block]) @ stages).T
         return outputs
-
-
-def _sharing(hypothesis: Any, centres: dict[bytes, NDArray[Any]]) -> KernelHypothesis:
-    centre = hypothesis.centre
-    return replace(hypothesis, centre=centres.setdefault(centre.tobytes(), centre))
 
 
 def stacked(tables: Sequence[Table], labels: NDArray[Any] | None) -> Table:

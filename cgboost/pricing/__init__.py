@@ -1,11 +1,28 @@
 """Pricers: where columns come from.
 
-``KernelPricer`` scans a kernel library, ``FeaturePricer`` a matrix; both are a ``StrataPricer``
-over a pool of columns.
+``KernelPricer`` scans a kernel library, ``FeaturePricer`` a matrix, ``StumpPricer`` all decision
+stumps; each is a ``StrataPricer`` over a pool of columns. ``LearnerPricer`` fits a scikit-learn
+estimator, greedily.
 """
 
+from cgboost.callables import Duals, FunctionPricer
 from cgboost.pricing.features import FeaturePricer
 from cgboost.pricing.kernels import KernelPool, KernelPricer
+from cgboost.pricing.learners import LearnerPricer
+from cgboost.pricing.sequence import PricerSequence
 from cgboost.pricing.strata import ColumnPool, StrataPricer
+from cgboost.pricing.stumps import StumpPool, StumpPricer
 
-__all__ = ["ColumnPool", "FeaturePricer", "KernelPool", "KernelPricer", "StrataPricer"]
+__all__ = [
+    "ColumnPool",
+    "Duals",
+    "FeaturePricer",
+    "FunctionPricer",
+    "KernelPool",
+    "KernelPricer",
+    "LearnerPricer",
+    "PricerSequence",
+    "StrataPricer",
+    "StumpPool",
+    "StumpPricer",
+]

@@ -137,7 +137,7 @@ class _Scan:
     def __init__(self, pool: ColumnPool, state: MasterState, held: list[Indices]) -> None:
         self.pool = pool
         self.response = state.pseudo_response
-        self.entry: EntryRule = state.entry
+        self.entry: EntryRule = state.rule
         sizes = [pool.size(stratum) for stratum in range(len(pool.strata))]
         self.held = held
         self.scored = [np.zeros(size, dtype=bool) for size in sizes]

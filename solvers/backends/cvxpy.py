@@ -20,7 +20,8 @@ import scipy.sparse as sp
 
 from solvers.engine import Answer, Request
 from solvers.errors import MissingBackendError, OptionError, UnknownSolverError
-from solvers.matrices import Sides, full_sparse
+from solvers.matrices import Sides
+from solvers.modelling import objective, variable
 from solvers.point import Point
 from solvers.program import Program
 from solvers.rebuilding import RebuildingBackend
@@ -28,6 +29,7 @@ from solvers.status import Status
 
 PREFIX = "cvxpy:"
 TIGHT = 1e-8
+CERTIFICATE = 1e-7  # at its default OSQP calls PRIMALC8 unbounded
 NOT_FOR_QUADRATIC = {"HIGHS"}  # hangs on small quadratic programs (HiGHS#1000, #2489)
 
 _STATUS = {
@@ -65,7 +67,13 @@ _TIME_LIMITS = {
 }
 _DEFAULTS: dict[str, dict[str, Any]] = {
     # OSQP's polishing prints where no row is active; ours follows anyway
-    "OSQP": {"eps_abs": TIGHT, "eps_rel": TIGHT, "max_iter": 50_000, "polishing": False},
+    "OSQP": {
+        "eps_abs": TIGHT,
+        "eps_rel": TIGHT,
+        "eps_dual_inf": CERTIFICATE,
+        "max_iter": 50_000,
+        "polishing": False,
+    },
     "SCS": {"eps_abs": TIGHT, "eps_rel": TIGHT, "max_iters": 200_000},
 }
 
@@ -98,7 +106,7 @@ def solve_with_cvxpy(solver: str, program: Program, request: Request) -> Answer:
     """Build, call, translate back."""
     import cvxpy
 
-    x = _variable(cvxpy, program)
+    x = variable(cvxpy, program)
     rows = Sides(program.row_lower, program.row_upper)
     matrix = sp.csr_array(program.matrix)
     equations, inequalities = matrix[rows.equal], rows.one_sided_rows(matrix)
@@ -111,7 +119,7 @@ def solve_with_cvxpy(solver: str, program: Program, request: Request) -> Answer:
     used = [constraint for constraint in (*constraints, *bounds) if constraint.size]
     if not used:  # some solvers refuse a problem without constraints
         used = [np.zeros(program.n_columns) @ x <= 1.0]
-    problem = cvxpy.Problem(cvxpy.Minimize(_objective(cvxpy, program, x)), used)
+    problem = cvxpy.Problem(cvxpy.Minimize(objective(cvxpy, program, x)), used)
     with warnings.catch_warnings():  # "may be inaccurate": the session checks that itself
         warnings.simplefilter("ignore", UserWarning)
         problem.solve(solver=solver, **_options(solver, request))
@@ -121,19 +129,6 @@ def solve_with_cvxpy(solver: str, program: Program, request: Request) -> Answer:
         point = Point(np.asarray(x.value), _row_duals(program, rows, constraints))
     iterations = max(0, int(problem.solver_stats.num_iters or 0))
     return Answer(status, problem.status, point, iterations)
-
-
-def _variable(cvxpy: Any, program: Program) -> Any:
-    if program.integrality is None:
-        return cvxpy.Variable(program.n_columns)
-    return cvxpy.Variable(program.n_columns, integer=[np.flatnonzero(program.integrality)])
-
-
-def _objective(cvxpy: Any, program: Program, x: Any) -> Any:
-    linear = program.cost @ x
-    if program.quadratic is None:
-        return linear
-    return 0.5 * cvxpy.quad_form(x, cvxpy.psd_wrap(full_sparse(program))) + linear
 
 
 def _row_duals(program: Program, rows: Sides, constraints: list[Any]) -> Any:

@@ -11,7 +11,7 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.preprocessing import StandardScaler
 
 from cgboost import RBF, CGBoostClassifier, KernelLibrary, Linear, Polynomial, Precomputed
-from cgboost.exceptions import KernelScaleWarning
+from cgboost.exceptions import KernelError, KernelScaleWarning
 from tests.estimators.data import LIBRARY, PENALTIES, classifier, curve, regressor, two_classes
 
 X, Y = two_classes()
@@ -287,3 +287,22 @@ def assert_certified_or_says_why(model, A, b):
     assert np.isfinite(model.predict(A)).all()
     assert model.objective_ <= model.history_["objective"][0] * (1 + 1e-9)
     return model
+
+
+def test_a_kernel_that_fails_midway_is_raised() -> None:
+    """A kernel whose values turn bad after good rounds is an error, not a silent half model."""
+    calls = []
+
+    def tiring(A: np.ndarray, B: np.ndarray) -> np.ndarray:
+        calls.append(1)
+        values = A @ B.T
+        return values * np.nan if len(calls) > 6 else values
+
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 3))
+    y = (X[:, 0] * X[:, 1] > 0).astype(int)
+    library = KernelLibrary({"tiring": tiring, "rbf": RBF()})
+    model = CGBoostClassifier(library, penalty="l1", columns_per_round=1, cache_size=0)
+    with pytest.raises(KernelError, match="kernel 'tiring' returned nan"):
+        model.fit(X, y)
+    assert not hasattr(model, "coef_")

@@ -18,7 +18,7 @@ from sklearn.preprocessing import StandardScaler
 
 import cgboost
 from cgboost import RBF, CGBoostClassifier, CGBoostRegressor, KernelLibrary, Linear, Precomputed
-from cgboost.estimators.base import DEFAULT_LIBRARY
+from cgboost.estimators.kernel_columns import DEFAULT_LIBRARY
 from tests.estimators.data import (
     LIBRARY,
     PENALTIES,

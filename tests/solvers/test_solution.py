@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from solvers import Program, Solution, Status
+from solvers.residuals import duality_gap
 
 PROGRAM = Program([-1, -2], [[1, 1], [1, 3]], -np.inf, [4, 6])
 X, Y, D = np.array([3.0, 1.0]), np.array([-0.5, -0.5]), np.zeros(2)
@@ -66,6 +67,15 @@ def test_a_gap_shows_missing_complementarity():
     """A feasible but not optimal pair has a gap relative to one plus the objective."""
     assert solution([0, 0]).duality_gap == pytest.approx(5.0)
     assert not solution([0, 0]).is_optimal(1.0)
+
+
+def test_errors_that_cancel_in_the_objectives_are_a_gap():
+    """One row short and one over: the two objectives agree, and it is a gap all the same."""
+    program = Program([1, 1], [[1, 0], [0, 1]], 1.0)
+    point, duals = np.array([1.1, 0.9]), np.array([1.0, 1.0])
+    found = duality_gap(program, point, duals, np.zeros(2))
+    assert point.sum() == duals.sum()
+    assert found == pytest.approx(0.2 / 3)
 
 
 @pytest.mark.parametrize("field", ["x", "row_duals", "reduced_costs"])

@@ -1,0 +1,91 @@
+"""A pricer as a plain function of the row duals."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Hashable, Sequence
+from typing import Any, Self
+
+import numpy as np
+
+from cgboost.columns import Column
+from cgboost.protocols import MasterState, Priced, Pricer
+
+PriceFunction = Callable[["Duals"], Any]
+"""``price(duals)`` -> columns, or (columns, bound), or (columns, bound, exact)."""
+
+
+class Duals(np.ndarray[Any, np.dtype[np.float64]]):
+    """The vector of row duals, which also answers to the names of the rows.
+
+    ``duals[i]`` and all of NumPy work as ever; ``duals.of(name)`` is the dual of a named row.
+    """
+
+    _numbers: dict[Hashable, int] | None = None
+
+    @classmethod
+    def of_state(cls, state: MasterState) -> Self:
+        """The duals of a master's state with the names of its rows."""
+        duals = np.array(state.pseudo_response, dtype=np.float64).view(cls)
+        if state.rows is not None:
+            duals._numbers = {name: number for number, name in enumerate(state.rows)}
+        return duals
+
+    def of(self, name: Hashable) -> float:
+        """Dual of the row ``name``."""
+        if self._numbers is None:
+            raise KeyError(f"the rows have no names (asked for {name!r})")
+        return float(self[self._numbers[name]])
+
+
+class FunctionPricer:
+    """A function of the duals as a pricer; :class:`ColumnGeneration` wraps functions in it.
+
+    Parameters
+    ----------
+    function : callable
+        ``function(duals)`` returns columns; or ``(columns, bound)``, where ``bound`` is a lower
+        bound on the reduced cost ``cost − duals·values`` of *every* column that exists (a number,
+        or a mapping from convexity row to number) or None; or ``(columns, bound, exact)``.
+        With a bound the search counts as exact unless it says otherwise; an exact search that
+        finds nothing needs none, since that means 0.
+    """
+
+    def __init__(self, function: PriceFunction) -> None:
+        if not callable(function):
+            raise TypeError(f"a pricer must have a method price or be callable, got {function!r}")
+        self.function = function
+
+    def price(self, state: MasterState, limit: int) -> Priced:
+        """The ``limit`` columns of least reduced cost among those the function returns."""
+        columns, bound, exact = _unpacked(self.function(Duals.of_state(state)))
+        for column in columns:
+            column.check(len(state.pseudo_response))
+        if bound is None:
+            bound = 0.0 if exact and not columns else math.nan
+        costs = [column.cost - float(column.values @ state.pseudo_response) for column in columns]
+        best = np.argsort(costs, kind="stable")[:limit]
+        return Priced(
+            columns=[columns[k] for k in best],
+            exact=exact,
+            reduced_cost=bound,
+            n_evaluated=len(columns),
+        )
+
+
+def as_pricer(pricer: Pricer | PriceFunction) -> Pricer:
+    """``pricer`` itself if it has a method ``price``, else the function as a pricer."""
+    return pricer if hasattr(pricer, "price") else FunctionPricer(pricer)
+
+
+def _unpacked(answer: Any) -> tuple[Sequence[Column], Any, bool]:
+    if not isinstance(answer, tuple) or not answer or isinstance(answer[0], Column):
+        return list(answer), None, False
+    if len(answer) == 2:
+        return list(answer[0]), answer[1], answer[1] is not None
+    if len(answer) == 3:
+        return list(answer[0]), answer[1], bool(answer[2])
+    raise ValueError(
+        "a pricing function must return columns, (columns, bound) or (columns, bound, exact), "
+        f"got a tuple of {len(answer)}"
+    )

@@ -1,0 +1,96 @@
+"""The half of an estimator that makes columns from a library of kernels: CG-Boost.
+
+Bi, Zhang, Bennett, *Column-Generation Boosting Methods for Mixture of Kernels*, KDD 2004 ([B]).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cgboost.estimators.base import BaseBoost
+from cgboost.estimators.fitted import FittedRun, Table
+from cgboost.estimators.parameters import check_choice, check_number
+from cgboost.estimators.rows import Held, Rows
+from cgboost.kernels import RBF, KernelLibrary, Linear, Polynomial, Precomputed
+from cgboost.masters.support_vector import Sign
+from cgboost.pricing import KernelPool, StrataPricer
+
+DEFAULT_LIBRARY = KernelLibrary({"linear": Linear(), "quadratic": Polynomial(2), "rbf": RBF()})
+
+
+@dataclass(eq=False, repr=False)
+class BaseCGBoost(BaseBoost):
+    """Columns from a kernel library."""
+
+    library: KernelLibrary | None = None
+    coef: Literal["free", "nonneg"] = field(default="free", kw_only=True)
+    priority: Literal["full", "stratified"] = field(default="stratified", kw_only=True)
+    cache_size: float = field(default=1000.0, kw_only=True)
+
+    def _check_parameters(self) -> None:
+        if self.library is not None and not isinstance(self.library, KernelLibrary):
+            raise ValueError(f"library must be a KernelLibrary or None, got {self.library!r}")
+        super()._check_parameters()
+        check_choice("coef", self.coef, ("free", "nonneg"))
+        check_choice("priority", self.priority, ("full", "stratified"))
+        check_number("cache_size", self.cache_size, at_least=0)
+
+    def _hold_out(self, rows: Rows) -> tuple[Rows, Held]:
+        if any(isinstance(kernel, Precomputed) for kernel in self._library.kernels.values()):
+            raise ValueError(
+                "early_stopping=True cannot hold out rows of a Precomputed kernel: give an eval_set"
+            )
+        return super()._hold_out(rows)
+
+    @property
+    def _library(self) -> KernelLibrary:
+        return DEFAULT_LIBRARY if self.library is None else self.library
+
+    def __sklearn_tags__(self) -> Any:
+        """With a lone precomputed kernel X is square, and cross-validation cuts both its sides."""
+        tags = super().__sklearn_tags__()
+        lone = isinstance(self.library, KernelLibrary) and len(self.library) == 1
+        tags.input_tags.pairwise = lone and Precomputed() in self._library.kernels.values()
+        return tags
+
+    @property
+    def _sign(self) -> Sign:
+        # α ≥ 0 over a library closed under negation is the same problem as free α over the library
+        return "free" if self._library.negation else self.coef
+
+    def _pool(self, rows: Rows) -> KernelPool:
+        return KernelPool(self._library, rows.X, cache_size=self.cache_size)
+
+    def _pricer(self, pool: KernelPool) -> StrataPricer:
+        return StrataPricer(pool, priority=self.priority, tol=self._tol)
+
+    def _sharing(self, hypotheses: list[Any]) -> list[Any]:
+        """A row that is the centre of several columns is kept once."""
+        centres: dict[bytes, NDArray[Any]] = {}
+        return [
+            replace(h, centre=centres.setdefault(h.centre.tobytes(), h.centre)) for h in hypotheses
+        ]
+
+    def _described(self, hypotheses: Sequence[Any], strata: NDArray[np.str_], rows: Rows) -> Table:
+        places = np.array([hypothesis.row for hypothesis in hypotheses], dtype=np.intp)
+        return {"kernel": strata, "row": rows.numbers[places]}
+
+    def _table(self, run: FittedRun, rows: Rows) -> Table:
+        """Add the column's sign: with α ≥ 0 a negative weight on K is a positive one on −K."""
+        table = super()._table(run, rows)
+        coefficient = table["coefficient"]
+        flipped = (coefficient < 0) if self.coef == "nonneg" else np.zeros(len(coefficient), bool)
+        sign = np.where(flipped, -1, 1)
+        return table | {"coefficient": sign * coefficient, "sign": sign}
+
+    def _keep(self, runs: list[FittedRun], rows: Rows) -> None:
+        super()._keep(runs, rows)
+        self.columns_per_kernel_ = {
+            name: int(np.count_nonzero(self.columns_["kernel"] == name))
+            for name in self._library.names
+        }

@@ -1,0 +1,204 @@
+"""LPBoost: totally corrective boosting over decision stumps or any weak learner.
+
+Demiriz, Bennett, Shawe-Taylor, *Linear Programming Boosting via Column Generation*, Machine
+Learning 46, 2002.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from cgboost.estimators.base import BaseBoost
+from cgboost.estimators.fitted import FittedRun, Table
+from cgboost.estimators.hinge_loss import HingeClassification
+from cgboost.estimators.rows import Rows
+from cgboost.estimators.tube_loss import TubeRegression
+from cgboost.pricing.learners import LearnerPricer, check_learner
+from cgboost.pricing.strata import StrataPricer
+from cgboost.pricing.stumps import StumpPool
+from cgboost.protocols import Pricer
+
+FEWEST_STUMPS = 20
+"""Stumps a round at least: they are cheap next to a round (measured on breast cancer)."""
+
+
+@dataclass(eq=False, repr=False)
+class BaseLPBoost(BaseBoost):
+    """The half of an estimator that makes columns from decision stumps or weak learners."""
+
+    estimator: Any = None
+    penalty: Literal["l1", "l2"] = field(default="l1", kw_only=True)
+    offset: Literal["none", "penalized", "free"] = field(default="none", kw_only=True)
+
+    @property
+    def feature_importances_(self) -> NDArray[np.float64]:
+        """Share of Σ|coefficient| that the stumps on each feature have; the constant has none.
+
+        Shape (n_features,). All zero for a model without stumps; only for stumps
+        (``estimator=None``).
+        """
+        check_is_fitted(self)
+        if "feature" not in self.columns_:
+            raise AttributeError("feature_importances_ exists for decision stumps only")
+        places = self.columns_["feature"] >= 0
+        sizes = np.bincount(
+            self.columns_["feature"][places],
+            weights=np.abs(self.columns_["coefficient"][places]),
+            minlength=self.n_features_in_,
+        )
+        return sizes / (sizes.sum() or 1.0)
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        if self.estimator is not None:
+            check_learner("estimator", self.estimator)
+
+    def _usable(self, rows: Rows) -> Rows:
+        """The rows that cost anything; the others would only make thresholds."""
+        places = np.flatnonzero(rows.weights)
+        if len(places) == len(rows.weights):
+            return rows
+        return Rows(rows.X[places], rows.y[places], rows.weights[places], rows.numbers[places])
+
+    def _pool(self, rows: Rows) -> StumpPool | LearnerPricer:
+        """The sorted features, or the sequence of seeds."""
+        if self.estimator is None:
+            return StumpPool(rows.X)
+        return LearnerPricer(self.estimator, rows.X, tol=self._tol, random_state=self.random_state)
+
+    def _pricer(self, pool: StumpPool | LearnerPricer) -> Pricer:
+        return pool if isinstance(pool, LearnerPricer) else StrataPricer(pool, tol=self._tol)
+
+    def _default_columns(self, n_rows: int) -> int:
+        if self.estimator is None:
+            return max(FEWEST_STUMPS, super()._default_columns(n_rows))
+        return 1  # the seed alone rarely makes two learners differ
+
+    def _described(self, hypotheses: Sequence[Any], strata: NDArray[np.str_], rows: Rows) -> Table:
+        if self.estimator is None:
+            return {
+                "feature": np.array([stump.feature for stump in hypotheses], dtype=np.intp),
+                "threshold": np.array([stump.threshold for stump in hypotheses], dtype=float),
+            }
+        return {
+            "estimator": np.arange(len(hypotheses)),
+            "scale": np.array([learner.scale for learner in hypotheses], dtype=float),
+        }
+
+    def _keep(self, runs: list[FittedRun], rows: Rows) -> None:
+        super()._keep(runs, rows)
+        self.__dict__.pop("estimators_", None)
+        if self.estimator is not None:
+            self.estimators_ = [
+                run.hypotheses[j].estimator for run in runs for j in np.flatnonzero(run.coef)
+            ]
+            self.columns_["estimator"] = np.arange(len(self.estimators_))
+
+
+class LPBoostClassifier(HingeClassification, BaseLPBoost):
+    """Soft-margin boosting of decision stumps, certified, or of any weak learner, greedily.
+
+    Minimises Ω(α) + C Σ_i w_i max(0, 1 − y_i f(x_i)) with f = Σ_j α_j h_j + b over *all* decision
+    stumps: every threshold of every feature, either way round, and the constant. The bound is then
+    one over all of them. With any other weak learner the columns are found greedily, and there is
+    no bound: ``gap_`` is inf. More than two classes are handled one against the rest.
+
+    Parameters
+    ----------
+    estimator : classifier, regressor or None
+        None stands for exact decision stumps. A classifier must take ``sample_weight`` in its
+        ``fit``; it is fitted to the signs of the pseudo-response with its sizes as weights, and
+        contributes −1 or 1. A regressor is fitted to the pseudo-response and contributes its
+        predictions, scaled to a largest value of 1 on the training rows.
+    C : float, default=1.0
+        Price of one unit of margin error. The all-zero model is optimal for a small C.
+    penalty : {"l1", "l2"}, default="l1"
+        Ω(α) = Σ|α_j| (a linear program, sparse: this is LPBoost) or ½Σα_j² (a quadratic program,
+        dense at its optimum).
+    offset : {"none", "penalized", "free"}, default="none"
+        The offset b. "none" leaves it to the weak learners: the constant is one of the stumps and
+        costs what any other costs, so that for them "penalized" is the same model.
+    columns_per_round : int or None
+        Columns added a round. None stands for 2 % of the rows (at least 20) with stumps,
+        and for 1 otherwise; several learners a round come from several seeds.
+    max_columns : int or None
+        Stop at so many columns.
+    tol : float, default=1e-4
+        Stop at this certified relative duality gap; a greedy learner stops where its column would
+        change the objective by less.
+    time_limit, solver, early_stopping, validation_fraction, n_iter_no_change, callbacks, verbose
+        As in :class:`CGBoostClassifier`.
+    random_state : int, RandomState or None
+        For the rows that early stopping holds out, and the seeds of the weak learners (where they
+        have a ``random_state``; their own is not used).
+
+    Attributes
+    ----------
+    columns_ : dict of str to ndarray
+        Table of the model. Stumps: feature and threshold of h(x) = 1 if x[feature] > threshold,
+        else −1 (feature −1 and threshold −inf: the constant), coefficient, round (and class). Weak
+        learners: estimator (its place in ``estimators_``), the scale of its predictions,
+        coefficient, round (and class).
+    estimators_ : list of estimator
+        The fitted weak learners; not for stumps.
+    feature_importances_ : ndarray of shape (n_features,)
+        Share of each feature in Σ|coefficient|; only for stumps.
+    classes_, coef_, intercept_, n_columns_, objective_, dual_bound_, gap_, converged_, history_, \
+best_round_, stop_reason_, n_iter_, n_features_in_, feature_names_in_
+        As in :class:`CGBoostClassifier`. With a greedy learner dual_bound_ is −inf, gap_ inf and
+        converged_ False; stop_reason_ is then "no_column" at best.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from cgboost import LPBoostClassifier
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = LPBoostClassifier(tol=1e-6).fit(X, y)
+    >>> model.converged_, round(model.objective_, 3)
+    (True, 6.996)
+    """
+
+
+@dataclass(eq=False, repr=False)
+class LPBoostRegressor(TubeRegression, BaseLPBoost):
+    """Support-vector boosting of decision stumps, certified, or of any weak learner, greedily.
+
+    Minimises Ω(α) + C Σ_i w_i max(0, |y_i − f(x_i)| − ε) with f = Σ_j α_j h_j + b.
+
+    Parameters
+    ----------
+    estimator : classifier, regressor or None
+        As in :class:`LPBoostClassifier`.
+    offset : {"none", "penalized", "free"}, default="free"
+        The offset b; free by default, since responses may lie anywhere.
+    epsilon : float, default=0.1
+        Half width of the tube inside which errors are free.
+    C, penalty, columns_per_round, max_columns, tol, time_limit, solver, early_stopping, \
+validation_fraction, n_iter_no_change, callbacks, verbose, random_state
+        As in :class:`LPBoostClassifier`; early stopping watches the mean absolute error.
+
+    Attributes
+    ----------
+    columns_, estimators_, feature_importances_, coef_, intercept_, n_columns_, objective_, \
+dual_bound_, gap_, converged_, history_, best_round_, stop_reason_, n_iter_, n_features_in_, \
+feature_names_in_
+        As in :class:`LPBoostClassifier` with two classes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from cgboost import LPBoostRegressor
+    >>> x = np.linspace(-3, 3, 60)[:, None]
+    >>> model = LPBoostRegressor(C=10.0, tol=1e-6).fit(x, np.sin(x[:, 0]))
+    >>> bool(np.abs(model.predict(x) - np.sin(x[:, 0])).max() < 0.11)
+    True
+    """
+
+    offset: Literal["none", "penalized", "free"] = field(default="free", kw_only=True)
+    epsilon: float = field(default=0.1, kw_only=True)

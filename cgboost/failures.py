@@ -1,0 +1,52 @@
+"""How a run of the loop fails: who is to blame, and what there is to say."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import numpy as np
+
+from cgboost.history import Round, StopReason
+
+BOUND_ROUNDING = 1e-6
+"""A bound may exceed the objective by this, relative to the objective."""
+
+ROWS_NAMED = 5
+"""Rows that the message of an infeasible run names."""
+
+
+class RunError(Exception):
+    """Carries an error of the master or the pricer to where the run ends."""
+
+    def __init__(self, reason: StopReason, error: Exception) -> None:
+        super().__init__(str(error))
+        self.reason = reason
+        self.error = error
+
+
+@contextmanager
+def blaming(reason: StopReason) -> Iterator[None]:
+    """Whatever is raised inside ends the run for this reason (but not Ctrl-C)."""
+    try:
+        yield
+    except Exception as error:
+        raise RunError(reason, error) from error
+
+
+def is_plausible(bound: float, objective: float) -> bool:
+    """Whether a bound is a number and, up to rounding, not above the objective."""
+    if np.isinf(objective):
+        return not np.isnan(bound)
+    return bool(bound <= objective + BOUND_ROUNDING * max(1.0, abs(objective)))
+
+
+def shortfall(turn: Round) -> str:
+    """Which rows an infeasible master misses, and by how much."""
+    slack = turn.state.slack
+    names = range(len(slack)) if turn.state.rows is None else turn.state.rows
+    missed = np.flatnonzero(slack > 0)
+    words = [f"{names[i]} (by {slack[i]:.3g})" for i in missed[:ROWS_NAMED]]
+    more = f" and {len(missed) - ROWS_NAMED} more" if len(missed) > ROWS_NAMED else ""
+    proof = "" if np.isnan(turn.bound) else f"; any solution costs at least {turn.bound:.3g}"
+    return f"no column helps to meet the rows {', '.join(words)}{more}{proof}"

@@ -1,0 +1,96 @@
+"""Solving a CVXPY problem for the convex master: LPs and QPs by `solvers`, the rest by CVXPY."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+from cgboost.exceptions import MasterError
+from solvers import LimitError, Program, SolverError, Status, solve
+from solvers.modelling import put_back
+from solvers.registry import BACKENDS
+
+PREFIX = "cvxpy:"
+TIGHT: dict[str, dict[str, float]] = {
+    "CLARABEL": dict.fromkeys(("tol_gap_abs", "tol_gap_rel", "tol_feas"), 1e-10)
+    | dict.fromkeys(("reduced_tol_gap_abs", "reduced_tol_gap_rel", "reduced_tol_feas"), 1e-8),
+    "SCS": {"eps_abs": 1e-9, "eps_rel": 1e-9, "max_iters": 200_000},
+    "OSQP": {"eps_abs": 1e-9, "eps_rel": 1e-9, "max_iter": 100_000},
+}
+TIME_LIMITS = {"CLARABEL": "time_limit", "OSQP": "time_limit", "SCS": "time_limit_secs"}
+TRUSTED = {"optimal": 1e-9, "optimal_inaccurate": 1e-8}
+"""Relative accuracy of an answer at the tolerances above, by status."""
+DOUBTED = {"optimal": 1e-7, "optimal_inaccurate": 1e-5}
+"""The same at the solver's own tolerances, which are the second try."""
+
+
+def minimise(problem: Any, solver: str, time_limit: float | None) -> tuple[float, float]:
+    """Solve in place, duals included.
+
+    Parameters
+    ----------
+    problem : cvxpy.Problem
+        A minimisation.
+    solver : str
+        "auto", a backend of `solvers` (LP and QP), or a solver of CVXPY, with or without prefix.
+    time_limit : float or None
+        Seconds.
+
+    Returns
+    -------
+    value, error : float
+        The optimum, and by how much it may be too large.
+
+    Raises
+    ------
+    MasterError
+        With the solver's words; ``timed_out`` where the time limit was reached.
+    """
+    if solver == "auto":
+        solver = "auto" if problem.is_qp() else "CLARABEL"
+    if solver == "auto" or solver in BACKENDS:
+        return _by_solvers(problem, solver, time_limit)
+    return _by_cvxpy(problem, solver.removeprefix(PREFIX).upper(), time_limit)
+
+
+def _by_solvers(problem: Any, solver: str, time_limit: float | None) -> tuple[float, float]:
+    try:
+        solution = solve(Program.from_cvxpy(problem), solver, time_limit=time_limit)
+    except LimitError as error:
+        raise MasterError(str(error), timed_out=error.status is Status.TIME_LIMIT) from error
+    except SolverError as error:
+        raise MasterError(str(error)) from error
+    value = put_back(problem, solution)
+    worst = max(solution.primal_residual, solution.dual_residual, solution.duality_gap)
+    return value, max(worst, 1e-12) * (1.0 + abs(value))
+
+
+def _by_cvxpy(problem: Any, solver: str, time_limit: float | None) -> tuple[float, float]:
+    if not problem.is_dcp():
+        raise MasterError("the master is not convex by the rules of CVXPY (is_dcp)")
+    limit: dict[str, Any] = {}
+    if time_limit is not None and solver in TIME_LIMITS:
+        limit = {TIME_LIMITS[solver]: time_limit}
+    status, accuracy = _status(problem, solver, TIGHT.get(solver, {}) | limit), TRUSTED
+    if solver not in TIGHT:
+        accuracy = DOUBTED
+    elif status == "solver_error":
+        status, accuracy = _status(problem, solver, limit), DOUBTED
+    if status not in accuracy:
+        raise MasterError(f"{solver}: {status}", timed_out=status == "user_limit")
+    value = float(problem.value)
+    return value, accuracy[status] * (1.0 + abs(value))
+
+
+def _status(problem: Any, solver: str, options: dict[str, Any]) -> str:
+    import cvxpy
+
+    with warnings.catch_warnings():  # "may be inaccurate": the bound shows it
+        warnings.simplefilter("ignore")
+        try:
+            problem.solve(solver=solver, warm_start=False, **options)  # warm: old tolerances
+        except cvxpy.error.SolverError as error:
+            if solver not in cvxpy.installed_solvers():
+                raise MasterError(f"CVXPY has no solver {solver!r}: {error}") from error
+            return "solver_error"
+    return str(problem.status)

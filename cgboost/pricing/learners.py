@@ -1,0 +1,191 @@
+"""Any scikit-learn classifier or regressor as a greedy weak learner.
+
+A classifier is fitted to the signs of the pseudo-response r with the weights |r|, which is how
+boosting has always called its weak learner: among ±1 columns the one with the fewest weighted
+errors has the largest r·h. A regressor is fitted to r itself. Neither search is exact: finding
+nothing proves nothing, and there is no bound.
+
+Demiriz, Bennett, Shawe-Taylor, *Linear Programming Boosting via Column Generation*, Machine
+Learning 46, 2002.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, clone, is_classifier, is_regressor
+from sklearn.dummy import DummyClassifier
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import has_fit_parameter
+
+from cgboost.columns import Column
+from cgboost.protocols import EntryRule, MasterState, Priced
+
+Vector = NDArray[np.float64]
+
+LARGEST_SEED = 2**31 - 1
+
+STRATUM = "learner"
+
+
+def check_learner(name: str, estimator: Any) -> None:
+    """``estimator`` must be a regressor, or a classifier whose fit takes ``sample_weight``.
+
+    Raises
+    ------
+    ValueError
+        Naming the argument and what it is.
+    """
+    known = isinstance(estimator, BaseEstimator)
+    if not known or not (is_classifier(estimator) or is_regressor(estimator)):
+        raise ValueError(
+            f"{name} must be a scikit-learn classifier or regressor, or None for decision stumps, "
+            f"got {estimator!r}"
+        )
+    if is_classifier(estimator) and not has_fit_parameter(estimator, "sample_weight"):
+        raise ValueError(
+            f"{name} must take sample_weight in its fit, {type(estimator).__name__} does not"
+        )
+
+
+class LearnerFamily:
+    """Fitted weak learners of one pricer."""
+
+    def outputs(self, X: Any, hypotheses: Sequence[LearnerHypothesis]) -> Vector:
+        """Predictions of every learner, shape (len(X), n_hypotheses)."""
+        return np.column_stack([hypothesis.predict(X) for hypothesis in hypotheses])
+
+
+@dataclass(frozen=True, eq=False)
+class LearnerHypothesis:
+    """h(x) = scale·prediction of a fitted learner; a classifier predicts −1 or 1.
+
+    Attributes
+    ----------
+    family : LearnerFamily
+    estimator : estimator
+        The fitted learner.
+    scale : float
+    """
+
+    family: LearnerFamily
+    estimator: Any
+    scale: float = 1.0
+
+    def predict(self, X: Any) -> Vector:
+        """Values on the rows of X, shape (len(X),)."""
+        return self.scale * np.ravel(self.estimator.predict(X)).astype(np.float64)
+
+
+class LearnerPricer:
+    """Greedy pricing by fitting a weak learner to the pseudo-response.
+
+    Parameters
+    ----------
+    estimator : classifier or regressor
+        Cloned for every fit. A classifier sees the signs of r (−1 and 1) and the weights |r|, a
+        regressor r itself; its predictions are scaled to a largest value of 1 on the training rows.
+    X : array-like of shape (n_rows, n_features)
+        Training rows, as ``estimator`` takes them.
+    tol : float, default=1e-4
+        A column is offered if it adds more than this to the relative gap.
+    random_state : int, RandomState or None
+        Seeds of the learners, where they have a ``random_state``. Several columns a round then
+        come from several seeds; a learner without one makes at most one column.
+
+    Raises
+    ------
+    ValueError
+        If the estimator is neither, or a classifier whose fit takes no ``sample_weight``.
+    """
+
+    def __init__(
+        self, estimator: Any, X: Any, *, tol: float = 1e-4, random_state: Any = None
+    ) -> None:
+        check_learner("estimator", estimator)
+        self.estimator = estimator
+        self.X = X
+        self.tol = tol
+        self.family = LearnerFamily()
+        # None draws fresh randomness and leaves NumPy's global state alone
+        self._random = (
+            np.random.RandomState() if random_state is None else check_random_state(random_state)
+        )
+        self._seeds = sorted(
+            name
+            for name in estimator.get_params(deep=True)
+            if name == "random_state" or name.endswith("__random_state")
+        )
+
+    def price(self, state: MasterState, limit: int) -> Priced:
+        """At most ``limit`` columns of learners fitted to r, best first; never exact."""
+        response = state.pseudo_response
+        held = {column.key for column in state.columns}
+        found: dict[Any, tuple[float, Column]] = {}
+        n_fits = 0
+        for hypothesis in self._fits(response, limit):
+            n_fits += 1
+            values = hypothesis.predict(self.X)
+            column = self._column(hypothesis, values, two_sided=state.rule.two_sided)
+            if column is None or column.key in held or column.key in found:
+                continue
+            excess = self._excess(state.rule, float(response @ column.values))
+            if excess > self.tol:
+                found[column.key] = excess, column
+        ranked = sorted(found.values(), key=lambda pair: -pair[0])
+        return Priced(
+            columns=[column for _, column in ranked],
+            n_evaluated=n_fits,
+            stratum=STRATUM if ranked else "",
+        )
+
+    def _fits(self, response: Vector, limit: int) -> Iterator[LearnerHypothesis]:
+        if not response.any():
+            return
+        for _ in range(limit if self._seeds else min(limit, 1)):
+            yield LearnerHypothesis(self.family, self._fitted(response))
+
+    def _fitted(self, response: Vector) -> Any:
+        """A learner fitted to r; where r has one sign only, a classifier that always says it."""
+        learner = clone(self.estimator)
+        learner.set_params(**{name: self._random.randint(LARGEST_SEED) for name in self._seeds})
+        if not is_classifier(learner):
+            return learner.fit(self.X, response)
+        rows = np.flatnonzero(response)
+        signs = np.where(response[rows] > 0, 1, -1)
+        if len(np.unique(signs)) == 1:
+            return DummyClassifier(strategy="most_frequent").fit(self.X[rows], signs)
+        # weights of mean 1: some learners read them as numbers of rows
+        weights = np.abs(response[rows])
+        return learner.fit(self.X[rows], signs, sample_weight=weights / weights.mean())
+
+    def _column(
+        self, hypothesis: LearnerHypothesis, values: Vector, *, two_sided: bool
+    ) -> Column | None:
+        """The column, scaled to a largest value of 1; None if it is zero.
+
+        The key is the values, up to their sign where a column may enter with either.
+        """
+        if values.shape != (len(self.X),) or not np.isfinite(values).all():
+            raise ValueError(
+                f"{type(self.estimator).__name__} predicts values of shape {values.shape} for "
+                f"{len(self.X)} rows, or values that are not finite"
+            )
+        largest = np.abs(values).max()
+        if largest == 0:
+            return None
+        hypothesis = replace(hypothesis, scale=1.0 / largest)
+        values = hypothesis.predict(self.X)
+        first = values[np.flatnonzero(values)[0]]
+        identity = np.sign(first) * values if two_sided else values
+        digest = hashlib.sha256((identity + 0.0).tobytes()).hexdigest()
+        return Column(values, (STRATUM, digest), hypothesis, STRATUM)
+
+    @staticmethod
+    def _excess(entry: EntryRule, score: float) -> float:
+        return float(entry.excess(np.array([score]))[0])

@@ -1,0 +1,180 @@
+"""The examples from operations research: valid bounds, known optima, and their size."""
+
+from __future__ import annotations
+
+import csv
+import math
+import os
+import re
+import runpy
+from pathlib import Path
+from typing import Any
+
+import networkx as nx
+import numpy as np
+import pytest
+
+from cgboost.smoothing import NoSmoothing, Wentges
+from solvers import Program, solve
+
+EXAMPLES = Path(__file__).parents[1] / "examples"
+NAMES = ["cutting_stock", "multicommodity_flow", "graph_colouring"]
+SMOOTHINGS = pytest.mark.parametrize("smoothing", [NoSmoothing(), Wentges()], ids=["off", "on"])
+
+
+def example(name: str) -> dict[str, Any]:
+    """The functions of an example, without running it."""
+    return runpy.run_path(str(EXAMPLES / f"{name}.py"))
+
+
+def data_files(folder: str, pattern: str) -> list[Path]:
+    """Real data, or skip."""
+    root = os.environ.get("CGBOOST_DATA")
+    found = sorted((Path(root) / folder).glob(pattern)) if root else []
+    if not found:
+        pytest.skip(f"set CGBOOST_DATA to a folder with {folder}/{pattern}")
+    return found
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_examples_run_and_are_short(
+    name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Each runs without arguments, prints rounds and bound, and has at most 80 lines."""
+    path = EXAMPLES / f"{name}.py"
+    monkeypatch.setattr("sys.argv", [path.name])
+    runpy.run_path(str(path), run_name="__main__")
+    printed = capsys.readouterr().out
+    assert "rounds" in printed
+    assert "bound" in printed
+    assert len(path.read_text(encoding="utf-8").splitlines()) <= 80
+
+
+@SMOOTHINGS
+def test_random_orders_are_cut_within_their_bounds(smoothing: Any) -> None:
+    """Bound ≤ optimum ≤ objective in every round, the integer step within one roll."""
+    cut = example("cutting_stock")["cut"]
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        widths = np.sort(rng.choice(np.arange(30, 100), 12, replace=False))
+        demand = rng.integers(1, 9, size=12)
+        result, rolls = cut(widths, demand, 150, smoothing)
+        optimum = all_patterns(widths, demand, 150)
+        assert result.objective == pytest.approx(optimum, rel=1e-6)
+        assert (result.history["objective"] >= optimum - 1e-6).all()
+        assert (result.history["bound"] <= optimum * (1 + 1e-6)).all()
+        assert rolls.objective <= math.ceil(result.bound - 1e-6) + 1
+
+
+def all_patterns(widths: np.ndarray, demand: np.ndarray, capacity: int) -> float:
+    """Optimum over every pattern (no more of a width than ordered), all at once."""
+    patterns = [[]]
+    for width, most in zip(widths, demand, strict=True):
+        patterns = [
+            [*p, k]
+            for p in patterns
+            for k in range(
+                min(most, (capacity - int(widths[: len(p)] @ np.array(p, int))) // width) + 1
+            )
+        ]
+    return solve(
+        Program(cost=np.ones(len(patterns)), matrix=np.array(patterns).T, row_lower=demand)
+    ).objective
+
+
+@SMOOTHINGS
+def test_flow_on_a_random_network_is_optimal(smoothing: Any) -> None:
+    """The path formulation reaches the optimum of the arc formulation."""
+    functions = example("multicommodity_flow")
+    arcs, commodities = functions["random_network"]()
+    result = functions["flow"](arcs, commodities, smoothing=smoothing)
+    optimum = arc_formulation(arcs, commodities)
+    assert result.objective == pytest.approx(optimum, rel=1e-8)
+    assert result.bound == pytest.approx(optimum, rel=1e-7)
+    assert not (result.history["bound"] > optimum * (1 + 1e-7)).any()
+
+
+def arc_formulation(arcs: list[Any], commodities: list[Any]) -> float:
+    """Optimum of the flow problem with a variable for each commodity and arc."""
+    nodes = sorted({node for arc in arcs for node in arc[:2]})
+    incidence = np.zeros((len(nodes), len(arcs)))
+    for a, (i, j, *_) in enumerate(arcs):
+        incidence[nodes.index(i), a] += 1.0
+        incidence[nodes.index(j), a] -= 1.0
+    supply = np.zeros((len(commodities), len(nodes)))
+    for k, (source, target, demand) in enumerate(commodities):
+        supply[k, nodes.index(source)] += demand
+        supply[k, nodes.index(target)] -= demand
+    n = len(commodities)
+    balance = np.kron(np.eye(n), incidence)
+    shared = np.kron(np.ones((1, n)), np.eye(len(arcs)))
+    capacity = np.array([arc[3] for arc in arcs])
+    return solve(
+        Program(
+            cost=np.tile([arc[2] for arc in arcs], n),
+            matrix=np.vstack([balance, shared]),
+            row_lower=np.concatenate([supply.ravel(), np.full(len(arcs), -np.inf)]),
+            row_upper=np.concatenate([supply.ravel(), capacity]),
+        )
+    ).objective
+
+
+def test_a_network_without_room_is_infeasible_and_says_which_demand() -> None:
+    """Demand 5 over an arc of capacity 3: proven infeasible, the rows named."""
+    flow = example("multicommodity_flow")["flow"]
+    result = flow([(0, 1, 1.0, 3.0)], [(0, 1, 5.0)])
+    assert result.stop_reason == "infeasible"
+    assert "demand 0 (by 2)" in result.message
+
+
+@pytest.mark.parametrize(
+    ("graph", "fractional", "colours"),
+    [(nx.cycle_graph(5), 2.5, 3), (nx.petersen_graph(), 2.5, 3), (nx.complete_graph(4), 4, 4)],
+)
+def test_small_graphs_are_coloured_with_their_known_numbers(
+    graph: nx.Graph, fractional: float, colours: int
+) -> None:
+    """Fractional and integer chromatic numbers of three graphs that everybody knows."""
+    result, integer = example("graph_colouring")["colour"](graph)
+    assert result.bound == pytest.approx(fractional, rel=1e-4)
+    assert integer.objective == colours
+
+
+@pytest.mark.data
+def test_or_library_instances_are_solved_within_one_roll() -> None:
+    """The first two of each class: the bound rounds up to the best known number or one less."""
+    functions = example("cutting_stock")
+    for path in data_files("cutstock", "binpack*.txt"):
+        for _, widths, demand, capacity, best in list(functions["instances"](path))[:2]:
+            result, rolls = functions["cut"](widths, demand, capacity)
+            assert best - 1 <= math.ceil(result.bound - 1e-6) <= best
+            assert rolls.objective <= best + 1
+
+
+@pytest.mark.data
+def test_canad_networks_reach_their_known_optimum() -> None:
+    """c33, c41 and c49 to 1e-6."""
+    functions = example("multicommodity_flow")
+    (values,) = data_files("mcf/canad", "optimal_values.csv")
+    with values.open(encoding="utf-8") as lines:
+        optima = {row["name"]: float(row["optimal_value"]) for row in csv.DictReader(lines)}
+    for path in data_files("mcf/canad", "*.dow"):
+        result = functions["flow"](*functions["network"](path))
+        assert result.objective == pytest.approx(optima[path.stem], rel=1e-6)
+        assert result.bound == pytest.approx(optima[path.stem], rel=1e-6)
+
+
+def test_the_page_on_column_generation_runs_and_its_numbers_are_right(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """The loop by hand has about 40 lines, and the toolkit agrees with it to the digits printed."""
+    page = (EXAMPLES.parent / "docs" / "column_generation.md").read_text(encoding="utf-8")
+    by_hand, toolkit = re.findall(r"```python\n(.*?)```", page, re.S)
+    assert len([line for line in by_hand.splitlines() if line.strip()]) <= 45
+    names: dict[str, Any] = {}
+    exec(compile(by_hand, "by hand", "exec"), names)
+    assert capsys.readouterr().out == "33.6429 rolls, at least 33.6429\n"
+    exec(compile(toolkit, "toolkit", "exec"), names)
+    assert names["result"].objective == pytest.approx(names["objective"], rel=1e-9)
+    assert names["result"].bound == pytest.approx(33.6429, abs=5e-5)
+    assert names["rolls"].objective == 34.0
