@@ -72,11 +72,6 @@ class Problem:
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", message="Solution may be inaccurate")
             problem.solve(solver=cp.CLARABEL, tol_gap_abs=1e-10, tol_gap_rel=1e-10, tol_feas=1e-10)
-        if problem.status != cp.OPTIMAL and formulation.penalty == "l1":
-            # a degenerate LP that stops an interior point method short of its tolerance
-            for variable in problem.variables():
-                variable.save_value(None)
-            problem.solve(solver=cp.HIGHS)
         return float(problem.value)
 
 
