@@ -1,10 +1,11 @@
 """Restricted masters: the problems over the columns generated so far.
 
-``OneNormMaster`` (an LP) and ``TwoNormMaster`` (a QP) share their dual form over the training rows
-in :mod:`cgboost.masters.support_vector`. ``ConvexMaster`` takes any convex loss, penalty and
-constraints written in CVXPY.
+``OneNormMaster`` (an LP), ``TwoNormMaster`` (a QP) and ``BudgetMaster`` (Σ|α| ≤ D) share their dual
+form over the training rows in :mod:`cgboost.masters.support_vector`. ``ConvexMaster`` takes
+any convex loss, penalty and constraints written in CVXPY. ``LinearMaster`` has rows of any sense.
 """
 
+from cgboost.masters.budget import BudgetMaster
 from cgboost.masters.convex import ConvexMaster
 from cgboost.masters.general import LinearMaster
 from cgboost.masters.integer import IntegerResult, solve_integer
@@ -12,10 +13,11 @@ from cgboost.masters.linear_program import OneNormMaster
 from cgboost.masters.quadratic_program import TwoNormMaster
 
 __all__ = [
+    "BudgetMaster",
     "ConvexMaster",
     "IntegerResult",
     "LinearMaster",
     "OneNormMaster",
-    "solve_integer",
     "TwoNormMaster",
+    "solve_integer",
 ]

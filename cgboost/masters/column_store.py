@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from cgboost.masters.sides import Indices, Vector
+from cgboost.losses.sides import Indices, Vector
 
 
 class ColumnStore:

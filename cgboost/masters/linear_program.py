@@ -1,7 +1,7 @@
 """The 1-norm master: a linear program (Bi, Zhang, Bennett, KDD 2004, eq. 4 to 6).
 
 Primal   min Σ|α_j| [+ |b|] + loss(Hα + b)
-Dual     max gain(r)   with  |h_j·r| ≤ 1  (α free)  or  h_j·r ≤ 1  (α ≥ 0),  r in the loss's box.
+Dual     max gain(r)   with  |h_j·r| ≤ 1  (α free)  or  h_j·r ≤ 1  (α ≥ 0),  r feasible for the loss
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from cgboost.masters.dual_session import DualForm
 from cgboost.masters.support_vector import SupportVectorMaster
 from cgboost.protocols import MasterState, Priced
 
@@ -37,20 +38,31 @@ class OneNormEntry:
 
 
 class OneNormMaster(SupportVectorMaster):
-    """Restricted 1-norm master; see :class:`SupportVectorMaster` for the parameters."""
+    """Restricted 1-norm master; see :class:`SupportVectorMaster` for the parameters.
 
-    quadratic = False
+    Not for losses with a margin of their own choice (:func:`~cgboost.losses.nu_hinge`): they and
+    the penalty grow alike with α, so that the optimum would be 0 or unbounded;
+    :class:`~cgboost.masters.BudgetMaster` is the 1-norm form of these.
+    """
 
     def bound(self, state: MasterState, priced: Priced) -> float | None:
         """Dual objective at r/τ, where τ ≥ 1 is the largest score: r/τ violates no column."""
         tau = 1.0 + priced.max_excess
         if self.offset == "penalized":
             tau = max(tau, abs(state.pseudo_response.sum()))
-        return max(0.0, self.loss.gain(state.pseudo_response)) / tau
+        return max(0.0, self.loss.gain(state.pseudo_response / tau))
+
+    def _form(self) -> DualForm:
+        if not self.loss.shrinks:
+            raise ValueError(
+                "OneNormMaster needs a loss that is 0 or grows as the model shrinks to nothing: "
+                "a margin that the loss chooses itself needs a BudgetMaster"
+            )
+        return DualForm(two_sided=self.two_sided, offset=self.offset)
 
     def _penalty(self, coef: Vector, intercept: float) -> float:
         offset = abs(intercept) if self.offset == "penalized" else 0.0
         return float(np.abs(coef).sum()) + offset
 
-    def _entry(self, objective: float) -> OneNormEntry:
+    def _entry(self, objective: float, response: Vector) -> OneNormEntry:
         return OneNormEntry(two_sided=self.two_sided)

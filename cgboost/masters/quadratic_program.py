@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from cgboost.masters.dual_session import DualForm
 from cgboost.masters.support_vector import SupportVectorMaster
 from cgboost.protocols import MasterState, Priced
 
@@ -40,24 +41,29 @@ class TwoNormEntry:
 class TwoNormMaster(SupportVectorMaster):
     """Restricted 2-norm master; see :class:`SupportVectorMaster` for the parameters."""
 
-    quadratic = True
-
     def bound(self, state: MasterState, priced: Priced) -> float | None:
-        """Dual objective at t·r for the best t in [0, 1]; at t = 1 the gap is Prop. 4.1's."""
+        """Dual objective at t·r for the best t in [0, 1]; at t = 1 the gap is Prop. 4.1's.
+
+        With a margin of the loss's choice only t = 1 is feasible.
+        """
         response = state.pseudo_response
         assert isinstance(state.entry, TwoNormEntry)
-        curvature = 2.0 * priced.total_excess * state.entry.scale
+        curvature = 2.0 * priced.total_excess * state.entry.scale + self.loss.squared(response)
         if self.offset == "penalized":
             curvature += float(response.sum()) ** 2
-        gain = self.loss.gain(response)
-        if gain <= 0:
-            return 0.0
-        step = 1.0 if curvature <= gain else gain / curvature
+        gain, step = self.loss.linear_gain(response), 1.0
+        if self.loss.shrinks:
+            if gain <= 0:
+                return 0.0
+            step = 1.0 if curvature <= gain else gain / curvature
         return step * gain - 0.5 * step**2 * curvature
+
+    def _form(self) -> DualForm:
+        return DualForm(quadratic=True, two_sided=self.two_sided, offset=self.offset)
 
     def _penalty(self, coef: Vector, intercept: float) -> float:
         offset = intercept**2 if self.offset == "penalized" else 0.0
         return 0.5 * (float(coef @ coef) + offset)
 
-    def _entry(self, objective: float) -> TwoNormEntry:
+    def _entry(self, objective: float, response: Vector) -> TwoNormEntry:
         return TwoNormEntry(two_sided=self.two_sided, scale=max(1.0, abs(objective)))

@@ -1,4 +1,4 @@
-"""What the 1-norm and the 2-norm support-vector masters share: everything but the norm.
+"""What the support-vector masters share: everything but the penalty.
 
 [B] is Bi, Zhang, Bennett, *Column-Generation Boosting Methods for Mixture of Kernels*, KDD 2004.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import ClassVar, Literal, get_args
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from cgboost.columns import Column
 from cgboost.exceptions import MasterError
 from cgboost.losses import SupportVectorLoss
+from cgboost.masters.dual_session import DualForm
 from cgboost.masters.restricted_dual import DualPoint, RestrictedDual
 from cgboost.protocols import EntryRule, MasterState, Priced
 from solvers import LimitError, SolverError, Status
@@ -34,7 +35,7 @@ class SupportVectorMaster(ABC):
     Parameters
     ----------
     loss : SupportVectorLoss
-        Hinge or ε-insensitive, with C and the sample weights already in its box.
+        With C and the sample weights already in its box.
     coef : {"free", "nonneg"}
         Sign rule for the coefficients α.
     offset : {"none", "penalized", "free"}
@@ -43,8 +44,6 @@ class SupportVectorMaster(ABC):
     solver : str
         Any name of :func:`solvers.available_backends`, or ``"auto"``.
     """
-
-    quadratic: ClassVar[bool]
 
     def __init__(
         self,
@@ -63,13 +62,7 @@ class SupportVectorMaster(ABC):
         self.columns: list[Column] = []
         self._best: DualPoint | None = None
         self._setbacks = 0
-        self._dual = RestrictedDual(
-            loss,
-            quadratic=self.quadratic,
-            two_sided=self.two_sided,
-            offset=offset,
-            solver=solver,
-        )
+        self._dual = RestrictedDual(loss, self._form(), solver)
 
     def add(self, columns: Sequence[Column]) -> None:
         """Take new columns into the restricted problem."""
@@ -97,15 +90,17 @@ class SupportVectorMaster(ABC):
         else:
             self._setbacks = 0
         self._best = point
+        response = self.loss.feasible(point.response, balanced=self.offset == "free")
+        level = self.loss.level(point.output) if self.loss.level_is_offset else 0.0
         return MasterState(
             columns=tuple(self.columns),
             coef=point.coef,
-            intercept=point.intercept,
-            output=point.output,
-            pseudo_response=self.loss.feasible(point.response, balanced=self.offset == "free"),
+            intercept=point.intercept + level,
+            output=point.output + level,
+            pseudo_response=response,
             objective=objective,
             slack=self.loss.slack(point.output),
-            entry=self._entry(objective),
+            entry=self._entry(objective, response),
         )
 
     @abstractmethod
@@ -113,10 +108,13 @@ class SupportVectorMaster(ABC):
         """Lower bound on the optimum over *all* columns, from an exact pricing pass."""
 
     @abstractmethod
+    def _form(self) -> DualForm: ...
+
+    @abstractmethod
     def _penalty(self, coef: Vector, intercept: float) -> float: ...
 
     @abstractmethod
-    def _entry(self, objective: float) -> EntryRule: ...
+    def _entry(self, objective: float, response: Vector) -> EntryRule: ...
 
     def _objective(self, point: DualPoint) -> float:
         return self._penalty(point.coef, point.intercept) + self.loss.value(point.output)

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 import solvers
 from cgboost.estimators import base
 from cgboost.exceptions import MasterError
-from cgboost.masters import restricted_dual
+from cgboost.masters import dual_session
 from cgboost.monitoring import ProgressLine
 from tests.estimators.data import (
     PENALTIES,
@@ -239,7 +239,7 @@ def test_early_stopping_holds_out_rows():
 
 def failing_solver(monkeypatch, error, *, after):
     """Let every session raise ``error`` from the moment the returned callback has seen a round."""
-    opened, armed = restricted_dual.open_session, [after is None]
+    opened, armed = dual_session.open_session, [after is None]
 
     def opening(*arguments, **options):
         session = opened(*arguments, **options)
@@ -253,7 +253,7 @@ def failing_solver(monkeypatch, error, *, after):
         session.solve = solving
         return session
 
-    monkeypatch.setattr(restricted_dual, "open_session", opening)
+    monkeypatch.setattr(dual_session, "open_session", opening)
     return at_round(after, lambda: armed.__setitem__(0, True))
 
 

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 import cgboost.masters.restricted_dual as restricted_dual
 from cgboost.generation import ColumnGeneration
 from cgboost.losses import epsilon_insensitive, hinge
-from cgboost.masters.restricted_dual import AUXILIARY, RestrictedDual
-from cgboost.masters.sides import Sides
+from cgboost.masters.dual_session import DualSession
+from cgboost.masters.restricted_dual import RestrictedDual
 from cgboost.pricing import FeaturePricer
 from tests.problems import FORMULATIONS, Formulation, random_problem
 
@@ -29,17 +29,18 @@ def counts(monkeypatch: pytest.MonkeyPatch) -> dict[str, int]:
     """How often sides were frozen and thawed, and columns parked and fetched back."""
     counted: dict[str, int] = {}
 
-    def count(name: str) -> None:
-        original = getattr(RestrictedDual, name)
+    def count(owner: type, name: str) -> None:
+        original = getattr(owner, name)
 
-        def counting(self: RestrictedDual, *arguments: object) -> object:
+        def counting(self: object, *arguments: object) -> object:
             counted[name] = counted.get(name, 0) + 1
             return original(self, *arguments)
 
-        monkeypatch.setattr(RestrictedDual, name, counting)
+        monkeypatch.setattr(owner, name, counting)
 
-    for name in ("_thaw", "_freeze", "_thaw_nearest"):
-        count(name)
+    count(DualSession, "thaw")
+    count(DualSession, "freeze")
+    count(RestrictedDual, "_thaw_nearest")
     return counted
 
 
@@ -71,7 +72,7 @@ def test_the_working_sets_are_really_used(counts: dict[str, int]) -> None:
         problem = random_problem(4)
         master = formulation.master(problem.loss(formulation))
         ColumnGeneration(master, FeaturePricer(problem.H), tol=1e-8, columns_per_round=2).run()
-    assert min(counts[name] for name in ("_thaw", "_freeze", "_thaw_nearest")) > 10
+    assert min(counts[name] for name in ("thaw", "freeze", "_thaw_nearest")) > 10
 
 
 def test_idle_columns_leave_the_session_and_stay_in_the_answer(eager: None) -> None:
@@ -81,13 +82,13 @@ def test_idle_columns_leave_the_session_and_stay_in_the_answer(eager: None) -> N
     labels = np.where(H[:, 0] + H[:, 1] + rng.normal(size=60) > 0, 1.0, -1.0)
     master = Formulation("hinge", "l1", "free", "free").master(hinge(labels, np.ones(60)))
     result = ColumnGeneration(master, FeaturePricer(H), tol=1e-8, columns_per_round=5).run()
-    dual = master._dual
-    held = dual._holds[dual._holds >= 0]
+    session = master._dual.session
+    held = session.rows[session.rows >= 0]
     parked = np.setdiff1d(np.arange(len(result.coef)), held)
     assert parked.size > 0
     assert np.all(result.coef[parked] == 0)
-    assert dual._session.n_rows == len(dual._holds)
-    assert dual._session.n_columns == len(dual._contents)
+    assert session._session.n_rows == len(session.rows)
+    assert session._session.n_columns == len(session.kept)
 
 
 def test_a_frozen_session_holds_fewer_variables(eager: None) -> None:
@@ -97,8 +98,7 @@ def test_a_frozen_session_holds_fewer_variables(eager: None) -> None:
     labels = np.where(X[:, 0] + 0.3 * rng.normal(size=200) > 0, 1.0, -1.0)
     master = Formulation("hinge", "l1", "free", "free").master(hinge(labels, np.ones(200)))
     result = ColumnGeneration(master, FeaturePricer(X), tol=1e-8).run()
-    kept = master._dual._contents != AUXILIARY
-    assert kept.sum() < 100
+    assert len(master._dual.session.kept) < 100
     output = X[:, [column.key[1] for column in result.columns]] @ result.coef + result.intercept
     objective = np.abs(result.coef).sum() + np.maximum(0, 1 - labels * output).sum()
     assert result.objective == pytest.approx(objective, rel=1e-12)
@@ -108,11 +108,11 @@ def test_sides_of_hinge_and_tube() -> None:
     """One side a row for the hinge, two for the tube, none for a row of weight zero."""
     price = np.array([1.0, 0.0, 2.0])
     labels = np.array([1.0, 1.0, -1.0])
-    margin = Sides.of(hinge(labels, price))
+    margin = hinge(labels, price).sides
     np.testing.assert_array_equal(margin.row, [0, 2])
     np.testing.assert_array_equal(margin.sign, [1, -1])
     np.testing.assert_array_equal(margin.cap, [1, 2])
-    tube = Sides.of(epsilon_insensitive(labels, price, 0.1))
+    tube = epsilon_insensitive(labels, price, 0.1).sides
     np.testing.assert_array_equal(tube.row, [0, 2, 0, 2])
     np.testing.assert_array_equal(tube.response(np.array([1.0, 0.5, 0.25, 0.0])), [0.75, 0, 0.5])
     output = np.array([0.5, 0.0, -3.0])

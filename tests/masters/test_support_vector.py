@@ -150,7 +150,7 @@ def test_a_failing_first_solve_is_a_master_error_with_the_solvers_words() -> Non
 
             raise SolverFailure("numerical trouble")
 
-    master._dual._session = Broken()
+    master._dual.session._session = Broken()
     with pytest.raises(MasterError, match="numerical trouble"):
         ColumnGeneration(master, FeaturePricer(problem.H)).run()
 

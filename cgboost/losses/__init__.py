@@ -1,0 +1,23 @@
+"""Losses: what the model pays for its output, and the pseudo-response that follows."""
+
+from cgboost.losses.classification import (
+    hinge,
+    margin_distribution,
+    negative_margin,
+    nu_hinge,
+)
+from cgboost.losses.novelty import one_class
+from cgboost.losses.regression import epsilon_insensitive, nu_insensitive
+from cgboost.losses.support_vector import Mass, SupportVectorLoss
+
+__all__ = [
+    "Mass",
+    "SupportVectorLoss",
+    "epsilon_insensitive",
+    "hinge",
+    "margin_distribution",
+    "negative_margin",
+    "nu_hinge",
+    "nu_insensitive",
+    "one_class",
+]

@@ -1,0 +1,108 @@
+"""Losses of the margins m_i = y_i f_i, for labels y of ±1.
+
+[B] is Bi, Zhang, Bennett, *Column-Generation Boosting Methods for Mixture of Kernels*, KDD 2004.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cgboost.losses.checks import check_labels, check_nu, check_price
+from cgboost.losses.support_vector import Mass, SupportVectorLoss
+
+Vector = NDArray[np.float64]
+
+
+def hinge(labels: Vector, price: Vector) -> SupportVectorLoss:
+    """Hinge loss Σ price_i·max(0, 1 − m_i) ([B] eq. 4)."""
+    check_labels(labels)
+    check_price(labels, price)
+    return SupportVectorLoss(labels, *_box(labels, np.zeros(len(labels)), price))
+
+
+def nu_hinge(
+    labels: Vector,
+    price: Vector,
+    nu: float,
+    *,
+    balanced: bool,
+    smoothing: float = 0.0,
+) -> SupportVectorLoss:
+    """Hinge loss with a margin of its own: min over ρ of Σ price_i·max(0, ρ − m_i) − νPρ.
+
+    P = Σ price_i. At most a share ν of the rows (by price) has a margin below ρ, and at least a
+    share ν one of at most ρ (Schölkopf et al., Neural Computation 12, 2000; Demiriz et al., Machine
+    Learning 46, 2002, for the 1-norm).
+
+    Parameters
+    ----------
+    labels, price : ndarray of shape (n_rows,)
+    nu : float
+        In (0, 1].
+    balanced : bool
+        Whether the model has a free offset: then ν can be at most twice the share of the smaller
+        class.
+    smoothing : float
+        A positive number smooths the loss: the pseudo-response pays ½·smoothing·r_i²/price_i
+        (QRLP-Boost; Akkerman et al., TMLR 2025, with the uniform distribution as its centre).
+
+    Raises
+    ------
+    ValueError
+        If ν is too large for the classes; the message says how large it may be.
+    """
+    check_labels(labels)
+    check_price(labels, price)
+    check_nu(nu)
+    total = float(price.sum())
+    smaller = min(float(price[labels > 0].sum()), float(price[labels < 0].sum()))
+    if balanced and nu * total > 2.0 * smaller:
+        raise ValueError(
+            f"nu = {nu:g} is too large for these classes: with a free offset it can be at most "
+            f"twice the share of the smaller class, {2.0 * smaller / total:.4g}"
+        )
+    return SupportVectorLoss(
+        np.zeros(len(labels)),
+        *_box(labels, np.zeros(len(labels)), price),
+        curvature=_smooth(smoothing, price),
+        mass=Mass(nu * total),
+    )
+
+
+def negative_margin(
+    labels: Vector, price: Vector, *, margin: float, trade_off: float
+) -> SupportVectorLoss:
+    """Shortfall of margins against their sum: Σ price_i·(max(0, θ − m_i) + C·(θ − m_i)).
+
+    NM-Boost (Akkerman et al., TMLR 2025, arXiv 2507.18242), up to the constant Cθ Σ price_i. There
+    θ = 1/(number of columns) changes as columns come; here ``margin`` = θ is fixed, so that there
+    is one problem with one optimum.
+    """
+    check_labels(labels)
+    check_price(labels, price)
+    return SupportVectorLoss(
+        margin * labels, *_box(labels, trade_off * price, (1.0 + trade_off) * price)
+    )
+
+
+def margin_distribution(labels: Vector, price: Vector) -> SupportVectorLoss:
+    """Mean against variance of the margins: Σ price_i·½(1 − m_i)² = Σ price_i·(½m_i² − m_i + ½).
+
+    MD-Boost with the identity for the covariance (Shen, Li, IEEE Trans. Neural Networks 21, 2010).
+    """
+    check_labels(labels)
+    check_price(labels, price)
+    reach = np.where(price > 0, np.inf, 0.0)
+    return SupportVectorLoss(labels, -reach, reach, curvature=1.0 / np.where(price > 0, price, 1.0))
+
+
+def _box(labels: Vector, least: Vector, most: Vector) -> tuple[Vector, Vector]:
+    """The box least ≤ y_i r_i ≤ most."""
+    return np.where(labels < 0, -most, least), np.where(labels > 0, most, -least)
+
+
+def _smooth(smoothing: float, price: Vector) -> Vector | None:
+    if not 0 <= smoothing < np.inf:
+        raise ValueError(f"smoothing must be finite and not negative, got {smoothing!r}")
+    return smoothing / np.where(price > 0, price, 1.0) if smoothing else None

@@ -1,0 +1,139 @@
+"""Losses of support-vector machines, described by their dual.
+
+    loss(f) = max over r in R of  Σ r_i (target_i − f_i) − ε|r_i| − ½ curvature_i r_i²
+
+R is a box ``lower ≤ r ≤ upper``, perhaps with a *mass*: Σ|r| is given, or at most so much. So a
+loss is a target, a tube width ε and a set for the pseudo-response r = −∂loss/∂f. Hinge and
+ε-insensitive loss are two choices of the box; absolute and quantile loss are two more. The mass is
+the dual of a level that the model chooses itself, the margin ρ of ν-classification or the ε of
+ν-regression, and the ν of both is the mass as a share of the rows. Curvature smooths: the squared
+hinge, Huber.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cgboost.losses.filling import clip_to_sum, fill
+from cgboost.losses.sides import Sides
+
+Vector = NDArray[np.float64]
+
+BALANCED = 1e-15
+"""Σr this small beside Σ|r| counts as 0."""
+
+
+@dataclass(frozen=True)
+class Mass:
+    """Σ|r| = amount, or ≤ amount."""
+
+    amount: float
+    at_most: bool = False
+
+
+@dataclass(frozen=True)
+class SupportVectorLoss:
+    """A convex loss given by the set of its pseudo-responses.
+
+    Attributes
+    ----------
+    target : ndarray of shape (n_rows,)
+        ±1 for the hinge, the response for regression, 0 where the margin is a level.
+    lower, upper : ndarray of shape (n_rows,)
+        The box of the pseudo-response; its ends are the prices of one unit of error (C times the
+        sample weight). Where it does not contain 0 there may be no ε, curvature or mass.
+    epsilon : float
+        Half width of the tube inside which errors are free.
+    curvature : ndarray of shape (n_rows,) or None
+        Zero everywhere (None) or positive everywhere.
+    mass : Mass or None
+        With an exact mass every row must have one side.
+    level_is_offset : bool
+        Whether the level is to be taken for the model's offset (novelty detection).
+    """
+
+    target: Vector
+    lower: Vector
+    upper: Vector
+    epsilon: float = 0.0
+    curvature: Vector | None = None
+    mass: Mass | None = None
+    level_is_offset: bool = False
+
+    @property
+    def n_rows(self) -> int:
+        """Number of training rows."""
+        return len(self.target)
+
+    @cached_property
+    def sides(self) -> Sides:
+        """The dual variables."""
+        curvature = np.zeros(self.n_rows) if self.curvature is None else self.curvature
+        return Sides.of(self.target, self.lower, self.upper, curvature, self.epsilon)
+
+    @property
+    def shrinks(self) -> bool:
+        """Whether t·r is feasible for every feasible r and 0 ≤ t ≤ 1."""
+        return not self.sides.base.any() and (self.mass is None or self.mass.at_most)
+
+    def value(self, output: Vector) -> float:
+        """Total loss of the model output f, with the best level."""
+        sides, rate = self.sides, self.sides.rate(output)
+        u, _ = self._filled(rate)
+        constant = float(sides.base @ (self.target - output))
+        return constant + float(rate @ u) - 0.5 * float(sides.curvature @ u**2)
+
+    def level(self, output: Vector) -> float:
+        """The best level for the model output f: ε, or −ρ; 0 without a mass."""
+        return self._filled(self.sides.rate(output))[1]
+
+    def slack(self, output: Vector) -> Vector:
+        """Slack ξ of every row: how far f is on the side that costs, 0 where it is free."""
+        rate = self.sides.rate(output)
+        over = np.maximum(rate - self._filled(rate)[1], 0.0)
+        return np.bincount(self.sides.row, weights=over, minlength=self.n_rows).astype(np.float64)
+
+    def gain(self, response: Vector) -> float:
+        """Dual objective of a feasible pseudo-response, without the penalty's conjugate."""
+        return self.linear_gain(response) - 0.5 * self.squared(response)
+
+    def linear_gain(self, response: Vector) -> float:
+        """The part Σ target_i r_i − ε|r_i| of the gain."""
+        return float(self.target @ response - self.epsilon * np.abs(response).sum())
+
+    def squared(self, response: Vector) -> float:
+        """Σ curvature_i r_i², of which the gain loses half."""
+        return 0.0 if self.curvature is None else float(self.curvature @ response**2)
+
+    def feasible(self, response: Vector, *, balanced: bool) -> Vector:
+        """A pseudo-response near the given one that is feasible (and has Σr = 0 if ``balanced``).
+
+        A bound may only be computed at a feasible dual, and solvers deliver theirs up to a
+        tolerance. Without a mass it is the nearest one.
+        """
+        if self.mass is not None and not self.mass.at_most:
+            return self._of_exact_mass(response, self.mass.amount, balanced=balanced)
+        inside = np.clip(response, self.lower, self.upper)
+        if balanced and abs(inside.sum()) > BALANCED * np.abs(inside).sum():
+            inside = clip_to_sum(response, self.lower, self.upper, 0.0)
+        if self.mass is not None and (size := np.abs(inside).sum()) > self.mass.amount:
+            inside *= self.mass.amount / size
+        return inside
+
+    def _of_exact_mass(self, response: Vector, amount: float, *, balanced: bool) -> Vector:
+        sides, u = self.sides, self.sides.values(response)
+        parts = [sides.sign > 0, sides.sign < 0] if balanced else [np.ones(len(sides), dtype=bool)]
+        for part in parts:
+            nothing = np.zeros(np.count_nonzero(part))
+            u[part] = clip_to_sum(u[part], nothing, sides.cap[part], amount / len(parts))
+        return sides.response(u)
+
+    def _filled(self, rate: Vector) -> tuple[Vector, float]:
+        sides, mass = self.sides, self.mass
+        if mass is None:
+            return fill(rate, sides.cap, sides.curvature)
+        return fill(rate, sides.cap, sides.curvature, mass.amount, at_most=mass.at_most)

@@ -1,0 +1,97 @@
+"""The master with a budget: coefficients of a given total size.
+
+Primal   min loss(Hα + b)   with  Σ|α_j| [+ |b|] ≤ D
+Dual     max gain(r) − D·max_j |h_j·r|   (or max(0, h_j·r) where α ≥ 0),  r feasible for the loss
+
+This is the form of LPBoost with ν (Demiriz, Bennett, Shawe-Taylor, Machine Learning 46, 2002): with
+D = 1 the model is a convex combination of columns and its margin ρ is comparable between models.
+Σ|α| = 1 is asked for there; over columns that come with both signs that is the same. If α = 0 is
+optimal, no combination of columns has a positive margin for that ν.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cgboost.losses import SupportVectorLoss
+from cgboost.masters.dual_session import DualForm
+from cgboost.masters.support_vector import Offset, Sign, SupportVectorMaster
+from cgboost.protocols import MasterState, Priced
+
+Vector = NDArray[np.float64]
+
+FEASIBILITY = 1e-9
+"""Scores above the largest so far by this, relative to it, count as priced out."""
+
+
+@dataclass(frozen=True)
+class BudgetEntry:
+    """A column prices out when its score exceeds the largest among those in the master."""
+
+    two_sided: bool
+    largest: float
+    budget: float
+    scale: float
+
+    def excess(self, scores: Vector) -> Vector:
+        """D·(|s| − largest) relative to max(1, |objective|); the gap is at most the largest."""
+        over = (np.abs(scores) if self.two_sided else scores) - self.largest
+        significant = over > FEASIBILITY * max(1.0, self.largest)
+        return np.where(significant, self.budget * over / self.scale, 0.0)
+
+    def settled(self, score: float) -> float:
+        """± the largest score so far."""
+        return float(np.sign(score)) * self.largest if abs(score) > self.largest else score
+
+
+class BudgetMaster(SupportVectorMaster):
+    """Restricted master with Σ|α| ≤ budget; further parameters as :class:`SupportVectorMaster`.
+
+    Parameters
+    ----------
+    budget : float, default=1
+        The constant D.
+    """
+
+    def __init__(
+        self,
+        loss: SupportVectorLoss,
+        *,
+        budget: float = 1.0,
+        coef: Sign = "free",
+        offset: Offset = "free",
+        solver: str = "auto",
+    ) -> None:
+        if not 0 < budget < np.inf:
+            raise ValueError(f"budget must be positive and finite, got {budget!r}")
+        self.budget = budget
+        super().__init__(loss, coef=coef, offset=offset, solver=solver)
+
+    def bound(self, state: MasterState, priced: Priced) -> float | None:
+        """Dual objective at r, with the largest score of all columns."""
+        assert isinstance(state.entry, BudgetEntry)
+        known = state.entry.largest
+        largest = known + FEASIBILITY * max(1.0, known)
+        largest += priced.max_excess * state.entry.scale / self.budget
+        return self.loss.gain(state.pseudo_response) - self.budget * largest
+
+    def _form(self) -> DualForm:
+        return DualForm(budget=self.budget, two_sided=self.two_sided, offset=self.offset)
+
+    def _penalty(self, coef: Vector, intercept: float) -> float:
+        return 0.0
+
+    def _entry(self, objective: float, response: Vector) -> BudgetEntry:
+        scores = self._dual.scores(response)
+        largest = float((np.abs(scores) if self.two_sided else scores).max(initial=0.0))
+        if self.offset == "penalized":
+            largest = max(largest, abs(float(response.sum())))
+        return BudgetEntry(
+            two_sided=self.two_sided,
+            largest=largest,
+            budget=self.budget,
+            scale=max(1.0, abs(objective)),
+        )
