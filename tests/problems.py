@@ -57,22 +57,33 @@ class Problem:
 
     def optimum(self, formulation: Formulation) -> float:
         """Optimal value of the full problem, by an independent solver."""
+        problem = self.model(formulation)
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message="Solution may be inaccurate")
+            problem.solve(solver=cp.CLARABEL, tol_gap_abs=1e-10, tol_gap_rel=1e-10, tol_feas=1e-10)
+        if problem.status != cp.OPTIMAL and formulation.penalty == "l1":
+            problem.solve(solver=cp.HIGHS)  # a vertex, where an interior point method stops short
+        return float(problem.value)
+
+    def model(self, formulation: Formulation) -> cp.Problem:
+        """The full problem, with an error per row as a variable of its own.
+
+        Not ``cp.pos(1 - cp.multiply(labels, H @ alpha))``: CVXPY 1.9 takes the product to be 0 and
+        hands that to every solver that takes bounds, see ``docs/solvers.md``.
+        """
         alpha = cp.Variable(self.H.shape[1], nonneg=formulation.coef == "nonneg")
-        b = cp.Variable()
+        b, errors = cp.Variable(), cp.Variable(self.H.shape[0], nonneg=True)
         output = self.H @ alpha + (b if formulation.offset != "none" else 0.0)
         penalty = cp.norm1(alpha) if formulation.penalty == "l1" else cp.sum_squares(alpha) / 2
         if formulation.offset == "penalized":
             penalty += cp.abs(b) if formulation.penalty == "l1" else cp.square(b) / 2
         if formulation.loss == "hinge":
             labels = np.where(self.target > 0, 1.0, -1.0)
-            errors = cp.pos(1 - cp.multiply(labels, output))
+            limits = [errors >= 1 - cp.multiply(labels, output)]
         else:
-            errors = cp.pos(cp.abs(self.target - output) - self.epsilon)
-        problem = cp.Problem(cp.Minimize(penalty + self.price @ errors))
-        with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", message="Solution may be inaccurate")
-            problem.solve(solver=cp.CLARABEL, tol_gap_abs=1e-10, tol_gap_rel=1e-10, tol_feas=1e-10)
-        return float(problem.value)
+            apart = self.target - output
+            limits = [errors >= apart - self.epsilon, errors >= -apart - self.epsilon]
+        return cp.Problem(cp.Minimize(penalty + self.price @ errors), limits)
 
 
 def random_problem(seed: int) -> Problem:

@@ -7,6 +7,7 @@ where PIQP is not installed.
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 from importlib.util import find_spec
 from typing import Any
@@ -31,6 +32,9 @@ from solvers.status import Status
 
 OPTIONS = {"max_iterations", "eliminate", "polish"}
 CERTIFIED = {Status.INFEASIBLE, Status.UNBOUNDED}
+OUT_OF_TIME = (Status.TIME_LIMIT, Status.ITERATION_LIMIT)
+"""Of an answer and the one before it: the time limit is the better reason for having none."""
+LEAST_TIME = 1e-9  # no solver takes a limit of 0
 
 
 class AutoBackend:
@@ -139,13 +143,17 @@ class AutoSession:
 def solve_with_best_available(program: Program, request: Request) -> Answer:
     """Ask PIQP, Clarabel and OSQP in turn until one is conclusive; else keep the first answer.
 
-    PIQP may run to its limit on an infeasible program, so only its "solved" is conclusive.
+    PIQP may run to its limit on an infeasible program, so only its "solved" is conclusive. Each is
+    given the time that is left, and where there is none the time limit is the answer.
     """
+    end = time.perf_counter() + (np.inf if request.time_limit is None else request.time_limit)
     first: Answer | None = None
     failure: SolverFailure | None = None
     for backend in (PIQP, CLARABEL, OSQP):
         if not backend.is_installed:
             continue
+        if request.time_limit is not None:
+            request = replace(request, time_limit=max(end - time.perf_counter(), LEAST_TIME))
         try:
             answer = ask(backend.engine, program, request, backend.name)
         except SolverFailure as error:
@@ -154,7 +162,8 @@ def solve_with_best_available(program: Program, request: Request) -> Answer:
         answer = replace(answer, backend=backend.name)
         if answer.status is Status.OPTIMAL or (answer.status in CERTIFIED and backend is not PIQP):
             return answer
-        first = first or answer
+        if first is None or (answer.status, first.status) == OUT_OF_TIME:
+            first = answer
     if first is not None:
         return first
     raise failure or MissingBackendError("no quadratic solver is installed: pip install clarabel")

@@ -6,6 +6,9 @@ Importing CVXPY takes a second or more; it happens when a name with the prefix i
 
 CVXPY's dual value of an inequality is >= 0 whichever way it points, and that of an equation is
 minus the derivative with respect to its right-hand side.
+
+Only affine constraints are written, and bounds as constraints: where CVXPY 1.9 makes variables of
+its own (for a maximum, a norm) it may give them false bounds, see ``docs/solvers.md``.
 """
 
 from __future__ import annotations
@@ -123,12 +126,27 @@ def solve_with_cvxpy(solver: str, program: Program, request: Request) -> Answer:
     with warnings.catch_warnings():  # "may be inaccurate": the session checks that itself
         warnings.simplefilter("ignore", UserWarning)
         problem.solve(solver=solver, **_options(solver, request))
+    stats = problem.solver_stats
+    iterations = max(0, int(stats.num_iters or 0))
     status = _STATUS.get(problem.status, Status.FAILED)
+    if status in (Status.INACCURATE, Status.ITERATION_LIMIT):
+        status = _limit(request, iterations, stats.solve_time or 0.0) or status
     point = None
     if x.value is not None and np.all(np.isfinite(x.value)):
         point = Point(np.asarray(x.value), _row_duals(program, rows, constraints))
-    iterations = max(0, int(problem.solver_stats.num_iters or 0))
     return Answer(status, problem.status, point, iterations)
+
+
+def _limit(request: Request, iterations: int, seconds: float) -> Status | None:
+    """Return the limit that was asked for and reached.
+
+    CVXPY has one word for both limits, and calls the point that SCS has by then inaccurate.
+    """
+    if request.time_limit is not None and seconds >= request.time_limit:
+        return Status.TIME_LIMIT
+    if request.max_iterations is not None and iterations >= request.max_iterations:
+        return Status.ITERATION_LIMIT
+    return None
 
 
 def _row_duals(program: Program, rows: Sides, constraints: list[Any]) -> Any:

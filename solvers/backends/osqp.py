@@ -8,6 +8,7 @@ polishing fails, it continues to a tolerance a hundred times tighter.
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,8 @@ SECOND_TRY = 1e-2
 CERTIFICATE_TOLERANCE = 1e-7  # at OSQP's 1e-4 a bounded problem (PRIMALC8) was called unbounded
 MAX_ITERATIONS = 20_000
 MORE_ITERATIONS = 100_000
+UNTIL_TIME_IS_UP = 2**31 - 1  # the largest integer OSQP takes
+LEAST_TIME = 1e-9  # OSQP refuses a limit of 0
 POLISHED = 1
 
 _STATUS = {
@@ -53,7 +56,8 @@ def solve_with_osqp(program: Program, request: Request) -> Answer:
     bounded = np.flatnonzero(np.isfinite(program.lower) | np.isfinite(program.upper))
     run = _Run(_data(program, bounded), _settings(request))
     start = None if request.guess is None else _start(program, bounded, request.guess)
-    run.solve(start, may_continue=request.max_iterations is None and request.time_limit is None)
+    is_limited = request.max_iterations is not None or "max_iter" in request.options
+    run.solve(start, may_continue=not is_limited)
     status = _STATUS.get(run.ending, Status.FAILED)
     result, point = run.result, None
     if status in _WITH_POINT:  # elsewhere x and y hold a filler that is not NaN
@@ -63,18 +67,21 @@ def solve_with_osqp(program: Program, request: Request) -> Answer:
 
 
 class _Run:
-    """One problem, solved until good enough.
+    """One problem, solved until good enough or until its time is up.
 
     A solve that runs out of iterations starts again from its last point with a fixed step size:
     the adaptive one may oscillate for ever, even on a linear program with four variables (and
-    cannot be switched off later). A solved one is polished; where that fails, it goes on to a
-    tighter tolerance. Polishing is a second call, because with no active row OSQP has nothing to
-    polish and prints so whatever `verbose` says.
+    cannot be switched off later). With a time limit this second solve has no other limit. A solved
+    problem is polished; where that fails, it goes on to a tighter tolerance. Polishing is a second
+    call, because with no active row OSQP has nothing to polish and prints so whatever `verbose`
+    says. OSQP counts the time of each call, so each is given what is left.
     """
 
     def __init__(self, data: dict[str, Any], settings: dict[str, Any]) -> None:
         self._data = data
         self._settings = settings
+        self._is_timed = "time_limit" in settings
+        self._end = time.perf_counter() + settings.get("time_limit", np.inf)
         self.iterations = 0
         self.ending = ""
         self.result: Any = None
@@ -85,9 +92,7 @@ class _Run:
         self._set_up(start)
         self._continue()
         if may_continue and self.ending in {"OSQP_MAX_ITER_REACHED", "OSQP_SOLVED_INACCURATE"}:
-            last = {"x": self.result.x.copy(), "y": self.result.y.copy()}
-            self._set_up(last, adaptive_rho=False, max_iter=MORE_ITERATIONS)
-            self._continue()
+            self._start_again()
         if self._settings["polishing"] and self.ending == "OSQP_SOLVED":
             self._polish()
 
@@ -95,12 +100,18 @@ class _Run:
         import osqp
 
         self._solver = osqp.OSQP()
+        settings = self._settings | self._time_left() | {"polishing": False} | changes
         try:
-            self._solver.setup(**self._data, **self._settings | {"polishing": False} | changes)
+            self._solver.setup(**self._data, **settings)
         except (TypeError, ValueError) as error:  # OSQP's own words for an unknown setting
             raise OptionError(f"osqp rejects an option: {error}", backend="osqp") from error
         if start is not None:
             self._solver.warm_start(**start)
+
+    def _time_left(self) -> dict[str, float]:
+        if not self._is_timed:
+            return {}
+        return {"time_limit": max(self._end - time.perf_counter(), LEAST_TIME)}
 
     def _continue(self) -> None:
         from osqp import SolverStatus
@@ -109,13 +120,22 @@ class _Run:
         self.ending = SolverStatus(self.result.info.status_val).name
         self.iterations += int(self.result.info.iter)
 
+    def _start_again(self) -> None:
+        before = self.result, self.ending
+        last = {"x": self.result.x.copy(), "y": self.result.y.copy()}
+        limit = UNTIL_TIME_IS_UP if self._is_timed else MORE_ITERATIONS
+        self._set_up(last, adaptive_rho=False, max_iter=limit)
+        self._continue()
+        self._solver.update_settings(max_iter=MORE_ITERATIONS)  # enough for the polish
+        if self.ending == "OSQP_TIME_LIMIT_REACHED" and before[1] == "OSQP_SOLVED_INACCURATE":
+            self.result, self.ending = before
+
     def _polish(self) -> None:
         can_polish = self._is_at_bounds()
-        self._solver.update_settings(polishing=can_polish)
         for tightening in (1.0, SECOND_TRY) if can_polish else (SECOND_TRY,):
             before = self.result
             eps = {name: tightening * self._settings[name] for name in ("eps_abs", "eps_rel")}
-            self._solver.update_settings(**eps)
+            self._solver.update_settings(polishing=can_polish, **eps, **self._time_left())
             self._continue()
             if self.ending != "OSQP_SOLVED":
                 self.result, self.ending = before, "OSQP_SOLVED"

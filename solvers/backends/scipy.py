@@ -58,13 +58,16 @@ def _linprog(program: Program, request: Request) -> Answer:
 def _milp(program: Program, request: Request) -> Answer:
     from scipy.optimize import Bounds, LinearConstraint, milp
 
-    result = milp(
-        program.cost,
-        integrality=program.integrality,
-        bounds=Bounds(program.lower, program.upper),
-        constraints=LinearConstraint(program.matrix, program.row_lower, program.row_upper),
-        options=_milp_options(request),
-    )
+    form = {
+        "integrality": program.integrality,
+        "bounds": Bounds(program.lower, program.upper),
+        "constraints": LinearConstraint(program.matrix, program.row_lower, program.row_upper),
+    }
+    options = _milp_options(request)
+    result = milp(program.cost, **form, options=options)
+    if result.status == UNCLEAR and "presolve" not in options:
+        options["presolve"] = False
+        result = milp(program.cost, **form, options=options)
     point = None
     if result.x is not None:
         point = Point(result.x, np.full(program.n_rows, np.nan))

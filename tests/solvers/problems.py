@@ -53,6 +53,12 @@ def master(n_rows: int, n_columns: int, seed: int = 0, *, sparse: bool = False) 
     )
 
 
+def dense_linear_program() -> Program:
+    """Return a linear program that takes more than one iteration."""
+    rng = np.random.default_rng(0)
+    return Program(rng.normal(size=40), rng.normal(size=(30, 40)), -1, 1, -1, 1)
+
+
 LINEAR = [
     Case("upper rows", Program([-1, -2], [[1, 1], [1, 3]], -INF, [4, 6]), -5.0, (), True),
     Case("lower rows", Program([2, 3], [[1, 1], [1, 3]], [4, 6]), 9.0, (), True),
@@ -115,4 +121,32 @@ UNSOLVABLE = [
     Case("no columns", Program([], np.zeros((1, 0)), 1, 2), errors=_NO_POINT),
     Case("ray", Program([-1, 0], [[1, -1]], -INF, 1), errors=_NO_BOUND),
     Case("no rows", Program([-1.0]), errors=_NO_BOUND),
+]
+UNSOLVABLE_QUADRATIC = [
+    Case(
+        "contradicting rows",
+        Program([1, 0], [[1, 1], [1, 1]], [2, -INF], [INF, 1], -INF, INF, [1, 1]),
+        errors=_NO_POINT,
+    ),
+    Case("row against bounds", Program([1, 1], [[1, 1]], 3, INF, 0, 1, [1, 0]), errors=_NO_POINT),
+    Case("linear ray", Program([-1, 0], [[0, 1]], -INF, 1, 0, INF, [0, 1]), errors=_NO_BOUND),
+    Case(
+        "ray of a singular matrix",
+        Program([-1, -1], [[1, -1]], -1, 1, -INF, INF, [[1, -1], [-1, 1]]),
+        errors=_NO_BOUND,
+    ),
+    Case("no rows", Program([0, -1], quadratic=[1, 0]), errors=_NO_BOUND),
+]
+UNSOLVABLE_INTEGER = [
+    Case(
+        "no integer in between",
+        Program([1, 1], [[2, 2]], 1, 1, 0, 5, None, True),
+        errors=_NO_POINT,
+    ),
+    Case(
+        "row against bounds",
+        Program([1, 1], [[1, 1]], 3, INF, 0, 1, None, True),
+        errors=_NO_POINT,
+    ),
+    Case("ray", Program([-1, -1], [[1, -1]], -INF, 1, 0, INF, None, True), errors=_NO_BOUND),
 ]

@@ -1,11 +1,23 @@
 """The name "auto": by the class of the program, and again when it changes."""
 
 import sys
+from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from solvers import MissingBackendError, OptionError, Program, open_session, solve
+from solvers import (
+    LimitError,
+    MissingBackendError,
+    OptionError,
+    Program,
+    Status,
+    open_session,
+    solve,
+)
+from solvers.backends import auto
+from solvers.engine import Answer
 from solvers.errors import UnsupportedProblemError
 
 
@@ -54,3 +66,24 @@ def test_options_of_one_solver_are_refused():
     """Nobody could say which solver they are for."""
     with pytest.raises(OptionError, match="name a solver"):
         open_session(Program([1.0]), presolve="on")
+
+
+def test_the_solvers_share_one_time_limit(monkeypatch):
+    """Each is given what the ones before it left, and the time limit is the reason in the end."""
+    limits, clock = [], [0.0]
+
+    def mock(backend, status):
+        def engine(_program, request):
+            limits.append(request.time_limit)
+            clock[0] += 4.0
+            return Answer(status, "words")
+
+        return replace(backend, package="numpy", engine=engine)
+
+    endings = (Status.ITERATION_LIMIT, Status.INACCURATE, Status.TIME_LIMIT)
+    for name, status in zip(("PIQP", "CLARABEL", "OSQP"), endings, strict=True):
+        monkeypatch.setattr(auto, name, mock(getattr(auto, name), status))
+    monkeypatch.setattr(auto, "time", SimpleNamespace(perf_counter=lambda: clock[0]))
+    with pytest.raises(LimitError, match="osqp: time limit"):
+        solve(Program([-1.0], quadratic=[1.0]), time_limit=7.0)
+    assert limits == [7.0, 3.0, auto.LEAST_TIME]

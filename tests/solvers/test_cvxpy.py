@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from solvers import LimitError, OptionError, Program, get_backend, open_session, solve
+from solvers import LimitError, OptionError, Program, Status, get_backend, open_session, solve
 from tests.solvers.problems import master
 
 cvxpy = pytest.importorskip("cvxpy")
@@ -32,6 +32,18 @@ def test_the_named_solver_is_the_one_used():
     """CVXPY would choose an interior point method for a linear program; the name decides."""
     program = Program([-1, -2], [[1, 1], [1, 3]], -np.inf, [4, 6])
     assert solve(program, "cvxpy:SCIPY").x == pytest.approx([3.0, 1.0], abs=1e-12)
+
+
+@pytest.mark.parametrize("name", ["HIGHS", "SCIPY", "PIQP"])
+def test_an_optimum_of_another_problem_is_found_out(monkeypatch, name):
+    """Where CVXPY passes false bounds on, its solver's "optimal" is not ours."""
+    false = cvxpy.Variable(2, bounds=[[0.0, 1.0], [2.0, 1.0]])
+    monkeypatch.setattr("solvers.backends.cvxpy.variable", lambda *_: false)
+    program = Program([-2, -1], [[1, 1], [1, 3]], -np.inf, [4, 6])
+    found = open_session(program, f"cvxpy:{name}", polish=False).solve()
+    assert found.message == "optimal"
+    assert found.objective == pytest.approx(-5.0, abs=1e-6)
+    assert found.status is Status.INACCURATE
 
 
 @pytest.mark.parametrize("name", ["CLARABEL", "OSQP", "PIQP"])

@@ -8,7 +8,7 @@ import pytest
 
 from solvers import Program, ProgramError, solve
 from solvers.modelling import put_back
-from tests.solvers.problems import LINEAR, QUADRATIC, Case
+from tests.solvers.problems import BY_CLASS, LINEAR, QUADRATIC, Case
 
 SEEDS = range(12)
 SOLVABLE = [
@@ -97,6 +97,17 @@ def test_objectives_agree_at_every_point(seed):
     assert problem.objective.value == pytest.approx(program.objective_value(x))
     assert back.objective_value(x) == pytest.approx(program.objective_value(x))
     assert solve(back).objective == pytest.approx(solve(program).objective, abs=1e-7)
+
+
+@pytest.mark.parametrize("solver", BY_CLASS["lp"])
+def test_cvxpys_false_bounds_of_a_hinge_do_not_get_through(solver):
+    """CVXPY 1.9.3 itself says 1 with solvers that take bounds: its interval of y * Hx is [0, 0]."""
+    x, y, H = cp.Variable(2), np.ones(1), np.array([[1.0, -1.0]])
+    problem = cp.Problem(cp.Minimize(0.1 * cp.norm1(x) + cp.sum(cp.pos(1 - cp.multiply(y, H @ x)))))
+    solution = solve(Program.from_cvxpy(problem), solver)
+    assert solution.objective == pytest.approx(0.1, abs=1e-6)
+    assert put_back(problem, solution) == pytest.approx(0.1, abs=1e-6)
+    assert H @ x.value == pytest.approx(1.0, abs=1e-5)
 
 
 def test_integers_reach_cvxpy():

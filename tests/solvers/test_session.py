@@ -7,16 +7,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from solvers import (
-    LimitError,
     Program,
     ProgramError,
     Session,
-    Status,
     UnsupportedProblemError,
+    get_backend,
     open_session,
     solve,
 )
-from tests.solvers.problems import NATIVE, master
+from tests.solvers.problems import ALL, BY_CLASS, NATIVE, master
 
 BOX = 3.0
 MOVES = ("columns", "rows", "drop columns", "drop rows", "cost", "column bounds", "row bounds")
@@ -25,22 +24,25 @@ MOVES = ("columns", "rows", "drop columns", "drop rows", "cost", "column bounds"
 class Mirror:
     """The same updates done with plain NumPy on a program that 0 always satisfies."""
 
-    def __init__(self, seed):
+    def __init__(self, seed, is_quadratic=False):
         self.rng = np.random.default_rng(seed)
         self.a = self.rng.normal(size=(2, 4))
         self.c = self.rng.normal(size=4)
         self.rows = [-self.rng.random(2), self.rng.random(2)]
         self.columns = [-BOX * self.rng.random(4), BOX * self.rng.random(4)]
+        self.p = self.rng.random(4) if is_quadratic else None
 
     def program(self):
-        return Program(self.c, self.a, *self.rows, *self.columns)
+        return Program(self.c, self.a, *self.rows, *self.columns, self.p)
 
     def apply(self, move, session):
         rng, (m, n), k = self.rng, self.a.shape, self.rng.integers(1, 3)
         if move == "columns":
             block, cost = rng.normal(size=(m, k)), rng.normal(size=k)
             low, high = -rng.random(k), rng.random(k)
-            session.add_columns(cost, block, lower=low, upper=high)
+            p = None if self.p is None else rng.random(k)
+            session.add_columns(cost, block, lower=low, upper=high, quadratic=p)
+            self.p = None if self.p is None else np.append(self.p, p)
             self.a, self.c = np.hstack([self.a, block]), np.append(self.c, cost)
             self.columns = [np.append(self.columns[0], low), np.append(self.columns[1], high)]
         elif move == "rows":
@@ -53,6 +55,7 @@ class Mirror:
             session.remove_columns(gone)
             self.a, self.c = np.delete(self.a, gone, axis=1), np.delete(self.c, gone)
             self.columns = [np.delete(bound, gone) for bound in self.columns]
+            self.p = None if self.p is None else np.delete(self.p, gone)
         elif move == "drop rows" and m > 0:
             gone = rng.permutation(m)[:2]
             session.remove_rows(gone)
@@ -79,19 +82,15 @@ def assert_same_program(found, expected):
     """Every number of the two programs is the same."""
     for name in ("cost", "lower", "upper", "row_lower", "row_upper"):
         np.testing.assert_array_equal(getattr(found, name), getattr(expected, name))
+    assert found.is_qp == expected.is_qp
+    if expected.is_qp and np.ndim(expected.quadratic) == 1:
+        np.testing.assert_array_equal(found.quadratic, expected.quadratic)
     matrix = found.matrix.toarray() if sp.issparse(found.matrix) else found.matrix
     np.testing.assert_array_equal(matrix, expected.matrix)
 
 
-@pytest.mark.parametrize("solver", NATIVE)
-@settings(max_examples=25, deadline=None)
-@given(
-    seed=st.integers(0, 10**6),
-    moves=st.lists(st.tuples(st.sampled_from(MOVES), st.booleans()), min_size=1, max_size=8),
-)
-def test_any_sequence_of_updates_equals_starting_over(solver, seed, moves):
-    """Program and optimum of a live session are those of the program built in one go."""
-    mirror = Mirror(seed)
+def check_updates(mirror, solver, moves):
+    """Do the moves to a session and to its mirror, and compare program and optimum in the end."""
     session = open_session(mirror.program(), solver)
     for move, solves_between in moves:
         mirror.apply(move, session)
@@ -100,8 +99,30 @@ def test_any_sequence_of_updates_equals_starting_over(solver, seed, moves):
     expected = mirror.program()
     assert_same_program(session.program, expected)
     assert (session.n_rows, session.n_columns) == expected.matrix.shape
-    reference = solve(expected, "highs").objective
+    reference = solve(expected, "clarabel" if expected.is_qp else "highs").objective
     assert session.solve().objective == pytest.approx(reference, abs=1e-5)
+
+
+@pytest.mark.parametrize("solver", NATIVE)
+@settings(max_examples=25, deadline=None)
+@given(
+    seed=st.integers(0, 10**6),
+    moves=st.lists(st.tuples(st.sampled_from(MOVES), st.booleans()), min_size=1, max_size=8),
+    is_quadratic=st.booleans(),
+)
+def test_any_sequence_of_updates_equals_starting_over(solver, seed, moves, is_quadratic):
+    """Program and optimum of a live session are those of the program built in one go."""
+    can = solver in BY_CLASS["qp"]
+    check_updates(Mirror(seed, is_quadratic and can), solver, moves)
+
+
+@pytest.mark.parametrize(
+    ("kind", "solver"), [(kind, solver) for kind in ("lp", "qp") for solver in BY_CLASS[kind]]
+)
+def test_all_updates_in_turn_equal_starting_over(kind, solver):
+    """Every kind of update once in each of two orders, with every solver there is."""
+    for seed, order in enumerate((MOVES, MOVES[::-1])):
+        check_updates(Mirror(seed, kind == "qp"), solver, [(move, True) for move in order])
 
 
 @pytest.mark.parametrize("solver", ["auto", "clarabel", "osqp", "piqp", "cvxpy:CLARABEL"])
@@ -166,34 +187,29 @@ def test_a_quadratic_column_is_refused_by_a_linear_backend(solver):
     assert session.solve().objective == pytest.approx(-2.0)
 
 
-def dense_linear_program():
-    """A program that takes more than one iteration."""
+WARM = [name for name in ALL if "warm-start" in get_backend(name).capabilities]
+SMALL_UPDATES = {
+    "columns": lambda s, v: s.add_columns([0.1], 0.1 * v[:60, None], upper=1.0),
+    "rows": lambda s, v: s.add_rows(0.1 * v[None, :40], -1.0, 1.0),
+    "cost": lambda s, v: s.change_cost([0], s.program.cost[0] + 0.01 * v[0]),
+    "column bounds": lambda s, _: s.change_column_bounds([0], -1.01, 1.01),
+    "row bounds": lambda s, _: s.change_row_bounds([0], -1.01, 1.01),
+    "removal": lambda s, _: (s.remove_columns([7]), s.remove_rows([7])),
+}
+
+
+@pytest.mark.parametrize("update", SMALL_UPDATES)
+@pytest.mark.parametrize("solver", ["auto", *WARM])
+def test_a_warm_start_takes_fewer_iterations(solver, update):
+    """After a small update a solved session needs less than one that starts from nothing."""
     rng = np.random.default_rng(0)
-    return Program(rng.normal(size=40), rng.normal(size=(30, 40)), -1, 1, -1, 1)
-
-
-@pytest.mark.parametrize("solver", NATIVE)
-def test_an_iteration_limit_raises_with_the_last_point(solver):
-    """A limit is an error of its own type, never a solution that looks like one."""
-    session = open_session(dense_linear_program(), solver, max_iterations=1)
-    with pytest.raises(LimitError, match="iteration limit") as caught:
-        session.solve()
-    assert caught.value.status is Status.ITERATION_LIMIT
-    last = caught.value.solution
-    assert last is None or (last.x.shape == (40,) and last.status is Status.ITERATION_LIMIT)
-
-
-@pytest.mark.parametrize("solver", ["auto", "highs", "clarabel", "osqp", "scipy"])
-def test_after_a_time_limit_the_session_solves_on(solver):
-    """A limit belongs to one solve; the next one is not affected (HiGHS counts over its life)."""
-    session = open_session(dense_linear_program(), solver)
-    for _ in range(2):
-        with pytest.raises(LimitError, match="time limit") as caught:
-            session.solve(time_limit=1e-9)
-        assert caught.value.status is Status.TIME_LIMIT
-    expected = solve(dense_linear_program(), "highs").objective
-    assert session.solve(time_limit=100.0).objective == pytest.approx(expected, abs=1e-5)
-    assert session.solve().objective == pytest.approx(expected, abs=1e-5)
+    data = rng.normal(size=40), rng.normal(size=(60, 40)), -1, 1, -1, 1
+    session = open_session(Program(*data, np.ones(40) if solver == "osqp" else None), solver)
+    session.solve()
+    SMALL_UPDATES[update](session, rng.normal(size=60))
+    warm, cold = session.solve(), solve(session.program, solver)
+    assert warm.iterations < cold.iterations
+    assert warm.objective == pytest.approx(cold.objective, abs=1e-6)
 
 
 @pytest.mark.parametrize("solver", NATIVE)
