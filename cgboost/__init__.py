@@ -6,6 +6,7 @@ out and the duality gap certifies the answer.
 
 from cgboost.estimators import (
     CGBoostClassifier,
+    CGBoostOutlierDetector,
     CGBoostRegressor,
     LPBoostClassifier,
     LPBoostRegressor,
@@ -18,6 +19,7 @@ __version__ = "0.1.0"
 __all__ = [
     "RBF",
     "CGBoostClassifier",
+    "CGBoostOutlierDetector",
     "CGBoostRegressor",
     "ColumnGeneration",
     "KernelLibrary",

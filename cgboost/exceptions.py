@@ -40,6 +40,10 @@ class KernelScaleWarning(UserWarning):
     """Kernels of one library differ so much in scale that the penalty ignores some of them."""
 
 
+class TrivialModelWarning(UserWarning):
+    """The optimal model has no columns: it predicts the same for every row."""
+
+
 def warn_caller(message: str, category: type[Warning]) -> None:
     """Give a warning that points at the line outside this package that led to it."""
     level = 1

@@ -2,6 +2,13 @@
 
 from cgboost.estimators.classifier import CGBoostClassifier
 from cgboost.estimators.lp_boost import LPBoostClassifier, LPBoostRegressor
+from cgboost.estimators.outlier_detector import CGBoostOutlierDetector
 from cgboost.estimators.regressor import CGBoostRegressor
 
-__all__ = ["CGBoostClassifier", "CGBoostRegressor", "LPBoostClassifier", "LPBoostRegressor"]
+__all__ = [
+    "CGBoostClassifier",
+    "CGBoostOutlierDetector",
+    "CGBoostRegressor",
+    "LPBoostClassifier",
+    "LPBoostRegressor",
+]

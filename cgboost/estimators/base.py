@@ -8,6 +8,7 @@ is made of two halves: a loss, which says what y means, and a source of columns.
     BaseBoost                    parameters, fit, staged outputs, fitted attributes
     ├── HingeClassification      hinge loss; several classes: one run each, over one pool
     ├── TubeRegression           ε-insensitive loss
+    ├── NoveltyDetection         one-class loss
     ├── BaseCGBoost              columns from a kernel library
     └── BaseLPBoost              columns from stumps or weak learners
 """
@@ -19,7 +20,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -30,25 +31,19 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from cgboost.estimators.fitted import FittedRun, Table, stacked
 from cgboost.estimators.parameters import (
     check_callbacks,
-    check_choice,
     check_count,
     check_number,
     check_random_state,
-    check_solver,
     check_verbose,
 )
 from cgboost.estimators.rows import FLOATS, EvalSet, Held, Matrix, Rows, Vector, check_eval_set
-from cgboost.exceptions import warn_caller
+from cgboost.exceptions import TrivialModelWarning, warn_caller
 from cgboost.generation import Callback, ColumnGeneration
 from cgboost.history import Round, StopReason
 from cgboost.losses import SupportVectorLoss
-from cgboost.masters import OneNormMaster, TwoNormMaster
-from cgboost.masters.support_vector import Sign
+from cgboost.masters.support_vector import Offset
 from cgboost.monitoring import EarlyStopping, ProgressLine, Score, ValidationMonitor
-from cgboost.protocols import Pricer
-
-MASTERS = {"l1": OneNormMaster, "l2": TwoNormMaster}
-PROBLEMS = {"l1": "lp", "l2": "qp"}
+from cgboost.protocols import Master, Pricer
 
 DEFAULT_SHARE = 0.02
 """Columns a round as a share of the training rows, measured best at 1 to 2 %."""
@@ -74,9 +69,6 @@ class BaseBoost(BaseEstimator):
     """
 
     _: KW_ONLY
-    C: float = 1.0
-    penalty: Literal["l1", "l2"] = "l2"
-    offset: Literal["none", "penalized", "free"] = "free"
     columns_per_round: int | None = None
     max_columns: int | None = None
     tol: float = 1e-4
@@ -132,7 +124,7 @@ class BaseBoost(BaseEstimator):
         started = time.perf_counter()
         with _unchanged_on_failure(self):
             self._check_parameters()
-            X, y = validate_data(self, X, y, dtype=FLOATS, y_numeric=self._y_numeric)
+            X, y = self._validated(X, y)
             rows = self._usable(Rows.of(X, self._learn(y), sample_weight))
             held = check_eval_set(self, eval_set)
             if held is not None:
@@ -141,11 +133,22 @@ class BaseBoost(BaseEstimator):
                 rows, held = self._hold_out(rows)
             self._keep(self._run_all(self._pool(rows), rows, held, started), rows)
             self._warn_if_cut_short()
+            self._warn_if_trivial()
         return self
 
     # ------------------------------------------------------------------ what a subclass says
 
     _y_numeric: ClassVar[bool] = False
+
+    @property
+    @abstractmethod
+    def _offset(self) -> Offset: ...
+
+    def _validated(self, X: Any, y: Any) -> tuple[Matrix, Any]:
+        checked: tuple[Matrix, Any] = validate_data(
+            self, X, y, dtype=FLOATS, y_numeric=self._y_numeric
+        )
+        return checked
 
     @abstractmethod
     def _learn(self, y: NDArray[Any]) -> NDArray[Any]:
@@ -160,7 +163,20 @@ class BaseBoost(BaseEstimator):
         """The target of every run of the loop, each of shape (n_rows,)."""
 
     @abstractmethod
-    def _loss(self, target: Vector, price: Vector) -> SupportVectorLoss: ...
+    def _loss(self, target: Vector, weights: Vector) -> SupportVectorLoss: ...
+
+    @property
+    @abstractmethod
+    def _trade_off(self) -> str:
+        """The parameter that weighs the loss against the penalty, and its value."""
+
+    @property
+    @abstractmethod
+    def _program(self) -> str:
+        """What a solver must be able to solve: "lp" or "qp"."""
+
+    @abstractmethod
+    def _master(self, loss: SupportVectorLoss) -> Master: ...
 
     _scores: ClassVar[dict[str, Score]]
     """Validation scores by name; early stopping watches the first."""
@@ -175,10 +191,6 @@ class BaseBoost(BaseEstimator):
     @abstractmethod
     def _described(self, hypotheses: Sequence[Any], strata: NDArray[np.str_], rows: Rows) -> Table:
         """What the table of columns says of active hypotheses, beside coefficient and round."""
-
-    @property
-    def _sign(self) -> Sign:
-        return "free"
 
     def _default_columns(self, n_rows: int) -> int:
         return max(1, round(DEFAULT_SHARE * n_rows))
@@ -198,14 +210,10 @@ class BaseBoost(BaseEstimator):
     # ------------------------------------------------------------------ checks
 
     def _check_parameters(self) -> None:
-        check_number("C", self.C, above=0)
-        check_choice("penalty", self.penalty, MASTERS)
-        check_choice("offset", self.offset, ("none", "penalized", "free"))
         check_count("columns_per_round", self.columns_per_round, optional=True)
         check_count("max_columns", self.max_columns, optional=True)
         check_number("tol", self.tol, at_least=0)
         check_number("time_limit", self.time_limit, above=0, optional=True)
-        check_solver("solver", self.solver, PROBLEMS[self.penalty])
         check_number("validation_fraction", self.validation_fraction, above=0, below=1)
         check_count("n_iter_no_change", self.n_iter_no_change)
         check_callbacks("callbacks", self.callbacks)
@@ -228,9 +236,10 @@ class BaseBoost(BaseEstimator):
         runs: list[FittedRun] = []
         interrupted = False
         for k, target in enumerate(targets):
+            loss = self._loss(target, rows.weights)
             loop = self._loop(
                 pool,
-                self._loss(target, self.C * rows.weights),
+                loss,
                 (_Interruption(),) if interrupted else self._callbacks(monitored[k], k),
                 time_limit=self._share_of_time(started, runs_left=len(targets) - k),
             )
@@ -244,7 +253,7 @@ class BaseBoost(BaseEstimator):
             if result.stop_reason is StopReason.PRICER_FAILED and result.error is not None:
                 raise result.error  # a kernel or learner of the user's: no model without it
             interrupted = interrupted or result.stop_reason is StopReason.INTERRUPTED
-            runs.append(FittedRun.of(result))
+            runs.append(FittedRun.of(result, loss))
         shared = iter(self._sharing([h for run in runs for h in run.hypotheses]))
         return [replace(run, hypotheses=[next(shared) for _ in run.hypotheses]) for run in runs]
 
@@ -256,11 +265,8 @@ class BaseBoost(BaseEstimator):
         *,
         time_limit: float | None,
     ) -> ColumnGeneration:
-        master = MASTERS[self.penalty](
-            loss, coef=self._sign, offset=self.offset, solver=self.solver
-        )
         return ColumnGeneration(
-            master,
+            self._master(loss),
             self._pricer(pool),
             tol=self._tol,
             columns_per_round=self.columns_per_round or self._default_columns(loss.n_rows),
@@ -335,6 +341,20 @@ class BaseBoost(BaseEstimator):
                 f"{type(self).__name__} stopped before reaching tol={self.tol:g}{limit}: "
                 f"{'; '.join(words)}",
                 ConvergenceWarning,
+            )
+
+    def _warn_if_trivial(self) -> None:
+        """Say so where no column is in the model although the search for them was complete."""
+        words = [
+            f"{self._label(k)}no column is worth its price"
+            for k, run in enumerate(self._runs)
+            if not run.coef.any() and run.gap <= self._tol
+        ]
+        if words:
+            warn_caller(
+                f"{type(self).__name__}: {'; '.join(words)}: the model without columns is optimal "
+                f"for {self._trade_off}; a larger value may change that",
+                TrivialModelWarning,
             )
 
     # ------------------------------------------------------------------ predictions

@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from cgboost.estimators.hinge_loss import HingeClassification
 from cgboost.estimators.kernel_columns import BaseCGBoost
 
 
+@dataclass(eq=False, repr=False)
 class CGBoostClassifier(HingeClassification, BaseCGBoost):
     """Soft-margin classifier over a library of kernels, boosted by column generation.
 
     Minimises Ω(α) + C Σ_i w_i max(0, 1 − y_i f(x_i)) with f = Σ_p Σ_j α_j^p K_p(·, x_j) + b, and
     reports a certified lower bound on the optimum over *all* columns. More than two classes are
     handled one against the rest over one shared cache of kernel columns.
+
+    With ν in place of C the margin ρ is the model's own choice: with W = Σ w_i it minimises
+
+        Ω(α) + Σ_i w_i max(0, ρ − y_i f(x_i)) − νWρ
+
+    where Ω(α) is ½Σα² or, for the 1-norm, the constraint Σ|α| ≤ 1.
 
     Parameters
     ----------
@@ -21,6 +30,10 @@ class CGBoostClassifier(HingeClassification, BaseCGBoost):
         features first.
     C : float, default=1.0
         Price of one unit of margin error.
+    nu : float or None
+        Instead of C: at most this share of the rows (by weight) has a margin below ``margin_``,
+        and at least this share one of at most that. In (0, 1]; with a free offset at most twice
+        the share of the smaller class.
     penalty : {"l1", "l2"}, default="l2"
         Ω(α) = Σ|α_j| (a linear program, sparse) or ½Σα_j² (a quadratic program, dense at its
         optimum: stop at a gap, at ``max_columns`` or at the best validation score for a sparse
@@ -70,6 +83,9 @@ class CGBoostClassifier(HingeClassification, BaseCGBoost):
     classes_ : ndarray of shape (n_classes,)
     coef_ : ndarray of shape (n_columns,)
         Nonzero coefficients, in the order of ``columns_``.
+    margin_ : float, or ndarray of shape (n_classes,) with more than two classes
+        The margin ρ that the model has chosen; only with ``nu``. Outputs divided by it have the
+        scale of outputs of models with C.
     intercept_ : float, or ndarray of shape (n_classes,) with more than two classes
     columns_ : dict of str to ndarray
         Table of the model: kernel, row (of the X given to ``fit``), coefficient, round, sign (and

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from cgboost.columns import PREDICTION_BLOCK, Ensemble, evaluate
 from cgboost.history import Result, StopReason
+from cgboost.losses import SupportVectorLoss
 
 Vector = NDArray[np.float64]
 Table = dict[str, NDArray[Any]]
@@ -33,6 +34,8 @@ class FittedRun:
         Why the loop stopped, and the same in words.
     history : dict of str to ndarray
         One entry per round, also those after the best one.
+    level : float
+        What the loss chose itself, ε or −ρ; nan where it chooses nothing.
     """
 
     hypotheses: list[Any]
@@ -44,10 +47,14 @@ class FittedRun:
     stop_reason: StopReason
     message: str
     history: Table
+    level: float
 
     @classmethod
-    def of(cls, result: Result) -> FittedRun:
+    def of(cls, result: Result, loss: SupportVectorLoss) -> FittedRun:
         """Keep the hypotheses and numbers of a result, not its columns."""
+        output = np.full(loss.n_rows, result.intercept)
+        for j in np.flatnonzero(result.coef):
+            output += result.coef[j] * result.columns[j].values
         return cls(
             hypotheses=[column.hypothesis for column in result.columns],
             strata=np.array([column.stratum for column in result.columns], dtype=str),
@@ -58,6 +65,7 @@ class FittedRun:
             stop_reason=result.stop_reason,
             message=result.message,
             history=result.history,
+            level=loss.level(output) if loss.mass is not None else np.nan,
         )
 
     @property

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,13 +12,21 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 
 from cgboost.estimators.base import BaseBoost
-from cgboost.estimators.rows import Vector
-from cgboost.losses import SupportVectorLoss, hinge
+from cgboost.estimators.fitted import FittedRun
+from cgboost.estimators.parameters import check_choice, check_nu, check_number
+from cgboost.estimators.rows import Rows, Vector
+from cgboost.losses import SupportVectorLoss, hinge, nu_hinge
+from cgboost.masters.support_vector import Offset
 from cgboost.monitoring import Score, error_rate
 
 
+@dataclass(eq=False, repr=False)
 class HingeClassification(ClassifierMixin, BaseBoost):
     """Hinge loss; more than two classes are handled one against the rest."""
+
+    C: float = field(default=1.0, kw_only=True)
+    nu: float | None = field(default=None, kw_only=True)
+    offset: Offset = field(default="free", kw_only=True)
 
     _scores: ClassVar[dict[str, Score]] = {"error": error_rate}
 
@@ -49,6 +58,12 @@ class HingeClassification(ClassifierMixin, BaseBoost):
             return self.classes_[(outputs[:, 0] > 0).astype(np.intp)]
         return self.classes_[outputs.argmax(axis=1)]
 
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_number("C", self.C, above=0)
+        check_nu(self.nu, optional=True)
+        check_choice("offset", self.offset, ("none", "penalized", "free"))
+
     def _learn(self, y: NDArray[Any]) -> NDArray[np.intp]:
         try:
             check_classification_targets(y)
@@ -72,8 +87,25 @@ class HingeClassification(ClassifierMixin, BaseBoost):
         positives = [1] if len(self.classes_) == 2 else range(len(self.classes_))
         return [np.where(encoded == k, 1.0, -1.0) for k in positives]
 
-    def _loss(self, target: Vector, price: Vector) -> SupportVectorLoss:
-        return hinge(target, price)
+    def _loss(self, target: Vector, weights: Vector) -> SupportVectorLoss:
+        if self.nu is None:
+            return hinge(target, self.C * weights)
+        return nu_hinge(target, weights, self.nu, balanced=self.offset == "free")
+
+    def _keep(self, runs: list[FittedRun], rows: Rows) -> None:
+        super()._keep(runs, rows)
+        self.__dict__.pop("margin_", None)
+        margins = np.array([-run.level for run in runs])
+        if np.isfinite(margins).all():
+            self.margin_ = margins if self._run_labels is not None else float(margins[0])
+
+    @property
+    def _offset(self) -> Offset:
+        return self.offset
+
+    @property
+    def _trade_off(self) -> str:
+        return f"C={self.C:g}" if self.nu is None else f"nu={self.nu:g}"
 
     @property
     def _run_labels(self) -> NDArray[Any] | None:

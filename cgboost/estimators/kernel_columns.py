@@ -7,20 +7,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cgboost.estimators.base import BaseBoost
 from cgboost.estimators.fitted import FittedRun, Table
-from cgboost.estimators.parameters import check_choice, check_number
+from cgboost.estimators.parameters import check_choice, check_number, check_solver
 from cgboost.estimators.rows import Held, Rows
 from cgboost.kernels import RBF, KernelLibrary, Linear, Polynomial, Precomputed
+from cgboost.losses import SupportVectorLoss
+from cgboost.masters import TwoNormMaster, one_norm_master
 from cgboost.masters.support_vector import Sign
 from cgboost.pricing import KernelPool, StrataPricer
-
-DEFAULT_LIBRARY = KernelLibrary({"linear": Linear(), "quadratic": Polynomial(2), "rbf": RBF()})
+from cgboost.protocols import Master
 
 
 @dataclass(eq=False, repr=False)
@@ -28,14 +29,21 @@ class BaseCGBoost(BaseBoost):
     """Columns from a kernel library."""
 
     library: KernelLibrary | None = None
+    penalty: Literal["l1", "l2"] = field(default="l2", kw_only=True)
     coef: Literal["free", "nonneg"] = field(default="free", kw_only=True)
     priority: Literal["full", "stratified"] = field(default="stratified", kw_only=True)
     cache_size: float = field(default=1000.0, kw_only=True)
+
+    _default_library: ClassVar[KernelLibrary] = KernelLibrary(
+        {"linear": Linear(), "quadratic": Polynomial(2), "rbf": RBF()}
+    )
 
     def _check_parameters(self) -> None:
         if self.library is not None and not isinstance(self.library, KernelLibrary):
             raise ValueError(f"library must be a KernelLibrary or None, got {self.library!r}")
         super()._check_parameters()
+        check_choice("penalty", self.penalty, ("l1", "l2"))
+        check_solver("solver", self.solver, self._program)
         check_choice("coef", self.coef, ("free", "nonneg"))
         check_choice("priority", self.priority, ("full", "stratified"))
         check_number("cache_size", self.cache_size, at_least=0)
@@ -49,7 +57,7 @@ class BaseCGBoost(BaseBoost):
 
     @property
     def _library(self) -> KernelLibrary:
-        return DEFAULT_LIBRARY if self.library is None else self.library
+        return self._default_library if self.library is None else self.library
 
     def __sklearn_tags__(self) -> Any:
         """With a lone precomputed kernel X is square, and cross-validation cuts both its sides."""
@@ -59,9 +67,14 @@ class BaseCGBoost(BaseBoost):
         return tags
 
     @property
-    def _sign(self) -> Sign:
+    def _program(self) -> str:
+        return "lp" if self.penalty == "l1" else "qp"
+
+    def _master(self, loss: SupportVectorLoss) -> Master:
         # α ≥ 0 over a library closed under negation is the same problem as free α over the library
-        return "free" if self._library.negation else self.coef
+        sign: Sign = "free" if self._library.negation else self.coef
+        kind = one_norm_master(loss) if self.penalty == "l1" else TwoNormMaster
+        return kind(loss, coef=sign, offset=self._offset, solver=self.solver)
 
     def _pool(self, rows: Rows) -> KernelPool:
         return KernelPool(self._library, rows.X, cache_size=self.cache_size)

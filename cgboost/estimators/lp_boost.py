@@ -6,9 +6,10 @@ Learning 46, 2002.
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,13 +17,22 @@ from sklearn.utils.validation import check_is_fitted
 
 from cgboost.estimators.base import BaseBoost
 from cgboost.estimators.fitted import FittedRun, Table
+from cgboost.estimators.formulations import (
+    FORMULATIONS,
+    Formulation,
+    FormulationName,
+    Settings,
+)
 from cgboost.estimators.hinge_loss import HingeClassification
-from cgboost.estimators.rows import Rows
+from cgboost.estimators.parameters import check_choice, check_number, check_solver
+from cgboost.estimators.rows import Rows, Vector
 from cgboost.estimators.tube_loss import TubeRegression
+from cgboost.losses import SupportVectorLoss
+from cgboost.masters.support_vector import Offset
 from cgboost.pricing.learners import LearnerPricer, check_learner
 from cgboost.pricing.strata import StrataPricer
 from cgboost.pricing.stumps import StumpPool
-from cgboost.protocols import Pricer
+from cgboost.protocols import Master, Pricer
 
 FEWEST_STUMPS = 20
 """Stumps a round at least: they are cheap next to a round (measured on breast cancer)."""
@@ -33,8 +43,10 @@ class BaseLPBoost(BaseBoost):
     """The half of an estimator that makes columns from decision stumps or weak learners."""
 
     estimator: Any = None
-    penalty: Literal["l1", "l2"] = field(default="l1", kw_only=True)
-    offset: Literal["none", "penalized", "free"] = field(default="none", kw_only=True)
+
+    formulation: FormulationName = field(default="lp", kw_only=True)
+
+    _formulations: ClassVar[tuple[str, ...]]
 
     @property
     def feature_importances_(self) -> NDArray[np.float64]:
@@ -56,8 +68,29 @@ class BaseLPBoost(BaseBoost):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
+        check_choice("formulation", self.formulation, self._formulations)
+        if self._program != "cone":
+            check_solver("solver", self.solver, self._program)
         if self.estimator is not None:
             check_learner("estimator", self.estimator)
+
+    @property
+    def _formulation(self) -> Formulation:
+        return FORMULATIONS[self.formulation]
+
+    @property
+    @abstractmethod
+    def _settings(self) -> Settings: ...
+
+    @property
+    def _program(self) -> str:
+        return self._formulation.program
+
+    def _master(self, loss: SupportVectorLoss) -> Master:
+        master: Master = self._formulation.master(
+            loss, self._settings, offset=self._offset, solver=self.solver
+        )
+        return master
 
     def _usable(self, rows: Rows) -> Rows:
         """The rows that cost anything; the others would only make thresholds."""
@@ -101,6 +134,7 @@ class BaseLPBoost(BaseBoost):
             self.columns_["estimator"] = np.arange(len(self.estimators_))
 
 
+@dataclass(eq=False, repr=False)
 class LPBoostClassifier(HingeClassification, BaseLPBoost):
     """Soft-margin boosting of decision stumps, certified, or of any weak learner, greedily.
 
@@ -108,6 +142,20 @@ class LPBoostClassifier(HingeClassification, BaseLPBoost):
     stumps: every threshold of every feature, either way round, and the constant. The bound is then
     one over all of them. With any other weak learner the columns are found greedily, and there is
     no bound: ``gap_`` is inf. More than two classes are handled one against the rest.
+
+    With margins m_i = y_i f(x_i), the formulations are
+
+    ========  ========================================================  ===================
+    "lp"      min Σ|α| + C Σ w_i max(0, 1 − m_i)                        LPBoost, with C
+    "lp", ν   min Σ w_i max(0, ρ − m_i) − νWρ,  Σ|α| ≤ 1                LPBoost, with ν
+    "qp"      as "lp" with ½Σα² for Σ|α| (with ν: without Σ|α| ≤ 1)     CG-Boost
+    "erlp"    as "lp", ν, the dual weights regularised by entropy       ERLPBoost
+    "qrlp"    as "lp", ν, the dual weights regularised by squares       QRLP-Boost
+    "md"      min Σ w_i ½(1 − m_i)²,  Σ|α| ≤ C                          MD-Boost
+    "nm"      min Σ w_i (max(0, θ − m_i) + C(θ − m_i)),  Σ|α| ≤ 1       NM-Boost
+    ========  ========================================================  ===================
+
+    where ρ is the model's own margin and W = Σ w_i (see docs/lpboost.md for the sources).
 
     Parameters
     ----------
@@ -117,10 +165,21 @@ class LPBoostClassifier(HingeClassification, BaseLPBoost):
         contributes −1 or 1. A regressor is fitted to the pseudo-response and contributes its
         predictions, scaled to a largest value of 1 on the training rows.
     C : float, default=1.0
-        Price of one unit of margin error. The all-zero model is optimal for a small C.
-    penalty : {"l1", "l2"}, default="l1"
-        Ω(α) = Σ|α_j| (a linear program, sparse: this is LPBoost) or ½Σα_j² (a quadratic program,
-        dense at its optimum).
+        Price of one unit of margin error; for "md" the size of the model, for "nm" the worth of a
+        margin. The all-zero model is optimal for a small C, which is reported as a
+        :class:`~cgboost.exceptions.TrivialModelWarning`. Of no effect where ``nu`` is used.
+    nu : float or None
+        For "lp" and "qp", instead of C; needed for "erlp" and "qrlp". At most this share of the
+        rows has a margin below ``margin_``, and at least this share one of at most that. In
+        (0, 1]; the all-zero model is optimal where no combination has a positive margin.
+    formulation : {"lp", "qp", "erlp", "qrlp", "md", "nm"}, default="lp"
+        What is minimised, see above. "lp" and "nm" are linear programs, "qp", "qrlp" and "md"
+        quadratic ones; "erlp" needs a solver of exponential cones and is the slowest by far.
+    eta : float or None
+        For "erlp" and "qrlp": how little the regularisation counts. None stands for
+        200·log(1/ν), which costs "erlp" at most 0.005 of the soft margin.
+    margin : float, default=0.01
+        For "nm": the margin θ that rows should have, of a model with Σ|α| = 1.
     offset : {"none", "penalized", "free"}, default="none"
         The offset b. "none" leaves it to the weak learners: the constant is one of the stumps and
         costs what any other costs, so that for them "penalized" is the same model.
@@ -149,6 +208,8 @@ class LPBoostClassifier(HingeClassification, BaseLPBoost):
         The fitted weak learners; not for stumps.
     feature_importances_ : ndarray of shape (n_features,)
         Share of each feature in Σ|coefficient|; only for stumps.
+    margin_ : float, or ndarray of shape (n_classes,) with more than two classes
+        The margin ρ that the model has chosen; only with ``nu``.
     classes_, coef_, intercept_, n_columns_, objective_, dual_bound_, gap_, converged_, history_, \
 best_round_, stop_reason_, n_iter_, n_features_in_, feature_names_in_
         As in :class:`CGBoostClassifier`. With a greedy learner dual_bound_ is −inf, gap_ inf and
@@ -163,6 +224,38 @@ best_round_, stop_reason_, n_iter_, n_features_in_, feature_names_in_
     >>> model.converged_, round(model.objective_, 3)
     (True, 6.996)
     """
+
+    offset: Offset = field(default="none", kw_only=True)
+    eta: float | None = field(default=None, kw_only=True)
+    margin: float = field(default=0.01, kw_only=True)
+
+    _formulations: ClassVar[tuple[str, ...]] = tuple(FORMULATIONS)
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_number("eta", self.eta, above=0, optional=True)
+        check_number("margin", self.margin, at_least=0)
+        if self.formulation in ("erlp", "qrlp") and self.nu is None:
+            raise ValueError(f"formulation={self.formulation!r} needs nu, got nu=None")
+        if self.formulation == "erlp" and self.offset == "penalized":
+            raise ValueError(
+                'formulation="erlp" cannot have offset="penalized": the constant is one of the '
+                'stumps, so that offset="none" does the same'
+            )
+
+    def _loss(self, target: Vector, weights: Vector) -> SupportVectorLoss:
+        return self._formulation.loss(target, weights, self._settings)
+
+    @property
+    def _settings(self) -> Settings:
+        return Settings(
+            C=self.C, nu=self.nu, eta=self.eta, margin=self.margin, balanced=self.offset == "free"
+        )
+
+    @property
+    def _trade_off(self) -> str:
+        uses_nu = self.nu is not None and self.formulation not in ("md", "nm")
+        return f"nu={self.nu:g}" if uses_nu else f"C={self.C:g}"
 
 
 @dataclass(eq=False, repr=False)
@@ -179,12 +272,19 @@ class LPBoostRegressor(TubeRegression, BaseLPBoost):
         The offset b; free by default, since responses may lie anywhere.
     epsilon : float, default=0.1
         Half width of the tube inside which errors are free.
-    C, penalty, columns_per_round, max_columns, tol, time_limit, solver, early_stopping, \
+    nu : float or None
+        Let the model choose ε, at a price: at most this share of the rows lies outside the tube.
+        In (0, 1]; ``epsilon`` is then not used.
+    formulation : {"lp", "qp"}, default="lp"
+        Ω(α) = Σ|α| (a linear program, sparse) or ½Σα² (a quadratic program, dense).
+    C, columns_per_round, max_columns, tol, time_limit, solver, early_stopping, \
 validation_fraction, n_iter_no_change, callbacks, verbose, random_state
         As in :class:`LPBoostClassifier`; early stopping watches the mean absolute error.
 
     Attributes
     ----------
+    epsilon_ : float
+        Half width of the tube, given or chosen.
     columns_, estimators_, feature_importances_, coef_, intercept_, n_columns_, objective_, \
 dual_bound_, gap_, converged_, history_, best_round_, stop_reason_, n_iter_, n_features_in_, \
 feature_names_in_
@@ -200,5 +300,8 @@ feature_names_in_
     True
     """
 
-    offset: Literal["none", "penalized", "free"] = field(default="free", kw_only=True)
-    epsilon: float = field(default=0.1, kw_only=True)
+    _formulations: ClassVar[tuple[str, ...]] = ("lp", "qp")
+
+    @property
+    def _settings(self) -> Settings:
+        return Settings(C=self.C, nu=self.nu, balanced=self.offset == "free")

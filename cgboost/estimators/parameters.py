@@ -43,6 +43,14 @@ def check_number(
         raise ValueError(f"{name} must be {wanted}, got {value!r}")
 
 
+def check_nu(value: Any, *, optional: bool = False) -> None:
+    """ν must be in (0, 1], or None where that is allowed."""
+    if optional and value is None:
+        return
+    if not isinstance(value, Real) or isinstance(value, bool) or not 0 < float(value) <= 1:
+        raise ValueError(f"nu must be a number > 0 and ≤ 1, got {value!r}")
+
+
 def check_count(name: str, value: Any, *, optional: bool = False) -> None:
     """``value`` must be a whole number of at least 1, or None where that is allowed."""
     if optional and value is None:

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from cgboost.estimators.kernel_columns import BaseCGBoost
 from cgboost.estimators.tube_loss import TubeRegression
@@ -15,7 +15,8 @@ from cgboost.estimators.tube_loss import TubeRegression
 class CGBoostRegressor(TubeRegression, BaseCGBoost):
     """Support-vector regression over a library of kernels, boosted by column generation.
 
-    Minimises Ω(α) + C Σ_i w_i max(0, |y_i − f(x_i)| − ε) ([B] eq. 13 and 14).
+    Minimises Ω(α) + C Σ_i w_i max(0, |y_i − f(x_i)| − ε) ([B] eq. 13 and 14). With ν, ε is the
+    model's own choice at a price of CνW, where W = Σ w_i.
 
     Parameters
     ----------
@@ -25,12 +26,17 @@ class CGBoostRegressor(TubeRegression, BaseCGBoost):
         features first.
     epsilon : float, default=0.1
         Half width of the tube inside which errors are free.
+    nu : float or None
+        Let the model choose ε: at most this share of the rows (by weight) lies outside the tube,
+        at least this share outside or on its border. In (0, 1]; ``epsilon`` is then not used.
     C, penalty, coef, offset, priority, columns_per_round, max_columns, tol, time_limit, solver, \
 early_stopping, validation_fraction, n_iter_no_change, cache_size, callbacks, verbose, random_state
         As in :class:`CGBoostClassifier`; early stopping watches the mean absolute error.
 
     Attributes
     ----------
+    epsilon_ : float
+        Half width of the tube, given or chosen.
     coef_, intercept_, columns_, n_columns_, columns_per_kernel_, objective_, dual_bound_, gap_, \
 converged_, history_, best_round_, stop_reason_, n_iter_, n_features_in_, feature_names_in_
         As in :class:`CGBoostClassifier` with two classes; the validation scores in ``history_``
@@ -49,5 +55,3 @@ converged_, history_, best_round_, stop_reason_, n_iter_, n_features_in_, featur
     >>> bool(np.abs(model.fit(x, np.sin(x[:, 0])).predict(x) - np.sin(x[:, 0])).max() < 0.11)
     True
     """
-
-    epsilon: float = field(default=0.1, kw_only=True)

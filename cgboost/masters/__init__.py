@@ -5,8 +5,9 @@ form over the training rows in :mod:`cgboost.masters.support_vector`. ``ConvexMa
 any convex loss, penalty and constraints written in CVXPY. ``LinearMaster`` has rows of any sense.
 """
 
-from cgboost.masters.budget import BudgetMaster
+from cgboost.masters.budget import BudgetMaster, one_norm_master
 from cgboost.masters.convex import ConvexMaster
+from cgboost.masters.entropy import EntropyMaster
 from cgboost.masters.general import LinearMaster
 from cgboost.masters.integer import IntegerResult, solve_integer
 from cgboost.masters.linear_program import OneNormMaster
@@ -15,9 +16,11 @@ from cgboost.masters.quadratic_program import TwoNormMaster
 __all__ = [
     "BudgetMaster",
     "ConvexMaster",
+    "EntropyMaster",
     "IntegerResult",
     "LinearMaster",
     "OneNormMaster",
     "TwoNormMaster",
+    "one_norm_master",
     "solve_integer",
 ]

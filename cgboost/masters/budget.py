@@ -18,12 +18,13 @@ from numpy.typing import NDArray
 
 from cgboost.losses import SupportVectorLoss
 from cgboost.masters.dual_session import DualForm
+from cgboost.masters.linear_program import OneNormMaster
 from cgboost.masters.support_vector import Offset, Sign, SupportVectorMaster
 from cgboost.protocols import MasterState, Priced
 
 Vector = NDArray[np.float64]
 
-FEASIBILITY = 1e-9
+FEASIBILITY = 1e-12
 """Scores above the largest so far by this, relative to it, count as priced out."""
 
 
@@ -95,3 +96,12 @@ class BudgetMaster(SupportVectorMaster):
             budget=self.budget,
             scale=max(1.0, abs(objective)),
         )
+
+
+def one_norm_master(loss: SupportVectorLoss) -> type[OneNormMaster] | type[BudgetMaster]:
+    """The 1-norm master that suits a loss: with a penalty, or with a budget of 1.
+
+    A loss that chooses its margin itself grows with α as the 1-norm does, so that only their ratio
+    matters: the 1-norm is then given, not penalised.
+    """
+    return OneNormMaster if loss.shrinks else BudgetMaster

@@ -31,6 +31,8 @@ BAD_PARAMETERS = [
     ({"C": np.inf}, r"C must .*got inf"),
     ({"C": "1"}, r"C must .*got '1'"),
     ({"C": True}, r"C must .*got True"),
+    ({"nu": 0}, r"nu must be a number > 0 and ≤ 1, got 0"),
+    ({"nu": 1.01}, r"nu must .*got 1.01"),
     ({"penalty": "l3"}, r"penalty must be one of \['l1', 'l2'\], got 'l3'"),
     ({"penalty": ["l1"]}, r"penalty must .*got \['l1'\]"),
     ({"coef": "positive"}, r"coef must be one of \['free', 'nonneg'\], got 'positive'"),

@@ -28,20 +28,22 @@ REGRESSION_TREE = DecisionTreeRegressor(max_depth=2)
 WEIGHTS = "check_sample_weight_equivalence_on_dense_data"
 REASON = (
     "repeated rows leave the problem as it is, but not the number of columns a round (2-norm, cut "
-    "short), which of several optima is found (regression), or what a tree makes of r"
+    "short), which of several optima is found (regression, ν), or what a tree makes of r"
 )
 
 
 def expected_failures(estimator):
-    """Classifiers over the 1-norm pass every check."""
-    passes = isinstance(estimator, LPBoostClassifier) and estimator.penalty == "l1"
+    """Classifiers over the 1-norm with C pass every check."""
+    passes = isinstance(estimator, LPBoostClassifier) and estimator.formulation == "lp"
+    passes = passes and estimator.nu is None
     return {} if passes else {WEIGHTS: REASON}
 
 
 ESTIMATORS = [
     LPBoostClassifier(),
+    LPBoostClassifier(nu=0.2),
     LPBoostRegressor(),
-    LPBoostClassifier(penalty="l2", tol=1e-2, max_columns=60),
+    LPBoostClassifier(formulation="qp", tol=1e-2, max_columns=60),
     LPBoostClassifier(TREE, max_columns=20),
     LPBoostRegressor(REGRESSION_TREE, max_columns=20),
 ]
@@ -78,7 +80,8 @@ def test_stumps_reach_the_one_shot_optimum(loss, offset, penalty):
     problem = Problem(all_stumps(X), 2.0 * y - 1.0 if loss == "hinge" else y, np.full(40, 0.6), 0.1)
     optimum = problem.optimum(Formulation(loss, penalty, "free", offset))
     make = LPBoostClassifier if loss == "hinge" else LPBoostRegressor
-    model = make(C=0.6, offset=offset, penalty=penalty, tol=1e-8).fit(X, y)
+    formulation = {"l1": "lp", "l2": "qp"}[penalty]
+    model = make(C=0.6, offset=offset, formulation=formulation, tol=1e-8).fit(X, y)
     assert model.converged_
     assert model.objective_ == pytest.approx(optimum, rel=1e-6)
     assert model.dual_bound_ <= optimum * (1 + 1e-6)
@@ -233,7 +236,12 @@ def test_a_repeated_row_is_a_row_of_twice_the_weight():
     "change",
     [
         {"C": 0.2},
-        {"penalty": "l2"},
+        {"formulation": "qp"},
+        {"nu": 0.3},
+        {"formulation": "md", "C": 2.0},
+        {"formulation": "nm", "C": 0.3},
+        {"formulation": "qrlp", "nu": 0.3, "eta": 1.0},
+        {"formulation": "erlp", "nu": 0.3, "eta": 5.0},
         {"offset": "free"},
         {"columns_per_round": 3},
         {"max_columns": 4},
@@ -282,13 +290,20 @@ def test_float32_stays_float32():
     assert single.objective_ == pytest.approx(double.objective_, rel=1e-9)
 
 
-ABSENT = {"library", "coef", "priority", "cache_size"}
+ABSENT = {"penalty", "library", "coef", "priority", "cache_size"}
 
 
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
         *((p, m) for p, m in BAD_PARAMETERS if not ABSENT & set(p)),
+        ({"formulation": "l1"}, r"formulation must be one of \['erlp', 'lp', .*got 'l1'"),
+        ({"formulation": "erlp"}, "formulation='erlp' needs nu, got nu=None"),
+        ({"formulation": "qrlp"}, "formulation='qrlp' needs nu, got nu=None"),
+        ({"formulation": "erlp", "nu": 0.1, "offset": "penalized"}, "cannot have offset"),
+        ({"formulation": "qp", "solver": "highs"}, "solver='highs' cannot solve a QP"),
+        ({"eta": 0}, "eta must be a finite number > 0, got 0"),
+        ({"margin": -1}, "margin must .*got -1"),
         ({"estimator": "stump"}, "estimator must be a scikit-learn classifier or regressor, or No"),
         ({"estimator": DecisionTreeClassifier}, "estimator must be a scikit-learn classifier"),
         ({"estimator": KMeans()}, "estimator must be .*got KMeans"),

@@ -9,8 +9,15 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from cgboost import RBF, CGBoostClassifier, CGBoostRegressor, KernelLibrary, Linear
-from cgboost.estimators import base
+from cgboost import (
+    RBF,
+    CGBoostClassifier,
+    CGBoostOutlierDetector,
+    CGBoostRegressor,
+    KernelLibrary,
+    Linear,
+)
+from cgboost.estimators import kernel_columns
 from tests.estimators.data import at_round, classifier, curve, regressor, two_classes
 
 X, Y = two_classes(50)
@@ -30,6 +37,7 @@ def differ(first, second):
 CHANGES_THE_MODEL = {
     "library": (KernelLibrary({"linear": Linear()}), KernelLibrary({"rbf": RBF()})),
     "C": (0.1, 10.0),
+    "nu": (None, 0.2, 0.6),
     "penalty": ("l1", "l2"),
     "offset": ("none", "penalized", "free"),
     "max_columns": (1, 5),
@@ -88,12 +96,12 @@ def test_solver_chooses_the_backend(monkeypatch):
     """The name reaches the master, and another backend finds the same optimum."""
     named = []
 
-    class Watched(base.MASTERS["l2"]):
+    class Watched(kernel_columns.TwoNormMaster):
         def __init__(self, *arguments, solver, **options):
             named.append(solver)
             super().__init__(*arguments, solver=solver, **options)
 
-    monkeypatch.setitem(base.MASTERS, "l2", Watched)
+    monkeypatch.setattr(kernel_columns, "TwoNormMaster", Watched)
     piqp, clarabel = (fit(penalty="l2", solver=s, tol=1e-5) for s in ("piqp", "clarabel"))
     assert named == ["piqp", "clarabel"]
     assert piqp.objective_ == pytest.approx(clarabel.objective_, rel=1e-4)
@@ -165,7 +173,7 @@ TESTED = {
 }
 
 
-@pytest.mark.parametrize("estimator", [CGBoostClassifier, CGBoostRegressor])
+@pytest.mark.parametrize("estimator", [CGBoostClassifier, CGBoostRegressor, CGBoostOutlierDetector])
 def test_every_parameter_is_tested_and_documented(estimator):
     """The tests above cover the whole signature, and the docstring names every parameter."""
     names = set(inspect.signature(estimator).parameters)
@@ -175,7 +183,7 @@ def test_every_parameter_is_tested_and_documented(estimator):
     assert names <= set(documented)
 
 
-@pytest.mark.parametrize("estimator", [CGBoostClassifier, CGBoostRegressor])
+@pytest.mark.parametrize("estimator", [CGBoostClassifier, CGBoostRegressor, CGBoostOutlierDetector])
 def test_every_fitted_attribute_is_documented(estimator):
     """The docstring names every attribute that fit sets."""
     model = estimator(penalty="l1").fit(X, Y)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from cgboost import CGBoostClassifier, CGBoostRegressor
+from cgboost import CGBoostClassifier, CGBoostOutlierDetector, CGBoostRegressor
 
 REASON = (
     "a row of weight 0 still offers its kernel columns, and a repeated row offers a repeated "
@@ -19,6 +19,8 @@ ESTIMATORS = [
     # the checks need no certificate to 1e-4 of a dense quadratic program
     CGBoostClassifier(penalty="l2", tol=1e-2, max_columns=40),
     CGBoostRegressor(penalty="l2", tol=1e-2, max_columns=40),
+    CGBoostOutlierDetector(penalty="l1"),
+    CGBoostRegressor(penalty="l1", nu=0.5),
 ]
 
 

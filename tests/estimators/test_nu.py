@@ -1,0 +1,199 @@
+"""Estimators whose loss chooses its own margin, tube or level, against those of scikit-learn."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.svm import SVC, NuSVC, NuSVR, OneClassSVM
+
+from cgboost import (
+    RBF,
+    CGBoostClassifier,
+    CGBoostOutlierDetector,
+    CGBoostRegressor,
+    KernelLibrary,
+    Linear,
+    LPBoostClassifier,
+    LPBoostRegressor,
+)
+from cgboost.exceptions import TrivialModelWarning
+from tests.estimators.data import curve, three_classes, two_classes
+
+KERNELS = {"linear": Linear(), "rbf": RBF(0.5)}
+LIBRARY = KernelLibrary(KERNELS)
+NUS = [0.3, 0.6]
+WEIGHTS = np.random.default_rng(3).uniform(0.5, 2.0, size=60)
+
+
+def columns(X: np.ndarray) -> np.ndarray:
+    """All columns of LIBRARY on the rows of X, side by side."""
+    return np.hstack([kernel(X, X) for kernel in KERNELS.values()])
+
+
+def gram(X: np.ndarray) -> np.ndarray:
+    """The kernel whose machine is our 2-norm model: inner products of the columns."""
+    H = columns(X)
+    return H @ H.T
+
+
+@pytest.mark.parametrize("nu", NUS)
+def test_nu_classification_is_nu_svc(nu: float) -> None:
+    """With the 2-norm, f/ρ is the decision function of NuSVC over the kernel HHᵀ."""
+    X, y = two_classes(60)
+    ours = CGBoostClassifier(LIBRARY, nu=nu, tol=1e-9).fit(X, y)
+    theirs = NuSVC(nu=nu, kernel="precomputed", tol=1e-9).fit(gram(X), y)
+    scaled = ours.decision_function(X) / ours.margin_
+    np.testing.assert_allclose(scaled, theirs.decision_function(gram(X)), atol=1e-3)
+
+
+@pytest.mark.parametrize("nu", NUS)
+def test_nu_classification_is_c_classification_at_another_c(nu: float) -> None:
+    """A ν-model divided by its margin solves the C-problem for C = 1/ρ."""
+    X, y = two_classes(60)
+    ours = CGBoostClassifier(LIBRARY, nu=nu, tol=1e-9).fit(X, y)
+    theirs = SVC(C=1.0 / ours.margin_, kernel="precomputed", tol=1e-9).fit(gram(X), y)
+    scaled = ours.decision_function(X) / ours.margin_
+    np.testing.assert_allclose(scaled, theirs.decision_function(gram(X)), atol=1e-3)
+
+
+@pytest.mark.parametrize("nu", NUS)
+def test_nu_regression_is_nu_svr(nu: float) -> None:
+    """With the 2-norm, predictions are those of NuSVR over HHᵀ, and ε is what it chose."""
+    X, y = curve(60)
+    ours = CGBoostRegressor(LIBRARY, nu=nu, C=0.5, tol=1e-9).fit(X, y)
+    theirs = NuSVR(nu=nu, C=0.5, kernel="precomputed", tol=1e-9).fit(gram(X), y)
+    np.testing.assert_allclose(ours.predict(X), theirs.predict(gram(X)), atol=1e-4)
+    same = CGBoostRegressor(LIBRARY, epsilon=ours.epsilon_, C=0.5, tol=1e-9).fit(X, y)
+    np.testing.assert_allclose(same.predict(X), ours.predict(X), atol=1e-4)
+
+
+@pytest.mark.parametrize("nu", [0.11, 0.47])  # at a whole number of rows ρ is not unique
+@pytest.mark.parametrize("weighted", [False, True])
+def test_novelty_detection_is_the_one_class_svm(nu: float, weighted: bool) -> None:
+    """With the 2-norm, decision function and level are those of OneClassSVM over HHᵀ."""
+    X, _ = two_classes(60)
+    weights = WEIGHTS if weighted else None
+    library = KernelLibrary({"rbf": RBF(0.5)})
+    ours = CGBoostOutlierDetector(library, nu=nu, tol=1e-10).fit(X, sample_weight=weights)
+    H = RBF(0.5)(X, X)
+    theirs = OneClassSVM(nu=nu, kernel="precomputed", tol=1e-10).fit(H @ H.T, sample_weight=weights)
+    level = float(np.abs(ours.offset_))
+    np.testing.assert_allclose(
+        ours.decision_function(X), theirs.decision_function(H @ H.T), atol=1e-4 * level
+    )
+    np.testing.assert_allclose(ours.offset_, theirs.offset_, rtol=1e-5)
+    np.testing.assert_allclose(
+        ours.score_samples(X) - ours.offset_, ours.decision_function(X), atol=1e-9 * level
+    )
+
+
+@pytest.mark.parametrize("penalty", ["l1", "l2"])
+@pytest.mark.parametrize("nu", [0.1, 0.4, 0.8])
+def test_nu_bounds_the_share_of_errors(nu: float, penalty: str) -> None:
+    """At most a share ν of the rows is beyond the margin, tube or level, at least ν not inside."""
+    X, y = two_classes(60)
+    t = curve(60)[1]
+    options = {"penalty": penalty, "nu": nu, "tol": 1e-8}
+    classifier = CGBoostClassifier(LIBRARY, **options).fit(X, y)
+    regressor = CGBoostRegressor(LIBRARY, **options).fit(X, t)
+    detector = CGBoostOutlierDetector(**options).fit(X)
+    short = classifier.margin_ - (2 * y - 1) * classifier.decision_function(X)
+    outside = np.abs(t - regressor.predict(X)) - regressor.epsilon_
+    for excess in (short, outside, -detector.decision_function(X)):
+        accuracy = 1e-4 * max(1.0, float(np.abs(excess).max()))
+        assert np.mean(excess > accuracy) <= nu
+        assert np.mean(excess >= -accuracy) >= nu
+
+
+def test_one_norm_models_spend_their_budget() -> None:
+    """LPBoost with ν is a convex combination, and its objective is −νnρ plus the errors."""
+    X, y = two_classes(60)
+    model = LPBoostClassifier(nu=0.3, tol=1e-8).fit(X, y)
+    margins = (2 * y - 1) * model.decision_function(X)
+    assert np.abs(model.coef_).sum() == pytest.approx(1.0, abs=1e-9)
+    errors = np.maximum(0.0, model.margin_ - margins).sum()
+    assert model.objective_ == pytest.approx(errors - 0.3 * 60 * model.margin_, rel=1e-9)
+    assert model.converged_
+
+
+def test_nu_scales_with_the_rows() -> None:
+    """Every row twice is the same model: ν is a share of the rows, unlike C."""
+    X, y = two_classes(40)
+    once = LPBoostClassifier(nu=0.3, tol=1e-8).fit(X, y)
+    twice = LPBoostClassifier(nu=0.3, tol=1e-8).fit(np.vstack([X, X]), np.append(y, y))
+    assert twice.margin_ == pytest.approx(once.margin_, abs=1e-7)
+    assert twice.objective_ == pytest.approx(2 * once.objective_, rel=1e-6)
+
+
+def test_a_nu_too_large_for_the_classes_is_refused() -> None:
+    """With a free offset the message says how large ν may be; without one any ν will do."""
+    X, y = two_classes(40)
+    y = (np.arange(40) < 4).astype(int)
+    with pytest.raises(ValueError, match=r"at most twice the share of the smaller class, 0\.2"):
+        CGBoostClassifier(LIBRARY, nu=0.5).fit(X, y)
+    CGBoostClassifier(LIBRARY, nu=0.2).fit(X, y)
+    CGBoostClassifier(LIBRARY, nu=0.5, offset="none").fit(X, y)
+
+
+@pytest.mark.parametrize("nu", [0.0, 1.1, -1, float("nan"), "0.5", True])
+@pytest.mark.parametrize(
+    "kind", [CGBoostClassifier, CGBoostRegressor, CGBoostOutlierDetector, LPBoostRegressor]
+)
+def test_a_bad_nu_is_refused(kind: type, nu: object) -> None:
+    """The error names nu and its value."""
+    X, y = two_classes()
+    with pytest.raises(ValueError, match=f"nu must be .*{nu!r}"):
+        kind(nu=nu).fit(X, y)
+
+
+def test_several_classes_have_a_margin_each() -> None:
+    """One against the rest: one margin and one level per class."""
+    X, y = three_classes()
+    model = LPBoostClassifier(nu=0.3).fit(X, y)
+    assert model.margin_.shape == (3,)
+    assert model.score(X, y) > 0.7
+
+
+def test_the_all_zero_model_is_reported() -> None:
+    """Where no column is worth its price the fit says so, and names the parameter."""
+    X, y = two_classes()
+    with pytest.warns(TrivialModelWarning, match=r"optimal for C=0\.0001"):
+        model = LPBoostClassifier(C=1e-4).fit(X, y)
+    assert model.n_columns_ == 0
+    assert model.converged_
+    rows, labels = np.zeros((4, 1)), np.array([0, 1, 0, 1])
+    with pytest.warns(TrivialModelWarning, match=r"nu=0\.5"):
+        same = LPBoostClassifier(nu=0.5).fit(rows, labels)
+    assert same.margin_ == 0.0
+
+
+def test_early_stopping_of_novelty_detection_needs_outliers() -> None:
+    """Without an eval_set it is refused; with one, the best round is kept."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(100, 2))
+    held = np.vstack([rng.normal(size=(50, 2)), rng.uniform(-6, 6, size=(50, 2))])
+    y = np.repeat([1, -1], 50)
+    with pytest.raises(ValueError, match="needs an eval_set with outliers"):
+        CGBoostOutlierDetector(early_stopping=True).fit(X)
+    with pytest.raises(ValueError, match=r"must be 1 or −1"):
+        CGBoostOutlierDetector().fit(X, eval_set=(held, np.arange(100)))
+    model = CGBoostOutlierDetector(nu=0.1, early_stopping=True).fit(X, eval_set=(held, y))
+    errors = model.history_["validation_error"]
+    assert errors[model.best_round_] == errors.min()
+    assert np.mean(model.predict(held) != y) == pytest.approx(errors.min())
+    last = list(model.staged_decision_function(held))[-1]
+    np.testing.assert_allclose(last, model.decision_function(held))
+
+
+def test_the_table_of_columns_gives_the_scores() -> None:
+    """Kernel, row and coefficient of every column rebuild score_samples."""
+    X, _ = two_classes(50)
+    model = CGBoostOutlierDetector(LIBRARY, nu=0.2, penalty="l1").fit(X)
+    table = model.columns_
+    scores = sum(
+        coefficient * KERNELS[kernel](X, X[[row]])[:, 0]
+        for kernel, row, coefficient in zip(
+            table["kernel"], table["row"], table["coefficient"], strict=True
+        )
+    )
+    np.testing.assert_allclose(model.score_samples(X), scores, atol=1e-9)
