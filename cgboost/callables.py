@@ -18,10 +18,12 @@ PriceFunction = Callable[["Duals"], Any]
 class Duals(np.ndarray[Any, np.dtype[np.float64]]):
     """The vector of row duals, which also answers to the names of the rows.
 
-    ``duals[i]`` and all of NumPy work as ever; ``duals.of(name)`` is the dual of a named row.
+    ``duals[i]`` and all of NumPy work as ever; ``duals.of(name)`` is the dual of a named row, and
+    ``duals.capped`` are the columns that a search has to leave out.
     """
 
     _numbers: dict[Hashable, int] | None = None
+    _columns: Sequence[Column] | None = None
 
     @classmethod
     def of_state(cls, state: MasterState) -> Self:
@@ -29,7 +31,19 @@ class Duals(np.ndarray[Any, np.dtype[np.float64]]):
         duals = np.array(state.pseudo_response, dtype=np.float64).view(cls)
         if state.rows is not None:
             duals._numbers = {name: number for number, name in enumerate(state.rows)}
+        duals._columns = state.columns
         return duals
+
+    @property
+    def capped(self) -> frozenset[Hashable]:
+        """Keys of the columns in the master with a finite upper bound.
+
+        The master accounts for them. They may have a negative reduced cost although they cannot
+        help, so only a search that leaves them out can prove that nothing helps.
+        """
+        if self._columns is None:
+            raise AttributeError("only the duals as they were handed over know the columns")
+        return frozenset(c.key for c in self._columns if math.isfinite(c.upper))
 
     def of(self, name: Hashable) -> float:
         """Dual of the row ``name``."""
@@ -45,8 +59,9 @@ class FunctionPricer:
     ----------
     function : callable
         ``function(duals)`` returns columns; or ``(columns, bound)``, where ``bound`` is a lower
-        bound on the reduced cost ``cost − duals·values`` of *every* column that exists (a number,
-        or a mapping from convexity row to number) or None; or ``(columns, bound, exact)``.
+        bound on the reduced cost ``cost − duals·values`` of *every* column that exists, those in
+        ``duals.capped`` excepted (a number, or a mapping from convexity row to number), or None; or
+        ``(columns, bound, exact)``.
         With a bound the search counts as exact unless it says otherwise; an exact search that
         finds nothing needs none, since that means 0.
     """
@@ -57,16 +72,20 @@ class FunctionPricer:
         self.function = function
 
     def price(self, state: MasterState, limit: int) -> Priced:
-        """The ``limit`` columns of least reduced cost among those the function returns."""
+        """The ``limit`` columns of least reduced cost that the function returns, new ones first."""
         columns, bound, exact = _unpacked(self.function(Duals.of_state(state)))
         for column in columns:
             column.check(len(state.pseudo_response))
         if bound is None:
             bound = 0.0 if exact and not columns else math.nan
-        costs = [column.cost - float(column.values @ state.pseudo_response) for column in columns]
-        best = np.argsort(costs, kind="stable")[:limit]
+        held = {column.key for column in state.columns}
+
+        def rank(column: Column) -> tuple[bool, float]:
+            reduced = column.cost - float(column.values @ state.pseudo_response)
+            return column.key in held, reduced
+
         return Priced(
-            columns=[columns[k] for k in best],
+            columns=sorted(columns, key=rank)[:limit],
             exact=exact,
             reduced_cost=bound,
             n_evaluated=len(columns),

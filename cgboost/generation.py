@@ -22,17 +22,15 @@ from numpy.typing import NDArray
 from cgboost.callables import PriceFunction, as_pricer
 from cgboost.columns import Column
 from cgboost.exceptions import BoundError, MasterError
-from cgboost.failures import RunError, blaming, is_plausible, shortfall
+from cgboost.failures import RunError, blaming, is_plausible
 from cgboost.history import Result, Round, StopReason, Trace
 from cgboost.protocols import Master, MasterState, Priced, Pricer
 from cgboost.smoothing import NoSmoothing, Smoothing
+from cgboost.stopping import ON_REQUEST, Limits, Stop, conclusion
 
 logger = logging.getLogger(__name__)
 
 Vector = NDArray[np.float64]
-
-STOPS_ON_REQUEST = (StopReason.MAX_COLUMNS, StopReason.CALLBACK, StopReason.EARLY_STOPPING)
-
 
 Callback = Callable[[Round], Any]
 """Called after every round; a true return value stops the loop.
@@ -57,6 +55,8 @@ class ColumnGeneration:
         Most columns taken from one pricing pass.
     max_columns : int or None
         Stop when the master holds this many columns.
+    max_rounds : int or None
+        Stop after this many rounds; the first one has only the columns the master began with.
     time_limit : float or None
         Seconds for the whole run.
     callbacks : sequence of callables
@@ -73,20 +73,29 @@ class ColumnGeneration:
         tol: float = 1e-4,
         columns_per_round: int = 1,
         max_columns: int | None = None,
+        max_rounds: int | None = None,
         time_limit: float | None = None,
         callbacks: Sequence[Callback] = (),
         smoothing: Smoothing | None = None,
     ) -> None:
         if columns_per_round < 1:
             raise ValueError(f"columns_per_round must be at least 1, got {columns_per_round}")
+        if max_rounds is not None and max_rounds < 1:
+            raise ValueError(f"max_rounds must be at least 1 or None, got {max_rounds}")
         self.master = master
         self.pricer = as_pricer(pricer)
         self.tol = tol
         self.columns_per_round = columns_per_round
         self.max_columns = max_columns
+        self.max_rounds = max_rounds
         self.time_limit = time_limit
         self.callbacks = tuple(callbacks)
         self.smoothing = NoSmoothing() if smoothing is None else smoothing
+
+    @property
+    def limits(self) -> Limits:
+        """How far a run may go."""
+        return Limits(self.max_columns, self.max_rounds, self.time_limit)
 
     def run(self) -> Result:
         """Generate columns until one of the stopping rules holds.
@@ -122,7 +131,7 @@ class ColumnGeneration:
                 finish(result)
         return result
 
-    def _generate(self, trace: Trace) -> tuple[StopReason, str]:
+    def _generate(self, trace: Trace) -> Stop:
         while True:
             clock = time.perf_counter()
             state = self._solve(trace.seconds_left(self.time_limit))
@@ -134,7 +143,7 @@ class ColumnGeneration:
             trace.keep(turn)
             fresh = _without_duplicates(priced.columns, state.columns)
             if stop := self._stop(turn, priced, fresh, stopping):
-                if stop[0] in STOPS_ON_REQUEST and not priced.exact:
+                if stop[0] in ON_REQUEST and not priced.exact:
                     self._certify(trace, state)
                 return stop
             with blaming(StopReason.MASTER_FAILED):
@@ -156,14 +165,16 @@ class ColumnGeneration:
         """
         bounds: list[float] = []
         evaluated = 0
+        room = self.limits.room(len(state.columns), self.columns_per_round)
         for duals in self.smoothing.points(state):
-            priced, bound = self._price_at(state, duals, self._room(state))
+            priced, bound = self._price_at(state, duals, room)
             self.smoothing.learn(duals, bound)
             evaluated += priced.n_evaluated
             if bound is not None:
                 bounds.append(bound)
             own = duals is state.pseudo_response
-            if own or any(state.prices_out(column) for column in priced.columns):
+            fresh = _without_duplicates(priced.columns, state.columns)
+            if own or any(state.prices_out(column) for column in fresh):
                 break
         return replace(priced, n_evaluated=evaluated), max(bounds, default=None)
 
@@ -193,38 +204,15 @@ class ColumnGeneration:
         if priced.exact:
             trace.certify(bound, priced.n_evaluated)
 
-    def _room(self, state: MasterState) -> int:
-        if self.max_columns is None:
-            return self.columns_per_round
-        return max(1, min(self.columns_per_round, self.max_columns - len(state.columns)))
-
     def _stop(
         self, turn: Round, priced: Priced, fresh: list[Column], stopping: list[Callback]
-    ) -> tuple[StopReason, str] | None:
-        if priced.exact and not priced.columns:
-            if turn.objective == np.inf:
-                return StopReason.INFEASIBLE, shortfall(turn)
-            if turn.gap <= self.tol:
-                return StopReason.OPTIMAL, "no column prices out"
-            return StopReason.STALLED, (
-                f"no column prices out, but the certified gap {turn.gap:.1e} exceeds "
-                f"tol={self.tol:g}: the duals of the restricted master are too inaccurate "
-                "(scale the features or normalise the kernels, or use a more exact solver)"
-            )
-        if turn.gap <= self.tol:
-            return StopReason.GAP, f"relative duality gap {turn.gap:.1e} ≤ {self.tol:g}"
-        if not priced.columns:
-            return StopReason.NO_COLUMN, "the pricer found no column; it is not exact"
-        if not fresh:
-            return StopReason.ONLY_DUPLICATES, "only columns already in the master price out"
+    ) -> Stop | None:
+        if (shown := conclusion(turn, priced, fresh, self.tol)) is not None:
+            return shown
         if stopping:
             reason = getattr(stopping[0], "stop_reason", StopReason.CALLBACK)
             return reason, f"asked to stop after round {turn.number}"
-        if self.max_columns is not None and turn.columns >= self.max_columns:
-            return StopReason.MAX_COLUMNS, f"{turn.columns} columns"
-        if self.time_limit is not None and turn.seconds >= self.time_limit:
-            return StopReason.TIME, "the time limit was reached"
-        return None
+        return self.limits.reached(turn)
 
     def _round_to_return(self, trace: Trace) -> int:
         """What a callback names, else the last round of lowest objective.

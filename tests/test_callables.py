@@ -1,8 +1,9 @@
-"""Pricers as functions, and pricers in sequence."""
+"""Pricers as functions of the duals."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -10,19 +11,15 @@ import pytest
 
 from cgboost.callables import Duals, FunctionPricer, as_pricer
 from cgboost.columns import Column
-from cgboost.generation import ColumnGeneration
-from cgboost.history import StopReason
-from cgboost.masters import LinearMaster
-from cgboost.pricing import PricerSequence
-from cgboost.protocols import MasterState, Priced
+from cgboost.protocols import MasterState
 
 UNIT = [Column(np.eye(2)[i], f"unit {i}", cost=1.0 + i) for i in range(2)]
 
 
-def state(rows: Any = ("left", "right")) -> MasterState:
+def state(rows: Any = ("left", "right"), columns: Sequence[Column] = ()) -> MasterState:
     """Duals (2, 5) of two rows."""
-    zeros = np.zeros(2)
-    return MasterState((), zeros[:0], 0.0, zeros, np.array([2.0, 5.0]), 0.0, zeros, rows=rows)
+    zeros, coef = np.zeros(2), np.ones(len(columns))
+    return MasterState(columns, coef, 0.0, zeros, np.array([2.0, 5.0]), 0.0, zeros, rows=rows)
 
 
 @pytest.mark.parametrize(
@@ -82,52 +79,20 @@ def test_what_is_no_pricer_is_refused() -> None:
         as_pricer(3)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="tuple of 4"):
         FunctionPricer(lambda duals: ([], 0, 0, 0)).price(state(), 1)
-    with pytest.raises(ValueError, match="at least one"):
-        PricerSequence([])
 
 
-class Scripted:
-    """A pricer that says what it is told and counts its calls."""
-
-    def __init__(self, columns: list[Column], exact: bool) -> None:
-        self.priced = Priced(columns, exact=exact, n_evaluated=10)
-        self.calls = 0
-
-    def price(self, state: MasterState, limit: int) -> Priced:
-        self.calls += 1
-        return self.priced
+def test_new_columns_come_before_those_the_master_holds() -> None:
+    """A held column of better reduced cost never crowds out a new one."""
+    priced = FunctionPricer(lambda duals: UNIT).price(state(columns=UNIT[1:]), 1)
+    assert [column.key for column in priced.columns] == ["unit 0"]
+    both = FunctionPricer(lambda duals: UNIT).price(state(columns=UNIT[1:]), 2)
+    assert [column.key for column in both.columns] == ["unit 0", "unit 1"]
 
 
-def test_the_first_pricer_that_finds_a_column_answers() -> None:
-    """Later pricers are not asked; the exactness is that of the one who answered."""
-    first, second = Scripted(UNIT[:1], exact=False), Scripted(UNIT[1:], exact=True)
-    priced = PricerSequence([first, second]).price(state(), 1)
-    assert priced.columns == UNIT[:1]
-    assert not priced.exact
-    assert second.calls == 0
-
-
-def test_a_sequence_is_exact_when_the_one_that_found_nothing_was() -> None:
-    """Nothing found: heuristics pass the question on, an exact search ends it."""
-    nothing, proof = Scripted([], exact=False), Scripted([], exact=True)
-    assert not PricerSequence([nothing, nothing]).price(state(), 1).exact
-    priced = PricerSequence([nothing, proof, nothing]).price(state(), 1)
-    assert priced.exact
-    assert priced.n_evaluated == 20
-    assert nothing.calls == 3
-
-
-def test_a_heuristic_that_repeats_itself_does_not_stop_the_exact_search() -> None:
-    """Columns the master already holds count as nothing found."""
-
-    def greedy(duals: Duals) -> list[Column]:
-        return UNIT[:1]
-
-    def exact(duals: Duals) -> Any:
-        reduced = [column.cost - column.values @ duals for column in UNIT]
-        return [c for c, r in zip(UNIT, reduced, strict=True) if r < -1e-9], min(reduced)
-
-    master = LinearMaster(["left", "right"], ">=", 1.0, least_cost=1.0)
-    result = ColumnGeneration(master, PricerSequence([greedy, exact])).run()
-    assert result.stop_reason is StopReason.OPTIMAL
-    assert result.objective == pytest.approx(3.0)
+def test_duals_name_the_capped_columns() -> None:
+    """Those in the master with a finite upper bound; what is computed from the duals knows none."""
+    capped = Column(np.ones(2), "capped", upper=3.0)
+    duals = Duals.of_state(state(columns=[UNIT[0], capped]))
+    assert duals.capped == {"capped"}
+    with pytest.raises(AttributeError, match="as they were handed over"):
+        _ = (2 * duals).capped

@@ -23,6 +23,7 @@ from typing import Any, Literal
 from cgboost.estimators.rows import Vector
 from cgboost.losses import (
     SupportVectorLoss,
+    entropic_nu_hinge,
     hinge,
     margin_distribution,
     negative_margin,
@@ -71,7 +72,7 @@ class Formulation:
     Attributes
     ----------
     program : str
-        "lp", "qp" or "cone": what a solver must be able to solve.
+        "lp" or "qp": what a solver must be able to solve.
     loss : callable
         ``loss(labels, weights, settings)``.
     master : callable
@@ -90,8 +91,14 @@ def soft_margin(labels: Vector, weights: Vector, settings: Settings) -> SupportV
     return nu_hinge(labels, weights, settings.nu, balanced=settings.balanced)
 
 
-def _capped(labels: Vector, weights: Vector, settings: Settings) -> SupportVectorLoss:
-    return nu_hinge(labels, weights, settings.share, balanced=settings.balanced)
+def _entropic(labels: Vector, weights: Vector, settings: Settings) -> SupportVectorLoss:
+    return entropic_nu_hinge(
+        labels,
+        weights,
+        settings.share,
+        eta=settings.regularisation,
+        balanced=settings.balanced,
+    )
 
 
 def _smoothed(labels: Vector, weights: Vector, settings: Settings) -> SupportVectorLoss:
@@ -130,14 +137,14 @@ def _sized(loss: SupportVectorLoss, settings: Settings, **options: Any) -> Budge
     return BudgetMaster(loss, budget=settings.C, **options)
 
 
-def _entropic(loss: SupportVectorLoss, settings: Settings, **options: Any) -> EntropyMaster:
-    return EntropyMaster(loss, eta=settings.regularisation, **options)
+def _newton(loss: SupportVectorLoss, settings: Settings, **options: Any) -> EntropyMaster:
+    return EntropyMaster(loss, **options)
 
 
 FORMULATIONS: dict[str, Formulation] = {
     "lp": Formulation("lp", soft_margin, one_norm),
     "qp": Formulation("qp", soft_margin, two_norm),
-    "erlp": Formulation("cone", _capped, _entropic),
+    "erlp": Formulation("qp", _entropic, _newton),
     "qrlp": Formulation("qp", _smoothed, _unit),
     "md": Formulation("qp", _distribution, _sized),
     "nm": Formulation("lp", _shortfall, _unit),

@@ -69,8 +69,7 @@ class BaseLPBoost(BaseBoost):
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_choice("formulation", self.formulation, self._formulations)
-        if self._program != "cone":
-            check_solver("solver", self.solver, self._program)
+        check_solver("solver", self.solver, self._program)
         if self.estimator is not None:
             check_learner("estimator", self.estimator)
 
@@ -174,7 +173,7 @@ class LPBoostClassifier(HingeClassification, BaseLPBoost):
         (0, 1]; the all-zero model is optimal where no combination has a positive margin.
     formulation : {"lp", "qp", "erlp", "qrlp", "md", "nm"}, default="lp"
         What is minimised, see above. "lp" and "nm" are linear programs, "qp", "qrlp" and "md"
-        quadratic ones; "erlp" needs a solver of exponential cones and is the slowest by far.
+        quadratic ones; "erlp" is solved by Newton's method, a quadratic program a step.
     eta : float or None
         For "erlp" and "qrlp": how little the regularisation counts. None stands for
         200·log(1/ν), which costs "erlp" at most 0.005 of the soft margin.
@@ -237,11 +236,6 @@ best_round_, stop_reason_, n_iter_, n_features_in_, feature_names_in_
         check_number("margin", self.margin, at_least=0)
         if self.formulation in ("erlp", "qrlp") and self.nu is None:
             raise ValueError(f"formulation={self.formulation!r} needs nu, got nu=None")
-        if self.formulation == "erlp" and self.offset == "penalized":
-            raise ValueError(
-                'formulation="erlp" cannot have offset="penalized": the constant is one of the '
-                'stumps, so that offset="none" does the same'
-            )
 
     def _loss(self, target: Vector, weights: Vector) -> SupportVectorLoss:
         return self._formulation.loss(target, weights, self._settings)

@@ -6,13 +6,16 @@ from cgboost.losses.classification import (
     negative_margin,
     nu_hinge,
 )
+from cgboost.losses.entropic import EntropicLoss, entropic_nu_hinge
 from cgboost.losses.novelty import one_class
 from cgboost.losses.regression import epsilon_insensitive, nu_insensitive
 from cgboost.losses.support_vector import Mass, SupportVectorLoss
 
 __all__ = [
+    "EntropicLoss",
     "Mass",
     "SupportVectorLoss",
+    "entropic_nu_hinge",
     "epsilon_insensitive",
     "hinge",
     "margin_distribution",

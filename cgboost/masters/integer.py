@@ -91,8 +91,8 @@ def solve_integer(
     program = Program(
         cost=cost,
         matrix=sp.csc_array(np.column_stack([column.values for column in columns])),
-        row_lower=np.where(master.senses != "<=", master.rhs, -np.inf),
-        row_upper=np.where(master.senses != ">=", master.rhs, np.inf),
+        row_lower=master.constraints.lower,
+        row_upper=master.constraints.upper,
         upper=np.array([column.upper for column in columns]),
         integrality=integer,
     )

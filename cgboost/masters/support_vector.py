@@ -18,6 +18,7 @@ from cgboost.exceptions import MasterError
 from cgboost.losses import SupportVectorLoss
 from cgboost.masters.dual_session import DualForm
 from cgboost.masters.restricted_dual import DualPoint, RestrictedDual
+from cgboost.masters.smooth_primal import SmoothPrimal
 from cgboost.protocols import EntryRule, MasterState, Priced
 from solvers import LimitError, SolverError, Status
 
@@ -62,7 +63,7 @@ class SupportVectorMaster(ABC):
         self.columns: list[Column] = []
         self._best: DualPoint | None = None
         self._setbacks = 0
-        self._dual = RestrictedDual(loss, self._form(), solver)
+        self._dual = self._restricted(solver)
 
     def add(self, columns: Sequence[Column]) -> None:
         """Take new columns into the restricted problem."""
@@ -106,6 +107,9 @@ class SupportVectorMaster(ABC):
     @abstractmethod
     def bound(self, state: MasterState, priced: Priced) -> float | None:
         """Lower bound on the optimum over *all* columns, from an exact pricing pass."""
+
+    def _restricted(self, solver: str) -> RestrictedDual | SmoothPrimal:
+        return RestrictedDual(self.loss, self._form(), solver)
 
     @abstractmethod
     def _form(self) -> DualForm: ...

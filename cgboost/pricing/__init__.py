@@ -2,13 +2,14 @@
 
 ``KernelPricer`` scans a kernel library, ``FeaturePricer`` a matrix, ``StumpPricer`` all decision
 stumps; each is a ``StrataPricer`` over a pool of columns. ``LearnerPricer`` fits a scikit-learn
-estimator, greedily.
+estimator, greedily. ``PartialPricing`` and ``PricerSequence`` make one pricer of several.
 """
 
 from cgboost.callables import Duals, FunctionPricer
 from cgboost.pricing.features import FeaturePricer
 from cgboost.pricing.kernels import KernelPool, KernelPricer
 from cgboost.pricing.learners import LearnerPricer
+from cgboost.pricing.partial import PartialPricing
 from cgboost.pricing.sequence import PricerSequence
 from cgboost.pricing.strata import ColumnPool, StrataPricer
 from cgboost.pricing.stumps import StumpPool, StumpPricer
@@ -21,6 +22,7 @@ __all__ = [
     "KernelPool",
     "KernelPricer",
     "LearnerPricer",
+    "PartialPricing",
     "PricerSequence",
     "StrataPricer",
     "StumpPool",

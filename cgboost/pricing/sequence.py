@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from cgboost.callables import PriceFunction, as_pricer
@@ -12,8 +12,9 @@ from cgboost.protocols import MasterState, Priced, Pricer
 class PricerSequence:
     """The first pricer that finds a new column answers; itself a pricer.
 
-    The answer is exact when that pricer was. An exact pricer that finds nothing ends the search,
-    for the ones after it could find nothing either.
+    All of them search the same family. The answer is exact when that pricer was. An exact pricer
+    that finds nothing ends the search, for the ones after it could find nothing either. Pricers
+    that search different parts of the family make a :class:`~cgboost.pricing.PartialPricing`.
 
     Parameters
     ----------
@@ -28,12 +29,19 @@ class PricerSequence:
 
     def price(self, state: MasterState, limit: int) -> Priced:
         """New columns of the first pricer that has any; with ``limit=0`` the first exact pass."""
-        held = {column.key for column in state.columns}
         evaluated = 0
-        for pricer in self.pricers:
-            priced = pricer.price(state, limit)
+        for priced in asked_in_turn(self.pricers, state, limit):
             evaluated += priced.n_evaluated
-            found = any(column.key not in held for column in priced.columns)
-            if found or (priced.exact and not priced.columns):
+            if priced.exact and not priced.columns:
                 break
         return replace(priced, n_evaluated=evaluated)
+
+
+def asked_in_turn(pricers: Iterable[Pricer], state: MasterState, limit: int) -> Iterator[Priced]:
+    """The pricers' answers, up to the first with a column that the master does not hold."""
+    held = {column.key for column in state.columns}
+    for pricer in pricers:
+        priced = pricer.price(state, limit)
+        yield priced
+        if any(column.key not in held for column in priced.columns):
+            return

@@ -6,28 +6,34 @@ kernels of a library, or a single matrix of features. :class:`StrataPricer` scan
 * ``priority="full"`` scores every column every round (Bi, Zhang, Bennett, KDD 2004, eq. 6 to 12).
 * ``priority="stratified"`` (their section 5) first looks among the columns of error points (ξ > 0),
   stratum by stratum, then among all columns, stratum by stratum, and stops at the first group that
-  has something to offer. Only a complete scan certifies: when no group has anything, and every
-  ``certify_every`` rounds.
+  has something to offer.
+* ``priority="round_robin"`` looks among all columns of the stratum that had something last time,
+  and goes on to the next only when that has nothing.
+
+Only a complete scan certifies: when no group has anything, and every ``certify_every`` rounds.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Literal, Protocol, cast
+from typing import Any, Literal, Protocol, cast, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cgboost.columns import Column
+from cgboost.pricing.order import StratumOrder
 from cgboost.pricing.selection import select_unlike
 from cgboost.protocols import EntryRule, MasterState, Priced
 
 Vector = NDArray[np.float64]
 Indices = NDArray[np.intp]
-Priority = Literal["full", "stratified"]
+Priority = Literal["full", "stratified", "round_robin"]
 Group = tuple[int, Indices | None]
 """A stratum and the columns of it that are looked at together (None: all of them)."""
 
+
+PRIORITIES = get_args(Priority)
 
 CANDIDATES = 3
 """Candidates per column taken, among which columns that resemble each other are avoided."""
@@ -66,13 +72,13 @@ class StrataPricer:
     Parameters
     ----------
     pool : ColumnPool
-    priority : {"full", "stratified"}
+    priority : {"full", "stratified", "round_robin"}
     tol : float
         A group is passed over when no column in it adds more than this to the relative gap; the
         final, complete scan returns every column that prices out.
     certify_every : int, default=10
-        Complete the scan at least every so many calls, so that a stratified run knows its gap
-        before the end and can stop at it. The columns still come from the first group.
+        Complete the scan at least every so many calls, so that a run that is not "full" knows its
+        gap before the end and can stop at it. The columns still come from the first group.
     """
 
     def __init__(
@@ -83,13 +89,14 @@ class StrataPricer:
         tol: float = 1e-4,
         certify_every: int = 10,
     ) -> None:
-        if priority not in ("full", "stratified"):
-            raise ValueError(f"priority must be 'full' or 'stratified', got {priority!r}")
+        if priority not in PRIORITIES:
+            raise ValueError(f"priority must be one of {PRIORITIES}, got {priority!r}")
         self.pool = pool
         self.priority = priority
         self.tol = tol
         self.certify_every = certify_every
         self._uncertified = 0
+        self._order = StratumOrder(len(pool.strata), round_robin=priority == "round_robin")
         self._numbers = {name: number for number, name in enumerate(pool.strata)}
 
     def price(self, state: MasterState, limit: int) -> Priced:
@@ -97,7 +104,7 @@ class StrataPricer:
         scan = _Scan(self.pool, state, self._held(state))
         everything: list[Group] = [(stratum, None) for stratum in range(len(self.pool.strata))]
         groups = everything
-        if self.priority == "stratified" and limit > 0:
+        if self.priority != "full" and limit > 0:
             groups = self._first_group(scan, state) or everything
         self._uncertified += 1
         if groups is everything or self._uncertified >= self.certify_every:
@@ -111,17 +118,22 @@ class StrataPricer:
         for stratum, indices in self._groups(state):
             scan.evaluate(stratum, indices)
             if scan.best_excess(stratum, indices) > self.tol:
+                self._order.found_in(stratum)
                 return [(stratum, indices)]
         return None
 
     def _groups(self, state: MasterState) -> Iterator[Group]:
+        if self.priority == "stratified":
+            yield from self._error_points(state)
+        for stratum in self._order:
+            yield stratum, None
+
+    def _error_points(self, state: MasterState) -> Iterator[Group]:
         errors = state.slack > 0
-        for stratum in range(len(self.pool.strata)):
+        for stratum in self._order:
             rows = self.pool.rows(stratum)
             if rows is not None and (indices := np.flatnonzero(errors[rows])).size:
                 yield stratum, indices
-        for stratum in range(len(self.pool.strata)):
-            yield stratum, None
 
     def _held(self, state: MasterState) -> list[Indices]:
         held: list[list[int]] = [[] for _ in self.pool.strata]

@@ -300,7 +300,6 @@ ABSENT = {"penalty", "library", "coef", "priority", "cache_size"}
         ({"formulation": "l1"}, r"formulation must be one of \['erlp', 'lp', .*got 'l1'"),
         ({"formulation": "erlp"}, "formulation='erlp' needs nu, got nu=None"),
         ({"formulation": "qrlp"}, "formulation='qrlp' needs nu, got nu=None"),
-        ({"formulation": "erlp", "nu": 0.1, "offset": "penalized"}, "cannot have offset"),
         ({"formulation": "qp", "solver": "highs"}, "solver='highs' cannot solve a QP"),
         ({"eta": 0}, "eta must be a finite number > 0, got 0"),
         ({"margin": -1}, "margin must .*got -1"),

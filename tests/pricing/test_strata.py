@@ -103,20 +103,22 @@ def test_nothing_found_is_a_certificate_and_counts_every_column_once() -> None:
 
 
 @pytest.mark.parametrize("master", [OneNormMaster, TwoNormMaster])
-def test_stratified_and_full_reach_the_same_objective(master: type) -> None:
+def test_all_priorities_reach_the_same_objective(master: type) -> None:
     """The order of generation changes the path, never the certified optimum."""
     rng = np.random.default_rng(4)
     X = rng.normal(size=(60, 5))
     loss = hinge(np.where(X[:, 0] * X[:, 1] > 0, 1.0, -1.0), np.ones(60))
     objectives, evaluated = {}, {}
-    for priority in ("full", "stratified"):
+    for priority in ("full", "stratified", "round_robin"):
         pricer = StrataPricer(KernelPool(LIBRARY, X), priority=priority, tol=1e-7)
         result = ColumnGeneration(master(loss), pricer, tol=1e-7, columns_per_round=2).run()
         assert result.gap <= 1e-7
         objectives[priority] = result.objective
         evaluated[priority] = result.history["evaluated"].mean()
-    assert objectives["full"] == pytest.approx(objectives["stratified"], rel=1e-6)
-    assert evaluated["stratified"] < evaluated["full"] == 180
+    assert evaluated["full"] == 180
+    for priority in ("stratified", "round_robin"):
+        assert objectives[priority] == pytest.approx(objectives["full"], rel=1e-6)
+        assert evaluated[priority] < 180
 
 
 def test_a_stratified_run_certifies_now_and_then() -> None:
@@ -133,7 +135,23 @@ def test_a_stratified_run_certifies_now_and_then() -> None:
     assert len({tuple(column.key for column in priced.columns) for priced in passes}) == 1
 
 
+def test_round_robin_stays_with_a_stratum_until_it_has_nothing() -> None:
+    """It begins where columns were found last, scans that stratum alone, and comes around."""
+    X = np.random.default_rng(2).normal(size=(20, 3))
+    library = KernelLibrary({"tiny": 1e-5 * Linear(), "rbf": RBF(1e-3), "linear": Linear()})
+    pricer = StrataPricer(KernelPool(library, X), priority="round_robin")
+    passes = [pricer.price(state_of(np.full(20, 1.0)), 1) for _ in range(3)]
+    assert [priced.stratum for priced in passes] == ["rbf"] * 3
+    assert [priced.n_evaluated for priced in passes] == [40, 20, 20]
+    response = X[:, 0] - X[:, 0].mean()  # the nearly constant columns of "rbf" have nothing here
+    passes = [pricer.price(state_of(response), 1) for _ in range(2)]
+    assert [priced.stratum for priced in passes] == ["linear"] * 2
+    assert [priced.n_evaluated for priced in passes] == [40, 20]
+    assert not any(priced.exact for priced in passes)
+    assert pricer.price(state_of(np.full(20, 1e-9)), 1).exact
+
+
 def test_unknown_priority_is_refused() -> None:
     """The error names the value and the choices."""
-    with pytest.raises(ValueError, match="'full' or 'stratified', got 'random'"):
+    with pytest.raises(ValueError, match="'full', 'stratified', 'round_robin'.*got 'random'"):
         StrataPricer(FeaturePricer(np.eye(2)).pool, priority="random")

@@ -1,0 +1,100 @@
+"""The hinge with a margin of its own, smoothed by the entropy of the distribution over the rows.
+
+    F(f) = max over u of  Σ rate_i u_i − (1/η) Σ u_i log(u_i/ū_i),   0 ≤ u ≤ price,  Σu = νP
+
+with rate_i = −y_i f_i, P = Σ price_i and ū = ν·price. The maximiser is u_i = min(price_i,
+ū_i exp(η(rate_i − t))) for one number t: rows beyond some rate are at their cap, the others are
+weighed exponentially. As η grows this becomes :func:`~cgboost.losses.nu_hinge`; for η =
+(2/δ) log(1/ν) the two differ by at most νP·δ/2 (Warmuth, Glocer, Vishwanathan, ALT 2008).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cgboost.losses.classification import nu_hinge
+from cgboost.losses.support_vector import SupportVectorLoss
+
+Vector = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class EntropicLoss(SupportVectorLoss):
+    """A loss with an exact mass, one side a row, and the entropy of u = |r| in its dual.
+
+    Attributes
+    ----------
+    eta : float
+        How little the entropy counts.
+    """
+
+    eta: float = 1.0
+
+    @property
+    def spread(self) -> Vector:
+        """ū: the mass spread over the sides as their caps are, shape (n_sides,)."""
+        assert self.mass is not None
+        cap = self.sides.cap
+        return self.mass.amount * cap / cap.sum()
+
+    def value(self, output: Vector) -> float:
+        """F(f)."""
+        rate = self.sides.rate(output)
+        u = self.weights(rate)
+        return float(rate @ u) - self._entropy(u) / self.eta
+
+    def gain(self, response: Vector) -> float:
+        """Dual objective of a feasible pseudo-response, without the penalty's conjugate."""
+        entropy = self._entropy(self.sides.values(response))
+        return self.linear_gain(response) - entropy / self.eta
+
+    def weights(self, rate: Vector) -> Vector:
+        """The maximising u for given rates, shape (n_sides,).
+
+        With the m highest rates at their cap, exp(ηt) = Σ_rest ū exp(η rate)/(mass − Σ_top cap);
+        the right m is the first for which the next rate stays below its cap.
+        """
+        assert self.mass is not None
+        order = np.argsort(-rate, kind="stable")
+        cap, spread, sorted_rate = self.sides.cap[order], self.spread[order], rate[order]
+        exponents = self.eta * sorted_rate + np.log(spread)
+        rest = np.logaddexp.accumulate(exponents[::-1])[::-1]
+        left = self.mass.amount - np.concatenate([[0.0], np.cumsum(cap)[:-1]])
+        with np.errstate(divide="ignore", invalid="ignore"):
+            shift = rest - np.log(left)
+        fits = (left > 0) & (exponents - shift <= np.log(cap))
+        first = int(np.argmax(fits)) if fits.any() else len(order) - 1
+        weights = np.empty(len(order))
+        weights[order[:first]] = cap[:first]
+        weights[order[first:]] = np.minimum(cap[first:], np.exp(exponents[first:] - shift[first]))
+        return weights
+
+    def bending(self, rate: Vector, u: Vector, *, softened: bool = False) -> Vector:
+        """Curvature of F along each rate, over η: u below the cap, 0 at it; shape (n_sides,).
+
+        Softened, a side whose exponential exceeds its cap by a factor keeps cap over factor.
+        """
+        below = (u > 0) & (u < self.sides.cap)
+        if not softened:
+            return np.where(below, u, 0.0)
+        levels = rate[below] - np.log(u[below] / self.spread[below]) / self.eta
+        level = float(levels.max()) if levels.size else float(rate[u > 0].min())
+        beyond = self.eta * (rate - level) - np.log(self.sides.cap / self.spread)
+        return u * np.exp(-np.maximum(beyond, 0.0))
+
+    def _entropy(self, u: Vector) -> float:
+        spread = self.spread
+        return float(u @ np.log(np.where(u > 0, u, spread) / spread))
+
+
+def entropic_nu_hinge(
+    labels: Vector, price: Vector, nu: float, *, eta: float, balanced: bool
+) -> EntropicLoss:
+    """The loss of ERLPBoost; parameters as :func:`~cgboost.losses.nu_hinge`."""
+    if not 0 < eta < np.inf:
+        raise ValueError(f"eta must be positive and finite, got {eta!r}")
+    plain = nu_hinge(labels, price, nu, balanced=balanced)
+    return EntropicLoss(**{f.name: getattr(plain, f.name) for f in fields(plain)}, eta=eta)
