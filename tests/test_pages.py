@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 DOCS = Path(__file__).parents[1] / "docs"
-PAGES = ["convex_masters.md", "lpboost.md", "nu.md"]
+PAGES = ["convex_masters.md", "lpboost.md", "nu.md", "solvers.md"]
 NUMBER = r"-?\d+\.\d+"
 
 
