@@ -6,7 +6,7 @@ import warnings
 from typing import Any
 
 from cgboost.exceptions import MasterError
-from solvers import LimitError, Program, SolverError, Status, solve
+from solvers import LimitError, Program, SolverError, Status, available_backends, solve
 from solvers.modelling import put_back
 from solvers.registry import BACKENDS
 
@@ -50,7 +50,11 @@ def minimise(problem: Any, solver: str, time_limit: float | None) -> tuple[float
         solver = "auto" if problem.is_qp() else "CLARABEL"
     if solver == "auto" or solver in BACKENDS:
         return _by_solvers(problem, solver, time_limit)
-    return _by_cvxpy(problem, solver.removeprefix(PREFIX).upper(), time_limit)
+    name = solver.removeprefix(PREFIX).upper()
+    if name not in TIGHT and PREFIX + name in available_backends("qp") and problem.is_qp():
+        # CVXPY hands such solvers wrong bounds of its own making (see docs/solvers.md)
+        return _by_solvers(problem, PREFIX + name, time_limit)
+    return _by_cvxpy(problem, name, time_limit)
 
 
 def _by_solvers(problem: Any, solver: str, time_limit: float | None) -> tuple[float, float]:

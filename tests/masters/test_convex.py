@@ -406,3 +406,21 @@ def test_members_is_one_entry_of_zero_before_the_first_column() -> None:
     assert master.members("x").tolist() == [0.0]
     master.add([Column(np.ones(2), 0, stratum="x"), Column(np.ones(2), 1)])
     assert master.members("x").tolist() == [1.0, 0.0]
+
+
+@pytest.mark.parametrize("solver", ["PIQP", "cvxpy:PIQP", "piqp", "CLARABEL"])
+def test_a_penalty_of_products_is_not_bounded_away(solver: str) -> None:
+    """A penalty pos(c − w∘Ma), of which CVXPY makes a constant for solvers that take bounds."""
+    rng = np.random.default_rng(0)
+    H, y = rng.normal(size=(20, 3)), rng.normal(size=20)
+    M, w = rng.normal(size=(5, 3)), np.ones(5)
+
+    def penalty(a: Any, b: Any) -> Any:
+        return cp.sum(cp.pos(1 - cp.multiply(w, M[:, : a.size] @ a))) + cp.norm1(a)
+
+    master = ConvexMaster(lambda f: cp.sum_squares(f - y), penalty, n_rows=20, solver=solver)
+    master.add([Column(values, key=j) for j, values in enumerate(H.T)])
+    a, b = cp.Variable(3), cp.Variable()
+    full = cp.Problem(cp.Minimize(cp.sum_squares(H @ a + b - y) + penalty(a, b)))
+    full.solve(solver=cp.CLARABEL)
+    assert master.solve().objective == pytest.approx(float(full.value), rel=1e-6)
