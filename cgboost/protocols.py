@@ -67,6 +67,8 @@ class MasterState:
         ``cost − r·h``.
     rows : sequence of hashable or None
         Names of the rows, where they have any.
+    curvature : ndarray of shape (n_rows,) or None
+        Newton weights ∂²loss/∂f², where the loss has them.
     """
 
     columns: Sequence[Column]
@@ -78,6 +80,7 @@ class MasterState:
     slack: Vector
     entry: EntryRule | None = None
     rows: Sequence[Hashable] | None = None
+    curvature: Vector | None = None
 
     @property
     def rule(self) -> EntryRule:

@@ -1,0 +1,127 @@
+"""The stagewise master: a coefficient is chosen when its column comes, and stays.
+
+    f ← f + Σ c_k h_k     over the columns of one round, each with its own step c_k
+
+This is AnyBoost (Momma, Bennett 2006, Alg. 1) and forward stagewise modelling. There is no
+restricted problem to re-optimise, so there is no bound: ``solve`` only reports where f stands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cgboost.columns import Column
+from cgboost.losses.differentiable import DifferentiableLoss, UnboundedStepError
+from cgboost.protocols import MasterState, Priced
+
+Vector = NDArray[np.float64]
+StepRule = Literal["line-search", "newton"] | float
+
+PERFECT = 1.0
+"""Coefficient of a column along which the loss falls without end; the run ends with it."""
+
+
+@dataclass(frozen=True)
+class DescentEntry:
+    """Every column with r·h ≠ 0 is a way down; more of it is better."""
+
+    scale: float
+    two_sided: bool = True
+
+    def excess(self, scores: Vector) -> Vector:
+        """|s| relative to max(1, |objective|)."""
+        return np.abs(scores) / self.scale
+
+    def settled(self, score: float) -> float:
+        """0, where the column leads nowhere."""
+        return 0.0
+
+
+class StagewiseMaster:
+    """Master of forward stagewise boosting.
+
+    Parameters
+    ----------
+    loss : DifferentiableLoss
+    step : {"line-search", "newton"} or float
+        The best step along the column, one Newton step, or always the same.
+    learning_rate : float, default=1.0
+        Multiplies the first two.
+    start : {"zero", "constant"}
+        f before the first column; the best constant becomes the intercept.
+    """
+
+    def __init__(
+        self,
+        loss: DifferentiableLoss,
+        *,
+        step: StepRule = "line-search",
+        learning_rate: float = 1.0,
+        start: Literal["zero", "constant"] = "zero",
+    ) -> None:
+        if isinstance(step, str) and step not in ("line-search", "newton"):
+            raise ValueError(f"step must be 'line-search', 'newton' or a number, got {step!r}")
+        if start not in ("zero", "constant"):
+            raise ValueError(f"start must be 'zero' or 'constant', got {start!r}")
+        self.loss, self.step, self.learning_rate = loss, step, learning_rate
+        self.columns: list[Column] = []
+        self.intercept = loss.constant() if start == "constant" else 0.0
+        self.output = np.full(loss.shape, self.intercept)
+        self._coef: list[float] = []
+        self._finished = False
+
+    def add(self, columns: Sequence[Column]) -> None:
+        """Choose the steps along the columns, all from the present f, and take them."""
+        for column in columns:
+            column.check(self.loss.n_rows)
+        steps = [self._step_along(column) for column in columns]
+        for column, step in zip(columns, steps, strict=True):
+            self._output_of(column)[:] += step * column.values
+        self.columns.extend(columns)
+        self._coef.extend(steps)
+
+    def solve(self, *, time_limit: float | None = None) -> MasterState:
+        """Where f stands: loss, pseudo-response, Newton weights."""
+        objective = self.loss.value(self.output)
+        response = self.loss.pseudo_response(self.output)
+        if self._finished:
+            response = np.zeros_like(response)
+        return MasterState(
+            columns=tuple(self.columns),
+            coef=np.array(self._coef),
+            intercept=self.intercept,
+            output=self.output.copy(),
+            pseudo_response=response,
+            objective=objective,
+            slack=np.abs(response),
+            entry=DescentEntry(scale=max(1.0, abs(objective))),
+            curvature=self.loss.curvature(self.output),
+        )
+
+    def bound(self, state: MasterState, priced: Priced) -> None:
+        """None: earlier coefficients are never corrected, so that no gap can close."""
+        return None
+
+    def _step_along(self, column: Column) -> float:
+        direction = np.zeros(self.loss.shape)
+        if self.loss.n_outputs == 1:
+            direction[:] = column.values
+        else:
+            direction[:, column.output] = column.values
+        if not isinstance(self.step, str):
+            return float(self.step)
+        try:
+            search = {"newton": self.loss.newton_step, "line-search": self.loss.line_search}
+            return self.learning_rate * search[self.step](self.output, direction)
+        except UnboundedStepError:
+            self._finished = True
+            score = float(np.vdot(self.loss.pseudo_response(self.output), direction))
+            return float(np.copysign(PERFECT, score))
+
+    def _output_of(self, column: Column) -> Vector:
+        return self.output if self.loss.n_outputs == 1 else self.output[:, column.output]
