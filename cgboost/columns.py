@@ -60,6 +60,8 @@ class Column:
         Largest value of its variable, for the same master.
     integer : bool
         Whether its variable is integer in :func:`~cgboost.masters.solve_integer`.
+    output : int
+        Number of the output of the model that the hypothesis adds to; 0 where there is only one.
     """
 
     values: FloatArray
@@ -69,6 +71,7 @@ class Column:
     cost: float = 0.0
     upper: float = math.inf
     integer: bool = True
+    output: int = 0
 
     def check(self, n_rows: int) -> None:
         """Raise a ValueError unless values and cost are finite, one value for each row."""

@@ -7,6 +7,7 @@ own, without pyplot and so without a display, unless axes are given.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -22,6 +23,35 @@ if TYPE_CHECKING:
 Table = dict[str, NDArray[Any]]
 
 
+@dataclass(frozen=True)
+class _Groups:
+    """What tells columns apart: their kernel, else their class, else what kind of column they are.
+
+    Attributes
+    ----------
+    by : str
+        "kernel", "class" or "kind".
+    owner : ndarray of str, shape (n_columns,)
+        The name of each column's group.
+    names : list of str
+        The groups that have columns, kernels in library order where the model tells it.
+    """
+
+    by: str
+    owner: NDArray[np.str_]
+    names: list[str]
+
+    @classmethod
+    def of(cls, model: object, columns: Table) -> _Groups:
+        by = next((name for name in ("kernel", "class") if name in columns), "kind")
+        kind = "stump" if "feature" in columns else "learner"
+        alike = np.full(len(columns["coefficient"]), kind)
+        owner = columns.get(by, alike).astype(str)
+        found = list(dict.fromkeys(owner.tolist()))
+        known = [name for name in getattr(model, "columns_per_kernel_", ()) if name in found]
+        return cls(by, owner, known + [name for name in found if name not in known])
+
+
 class FittedModel(Protocol):
     """What the pictures need: two tables, each a mapping from a name to an array."""
 
@@ -35,14 +65,14 @@ class FittedModel(Protocol):
 
 
 def plot_history(model: FittedModel, *, axes: Iterable[Axes] | None = None) -> Figure:
-    """Draw objective and bound, validation scores and columns per kernel, column by column.
+    """Draw objective and bound, validation scores and columns in use, column by column.
 
     The restricted objective and the best bound so far enclose the optimum; the shaded area between
     them is the certified gap. Of each validation score (an error: lower is better) the best round
     is ringed; where that round is not the model, the legend gives the model's score too. The last
-    panel counts, of the columns generated so far, those that the model uses. A model of several
-    classes has one thin curve per class, without bounds, and the last panel counts its columns
-    class by class.
+    panel counts, of the columns generated so far, those that the model uses, by kernel or, without
+    kernels, by class. A model with a run for each class has one thin curve per class, without
+    bounds, and the last panel counts its columns class by class.
 
     Parameters
     ----------
@@ -67,6 +97,7 @@ def plot_history(model: FittedModel, *, axes: Iterable[Axes] | None = None) -> F
     validation = {name: v for name, v in history.items() if name.startswith("validation_")}
     scores = [name for name, values in validation.items() if np.isfinite(values).any()]
     per_class = "class" in history
+    groups = _Groups.of(model, columns)
     figure, panels = drawing.panels(axes, 3 if scores else 2, vertical=True)
     if axes is None:
         for panel in panels[1 : -1 if per_class else None]:
@@ -76,16 +107,17 @@ def plot_history(model: FittedModel, *, axes: Iterable[Axes] | None = None) -> F
         kept = None if per_class else getattr(model, "best_round_", history["round"][-1])
         _draw_scores(panels[1], history, scores, kept)
     if per_class:
-        _draw_classes(panels[-1], columns, _kernels(model, columns))
+        _draw_classes(panels[-1], columns, groups)
     else:
-        _draw_growth(panels[-1], history, columns, _kernels(model, columns))
+        _draw_growth(panels[-1], history, columns, groups)
     return figure
 
 
 def plot_columns(model: FittedModel, *, axes: Iterable[Axes] | None = None) -> Figure:
     """Draw the sizes of the coefficients, largest first, and the number of columns per kernel.
 
-    Columns whose coefficient is zero are left out of both panels.
+    Columns without kernels are counted per class, where there are several. Columns whose
+    coefficient is zero are left out of both panels.
 
     Parameters
     ----------
@@ -105,28 +137,26 @@ def plot_columns(model: FittedModel, *, axes: Iterable[Axes] | None = None) -> F
         If there are not two axes.
     """
     columns = _table(model, "columns_")
-    kernels = _kernels(model, columns)
+    groups = _Groups.of(model, columns)
     figure, (left, right) = drawing.panels(axes, 2, vertical=False)
     size = np.abs(columns["coefficient"])
     order = np.argsort(-size, kind="stable")[: np.count_nonzero(size)]
-    size, owner, edges = size[order], columns["kernel"][order], np.arange(len(order) + 1) + 0.5
+    size, owner, edges = size[order], groups.owner[order], np.arange(len(order) + 1) + 0.5
     foot = size.min() / 2 if drawing.log_if_wide(left, size) else 0.0
-    thickness = 0.8 * min(1.0, len(kernels) / 3)
-    for k, kernel in enumerate(kernels):
-        mine = owner == kernel
+    thickness = 0.8 * min(1.0, len(groups.names) / 3)
+    for k, name in enumerate(groups.names):
+        mine = owner == name
         style = drawing.area_style(k)
         steps = np.where(mine, size, np.nan)
-        left.stairs(
-            steps, edges, baseline=foot, fill=True, label=kernel, **style | {"linewidth": 0}
-        )
+        left.stairs(steps, edges, baseline=foot, fill=True, label=name, **style | {"linewidth": 0})
         right.bar_label(right.barh(k, np.sum(mine), thickness, **style), padding=4)
     left.set_ylim(bottom=foot)
-    title = f"{len(order)} non-zero coefficients, coloured by kernel"
+    title = f"{len(order)} non-zero coefficients, coloured by {groups.by}"
     drawing.label(left, title, "column, largest |coefficient| first", "|coefficient|")
-    right.set_yticks(range(len(kernels)), kernels)
-    right.set_ylim(max(len(kernels), 1) - 0.5, -0.5)
+    right.set_yticks(range(len(groups.names)), groups.names)
+    right.set_ylim(max(len(groups.names), 1) - 0.5, -0.5)
     right.margins(x=0.15)
-    drawing.label(right, "Columns per kernel", "columns with a non-zero coefficient", "")
+    drawing.label(right, f"Columns per {groups.by}", "columns with a non-zero coefficient", "")
     return figure
 
 
@@ -186,34 +216,35 @@ def _draw_scores(axis: Axes, history: Table, scores: list[str], kept: int | None
         axis.legend(frameon=False)
 
 
-def _draw_growth(axis: Axes, history: Table, columns: Table, kernels: list[str]) -> None:
-    """Stack the columns of each kernel, placed at the round that generated them."""
+def _draw_growth(axis: Axes, history: Table, columns: Table, groups: _Groups) -> None:
+    """Stack the columns of each group, placed at the round that generated them."""
     below = np.zeros(len(history["round"]))
-    for k, kernel in enumerate(kernels):
-        generated = np.sort(columns["round"][columns["kernel"] == kernel])
+    for k, name in enumerate(groups.names):
+        generated = np.sort(columns["round"][groups.owner == name])
         above = below + np.searchsorted(generated, history["round"], "right")
-        label = f"{kernel} ({len(generated)})"
+        label = f"{name} ({len(generated)})"
         axis.fill_between(history["columns"], below, above, label=label, **drawing.area_style(k))
         below = above
-    title = "Columns generated so far that the model uses, by kernel"
+    title = f"Columns generated so far that the model uses, by {groups.by}"
     drawing.label(axis, title, "columns generated", "columns in the model")
-    if kernels:
-        axis.legend(reverse=True, frameon=False, loc="upper left")
+    if groups.names:
+        side_by_side = 1 + (len(groups.names) - 1) // 5
+        axis.legend(reverse=True, frameon=False, loc="upper left", ncols=side_by_side)
 
 
-def _draw_classes(axis: Axes, columns: Table, kernels: list[str]) -> None:
-    """Stack the number of columns of each kernel, class by class."""
+def _draw_classes(axis: Axes, columns: Table, groups: _Groups) -> None:
+    """Stack the number of columns of each group, class by class."""
     classes = np.unique(columns["class"])
     ticks = [str(label) for label in classes]
     bottom = np.zeros(len(classes))
-    for k, kernel in enumerate(kernels):
-        mine = columns["class"][columns["kernel"] == kernel]
+    for k, name in enumerate(groups.names):
+        mine = columns["class"][groups.owner == name]
         height = np.sum(mine[:, None] == classes, axis=0)
-        label = f"{kernel} ({len(mine)})"
+        label = f"{name} ({len(mine)})"
         axis.bar(ticks, height, bottom=bottom, label=label, **drawing.area_style(k))
         bottom += height
-    drawing.label(axis, "Columns of the model per class and kernel", "class", "columns")
-    if kernels:
+    drawing.label(axis, "Columns of the model, class by class", "class", "columns")
+    if groups.names:
         drawing.legend_beside(axis, reverse=True)
 
 
@@ -222,13 +253,6 @@ def _table(model: object, name: str) -> Table:
     if table is None:
         raise NotFittedError(f"{type(model).__name__} has no {name}: call fit first")
     return {key: np.asarray(values) for key, values in table.items()}
-
-
-def _kernels(model: object, columns: Table) -> list[str]:
-    """Name the kernels that have columns, in library order where the model tells it."""
-    found = list(dict.fromkeys(columns["kernel"].tolist()))
-    known = [name for name in getattr(model, "columns_per_kernel_", ()) if name in found]
-    return known + [name for name in found if name not in known]
 
 
 def _class_curves(history: Table) -> Iterator[tuple[str, dict[str, Any], NDArray[np.intp]]]:

@@ -7,6 +7,7 @@ value. They run in order, so a monitor stands before whatever reads its score.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -41,8 +42,16 @@ IN_WORDS = {
 
 
 def error_rate(labels: Vector, output: Vector) -> float:
-    """Share of rows whose label ±1 differs from the sign of the output (0 counts as −1)."""
-    return float(np.mean(np.where(output > 0, 1.0, -1.0) != labels))
+    """Share of rows whose output decides for another class than their labels ±1.
+
+    One output decides by its sign (0 counts as −1). Of several, one a class, the largest decides;
+    labels and output then have the shape (n_rows, n_classes).
+    """
+    return float(np.mean(_decision(output) != _decision(labels)))
+
+
+def _decision(output: Vector) -> NDArray[Any]:
+    return output > 0 if output.ndim == 1 else output.argmax(axis=1)
 
 
 def mean_absolute_error(response: Vector, output: Vector) -> float:
@@ -64,9 +73,10 @@ class ValidationMonitor:
     Parameters
     ----------
     X : ndarray of shape (n_rows, n_features)
-    y : ndarray of shape (n_rows,)
+    y : ndarray of shape (n_rows,) or (n_rows, n_outputs)
     scores : mapping of str to callable
-        ``score(y, output) -> float``; written to ``round.scores["validation_" + name]``.
+        ``score(y, output) -> float`` for an output of the shape of y; written to
+        ``round.scores["validation_" + name]``.
     """
 
     def __init__(self, X: Any, y: Vector, scores: Mapping[str, Score]) -> None:
@@ -83,7 +93,10 @@ class ValidationMonitor:
             self._count = 0  # a new run: other columns
         self._evaluate([column.hypothesis for column in state.columns[self._count :]])
         active = np.flatnonzero(state.coef)
-        output = self._values[:, active] @ state.coef[active] + state.intercept
+        weights = np.zeros((len(active), math.prod(self.y.shape[1:])))
+        outputs = [state.columns[j].output for j in active.tolist()]
+        weights[np.arange(len(active)), outputs] = state.coef[active]
+        output = (self._values[:, active] @ weights + state.intercept).reshape(self.y.shape)
         for name, score in self.scores.items():
             turn.scores[f"validation_{name}"] = score(self.y, output)
 

@@ -16,6 +16,7 @@ from sklearn.exceptions import NotFittedError
 
 from cgboost import drawing
 from cgboost.inspection import plot_columns, plot_history
+from tests.estimators.data import three_classes
 
 KERNELS = ["linear", "rbf", "rbf", "linear", "rbf", "rbf"]
 
@@ -215,3 +216,31 @@ def test_pictures_of_a_fitted_model() -> None:
     )
     assert len(history_panels(model)) == 3
     assert sum(bar.get_width() for bar in column_panels(model)[1].patches) == model.n_columns_
+
+
+def test_joint_classes_have_one_path_and_their_own_columns() -> None:
+    """One run for several classes has a bound to draw; its columns are told apart by class."""
+    from cgboost import LPBoostClassifier
+
+    X, y = three_classes(90)
+    model = LPBoostClassifier(multi_class="joint").fit(X[:45], y[:45], eval_set=(X[45:], y[45:]))
+    objective, _, growth = history_panels(model)
+    assert objective.get_title(loc="left").startswith("Objective and bound: relative gap")
+    assert growth.get_title(loc="left").endswith("that the model uses, by class")
+    counts = [np.count_nonzero(model.columns_["class"] == k) for k in range(3)]
+    labels = [text.get_text() for text in growth.get_legend().get_texts()]
+    assert labels == [f"{k} ({counts[k]})" for k in (2, 1, 0)]
+    sizes, bars = column_panels(model)
+    assert [bar.get_width() for bar in bars.patches] == counts
+    assert bars.get_title(loc="left") == "Columns per class"
+    assert sizes.get_title(loc="left").endswith("coloured by class")
+
+
+def test_columns_without_kernels_and_classes_are_of_one_kind() -> None:
+    """Stumps for two classes and for regression are drawn in one colour, under their own name."""
+    model = make_model()
+    del model.columns_["kernel"]
+    assert [text.get_text() for text in column_panels(model)[1].get_yticklabels()] == ["learner"]
+    model.columns_["feature"] = np.zeros(6, dtype=int)
+    panel = history_panels(model)[2]
+    assert [text.get_text() for text in panel.get_legend().get_texts()] == ["stump (6)"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -99,6 +99,33 @@ def test_the_monitor_scores_every_round():
     X, y = rng.normal(size=(20, 6)), rng.normal(size=20)
     result = run(ValidationMonitor(X, y, {"mse": mean_squared_error}))
     expected = [mean_squared_error(y, X[:, :k] @ np.arange(1.0, 1 + k) + 0.5) for k in range(7)]
+    np.testing.assert_allclose(result.history["validation_mse"], expected)
+
+
+def test_of_several_outputs_the_largest_decides():
+    """A row counts as wrong where another class than its own has the largest output."""
+    labels = np.array([[1.0, -1, -1], [-1, 1, -1], [-1, -1, 1], [1, -1, -1]])
+    outputs = np.array([[0.3, 0.2, 0.1], [2, 1, 0], [-3, -2, -1], [-1, -5, -5]])
+    assert error_rate(labels, outputs) == 0.25
+
+
+def test_the_monitor_adds_columns_to_their_outputs():
+    """With a target of several columns every column adds to the output that it names."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(20, 6)), rng.normal(size=(20, 2))
+
+    class InTurn(ToyPricer):
+        def price(self, state: MasterState, limit: int) -> Priced:
+            priced = super().price(state, limit)
+            return replace(
+                priced, columns=[replace(c, output=len(state.columns) % 2) for c in priced.columns]
+            )
+
+    monitor = ValidationMonitor(X, y, {"mse": mean_squared_error})
+    result = ColumnGeneration(ToyMaster(), InTurn(), callbacks=[monitor]).run()
+    coef = np.zeros((6, 2))
+    coef[np.arange(6), np.arange(6) % 2] = np.arange(1.0, 7.0)
+    expected = [mean_squared_error(y, X[:, :k] @ coef[:k] + 0.5) for k in range(7)]
     np.testing.assert_allclose(result.history["validation_mse"], expected)
 
 

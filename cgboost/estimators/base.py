@@ -6,7 +6,7 @@ is made of two halves: a loss, which says what y means, and a source of columns.
 ::
 
     BaseBoost                    parameters, fit, staged outputs, fitted attributes
-    ├── HingeClassification      hinge loss; several classes: one run each, over one pool
+    ├── HingeClassification      hinge loss; several classes: one run each over one pool, or jointly
     ├── TubeRegression           ε-insensitive loss
     ├── NoveltyDetection         one-class loss
     ├── BaseCGBoost              columns from a kernel library
@@ -28,7 +28,7 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from cgboost.estimators.fitted import FittedRun, Table, stacked
+from cgboost.estimators.fitted import FittedOutput, FittedRun, Table, stacked
 from cgboost.estimators.parameters import (
     check_callbacks,
     check_count,
@@ -37,6 +37,7 @@ from cgboost.estimators.parameters import (
     check_verbose,
 )
 from cgboost.estimators.rows import FLOATS, EvalSet, Held, Matrix, Rows, Vector, check_eval_set
+from cgboost.estimators.tasks import as_task
 from cgboost.exceptions import TrivialModelWarning, warn_caller
 from cgboost.generation import Callback, ColumnGeneration
 from cgboost.history import Round, StopReason
@@ -160,7 +161,10 @@ class BaseBoost(BaseEstimator):
 
     @abstractmethod
     def _targets(self, encoded: NDArray[Any]) -> list[Vector]:
-        """The target of every run of the loop, each of shape (n_rows,)."""
+        """The target of every run of the loop: shape (n_rows,), or (n_rows, n_outputs).
+
+        Validation scores compare outputs with targets of the same shape.
+        """
 
     @abstractmethod
     def _loss(self, target: Vector, weights: Vector) -> SupportVectorLoss: ...
@@ -203,9 +207,13 @@ class BaseBoost(BaseEstimator):
         return hypotheses
 
     @property
-    def _run_labels(self) -> NDArray[Any] | None:
-        """What distinguishes the runs, None if there is only one."""
+    def _output_labels(self) -> NDArray[Any] | None:
+        """What distinguishes the outputs of the model, None if there is only one."""
         return None
+
+    def _run_labels(self, n_runs: int) -> NDArray[Any] | None:
+        """What distinguishes the runs: None where one makes all outputs."""
+        return self._output_labels if n_runs > 1 else None
 
     # ------------------------------------------------------------------ checks
 
@@ -232,16 +240,19 @@ class BaseBoost(BaseEstimator):
     def _run_all(self, pool: Any, rows: Rows, held: Held | None, started: float) -> list[FittedRun]:
         """One run of the loop per target; after Ctrl-C those that follow stay at round 0."""
         targets = self._targets(rows.y)
-        monitored = [None] * len(targets) if held is None else self._monitored(held)
+        tasks = [as_task(target, rows.weights, self._output_labels) for target in targets]
+        monitored = [None] * len(tasks) if held is None else self._monitored(held)
         runs: list[FittedRun] = []
         interrupted = False
-        for k, target in enumerate(targets):
-            loss = self._loss(target, rows.weights)
+        for k, task in enumerate(tasks):
+            loss = self._loss(task.target, task.weights)
+            label = self._label(k, len(tasks))
             loop = self._loop(
-                pool,
-                loss,
-                (_Interruption(),) if interrupted else self._callbacks(monitored[k], k),
-                time_limit=self._share_of_time(started, runs_left=len(targets) - k),
+                self._master(loss),
+                task.pricer(lambda: self._pricer(pool)),
+                (_Interruption(),) if interrupted else self._callbacks(monitored[k], label),
+                columns_per_round=task.n_outputs * self._default_columns(len(rows.weights)),
+                time_limit=self._share_of_time(started, runs_left=len(tasks) - k),
             )
             try:
                 result = loop.run()
@@ -253,23 +264,37 @@ class BaseBoost(BaseEstimator):
             if result.stop_reason is StopReason.PRICER_FAILED and result.error is not None:
                 raise result.error  # a kernel or learner of the user's: no model without it
             interrupted = interrupted or result.stop_reason is StopReason.INTERRUPTED
-            runs.append(FittedRun.of(result, loss))
-        shared = iter(self._sharing([h for run in runs for h in run.hypotheses]))
-        return [replace(run, hypotheses=[next(shared) for _ in run.hypotheses]) for run in runs]
+            runs.append(FittedRun.of(result, loss, task.n_outputs))
+        return self._with_shared(runs)
+
+    def _with_shared(self, runs: list[FittedRun]) -> list[FittedRun]:
+        outputs = [output for run in runs for output in run.outputs]
+        shared = iter(self._sharing([h for output in outputs for h in output.hypotheses]))
+        return [
+            replace(
+                run,
+                outputs=[
+                    replace(output, hypotheses=[next(shared) for _ in output.hypotheses])
+                    for output in run.outputs
+                ],
+            )
+            for run in runs
+        ]
 
     def _loop(
         self,
-        pool: Any,
-        loss: SupportVectorLoss,
+        master: Master,
+        pricer: Pricer,
         callbacks: Sequence[Callback],
         *,
+        columns_per_round: int,
         time_limit: float | None,
     ) -> ColumnGeneration:
         return ColumnGeneration(
-            self._master(loss),
-            self._pricer(pool),
+            master,
+            pricer,
             tol=self._tol,
-            columns_per_round=self.columns_per_round or self._default_columns(loss.n_rows),
+            columns_per_round=self.columns_per_round or columns_per_round,
             max_columns=self.max_columns,
             time_limit=time_limit,
             callbacks=callbacks,
@@ -283,7 +308,7 @@ class BaseBoost(BaseEstimator):
     def _monitored(self, held: Held) -> list[tuple[Matrix, Vector] | None]:
         return [(held[0], target) for target in self._targets(held[1])]
 
-    def _callbacks(self, monitored: tuple[Matrix, Vector] | None, run: int) -> list[Callback]:
+    def _callbacks(self, monitored: tuple[Matrix, Vector] | None, label: str) -> list[Callback]:
         callbacks: list[Callback] = []
         if monitored is not None:
             callbacks.append(ValidationMonitor(*monitored, self._scores))
@@ -292,46 +317,45 @@ class BaseBoost(BaseEstimator):
                 callbacks.append(EarlyStopping(metric, patience=self.n_iter_no_change))
         callbacks.extend(self.callbacks or ())
         if self.verbose:
-            callbacks.append(ProgressLine(self._label(run)))
+            callbacks.append(ProgressLine(label))
         return callbacks
 
-    def _label(self, run: int) -> str:
-        return "" if self._run_labels is None else f"class {self._run_labels[run]}: "
+    def _label(self, run: int, n_runs: int) -> str:
+        labels = self._run_labels(n_runs)
+        return "" if labels is None else f"class {labels[run]}: "
 
     # ------------------------------------------------------------------ fitted attributes
 
     def _keep(self, runs: list[FittedRun], rows: Rows) -> None:
-        tables = [self._table(run, rows) for run in runs]
-        several = self._run_labels is not None
+        outputs = [output for run in runs for output in run.outputs]
+        labels, run_labels = self._output_labels, self._run_labels(len(runs))
         self._runs = runs
-        self.columns_ = stacked(tables, self._run_labels)
-        self.history_ = stacked([run.history for run in runs], self._run_labels)
+        self.columns_ = stacked([self._table(output, rows) for output in outputs], labels)
+        self.history_ = stacked([run.history for run in runs], run_labels)
         self.coef_ = self.columns_["coefficient"]
-        self.intercept_ = (
-            np.array([run.intercept for run in runs]) if several else runs[0].intercept
-        )
+        intercepts = np.array([output.intercept for output in outputs])
+        self.intercept_ = float(intercepts[0]) if labels is None else intercepts
         self.n_columns_ = len(self.coef_)
         self.objective_ = sum(run.objective for run in runs)
         self.dual_bound_ = sum(run.bound for run in runs)
         self.gap_ = max(run.gap for run in runs)
         self.converged_ = bool(self.gap_ <= self._tol)
         self.n_iter_ = sum(len(run.history["round"]) for run in runs)
-        best_rounds = [len(run.path) - 1 for run in runs]
-        self.best_round_ = best_rounds if several else best_rounds[0]
+        best_rounds = [run.best_round for run in runs]
+        self.best_round_ = best_rounds[0] if run_labels is None else best_rounds
         reasons = [str(run.stop_reason) for run in runs]
-        self.stop_reason_ = reasons if several else reasons[0]
+        self.stop_reason_ = reasons[0] if run_labels is None else reasons
 
-    def _table(self, run: FittedRun, rows: Rows) -> Table:
-        """The columns of a run with a nonzero coefficient."""
-        active = np.flatnonzero(run.coef)
-        hypotheses = [run.hypotheses[j] for j in active]
-        described = self._described(hypotheses, run.strata[active], rows)
-        return described | {"coefficient": run.coef[active], "round": run.rounds[active]}
+    def _table(self, output: FittedOutput, rows: Rows) -> Table:
+        """The columns of an output with a nonzero coefficient."""
+        active = np.flatnonzero(output.coef)
+        described = self._described(output.active, output.strata[active], rows)
+        return described | {"coefficient": output.coef[active], "round": output.rounds[active]}
 
     def _warn_if_cut_short(self) -> None:
         """Say once which runs ended before ``tol``, why, and what they have proved."""
         words = [
-            f"{self._label(k)}{run.stop_reason}: {run.message}, {_proved(run.gap)}"
+            f"{self._label(k, len(self._runs))}{run.stop_reason}: {run.message}, {_proved(run.gap)}"
             for k, run in enumerate(self._runs)
             if run.stop_reason in UNPLANNED_STOPS and run.gap > self._tol
         ]
@@ -346,9 +370,9 @@ class BaseBoost(BaseEstimator):
     def _warn_if_trivial(self) -> None:
         """Say so where no column is in the model although the search for them was complete."""
         words = [
-            f"{self._label(k)}no column is worth its price"
+            f"{self._label(k, len(self._runs))}no column is worth its price"
             for k, run in enumerate(self._runs)
-            if not run.coef.any() and run.gap <= self._tol
+            if run.is_trivial and run.gap <= self._tol
         ]
         if words:
             warn_caller(
@@ -364,16 +388,17 @@ class BaseBoost(BaseEstimator):
         return validate_data(self, X, reset=False, dtype=FLOATS)
 
     def _outputs(self, X: ArrayLike) -> Vector:
-        """Model outputs, shape (n_rows, n_runs)."""
+        """Model outputs, shape (n_rows, n_outputs)."""
         rows = self._rows(X)
-        return np.column_stack([run.outputs(rows) for run in self._runs])
+        values = [output.values(rows) for run in self._runs for output in run.outputs]
+        return np.column_stack(values)
 
     def _staged_outputs(self, X: ArrayLike) -> Iterator[Vector]:
         """Model outputs after every round; a run that has ended contributes its model."""
         rows = self._rows(X)
-        stages = [run.staged_outputs(rows) for run in self._runs]
-        for stage in range(max(len(outputs) for outputs in stages)):
-            yield np.column_stack([outputs[min(stage, len(outputs) - 1)] for outputs in stages])
+        staged = [output.staged_values(rows) for run in self._runs for output in run.outputs]
+        for stage in range(max(len(values) for values in staged)):
+            yield np.column_stack([values[min(stage, len(values) - 1)] for values in staged])
 
 
 class _Interruption:

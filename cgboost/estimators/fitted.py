@@ -18,54 +18,32 @@ Table = dict[str, NDArray[Any]]
 
 
 @dataclass(frozen=True)
-class FittedRun:
-    """One finished run of the loop, cut loose from the training data.
+class FittedOutput:
+    """One output of a model, cut loose from the training data.
 
     Attributes
     ----------
     hypotheses : list of Hypothesis
-        The columns of the best round, in order of generation.
+        The columns that add to it, in order of generation.
     strata : ndarray of str, shape (n_hypotheses,)
     path : list of (coef, intercept)
-        Coefficients after every round up to the best one, which makes the model.
-    objective, bound, gap : float
-        At the best round; ``bound`` is −inf where nothing was certified.
-    stop_reason, message : StopReason, str
-        Why the loop stopped, and the same in words.
-    history : dict of str to ndarray
-        One entry per round, also those after the best one.
-    level : float
-        What the loss chose itself, ε or −ρ; nan where it chooses nothing.
+        Coefficients after every round of the run up to the best one, which makes the model.
     """
 
     hypotheses: list[Any]
     strata: NDArray[np.str_]
     path: list[tuple[Vector, float]]
-    objective: float
-    bound: float
-    gap: float
-    stop_reason: StopReason
-    message: str
-    history: Table
-    level: float
 
     @classmethod
-    def of(cls, result: Result, loss: SupportVectorLoss) -> FittedRun:
-        """Keep the hypotheses and numbers of a result, not its columns."""
-        output = np.full(loss.n_rows, result.intercept)
-        for j in np.flatnonzero(result.coef):
-            output += result.coef[j] * result.columns[j].values
+    def of(cls, result: Result, number: int) -> FittedOutput:
+        """The part of a result that adds to the output of this number."""
+        mine = np.array([column.output == number for column in result.columns], dtype=bool)
+        columns = [result.columns[j] for j in np.flatnonzero(mine)]
+        path = result.path[: result.best_round + 1]
         return cls(
-            hypotheses=[column.hypothesis for column in result.columns],
-            strata=np.array([column.stratum for column in result.columns], dtype=str),
-            path=result.path[: result.best_round + 1],
-            objective=result.objective,
-            bound=-np.inf if result.bound is None else result.bound,
-            gap=result.gap,
-            stop_reason=result.stop_reason,
-            message=result.message,
-            history=result.history,
-            level=loss.level(output) if loss.mass is not None else np.nan,
+            hypotheses=[column.hypothesis for column in columns],
+            strata=np.array([column.stratum for column in columns], dtype=str),
+            path=[(coef[mine[: len(coef)]], intercept) for coef, intercept in path],
         )
 
     @property
@@ -84,22 +62,79 @@ class FittedRun:
         sizes = [len(earlier) for earlier, _ in self.path]
         return np.searchsorted(sizes, np.arange(len(self.hypotheses)), side="right")
 
-    def outputs(self, X: Any) -> Vector:
-        """Model output, shape (n_rows,)."""
+    @property
+    def active(self) -> list[Any]:
+        """The hypotheses with a nonzero coefficient."""
+        return [self.hypotheses[j] for j in np.flatnonzero(self.coef)]
+
+    def values(self, X: Any) -> Vector:
+        """The output on the rows of X, shape (n_rows,)."""
         return Ensemble(self.hypotheses, self.coef, self.intercept).decision_function(X)
 
-    def staged_outputs(self, X: Any) -> Vector:
-        """Model output after every round up to the best one, shape (n_stages, n_rows)."""
+    def staged_values(self, X: Any) -> Vector:
+        """The output after every round up to the best one, shape (n_stages, n_rows)."""
         stages = np.zeros((len(self.hypotheses), len(self.path)))
         for stage, (coef, _) in enumerate(self.path):
             stages[: len(coef), stage] = coef
-        outputs = np.empty((len(self.path), X.shape[0]))
-        outputs[:] = np.array([intercept for _, intercept in self.path])[:, None]
+        values = np.empty((len(self.path), X.shape[0]))
+        values[:] = np.array([intercept for _, intercept in self.path])[:, None]
         step = max(1, PREDICTION_BLOCK // max(1, len(self.hypotheses)))
         for start in range(0, X.shape[0], step):
             block = slice(start, start + step)
-            outputs[:, block] += (evaluate(self.hypotheses, X[block]) @ stages).T
-        return outputs
+            values[:, block] += (evaluate(self.hypotheses, X[block]) @ stages).T
+        return values
+
+
+@dataclass(frozen=True)
+class FittedRun:
+    """One finished run of the loop: the outputs it made and what is known of them.
+
+    Attributes
+    ----------
+    outputs : list of FittedOutput
+    objective, bound, gap : float
+        At the best round; ``bound`` is −inf where nothing was certified.
+    stop_reason, message : StopReason, str
+        Why the loop stopped, and the same in words.
+    best_round : int
+    history : dict of str to ndarray
+        One entry per round, also those after the best one.
+    level : float
+        What the loss chose itself, ε or −ρ; nan where it chooses nothing.
+    """
+
+    outputs: list[FittedOutput]
+    objective: float
+    bound: float
+    gap: float
+    stop_reason: StopReason
+    message: str
+    best_round: int
+    history: Table
+    level: float
+
+    @classmethod
+    def of(cls, result: Result, loss: SupportVectorLoss, n_outputs: int) -> FittedRun:
+        """Keep the hypotheses and numbers of a result, not its columns."""
+        values = np.full(loss.n_rows, result.intercept)
+        for j in np.flatnonzero(result.coef):
+            values += result.coef[j] * result.columns[j].values
+        return cls(
+            outputs=[FittedOutput.of(result, number) for number in range(n_outputs)],
+            objective=result.objective,
+            bound=-np.inf if result.bound is None else result.bound,
+            gap=result.gap,
+            stop_reason=result.stop_reason,
+            message=result.message,
+            best_round=result.best_round,
+            history=result.history,
+            level=loss.level(values) if loss.mass is not None else np.nan,
+        )
+
+    @property
+    def is_trivial(self) -> bool:
+        """Whether no column is in the model."""
+        return not any(output.coef.any() for output in self.outputs)
 
 
 def stacked(tables: Sequence[Table], labels: NDArray[Any] | None) -> Table:

@@ -1,4 +1,4 @@
-"""The half of an estimator that knows classes: hinge loss, one run of the loop per class."""
+"""The half of an estimator that knows classes: hinge loss, an output for each of many classes."""
 
 from __future__ import annotations
 
@@ -97,7 +97,8 @@ class HingeClassification(ClassifierMixin, BaseBoost):
         self.__dict__.pop("margin_", None)
         margins = np.array([-run.level for run in runs])
         if np.isfinite(margins).all():
-            self.margin_ = margins if self._run_labels is not None else float(margins[0])
+            one = self._run_labels(len(runs)) is None
+            self.margin_ = float(margins[0]) if one else margins
 
     @property
     def _offset(self) -> Offset:
@@ -108,5 +109,5 @@ class HingeClassification(ClassifierMixin, BaseBoost):
         return f"C={self.C:g}" if self.nu is None else f"nu={self.nu:g}"
 
     @property
-    def _run_labels(self) -> NDArray[Any] | None:
+    def _output_labels(self) -> NDArray[Any] | None:
         return None if len(self.classes_) == 2 else self.classes_

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cgboost.estimators.base import BaseBoost
-from cgboost.estimators.fitted import FittedRun, Table
+from cgboost.estimators.fitted import FittedOutput, FittedRun, Table
 from cgboost.estimators.parameters import check_choice, check_number, check_solver
 from cgboost.estimators.rows import Held, Rows
 from cgboost.kernels import RBF, KernelLibrary, Linear, Polynomial, Precomputed
@@ -93,9 +93,9 @@ class BaseCGBoost(BaseBoost):
         places = np.array([hypothesis.row for hypothesis in hypotheses], dtype=np.intp)
         return {"kernel": strata, "row": rows.numbers[places]}
 
-    def _table(self, run: FittedRun, rows: Rows) -> Table:
+    def _table(self, output: FittedOutput, rows: Rows) -> Table:
         """Add the column's sign: with α ≥ 0 a negative weight on K is a positive one on −K."""
-        table = super()._table(run, rows)
+        table = super()._table(output, rows)
         coefficient = table["coefficient"]
         flipped = (coefficient < 0) if self.coef == "nonneg" else np.zeros(len(coefficient), bool)
         sign = np.where(flipped, -1, 1)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -127,9 +127,8 @@ class BaseLPBoost(BaseBoost):
         super()._keep(runs, rows)
         self.__dict__.pop("estimators_", None)
         if self.estimator is not None:
-            self.estimators_ = [
-                run.hypotheses[j].estimator for run in runs for j in np.flatnonzero(run.coef)
-            ]
+            learners = [h for run in runs for output in run.outputs for h in output.active]
+            self.estimators_ = [learner.estimator for learner in learners]
             self.columns_["estimator"] = np.arange(len(self.estimators_))
 
 
@@ -140,7 +139,7 @@ class LPBoostClassifier(HingeClassification, BaseLPBoost):
     Minimises Ω(α) + C Σ_i w_i max(0, 1 − y_i f(x_i)) with f = Σ_j α_j h_j + b over *all* decision
     stumps: every threshold of every feature, either way round, and the constant. The bound is then
     one over all of them. With any other weak learner the columns are found greedily, and there is
-    no bound: ``gap_`` is inf. More than two classes are handled one against the rest.
+    no bound: ``gap_`` is inf. More than two classes are handled one against the rest, or jointly.
 
     With margins m_i = y_i f(x_i), the formulations are
 
@@ -155,6 +154,12 @@ class LPBoostClassifier(HingeClassification, BaseLPBoost):
     ========  ========================================================  ===================
 
     where ρ is the model's own margin and W = Σ w_i (see docs/lpboost.md for the sources).
+
+    The joint form has an output f_c = Σ_j α_jc h_j for each class c and a margin for each pair of a
+    row and another class, m_ic = f_{y_i}(x_i) − f_c(x_i). All formulations are the same in these
+    margins, each with the weight w_i (Weston and Watkins, ESANN 1999, with the 1-norm for "lp"):
+
+        min Σ|α| + C Σ_i w_i Σ_{c≠y_i} max(0, 1 − (f_{y_i}(x_i) − f_c(x_i)))
 
     Parameters
     ----------
@@ -182,11 +187,16 @@ class LPBoostClassifier(HingeClassification, BaseLPBoost):
     offset : {"none", "penalized", "free"}, default="none"
         The offset b. "none" leaves it to the weak learners: the constant is one of the stumps and
         costs what any other costs, so that for them "penalized" is the same model.
+    multi_class : {"ovr", "joint"}, default="ovr"
+        What is solved with more than two classes: a problem for each class against the rest, or one
+        problem with the margins of all pairs, which bounds and certifies the model as a whole. It
+        has n_classes − 1 times as many rows as there are training rows, needs ``offset="none"``,
+        and with ``nu`` the shares are shares of the pairs. Two classes are one problem either way.
     columns_per_round : int or None
         Columns added a round. None stands for 2 % of the rows (at least 20) with stumps,
-        and for 1 otherwise; several learners a round come from several seeds.
+        and for 1 otherwise, for each class; several learners a round come from several seeds.
     max_columns : int or None
-        Stop at so many columns.
+        Stop at so many columns (one against the rest: per class).
     tol : float, default=1e-4
         Stop at this certified relative duality gap; a greedy learner stops where its column would
         change the objective by less.
@@ -208,11 +218,12 @@ class LPBoostClassifier(HingeClassification, BaseLPBoost):
     feature_importances_ : ndarray of shape (n_features,)
         Share of each feature in Σ|coefficient|; only for stumps.
     margin_ : float, or ndarray of shape (n_classes,) with more than two classes
-        The margin ρ that the model has chosen; only with ``nu``.
+        The margin ρ that the model has chosen; only with ``nu``. Jointly it is one number.
     classes_, coef_, intercept_, n_columns_, objective_, dual_bound_, gap_, converged_, history_, \
 best_round_, stop_reason_, n_iter_, n_features_in_, feature_names_in_
         As in :class:`CGBoostClassifier`. With a greedy learner dual_bound_ is −inf, gap_ inf and
-        converged_ False; stop_reason_ is then "no_column" at best.
+        converged_ False; stop_reason_ is then "no_column" at best. Jointly there is one run, and
+        history_, best_round_ and stop_reason_ are as with two classes.
 
     Examples
     --------
@@ -227,6 +238,7 @@ best_round_, stop_reason_, n_iter_, n_features_in_, feature_names_in_
     offset: Offset = field(default="none", kw_only=True)
     eta: float | None = field(default=None, kw_only=True)
     margin: float = field(default=0.01, kw_only=True)
+    multi_class: Literal["ovr", "joint"] = field(default="ovr", kw_only=True)
 
     _formulations: ClassVar[tuple[str, ...]] = tuple(FORMULATIONS)
 
@@ -234,8 +246,19 @@ best_round_, stop_reason_, n_iter_, n_features_in_, feature_names_in_
         super()._check_parameters()
         check_number("eta", self.eta, above=0, optional=True)
         check_number("margin", self.margin, at_least=0)
+        check_choice("multi_class", self.multi_class, ("ovr", "joint"))
+        if self.multi_class == "joint" and self.offset != "none":
+            raise ValueError(
+                f'multi_class="joint" needs offset="none", got {self.offset!r}: with stumps the '
+                "constant is a column of every class"
+            )
         if self.formulation in ("erlp", "qrlp") and self.nu is None:
             raise ValueError(f"formulation={self.formulation!r} needs nu, got nu=None")
+
+    def _targets(self, encoded: NDArray[np.intp]) -> list[Vector]:
+        targets = super()._targets(encoded)
+        together = self.multi_class == "joint" and len(targets) > 1
+        return [np.column_stack(targets)] if together else targets
 
     def _loss(self, target: Vector, weights: Vector) -> SupportVectorLoss:
         return self._formulation.loss(target, weights, self._settings)

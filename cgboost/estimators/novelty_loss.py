@@ -108,7 +108,7 @@ class NoveltyDetection(OutlierMixin, BaseBoost):
 
     def _keep(self, runs: list[FittedRun], rows: Rows) -> None:
         super()._keep(runs, rows)
-        self.offset_ = -runs[0].intercept
+        self.offset_ = -runs[0].outputs[0].intercept
 
     @property
     def _offset(self) -> Offset:

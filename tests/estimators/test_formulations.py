@@ -36,46 +36,47 @@ def all_stumps() -> np.ndarray:
 
 def with_own_margin(margins: Any, level: Any) -> Any:
     """Σ max(0, ρ − m_i) − νnρ."""
-    return cp.sum(cp.pos(level - margins)) - NU * len(Y) * level
+    return cp.sum(cp.pos(level - margins)) - NU * margins.size * level
 
 
-def primal(build: Callable[[Any, Any], tuple[Any, list[Any]]]) -> float:
-    """Optimum of a problem in the weights of all stumps."""
-    H = all_stumps()
-    weights = cp.Variable(H.shape[1])
-    objective, limits = build(weights, cp.multiply(Y, H @ weights))
+def primal(M: np.ndarray, build: Callable[[Any, Any], tuple[Any, list[Any]]]) -> float:
+    """Optimum of a problem in the weights w of all columns; the margins are Mw."""
+    weights = cp.Variable(M.shape[1])
+    objective, limits = build(weights, M @ weights)
     problem = cp.Problem(cp.Minimize(objective), limits)
     problem.solve(solver=cp.CLARABEL, tol_gap_abs=1e-10, tol_gap_rel=1e-10)
     return float(problem.value)
 
 
-def regularised_dual(regulariser: Callable[[Any], Any]) -> float:
+def regularised_dual(M: np.ndarray, regulariser: Callable[[Any], Any]) -> float:
     """−νn·min over d in the capped simplex of max_j |edge_j| + regulariser(d)/η."""
-    n_rows = len(Y)
+    n_rows = len(M)
     d = cp.Variable(n_rows, nonneg=True)
-    edges = (all_stumps() * Y[:, None]).T @ d
     problem = cp.Problem(
-        cp.Minimize(cp.norm_inf(edges) + regulariser(d) / ETA),
+        cp.Minimize(cp.norm_inf(M.T @ d) + regulariser(d) / ETA),
         [cp.sum(d) == 1, d <= 1 / (NU * n_rows)],
     )
     problem.solve(solver=cp.CLARABEL, tol_gap_abs=1e-10, tol_gap_rel=1e-10)
     return -NU * n_rows * float(problem.value)
 
 
-OPTIMA: dict[str, Callable[[], float]] = {
-    "lp": lambda: primal(lambda w, m: (cp.norm1(w) + C * cp.sum(cp.pos(1 - m)), [])),
-    "lp-nu": lambda: primal(lambda w, m: (with_own_margin(m, cp.Variable()), [cp.norm1(w) <= 1])),
-    "qp": lambda: primal(lambda w, m: (cp.sum_squares(w) / 2 + C * cp.sum(cp.pos(1 - m)), [])),
-    "qp-nu": lambda: primal(
-        lambda w, m: (cp.sum_squares(w) / 2 + with_own_margin(m, cp.Variable()), [])
+OPTIMA: dict[str, Callable[[np.ndarray], float]] = {
+    "lp": lambda M: primal(M, lambda w, m: (cp.norm1(w) + C * cp.sum(cp.pos(1 - m)), [])),
+    "lp-nu": lambda M: primal(
+        M, lambda w, m: (with_own_margin(m, cp.Variable()), [cp.norm1(w) <= 1])
     ),
-    "erlp": lambda: regularised_dual(lambda d: cp.sum(cp.kl_div(d, 1 / len(Y)))),
-    "qrlp": lambda: regularised_dual(lambda d: len(Y) / 2 * cp.sum_squares(d)),
-    "md": lambda: primal(lambda w, m: (cp.sum_squares(1 - m) / 2, [cp.norm1(w) <= C])),
-    "nm": lambda: primal(
-        lambda w, m: (cp.sum(cp.pos(MARGIN - m) + C * (MARGIN - m)), [cp.norm1(w) <= 1])
+    "qp": lambda M: primal(M, lambda w, m: (cp.sum_squares(w) / 2 + C * cp.sum(cp.pos(1 - m)), [])),
+    "qp-nu": lambda M: primal(
+        M, lambda w, m: (cp.sum_squares(w) / 2 + with_own_margin(m, cp.Variable()), [])
+    ),
+    "erlp": lambda M: regularised_dual(M, lambda d: cp.sum(cp.kl_div(d, 1 / len(M)))),
+    "qrlp": lambda M: regularised_dual(M, lambda d: len(M) / 2 * cp.sum_squares(d)),
+    "md": lambda M: primal(M, lambda w, m: (cp.sum_squares(1 - m) / 2, [cp.norm1(w) <= C])),
+    "nm": lambda M: primal(
+        M, lambda w, m: (cp.sum(cp.pos(MARGIN - m) + C * (MARGIN - m)), [cp.norm1(w) <= 1])
     ),
 }
+"""Optimum of each formulation, given the margins of each column as the columns of M."""
 
 
 def fitted(name: str, **options: Any) -> LPBoostClassifier:
@@ -89,7 +90,8 @@ def test_reaches_the_one_shot_optimum_over_all_stumps(name: str) -> None:
     """Certified, and equal to the problem over all stumps solved at once."""
     model = fitted(name, tol=1e-7).fit(X, CLASSES)
     assert model.converged_
-    assert model.objective_ == pytest.approx(OPTIMA[name](), rel=1e-6, abs=1e-6)
+    M = Y[:, None] * all_stumps()
+    assert model.objective_ == pytest.approx(OPTIMA[name](M), rel=1e-6, abs=1e-6)
     if name not in ("lp", "qp", "qp-nu"):
         assert np.abs(model.coef_).sum() <= (C if name == "md" else 1.0) + 1e-7
 

@@ -104,7 +104,7 @@ def test_several_classes_and_kernels_share_their_centres():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(40, 500)), np.arange(40) % 4
     model = classifier(C=100.0).fit(X, y)
-    n_columns = sum(len(run.hypotheses) for run in model._runs)
+    n_columns = sum(len(output.hypotheses) for run in model._runs for output in run.outputs)
     assert n_columns > 2 * len(X)
     assert len(pickle.dumps(model)) < 1.5 * X.nbytes
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -42,6 +43,7 @@ def expected_failures(estimator):
 ESTIMATORS = [
     LPBoostClassifier(),
     LPBoostClassifier(nu=0.2),
+    LPBoostClassifier(multi_class="joint"),
     LPBoostRegressor(),
     LPBoostClassifier(formulation="qp", tol=1e-2, max_columns=60),
     LPBoostClassifier(TREE, max_columns=20),
@@ -55,12 +57,13 @@ def test_scikit_learn_check(estimator, check):
     check(estimator)
 
 
-@pytest.fixture(params=["binary", "multi-class", "regression"])
+@pytest.fixture(params=["binary", "multi-class", "joint", "regression"])
 def kind(request):
     """A class and rows for it."""
     return {
         "binary": (LPBoostClassifier, two_classes()),
         "multi-class": (LPBoostClassifier, three_classes()),
+        "joint": (partial(LPBoostClassifier, multi_class="joint"), three_classes()),
         "regression": (LPBoostRegressor, curve()),
     }[request.param]
 
@@ -301,6 +304,8 @@ ABSENT = {"penalty", "library", "coef", "priority", "cache_size"}
         ({"formulation": "erlp"}, "formulation='erlp' needs nu, got nu=None"),
         ({"formulation": "qrlp"}, "formulation='qrlp' needs nu, got nu=None"),
         ({"formulation": "qp", "solver": "highs"}, "solver='highs' cannot solve a QP"),
+        ({"multi_class": "ovo"}, r"multi_class must be one of .*got 'ovo'"),
+        ({"multi_class": "joint", "offset": "free"}, "needs offset=\"none\", got 'free'"),
         ({"eta": 0}, "eta must be a finite number > 0, got 0"),
         ({"margin": -1}, "margin must .*got -1"),
         ({"estimator": "stump"}, "estimator must be a scikit-learn classifier or regressor, or No"),

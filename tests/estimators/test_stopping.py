@@ -227,8 +227,7 @@ def test_early_stopping_holds_out_rows():
     """Without an eval_set a share of the rows is held out; columns_ keeps the caller's numbers."""
     X, y = two_classes(50)
     model = classifier(early_stopping=True, validation_fraction=0.3, random_state=0).fit(X, y)
-    run = model._runs[0]
-    centres = [run.hypotheses[j].centre for j in np.flatnonzero(run.coef)]
+    centres = [hypothesis.centre for hypothesis in model._runs[0].outputs[0].active]
     np.testing.assert_array_equal(X[model.columns_["row"]], centres)
     other = classifier(early_stopping=True, validation_fraction=0.3, random_state=1).fit(X, y)
     assert not np.array_equal(other.decision_function(X), model.decision_function(X))

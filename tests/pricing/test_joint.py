@@ -1,0 +1,164 @@
+"""Pairs of rows and classes, and the pricer over them, against their definitions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cgboost.columns import Column
+from cgboost.generation import ColumnGeneration
+from cgboost.losses import hinge, nu_hinge
+from cgboost.masters import BudgetMaster, OneNormMaster, TwoNormMaster
+from cgboost.pricing import JointPricer, Pairs, StrataPricer, StumpPool
+from cgboost.protocols import MasterState, Priced
+
+N_CLASSES = 3
+LABELS = np.arange(24) % N_CLASSES
+X = np.random.default_rng(0).normal(size=(24, 2)) + LABELS[:, None] * [1.0, -0.5]
+PAIRS = Pairs(LABELS, N_CLASSES)
+ONES = np.ones(len(PAIRS))
+
+
+def pricer(pool: StumpPool) -> JointPricer:
+    """Exact pricing of all stumps for all classes."""
+    return JointPricer(PAIRS, [StrataPricer(pool) for _ in range(N_CLASSES)], names="abc")
+
+
+MASTERS = {
+    "1-norm": lambda: OneNormMaster(hinge(ONES, 0.4 * ONES), offset="none"),
+    "2-norm": lambda: TwoNormMaster(hinge(ONES, 0.4 * ONES), offset="none"),
+    "budget": lambda: BudgetMaster(nu_hinge(ONES, ONES, 0.3, balanced=False), offset="none"),
+}
+
+
+@pytest.fixture(params=MASTERS)
+def state(request: Any) -> MasterState:
+    """A master with a few columns, at its optimum."""
+    master = MASTERS[request.param]()
+    result = ColumnGeneration(
+        master, pricer(StumpPool(X)), columns_per_round=4, max_rounds=3, tol=0.0
+    ).run()
+    assert result.n_rounds == 3
+    return master.solve()
+
+
+def every_column(pool: StumpPool) -> dict[Any, np.ndarray]:
+    """Key and values of every (stump, class)."""
+    return {
+        (k, ("stump", j)): PAIRS.spread(pool.column(0, j).values, k)
+        for k in range(N_CLASSES)
+        for j in range(pool.size(0))
+    }
+
+
+def test_pairs_by_hand() -> None:
+    """Row by row, the classes other than its own; a column counts for its class and against."""
+    pairs = Pairs(np.array([0, 2]), 3)
+    assert list(zip(pairs.row, pairs.against, strict=True)) == [(0, 1), (0, 2), (1, 0), (1, 1)]
+    h = np.array([5.0, 7.0])
+    np.testing.assert_array_equal(pairs.spread(h, 0), [5, 5, -7, 0])
+    np.testing.assert_array_equal(pairs.spread(h, 1), [-5, 0, 0, -7])
+    np.testing.assert_array_equal(pairs.spread(h, 2), [0, -5, 7, 7])
+    np.testing.assert_array_equal(
+        pairs.fold(np.array([1.0, 2.0, 3.0, 4.0])), [[3, -3], [-1, -4], [-2, 7]]
+    )
+    with pytest.raises(ValueError, match="labels must be between 0 and 1"):
+        Pairs(np.array([0, 2]), 2)
+
+
+@given(st.integers(2, 6), st.integers(1, 12), st.integers(0, 2**32 - 1))
+def test_fold_is_the_adjoint_of_spread(n_classes: int, n_rows: int, seed: int) -> None:
+    """u·spread(h, k) = fold(u)[k]·h, and the folded responses of a row cancel over the classes."""
+    rng = np.random.default_rng(seed)
+    pairs = Pairs(rng.integers(n_classes, size=n_rows), n_classes)
+    u, h = rng.normal(size=len(pairs)), rng.normal(size=n_rows)
+    folded = pairs.fold(u)
+    for k in range(n_classes):
+        assert u @ pairs.spread(h, k) == pytest.approx(folded[k] @ h, abs=1e-9)
+    np.testing.assert_allclose(folded.sum(axis=0), 0.0, atol=1e-9)
+
+
+def test_the_certificate_is_that_of_every_column(state: MasterState) -> None:
+    """Largest and summed excess are those of scoring every (stump, class) on the pairs."""
+    pool = StumpPool(X)
+    priced = pricer(pool).price(state, 6)
+    scores = np.array([v @ state.pseudo_response for v in every_column(pool).values()])
+    excess = state.rule.excess(scores)
+    assert priced.exact
+    assert priced.max_excess == pytest.approx(excess.max())
+    assert priced.total_excess == pytest.approx(excess.sum())
+    assert priced.n_evaluated == len(scores)
+
+
+def test_columns_are_new_and_the_best_comes_first(state: MasterState) -> None:
+    """They price out, belong to their keys, are outside the master, and the first is the best."""
+    pool = StumpPool(X)
+    family, held = every_column(pool), {column.key for column in state.columns}
+    priced = pricer(pool).price(state, 6)
+    scores = [column.values @ state.pseudo_response for column in priced.columns]
+    excess = state.rule.excess(np.array(scores))
+    open_ = [v @ state.pseudo_response for key, v in family.items() if key not in held]
+    assert excess[0] == pytest.approx(state.rule.excess(np.array(open_)).max())
+    assert (np.diff(excess) <= 0).all()
+    assert (excess > 0).all()
+    assert 1 <= len(priced.columns) <= 6
+    for column in priced.columns:
+        assert column.key not in held
+        np.testing.assert_array_equal(column.values, family[column.key])
+        assert column.stratum == f"class {'abc'[column.output]}: stump"
+    assert priced.stratum == priced.columns[0].stratum
+
+
+@pytest.mark.parametrize("limit", [0, 1, 2, 3, 4])
+def test_no_more_columns_than_wanted(state: MasterState, limit: int) -> None:
+    """The limit holds over all classes together."""
+    assert len(pricer(StumpPool(X)).price(state, limit).columns) <= limit
+
+
+class Listener:
+    """A pricer that keeps what it is shown and offers one column."""
+
+    def __init__(self, *, exact: bool = True) -> None:
+        self.exact = exact
+
+    def price(self, state: MasterState, limit: int) -> Priced:
+        self.state = state
+        column = Column(np.ones(24), "one", stratum="heard")
+        excess = 1.0 if self.exact else np.nan
+        return Priced([column], exact=self.exact, max_excess=excess, total_excess=excess)
+
+
+def test_what_the_pricer_of_a_class_sees(state: MasterState) -> None:
+    """Rows instead of pairs: the class's own columns, output, pseudo-response and errors."""
+    listeners = [Listener() for _ in range(N_CLASSES)]
+    JointPricer(PAIRS, listeners).price(state, 3)
+    outputs = np.array([listener.state.output for listener in listeners])
+    margins = outputs[LABELS[PAIRS.row], PAIRS.row] - outputs[PAIRS.against, PAIRS.row]
+    np.testing.assert_allclose(margins, state.output, atol=1e-9)
+    for k, listener in enumerate(listeners):
+        seen = listener.state
+        mine = [column for column in state.columns if column.output == k]
+        assert [(k, column.key) for column in seen.columns] == [column.key for column in mine]
+        assert len(seen.coef) == len(seen.columns)
+        np.testing.assert_array_equal(seen.pseudo_response, PAIRS.fold(state.pseudo_response)[k])
+        concerned = (LABELS[PAIRS.row] == k) | (PAIRS.against == k)
+        slack = np.bincount(PAIRS.row, weights=np.where(concerned, state.slack, 0.0))
+        np.testing.assert_allclose(seen.slack, slack)
+
+
+def test_one_inexact_class_makes_it_inexact(state: MasterState) -> None:
+    """Without an exact search in every class there is no certificate."""
+    listeners = [Listener(), Listener(exact=False), Listener()]
+    priced = JointPricer(PAIRS, listeners).price(state, 3)
+    assert not priced.exact
+    assert np.isnan([priced.max_excess, priced.total_excess]).all()
+
+
+def test_every_class_needs_a_pricer() -> None:
+    """Too few pricers are an error that says how many are wanted."""
+    with pytest.raises(ValueError, match="3 classes need as many pricers, got 1"):
+        JointPricer(PAIRS, [Listener()])
