@@ -141,6 +141,14 @@ class Result:
     path: list[tuple[Vector, float]]
     error: Exception | None = None
 
+    @property
+    def output(self) -> Vector:
+        """Σ α_j h_j + b on the master's rows, all outputs added up; 0 without columns."""
+        output = np.asarray(self.intercept, dtype=np.float64)
+        for j in np.flatnonzero(self.coef):
+            output = output + self.coef[j] * self.columns[j].values
+        return output
+
     def summary(self) -> str:
         """A few lines for a person."""
         history = self.history

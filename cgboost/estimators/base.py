@@ -1,16 +1,17 @@
-"""What the estimators share: parameters, the fit around the common loop, the tables.
+"""What all estimators share: the fit around the common loop, the tables, the staged outputs.
 
-An estimator only assembles a loss, a master, a pricer and callbacks, and runs the common loop. It
-is made of two halves: a loss, which says what y means, and a source of columns.
+An estimator only assembles masters, pricers and callbacks, and runs the common loop. It is made of
+two halves: a loss, which says what y means, and a source of columns.
 
 ::
 
-    BaseBoost                    parameters, fit, staged outputs, fitted attributes
-    ├── HingeClassification      hinge loss; several classes: one run each over one pool, or jointly
-    ├── TubeRegression           ε-insensitive loss
-    ├── NoveltyDetection         one-class loss
-    ├── BaseCGBoost              columns from a kernel library
-    └── BaseLPBoost              columns from stumps or weak learners
+    BaseEnsemble                 parameters of every fit, the fit, staged outputs, tables
+    └── BaseBoost                an optimum with a certificate (certified.py)
+        ├── HingeClassification  hinge loss; several classes: one run each over one pool, or jointly
+        ├── TubeRegression       ε-insensitive loss
+        ├── NoveltyDetection     one-class loss
+        ├── BaseCGBoost          columns from a kernel library
+        └── BaseLPBoost          columns from stumps or weak learners
 """
 
 from __future__ import annotations
@@ -25,7 +26,6 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from cgboost.estimators.fitted import FittedOutput, FittedRun, Table, stacked
@@ -37,32 +37,14 @@ from cgboost.estimators.parameters import (
     check_verbose,
 )
 from cgboost.estimators.rows import FLOATS, EvalSet, Held, Matrix, Rows, Vector, check_eval_set
-from cgboost.estimators.tasks import as_task
-from cgboost.exceptions import TrivialModelWarning, warn_caller
+from cgboost.estimators.tasks import Task
 from cgboost.generation import Callback, ColumnGeneration
 from cgboost.history import Round, StopReason
-from cgboost.losses import SupportVectorLoss
-from cgboost.masters.support_vector import Offset
 from cgboost.monitoring import EarlyStopping, ProgressLine, Score, ValidationMonitor
-from cgboost.protocols import Master, Pricer
-
-DEFAULT_SHARE = 0.02
-"""Columns a round as a share of the training rows, measured best at 1 to 2 %."""
-
-SMALLEST_TOL = 1e-10
-"""What ``tol=0`` means: sums in float64 cannot tell smaller relative gaps from none."""
-
-UNPLANNED_STOPS = (
-    StopReason.STALLED,
-    StopReason.MASTER_FAILED,
-    StopReason.INVALID_BOUND,
-    StopReason.TIME,
-    StopReason.INTERRUPTED,
-)
 
 
 @dataclass(eq=False, repr=False)
-class BaseBoost(BaseEstimator):
+class BaseEnsemble(BaseEstimator):
     """Parameters, the fit and the fitted attributes that all estimators share.
 
     The dataclass writes the ``__init__`` that scikit-learn asks for: it names every parameter and
@@ -70,11 +52,7 @@ class BaseBoost(BaseEstimator):
     """
 
     _: KW_ONLY
-    columns_per_round: int | None = None
-    max_columns: int | None = None
-    tol: float = 1e-4
     time_limit: float | None = None
-    solver: str = "auto"
     early_stopping: bool = False
     validation_fraction: float = 0.1
     n_iter_no_change: int = 10
@@ -98,8 +76,8 @@ class BaseBoost(BaseEstimator):
         y : array-like of shape (n_rows,)
             Class labels of any kind; for regression, numbers.
         sample_weight : array-like of shape (n_rows,) or None
-            Multiplies C row by row. A row of weight 0 costs nothing; its kernel columns are still
-            offered to the model, but it makes no threshold for stumps.
+            Multiplies the loss row by row. A row of weight 0 costs nothing; its kernel columns are
+            still offered to the model, but it makes no threshold for stumps.
         eval_set : (X, y) or None
             Held-out rows, scored (unweighted) after every round.
 
@@ -133,17 +111,12 @@ class BaseBoost(BaseEstimator):
             elif self.early_stopping:
                 rows, held = self._hold_out(rows)
             self._keep(self._run_all(self._pool(rows), rows, held, started), rows)
-            self._warn_if_cut_short()
-            self._warn_if_trivial()
+            self._warn()
         return self
 
     # ------------------------------------------------------------------ what a subclass says
 
     _y_numeric: ClassVar[bool] = False
-
-    @property
-    @abstractmethod
-    def _offset(self) -> Offset: ...
 
     def _validated(self, X: Any, y: Any) -> tuple[Matrix, Any]:
         checked: tuple[Matrix, Any] = validate_data(
@@ -166,22 +139,6 @@ class BaseBoost(BaseEstimator):
         Validation scores compare outputs with targets of the same shape.
         """
 
-    @abstractmethod
-    def _loss(self, target: Vector, weights: Vector) -> SupportVectorLoss: ...
-
-    @property
-    @abstractmethod
-    def _trade_off(self) -> str:
-        """The parameter that weighs the loss against the penalty, and its value."""
-
-    @property
-    @abstractmethod
-    def _program(self) -> str:
-        """What a solver must be able to solve: "lp" or "qp"."""
-
-    @abstractmethod
-    def _master(self, loss: SupportVectorLoss) -> Master: ...
-
     _scores: ClassVar[dict[str, Score]]
     """Validation scores by name; early stopping watches the first."""
 
@@ -190,14 +147,20 @@ class BaseBoost(BaseEstimator):
         """What the runs of a fit share to make columns."""
 
     @abstractmethod
-    def _pricer(self, pool: Any) -> Pricer: ...
+    def _tasks(self, pool: Any, rows: Rows) -> Iterator[Task]:
+        """Master, pricer and so on, for each of :meth:`_targets`."""
+
+    @abstractmethod
+    def _limits(self) -> dict[str, Any]:
+        """Arguments of the loop that limit every run, beside the time."""
+
+    @abstractmethod
+    def _warn(self) -> None:
+        """Warn of a fit that ended before it was meant to."""
 
     @abstractmethod
     def _described(self, hypotheses: Sequence[Any], strata: NDArray[np.str_], rows: Rows) -> Table:
         """What the table of columns says of active hypotheses, beside coefficient and round."""
-
-    def _default_columns(self, n_rows: int) -> int:
-        return max(1, round(DEFAULT_SHARE * n_rows))
 
     def _usable(self, rows: Rows) -> Rows:
         return rows
@@ -218,9 +181,6 @@ class BaseBoost(BaseEstimator):
     # ------------------------------------------------------------------ checks
 
     def _check_parameters(self) -> None:
-        check_count("columns_per_round", self.columns_per_round, optional=True)
-        check_count("max_columns", self.max_columns, optional=True)
-        check_number("tol", self.tol, at_least=0)
         check_number("time_limit", self.time_limit, above=0, optional=True)
         check_number("validation_fraction", self.validation_fraction, above=0, below=1)
         check_count("n_iter_no_change", self.n_iter_no_change)
@@ -228,31 +188,28 @@ class BaseBoost(BaseEstimator):
         check_verbose("verbose", self.verbose)
         check_random_state("random_state", self.random_state)
 
-    @property
-    def _tol(self) -> float:
-        return max(self.tol, SMALLEST_TOL)
-
     def _hold_out(self, rows: Rows) -> tuple[Rows, Held]:
         return rows.split(self.validation_fraction, self.random_state, stratify=not self._y_numeric)
 
     # ------------------------------------------------------------------ the runs
 
     def _run_all(self, pool: Any, rows: Rows, held: Held | None, started: float) -> list[FittedRun]:
-        """One run of the loop per target; after Ctrl-C those that follow stay at round 0."""
-        targets = self._targets(rows.y)
-        tasks = [as_task(target, rows.weights, self._output_labels) for target in targets]
-        monitored = [None] * len(tasks) if held is None else self._monitored(held)
+        """One run of the loop per task; after Ctrl-C those that follow stay at round 0."""
+        count = len(self._targets(rows.y))
+        monitored = [None] * count if held is None else self._monitored(held)
         runs: list[FittedRun] = []
         interrupted = False
-        for k, task in enumerate(tasks):
-            loss = self._loss(task.target, task.weights)
-            label = self._label(k, len(tasks))
-            loop = self._loop(
-                self._master(loss),
-                task.pricer(lambda: self._pricer(pool)),
-                (_Interruption(),) if interrupted else self._callbacks(monitored[k], label),
-                columns_per_round=task.n_outputs * self._default_columns(len(rows.weights)),
-                time_limit=self._share_of_time(started, runs_left=len(tasks) - k),
+        for k, task in enumerate(self._tasks(pool, rows)):
+            label = self._label(k, count)
+            loop = ColumnGeneration(
+                task.master,
+                task.pricer,
+                columns_per_round=task.columns_per_round,
+                time_limit=self._share_of_time(started, runs_left=count - k),
+                callbacks=(
+                    (_Interruption(),) if interrupted else self._callbacks(monitored[k], label)
+                ),
+                **self._limits(),
             )
             try:
                 result = loop.run()
@@ -264,7 +221,7 @@ class BaseBoost(BaseEstimator):
             if result.stop_reason is StopReason.PRICER_FAILED and result.error is not None:
                 raise result.error  # a kernel or learner of the user's: no model without it
             interrupted = interrupted or result.stop_reason is StopReason.INTERRUPTED
-            runs.append(FittedRun.of(result, loss, task.n_outputs))
+            runs.append(FittedRun.of(result, task))
         return self._with_shared(runs)
 
     def _with_shared(self, runs: list[FittedRun]) -> list[FittedRun]:
@@ -280,25 +237,6 @@ class BaseBoost(BaseEstimator):
             )
             for run in runs
         ]
-
-    def _loop(
-        self,
-        master: Master,
-        pricer: Pricer,
-        callbacks: Sequence[Callback],
-        *,
-        columns_per_round: int,
-        time_limit: float | None,
-    ) -> ColumnGeneration:
-        return ColumnGeneration(
-            master,
-            pricer,
-            tol=self._tol,
-            columns_per_round=self.columns_per_round or columns_per_round,
-            max_columns=self.max_columns,
-            time_limit=time_limit,
-            callbacks=callbacks,
-        )
 
     def _share_of_time(self, started: float, *, runs_left: int) -> float | None:
         if self.time_limit is None:
@@ -337,9 +275,6 @@ class BaseBoost(BaseEstimator):
         self.intercept_ = float(intercepts[0]) if labels is None else intercepts
         self.n_columns_ = len(self.coef_)
         self.objective_ = sum(run.objective for run in runs)
-        self.dual_bound_ = sum(run.bound for run in runs)
-        self.gap_ = max(run.gap for run in runs)
-        self.converged_ = bool(self.gap_ <= self._tol)
         self.n_iter_ = sum(len(run.history["round"]) for run in runs)
         best_rounds = [run.best_round for run in runs]
         self.best_round_ = best_rounds[0] if run_labels is None else best_rounds
@@ -351,35 +286,6 @@ class BaseBoost(BaseEstimator):
         active = np.flatnonzero(output.coef)
         described = self._described(output.active, output.strata[active], rows)
         return described | {"coefficient": output.coef[active], "round": output.rounds[active]}
-
-    def _warn_if_cut_short(self) -> None:
-        """Say once which runs ended before ``tol``, why, and what they have proved."""
-        words = [
-            f"{self._label(k, len(self._runs))}{run.stop_reason}: {run.message}, {_proved(run.gap)}"
-            for k, run in enumerate(self._runs)
-            if run.stop_reason in UNPLANNED_STOPS and run.gap > self._tol
-        ]
-        if words:
-            limit = "" if self.time_limit is None else f" within time_limit={self.time_limit:g}"
-            warn_caller(
-                f"{type(self).__name__} stopped before reaching tol={self.tol:g}{limit}: "
-                f"{'; '.join(words)}",
-                ConvergenceWarning,
-            )
-
-    def _warn_if_trivial(self) -> None:
-        """Say so where no column is in the model although the search for them was complete."""
-        words = [
-            f"{self._label(k, len(self._runs))}no column is worth its price"
-            for k, run in enumerate(self._runs)
-            if run.is_trivial and run.gap <= self._tol
-        ]
-        if words:
-            warn_caller(
-                f"{type(self).__name__}: {'; '.join(words)}: the model without columns is optimal "
-                f"for {self._trade_off}; a larger value may change that",
-                TrivialModelWarning,
-            )
 
     # ------------------------------------------------------------------ predictions
 
@@ -408,10 +314,6 @@ class _Interruption:
 
     def __call__(self, turn: Round) -> bool:
         return True
-
-
-def _proved(gap: float) -> str:
-    return f"relative gap {gap:.1e}" if np.isfinite(gap) else "without a certificate"
 
 
 @contextmanager

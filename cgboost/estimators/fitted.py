@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cgboost.columns import PREDICTION_BLOCK, Ensemble, evaluate
+from cgboost.estimators.tasks import Task
 from cgboost.history import Result, StopReason
-from cgboost.losses import SupportVectorLoss
 
 Vector = NDArray[np.float64]
 Table = dict[str, NDArray[Any]]
@@ -114,13 +114,10 @@ class FittedRun:
     level: float
 
     @classmethod
-    def of(cls, result: Result, loss: SupportVectorLoss, n_outputs: int) -> FittedRun:
+    def of(cls, result: Result, task: Task) -> FittedRun:
         """Keep the hypotheses and numbers of a result, not its columns."""
-        values = np.full(loss.n_rows, result.intercept)
-        for j in np.flatnonzero(result.coef):
-            values += result.coef[j] * result.columns[j].values
         return cls(
-            outputs=[FittedOutput.of(result, number) for number in range(n_outputs)],
+            outputs=[FittedOutput.of(result, number) for number in range(task.n_outputs)],
             objective=result.objective,
             bound=-np.inf if result.bound is None else result.bound,
             gap=result.gap,
@@ -128,7 +125,7 @@ class FittedRun:
             message=result.message,
             best_round=result.best_round,
             history=result.history,
-            level=loss.level(values) if loss.mass is not None else np.nan,
+            level=np.nan if task.level is None else task.level(result.output),
         )
 
     @property

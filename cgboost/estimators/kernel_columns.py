@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from cgboost.estimators.base import BaseBoost
+from cgboost.estimators.certified import BaseBoost
 from cgboost.estimators.fitted import FittedOutput, FittedRun, Table
 from cgboost.estimators.parameters import check_choice, check_number, check_solver
 from cgboost.estimators.rows import Held, Rows

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from cgboost.estimators.base import BaseBoost
+from cgboost.estimators.certified import BaseBoost
 from cgboost.estimators.fitted import FittedRun, Table
 from cgboost.estimators.formulations import (
     FORMULATIONS,

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import OutlierMixin
 from sklearn.utils.validation import validate_data
 
-from cgboost.estimators.base import BaseBoost
+from cgboost.estimators.certified import BaseBoost
 from cgboost.estimators.fitted import FittedRun
 from cgboost.estimators.parameters import check_nu
 from cgboost.estimators.rows import FLOATS, EvalSet, Matrix, Rows, Vector

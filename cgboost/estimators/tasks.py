@@ -1,4 +1,4 @@
-"""What one run of the loop is asked for: the rows of its master, its pricer, its outputs.
+"""What one run of the loop is made of, and what it is asked for.
 
 A target with one number a row asks for one output. A target with several, ±1 and 1 for the row's
 class alone, asks for all of them in one run, whose master has a row for each pair of a training row
@@ -16,12 +16,33 @@ from numpy.typing import NDArray
 
 from cgboost.estimators.rows import Vector
 from cgboost.pricing import JointPricer, Pairs
-from cgboost.protocols import Pricer
+from cgboost.protocols import Master, Pricer
 
 
 @dataclass(frozen=True)
 class Task:
-    """A run with one output; its master has the training rows.
+    """One run of the loop.
+
+    Attributes
+    ----------
+    master, pricer : Master, Pricer
+    n_outputs : int
+        Outputs of the model that the run makes.
+    columns_per_round : int
+    level : callable or None
+        What the loss has chosen itself (ε or −ρ) for an output on the master's rows.
+    """
+
+    master: Master
+    pricer: Pricer
+    n_outputs: int = 1
+    columns_per_round: int = 1
+    level: Callable[[Vector], float] | None = None
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One output; the master has the training rows.
 
     Attributes
     ----------
@@ -38,8 +59,8 @@ class Task:
 
 
 @dataclass(frozen=True, kw_only=True)
-class JointTask(Task):
-    """A run with an output for each class; its master has pairs of rows and other classes.
+class JointProblem(Problem):
+    """An output for each class; the master has pairs of rows and other classes.
 
     Attributes
     ----------
@@ -57,10 +78,12 @@ class JointTask(Task):
         return JointPricer(self.pairs, pricers, names=self.names)
 
 
-def as_task(target: Vector, weights: Vector, names: NDArray[Any] | None) -> Task:
-    """The task that a target asks for: one output, or one for each of its columns."""
+def problem_of(target: Vector, weights: Vector, names: NDArray[Any] | None) -> Problem:
+    """The problem that a target asks for: one output, or one for each of its columns."""
     if target.ndim == 1:
-        return Task(target, weights)
+        return Problem(target, weights)
     n_outputs = target.shape[1]
     pairs = Pairs(target.argmax(axis=1), n_outputs)
-    return JointTask(np.ones(len(pairs)), weights[pairs.row], n_outputs, pairs=pairs, names=names)
+    return JointProblem(
+        np.ones(len(pairs)), weights[pairs.row], n_outputs, pairs=pairs, names=names
+    )

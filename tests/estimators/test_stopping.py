@@ -13,7 +13,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.utils.validation import check_is_fitted
 
 import solvers
-from cgboost.estimators import base
+from cgboost.estimators import base, certified
 from cgboost.exceptions import MasterError
 from cgboost.masters import dual_session
 from cgboost.monitoring import ProgressLine
@@ -157,7 +157,7 @@ def test_tol_zero_asks_for_the_last_digit():
         warnings.simplefilter("error")
         model = classifier(tol=0).fit(X, y)
     assert model.converged_
-    assert model.gap_ <= base.SMALLEST_TOL
+    assert model.gap_ <= certified.SMALLEST_TOL
 
 
 def test_one_interrupt_ends_one_fit_of_a_search():

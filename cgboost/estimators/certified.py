@@ -1,0 +1,153 @@
+"""What estimators share that solve their problem to a certified gap."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from cgboost.estimators.base import BaseEnsemble
+from cgboost.estimators.fitted import FittedRun
+from cgboost.estimators.parameters import check_count, check_number
+from cgboost.estimators.rows import Rows, Vector
+from cgboost.estimators.tasks import Task, problem_of
+from cgboost.exceptions import TrivialModelWarning, warn_caller
+from cgboost.history import StopReason
+from cgboost.losses import SupportVectorLoss
+from cgboost.masters.support_vector import Offset
+from cgboost.protocols import Master, Pricer
+
+DEFAULT_SHARE = 0.02
+"""Columns a round as a share of the training rows, measured best at 1 to 2 %."""
+
+SMALLEST_TOL = 1e-10
+"""What ``tol=0`` means: sums in float64 cannot tell smaller relative gaps from none."""
+
+UNPLANNED_STOPS = (
+    StopReason.STALLED,
+    StopReason.MASTER_FAILED,
+    StopReason.INVALID_BOUND,
+    StopReason.TIME,
+    StopReason.INTERRUPTED,
+)
+
+
+@dataclass(eq=False, repr=False)
+class BaseBoost(BaseEnsemble):
+    """A loss and a penalty, minimised over all columns by masters of support-vector losses."""
+
+    columns_per_round: int | None = field(default=None, kw_only=True)
+    max_columns: int | None = field(default=None, kw_only=True)
+    tol: float = field(default=1e-4, kw_only=True)
+    solver: str = field(default="auto", kw_only=True)
+
+    # ------------------------------------------------------------------ what a subclass says
+
+    @property
+    @abstractmethod
+    def _offset(self) -> Offset: ...
+
+    @abstractmethod
+    def _loss(self, target: Vector, weights: Vector) -> SupportVectorLoss: ...
+
+    @property
+    @abstractmethod
+    def _trade_off(self) -> str:
+        """The parameter that weighs the loss against the penalty, and its value."""
+
+    @property
+    @abstractmethod
+    def _program(self) -> str:
+        """What a solver must be able to solve: "lp" or "qp"."""
+
+    @abstractmethod
+    def _master(self, loss: SupportVectorLoss) -> Master: ...
+
+    @abstractmethod
+    def _pricer(self, pool: Any) -> Pricer: ...
+
+    def _default_columns(self, n_rows: int) -> int:
+        return max(1, round(DEFAULT_SHARE * n_rows))
+
+    # ------------------------------------------------------------------ the runs
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_count("columns_per_round", self.columns_per_round, optional=True)
+        check_count("max_columns", self.max_columns, optional=True)
+        check_number("tol", self.tol, at_least=0)
+
+    @property
+    def _tol(self) -> float:
+        return max(self.tol, SMALLEST_TOL)
+
+    def _limits(self) -> dict[str, Any]:
+        return {"tol": self._tol, "max_columns": self.max_columns}
+
+    def _tasks(self, pool: Any, rows: Rows) -> Iterator[Task]:
+        for target in self._targets(rows.y):
+            problem = problem_of(target, rows.weights, self._output_labels)
+            loss = self._loss(problem.target, problem.weights)
+            default = problem.n_outputs * self._default_columns(len(rows.weights))
+            yield Task(
+                self._master(loss),
+                problem.pricer(lambda: self._pricer(pool)),
+                n_outputs=problem.n_outputs,
+                columns_per_round=self.columns_per_round or default,
+                level=_level_of(loss),
+            )
+
+    # ------------------------------------------------------------------ fitted attributes
+
+    def _keep(self, runs: list[FittedRun], rows: Rows) -> None:
+        super()._keep(runs, rows)
+        self.dual_bound_ = sum(run.bound for run in runs)
+        self.gap_ = max(run.gap for run in runs)
+        self.converged_ = bool(self.gap_ <= self._tol)
+
+    def _warn(self) -> None:
+        self._warn_if_cut_short()
+        self._warn_if_trivial()
+
+    def _warn_if_cut_short(self) -> None:
+        """Say once which runs ended before ``tol``, why, and what they have proved."""
+        words = [
+            f"{self._label(k, len(self._runs))}{run.stop_reason}: {run.message}, {_proved(run.gap)}"
+            for k, run in enumerate(self._runs)
+            if run.stop_reason in UNPLANNED_STOPS and run.gap > self._tol
+        ]
+        if words:
+            limit = "" if self.time_limit is None else f" within time_limit={self.time_limit:g}"
+            warn_caller(
+                f"{type(self).__name__} stopped before reaching tol={self.tol:g}{limit}: "
+                f"{'; '.join(words)}",
+                ConvergenceWarning,
+            )
+
+    def _warn_if_trivial(self) -> None:
+        """Say so where no column is in the model although the search for them was complete."""
+        words = [
+            f"{self._label(k, len(self._runs))}no column is worth its price"
+            for k, run in enumerate(self._runs)
+            if run.is_trivial and run.gap <= self._tol
+        ]
+        if words:
+            warn_caller(
+                f"{type(self).__name__}: {'; '.join(words)}: the model without columns is optimal "
+                f"for {self._trade_off}; a larger value may change that",
+                TrivialModelWarning,
+            )
+
+
+def _level_of(loss: SupportVectorLoss) -> Callable[[Vector], float] | None:
+    if loss.mass is None:
+        return None
+    return lambda output: loss.level(np.broadcast_to(output, loss.n_rows))
+
+
+def _proved(gap: float) -> str:
+    return f"relative gap {gap:.1e}" if np.isfinite(gap) else "without a certificate"

@@ -1,0 +1,58 @@
+"""What estimators share that add one column a round and stop after a number of rounds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Any
+
+from numpy.typing import ArrayLike
+from sklearn.exceptions import ConvergenceWarning
+
+from cgboost.estimators.base import BaseEnsemble
+from cgboost.estimators.fitted import FittedRun
+from cgboost.estimators.parameters import check_count
+from cgboost.estimators.rows import Rows, Vector
+from cgboost.exceptions import warn_caller
+from cgboost.history import StopReason
+
+CUT_SHORT = (StopReason.MASTER_FAILED, StopReason.TIME, StopReason.INTERRUPTED)
+"""Reasons to stop that the user should hear of."""
+
+
+@dataclass(eq=False, repr=False)
+class BaseStagewise(BaseEnsemble):
+    """Boosting for ``n_estimators`` rounds; stages are the models after 1, 2, … of them."""
+
+    n_estimators: int = field(default=100, kw_only=True)
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_count("n_estimators", self.n_estimators)
+
+    def _limits(self) -> dict[str, Any]:
+        # the first round has no column yet
+        return {"tol": 0.0, "max_rounds": self.n_estimators + 1}
+
+    def _keep(self, runs: list[FittedRun], rows: Rows) -> None:
+        super()._keep(runs, rows)
+        self.n_iter_ = max(run.best_round for run in runs)
+
+    def _staged_outputs(self, X: ArrayLike) -> Iterator[Vector]:
+        """Outputs after every round that has columns; without any, those of the constant."""
+        stages = super()._staged_outputs(X)
+        return islice(stages, 1, None) if self.n_iter_ else stages
+
+    def _warn(self) -> None:
+        words = [
+            f"{self._label(k, len(self._runs))}{run.stop_reason}: {run.message}"
+            for k, run in enumerate(self._runs)
+            if run.stop_reason in CUT_SHORT
+        ]
+        if words:
+            warn_caller(
+                f"{type(self).__name__} stopped before n_estimators={self.n_estimators}: "
+                f"{'; '.join(words)}",
+                ConvergenceWarning,
+            )
