@@ -5,6 +5,8 @@ out and the duality gap certifies the answer.
 """
 
 from cgboost.estimators import (
+    AnyBoostClassifier,
+    AnyBoostRegressor,
     CGBoostClassifier,
     CGBoostOutlierDetector,
     CGBoostRegressor,
@@ -18,6 +20,8 @@ __version__ = "0.1.0"
 
 __all__ = [
     "RBF",
+    "AnyBoostClassifier",
+    "AnyBoostRegressor",
     "CGBoostClassifier",
     "CGBoostOutlierDetector",
     "CGBoostRegressor",

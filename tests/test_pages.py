@@ -9,7 +9,13 @@ from typing import Any
 import pytest
 
 DOCS = Path(__file__).parents[1] / "docs"
-PAGES = ["convex_masters.md", "lpboost.md", "nu.md", "solvers.md"]
+ELSEWHERE = {"column_generation.md": "tests/test_examples.py"}
+"""Pages that another test runs."""
+PAGES = sorted(
+    page.name
+    for page in DOCS.glob("*.md")
+    if page.name not in ELSEWHERE and "```python" in page.read_text(encoding="utf-8")
+)
 NUMBER = r"-?\d+\.\d+"
 
 

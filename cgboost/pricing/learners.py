@@ -12,7 +12,7 @@ Learning 46, 2002.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -33,6 +33,10 @@ LARGEST_SEED = 2**31 - 1
 STRATUM = "learner"
 
 
+Working = Callable[[MasterState], tuple[Vector, Vector | None]]
+"""What a regressor is fitted to, and the weights of the rows."""
+
+
 def check_learner(name: str, estimator: Any) -> None:
     """``estimator`` must be a regressor, or a classifier whose fit takes ``sample_weight``.
 
@@ -51,6 +55,25 @@ def check_learner(name: str, estimator: Any) -> None:
         raise ValueError(
             f"{name} must take sample_weight in its fit, {type(estimator).__name__} does not"
         )
+
+
+def residuals(weights: Vector) -> Working:
+    """The residual r/w with the sample weights w: for r = −w·loss'."""
+    uneven = None if np.all(weights == weights[0]) else weights
+    safe = np.where(weights > 0, weights, 1.0)
+
+    def working(state: MasterState) -> tuple[Vector, Vector | None]:
+        return np.where(weights > 0, state.pseudo_response / safe, 0.0), uneven
+
+    return working
+
+
+def newton_response(state: MasterState) -> tuple[Vector, Vector | None]:
+    """The working response z = r/w with the Newton weights w of the loss; 0 where w is 0."""
+    assert state.curvature is not None
+    weights = state.curvature
+    safe = np.where(weights > 0, weights, 1.0)
+    return np.where(weights > 0, state.pseudo_response / safe, 0.0), weights
 
 
 class LearnerFamily:
@@ -97,6 +120,13 @@ class LearnerPricer:
     random_state : int, RandomState or None
         Seeds of the learners, where they have a ``random_state``. Several columns a round then
         come from several seeds; a learner without one makes at most one column.
+    working : callable or None
+        ``working(state) -> (target, weights or None)``: what a regressor is fitted to, and how
+        rows weigh; None stands for r itself, unweighted. See :func:`residuals` and
+        :func:`newton_response`.
+    repeats : bool, default=False
+        Whether a learner may come again (for masters that never correct a coefficient), and its
+        predictions are left as they are instead of scaled.
 
     Raises
     ------
@@ -105,13 +135,23 @@ class LearnerPricer:
     """
 
     def __init__(
-        self, estimator: Any, X: Any, *, tol: float = 1e-4, random_state: Any = None
+        self,
+        estimator: Any,
+        X: Any,
+        *,
+        tol: float = 1e-4,
+        random_state: Any = None,
+        working: Working | None = None,
+        repeats: bool = False,
     ) -> None:
         check_learner("estimator", estimator)
         self.estimator = estimator
         self.X = X
         self.tol = tol
+        self.working = working
+        self.repeats = repeats
         self.family = LearnerFamily()
+        self._offered = 0
         # None draws fresh randomness and leaves NumPy's global state alone
         self._random = (
             np.random.RandomState() if random_state is None else check_random_state(random_state)
@@ -128,7 +168,7 @@ class LearnerPricer:
         held = {column.key for column in state.columns}
         found: dict[Any, tuple[float, Column]] = {}
         n_fits = 0
-        for hypothesis in self._fits(response, limit):
+        for hypothesis in self._fits(state, limit):
             n_fits += 1
             values = hypothesis.predict(self.X)
             column = self._column(hypothesis, values, two_sided=state.rule.two_sided)
@@ -144,18 +184,20 @@ class LearnerPricer:
             stratum=STRATUM if ranked else "",
         )
 
-    def _fits(self, response: Vector, limit: int) -> Iterator[LearnerHypothesis]:
-        if not response.any():
+    def _fits(self, state: MasterState, limit: int) -> Iterator[LearnerHypothesis]:
+        if not state.pseudo_response.any():
             return
         for _ in range(limit if self._seeds else min(limit, 1)):
-            yield LearnerHypothesis(self.family, self._fitted(response))
+            yield LearnerHypothesis(self.family, self._fitted(state))
 
-    def _fitted(self, response: Vector) -> Any:
+    def _fitted(self, state: MasterState) -> Any:
         """A learner fitted to r; where r has one sign only, a classifier that always says it."""
-        learner = clone(self.estimator)
+        learner, response = clone(self.estimator), state.pseudo_response
         learner.set_params(**{name: self._random.randint(LARGEST_SEED) for name in self._seeds})
         if not is_classifier(learner):
-            return learner.fit(self.X, response)
+            target, weights = (response, None) if self.working is None else self.working(state)
+            named = {} if weights is None else {"sample_weight": weights}
+            return learner.fit(self.X, target, **named)
         rows = np.flatnonzero(response)
         signs = np.where(response[rows] > 0, 1, -1)
         if len(np.unique(signs)) == 1:
@@ -179,6 +221,9 @@ class LearnerPricer:
         largest = np.abs(values).max()
         if largest == 0:
             return None
+        if self.repeats:
+            self._offered += 1
+            return Column(values, (STRATUM, self._offered), hypothesis, STRATUM)
         hypothesis = replace(hypothesis, scale=1.0 / largest)
         values = hypothesis.predict(self.X)
         first = values[np.flatnonzero(values)[0]]
