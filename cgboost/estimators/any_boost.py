@@ -195,8 +195,8 @@ class AnyBoostRegressor(Regression, BaseAnyBoost):
 
     Parameters
     ----------
-    estimator, step, learning_rate, corrective, start, n_estimators, early_stopping, validation_fraction, \
-n_iter_no_change, callbacks, verbose, time_limit, random_state
+    estimator, step, learning_rate, corrective, start, n_estimators, early_stopping, \
+validation_fraction, n_iter_no_change, callbacks, verbose, time_limit, random_state
         As in :class:`AnyBoostClassifier`; early stopping watches the mean absolute error.
     loss : {"squared_error", "absolute_error"}, default="squared_error"
         ½ Σ w_i (y_i − f_i)² or Σ w_i |y_i − f_i|; the latter without Newton steps. With
