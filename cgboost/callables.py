@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -13,6 +13,9 @@ from cgboost.protocols import MasterState, Priced, Pricer
 
 PriceFunction = Callable[["Duals"], Any]
 """``price(duals)`` -> columns, or (columns, bound), or (columns, bound, exact)."""
+
+
+WANTED = "a pricing function must return columns, (columns, bound) or (columns, bound, exact)"
 
 
 class Duals(np.ndarray[Any, np.dtype[np.float64]]):
@@ -48,7 +51,12 @@ class Duals(np.ndarray[Any, np.dtype[np.float64]]):
     def of(self, name: Hashable) -> float:
         """Dual of the row ``name``."""
         if self._numbers is None:
-            raise KeyError(f"the rows have no names (asked for {name!r})")
+            raise KeyError(
+                f"no row is known by the name {name!r}: the master's rows have no names, or this "
+                "is a copy of the duals, which has lost them"
+            )
+        if name not in self._numbers:
+            raise KeyError(f"no row is called {name!r}; there are {list(self._numbers)[:10]}")
         return float(self[self._numbers[name]])
 
 
@@ -76,6 +84,9 @@ class FunctionPricer:
         columns, bound, exact = _unpacked(self.function(Duals.of_state(state)))
         for column in columns:
             column.check(len(state.pseudo_response))
+        numbers = bound.values() if isinstance(bound, Mapping) else [bound]
+        if any(number is not None and math.isnan(number) for number in numbers):
+            raise ValueError("a pricing function's bound must be a number or None, got nan")
         if bound is None:
             bound = 0.0 if exact and not columns else math.nan
         held = {column.key for column in state.columns}
@@ -99,12 +110,24 @@ def as_pricer(pricer: Pricer | PriceFunction) -> Pricer:
 
 def _unpacked(answer: Any) -> tuple[Sequence[Column], Any, bool]:
     if not isinstance(answer, tuple) or not answer or isinstance(answer[0], Column):
-        return list(answer), None, False
+        return _columns(answer), None, False
     if len(answer) == 2:
-        return list(answer[0]), answer[1], answer[1] is not None
+        return _columns(answer[0]), answer[1], answer[1] is not None
     if len(answer) == 3:
-        return list(answer[0]), answer[1], bool(answer[2])
-    raise ValueError(
-        "a pricing function must return columns, (columns, bound) or (columns, bound, exact), "
-        f"got a tuple of {len(answer)}"
-    )
+        return _columns(answer[0]), answer[1], bool(answer[2])
+    raise ValueError(f"{WANTED}, got a tuple of {len(answer)}")
+
+
+def _columns(answer: Any) -> list[Column]:
+    """The columns of an answer, or a ValueError that says what it should have been."""
+    if isinstance(answer, Column):
+        raise ValueError(f"{WANTED}, got a single Column: put it in a list")
+    if not isinstance(answer, Iterable):
+        raise ValueError(f"{WANTED}, got {answer!r}")
+    columns = list(answer)
+    for column in columns:
+        if not isinstance(column, Column):
+            raise ValueError(f"{WANTED}; among the columns is a {type(column).__name__}")
+        if not isinstance(column.key, Hashable):
+            raise ValueError(f"a column's key must be hashable (a tuple, say), got {column.key!r}")
+    return columns

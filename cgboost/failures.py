@@ -7,7 +7,9 @@ from contextlib import contextmanager
 
 import numpy as np
 
+from cgboost.exceptions import BoundError
 from cgboost.history import Round, StopReason
+from cgboost.protocols import MasterState
 
 BOUND_ROUNDING = 1e-6
 """A bound may exceed the objective by this, relative to the objective."""
@@ -30,15 +32,26 @@ def blaming(reason: StopReason) -> Iterator[None]:
     """Whatever is raised inside ends the run for this reason (but not Ctrl-C)."""
     try:
         yield
+    except BoundError as error:
+        raise RunError(StopReason.INVALID_BOUND, error) from error
     except Exception as error:
         raise RunError(reason, error) from error
 
 
-def is_plausible(bound: float, objective: float) -> bool:
-    """Whether a bound is a number and, up to rounding, not above the objective."""
-    if np.isinf(objective):
-        return not np.isnan(bound)
-    return bool(bound <= objective + BOUND_ROUNDING * max(1.0, abs(objective)))
+def check_bound(bound: float, state: MasterState) -> None:
+    """Raise a BoundError unless a bound is a number and, up to rounding, not above the objective.
+
+    Bounds only rise and objectives only fall: a bound of any round must be below those of all.
+    """
+    objective = state.objective
+    plausible = not np.isnan(bound)
+    if not np.isinf(objective):
+        plausible = plausible and bound <= objective + BOUND_ROUNDING * state.gap_scale
+    if not plausible:
+        raise BoundError(
+            f"lower bound {bound:.12g} above the objective {objective:.12g}: the pricer overlooks "
+            "columns, or its bound on the reduced costs, or what the master was told, is wrong"
+        )
 
 
 def shortfall(turn: Round) -> str:

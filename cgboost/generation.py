@@ -14,6 +14,7 @@ import logging
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -21,8 +22,8 @@ from numpy.typing import NDArray
 
 from cgboost.callables import PriceFunction, as_pricer
 from cgboost.columns import Column
-from cgboost.exceptions import BoundError, MasterError
-from cgboost.failures import RunError, blaming, is_plausible
+from cgboost.exceptions import MasterError
+from cgboost.failures import RunError, blaming, check_bound
 from cgboost.history import Result, Round, StopReason, Trace
 from cgboost.protocols import Master, MasterState, Priced, Pricer
 from cgboost.smoothing import NoSmoothing, Smoothing
@@ -78,10 +79,21 @@ class ColumnGeneration:
         callbacks: Sequence[Callback] = (),
         smoothing: Smoothing | None = None,
     ) -> None:
-        if columns_per_round < 1:
-            raise ValueError(f"columns_per_round must be at least 1, got {columns_per_round}")
-        if max_rounds is not None and max_rounds < 1:
-            raise ValueError(f"max_rounds must be at least 1 or None, got {max_rounds}")
+        for name, count in (
+            ("columns_per_round", columns_per_round),
+            ("max_columns", max_columns),
+            ("max_rounds", max_rounds),
+        ):
+            if count is not None and (not isinstance(count, Integral) or count < 1):
+                raise ValueError(f"{name} must be a whole number ≥ 1, got {count!r}")
+        if not tol >= 0:
+            raise ValueError(f"tol must be at least 0, got {tol!r}")
+        if time_limit is not None and not time_limit >= 0:
+            raise ValueError(f"time_limit must be at least 0 seconds or None, got {time_limit!r}")
+        if callable(callbacks):
+            raise TypeError(f"callbacks must be a sequence of callables, got {callbacks!r}")
+        if isinstance(smoothing, type):
+            raise TypeError(f"smoothing must be an object such as {smoothing.__name__}()")
         self.master = master
         self.pricer = as_pricer(pricer)
         self.tol = tol
@@ -135,6 +147,8 @@ class ColumnGeneration:
         while True:
             clock = time.perf_counter()
             state = self._solve(trace.seconds_left(self.time_limit))
+            with blaming(StopReason.INVALID_BOUND), trace.doubting_bound():
+                check_bound(trace.best_bound, state)
             solved = time.perf_counter()
             priced, bound = self._price(state)
             seconds = (solved - clock, time.perf_counter() - solved)
@@ -190,12 +204,8 @@ class ColumnGeneration:
             return priced, None
         with blaming(StopReason.MASTER_FAILED):
             bound = self.master.bound(at, priced)
-        with blaming(StopReason.INVALID_BOUND):
-            if bound is not None and not is_plausible(bound, state.objective):
-                raise BoundError(
-                    f"lower bound {bound:.12g} above the objective {state.objective:.12g}: "
-                    "the pricer overlooks columns, or the master's objective is wrong"
-                )
+            if bound is not None:
+                check_bound(bound, state)
         return priced, bound
 
     def _certify(self, trace: Trace, state: MasterState) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from typing import Any
@@ -11,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cgboost.columns import Column
+from cgboost.columns import Column, Ensemble
 from cgboost.protocols import MasterState, Priced
 
 Vector = NDArray[np.float64]
@@ -149,6 +151,17 @@ class Result:
             output = output + self.coef[j] * self.columns[j].values
         return output
 
+    @property
+    def ensemble(self) -> Ensemble:
+        """The model as a function of new rows: ``result.ensemble.decision_function(X)``.
+
+        For columns that have a hypothesis.
+        """
+        hypotheses = [column.hypothesis for column in self.columns]
+        if None in hypotheses:
+            raise ValueError("these columns have no hypothesis: they mean nothing on new rows")
+        return Ensemble([h for h in hypotheses if h is not None], self.coef, self.intercept)
+
     def summary(self) -> str:
         """A few lines for a person."""
         history = self.history
@@ -177,6 +190,7 @@ class Trace:
         self.best_bound = -math.inf
         self.rows: list[dict[str, Any]] = []
         self.path: list[tuple[Vector, float]] = []
+        self.scales: list[float] = []
         self.columns: tuple[Column, ...] = ()
 
     def seconds_left(self, limit: float | None) -> float | None:
@@ -201,7 +215,7 @@ class Trace:
             active=int(np.count_nonzero(state.coef)),
             objective=state.objective,
             bound=self.best_bound if math.isfinite(self.best_bound) else math.nan,
-            gap=relative_gap(state.objective, self.best_bound),
+            gap=relative_gap(state.objective, self.best_bound, state.gap_scale),
             evaluated=priced.n_evaluated,
             stratum=priced.stratum,
             seconds=time.perf_counter() - self.started,
@@ -210,19 +224,29 @@ class Trace:
             state=state,
         )
 
+    @contextmanager
+    def doubting_bound(self) -> Iterator[None]:
+        """Forget the best bound if anything is raised inside."""
+        try:
+            yield
+        except BaseException:
+            self.best_bound = -math.inf
+            raise
+
     def certify(self, bound: float | None, n_evaluated: int) -> None:
         """Enter an exact pass made after the last round into its row."""
         row = self.rows[-1]
         if bound is not None:
             self.best_bound = max(self.best_bound, bound)
             row["bound"] = self.best_bound
-            row["gap"] = relative_gap(row["objective"], self.best_bound)
+            row["gap"] = relative_gap(row["objective"], self.best_bound, self.scales[-1])
         row["evaluated"] += n_evaluated
 
     def keep(self, turn: Round) -> None:
         """Enter a complete round, scores of the callbacks included."""
         self.rows.append(turn.as_row())
         self.path.append((turn.state.coef, turn.state.intercept))
+        self.scales.append(turn.state.gap_scale)
         self.columns = tuple(turn.state.columns)
 
     def result(
@@ -236,7 +260,7 @@ class Trace:
         return Result(
             objective=row["objective"],
             bound=bound,
-            gap=relative_gap(row["objective"], self.best_bound),
+            gap=relative_gap(row["objective"], self.best_bound, self.scales[number]),
             columns=self.columns[: len(coef)],
             coef=coef,
             intercept=intercept,
@@ -252,8 +276,11 @@ class Trace:
         )
 
 
-def relative_gap(objective: float, bound: float) -> float:
-    """Relative gap (objective − bound)/max(1, |objective|), at least 0; inf without either."""
+def relative_gap(objective: float, bound: float, scale: float | None = None) -> float:
+    """Relative gap (objective − bound)/scale, at least 0; inf without either.
+
+    The scale is max(1, |objective|) unless it is given.
+    """
     if not (math.isfinite(bound) and math.isfinite(objective)):
         return math.inf
-    return max(0.0, objective - bound) / max(1.0, abs(objective))
+    return max(0.0, objective - bound) / (max(1.0, abs(objective)) if scale is None else scale)

@@ -8,13 +8,13 @@ value. They run in order, so a monitor stands before whatever reads its score.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cgboost.columns import evaluate
+from cgboost.columns import Column, evaluate
 from cgboost.history import Result, Round, StopReason
 
 Vector = NDArray[np.float64]
@@ -85,24 +85,36 @@ class ValidationMonitor:
         self.scores = dict(scores)
         self._values = np.empty((len(y), 0), order="F")
         self._count = 0
+        self._owner: list[int] = []
+        self._output: list[int] = []
 
     def __call__(self, turn: Round) -> None:
         """Add the round's scores."""
         state = turn.state
         if turn.number == 0:
-            self._count = 0  # a new run: other columns
-        self._evaluate([column.hypothesis for column in state.columns[self._count :]])
-        active = np.flatnonzero(state.coef)
+            self._count, self._owner, self._output = 0, [], []  # a new run: other columns
+        self._extend(state.columns)
+        coef = state.coef[self._owner]
+        active = np.flatnonzero(coef)
         weights = np.zeros((len(active), math.prod(self.y.shape[1:])))
-        outputs = [state.columns[j].output for j in active.tolist()]
-        weights[np.arange(len(active)), outputs] = state.coef[active]
+        weights[np.arange(len(active)), np.array(self._output, dtype=int)[active]] = coef[active]
         output = (self._values[:, active] @ weights + state.intercept).reshape(self.y.shape)
         for name, score in self.scores.items():
             turn.scores[f"validation_{name}"] = score(self.y, output)
 
+    def _extend(self, columns: Sequence[Column]) -> None:
+        """Evaluate the parts of columns that are new."""
+        first = self._owner[-1] + 1 if self._owner else 0
+        hypotheses = []
+        for number, column in enumerate(columns[first:], start=first):
+            for output, hypothesis in column.parts:
+                hypotheses.append(hypothesis)
+                self._owner.append(number)
+                self._output.append(output)
+        if hypotheses:
+            self._evaluate(hypotheses)
+
     def _evaluate(self, hypotheses: list[Any]) -> None:
-        if not hypotheses:
-            return
         needed = self._count + len(hypotheses)
         if needed > self._values.shape[1]:
             grown = np.empty((len(self.y), 2 * needed), order="F")
@@ -120,7 +132,7 @@ class EarlyStopping:
     metric : str
         Name in ``round.scores``; smaller is better.
     patience : int, default=10
-        Rounds without improvement before stopping.
+        Rounds without improvement before stopping; rounds whose model has no columns do not count.
     min_delta : float, default=0.0
         Smallest decrease that counts as an improvement.
     """
@@ -135,11 +147,12 @@ class EarlyStopping:
         self.min_delta = min_delta
         self.best_round: int | None = None
         self.best_score = np.inf
+        self._waited = 0
 
     def __call__(self, turn: Round) -> bool:
         """Whether the last ``patience`` rounds brought nothing."""
         if turn.number == 0:
-            self.best_round, self.best_score = None, np.inf
+            self.best_round, self.best_score, self._waited = None, np.inf, 0
         if self.metric not in turn.scores:
             raise ValueError(
                 f"early stopping watches {self.metric!r}, but the round has the scores "
@@ -147,8 +160,10 @@ class EarlyStopping:
             )
         score = turn.scores[self.metric]
         if self.best_round is None or score < self.best_score - self.min_delta:
-            self.best_round, self.best_score = turn.number, score
-        return turn.number - self.best_round >= self.patience
+            self.best_round, self.best_score, self._waited = turn.number, score, 0
+        elif turn.active:  # before there is a model nothing can improve
+            self._waited += 1
+        return self._waited >= self.patience
 
 
 class ProgressLine:

@@ -69,6 +69,8 @@ class MasterState:
         Names of the rows, where they have any.
     curvature : ndarray of shape (n_rows,) or None
         Newton weights ∂²loss/∂f², where the loss has them.
+    scale : float or None
+        What gaps are relative to; None stands for max(1, |objective|).
     """
 
     columns: Sequence[Column]
@@ -81,6 +83,12 @@ class MasterState:
     entry: EntryRule | None = None
     rows: Sequence[Hashable] | None = None
     curvature: Vector | None = None
+    scale: float | None = None
+
+    @property
+    def gap_scale(self) -> float:
+        """What gaps are relative to."""
+        return max(1.0, abs(self.objective)) if self.scale is None else self.scale
 
     @property
     def rule(self) -> EntryRule:

@@ -57,7 +57,7 @@ def test_duals_answer_to_names_and_numbers() -> None:
     assert float(duals @ np.ones(2)) == 7.0
     with pytest.raises(KeyError):
         duals.of("middle")
-    with pytest.raises(KeyError, match="no names"):
+    with pytest.raises(KeyError, match="have no names"):
         Duals.of_state(state(rows=None)).of("left")
 
 

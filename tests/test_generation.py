@@ -185,7 +185,7 @@ def test_history_has_one_entry_a_round_and_counts_evaluations() -> None:
 
 def test_columns_per_round_must_be_positive() -> None:
     """Zero columns a round is refused with the value."""
-    with pytest.raises(ValueError, match="at least 1, got 0"):
+    with pytest.raises(ValueError, match="whole number ≥ 1, got 0"):
         ColumnGeneration(CountingMaster(), Supply(), columns_per_round=0)
 
 

@@ -46,7 +46,7 @@ def test_max_rounds_gives_way_to_a_proof_and_is_certified() -> None:
 
 def test_max_rounds_must_be_positive() -> None:
     """No round at all is refused with the value."""
-    with pytest.raises(ValueError, match="max_rounds must be at least 1 or None, got 0"):
+    with pytest.raises(ValueError, match="max_rounds must be a whole number ≥ 1, got 0"):
         run(max_rounds=0)
 
 

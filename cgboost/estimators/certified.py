@@ -129,7 +129,7 @@ class BaseBoost(BaseEnsemble):
             )
 
     def _warn_if_trivial(self) -> None:
-        """Say so where no column is in the model although the search for them was complete."""
+        """Say so where no column is in the model, and why."""
         words = [
             f"{self._label(k, len(self._runs))}no column is worth its price"
             for k, run in enumerate(self._runs)
@@ -139,6 +139,12 @@ class BaseBoost(BaseEnsemble):
             warn_caller(
                 f"{type(self).__name__}: {'; '.join(words)}: the model without columns is optimal "
                 f"for {self._trade_off}; a larger value may change that",
+                TrivialModelWarning,
+            )
+        elif self.early_stopping and any(run.is_trivial for run in self._runs):
+            warn_caller(
+                f"{type(self).__name__}: no round had a better validation score than the model "
+                "without columns, which is kept",
                 TrivialModelWarning,
             )
 

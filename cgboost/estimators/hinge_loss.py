@@ -37,7 +37,7 @@ class HingeClassification(Classification, BaseBoost):
     def _keep(self, runs: list[FittedRun], rows: Rows) -> None:
         super()._keep(runs, rows)
         self.__dict__.pop("margin_", None)
-        margins = np.array([-run.level for run in runs])
+        margins = np.array([0.0 - run.level for run in runs])
         if np.isfinite(margins).all():
             one = self._run_labels(len(runs)) is None
             self.margin_ = float(margins[0]) if one else margins

@@ -34,6 +34,9 @@ from cgboost.pricing.strata import StrataPricer
 from cgboost.pricing.stumps import StumpPool
 from cgboost.protocols import Master, Pricer
 
+DEFAULT_MARGIN = 0.01
+"""The margin that rows should have with formulation="nm"."""
+
 FEWEST_STUMPS = 20
 """Stumps a round at least: they are cheap next to a round (measured on breast cancer)."""
 
@@ -93,10 +96,7 @@ class BaseLPBoost(BaseBoost):
 
     def _usable(self, rows: Rows) -> Rows:
         """The rows that cost anything; the others would only make thresholds."""
-        places = np.flatnonzero(rows.weights)
-        if len(places) == len(rows.weights):
-            return rows
-        return Rows(rows.X[places], rows.y[places], rows.weights[places], rows.numbers[places])
+        return rows.counting()
 
     def _pool(self, rows: Rows) -> StumpPool | LearnerPricer:
         """The sorted features, or the sequence of seeds."""
@@ -182,8 +182,8 @@ class LPBoostClassifier(HingeClassification, BaseLPBoost):
     eta : float or None
         For "erlp" and "qrlp": how little the regularisation counts. None stands for
         200·log(1/ν), which costs "erlp" at most 0.005 of the soft margin.
-    margin : float, default=0.01
-        For "nm": the margin θ that rows should have, of a model with Σ|α| = 1.
+    margin : float or None
+        For "nm": the margin θ that rows should have, of a model with Σ|α| = 1. None: 0.01.
     offset : {"none", "penalized", "free"}, default="none"
         The offset b. "none" leaves it to the weak learners: the constant is one of the stumps and
         costs what any other costs, so that for them "penalized" is the same model.
@@ -237,7 +237,7 @@ best_round_, stop_reason_, n_iter_, n_features_in_, feature_names_in_
 
     offset: Offset = field(default="none", kw_only=True)
     eta: float | None = field(default=None, kw_only=True)
-    margin: float = field(default=0.01, kw_only=True)
+    margin: float | None = field(default=None, kw_only=True)
     multi_class: Literal["ovr", "joint"] = field(default="ovr", kw_only=True)
 
     _formulations: ClassVar[tuple[str, ...]] = tuple(FORMULATIONS)
@@ -245,7 +245,7 @@ best_round_, stop_reason_, n_iter_, n_features_in_, feature_names_in_
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_number("eta", self.eta, above=0, optional=True)
-        check_number("margin", self.margin, at_least=0)
+        check_number("margin", self.margin, at_least=0, optional=True)
         check_choice("multi_class", self.multi_class, ("ovr", "joint"))
         if self.multi_class == "joint" and self.offset != "none":
             raise ValueError(
@@ -254,6 +254,16 @@ best_round_, stop_reason_, n_iter_, n_features_in_, feature_names_in_
             )
         if self.formulation in ("erlp", "qrlp") and self.nu is None:
             raise ValueError(f"formulation={self.formulation!r} needs nu, got nu=None")
+        for name, value, users in (
+            ("nu", self.nu, ("lp", "qp", "erlp", "qrlp")),
+            ("eta", self.eta, ("erlp", "qrlp")),
+            ("margin", self.margin, ("nm",)),
+        ):
+            if value is not None and self.formulation not in users:
+                raise ValueError(
+                    f"formulation={self.formulation!r} has no use for {name}={value:g}; it belongs "
+                    f"to {', '.join(users)}"
+                )
 
     def _targets(self, encoded: NDArray[np.intp]) -> list[Vector]:
         targets = super()._targets(encoded)
@@ -266,13 +276,12 @@ best_round_, stop_reason_, n_iter_, n_features_in_, feature_names_in_
     @property
     def _settings(self) -> Settings:
         return Settings(
-            C=self.C, nu=self.nu, eta=self.eta, margin=self.margin, balanced=self.offset == "free"
+            C=self.C, nu=self.nu, eta=self.eta, margin=self._margin, balanced=self.offset == "free"
         )
 
     @property
-    def _trade_off(self) -> str:
-        uses_nu = self.nu is not None and self.formulation not in ("md", "nm")
-        return f"nu={self.nu:g}" if uses_nu else f"C={self.C:g}"
+    def _margin(self) -> float:
+        return DEFAULT_MARGIN if self.margin is None else self.margin
 
 
 @dataclass(eq=False, repr=False)

@@ -90,6 +90,10 @@ class NoveltyDetection(OutlierMixin, BaseBoost):
         return np.empty(0)
 
     def _encode(self, y: NDArray[Any]) -> Vector:
+        if self.early_stopping and not (np.any(y == 1) and np.any(y == -1)):
+            raise ValueError(
+                "early_stopping=True needs an eval_set with both normal rows (1) and outliers (−1)"
+            )
         unknown = np.setdiff1d(y, [-1, 1])
         if unknown.size:
             raise ValueError(f"the y of eval_set must be 1 or −1 (outliers), got {unknown[0]!r}")

@@ -46,10 +46,15 @@ class Rows:
             raise ValueError(f"sample_weight must not be negative, got {weights.min():g}")
         if not weights.any():
             raise ValueError("sample_weight must not be 0 for every row")
-        return cls(X, y, weights, np.arange(len(X)))
+        return cls(X, y, weights, np.arange(X.shape[0]))
 
     def _take(self, places: NDArray[np.intp]) -> Rows:
         return Rows(self.X[places], self.y[places], self.weights[places], self.numbers[places])
+
+    def counting(self) -> Rows:
+        """The rows that cost anything: those of a positive weight."""
+        places = np.flatnonzero(self.weights)
+        return self if len(places) == len(self.weights) else self._take(places)
 
     def split(self, fraction: float, random_state: Any, *, stratify: bool) -> tuple[Rows, Held]:
         """The rows without a random ``fraction`` of them, and (X, y) of that fraction.
@@ -60,7 +65,7 @@ class Rows:
 
         try:
             stay, leave = train_test_split(
-                np.arange(len(self.X)),
+                np.arange(self.X.shape[0]),
                 test_size=fraction,
                 random_state=np.random.RandomState() if random_state is None else random_state,
                 stratify=self.y if stratify else None,
@@ -68,7 +73,7 @@ class Rows:
         except ValueError as error:
             raise ValueError(
                 f"early_stopping=True cannot hold out validation_fraction={fraction:g} of "
-                f"{len(self.X)} rows ({error}); give an eval_set"
+                f"{self.X.shape[0]} rows ({error}); give an eval_set"
             ) from error
         return self._take(np.sort(stay)), (self.X[leave], self.y[leave])
 
@@ -87,6 +92,8 @@ def check_eval_set(
             f"eval_set must be a pair (X, y), got a {type(eval_set).__name__}{size}: "
             "only one set is scored"
         )
+    if eval_set[1] is None:
+        raise ValueError("eval_set must be a pair (X, y), got no y")
     try:
         X, y = validate_data(estimator, *eval_set, reset=False, dtype=FLOATS)
     except ValueError as error:

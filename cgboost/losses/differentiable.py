@@ -20,6 +20,9 @@ NEWTON_STEPS = 100
 FLAT = 1e-14
 """A slope this small beside the first one ends a line search."""
 
+SLOW = 0.25
+"""A Newton step that leaves more than this of the slope is followed by a bisection."""
+
 LONGEST_DOUBLING = 60
 """A step that still goes down after so many doublings has no minimum."""
 
@@ -95,18 +98,18 @@ class DifferentiableLoss(ABC):
             return 0.0
         sign = float(np.sign(first))
         low, high = 0.0, self._beyond(slope, sign, first)
-        step = float(np.clip(sign * self.newton_step(output, direction), 0.0, high))
+        step, before = sign * self.newton_step(output, direction), np.inf
         for _ in range(NEWTON_STEPS):
             if not low < step < high:
                 step = 0.5 * (low + high)
             here = sign * slope(sign * step)
-            if abs(here) <= FLAT * abs(first):
+            if abs(here) <= FLAT * abs(first) or high - low <= np.spacing(high):
                 break
             low, high = (step, high) if here > 0 else (low, step)
-            bend = np.vdot(self.curvature(output + sign * step * direction), direction**2)
-            step = step + here / float(bend) if bend > 0 else 0.5 * (low + high)
-            if high - low <= np.spacing(high):
-                break
+            bend = float(np.vdot(self.curvature(output + sign * step * direction), direction**2))
+            slow = abs(here) > SLOW * before  # the diagonal may be far from the whole Hessian
+            step = 0.5 * (low + high) if slow or bend <= 0 else step + here / bend
+            before = abs(here)
         return sign * step
 
     def _beyond(self, slope: object, sign: float, first: float) -> float:

@@ -12,8 +12,9 @@ hinge, Huber.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -76,9 +77,24 @@ class SupportVectorLoss:
         return Sides.of(self.target, self.lower, self.upper, curvature, self.epsilon)
 
     @property
+    def chooses_margin(self) -> bool:
+        """Whether it has a margin of its own: it is then 0 at f = 0 and has no scale of its own."""
+        return self.mass is not None and not self.mass.at_most
+
+    def in_units(self, unit: float, *, curvature: float) -> Self:
+        """The same loss of prices in units of ``unit``, its curvature multiplied."""
+        return replace(
+            self,
+            lower=self.lower / unit,
+            upper=self.upper / unit,
+            mass=None if self.mass is None else replace(self.mass, amount=self.mass.amount / unit),
+            curvature=None if self.curvature is None else self.curvature * curvature,
+        )
+
+    @property
     def shrinks(self) -> bool:
         """Whether t·r is feasible for every feasible r and 0 ≤ t ≤ 1."""
-        return not self.sides.base.any() and (self.mass is None or self.mass.at_most)
+        return not (self.sides.base.any() or self.chooses_margin)
 
     def value(self, output: Vector) -> float:
         """Total loss of the model output f, with the best level."""
@@ -115,7 +131,7 @@ class SupportVectorLoss:
         A bound may only be computed at a feasible dual, and solvers deliver theirs up to a
         tolerance. Without a mass it is the nearest one.
         """
-        if self.mass is not None and not self.mass.at_most:
+        if self.mass is not None and self.chooses_margin:
             return self._of_exact_mass(response, self.mass.amount, balanced=balanced)
         inside = np.clip(response, self.lower, self.upper)
         if balanced and abs(inside.sum()) > BALANCED * np.abs(inside).sum():

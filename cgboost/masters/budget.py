@@ -27,6 +27,9 @@ Vector = NDArray[np.float64]
 FEASIBILITY = 1e-12
 """Scores above the largest so far by this, relative to it, count as priced out."""
 
+NOISE = 1e-13
+"""So do scores that are above it by this, relative to Σ|r| and the largest entry of a column."""
+
 
 @dataclass(frozen=True)
 class BudgetEntry:
@@ -34,14 +37,14 @@ class BudgetEntry:
 
     two_sided: bool
     largest: float
+    cut: float
     budget: float
     scale: float
 
     def excess(self, scores: Vector) -> Vector:
         """D·(|s| − largest) relative to max(1, |objective|); the gap is at most the largest."""
         over = (np.abs(scores) if self.two_sided else scores) - self.largest
-        significant = over > FEASIBILITY * max(1.0, self.largest)
-        return np.where(significant, self.budget * over / self.scale, 0.0)
+        return np.where(over > self.cut, self.budget * over / self.scale, 0.0)
 
     def settled(self, score: float) -> float:
         """± the largest score so far."""
@@ -74,8 +77,7 @@ class BudgetMaster(SupportVectorMaster):
     def bound(self, state: MasterState, priced: Priced) -> float | None:
         """Dual objective at r, with the largest score of all columns."""
         assert isinstance(state.entry, BudgetEntry)
-        known = state.entry.largest
-        largest = known + FEASIBILITY * max(1.0, known)
+        largest = state.entry.largest + state.entry.cut
         largest += priced.max_excess * state.entry.scale / self.budget
         return self.loss.gain(state.pseudo_response) - self.budget * largest
 
@@ -93,9 +95,17 @@ class BudgetMaster(SupportVectorMaster):
         return BudgetEntry(
             two_sided=self.two_sided,
             largest=largest,
+            cut=max(
+                FEASIBILITY * largest,
+                NOISE * float(np.abs(response).sum()) * self._dual.largest_entry,
+            ),
             budget=self.budget,
-            scale=max(1.0, abs(objective)),
+            scale=self._scale(objective),
         )
+
+    def _worth_of(self, margin: float) -> float:
+        mass = 0.0 if self.loss.mass is None else self.loss.mass.amount
+        return margin * mass * self.budget * self._dual.largest_entry
 
 
 def one_norm_master(loss: SupportVectorLoss) -> type[OneNormMaster] | type[BudgetMaster]:

@@ -9,6 +9,7 @@ the order of log(1/ν)/δ² for a soft margin within δ of the best one.
 
 from __future__ import annotations
 
+from cgboost.losses import SupportVectorLoss
 from cgboost.losses.entropic import EntropicLoss
 from cgboost.masters.budget import BudgetMaster
 from cgboost.masters.smooth_primal import SmoothPrimal
@@ -22,9 +23,7 @@ class EntropyMaster(BudgetMaster):
 
     loss: EntropicLoss
 
-    def _restricted(self, solver: str) -> SmoothPrimal:
-        if not isinstance(self.loss, EntropicLoss):
-            raise ValueError(
-                f"EntropyMaster needs an EntropicLoss, got a {type(self.loss).__name__}"
-            )
-        return SmoothPrimal(self.loss, self._form(), solver)
+    def _restricted(self, loss: SupportVectorLoss, solver: str) -> SmoothPrimal:
+        if not isinstance(loss, EntropicLoss):
+            raise ValueError(f"EntropyMaster needs an EntropicLoss, got a {type(loss).__name__}")
+        return SmoothPrimal(loss, self._form(), solver)

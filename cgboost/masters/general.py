@@ -27,6 +27,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from cgboost.columns import Column
 from cgboost.exceptions import MasterError
+from cgboost.masters.claims import check_copies, check_reduced_costs, check_rows
 from cgboost.masters.lagrange import Capped, deficit_of
 from cgboost.masters.restricted_primal import PrimalPoint, RestrictedPrimal
 from cgboost.masters.rows import Rows
@@ -92,6 +93,10 @@ class LinearMaster:
         _check_copies(copies, self.constraints.names)
         self.copies = copies
         self.least_cost = least_cost
+        counted = copies if isinstance(copies, Mapping) else ()
+        self._counted = np.array(
+            [k for k, row in enumerate(self.constraints.names) if row in counted], dtype=np.intp
+        )
         self._primal = RestrictedPrimal(self.constraints, solver, park_after)
 
     @property
@@ -115,12 +120,18 @@ class LinearMaster:
         Raises
         ------
         ValueError
-            For a column of the wrong length, with a NaN, or with a negative upper bound.
+            For a column of the wrong length, with a NaN, with a negative upper bound, or cheaper
+            than ``least_cost``.
         """
         for column in columns:
             column.check(len(self.constraints))
             if not column.upper >= 0:
                 raise ValueError(f"column {column.key!r} has the upper bound {column.upper}")
+            if self.least_cost is not None and column.cost < self.least_cost * (1.0 - 1e-9):
+                raise ValueError(
+                    f"column {column.key!r} costs {column.cost:g}, less than "
+                    f"least_cost={self.least_cost:g}"
+                )
         if columns:
             self._primal.add(columns)
 
@@ -147,7 +158,11 @@ class LinearMaster:
         Columns with a finite upper bound that are in the master count with their own reduced cost.
         """
         duals = state.pseudo_response
+        check_reduced_costs(state, priced, self._row_of)
         if self.copies is not None:
+            check_copies(state, self.copies, self._row_of)
+            if isinstance(self.copies, Mapping):
+                check_rows(self.copies, priced)
             deficit = deficit_of(self.copies, priced.reduced_cost, self._capped(state, duals))
         elif self.least_cost is not None:
             least = float(np.minimum(0.0, least_of(priced.reduced_cost)))  # keeps a nan
@@ -169,16 +184,16 @@ class LinearMaster:
 
     def _capped(self, state: MasterState, duals: Vector) -> list[Capped]:
         """The columns with a finite upper bound, each with its convexity row if it has one."""
-        counted = self.copies if isinstance(self.copies, Mapping) else ()
-        places = np.array([k for k, row in enumerate(self.rows) if row in counted], dtype=np.intp)
-        capped = []
-        for column in state.columns:
-            if math.isfinite(column.upper):
-                own = places[np.flatnonzero(column.values[places])]
-                row = self.rows[own[0]] if own.size else None
-                reduced = column.cost - float(column.values @ duals)
-                capped.append(Capped(row, column.upper, reduced))
-        return capped
+        return [
+            Capped(self._row_of(column), column.upper, column.cost - float(column.values @ duals))
+            for column in state.columns
+            if math.isfinite(column.upper)
+        ]
+
+    def _row_of(self, column: Column) -> Hashable | None:
+        """The convexity row of a column, None if it is in none."""
+        own = self._counted[np.flatnonzero(column.values[self._counted])]
+        return self.rows[own[0]] if own.size else None
 
 
 def _check_copies(

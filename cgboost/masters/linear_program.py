@@ -66,3 +66,6 @@ class OneNormMaster(SupportVectorMaster):
 
     def _entry(self, objective: float, response: Vector) -> OneNormEntry:
         return OneNormEntry(two_sided=self.two_sided)
+
+    def _worth_of(self, margin: float) -> float:
+        return 0.0  # of losses without a margin of their own

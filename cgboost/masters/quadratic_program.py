@@ -66,4 +66,9 @@ class TwoNormMaster(SupportVectorMaster):
         return 0.5 * (float(coef @ coef) + offset)
 
     def _entry(self, objective: float, response: Vector) -> TwoNormEntry:
-        return TwoNormEntry(two_sided=self.two_sided, scale=max(1.0, abs(objective)))
+        return TwoNormEntry(two_sided=self.two_sided, scale=self._scale(objective))
+
+    def _worth_of(self, margin: float) -> float:
+        assert self.loss.mass is not None
+        # of α = Hᵀr with Σ|r| = mass: outputs, and so twice the objective, grow as |h|²·mass²
+        return 0.5 * margin * (self.loss.mass.amount * self._dual.largest_entry) ** 2

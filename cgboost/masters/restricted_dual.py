@@ -117,6 +117,11 @@ class RestrictedDual:
                 self._rate = point.rate
                 return point
 
+    @property
+    def largest_entry(self) -> float:
+        """The largest |h| of all columns; 0 without any."""
+        return float(self.columns.scales.max(initial=0.0))
+
     def scores(self, response: Vector) -> Vector:
         """h·r of all columns, shape (n_columns,); with a free offset for Σr = 0 only."""
         return self.columns.scores(np.arange(self.columns.count), response)

@@ -40,7 +40,10 @@ class Rows:
         if len(set(names)) != len(names):
             raise ValueError("rows must have names that differ")
         senses = _checked_senses(sense, len(names))
-        values = np.array(np.broadcast_to(np.asarray(rhs, dtype=np.float64), (len(names),)))
+        given = np.asarray(rhs, dtype=np.float64)
+        if given.shape not in ((), (len(names),)):
+            raise ValueError(f"rhs has shape {given.shape}, there are {len(names)} rows")
+        values = np.array(np.broadcast_to(given, (len(names),)))
         if not np.isfinite(values).all():
             raise ValueError(f"rhs must be finite, got {values}")
         return cls(names, senses, values)

@@ -28,8 +28,11 @@ from solvers import LimitError, Program, SolverError, Status, solve
 
 logger = logging.getLogger(__name__)
 
-ACCURACY = 1e-9
+ACCURACY = 1e-10
 """Relative gap at which the restricted problem counts as solved."""
+
+LEAST_VALUE = 1e-6
+"""Values are told apart down to this share of what the largest entry of a column would make."""
 
 STEPS = 500
 """Newton steps at most in one solve."""
@@ -71,6 +74,11 @@ class SmoothPrimal:
         self.columns.append(values)
         self._coef = np.append(self._coef, np.zeros(len(values)))
 
+    @property
+    def largest_entry(self) -> float:
+        """The largest |h| of all columns; 0 without any."""
+        return float(self.columns.scales.max(initial=0.0))
+
     def scores(self, response: Vector) -> Vector:
         """h·r of all columns, shape (n_columns,)."""
         return self.columns.scores(np.arange(self.columns.count), response)
@@ -84,7 +92,8 @@ class SmoothPrimal:
             u = self.loss.weights(rate)
             response = self.loss.sides.response(u)
             scores, value = self.scores(response), self.loss.value(output)
-            if self._gap(scores, response) <= ACCURACY * max(1.0, abs(value)):
+            least = LEAST_VALUE * float(u.sum()) * self.budget * self.largest_entry
+            if self._gap(scores, response) <= ACCURACY * max(abs(value), least):
                 break
             if deadline is not None and time.perf_counter() > deadline:
                 raise LimitError("Newton's method ran out of time", status=Status.TIME_LIMIT)

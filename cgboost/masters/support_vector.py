@@ -29,6 +29,15 @@ Offset = Literal["none", "penalized", "free"]
 SETBACKS = 25
 """So many answers in a row that are worse than an earlier one mean that the solver is lost."""
 
+LEVEL = 1e-11
+"""An objective that rises by this, relative to its scale, has not changed."""
+
+SMALL_MARGIN = 1e-4
+"""Margins are told apart down to this share of the largest entry of the columns."""
+
+TINY = 1e-100
+"""Stands for 0 where it divides."""
+
 
 class SupportVectorMaster(ABC):
     """Restricted master of CG-Boost.
@@ -63,7 +72,8 @@ class SupportVectorMaster(ABC):
         self.columns: list[Column] = []
         self._best: DualPoint | None = None
         self._setbacks = 0
-        self._dual = self._restricted(solver)
+        self._unit = _mean_price(loss) if loss.chooses_margin else 1.0
+        self._dual = self._restricted(self._in_units(), solver)
 
     def add(self, columns: Sequence[Column]) -> None:
         """Take new columns into the restricted problem."""
@@ -85,8 +95,9 @@ class SupportVectorMaster(ABC):
         """
         point = self._point(time_limit)
         objective = self._objective(point)
-        if self._best is not None and objective > self._objective(self._best):
-            point = self._after_setback(point)
+        scale = self._scale(objective)
+        if self._best is not None and objective > (least := self._objective(self._best)):
+            point = self._after_setback(point, serious=objective > least + LEVEL * scale)
             objective = self._objective(point)
         else:
             self._setbacks = 0
@@ -102,14 +113,30 @@ class SupportVectorMaster(ABC):
             objective=objective,
             slack=self.loss.slack(point.output),
             entry=self._entry(objective, response),
+            scale=scale,
         )
 
     @abstractmethod
     def bound(self, state: MasterState, priced: Priced) -> float | None:
         """Lower bound on the optimum over *all* columns, from an exact pricing pass."""
 
-    def _restricted(self, solver: str) -> RestrictedDual | SmoothPrimal:
-        return RestrictedDual(self.loss, self._form(), solver)
+    def _restricted(self, loss: SupportVectorLoss, solver: str) -> RestrictedDual | SmoothPrimal:
+        return RestrictedDual(loss, self._form(), solver)
+
+    def _in_units(self) -> SupportVectorLoss:
+        """The loss with a mean price of 1, where its scale is arbitrary: solvers need that.
+
+        In units of the price p the pseudo-response is r/p. With the 2-norm α and the output are
+        scaled alike, since α = Hᵀr; with a budget they stay.
+        """
+        if self._unit == 1.0:
+            return self.loss
+        return self.loss.in_units(self._unit, curvature=1.0 if self._grows else self._unit)
+
+    @property
+    def _grows(self) -> bool:
+        """Whether coefficients grow with the prices."""
+        return self._form().quadratic
 
     @abstractmethod
     def _form(self) -> DualForm: ...
@@ -120,16 +147,31 @@ class SupportVectorMaster(ABC):
     @abstractmethod
     def _entry(self, objective: float, response: Vector) -> EntryRule: ...
 
+    def _scale(self, objective: float) -> float:
+        """What gaps are relative to.
+
+        With a margin of the loss's own the objective is 0 at α = 0 and as small as the margin
+        elsewhere: there, it is not compared with 1 but with what a small margin would be worth.
+        """
+        if not self.loss.chooses_margin:
+            return max(1.0, abs(objective))
+        return max(abs(objective), self._worth_of(SMALL_MARGIN), TINY)
+
+    @abstractmethod
+    def _worth_of(self, margin: float) -> float:
+        """Objective of a model whose margin is this share of the largest entry of the columns."""
+
     def _objective(self, point: DualPoint) -> float:
         return self._penalty(point.coef, point.intercept) + self.loss.value(point.output)
 
-    def _after_setback(self, point: DualPoint) -> DualPoint:
+    def _after_setback(self, point: DualPoint, *, serious: bool) -> DualPoint:
         """The last point, which is still feasible, with the pseudo-response of a worse answer.
 
-        More columns cannot raise the optimum: if the objective rises, the answer was inexact.
+        More columns cannot raise the optimum: if the objective rises, the answer was inexact (or,
+        where that is not serious, just as good).
         """
         assert self._best is not None
-        self._setbacks += 1
+        self._setbacks = self._setbacks + 1 if serious else 0
         if self._setbacks >= SETBACKS:
             raise MasterError(
                 f"the last {SETBACKS} answers of the solver were worse than the one before them; "
@@ -141,9 +183,22 @@ class SupportVectorMaster(ABC):
 
     def _point(self, time_limit: float | None) -> DualPoint:
         try:
-            return self._dual.solve(time_limit)
+            point = self._dual.solve(time_limit)
         except SolverError as error:
             if isinstance(error, LimitError) and error.status is Status.TIME_LIMIT:
                 raise MasterError(str(error), timed_out=True) from error
             # these problems always have an optimum: failing to find it is a matter of numbers
             raise MasterError(f"{error}; scale the features or normalise the kernels") from error
+        factor = self._unit if self._grows else 1.0
+        return replace(
+            point,
+            coef=factor * point.coef,
+            intercept=factor * point.intercept,
+            output=factor * point.output,
+            response=self._unit * point.response,
+        )
+
+
+def _mean_price(loss: SupportVectorLoss) -> float:
+    cap = loss.sides.cap
+    return float(cap.mean()) if cap.size else 1.0

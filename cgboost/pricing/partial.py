@@ -36,8 +36,10 @@ class PartialPricing:
         *,
         order: Literal["round_robin", "priority"] = "round_robin",
     ) -> None:
-        if not strata:
-            raise ValueError("PartialPricing needs at least one stratum")
+        if not isinstance(strata, Mapping) or not strata:
+            raise ValueError(
+                f"PartialPricing needs a mapping from names of strata to pricers, got {strata!r}"
+            )
         if order not in ("round_robin", "priority"):
             raise ValueError(f"order must be 'round_robin' or 'priority', got {order!r}")
         self.names = tuple(strata)

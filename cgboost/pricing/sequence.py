@@ -23,8 +23,8 @@ class PricerSequence:
     """
 
     def __init__(self, pricers: Sequence[Pricer | PriceFunction]) -> None:
-        if not pricers:
-            raise ValueError("a PricerSequence needs at least one pricer")
+        if callable(pricers) or not pricers:
+            raise ValueError(f"a PricerSequence needs a sequence of pricers, got {pricers!r}")
         self.pricers = [as_pricer(pricer) for pricer in pricers]
 
     def price(self, state: MasterState, limit: int) -> Priced:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
+from sklearn.datasets import load_digits
 from sklearn.svm import SVC, NuSVC, NuSVR, OneClassSVM
+from sklearn.tree import DecisionTreeClassifier
 
 from cgboost import (
     RBF,
@@ -197,3 +201,58 @@ def test_the_table_of_columns_gives_the_scores() -> None:
         )
     )
     np.testing.assert_allclose(model.score_samples(X), scores, atol=1e-9)
+
+
+@pytest.mark.parametrize("weight", [1e-6, 1.0, 1e4])
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: CGBoostClassifier(LIBRARY, nu=0.3, penalty="l1"),
+        lambda: CGBoostClassifier(LIBRARY, nu=0.3, penalty="l2"),
+        lambda: CGBoostOutlierDetector(LIBRARY, nu=0.3, penalty="l1"),
+        lambda: LPBoostClassifier(nu=0.3),
+        lambda: LPBoostClassifier(nu=0.3, formulation="qrlp", eta=5.0),
+        lambda: LPBoostClassifier(nu=0.3, formulation="erlp", eta=5.0),
+    ],
+    ids=["l1", "l2", "detector", "lp", "qrlp", "erlp"],
+)
+def test_small_weights_do_not_pass_for_convergence(make: Any, weight: float) -> None:
+    """ν is a share: whatever the size of the weights, the same problem is solved, certified."""
+    X, y = two_classes(60)
+    model = make().set_params(tol=1e-6).fit(X, y, sample_weight=np.full(60, weight))
+    plain = make().set_params(tol=1e-6).fit(X, y)
+    assert model.converged_
+    assert model.n_columns_ > 0
+    f, g = model.decision_function(X), plain.decision_function(X)
+    factor = weight if getattr(model, "penalty", "l1") == "l2" else 1.0
+    assert model.objective_ == pytest.approx(weight * factor * plain.objective_, rel=1e-5)
+    assert np.corrcoef(f, g)[0, 1] > 0.95  # the optimum of a linear program need not be unique
+
+
+def test_rounds_without_a_model_do_not_end_early_stopping() -> None:
+    """The objective stays at 0 for many rounds; patience starts with the first model."""
+    digits, digit = load_digits(return_X_y=True)
+    model = LPBoostClassifier(
+        DecisionTreeClassifier(max_depth=2), nu=0.02, early_stopping=True, random_state=0
+    )
+    model.fit(digits[:600] / 16, digit[:600] % 2)
+    assert model.n_columns_ > 0
+    assert model.score(digits[600:900] / 16, digit[600:900] % 2) > 0.8
+
+
+def test_an_objective_that_stays_at_zero_is_no_failure() -> None:
+    """Some dozens of columns are needed before anything can be told apart."""
+    X = np.random.default_rng(0).normal(size=(50, 64))
+    model = CGBoostOutlierDetector(KernelLibrary({"rbf": RBF(2.0)}), nu=0.1).fit(X)
+    assert model.stop_reason_ in ("optimal", "gap")
+    assert model.objective_ < -0.2
+
+
+def test_the_model_without_columns_may_win_the_validation_and_says_so() -> None:
+    """Labels that the features know nothing of: the best round is the first."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 2)), np.arange(60) % 2
+    held = rng.normal(size=(40, 2)), np.zeros(40, dtype=int)
+    with pytest.warns(TrivialModelWarning, match="no round had a better validation score"):
+        model = LPBoostClassifier(nu=0.3, early_stopping=True).fit(X, y, eval_set=held)
+    assert model.n_columns_ == 0

@@ -139,7 +139,7 @@ def part(family: Family, places: np.ndarray) -> Any:
 @pytest.mark.parametrize(
     ("strata", "order", "words"),
     [
-        ({}, "priority", "at least one stratum"),
+        ({}, "priority", "needs a mapping from names of strata"),
         ({"a": Scripted([], True)}, "random", "'round_robin' or 'priority', got 'random'"),
     ],
 )

@@ -17,7 +17,7 @@ from tests.pricing.scripted import UNIT, Scripted, state
 
 def test_a_sequence_needs_a_pricer() -> None:
     """None at all is refused."""
-    with pytest.raises(ValueError, match="at least one"):
+    with pytest.raises(ValueError, match="needs a sequence of pricers"):
         PricerSequence([])
 
 
