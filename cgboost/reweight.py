@@ -25,6 +25,7 @@ from cgboost.estimators.parameters import (
     check_number,
     check_solver,
 )
+from cgboost.exceptions import TrivialModelWarning, warn_caller
 from cgboost.generation import ColumnGeneration
 from cgboost.history import Result
 from cgboost.losses import hinge
@@ -223,6 +224,12 @@ def _thinned(
         for column, weight in zip(result.columns, result.coef, strict=True):
             row[column.hypothesis.index] = weight  # type: ignore[union-attr]
     kept = np.flatnonzero(coef.any(axis=0))
+    if not kept.size:
+        warn_caller(
+            "reweight: no member is worth its price: with this C the optimal weights are all 0; "
+            "a larger C may change that",
+            TrivialModelWarning,
+        )
     several = len(results) > 1
     gap = max(result.gap for result in results)
     return ReweightedEnsemble(
@@ -299,5 +306,8 @@ def _votes(member: Member, X: Any, classes: NDArray[Any], *, indexed: bool) -> V
     if member.classes is not None:
         return np.where(said[:, None] == positives, 1.0, -1.0)
     if len(classes) > 2:
-        raise ValueError("members without classes_ can be weighed for two classes only")
+        raise ValueError(
+            f"members without classes_ (regressors, functions) can be weighed for two classes "
+            f"only, y has {len(classes)}; a regression ensemble cannot be reweighed"
+        )
     return said[:, None].astype(np.float64)

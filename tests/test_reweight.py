@@ -15,6 +15,7 @@ from sklearn.ensemble import (
 from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
 
+from cgboost.exceptions import TrivialModelWarning
 from cgboost.reweight import reweight
 from tests.estimators.data import three_classes, two_classes
 from tests.problems import Formulation, Problem
@@ -169,3 +170,11 @@ def test_members_with_foreign_labels():
     member = DecisionTreeClassifier(max_depth=2).fit(X, np.array(["no", "yes"])[y])
     with pytest.raises(ValueError, match=r"the members predict \['no', 'yes'\], which are neither"):
         reweight([member], X, y)
+
+
+def test_weights_that_are_all_zero_are_reported() -> None:
+    """With a tiny C nothing is worth its price, and the caller is told."""
+    X, y = load_breast_cancer(return_X_y=True)
+    forest = RandomForestClassifier(5, max_depth=2, random_state=0).fit(X, y)
+    with pytest.warns(TrivialModelWarning, match="no member is worth its price"):
+        assert not reweight(forest, X, y, C=1e-6).estimators_

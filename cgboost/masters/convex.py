@@ -185,7 +185,7 @@ class ConvexMaster:
         H = self._matrix if self.columns else np.zeros((self.n_rows, 1))
         link = f == H @ a + b
         loss, penalty = self._loss(f), self._penalty(a, b)
-        limits = list(self._constraints(a, b, f)) if self._constraints is not None else []
+        limits = self._limits(a, b, f)
         problem = self._cp.Problem(self._cp.Minimize(loss + penalty), [link, *limits])
         minimise(problem, self.solver, time_limit)
         if not self._two_sided:
@@ -252,6 +252,14 @@ class ConvexMaster:
             for constraint in self._constraints(a, b, f)
             if not any(variable.id == a.id for variable in constraint.variables())
         ]
+
+    def _limits(self, a: Expression, b: Expression, f: Expression) -> list[Any]:
+        if self._constraints is None:
+            return []
+        limits = self._constraints(a, b, f)
+        if not isinstance(limits, (list, tuple)):
+            raise ValueError(f"constraints must return a list of constraints, got {limits!r}")
+        return list(limits)
 
     def _penalty(self, a: Expression, b: Expression) -> Expression:
         if self._given_penalty is None:

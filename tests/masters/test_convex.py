@@ -424,3 +424,10 @@ def test_a_penalty_of_products_is_not_bounded_away(solver: str) -> None:
     full = cp.Problem(cp.Minimize(cp.sum_squares(H @ a + b - y) + penalty(a, b)))
     full.solve(solver=cp.CLARABEL)
     assert master.solve().objective == pytest.approx(float(full.value), rel=1e-6)
+
+
+def test_constraints_must_be_a_list() -> None:
+    """A single constraint, not in a list, is named."""
+    master = ConvexMaster(lambda f: cp.sum_squares(f), None, lambda a, b, f: b <= 1, n_rows=3)
+    with pytest.raises(ValueError, match="constraints must return a list of constraints"):
+        master.solve()
