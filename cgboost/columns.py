@@ -73,6 +73,11 @@ class Column:
     integer: bool = True
     output: int = 0
 
+    @property
+    def parts(self) -> Sequence[tuple[int, Any]]:
+        """What the column adds to the model: (number of an output, hypothesis), one for each."""
+        return [(self.output, self.hypothesis)]
+
     def check(self, n_rows: int) -> None:
         """Raise a ValueError unless values and cost are finite, one value for each row."""
         if np.shape(self.values) != (n_rows,):

@@ -103,7 +103,7 @@ def test_functions_and_regressors_are_taken_as_they_are():
     functions = reweight([tree.predict for tree in trees], X, y)
     assert functions.objective_ == pytest.approx(model.objective_, rel=1e-9)
     assert model.score(X, y) > 0.9
-    with pytest.raises(ValueError, match="without classes_ can be weighed for two classes only"):
+    with pytest.raises(ValueError, match="can be weighed for two classes only"):
         reweight(trees, X, np.arange(40) % 3)
 
 

@@ -207,9 +207,11 @@ class BaseEnsemble(BaseEstimator):
                 columns_per_round=task.columns_per_round,
                 time_limit=self._share_of_time(started, runs_left=count - k),
                 callbacks=(
-                    (_Interruption(),) if interrupted else self._callbacks(monitored[k], label)
+                    (_Interruption(),)
+                    if interrupted
+                    else (*task.callbacks, *self._callbacks(monitored[k], label))
                 ),
-                **self._limits(),
+                **({"max_rounds": task.max_rounds} | self._limits()),
             )
             try:
                 result = loop.run()

@@ -37,13 +37,18 @@ class FittedOutput:
     @classmethod
     def of(cls, result: Result, number: int) -> FittedOutput:
         """The part of a result that adds to the output of this number."""
-        mine = np.array([column.output == number for column in result.columns], dtype=bool)
-        columns = [result.columns[j] for j in np.flatnonzero(mine)]
+        parts = [
+            (j, hypothesis)
+            for j, column in enumerate(result.columns)
+            for output, hypothesis in column.parts
+            if output == number
+        ]
+        mine = np.array([j for j, _ in parts], dtype=np.intp)
         path = result.path[: result.best_round + 1]
         return cls(
-            hypotheses=[column.hypothesis for column in columns],
-            strata=np.array([column.stratum for column in columns], dtype=str),
-            path=[(coef[mine[: len(coef)]], intercept) for coef, intercept in path],
+            hypotheses=[hypothesis for _, hypothesis in parts],
+            strata=np.array([result.columns[j].stratum for j in mine], dtype=str),
+            path=[(coef[mine[mine < len(coef)]], intercept) for coef, intercept in path],
         )
 
     @property

@@ -7,7 +7,7 @@ and another class (:mod:`cgboost.pricing.joint`).
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cgboost.estimators.rows import Vector
+from cgboost.generation import Callback
 from cgboost.pricing import JointPricer, Pairs
 from cgboost.protocols import Master, Pricer
 
@@ -31,6 +32,10 @@ class Task:
     columns_per_round : int
     level : callable or None
         What the loss has chosen itself (ε or −ρ) for an output on the master's rows.
+    callbacks : sequence of callables
+        They see every round before the callbacks of the estimator do.
+    max_rounds : int or None
+        Where the data limit the rounds, and not a parameter alone.
     """
 
     master: Master
@@ -38,6 +43,8 @@ class Task:
     n_outputs: int = 1
     columns_per_round: int = 1
     level: Callable[[Vector], float] | None = None
+    callbacks: Sequence[Callback] = ()
+    max_rounds: int | None = None
 
 
 @dataclass(frozen=True)

@@ -28,14 +28,18 @@ PERFECT = 1.0
 
 @dataclass(frozen=True)
 class DescentEntry:
-    """Every column with r·h ≠ 0 is a way down; more of it is better."""
+    """Every column with r·h ≠ 0 is a way down; more of it is better.
+
+    One-sided, where steps are always positive: only those with r·h > 0.
+    """
 
     scale: float
     two_sided: bool = True
 
     def excess(self, scores: Vector) -> Vector:
-        """|s| relative to max(1, |objective|)."""
-        return np.abs(scores) / self.scale
+        """|s|, or the positive part of s, relative to max(1, |objective|)."""
+        sizes = np.abs(scores) if self.two_sided else np.maximum(scores, 0.0)
+        return sizes / self.scale
 
     def settled(self, score: float) -> float:
         """0, where the column leads nowhere."""
@@ -99,7 +103,7 @@ class StagewiseMaster:
             pseudo_response=response,
             objective=objective,
             slack=np.abs(response),
-            entry=DescentEntry(scale=max(1.0, abs(objective))),
+            entry=DescentEntry(max(1.0, abs(objective)), two_sided=isinstance(self.step, str)),
             curvature=self.loss.curvature(self.output),
         )
 
