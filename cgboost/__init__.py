@@ -5,13 +5,20 @@ out and the duality gap certifies the answer.
 """
 
 from cgboost.estimators import (
+    AdaBoostClassifier,
     AnyBoostClassifier,
     AnyBoostRegressor,
     CGBoostClassifier,
     CGBoostOutlierDetector,
     CGBoostRegressor,
+    GradientBoostingClassifier,
+    GradientBoostingRegressor,
+    L2BoostRegressor,
+    LogitBoostClassifier,
     LPBoostClassifier,
     LPBoostRegressor,
+    OrthogonalGreedyRegressor,
+    StagewiseRegressor,
 )
 from cgboost.generation import ColumnGeneration
 from cgboost.kernels import RBF, KernelLibrary, Linear, Polynomial, Precomputed
@@ -20,16 +27,23 @@ __version__ = "0.1.0"
 
 __all__ = [
     "RBF",
+    "AdaBoostClassifier",
     "AnyBoostClassifier",
     "AnyBoostRegressor",
     "CGBoostClassifier",
     "CGBoostOutlierDetector",
     "CGBoostRegressor",
     "ColumnGeneration",
+    "GradientBoostingClassifier",
+    "GradientBoostingRegressor",
     "KernelLibrary",
+    "L2BoostRegressor",
     "LPBoostClassifier",
     "LPBoostRegressor",
     "Linear",
+    "LogitBoostClassifier",
+    "OrthogonalGreedyRegressor",
     "Polynomial",
     "Precomputed",
+    "StagewiseRegressor",
 ]

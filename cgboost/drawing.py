@@ -43,7 +43,7 @@ def panels(axes: Iterable[Axes] | None, count: int, *, vertical: bool) -> tuple[
     figure = Figure(figsize=size, dpi=120)
     figure.set_layout_engine("constrained", h_pad=0.1, w_pad=0.1)
     if vertical:
-        return figure, list(figure.subplots(count, 1))
+        return figure, list(figure.subplots(count, 1, squeeze=False)[:, 0])
     return figure, list(figure.subplots(1, count, width_ratios=[3] + [2] * (count - 1)))
 
 

@@ -113,7 +113,7 @@ class Result:
     columns : tuple of Column
         The columns in the master at that round; ``coef`` follows their order.
     coef : ndarray of shape (n_columns,)
-    intercept : float
+    intercept : float, or ndarray of shape (n_outputs,) where there are several
     n_rounds : int
         Rounds that were run, the empty master included.
     best_round : int
@@ -134,13 +134,13 @@ class Result:
     gap: float
     columns: tuple[Column, ...]
     coef: Vector
-    intercept: float
+    intercept: float | Vector
     n_rounds: int
     best_round: int
     stop_reason: StopReason
     message: str
     history: dict[str, NDArray[Any]]
-    path: list[tuple[Vector, float]]
+    path: list[tuple[Vector, float | Vector]]
     error: Exception | None = None
 
     @property
@@ -158,6 +158,8 @@ class Result:
         For columns that have a hypothesis.
         """
         hypotheses = [column.hypothesis for column in self.columns]
+        if isinstance(self.intercept, np.ndarray):
+            raise ValueError("this model has several outputs: make an Ensemble of each")
         if None in hypotheses:
             raise ValueError("these columns have no hypothesis: they mean nothing on new rows")
         return Ensemble([h for h in hypotheses if h is not None], self.coef, self.intercept)
@@ -189,7 +191,7 @@ class Trace:
         self.started = time.perf_counter()
         self.best_bound = -math.inf
         self.rows: list[dict[str, Any]] = []
-        self.path: list[tuple[Vector, float]] = []
+        self.path: list[tuple[Vector, float | Vector]] = []
         self.scales: list[float] = []
         self.columns: tuple[Column, ...] = ()
 

@@ -51,7 +51,7 @@ class MasterState:
     columns : sequence of Column
         The columns in the master, in the order of ``coef``.
     coef : ndarray of shape (n_columns,)
-    intercept : float
+    intercept : float, or ndarray of shape (n_outputs,) where there are several
     output : ndarray of shape (n_rows,)
         Model output f = Σ α_j h_j + b.
     pseudo_response : ndarray of shape (n_rows,)
@@ -75,7 +75,7 @@ class MasterState:
 
     columns: Sequence[Column]
     coef: Vector
-    intercept: float
+    intercept: float | Vector
     output: Vector
     pseudo_response: Vector
     objective: float

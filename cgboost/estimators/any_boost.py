@@ -5,102 +5,72 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import is_classifier
-from sklearn.tree import DecisionTreeRegressor
-from sklearn.utils.validation import has_fit_parameter
 
 from cgboost.estimators.classification import Classification
-from cgboost.estimators.fitted import FittedRun, Table
+from cgboost.estimators.learner_columns import BaseLearnerBoost
 from cgboost.estimators.parameters import check_choice, check_number
 from cgboost.estimators.regression import Regression
 from cgboost.estimators.rows import Rows, Vector
-from cgboost.estimators.stagewise import BaseStagewise
 from cgboost.estimators.tasks import Task
 from cgboost.losses.differentiable import DifferentiableLoss
 from cgboost.losses.margin import Exponential, LogLoss
 from cgboost.losses.residual import AbsoluteError, SquaredError
 from cgboost.masters.corrective import CorrectiveMaster
 from cgboost.masters.stagewise import StagewiseMaster
-from cgboost.pricing.learners import (
-    LearnerPricer,
-    Working,
-    check_learner,
-    newton_response,
-    residuals,
-)
+from cgboost.pricing.learners import LearnerPricer, Working, newton_response
 
-LossClass = Callable[[Vector, Vector], DifferentiableLoss]
+LossMaker = Callable[[Vector, Vector], DifferentiableLoss]
+"""``loss(target, weights)``, such as a subclass of DifferentiableLoss."""
 
 
 @dataclass(eq=False, repr=False)
-class BaseAnyBoost(BaseStagewise):
+class BaseAnyBoost(BaseLearnerBoost):
     """Columns from a weak learner, coefficients by a step rule or all corrected each round."""
 
-    estimator: Any = None
     step: Any = field(default="line-search", kw_only=True)
     learning_rate: float = field(default=1.0, kw_only=True)
     corrective: bool = field(default=False, kw_only=True)
     start: Literal["constant", "zero"] = field(default="constant", kw_only=True)
-    loss: str = field(default="", kw_only=True)
+    loss: Any = field(default="", kw_only=True)
 
-    _losses: ClassVar[dict[str, LossClass]] = {}
+    _losses: ClassVar[dict[str, LossMaker]] = {}
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        if self.estimator is not None:
-            check_learner("estimator", self.estimator)
-        check_choice("loss", self.loss, self._losses)
+        if not callable(self.loss):
+            check_choice("loss", self.loss, self._losses)
         if isinstance(self.step, str):
             check_choice("step", self.step, ("line-search", "newton"))
         else:
             check_number("step", self.step, above=0)
         check_number("learning_rate", self.learning_rate, above=0)
         check_choice("start", self.start, ("constant", "zero"))
-        if self.loss == "absolute_error" and self.step == "newton":
+        if self._loss is AbsoluteError and self.step == "newton":
             raise ValueError(
                 'step="newton" needs a loss with curvature, loss="absolute_error" has none; use '
                 '"line-search"'
             )
 
     @property
-    def _learner(self) -> Any:
-        return DecisionTreeRegressor(max_depth=3) if self.estimator is None else self.estimator
-
-    def _pool(self, rows: Rows) -> LearnerPricer:
-        return LearnerPricer(
-            self._learner,
-            rows.X,
-            tol=0.0,
-            random_state=self.random_state,
-            working=self._working(rows.weights),
-            repeats=True,
-        )
+    def _loss(self) -> LossMaker:
+        chosen: LossMaker = self.loss if callable(self.loss) else self._losses[self.loss]
+        return chosen
 
     def _working(self, weights: Vector) -> Working:
         if self.step == "newton" and not is_classifier(self._learner):
             self._require_weights("newton steps")
             return newton_response
-        working = residuals(weights)
-        if not np.all(weights == weights[0]):
-            self._require_weights("sample_weight")
-        return working
-
-    def _require_weights(self, what: str) -> None:
-        if not has_fit_parameter(self._learner, "sample_weight"):
-            raise ValueError(
-                f"estimator={type(self._learner).__name__} must take sample_weight in its fit "
-                f"for {what}"
-            )
+        return super()._working(weights)
 
     def _tasks(self, pool: LearnerPricer, rows: Rows) -> Iterator[Task]:
         for target in self._targets(rows.y):
-            loss = self._losses[self.loss](target, rows.weights)
+            loss = self._loss(target, rows.weights)
             if self.corrective:
                 offset: Literal["free", "none"] = "free" if self.start == "constant" else "none"
                 yield Task(CorrectiveMaster(loss, offset=offset), pool)
@@ -109,15 +79,6 @@ class BaseAnyBoost(BaseStagewise):
                     loss, step=self.step, learning_rate=self.learning_rate, start=self.start
                 )
                 yield Task(master, pool)
-
-    def _described(self, hypotheses: Sequence[Any], strata: NDArray[np.str_], rows: Rows) -> Table:
-        return {"estimator": np.arange(len(hypotheses))}
-
-    def _keep(self, runs: list[FittedRun], rows: Rows) -> None:
-        super()._keep(runs, rows)
-        learners = [h for run in runs for output in run.outputs for h in output.active]
-        self.estimators_ = [learner.estimator for learner in learners]
-        self.columns_["estimator"] = np.arange(len(learners))
 
 
 @dataclass(eq=False, repr=False)
@@ -132,11 +93,13 @@ class AnyBoostClassifier(Classification, BaseAnyBoost):
     ----------
     estimator : classifier, regressor or None
         Any of scikit-learn; None stands for ``DecisionTreeRegressor(max_depth=3)``.
-    loss : {"log_loss", "exponential"}, default="log_loss"
-        Σ w_i log(1 + exp(−2 y_i f_i)) or Σ w_i exp(−y_i f_i).
+    loss : {"log_loss", "exponential"} or callable, default="log_loss"
+        Σ w_i log(1 + exp(−2 y_i f_i)), Σ w_i exp(−y_i f_i), or ``loss(target, weights)``, a
+        :class:`~cgboost.losses.differentiable.DifferentiableLoss` of labels ±1.
     step : {"line-search", "newton"} or float, default="line-search"
         The step that lowers the loss most; one Newton step, the learner (a regressor) then being
-        fitted to r/w with the Newton weights w; or a constant.
+        fitted to r/w with the Newton weights w; or a constant: the run then ends with a learner
+        for which r·h ≤ 0.
     learning_rate : float, default=1.0
         Multiplies the first two.
     corrective : bool, default=False
@@ -160,6 +123,8 @@ class AnyBoostClassifier(Classification, BaseAnyBoost):
         The fitted learners, in the order of ``columns_``.
     columns_ : dict of str to ndarray
         estimator (place in ``estimators_``), coefficient, round (and class).
+    feature_importances_ : ndarray of shape (n_features,)
+        The learners' own, shared out by how much of the loss each took off.
     coef_, intercept_, n_columns_, objective_, history_, best_round_, stop_reason_, \
 n_features_in_, feature_names_in_
         As in :class:`CGBoostClassifier`; ``objective_`` is the training loss.
@@ -176,12 +141,15 @@ n_features_in_, feature_names_in_
     True
     """
 
-    loss: Literal["log_loss", "exponential"] = field(default="log_loss", kw_only=True)
+    loss: Literal["log_loss", "exponential"] | LossMaker = field(default="log_loss", kw_only=True)
 
-    _losses: ClassVar[dict[str, LossClass]] = {"log_loss": LogLoss, "exponential": Exponential}
+    _losses: ClassVar[dict[str, LossMaker]] = {"log_loss": LogLoss, "exponential": Exponential}
 
     def predict_proba(self, X: Any) -> Vector:
-        """Class probabilities 1/(1 + e^{−2f}), one against the rest: shape (n_rows, n_classes)."""
+        """Class probabilities 1/(1 + e^{−2f}), one against the rest: shape (n_rows, n_classes).
+
+        They suit losses that are least at half the log-odds, as both named ones are.
+        """
         return probabilities(self._outputs(X))
 
     def staged_predict_proba(self, X: Any) -> Iterator[Vector]:
@@ -198,20 +166,23 @@ class AnyBoostRegressor(Regression, BaseAnyBoost):
     estimator, step, learning_rate, corrective, start, n_estimators, early_stopping, \
 validation_fraction, n_iter_no_change, callbacks, verbose, time_limit, random_state
         As in :class:`AnyBoostClassifier`; early stopping watches the mean absolute error.
-    loss : {"squared_error", "absolute_error"}, default="squared_error"
-        ½ Σ w_i (y_i − f_i)² or Σ w_i |y_i − f_i|; the latter without Newton steps. With
-        ``corrective=True`` they are refitted by least squares and by a linear program.
+    loss : {"squared_error", "absolute_error"} or callable, default="squared_error"
+        ½ Σ w_i (y_i − f_i)², Σ w_i |y_i − f_i|, or ``loss(target, weights)``; the absolute error
+        has no Newton steps. With ``corrective=True`` the first two are refitted by least squares
+        and by a linear program, others by Newton's method.
 
     Attributes
     ----------
     estimators_, columns_, coef_, intercept_, n_columns_, objective_, history_, best_round_, \
-stop_reason_, n_iter_, n_features_in_, feature_names_in_
+stop_reason_, n_iter_, feature_importances_, n_features_in_, feature_names_in_
         As in :class:`AnyBoostClassifier` with two classes.
     """
 
-    loss: Literal["squared_error", "absolute_error"] = field(default="squared_error", kw_only=True)
+    loss: Literal["squared_error", "absolute_error"] | LossMaker = field(
+        default="squared_error", kw_only=True
+    )
 
-    _losses: ClassVar[dict[str, LossClass]] = {
+    _losses: ClassVar[dict[str, LossMaker]] = {
         "squared_error": SquaredError,
         "absolute_error": AbsoluteError,
     }

@@ -48,7 +48,10 @@ class FittedOutput:
         return cls(
             hypotheses=[hypothesis for _, hypothesis in parts],
             strata=np.array([result.columns[j].stratum for j in mine], dtype=str),
-            path=[(coef[mine[mine < len(coef)]], intercept) for coef, intercept in path],
+            path=[
+                (coef[mine[mine < len(coef)]], float(np.atleast_1d(b)[number if np.ndim(b) else 0]))
+                for coef, b in path
+            ],
         )
 
     @property

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import Any
+from typing import Any, ClassVar
 
+import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted
 
 from cgboost.estimators.base import BaseEnsemble
 from cgboost.estimators.fitted import FittedRun
@@ -27,9 +29,16 @@ class BaseStagewise(BaseEnsemble):
 
     n_estimators: int = field(default=100, kw_only=True)
 
+    _may_choose_rounds: ClassVar[bool] = False
+    """Whether ``n_estimators`` may be None."""
+
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        check_count("n_estimators", self.n_estimators)
+        check_count("n_estimators", self.n_estimators, optional=self._may_choose_rounds)
+
+    def _usable(self, rows: Rows) -> Rows:
+        """The rows that cost anything; the others would only cost time, or make thresholds."""
+        return rows.counting()
 
     def _limits(self) -> dict[str, Any]:
         # the first round has no column yet
@@ -38,6 +47,23 @@ class BaseStagewise(BaseEnsemble):
     def _keep(self, runs: list[FittedRun], rows: Rows) -> None:
         super()._keep(runs, rows)
         self.n_iter_ = max(run.best_round for run in runs)
+
+    @property
+    def feature_importances_(self) -> Vector:
+        """Share of the features in the loss that the rounds took off, shape (n_features,).
+
+        A learner's own importances share out the decrease of the loss in its round. Only for
+        learners that have importances. All zero where no feature was used.
+        """
+        check_is_fitted(self)
+        shares = np.zeros(self.n_features_in_)
+        for run in self._runs:
+            gains = np.maximum(-np.diff(run.history["objective"]), 0.0)
+            for output in run.outputs:
+                places = np.flatnonzero(output.coef)
+                for learner, turn in zip(output.active, output.rounds[places], strict=True):
+                    shares += gains[turn - 1] * learner.importances(self.n_features_in_)
+        return shares / (shares.sum() or 1.0)
 
     def _staged_outputs(self, X: ArrayLike) -> Iterator[Vector]:
         """Outputs after every round that has columns; without any, those of the constant."""

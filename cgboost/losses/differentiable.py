@@ -70,8 +70,8 @@ class DifferentiableLoss(ABC):
         """The diagonal of ∂²loss/∂f², of the shape of f; 0 where the loss is piecewise linear."""
 
     @abstractmethod
-    def constant(self) -> float:
-        """The best constant output."""
+    def constant(self) -> float | Vector:
+        """The best constant output; shape (n_outputs,) where there are several."""
 
     def newton_step(self, output: Vector, direction: Vector) -> float:
         """r·h / h·Wh for the direction h and the Newton weights W; 0 where the latter is 0."""

@@ -16,6 +16,9 @@ from cgboost.losses.differentiable import DifferentiableLoss, UnboundedStepError
 
 Vector = NDArray[np.float64]
 
+SMALLEST_SHARE = 1e-6
+"""Share that a class without weight is given."""
+
 LARGEST_EXPONENT = 600.0
 """Exponents are cut here: sums of such numbers and their squares' roots stay finite."""
 
@@ -49,15 +52,21 @@ class Exponential(_MarginLoss):
         return self.weights * np.exp(exponent)
 
     def line_search(self, output: Vector, direction: Vector) -> float:
-        """½ log((1 − err)/err) for a column of ±1, in closed form; Newton's method otherwise."""
-        if not np.all(np.abs(direction) == 1.0):
+        """In closed form for a column with one margin a where right and one −b where wrong.
+
+        The step is log(a·right/(b·wrong))/(a + b), with the weights of both kinds of rows: for a
+        column of ±1 this is ½ log((1 − err)/err). Any other column takes Newton's method.
+        """
+        margins = self.target * direction
+        a, b = float(margins.max()), -float(margins.min())
+        hits = margins == a
+        if a <= 0.0 or b <= 0.0 or not np.all(hits | (margins == -b)):
             return super().line_search(output, direction)
         weights = self.curvature(output)
-        wrong = float(weights[direction != self.target].sum())
-        right = float(weights[direction == self.target].sum())
+        right, wrong = float(weights[hits].sum()), float(weights[~hits].sum())
         if wrong == 0.0 or right == 0.0:
-            raise UnboundedStepError("the column is right, or wrong, on every row")
-        return 0.5 * math.log(right / wrong)
+            raise UnboundedStepError("the column is right, or wrong, on every row that counts")
+        return math.log(a * right / (b * wrong)) / (a + b)
 
 
 class LogLoss(_MarginLoss):
@@ -106,6 +115,8 @@ class MultinomialDeviance(DifferentiableLoss):
         shares = softmax(output, axis=1)
         return self.weights[:, None] * shares * (1.0 - shares)
 
-    def constant(self) -> float:
-        """0: the same number added to all scores changes nothing."""
-        return 0.0
+    def constant(self) -> Vector:
+        """Logarithms of the classes' shares, of at least 10⁻⁶, less their mean."""
+        shares = self.weights @ self.indicators / self.weights.sum()
+        logs = np.log(np.maximum(shares, SMALLEST_SHARE))
+        return np.asarray(logs - logs.mean(), dtype=np.float64)

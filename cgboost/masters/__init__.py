@@ -11,6 +11,7 @@ from cgboost.masters.entropy import EntropyMaster
 from cgboost.masters.general import LinearMaster
 from cgboost.masters.integer import IntegerResult, solve_integer
 from cgboost.masters.linear_program import OneNormMaster
+from cgboost.masters.orthogonal import OrthogonalMaster
 from cgboost.masters.quadratic_program import TwoNormMaster
 
 __all__ = [
@@ -20,6 +21,7 @@ __all__ = [
     "IntegerResult",
     "LinearMaster",
     "OneNormMaster",
+    "OrthogonalMaster",
     "TwoNormMaster",
     "one_norm_master",
     "solve_integer",

@@ -75,7 +75,7 @@ class StagewiseMaster:
         self.loss, self.step, self.learning_rate = loss, step, learning_rate
         self.columns: list[Column] = []
         self.intercept = loss.constant() if start == "constant" else 0.0
-        self.output = np.full(loss.shape, self.intercept)
+        self.output = np.zeros(loss.shape) + self.intercept
         self._coef: list[float] = []
         self._finished = False
 

@@ -76,6 +76,29 @@ def newton_response(state: MasterState) -> tuple[Vector, Vector | None]:
     return np.where(weights > 0, state.pseudo_response / safe, 0.0), weights
 
 
+class Seeded:
+    """Fresh clones of an estimator, each with seeds of its own.
+
+    ``random_state=None`` draws fresh randomness and leaves NumPy's global state alone.
+    """
+
+    def __init__(self, estimator: Any, random_state: Any) -> None:
+        self.estimator = estimator
+        self._random = (
+            np.random.RandomState() if random_state is None else check_random_state(random_state)
+        )
+        self.names = sorted(
+            name
+            for name in estimator.get_params(deep=True)
+            if name == "random_state" or name.endswith("__random_state")
+        )
+
+    def fresh(self) -> Any:
+        """A clone that is not fitted."""
+        seeds = {name: self._random.randint(LARGEST_SEED) for name in self.names}
+        return clone(self.estimator).set_params(**seeds)
+
+
 class LearnerFamily:
     """Fitted weak learners of one pricer."""
 
@@ -103,6 +126,16 @@ class LearnerHypothesis:
     def predict(self, X: Any) -> Vector:
         """Values on the rows of X, shape (len(X),)."""
         return self.scale * np.ravel(self.estimator.predict(X)).astype(np.float64)
+
+    def importances(self, n_features: int) -> Vector:
+        """What the learner itself says of the features, as shares.
+
+        Raises
+        ------
+        AttributeError
+            If the learner has no ``feature_importances_``.
+        """
+        return np.asarray(self.estimator.feature_importances_, dtype=np.float64)
 
 
 class LearnerPricer:
@@ -152,15 +185,7 @@ class LearnerPricer:
         self.repeats = repeats
         self.family = LearnerFamily()
         self._offered = 0
-        # None draws fresh randomness and leaves NumPy's global state alone
-        self._random = (
-            np.random.RandomState() if random_state is None else check_random_state(random_state)
-        )
-        self._seeds = sorted(
-            name
-            for name in estimator.get_params(deep=True)
-            if name == "random_state" or name.endswith("__random_state")
-        )
+        self._learners = Seeded(estimator, random_state)
 
     def price(self, state: MasterState, limit: int) -> Priced:
         """At most ``limit`` columns of learners fitted to r, best first; never exact."""
@@ -187,13 +212,12 @@ class LearnerPricer:
     def _fits(self, state: MasterState, limit: int) -> Iterator[LearnerHypothesis]:
         if not state.pseudo_response.any():
             return
-        for _ in range(limit if self._seeds else min(limit, 1)):
+        for _ in range(limit if self._learners.names else min(limit, 1)):
             yield LearnerHypothesis(self.family, self._fitted(state))
 
     def _fitted(self, state: MasterState) -> Any:
         """A learner fitted to r; where r has one sign only, a classifier that always says it."""
-        learner, response = clone(self.estimator), state.pseudo_response
-        learner.set_params(**{name: self._random.randint(LARGEST_SEED) for name in self._seeds})
+        learner, response = self._learners.fresh(), state.pseudo_response
         if not is_classifier(learner):
             target, weights = (response, None) if self.working is None else self.working(state)
             named = {} if weights is None else {"sample_weight": weights}

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,6 +54,20 @@ class Stump:
         """All stumps form one family."""
         return STUMPS
 
+    def importances(self, n_features: int) -> NDArray[np.float64]:
+        """1 for the feature; the constant has none."""
+        shares = np.zeros(n_features)
+        if self.feature != CONSTANT:
+            shares[self.feature] = 1.0
+        return shares
+
+
+def midpoints(below: NDArray[Any], above: NDArray[Any]) -> NDArray[np.float64]:
+    """Thresholds t with below ≤ t < above, in the middle unless it rounds to one of the two."""
+    middle = below / 2 + above / 2
+    between = (below <= middle) & (middle < above)
+    return np.where(between, middle, below).astype(np.float64)
+
 
 class StumpPool:
     """Every stump that differs on the training rows, feature by feature; the constant is the last.
@@ -78,12 +93,9 @@ class StumpPool:
         self._order = np.argsort(self.X.T, axis=1, kind="stable")
         ordered = np.take_along_axis(self.X.T, self._order, axis=1)
         self._feature, self._last = np.nonzero(ordered[:, 1:] > ordered[:, :-1])
-        below = ordered[self._feature, self._last]
-        above = ordered[self._feature, self._last + 1]
-        middle = below / 2 + above / 2
-        # between neighbouring floats the middle rounds to one of them
-        between = (below <= middle) & (middle < above)
-        self._threshold = np.where(between, middle, below).astype(np.float64)
+        self._threshold = midpoints(
+            ordered[self._feature, self._last], ordered[self._feature, self._last + 1]
+        )
 
     def size(self, stratum: int) -> int:
         """Thresholds of all features, and the constant."""

@@ -36,6 +36,11 @@ def curve(n_rows: int = 40, *, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
     return X, np.sin(2 * X[:, 0]) + 0.2 * rng.normal(size=n_rows)
 
 
+def without_ties(X: np.ndarray) -> np.ndarray:
+    """X with a little noise, so that hardly two splits are equally good."""
+    return X + 1e-2 * X.std(axis=0) * np.random.default_rng(0).normal(size=X.shape)
+
+
 def classifier(**parameters: Any) -> CGBoostClassifier:
     """A 1-norm classifier over a linear and an RBF kernel."""
     return CGBoostClassifier(**{"library": LIBRARY, "penalty": "l1"} | parameters)

@@ -1,0 +1,72 @@
+"""Forward stagewise additive modelling of squared error with any base regressor.
+
+[P] is Pednault, *Transform Regression and the Kolmogorov Superposition Theorem*, 2006, Table 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from sklearn.base import is_regressor
+
+from cgboost.estimators.learner_columns import BaseLearnerBoost
+from cgboost.estimators.parameters import check_number
+from cgboost.estimators.regression import Regression
+from cgboost.estimators.rows import Rows
+from cgboost.estimators.tasks import Task
+from cgboost.losses.residual import SquaredError
+from cgboost.masters.stagewise import StagewiseMaster
+from cgboost.pricing.learners import LearnerPricer
+
+
+@dataclass(eq=False, repr=False)
+class StagewiseRegressor(Regression, BaseLearnerBoost):
+    """Adds, round by round, a regressor fitted to the residuals: f ← f + learning_rate·h.
+
+    The residuals y − f are what is left of ½ Σ w_i (y_i − f_i)², starting at f = 0. A regressor
+    that fits by least squares needs no step along its predictions: the best one is 1 ([P] Table 1).
+    The model therefore is :class:`AnyBoostRegressor` with ``start="zero"`` and
+    ``step=learning_rate``.
+
+    Parameters
+    ----------
+    estimator : regressor or None
+        Any of scikit-learn; None stands for ``DecisionTreeRegressor(max_depth=3)``.
+    learning_rate : float, default=1.0
+        Share of every fit that is taken.
+    n_estimators : int, default=100
+        Rounds at most; the run ends where a fit leads no way down.
+    early_stopping, validation_fraction, n_iter_no_change, callbacks, verbose, time_limit, \
+random_state
+        As in :class:`AnyBoostRegressor`.
+
+    Attributes
+    ----------
+    estimators_, columns_, coef_, intercept_, n_columns_, objective_, history_, best_round_, \
+stop_reason_, n_iter_, feature_importances_, n_features_in_, feature_names_in_
+        As in :class:`AnyBoostRegressor`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.tree import DecisionTreeRegressor
+    >>> from cgboost import StagewiseRegressor
+    >>> X = np.linspace(0, 1, 200)[:, None]
+    >>> y = np.sin(6 * X[:, 0])
+    >>> StagewiseRegressor(DecisionTreeRegressor(max_depth=1)).fit(X, y).score(X, y) > 0.99
+    True
+    """
+
+    learning_rate: float = field(default=1.0, kw_only=True)
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_number("learning_rate", self.learning_rate, above=0)
+        if not is_regressor(self._learner):
+            raise ValueError(f"estimator must be a regressor, got {self.estimator!r}")
+
+    def _tasks(self, pool: LearnerPricer, rows: Rows) -> Iterator[Task]:
+        for target in self._targets(rows.y):
+            loss = SquaredError(target, rows.weights)
+            yield Task(StagewiseMaster(loss, step=float(self.learning_rate)), pool)

@@ -1,0 +1,31 @@
+"""The pictures of docs/logitboost.md and docs/gradient_boosting.md.
+
+python examples/boosting_pictures.py [folder, by default docs]
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from sklearn.datasets import load_breast_cancer, load_wine
+
+from cgboost import GradientBoostingClassifier, LogitBoostClassifier
+from cgboost.importance import plot_importance
+from cgboost.stages import plot_stages
+
+
+def main(folder: Path) -> None:
+    """Draw errors and loss of LogitBoost, and the importances of gradient boosting."""
+    X, y = load_breast_cancer(return_X_y=True)
+    sets = {"train": (X[::2], y[::2]), "test": (X[1::2], y[1::2])}
+    model = LogitBoostClassifier(n_estimators=300).fit(*sets["train"])
+    plot_stages(model, sets).savefig(folder / "logitboost.png", dpi=90)
+    wine = load_wine(as_frame=True)
+    trees = GradientBoostingClassifier(start="zero", random_state=0).fit(wine.data, wine.target)
+    figure = plot_importance(trees, top=10, per_class=True)
+    figure.savefig(folder / "gradient_boosting.png", dpi=90)
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1] if len(sys.argv) > 1 else "docs"))

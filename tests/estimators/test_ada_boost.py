@@ -1,0 +1,293 @@
+"""AdaBoost against transcriptions of the published algorithms and scikit-learn's."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from scipy.special import softmax
+from sklearn.base import clone
+from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine
+from sklearn.ensemble import AdaBoostClassifier as Reference
+from sklearn.linear_model import LogisticRegression
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from cgboost import AdaBoostClassifier
+from tests.estimators.data import three_classes, two_classes, without_ties
+
+TREE = DecisionTreeClassifier(max_depth=1, random_state=0)
+DEEPER = DecisionTreeClassifier(max_depth=2, random_state=0)
+
+WEIGHTS = {
+    "check_sample_weight_equivalence_on_dense_data": (
+        "repeated rows move the ties between equally good stumps, or splits of a tree"
+    )
+}
+
+
+@parametrize_with_checks(
+    [AdaBoostClassifier(), AdaBoostClassifier(TREE, n_estimators=20)],
+    expected_failed_checks=lambda _: WEIGHTS,
+)
+def test_scikit_learn_check(estimator, check):
+    """Every check of scikit-learn passes, apart from the expected failures with their reason."""
+    check(estimator)
+
+
+def breast_cancer():
+    """569 rows, 30 features, labels ±1."""
+    X, y = load_breast_cancer(return_X_y=True)
+    return X, 2 * y - 1
+
+
+def odd_even():
+    """Digits, pixels of few values, odd against even."""
+    X, y = load_digits(return_X_y=True)
+    return X[:600], 2 * (y[:600] % 2) - 1
+
+
+def overlapping():
+    """Three features that do not tell the classes apart."""
+    X, y = two_classes(120)
+    return X, 2 * y - 1
+
+
+BINARY = [breast_cancer, odd_even, overlapping]
+
+
+class BestStump:
+    """The stump with the fewest weighted errors, by trying every value of every feature."""
+
+    def fit(self, X, y, sample_weight):
+        best = np.inf
+        for f in range(X.shape[1]):
+            for t in np.unique(X[:, f])[:-1]:
+                wrong = sample_weight[np.where(X[:, f] > t, 1, -1) != y].sum()
+                for sign, error in ((1, wrong), (-1, sample_weight.sum() - wrong)):
+                    if error < best - 1e-9 * sample_weight.sum():
+                        best, self.rule = error, (f, t, sign)
+        return self
+
+    def predict(self, X):
+        f, t, sign = self.rule
+        return np.where(X[:, f] > t, sign, -sign)
+
+
+def transcribed(learner, X, y, n_rounds):
+    """[N], p. 1, line by line: Σ α_m G_m(x) after every round, and all α and err."""
+    w = np.full(len(y), 1 / len(y))
+    votes, sums, alphas, errors = np.zeros(len(y)), [], [], []
+    for _ in range(n_rounds):
+        G = learner().fit(X, y, sample_weight=w).predict(X)
+        err = w[y != G].sum() / w.sum()
+        alpha = np.log((1 - err) / err)
+        w = w * np.exp(alpha * (y != G))
+        votes = votes + alpha * G
+        sums, alphas, errors = [*sums, votes], [*alphas, alpha], [*errors, err]
+    return np.array(sums), np.array(alphas), np.array(errors)
+
+
+@pytest.mark.parametrize("data", BINARY)
+@pytest.mark.parametrize("learner", [TREE, DEEPER, GaussianNB()], ids=str)
+def test_equal_to_the_published_algorithm(learner, data):
+    """With any classifier: α, err and Σ α G of every round, the latter twice our f."""
+    X, y = data()
+    X = without_ties(X)
+    sums, alphas, errors = transcribed(lambda: clone(learner), X, y, 12)
+    model = AdaBoostClassifier(learner, n_estimators=12, random_state=0).fit(X, y)
+    n = model.n_iter_
+    np.testing.assert_allclose(model.estimator_weights_, alphas[:n], rtol=0, atol=1e-10)
+    np.testing.assert_allclose(model.estimator_errors_, errors[:n], rtol=0, atol=1e-10)
+    stages = list(model.staged_decision_function(X))
+    np.testing.assert_allclose(2 * np.array(stages), sums[:n], rtol=0, atol=1e-10)
+    np.testing.assert_allclose(alphas[n:], 0.0, atol=1e-12)  # guessing: nothing is added
+
+
+@pytest.mark.parametrize("data", BINARY)
+def test_default_stumps_are_the_published_algorithm_with_the_best_stump(data):
+    """The same as with a stump that tries every threshold: |α| and Σ α G of every round."""
+    X, y = data()
+    X = without_ties(X[:, :10])
+    sums, alphas, _ = transcribed(BestStump, X, y, 8)
+    model = AdaBoostClassifier(n_estimators=8, max_bins=1000).fit(X, y)
+    np.testing.assert_allclose(np.abs(model.estimator_weights_), alphas, rtol=0, atol=1e-10)
+    stages = list(model.staged_decision_function(X))
+    np.testing.assert_allclose(2 * np.array(stages), sums, rtol=0, atol=1e-10)
+
+
+@pytest.mark.parametrize("learning_rate", [1.0, 0.3])
+@pytest.mark.parametrize(
+    "data", [breast_cancer, overlapping, three_classes, load_iris, load_wine], ids=str
+)
+def test_equal_to_scikit_learn(data, learning_rate):
+    """Weights, errors, labels and probabilities of every round; SAMME with several classes."""
+    X, y = data() if data in (breast_cancer, overlapping, three_classes) else data(return_X_y=True)
+    X = without_ties(X)
+    weights = np.random.default_rng(1).uniform(0.5, 1.5, size=len(y))
+    parameters = {"n_estimators": 15, "learning_rate": learning_rate, "random_state": 0}
+    reference = Reference(TREE, **parameters).fit(X, y, weights)
+    model = AdaBoostClassifier(TREE, **parameters).fit(X, y, weights)
+    assert model.n_iter_ == len(reference.estimator_weights_)
+    np.testing.assert_allclose(
+        model.estimator_weights_, reference.estimator_weights_, rtol=0, atol=1e-10
+    )
+    np.testing.assert_allclose(
+        model.estimator_errors_, reference.estimator_errors_, rtol=0, atol=1e-10
+    )
+    for ours, theirs in zip(model.staged_predict(X), reference.staged_predict(X), strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+
+
+def test_probabilities_of_several_classes():
+    """p_k ∝ exp(f_k/(K − 1)), of two classes 1/(1 + e^{−2f}); the last stage is the model's."""
+    X, y = three_classes()
+    model = AdaBoostClassifier(n_estimators=10).fit(X, y)
+    outputs = model.decision_function(X)
+    np.testing.assert_allclose(outputs.sum(axis=1), 0.0, atol=1e-12)
+    np.testing.assert_allclose(model.predict_proba(X), softmax(outputs / 2, axis=1))
+    np.testing.assert_allclose(list(model.staged_predict_proba(X))[-1], model.predict_proba(X))
+    np.testing.assert_array_equal(model.predict(X), outputs.argmax(axis=1))
+    X, y = two_classes()
+    model = AdaBoostClassifier(n_estimators=10).fit(X, y)
+    share = 1 / (1 + np.exp(-2 * model.decision_function(X)))
+    np.testing.assert_allclose(model.predict_proba(X), np.column_stack([1 - share, share]))
+
+
+def test_a_learner_worse_than_guessing_is_turned_round():
+    """An error above ½ gives a negative α, and the loss falls all the same."""
+
+    class Contrary(DecisionTreeClassifier):
+        def predict(self, X):
+            return -super().predict(X)
+
+    X, y = overlapping()
+    model = AdaBoostClassifier(Contrary(max_depth=1), n_estimators=10, random_state=0).fit(X, y)
+    plain = AdaBoostClassifier(TREE, n_estimators=10, random_state=0).fit(X, y)
+    assert np.all(model.estimator_weights_ < 0)
+    assert np.all(model.estimator_errors_ > 0.5)
+    assert np.all(np.diff(model.history_["objective"]) < 0)
+    np.testing.assert_allclose(model.decision_function(X), plain.decision_function(X), atol=1e-9)
+
+
+@pytest.mark.parametrize("estimator", [None, DecisionTreeClassifier()], ids=str)
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_a_perfect_learner_ends_the_run(n_classes, estimator):
+    """One round, error 0, every label right."""
+    X = np.arange(12.0)[:, None]
+    y = np.arange(12) // (12 // n_classes)
+    model = AdaBoostClassifier(estimator, random_state=0).fit(X, y)
+    if n_classes == 2 or estimator is not None:
+        assert (model.n_iter_, model.stop_reason_) == (1, "no_column")
+        np.testing.assert_array_equal(model.estimator_errors_, [0.0])
+    assert model.score(X, y) == 1.0
+
+
+def test_nothing_better_than_guessing():
+    """Where every stump errs on half of the weights the model has no column."""
+    X = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
+    model = AdaBoostClassifier().fit(X, [0, 1, 1, 0])
+    assert (model.n_iter_, model.n_columns_, model.stop_reason_) == (0, 0, "no_column")
+    assert len(model.estimator_weights_) == len(model.estimator_errors_) == 0
+    np.testing.assert_array_equal(model.predict_proba(X), 0.5)
+    np.testing.assert_array_equal(model.feature_importances_, 0.0)
+
+
+@pytest.mark.parametrize("data", [two_classes, three_classes])
+def test_the_table_of_stumps_is_the_model(data):
+    """columns_ rebuilds the outputs."""
+    X, y = data()
+    model = AdaBoostClassifier(n_estimators=12).fit(X, y)
+    table = pd.DataFrame(model.columns_)
+    if "class" not in table:
+        table = table.assign(above=1.0, below=-1.0, **{"class": 1})
+    over = X[:, table["feature"]] > table["threshold"].to_numpy()
+    values = np.where(over, table["above"], table["below"]) * table["coefficient"].to_numpy()
+    parts = [values[:, table["class"] == k].sum(axis=1) for k in np.unique(table["class"])]
+    np.testing.assert_allclose(np.squeeze(np.transpose(parts)), model.decision_function(X))
+    assert not hasattr(model, "estimators_")
+
+
+@pytest.mark.parametrize("data", [two_classes, three_classes])
+def test_feature_importances(data):
+    """Stumps: shares of the loss taken off; learners without importances have none."""
+    X, y = data()
+    model = AdaBoostClassifier(n_estimators=12).fit(X, y)
+    gains = -np.diff(model.history_["objective"])
+    features = model.columns_["feature"][:12]
+    shares = np.bincount(features, weights=gains, minlength=X.shape[1])
+    np.testing.assert_allclose(model.feature_importances_, shares / shares.sum())
+    trees = AdaBoostClassifier(DEEPER, n_estimators=3).fit(X, y)
+    assert trees.feature_importances_.sum() == pytest.approx(1.0)
+    assert not hasattr(AdaBoostClassifier(GaussianNB()).fit(X, y), "feature_importances_")
+
+
+@pytest.mark.parametrize("estimator", [None, TREE], ids=str)
+@pytest.mark.parametrize("data", [two_classes, three_classes])
+def test_weights_early_stopping_and_pickling(data, estimator):
+    """Weights of 0 are rows left out; the best validation round is kept; a copy predicts alike."""
+    X, y = data()
+    weights = np.tile([1.0, 2.0, 0.0, 0.5], len(y))[: len(y)]
+    model = AdaBoostClassifier(estimator, n_estimators=8, random_state=0)
+    some = weights > 0
+    left_out = clone(model).fit(X[some], y[some], weights[some]).decision_function(X)
+    np.testing.assert_allclose(model.fit(X, y, weights).decision_function(X), left_out)
+    stopping = clone(model).set_params(n_estimators=200, early_stopping=True, n_iter_no_change=4)
+    stopping.fit(X[:30], y[:30], eval_set=(X[30:], y[30:]))
+    scores = stopping.history_["validation_error"]
+    assert stopping.stop_reason_ == "early_stopping"
+    assert scores[stopping.best_round_] == scores.min()
+    wrong = [np.mean(labels != y[30:]) for labels in stopping.staged_predict(X[30:])]
+    np.testing.assert_allclose(wrong, scores[1 : stopping.best_round_ + 1])
+    assert len(stopping.estimator_errors_) == len(stopping.estimator_weights_) == len(wrong)
+    copy = pickle.loads(pickle.dumps(stopping))
+    np.testing.assert_array_equal(copy.predict_proba(X), stopping.predict_proba(X))
+
+
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
+def test_data_frames_and_float32(frame):
+    """A frame gives feature_names_in_; float32 rows fall on the sides they were trained on."""
+    X, y = three_classes()
+    labels = np.array(["x", "y", "z"])[y]
+    table = frame({"a": X[:, 0], "b": X[:, 1]})
+    model = AdaBoostClassifier(n_estimators=10).fit(table, labels)
+    assert list(model.feature_names_in_) == ["a", "b"]
+    plain = AdaBoostClassifier(n_estimators=10).fit(X, labels)
+    np.testing.assert_array_equal(model.predict(table), plain.predict(X))
+    single = AdaBoostClassifier(n_estimators=10).fit(X.astype(np.float32), labels)
+    errors = np.mean(single.predict(X.astype(np.float32)) != labels)
+    assert errors == pytest.approx(1 - single.score(X.astype(np.float32), labels))
+    assert single.objective_ == pytest.approx(plain.objective_, rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"estimator": DecisionTreeRegressor()}, "estimator must be a classifier, got Decision"),
+        ({"estimator": KNeighborsClassifier()}, "estimator must take sample_weight in its fit"),
+        ({"estimator": "stump"}, "estimator must be a scikit-learn classifier or regressor"),
+        ({"n_estimators": 0}, "n_estimators must be a whole number ≥ 1, got 0"),
+        ({"learning_rate": 0}, "learning_rate must be a finite number > 0, got 0"),
+        ({"max_bins": 1}, "max_bins must be at least 2, got 1"),
+        ({"max_bins": 2.5}, "max_bins must be a whole number ≥ 1, got 2.5"),
+    ],
+)
+def test_bad_parameters(parameters, message):
+    """Each error names the parameter and its value."""
+    X, y = two_classes()
+    with pytest.raises(ValueError, match=message):
+        AdaBoostClassifier(**parameters).fit(X, y)
+
+
+def test_any_classifier_with_weights_will_do():
+    """Logistic regression boosts too, and beats one of its kind on the training rows' loss."""
+    X, y = two_classes(100)
+    model = AdaBoostClassifier(LogisticRegression(), n_estimators=5).fit(X, y)
+    objective = model.history_["objective"]
+    assert len(objective) > 2
+    assert np.all(np.diff(objective) < 0)

@@ -1,0 +1,295 @@
+"""Gradient boosting is its pseudo-code, round by round, for classes and for numbers."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+from sklearn.datasets import load_breast_cancer, load_iris, load_wine, make_classification
+from sklearn.ensemble import GradientBoostingClassifier as ScikitClassifier
+from sklearn.tree import DecisionTreeRegressor
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from cgboost import GradientBoostingClassifier, GradientBoostingRegressor
+from tests.estimators.data import curve, three_classes, two_classes
+
+LARGEST_SEED = 2**31 - 1
+
+DATA = {
+    "iris": load_iris(return_X_y=True),
+    "wine": load_wine(return_X_y=True),
+    "four": make_classification(200, 12, n_informative=6, n_classes=4, flip_y=0.2, random_state=0),
+    "cancer": load_breast_cancer(return_X_y=True),
+}
+
+
+def leaf_values(tree: DecisionTreeRegressor, X: np.ndarray, value: dict) -> np.ndarray:
+    """The value of the region of each row."""
+    return np.array([value[region] for region in tree.apply(X)])
+
+
+def transcription(X, y, X_new, n_rounds: int, rate: float, **tree_parameters) -> tuple[list, list]:
+    """The pseudo-code for K classes: f of training and new rows after every round."""
+    K = y.max() + 1
+    seeds = np.random.RandomState(0)
+    f, f_new = np.zeros((len(X), K)), np.zeros((len(X_new), K))
+    path, path_new = [], []
+    for _ in range(n_rounds):
+        p = np.exp(f) / np.exp(f).sum(axis=1, keepdims=True)
+        seed = seeds.randint(LARGEST_SEED)
+        for k in range(K):
+            r = (y == k) - p[:, k]
+            tree = DecisionTreeRegressor(max_depth=3, random_state=seed, **tree_parameters)
+            regions, gamma = tree.fit(X, r).apply(X), {}
+            for R in np.unique(regions):
+                inside = np.abs(r[regions == R])
+                gamma[R] = (K - 1) / K * r[regions == R].sum() / (inside * (1 - inside)).sum()
+            f[:, k] += rate * leaf_values(tree, X, gamma)
+            f_new[:, k] += rate * leaf_values(tree, X_new, gamma)
+        path.append(f - f.mean(axis=1, keepdims=True))
+        path_new.append(f_new - f_new.mean(axis=1, keepdims=True))
+    return path, path_new
+
+
+def assert_same_path(staged, path) -> None:
+    """The scores of every round; one output is the score of the second of two classes."""
+    found = [np.column_stack([-f, f]) if f.ndim == 1 else f for f in staged]
+    np.testing.assert_allclose(found, path, rtol=1e-10, atol=1e-10)
+
+
+@pytest.mark.parametrize("rate", [0.1, 1.0])
+@pytest.mark.parametrize("name", DATA)
+def test_every_round_is_that_of_the_pseudo_code(name: str, rate: float) -> None:
+    """Scores agree to 1e-10, round by round, for two classes and for more; they add up to 0."""
+    X, y = DATA[name]
+    model = GradientBoostingClassifier(
+        n_estimators=12, learning_rate=rate, start="zero", random_state=0
+    )
+    path, _ = transcription(X, y, X, 12, rate)
+    assert_same_path(model.fit(X, y).staged_decision_function(X), path)
+
+
+@pytest.mark.parametrize("name", DATA)
+def test_new_rows_fall_into_the_regions_of_the_pseudo_code(name: str) -> None:
+    """So do the scores of rows that no tree has seen.
+
+    Leaves are large here: in small ones several splits divide the rows alike, and rounding would
+    choose between them.
+    """
+    X, y = DATA[name]
+    model = GradientBoostingClassifier(
+        n_estimators=12, min_samples_leaf=12, start="zero", random_state=0
+    )
+    _, path = transcription(X[::2], y[::2], X[1::2], 12, 0.1, min_samples_leaf=12)
+    assert_same_path(model.fit(X[::2], y[::2]).staged_decision_function(X[1::2]), path)
+
+
+def regression(X, y, X_new, loss: str, n_rounds: int) -> list:
+    """Gradient boosting of numbers: f of new rows after every round."""
+    middle = np.mean if loss == "squared_error" else np.median
+    seeds = np.random.RandomState(0)
+    f, f_new, path = np.full(len(X), middle(y)), np.full(len(X_new), middle(y)), []
+    for _ in range(n_rounds):
+        r = y - f if loss == "squared_error" else np.sign(y - f)
+        tree = DecisionTreeRegressor(max_depth=3, random_state=seeds.randint(LARGEST_SEED))
+        regions = tree.fit(X, r).apply(X)
+        gamma = {R: middle((y - f)[regions == R]) for R in np.unique(regions)}
+        f = f + 0.1 * leaf_values(tree, X, gamma)
+        f_new = f_new + 0.1 * leaf_values(tree, X_new, gamma)
+        path.append(f_new)
+    return path
+
+
+@pytest.mark.parametrize("loss", ["squared_error", "absolute_error"])
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_regression_is_that_of_the_pseudo_code(loss: str, seed: int) -> None:
+    """Leaves hold means or medians of the residuals; predictions agree to 1e-10."""
+    X, y = curve(120, seed=seed)
+    model = GradientBoostingRegressor(loss=loss, n_estimators=30, random_state=0)
+    model.fit(X[:80], y[:80])
+    wanted = regression(X[:80], y[:80], X[80:], loss, 30)
+    np.testing.assert_allclose(list(model.staged_predict(X[80:])), wanted, rtol=1e-10, atol=1e-10)
+
+
+def test_two_classes_of_scikit_learn_are_the_same_trees() -> None:
+    """From the same start, scikit-learn's log-odds are twice these half log-odds."""
+    X, y = two_classes(200)
+    parameters = {"n_estimators": 20, "min_samples_leaf": 12, "random_state": 0}
+    own = GradientBoostingClassifier(**parameters).fit(X, y)
+    other = ScikitClassifier(init="zero", **parameters).fit(X, y)
+    np.testing.assert_allclose(2 * own.decision_function(X), other.decision_function(X), rtol=1e-8)
+
+
+def test_importances_are_gains_of_splits() -> None:
+    """I²_lk by hand, from the impurities of every node; the overall one is their mean."""
+    X, y = DATA["wine"]
+    model = GradientBoostingClassifier(n_estimators=5, random_state=0).fit(X, y)
+    squared = np.zeros((3, X.shape[1]))
+    for k, label in enumerate(model.columns_["class"]):
+        tree = model.estimators_[k].tree_
+        loss = tree.impurity * tree.weighted_n_node_samples
+        for t in np.flatnonzero(tree.children_left >= 0):
+            gain = loss[t] - loss[tree.children_left[t]] - loss[tree.children_right[t]]
+            squared[label, tree.feature[t]] += gain / 5
+    np.testing.assert_allclose(model.class_importances_, np.sqrt(squared), rtol=1e-8, atol=1e-8)
+    overall = squared.mean(axis=0)
+    np.testing.assert_allclose(model.feature_importances_, overall / overall.sum(), rtol=1e-8)
+
+
+def test_importances_find_what_matters() -> None:
+    """The feature that makes y gets most; of two classes both have the same importances."""
+    X, y = curve(150)
+    shares = GradientBoostingRegressor(random_state=0).fit(X, y).feature_importances_
+    assert shares[0] > 0.8
+    assert shares.sum() == pytest.approx(1.0)
+    classifier = GradientBoostingClassifier(random_state=0).fit(X, y > 0)
+    np.testing.assert_array_equal(*classifier.class_importances_)
+
+
+def test_probabilities() -> None:
+    """They are those of the scores, for two classes and for more, after every round."""
+    for X, y in (two_classes(), three_classes()):
+        model = GradientBoostingClassifier(n_estimators=4, random_state=0).fit(X, y)
+        f = model.decision_function(X)
+        shares = np.exp(np.column_stack([-f, f]) if f.ndim == 1 else f)
+        shares /= shares.sum(axis=1, keepdims=True)
+        np.testing.assert_allclose(model.predict_proba(X), shares)
+        staged = list(model.staged_predict_proba(X))
+        assert len(staged) == 4
+        np.testing.assert_allclose(staged[-1], shares)
+        np.testing.assert_array_equal(model.predict(X), shares.argmax(axis=1))
+
+
+def test_rows_of_weight_0_are_not_there() -> None:
+    """They change neither trees nor leaves nor the start."""
+    X, y = curve(60)
+    weights = np.repeat([2.0, 0.0], 30)
+    for make in (GradientBoostingRegressor, GradientBoostingClassifier):
+        model = make(n_estimators=10, random_state=0)
+        target = y if make is GradientBoostingRegressor else np.digitize(y, [-0.5, 0.5])
+        weighted = clone(model).fit(X, target, sample_weight=weights)
+        alone = clone(model).fit(X[:30], target[:30])
+        np.testing.assert_allclose(
+            list(weighted.staged_decision_function(X)), list(alone.staged_decision_function(X))
+        )
+
+
+def test_early_stopping_keeps_the_best_round() -> None:
+    """The log-loss of held-out rows is that of the model, and rises after its round."""
+    X, y = three_classes(200)
+    model = GradientBoostingClassifier(
+        early_stopping=True, n_iter_no_change=5, learning_rate=0.5, random_state=0
+    ).fit(X[:60], y[:60], eval_set=(X[60:], y[60:]))
+    scores = model.history_["validation_log_loss"]
+    p = model.predict_proba(X[60:])[np.arange(140), y[60:]]
+    assert model.best_round_ == scores.argmin() < len(scores) - 1
+    assert scores.min() == pytest.approx(-np.log(p).mean())
+    assert model.history_["validation_error"][model.best_round_] == pytest.approx(
+        1 - model.score(X[60:], y[60:])
+    )
+    assert len(model.estimators_) == 3 * model.n_iter_
+
+
+def test_early_stopping_holds_rows_out() -> None:
+    """Without an eval_set a part of the training rows is scored."""
+    X, y = curve(200)
+    model = GradientBoostingRegressor(
+        early_stopping=True, n_estimators=1000, learning_rate=0.5, random_state=0
+    ).fit(X, y)
+    assert model.stop_reason_ == "early_stopping"
+    assert model.n_iter_ < 1000
+
+
+def test_subsamples_are_reproducible_and_differ() -> None:
+    """The same seed draws the same rows, another seed others; all of them learn."""
+    X, y = three_classes(150)
+    models = [
+        GradientBoostingClassifier(n_estimators=20, subsample=0.5, random_state=seed).fit(X, y)
+        for seed in (0, 0, 1)
+    ]
+    first, again, other = [model.decision_function(X) for model in models]
+    np.testing.assert_array_equal(first, again)
+    assert not np.allclose(first, other)
+    assert all(model.score(X, y) > 0.8 for model in models)
+
+
+def test_parameters_reach_the_trees() -> None:
+    """Depth, leaves and features are limited as asked."""
+    X, y = DATA["wine"]
+    model = GradientBoostingClassifier(
+        n_estimators=3, max_depth=None, max_leaf_nodes=4, min_samples_leaf=10, max_features="sqrt"
+    ).fit(X, y)
+    for tree in model.estimators_:
+        leaves = tree.tree_.children_left < 0
+        assert leaves.sum() <= 4
+        assert tree.tree_.n_node_samples[leaves].min() >= 10
+        assert tree.max_features_ == 3
+
+
+def test_float32_is_what_trees_see() -> None:
+    """float32 rows and their float64 copies give one model."""
+    X, y = three_classes()
+    single = X.astype(np.float32)
+    models = [
+        GradientBoostingClassifier(n_estimators=5, random_state=0).fit(rows, y)
+        for rows in (single, single.astype(np.float64))
+    ]
+    np.testing.assert_array_equal(*[model.decision_function(single) for model in models])
+
+
+BAD = [
+    ({"learning_rate": -1}, r"learning_rate must be a finite number > 0, got -1"),
+    ({"subsample": 1.5}, r"subsample must be a number > 0 and ≤ 1, got 1.5"),
+    ({"subsample": 0}, r"subsample must be a finite number > 0, got 0"),
+    ({"max_depth": 0}, r"'max_depth' parameter of DecisionTreeRegressor must be .* Got 0"),
+    ({"max_features": "two"}, r"'max_features' parameter .* Got 'two'"),
+    ({"n_estimators": 2.5}, r"n_estimators must be a whole number ≥ 1, got 2.5"),
+]
+
+
+@pytest.mark.parametrize(("parameters", "message"), BAD)
+def test_bad_parameters(parameters: dict, message: str) -> None:
+    """The error names the parameter and its value."""
+    for make, data in (
+        (GradientBoostingClassifier, two_classes()),
+        (GradientBoostingRegressor, curve()),
+    ):
+        with pytest.raises(ValueError, match=message):
+            make(**parameters).fit(*data)
+
+
+def test_bad_loss_and_rows() -> None:
+    """A loss that there is not, and features beyond float32, are refused by name."""
+    X, y = curve()
+    with pytest.raises(ValueError, match=r"loss must be one of .*got 'huber'"):
+        GradientBoostingRegressor(loss="huber").fit(X, y)
+    with pytest.raises(ValueError, match=r"X must fit into float32, .* got 1e\+300"):
+        GradientBoostingRegressor().fit(np.vstack([X[1:], [1e300, 0.0]]), y)
+
+
+def test_data_frames() -> None:
+    """Names of features are kept."""
+    X, y = three_classes()
+    table = pd.DataFrame(X, columns=["a", "b"])
+    model = GradientBoostingClassifier(n_estimators=2).fit(table, y)
+    assert list(model.feature_names_in_) == ["a", "b"]
+    assert model.predict(table).shape == y.shape
+
+
+EXPECTED_FAILURES = {
+    "check_sample_weight_equivalence_on_dense_data": (
+        "splits on several features may divide the rows that count alike; rounding, which differs "
+        "between weights and repetition, chooses between them, and the rows of weight 0 that are "
+        "predicted fall on either side"
+    )
+}
+
+
+@parametrize_with_checks(
+    [GradientBoostingClassifier(n_estimators=10), GradientBoostingRegressor(n_estimators=10)],
+    expected_failed_checks=lambda _: EXPECTED_FAILURES,
+)
+def test_scikit_learn_check(estimator, check):
+    """Every check of scikit-learn passes, apart from the expected failure with its reason."""
+    check(estimator)

@@ -1,0 +1,205 @@
+"""LogitBoost is its pseudo-code, round by round, and one linear model in the end."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import BaseEstimator
+from sklearn.datasets import load_breast_cancer, load_iris
+from sklearn.linear_model import LinearRegression
+from sklearn.neighbors import KNeighborsRegressor
+from sklearn.tree import DecisionTreeRegressor
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from cgboost import LogitBoostClassifier
+from tests.estimators.data import three_classes, two_classes
+
+
+def wide(n_rows: int = 60) -> tuple[np.ndarray, np.ndarray]:
+    """More features than rows, one of them constant, two of them alike."""
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(n_rows, 80)) + 3.0
+    X[:, 5], X[:, 7] = 1.0, X[:, 6]
+    return X, (X[:, 6] - X[:, 9] + rng.normal(size=n_rows) > 0).astype(int)
+
+
+def noisy(n_rows: int = 200) -> tuple[np.ndarray, np.ndarray]:
+    """Labels that no line separates."""
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(n_rows, 30))
+    return X, (X[:, :10].sum(axis=1) + 3 * rng.normal(size=n_rows) > 0).astype(int)
+
+
+DATA = {"cancer": load_breast_cancer(return_X_y=True), "noisy": noisy(), "wide": wide()}
+"""None has converged when the rounds end: there rounding would choose between equal losses."""
+
+
+def transcription(X: np.ndarray, y: np.ndarray, n_rounds: int) -> tuple[list, np.ndarray]:
+    """The pseudo-code with its own loop over the features: losses, and β after every round."""
+    n_rows, n_features = X.shape
+    beta, losses, path = np.zeros(n_features + 1), [], []
+    for _ in range(n_rounds):
+        H = beta[0] + X @ beta[1:]
+        p = 1 / (1 + np.exp(-2 * H))
+        w = p * (1 - p)
+        z = np.divide((y + 1) / 2 - p, w, out=np.zeros(n_rows), where=w != 0)
+        fits, new_losses = [], []
+        for x in X.T:
+            a, b, c = w.sum(), (w * x).sum(), (w * x**2).sum()
+            d, e = (w * z).sum(), (w * x * z).sum()
+            constant = np.ptp(x) == 0  # a c − b² = 0, but for rounding
+            fit = (
+                (d / a, 0)
+                if constant
+                else np.array([c * d - b * e, a * e - b * d]) / (a * c - b**2)
+            )
+            fits.append(fit)
+            H_j = H + 0.5 * (fit[0] + fit[1] * x)
+            new_losses.append(np.log(1 + np.exp(-2 * y * H_j)).sum())
+        best = int(np.argmin(new_losses))
+        beta[0] += 0.5 * fits[best][0]
+        beta[best + 1] += 0.5 * fits[best][1]
+        losses.append(new_losses[best])
+        path.append(beta.copy())
+    return losses, np.array(path)
+
+
+@pytest.mark.parametrize("name", DATA)
+def test_every_round_is_that_of_the_pseudo_code(name: str) -> None:
+    """Losses, outputs and the linear model agree to 1e-10, round by round."""
+    X, y = DATA[name]
+    X = (X - X.mean(axis=0)) / np.maximum(X.std(axis=0), 0.1) if name == "cancer" else X
+    losses, path = transcription(X, 2.0 * y - 1, 40)
+    model = LogitBoostClassifier(n_estimators=40).fit(X, y)
+    np.testing.assert_allclose(model.history_["objective"][1:], losses, rtol=1e-10, atol=1e-10)
+    outputs = np.array(list(model.staged_decision_function(X)))
+    np.testing.assert_allclose(outputs, path[:, :1] + path[:, 1:] @ X.T, rtol=1e-10, atol=1e-10)
+    np.testing.assert_allclose(model.coef_, path[-1][1:], rtol=1e-10, atol=1e-10)
+    assert model.intercept_ == pytest.approx(path[-1][0], rel=1e-10, abs=1e-10)
+
+
+def test_the_model_is_linear() -> None:
+    """coef_ and intercept_ alone give the output, for two classes and for three."""
+    for X, y in (two_classes(), three_classes()):
+        model = LogitBoostClassifier(n_estimators=25).fit(X, y)
+        output = X @ model.coef_.T + model.intercept_
+        np.testing.assert_allclose(model.decision_function(X), output, atol=1e-12)
+
+
+def test_three_classes_are_three_problems() -> None:
+    """One against the rest, each class is the two-class model of its own."""
+    X, y = load_iris(return_X_y=True)
+    model = LogitBoostClassifier(n_estimators=20).fit(X, y)
+    for k in range(3):
+        own = LogitBoostClassifier(n_estimators=20).fit(X, y == k)
+        np.testing.assert_allclose(model.coef_[k], own.coef_, atol=1e-12)
+        np.testing.assert_allclose(model.decision_function(X)[:, k], own.decision_function(X))
+    np.testing.assert_allclose(model.predict_proba(X).sum(axis=1), 1.0)
+    assert model.score(X, y) > 0.9
+
+
+def test_trees_are_fitted_to_the_working_response() -> None:
+    """With a regressor every round adds half its weighted fit to z."""
+    X, y = two_classes(80)
+    tree = DecisionTreeRegressor(max_depth=2, random_state=0)
+    model = LogitBoostClassifier(tree, n_estimators=8, random_state=0).fit(X, y)
+    H = np.zeros(len(X))
+    for fitted, output in zip(model.estimators_, model.staged_decision_function(X), strict=True):
+        p = 1 / (1 + np.exp(-2 * H))
+        z = (y - p) / (p * (1 - p))
+        own = DecisionTreeRegressor(max_depth=2, random_state=fitted.random_state)
+        H = H + 0.5 * own.fit(X, z, sample_weight=p * (1 - p)).predict(X)
+        np.testing.assert_allclose(output, H, rtol=1e-8, atol=1e-8)
+
+
+def test_probabilities_belong_to_half_log_odds() -> None:
+    """They are 1/(1 + e^{−2f}), after every round too."""
+    X, y = two_classes()
+    model = LogitBoostClassifier(n_estimators=5).fit(X, y)
+    f = model.decision_function(X)
+    np.testing.assert_allclose(model.predict_proba(X)[:, 1], 1 / (1 + np.exp(-2 * f)))
+    staged = list(model.staged_predict_proba(X))
+    assert len(staged) == 5
+    np.testing.assert_allclose(staged[-1], model.predict_proba(X))
+
+
+def test_weights_are_repetitions() -> None:
+    """A weight of 2 is a row that is there twice, one of 0 a row that is not there."""
+    X, y = two_classes(50)
+    weights = np.arange(50) % 3
+    weighted = LogitBoostClassifier(n_estimators=30).fit(X, y, sample_weight=weights)
+    repeated = LogitBoostClassifier(n_estimators=30).fit(X.repeat(weights, 0), y.repeat(weights))
+    np.testing.assert_allclose(weighted.coef_, repeated.coef_, rtol=1e-8)
+
+
+def test_shift_and_scale_of_features_do_not_matter() -> None:
+    """Lines do not notice units; a far-off origin costs no accuracy."""
+    X, y = noisy()
+    plain = LogitBoostClassifier(n_estimators=30).fit(X, y)
+    moved = LogitBoostClassifier(n_estimators=30).fit(1e-6 * X + 1e3, y)
+    np.testing.assert_array_equal(moved.columns_["feature"], plain.columns_["feature"])
+    np.testing.assert_allclose(
+        moved.decision_function(1e-6 * X + 1e3), plain.decision_function(X), atol=1e-5
+    )
+
+
+def test_float32_stays_float32() -> None:
+    """The features are used as they come, with sums in float64."""
+    X, y = noisy()
+    single = X.astype(np.float32)
+    model = LogitBoostClassifier(n_estimators=20).fit(single, y)
+    same = LogitBoostClassifier(n_estimators=20).fit(single.astype(np.float64), y)
+    np.testing.assert_allclose(model.coef_, same.coef_, rtol=1e-10)
+
+
+def test_separated_rows() -> None:
+    """Perfectly separated rows end with finite numbers and no error."""
+    X = np.linspace(-1, 1, 20)[:, None]
+    model = LogitBoostClassifier(n_estimators=2000).fit(X, X[:, 0] > 0)
+    assert np.isfinite(model.coef_).all()
+    assert model.score(X, X[:, 0] > 0) == 1.0
+
+
+def test_early_stopping_watches_the_log_loss() -> None:
+    """The best round of the held-out log-loss makes the model."""
+    X, y = two_classes(200)
+    model = LogitBoostClassifier(early_stopping=True, n_iter_no_change=5)
+    model.fit(X[:80], y[:80], eval_set=(X[80:], y[80:]))
+    scores = model.history_["validation_log_loss"]
+    p = model.predict_proba(X[80:])[np.arange(120), y[80:]]
+    assert model.best_round_ == scores.argmin()
+    assert scores.min() == pytest.approx(-np.log(p).mean())
+    assert model.stop_reason_ == "early_stopping"
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"estimator": "line"}, "estimator must be 'linear' or a regressor .* got 'line'"),
+        ({"estimator": KNeighborsRegressor()}, "takes sample_weight, got KNeighborsRegressor"),
+        ({"estimator": BaseEstimator}, "estimator must be 'linear'"),
+        ({"n_estimators": 0}, "n_estimators must be a whole number ≥ 1, got 0"),
+        ({"learning_rate": 0}, "learning_rate must be a finite number > 0, got 0"),
+    ],
+)
+def test_bad_parameters(parameters: dict, message: str) -> None:
+    """The error names the parameter and its value."""
+    with pytest.raises(ValueError, match=message):
+        LogitBoostClassifier(**parameters).fit(*two_classes())
+
+
+def test_data_frames_and_refits() -> None:
+    """Names of features are kept; a refit with another learner leaves nothing behind."""
+    X, y = two_classes()
+    model = LogitBoostClassifier(LinearRegression(), n_estimators=3).fit(X, y)
+    assert len(model.estimators_) == 3
+    model.set_params(estimator="linear").fit(pd.DataFrame(X, columns=list("abc")), y)
+    assert list(model.feature_names_in_) == ["a", "b", "c"]
+    assert not hasattr(model, "estimators_")
+
+
+@parametrize_with_checks([LogitBoostClassifier(n_estimators=20)])
+def test_scikit_learn_check(estimator, check):
+    """Every check of scikit-learn passes."""
+    check(estimator)
