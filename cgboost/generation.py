@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
 from numbers import Integral
 from typing import Any
@@ -144,18 +144,20 @@ class ColumnGeneration:
         return result
 
     def _generate(self, trace: Trace) -> Stop:
+        held = _Held()
         while True:
             clock = time.perf_counter()
             state = self._solve(trace.seconds_left(self.time_limit))
             with blaming(StopReason.INVALID_BOUND), trace.doubting_bound():
                 check_bound(trace.best_bound, state)
             solved = time.perf_counter()
-            priced, bound = self._price(state)
+            held.update(state.columns)
+            priced, bound = self._price(state, held)
             seconds = (solved - clock, time.perf_counter() - solved)
             turn = trace.turn(state, priced, bound, seconds)
             stopping = [callback for callback in self.callbacks if callback(turn)]
             trace.keep(turn)
-            fresh = _without_duplicates(priced.columns, state.columns)
+            fresh = held.without(priced.columns)
             if stop := self._stop(turn, priced, fresh, stopping):
                 if stop[0] in ON_REQUEST and not priced.exact:
                     self._certify(trace, state)
@@ -172,7 +174,7 @@ class ColumnGeneration:
                 )
         return state
 
-    def _price(self, state: MasterState) -> tuple[Priced, float | None]:
+    def _price(self, state: MasterState, held: _Held) -> tuple[Priced, float | None]:
         """Price at one dual point after another until a column helps the master.
 
         Each bound belongs to the point that was priced; the best of them is returned.
@@ -187,7 +189,7 @@ class ColumnGeneration:
             if bound is not None:
                 bounds.append(bound)
             own = duals is state.pseudo_response
-            fresh = _without_duplicates(priced.columns, state.columns)
+            fresh = held.without(priced.columns)
             if own or any(state.prices_out(column) for column in fresh):
                 break
         return replace(priced, n_evaluated=evaluated), max(bounds, default=None)
@@ -238,8 +240,19 @@ class ColumnGeneration:
         return int(np.flatnonzero(objectives <= lowest)[-1])
 
 
-def _without_duplicates(offered: Sequence[Column], held: Sequence[Column]) -> list[Column]:
-    """The columns whose key the master does not hold, each once, in the order offered."""
-    known = {column.key for column in held}
-    fresh = {column.key: column for column in reversed(offered) if column.key not in known}
-    return list(reversed(fresh.values()))
+class _Held:
+    """The keys of the columns in the master, which only grow in number."""
+
+    def __init__(self) -> None:
+        self._keys: set[Hashable] = set()
+        self._count = 0
+
+    def update(self, columns: Sequence[Column]) -> None:
+        """Take note of the columns that are new since the last call."""
+        self._keys.update(column.key for column in columns[self._count :])
+        self._count = len(columns)
+
+    def without(self, offered: Sequence[Column]) -> list[Column]:
+        """The columns that the master does not hold, each key once, in the order offered."""
+        fresh = {column.key: column for column in reversed(offered) if column.key not in self._keys}
+        return list(reversed(fresh.values()))
