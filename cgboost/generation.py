@@ -229,12 +229,15 @@ class ColumnGeneration:
     def _round_to_return(self, trace: Trace) -> int:
         """What a callback names, else the last round of lowest objective.
 
-        The objective falls from round to round, unless the solver's answers are inexact.
+        The objective falls from round to round, unless the solver's answers are inexact. A master
+        whose steps may go up says so (``descends = False``); its model is the last round.
         """
         chosen = [getattr(callback, "best_round", None) for callback in self.callbacks]
         named = [number for number in chosen if number is not None]
         if named:
             return int(named[0])
+        if not getattr(self.master, "descends", True):
+            return len(trace.rows) - 1
         objectives = np.array([row["objective"] for row in trace.rows])
         lowest = objectives.min() + 1e-9 * max(1.0, abs(objectives.min()))
         return int(np.flatnonzero(objectives <= lowest)[-1])

@@ -138,7 +138,11 @@ class Priced:
 
 
 class Master(Protocol):
-    """The restricted problem over the columns generated so far."""
+    """The restricted problem over the columns generated so far.
+
+    A master may have ``descends = False``: its objective may rise, and a run ends with the last
+    round instead of the best.
+    """
 
     def add(self, columns: Sequence[Column]) -> None:
         """Take new columns into the problem."""

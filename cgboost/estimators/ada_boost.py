@@ -55,7 +55,7 @@ class AdaBoostClassifier(Classification, BaseStagewise):
     n_estimators : int, default=50
         Rounds at most.
     learning_rate : float, default=1.0
-        Multiplies every step.
+        Multiplies every step; below 2, where steps no longer lower the loss.
     max_bins : int, default=255
         For stumps: features with more distinct values are cut into this many bins; the others have
         all their thresholds.
@@ -97,7 +97,7 @@ n_features_in_, feature_names_in_
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        check_number("learning_rate", self.learning_rate, above=0)
+        check_number("learning_rate", self.learning_rate, above=0, below=2)
         check_count("max_bins", self.max_bins)
         if self.max_bins < 2:
             raise ValueError(f"max_bins must be at least 2, got {self.max_bins}")

@@ -14,7 +14,7 @@ from sklearn.base import is_classifier
 
 from cgboost.estimators.classification import Classification
 from cgboost.estimators.learner_columns import BaseLearnerBoost
-from cgboost.estimators.parameters import check_choice, check_number
+from cgboost.estimators.parameters import check_bool, check_choice, check_number
 from cgboost.estimators.regression import Regression
 from cgboost.estimators.rows import Rows, Vector
 from cgboost.estimators.tasks import Task
@@ -51,6 +51,7 @@ class BaseAnyBoost(BaseLearnerBoost):
             check_number("step", self.step, above=0)
         check_number("learning_rate", self.learning_rate, above=0)
         check_choice("start", self.start, ("constant", "zero"))
+        check_bool("corrective", self.corrective)
         if self._loss is AbsoluteError and self.step == "newton":
             raise ValueError(
                 'step="newton" needs a loss with curvature, loss="absolute_error" has none; use '
@@ -71,6 +72,11 @@ class BaseAnyBoost(BaseLearnerBoost):
     def _tasks(self, pool: LearnerPricer, rows: Rows) -> Iterator[Task]:
         for target in self._targets(rows.y):
             loss = self._loss(target, rows.weights)
+            if not isinstance(loss, DifferentiableLoss):
+                raise TypeError(
+                    f"loss(target, weights) must return a DifferentiableLoss, got {loss!r}: "
+                    "subclass cgboost.losses.differentiable.DifferentiableLoss"
+                )
             if self.corrective:
                 offset: Literal["free", "none"] = "free" if self.start == "constant" else "none"
                 yield Task(CorrectiveMaster(loss, offset=offset), pool)

@@ -30,6 +30,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from cgboost.estimators.fitted import FittedOutput, FittedRun, Table, stacked
 from cgboost.estimators.parameters import (
+    check_bool,
     check_callbacks,
     check_count,
     check_number,
@@ -182,6 +183,7 @@ class BaseEnsemble(BaseEstimator):
 
     def _check_parameters(self) -> None:
         check_number("time_limit", self.time_limit, above=0, optional=True)
+        check_bool("early_stopping", self.early_stopping)
         check_number("validation_fraction", self.validation_fraction, above=0, below=1)
         check_count("n_iter_no_change", self.n_iter_no_change)
         check_callbacks("callbacks", self.callbacks)

@@ -54,7 +54,7 @@ class L2BoostRegressor(BaseComponentwise):
         * "cv": the mean squared error of cross-validation, weighted.
     C : float, default=2.01
         The constant of "hdic" and "hdhq".
-    cv : int, splitter or iterable, default=5
+    cv : int, splitter or list of splits, default=5
         The folds of "cv", as in scikit-learn.
     early_stopping : bool, default=False
         As in :class:`CGBoostRegressor`, watching the mean absolute error; instead of a criterion.

@@ -51,6 +51,12 @@ def check_nu(value: Any, *, optional: bool = False) -> None:
         raise ValueError(f"nu must be a number > 0 and ≤ 1, got {value!r}")
 
 
+def check_bool(name: str, value: Any) -> None:
+    """``value`` must be True or False."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise ValueError(f"{name} must be True or False, got {value!r}")
+
+
 def check_count(name: str, value: Any, *, optional: bool = False) -> None:
     """``value`` must be a whole number of at least 1, or None where that is allowed."""
     if optional and value is None:

@@ -67,6 +67,7 @@ class BaseStagewise(BaseEnsemble):
 
     def _staged_outputs(self, X: ArrayLike) -> Iterator[Vector]:
         """Outputs after every round that has columns; without any, those of the constant."""
+        check_is_fitted(self)
         stages = super()._staged_outputs(X)
         return islice(stages, 1, None) if self.n_iter_ else stages
 

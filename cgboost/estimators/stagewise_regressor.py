@@ -34,7 +34,7 @@ class StagewiseRegressor(Regression, BaseLearnerBoost):
     estimator : regressor or None
         Any of scikit-learn; None stands for ``DecisionTreeRegressor(max_depth=3)``.
     learning_rate : float, default=1.0
-        Share of every fit that is taken.
+        Share of every fit that is taken; below 2, where steps no longer lower the loss.
     n_estimators : int, default=100
         Rounds at most; the run ends where a fit leads no way down.
     early_stopping, validation_fraction, n_iter_no_change, callbacks, verbose, time_limit, \
@@ -62,7 +62,7 @@ stop_reason_, n_iter_, feature_importances_, n_features_in_, feature_names_in_
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        check_number("learning_rate", self.learning_rate, above=0)
+        check_number("learning_rate", self.learning_rate, above=0, below=2)
         if not is_regressor(self._learner):
             raise ValueError(f"estimator must be a regressor, got {self.estimator!r}")
 

@@ -66,7 +66,7 @@ class Exponential(_MarginLoss):
         right, wrong = float(weights[hits].sum()), float(weights[~hits].sum())
         if wrong == 0.0 or right == 0.0:
             raise UnboundedStepError("the column is right, or wrong, on every row that counts")
-        return math.log(a * right / (b * wrong)) / (a + b)
+        return (math.log(right) - math.log(wrong) + math.log(a / b)) / (a + b)
 
 
 class LogLoss(_MarginLoss):

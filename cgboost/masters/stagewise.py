@@ -49,6 +49,8 @@ class DescentEntry:
 class StagewiseMaster:
     """Master of forward stagewise boosting.
 
+    A step that is not searched for may raise the loss; the model is the last round all the same.
+
     Parameters
     ----------
     loss : DifferentiableLoss
@@ -59,6 +61,8 @@ class StagewiseMaster:
     start : {"zero", "constant"}
         f before the first column; the best constant becomes the intercept.
     """
+
+    descends = False
 
     def __init__(
         self,

@@ -33,6 +33,9 @@ LARGEST_SEED = 2**31 - 1
 STRATUM = "learner"
 
 
+ROUNDING = 1e-12
+"""A column whose angle with r has a smaller cosine than this is orthogonal to it."""
+
 Working = Callable[[MasterState], tuple[Vector, Vector | None]]
 """What a regressor is fitted to, and the weights of the rows."""
 
@@ -48,8 +51,7 @@ def check_learner(name: str, estimator: Any) -> None:
     known = isinstance(estimator, BaseEstimator)
     if not known or not (is_classifier(estimator) or is_regressor(estimator)):
         raise ValueError(
-            f"{name} must be a scikit-learn classifier or regressor, or None for decision stumps, "
-            f"got {estimator!r}"
+            f"{name} must be a scikit-learn classifier or regressor, or None, got {estimator!r}"
         )
     if is_classifier(estimator) and not has_fit_parameter(estimator, "sample_weight"):
         raise ValueError(
@@ -192,15 +194,16 @@ class LearnerPricer:
         response = state.pseudo_response
         held = {column.key for column in state.columns}
         found: dict[Any, tuple[float, Column]] = {}
-        n_fits = 0
+        n_fits, norm = 0, np.linalg.norm(response)
         for hypothesis in self._fits(state, limit):
             n_fits += 1
             values = hypothesis.predict(self.X)
             column = self._column(hypothesis, values, two_sided=state.rule.two_sided)
             if column is None or column.key in held or column.key in found:
                 continue
-            excess = self._excess(state.rule, float(response @ column.values))
-            if excess > self.tol:
+            score = float(response @ column.values)
+            excess = self._excess(state.rule, score)
+            if excess > self.tol and abs(score) > ROUNDING * norm * np.linalg.norm(column.values):
                 found[column.key] = excess, column
         ranked = sorted(found.values(), key=lambda pair: -pair[0])
         return Priced(

@@ -193,7 +193,9 @@ class TreePricer:
         n_rows = len(self.X)
         if self.subsample == 1.0:
             return np.arange(n_rows)
-        count = max(1, int(self.subsample * n_rows))
+        count = int(self.subsample * n_rows)
+        if count < 1:
+            raise ValueError(f"subsample={self.subsample:g} of {n_rows} rows is less than one row")
         return np.sort(self._random.permutation(n_rows)[:count])
 
     def _with_leaves(

@@ -272,7 +272,7 @@ def test_data_frames_and_float32(frame):
         ({"estimator": KNeighborsClassifier()}, "estimator must take sample_weight in its fit"),
         ({"estimator": "stump"}, "estimator must be a scikit-learn classifier or regressor"),
         ({"n_estimators": 0}, "n_estimators must be a whole number ≥ 1, got 0"),
-        ({"learning_rate": 0}, "learning_rate must be a finite number > 0, got 0"),
+        ({"learning_rate": 0}, "learning_rate must be a finite number > 0 and < 2, got 0"),
         ({"max_bins": 1}, "max_bins must be at least 2, got 1"),
         ({"max_bins": 2.5}, "max_bins must be a whole number ≥ 1, got 2.5"),
     ],

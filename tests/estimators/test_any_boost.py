@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_diabetes
-from sklearn.exceptions import ConvergenceWarning
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
 from sklearn.naive_bayes import GaussianNB
@@ -354,3 +354,42 @@ def test_a_time_limit_warns():
     X, y = two_classes()
     with pytest.warns(ConvergenceWarning, match="AnyBoostClassifier stopped before n_estimators"):
         AnyBoostClassifier(LogisticRegression(), time_limit=1e-9).fit(X, y)
+
+
+def test_a_run_keeps_its_last_round_even_where_the_loss_went_up() -> None:
+    """A step that is not searched for may overshoot; n_estimators rounds are n_estimators rounds."""
+    X, y = curve(60)
+    model = AnyBoostRegressor(step=2.5, n_estimators=12, random_state=0).fit(X, y)
+    assert model.n_iter_ == model.best_round_ == 12
+    assert model.history_["objective"][-1] > model.history_["objective"][1]
+
+
+def test_rounding_is_no_way_down() -> None:
+    """After an exact fit r is orthogonal to what the learner can say, and the run ends."""
+    X, y = curve(60)
+    for options in ({"corrective": True}, {"step": 1.0}):
+        model = AnyBoostRegressor(LinearRegression(), **options).fit(X, y)
+        assert model.n_iter_ <= 2
+        assert model.stop_reason_ == "no_column"
+        assert np.abs(model.coef_).max() < 1e3
+
+
+def test_a_loss_of_ones_own_must_be_a_loss() -> None:
+    """A function that returns a number is named, with what it should return."""
+    X, y = curve(60)
+    with pytest.raises(TypeError, match="must return a DifferentiableLoss, got"):
+        AnyBoostRegressor(loss=lambda target, weights: 1.0).fit(X, y)
+
+
+@pytest.mark.parametrize("name", ["early_stopping", "corrective"])
+def test_words_are_no_booleans(name: str) -> None:
+    """'False' is not False."""
+    X, y = curve(60)
+    with pytest.raises(ValueError, match=f"{name} must be True or False, got 'False'"):
+        AnyBoostRegressor(**{name: "False"}).fit(X, y)
+
+
+def test_stages_of_an_unfitted_model() -> None:
+    """NotFittedError, as for predictions."""
+    with pytest.raises(NotFittedError):
+        list(AnyBoostRegressor().staged_predict(np.zeros((2, 2))))

@@ -79,7 +79,7 @@ def test_bad_parameters():
     for parameters, message in (
         ({"estimator": DecisionTreeClassifier()}, "estimator must be a regressor, got Decision"),
         ({"estimator": LinearRegression}, "estimator must be a scikit-learn classifier or"),
-        ({"learning_rate": 0.0}, "learning_rate must be a finite number > 0, got 0.0"),
+        ({"learning_rate": 0.0}, "learning_rate must be a finite number > 0 and < 2, got 0.0"),
     ):
         with pytest.raises(ValueError, match=message):
             StagewiseRegressor(**parameters).fit(X, y)
