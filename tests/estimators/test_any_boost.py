@@ -357,7 +357,7 @@ def test_a_time_limit_warns():
 
 
 def test_a_run_keeps_its_last_round_even_where_the_loss_went_up() -> None:
-    """A step that is not searched for may overshoot; n_estimators rounds are n_estimators rounds."""
+    """A step that is not searched for may overshoot; all n_estimators rounds stay in the model."""
     X, y = curve(60)
     model = AnyBoostRegressor(step=2.5, n_estimators=12, random_state=0).fit(X, y)
     assert model.n_iter_ == model.best_round_ == 12
