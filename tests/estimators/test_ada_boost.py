@@ -34,6 +34,7 @@ WEIGHTS = {
 @parametrize_with_checks(
     [AdaBoostClassifier(), AdaBoostClassifier(TREE, n_estimators=20)],
     expected_failed_checks=lambda _: WEIGHTS,
+    xfail_strict=False,  # how ties fall depends on the machine
 )
 def test_scikit_learn_check(estimator, check):
     """Every check of scikit-learn passes, apart from the expected failures with their reason."""

@@ -51,7 +51,9 @@ OTHERS = [
 
 
 @parametrize_with_checks(
-    TIED + OTHERS, expected_failed_checks=lambda model: EXPECTED_FAILURES if model in TIED else {}
+    TIED + OTHERS,
+    expected_failed_checks=lambda model: EXPECTED_FAILURES if model in TIED else {},
+    xfail_strict=False,  # how ties fall depends on the machine
 )
 def test_scikit_learn_check(estimator, check):
     """Every check of scikit-learn passes, apart from the expected failures with their reason."""

@@ -289,6 +289,7 @@ EXPECTED_FAILURES = {
 @parametrize_with_checks(
     [GradientBoostingClassifier(n_estimators=10), GradientBoostingRegressor(n_estimators=10)],
     expected_failed_checks=lambda _: EXPECTED_FAILURES,
+    xfail_strict=False,  # how ties fall depends on the machine
 )
 def test_scikit_learn_check(estimator, check):
     """Every check of scikit-learn passes, apart from the expected failure with its reason."""
