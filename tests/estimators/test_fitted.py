@@ -280,8 +280,9 @@ from cgboost import {make}
 root = logging.getLogger()
 before = list(root.handlers), root.level, repr(np.random.get_state())
 rng = np.random.default_rng(0)
-X = rng.normal(size=(60, 4))
-{make}(penalty="{penalty}", early_stopping=True).fit(X, (X[:, 0] > 0).astype(int)).predict(X)
+X = rng.normal(size=(200, 4))
+early = dict(early_stopping=True, validation_fraction=0.5)
+{make}(penalty="{penalty}", **early).fit(X, (X[:, 0] > 0).astype(int)).predict(X)
 {make}(penalty="{penalty}", C=100.0).fit(X, (X[:, 0] > 0).astype(int))
 assert before == (list(root.handlers), root.level, repr(np.random.get_state()))
 """
