@@ -158,7 +158,8 @@ class Result:
         For columns that have a hypothesis.
         """
         hypotheses = [column.hypothesis for column in self.columns]
-        if isinstance(self.intercept, np.ndarray):
+        outputs = {output for column in self.columns for output, _ in column.parts}
+        if outputs - {0} or isinstance(self.intercept, np.ndarray):
             raise ValueError("this model has several outputs: make an Ensemble of each")
         if None in hypotheses:
             raise ValueError("these columns have no hypothesis: they mean nothing on new rows")

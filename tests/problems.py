@@ -8,7 +8,9 @@ from itertools import product
 
 import cvxpy as cp
 import numpy as np
+import pytest
 
+from cgboost.history import Result
 from cgboost.losses import SupportVectorLoss, epsilon_insensitive, hinge
 from cgboost.masters import OneNormMaster, TwoNormMaster
 from cgboost.masters.support_vector import SupportVectorMaster
@@ -30,6 +32,16 @@ class Formulation:
         """An empty restricted master of this formulation."""
         kind = OneNormMaster if self.penalty == "l1" else TwoNormMaster
         return kind(loss, coef=self.coef, offset=self.offset, solver=solver)
+
+
+def assert_certified(result: Result, optimum: float) -> None:
+    """The optimum is reached, and bound ≤ optimum ≤ objective at every round."""
+    slack = 1e-7 * max(1.0, abs(optimum))
+    assert result.objective == pytest.approx(optimum, rel=1e-6, abs=1e-6)
+    assert result.gap <= 1e-6
+    assert np.all(result.history["objective"] >= optimum - slack)
+    bounds = result.history["bound"]
+    assert np.all(bounds[np.isfinite(bounds)] <= optimum + slack)
 
 
 FORMULATIONS = [

@@ -6,6 +6,9 @@ two halves: a loss, which says what y means, and a source of columns.
 ::
 
     BaseEnsemble                 parameters of every fit, the fit, staged outputs, tables
+    ├── Classification           labels, and outputs that decide between them
+    ├── Regression               numbers, and an output that predicts them
+    ├── BaseStagewise            the classical boosters: so many rounds, no certificate
     └── BaseBoost                an optimum with a certificate (certified.py)
         ├── HingeClassification  hinge loss; several classes: one run each over one pool, or jointly
         ├── TubeRegression       ε-insensitive loss

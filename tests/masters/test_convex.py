@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,85 +11,23 @@ import pytest
 
 from cgboost import ColumnGeneration
 from cgboost.columns import Column
-from cgboost.exceptions import MasterError
-from cgboost.history import Result, StopReason
+from cgboost.history import StopReason
 from cgboost.losses import epsilon_insensitive, hinge
 from cgboost.masters import ConvexMaster, OneNormMaster, TwoNormMaster
 from cgboost.pricing import FeaturePricer, StrataPricer
 from cgboost.pricing.features import FeaturePool
-from cgboost.protocols import Priced
+from tests.masters.convex_models import (
+    MODELS,
+    N_COLUMNS,
+    N_ROWS,
+    check,
+    data,
+    fairness,
+    full,
+    losses,
+)
 
 pytestmark = pytest.mark.filterwarnings("ignore:Solution may be inaccurate")
-
-N_ROWS, N_COLUMNS = 30, 40
-TIGHT = dict.fromkeys(("tol_gap_abs", "tol_gap_rel", "tol_feas"), 1e-10)
-
-
-def data(seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Columns H, a response and its signs."""
-    rng = np.random.default_rng(seed)
-    H = rng.normal(size=(N_ROWS, N_COLUMNS))
-    y = H[:, :4].sum(axis=1) + 0.5 * rng.normal(size=N_ROWS) + 1.0
-    return H, y, np.where(y > 1.0, 1.0, -1.0)
-
-
-def losses(y: np.ndarray, labels: np.ndarray) -> dict[str, Callable[[Any], Any]]:
-    """Linear, quadratic, exponential-cone and second-order-cone losses."""
-    return {
-        "pinball": lambda f: 2 * cp.sum(cp.maximum(0.8 * (y - f), -0.2 * (y - f))),
-        "huber": lambda f: cp.sum(cp.huber(y - f, 1.0)) / 2,
-        "squared": lambda f: cp.sum_squares(y - f) / 2,
-        "hinge": lambda f: 2 * cp.sum(cp.pos(1 - cp.multiply(labels, f))),
-        "logistic": lambda f: 3 * cp.sum(cp.logistic(-cp.multiply(labels, f))),
-        "root": lambda f: 5 * cp.norm2(y - f),
-    }
-
-
-def fairness(a: Any, b: Any, f: Any) -> list[Any]:
-    """The mean outputs of two groups of rows differ by at most 0.1."""
-    return [cp.abs(cp.sum(f[:10]) / 10 - cp.sum(f[10:]) / 20) <= 0.1]
-
-
-MODELS: dict[str, dict[str, Any]] = {
-    "1-norm": {},
-    "fairness": {"constraints": fairness},
-    "non-negative": {"coef": "nonneg"},
-    "elastic net": {
-        "penalty": lambda a, b: 0.5 * cp.norm1(a) + cp.sum_squares(a),
-        "threshold": 0.5,
-        "curvature": 2.0,
-    },
-    "2-norm": {"penalty": lambda a, b: cp.sum_squares(a) / 2 + cp.square(b) / 2, "curvature": 1.0},
-    "budget": {
-        "penalty": lambda a, b: 0.0,
-        "constraints": lambda a, b, f: [cp.norm1(a) <= 2],
-        "reach": 2.0,
-    },
-    "no offset": {"offset": "none"},
-}
-
-
-def full(H: np.ndarray, loss: Any, model: dict[str, Any]) -> float:
-    """The optimum over all columns."""
-    a = cp.Variable(H.shape[1], nonneg=model.get("coef") == "nonneg")
-    b = cp.Variable() if model.get("offset") != "none" else cp.Constant(0.0)
-    f = cp.Variable(len(H))
-    penalty = model.get("penalty", lambda a, b: cp.norm1(a))
-    constraints = model.get("constraints", lambda a, b, f: [])
-    problem = cp.Problem(
-        cp.Minimize(loss(f) + penalty(a, b)), [f == H @ a + b, *constraints(a, b, f)]
-    )
-    return float(problem.solve(solver=cp.CLARABEL, **TIGHT))
-
-
-def check(result: Result, optimum: float, gap: float = 1e-6) -> None:
-    """Bound ≤ optimum ≤ objective at every round, and both close at the end."""
-    slack = 1e-7 * max(1.0, abs(optimum))
-    bounds = result.history["bound"]
-    assert result.objective == pytest.approx(optimum, rel=1e-6, abs=1e-6)
-    assert np.all(result.history["objective"] >= optimum - slack)
-    assert np.all(bounds[np.isfinite(bounds)] <= optimum + slack)
-    assert result.gap <= gap
 
 
 @pytest.mark.parametrize("model", MODELS)
@@ -304,130 +241,3 @@ def test_fairness_is_kept_and_costs_something() -> None:
         output = master.solve().output
     assert results[1].objective > results[0].objective + 0.1
     assert abs(output[:10].mean() - output[10:].mean()) == pytest.approx(0.1, abs=1e-6)
-
-
-@pytest.mark.parametrize("solver", ["piqp", "clarabel", "cvxpy:CLARABEL", "SCS"])
-def test_solvers_agree(solver: str) -> None:
-    """Backends of `solvers` and of CVXPY, with and without prefix, reach the same optimum."""
-    H, y, labels = data()
-    loss = losses(y, labels)["huber"]
-    master = ConvexMaster(loss, n_rows=N_ROWS, solver=solver)
-    result = ColumnGeneration(master, FeaturePricer(H), tol=1e-5, columns_per_round=20).run()
-    assert result.objective == pytest.approx(full(H, loss, {}), rel=1e-4)
-
-
-def test_what_cannot_be_solved_is_a_master_error() -> None:
-    """Infeasible constraints, an unknown solver and a cone that a QP solver lacks."""
-    _, y, labels = data()
-    loss = losses(y, labels)
-    impossible = ConvexMaster(loss["squared"], None, lambda a, b, f: [f >= 1, f <= 0], n_rows=30)
-    with pytest.raises(MasterError, match="infeasible"):
-        impossible.solve()
-    conic = ConvexMaster(loss["root"], None, lambda a, b, f: [f >= 1, f <= 0], n_rows=30)
-    with pytest.raises(MasterError, match="infeasible"):
-        conic.solve()
-    with pytest.raises(MasterError, match="neither an LP nor a QP"):
-        ConvexMaster(loss["root"], n_rows=30, solver="piqp").solve()
-    with pytest.raises(MasterError, match="NOSUCH"):
-        ConvexMaster(loss["root"], n_rows=30, solver="nosuch").solve()
-    with pytest.raises(MasterError, match="not convex"):
-        ConvexMaster(loss["root"], None, lambda a, b, f: [cp.norm2(f) >= 1], n_rows=30).solve()
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"loss": lambda f: -cp.sum_squares(f)}, "loss must return a convex scalar.*concave"),
-        ({"loss": lambda f: cp.square(f)}, "loss must return a convex scalar.*shape"),
-        ({"loss": lambda f: 1.0}, "loss must return a CVXPY expression, got 1.0"),
-        ({"penalty": lambda a, b: -cp.norm1(a)}, "penalty must return a convex scalar"),
-        ({"coef": "positive"}, "coef must be"),
-        ({"offset": "penalized"}, "offset must be"),
-        ({"threshold": -1.0}, "threshold must be finite and not negative, got -1.0"),
-        ({"curvature": np.inf}, "curvature"),
-        ({"reach": -2.0}, "reach"),
-    ],
-)
-def test_bad_arguments_are_named(options: dict[str, Any], message: str) -> None:
-    """The message says which argument and what was found."""
-    with pytest.raises(ValueError, match=message):
-        ConvexMaster(**({"loss": cp.sum_squares, "n_rows": 3} | options))
-
-
-@pytest.mark.parametrize("wrong", [{"threshold": 2.0}, {"threshold": 1.0, "reach": 0.1}])
-def test_a_false_declaration_is_found(wrong: dict[str, float]) -> None:
-    """A threshold above the penalty's slope, or a reach that is too small, spoils the bound."""
-    H, y, labels = data()
-    master = ConvexMaster(
-        losses(y, labels)["squared"], lambda a, b: cp.norm1(a), n_rows=N_ROWS, **wrong
-    )
-    master.add([Column(H[:, j], j) for j in range(4)])
-    with pytest.raises(ValueError, match="the bound would be wrong"):
-        master.solve()
-
-
-def test_a_column_of_another_length_is_refused() -> None:
-    """`add` names the column."""
-    master = ConvexMaster(cp.sum_squares, n_rows=3)
-    with pytest.raises(ValueError, match="column 'long' has shape"):
-        master.add([Column(np.ones(4), "long")])
-
-
-def test_no_bound_where_the_small_problem_fails(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A failing solver costs the bound of that round, not the run."""
-
-    def fail(*_: object) -> None:
-        raise MasterError("no")
-
-    master = ConvexMaster(cp.sum_squares, n_rows=3)
-    state = master.solve()
-    monkeypatch.setattr("cgboost.masters.convex.minimise", fail)
-    assert master.bound(state, Priced([], exact=True, max_excess=0.0, total_excess=0.0)) is None
-
-
-def test_a_time_limit_is_passed_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    """CVXPY's solver gets the limit; running into it is an error that says so."""
-    seen: dict[str, Any] = {}
-
-    def solve(self: cp.Problem, **options: Any) -> None:
-        seen.update(options)
-        self._status = "user_limit"
-
-    monkeypatch.setattr(cp.Problem, "solve", solve)
-    with pytest.raises(MasterError, match="user_limit") as caught:
-        ConvexMaster(cp.norm2, n_rows=3).solve(time_limit=2.5)
-    assert caught.value.timed_out
-    assert seen["time_limit"] == 2.5
-
-
-def test_members_is_one_entry_of_zero_before_the_first_column() -> None:
-    """`members` always has the length of a."""
-    master = ConvexMaster(cp.sum_squares, n_rows=2)
-    assert master.members("x").tolist() == [0.0]
-    master.add([Column(np.ones(2), 0, stratum="x"), Column(np.ones(2), 1)])
-    assert master.members("x").tolist() == [1.0, 0.0]
-
-
-@pytest.mark.parametrize("solver", ["PIQP", "cvxpy:PIQP", "piqp", "CLARABEL"])
-def test_a_penalty_of_products_is_not_bounded_away(solver: str) -> None:
-    """A penalty pos(c − w∘Ma), of which CVXPY makes a constant for solvers that take bounds."""
-    rng = np.random.default_rng(0)
-    H, y = rng.normal(size=(20, 3)), rng.normal(size=20)
-    M, w = rng.normal(size=(5, 3)), np.ones(5)
-
-    def penalty(a: Any, b: Any) -> Any:
-        return cp.sum(cp.pos(1 - cp.multiply(w, M[:, : a.size] @ a))) + cp.norm1(a)
-
-    master = ConvexMaster(lambda f: cp.sum_squares(f - y), penalty, n_rows=20, solver=solver)
-    master.add([Column(values, key=j) for j, values in enumerate(H.T)])
-    a, b = cp.Variable(3), cp.Variable()
-    full = cp.Problem(cp.Minimize(cp.sum_squares(H @ a + b - y) + penalty(a, b)))
-    full.solve(solver=cp.CLARABEL)
-    assert master.solve().objective == pytest.approx(float(full.value), rel=1e-6)
-
-
-def test_constraints_must_be_a_list() -> None:
-    """A single constraint, not in a list, is named."""
-    master = ConvexMaster(lambda f: cp.sum_squares(f), None, lambda a, b, f: b <= 1, n_rows=3)
-    with pytest.raises(ValueError, match="constraints must return a list of constraints"):
-        master.solve()

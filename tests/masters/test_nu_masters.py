@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
@@ -29,7 +28,8 @@ from cgboost.losses import (
 from cgboost.masters import BudgetMaster, OneNormMaster, TwoNormMaster
 from cgboost.masters.support_vector import SupportVectorMaster
 from cgboost.pricing import FeaturePricer
-from tests.problems import Problem, random_problem
+from tests import problems
+from tests.problems import Problem, assert_certified, random_problem
 
 NU = 0.4
 BUDGET = 1.7
@@ -83,19 +83,10 @@ def written_out(name: str, problem: Problem, f: Any) -> Any:
     return price @ cp.pos(1 - margins)
 
 
-@dataclass(frozen=True)
-class Formulation:
-    """A loss, a penalty, and the rules for α and b."""
+class Formulation(problems.Formulation):
+    """A loss of this file, any penalty or a budget, and the rules for α and b."""
 
-    loss: str
-    penalty: str
-    coef: str
-    offset: str
-
-    def __str__(self) -> str:
-        return f"{self.loss}-{self.penalty}-{self.coef}-{self.offset}"
-
-    def master(self, problem: Problem, solver: str = "auto") -> SupportVectorMaster:
+    def master(self, problem: Problem, solver: str = "auto") -> SupportVectorMaster:  # type: ignore[override]
         """An empty restricted master."""
         loss = LOSSES[self.loss](problem, self.offset == "free")
         options: dict[str, Any] = {"coef": self.coef, "offset": self.offset, "solver": solver}
@@ -157,10 +148,4 @@ def test_reaches_the_full_problem_with_valid_bounds(
             patch.setattr(restricted_dual, "LEAST_SHARE", 0.0)
             patch.setattr(restricted_dual, "PARKING_ROUNDS", 1)
         result = generate(problem, formulation)
-    optimum = formulation.optimum(problem)
-    slack = 1e-7 * max(1.0, abs(optimum))
-    assert result.objective == pytest.approx(optimum, rel=1e-6, abs=1e-6)
-    assert result.gap <= 1e-6
-    assert np.all(result.history["objective"] >= optimum - slack)
-    bounds = result.history["bound"]
-    assert np.all(bounds[np.isfinite(bounds)] <= optimum + slack)
+    assert_certified(result, formulation.optimum(problem))

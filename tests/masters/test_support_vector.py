@@ -18,7 +18,7 @@ from cgboost.masters import OneNormMaster
 from cgboost.masters.support_vector import SETBACKS
 from cgboost.pricing import FeaturePricer
 from solvers import available_backends
-from tests.problems import FORMULATIONS, Formulation, Problem, random_problem
+from tests.problems import FORMULATIONS, Formulation, Problem, assert_certified, random_problem
 
 
 def generate(problem: Problem, formulation: Formulation, **options: object) -> Result:
@@ -36,13 +36,7 @@ def test_reaches_the_full_problem_with_valid_bounds(formulation: Formulation, se
     """Every formulation reaches the full optimum; bound ≤ optimum ≤ objective at every round."""
     problem = random_problem(seed)
     result = generate(problem, formulation)
-    optimum = problem.optimum(formulation)
-    slack = 1e-7 * max(1.0, abs(optimum))
-    assert result.objective == pytest.approx(optimum, rel=1e-6, abs=1e-6)
-    assert result.gap <= 1e-6
-    assert np.all(result.history["objective"] >= optimum - slack)
-    bounds = result.history["bound"]
-    assert np.all(bounds[np.isfinite(bounds)] <= optimum + slack)
+    assert_certified(result, problem.optimum(formulation))
 
 
 @pytest.mark.parametrize("formulation", FORMULATIONS, ids=str)
