@@ -28,7 +28,7 @@ from solvers import LimitError, Program, SolverError, Status, solve
 
 logger = logging.getLogger(__name__)
 
-ACCURACY = 1e-10
+ACCURACY = 1e-9
 """Relative gap at which the restricted problem counts as solved."""
 
 LEAST_VALUE = 1e-6
