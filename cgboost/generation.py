@@ -33,6 +33,9 @@ logger = logging.getLogger(__name__)
 
 Vector = NDArray[np.float64]
 
+ENOUGH = 0.1
+"""Restricted problems need not be solved better than to this share of the tolerance."""
+
 Callback = Callable[[Round], Any]
 """Called after every round; a true return value stops the loop.
 
@@ -144,9 +147,11 @@ class ColumnGeneration:
         return result
 
     def _generate(self, trace: Trace) -> Stop:
-        held = _Held()
+        held, coming = _Held(), 0
         while True:
             clock = time.perf_counter()
+            if hasattr(self.master, "accuracy"):
+                self.master.accuracy = self._accuracy(trace, coming)
             state = self._solve(trace.seconds_left(self.time_limit))
             with blaming(StopReason.INVALID_BOUND), trace.doubting_bound():
                 check_bound(trace.best_bound, state)
@@ -164,6 +169,7 @@ class ColumnGeneration:
                 return stop
             with blaming(StopReason.MASTER_FAILED):
                 self.master.add(fresh)
+            coming = len(state.columns) + len(fresh)
 
     def _solve(self, time_limit: float | None) -> MasterState:
         with blaming(StopReason.MASTER_FAILED):
@@ -173,6 +179,16 @@ class ColumnGeneration:
                     "the restricted master returned duals that are not finite, or no objective"
                 )
         return state
+
+    def _accuracy(self, trace: Trace, n_columns: int) -> float:
+        """How well the restricted problem must be solved; 0: as well as can be.
+
+        Where the search can prove something, gaps decide how far to go; and what no pass has yet
+        proved, or what is known to be the last round, should not depend on a coarse answer.
+        """
+        last = self.limits.last(n_columns, len(trace.rows))
+        proves = trace.best_bound > -np.inf
+        return ENOUGH * self.tol if proves and not last else 0.0
 
     def _price(self, state: MasterState, held: _Held) -> tuple[Priced, float | None]:
         """Price at one dual point after another until a column helps the master.

@@ -71,6 +71,9 @@ class MasterState:
         Newton weights ∂²loss/∂f², where the loss has them.
     scale : float or None
         What gaps are relative to; None stands for max(1, |objective|).
+    solved : bool
+        Whether the restricted problem is solved as well as it can be. Otherwise it is solved well
+        enough to find columns, and solving it again with the same columns comes nearer.
     """
 
     columns: Sequence[Column]
@@ -84,6 +87,7 @@ class MasterState:
     rows: Sequence[Hashable] | None = None
     curvature: Vector | None = None
     scale: float | None = None
+    solved: bool = True
 
     @property
     def gap_scale(self) -> float:
@@ -141,7 +145,10 @@ class Master(Protocol):
     """The restricted problem over the columns generated so far.
 
     A master may have ``descends = False``: its objective may rise, and a run ends with the last
-    round instead of the best.
+    round instead of the best. It may have an ``accuracy``, which the loop then sets before every
+    solve: the relative gap to which the restricted problem need be solved in the end (0: as well
+    as can be). Above 0 a master may answer sooner, with ``solved=False`` in its state, once it is
+    good enough to find columns.
     """
 
     def add(self, columns: Sequence[Column]) -> None:

@@ -45,6 +45,11 @@ class Limits:
             return StopReason.TIME, "the time limit was reached"
         return None
 
+    def last(self, columns: int, rounds: int) -> bool:
+        """Whether the round after so many will be the last, though it may find more columns."""
+        full = self.max_columns is not None and columns >= self.max_columns
+        return full or (self.max_rounds is not None and rounds + 1 >= self.max_rounds)
+
     def room(self, columns: int, wanted: int) -> int:
         """How many of the ``wanted`` columns there is room for, at least one."""
         return (
@@ -53,15 +58,21 @@ class Limits:
 
 
 def conclusion(turn: Round, priced: Priced, fresh: Sequence[Column], tol: float) -> Stop | None:
-    """What the search has shown; None where there are ``fresh`` columns to go on with."""
-    if priced.exact and not priced.columns:
+    """What the search has shown; None where there is something to go on with.
+
+    That is ``fresh`` columns, or a restricted problem that can be solved better.
+    """
+    nothing_found = priced.exact and not priced.columns
+    if turn.gap <= tol:
+        if nothing_found:
+            return StopReason.OPTIMAL, "no column prices out"
+        return StopReason.GAP, f"relative duality gap {turn.gap:.1e} ≤ {tol:g}"
+    if not (fresh or turn.state.solved):
+        return None
+    if nothing_found:
         if turn.objective == np.inf:
             return StopReason.INFEASIBLE, shortfall(turn)
-        if turn.gap <= tol:
-            return StopReason.OPTIMAL, "no column prices out"
         return StopReason.STALLED, _open_gap(turn, tol)
-    if turn.gap <= tol:
-        return StopReason.GAP, f"relative duality gap {turn.gap:.1e} ≤ {tol:g}"
     if not priced.columns:
         return StopReason.NO_COLUMN, "the pricer found no column; it is not exact"
     if not fresh:

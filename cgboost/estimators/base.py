@@ -106,17 +106,25 @@ class BaseEnsemble(BaseEstimator):
         """
         started = time.perf_counter()
         with _unchanged_on_failure(self):
-            self._check_parameters()
-            X, y = self._validated(X, y)
-            rows = self._usable(Rows.of(X, self._learn(y), sample_weight))
-            held = check_eval_set(self, eval_set)
-            if held is not None:
-                held = held[0], self._encode(held[1])
-            elif self.early_stopping:
-                rows, held = self._hold_out(rows)
-            self._keep(self._run_all(self._pool(rows), rows, held, started), rows)
-            self._warn()
+            rows, held = self._prepare(X, y, sample_weight, eval_set)
+            self._run_and_keep(self._pool(rows), rows, held, started)
         return self
+
+    def _prepare(
+        self, X: Any, y: Any, sample_weight: ArrayLike | None, eval_set: Any
+    ) -> tuple[Rows, Held | None]:
+        """Check everything that ``fit`` is given; the training rows and those held out."""
+        self._check_parameters()
+        X, y = self._validated(X, y)
+        rows = self._usable(Rows.of(X, self._learn(y), sample_weight))
+        held = check_eval_set(self, eval_set)
+        if held is not None:
+            return rows, (held[0], self._encode(held[1]))
+        return self._hold_out(rows) if self.early_stopping else (rows, None)
+
+    def _run_and_keep(self, pool: Any, rows: Rows, held: Held | None, started: float) -> None:
+        self._keep(self._run_all(pool, rows, held, started), rows)
+        self._warn()
 
     # ------------------------------------------------------------------ what a subclass says
 

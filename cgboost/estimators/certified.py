@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, MutableMapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from cgboost.columns import Column
 from cgboost.estimators.base import BaseEnsemble
 from cgboost.estimators.fitted import FittedRun
 from cgboost.estimators.parameters import check_count, check_number
@@ -18,8 +19,8 @@ from cgboost.estimators.tasks import Task, problem_of
 from cgboost.exceptions import TrivialModelWarning, warn_caller
 from cgboost.history import StopReason
 from cgboost.losses import SupportVectorLoss
-from cgboost.masters.support_vector import Offset
-from cgboost.protocols import Master, Pricer
+from cgboost.masters.support_vector import Offset, SupportVectorMaster
+from cgboost.protocols import Pricer
 
 DEFAULT_SHARE = 0.02
 """Columns a round as a share of the training rows, measured best at 1 to 2 %."""
@@ -65,7 +66,7 @@ class BaseBoost(BaseEnsemble):
         """What a solver must be able to solve: "lp" or "qp"."""
 
     @abstractmethod
-    def _master(self, loss: SupportVectorLoss) -> Master: ...
+    def _master(self, loss: SupportVectorLoss) -> SupportVectorMaster: ...
 
     @abstractmethod
     def _pricer(self, pool: Any) -> Pricer: ...
@@ -88,18 +89,25 @@ class BaseBoost(BaseEnsemble):
     def _limits(self) -> dict[str, Any]:
         return {"tol": self._tol, "max_columns": self.max_columns}
 
+    _carried: ClassVar[MutableMapping[int, Sequence[Column]] | None] = None
+    """By number of the run, columns that it starts with; then those it has. For paths alone."""
+
     def _tasks(self, pool: Any, rows: Rows) -> Iterator[Task]:
-        for target in self._targets(rows.y):
+        for number, target in enumerate(self._targets(rows.y)):
             problem = problem_of(target, rows.weights, self._output_labels)
             loss = self._loss(problem.target, problem.weights)
             default = problem.n_outputs * self._default_columns(len(rows.weights))
+            master = self._master(loss)
+            master.add((self._carried or {}).get(number, ()))
             yield Task(
-                self._master(loss),
+                master,
                 problem.pricer(lambda: self._pricer(pool)),
                 n_outputs=problem.n_outputs,
                 columns_per_round=self.columns_per_round or default,
                 level=_level_of(loss),
             )
+            if self._carried is not None:
+                self._carried[number] = master.used
 
     # ------------------------------------------------------------------ fitted attributes
 

@@ -6,17 +6,17 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from cgboost.estimators.certified import BaseBoost
 from cgboost.estimators.classification import Classification
 from cgboost.estimators.fitted import FittedRun
 from cgboost.estimators.parameters import check_choice, check_nu, check_number
+from cgboost.estimators.path import HasPath
 from cgboost.estimators.rows import Rows, Vector
 from cgboost.losses import SupportVectorLoss, hinge, nu_hinge
 from cgboost.masters.support_vector import Offset
 
 
 @dataclass(eq=False, repr=False)
-class HingeClassification(Classification, BaseBoost):
+class HingeClassification(Classification, HasPath):
     """Hinge loss; more than two classes are handled one against the rest."""
 
     C: float = field(default=1.0, kw_only=True)

@@ -19,9 +19,8 @@ from cgboost.estimators.rows import Held, Rows
 from cgboost.kernels import RBF, KernelLibrary, Linear, Polynomial, Precomputed
 from cgboost.losses import SupportVectorLoss
 from cgboost.masters import TwoNormMaster, one_norm_master
-from cgboost.masters.support_vector import Sign
+from cgboost.masters.support_vector import Sign, SupportVectorMaster
 from cgboost.pricing import KernelPool, StrataPricer
-from cgboost.protocols import Master
 
 
 @dataclass(eq=False, repr=False)
@@ -70,7 +69,7 @@ class BaseCGBoost(BaseBoost):
     def _program(self) -> str:
         return "lp" if self.penalty == "l1" else "qp"
 
-    def _master(self, loss: SupportVectorLoss) -> Master:
+    def _master(self, loss: SupportVectorLoss) -> SupportVectorMaster:
         # α ≥ 0 over a library closed under negation is the same problem as free α over the library
         sign: Sign = "free" if self._library.negation else self.coef
         kind = one_norm_master(loss) if self.penalty == "l1" else TwoNormMaster

@@ -28,11 +28,11 @@ from cgboost.estimators.parameters import check_choice, check_number, check_solv
 from cgboost.estimators.rows import Rows, Vector
 from cgboost.estimators.tube_loss import TubeRegression
 from cgboost.losses import SupportVectorLoss
-from cgboost.masters.support_vector import Offset
+from cgboost.masters.support_vector import Offset, SupportVectorMaster
 from cgboost.pricing.learners import LearnerPricer, check_learner
 from cgboost.pricing.strata import StrataPricer
 from cgboost.pricing.stumps import StumpPool
-from cgboost.protocols import Master, Pricer
+from cgboost.protocols import Pricer
 
 DEFAULT_MARGIN = 0.01
 """The margin that rows should have with formulation="nm"."""
@@ -88,8 +88,8 @@ class BaseLPBoost(BaseBoost):
     def _program(self) -> str:
         return self._formulation.program
 
-    def _master(self, loss: SupportVectorLoss) -> Master:
-        master: Master = self._formulation.master(
+    def _master(self, loss: SupportVectorLoss) -> SupportVectorMaster:
+        master: SupportVectorMaster = self._formulation.master(
             loss, self._settings, offset=self._offset, solver=self.solver
         )
         return master

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from cgboost.estimators.certified import BaseBoost
 from cgboost.estimators.fitted import FittedRun
 from cgboost.estimators.parameters import check_choice, check_nu, check_number
+from cgboost.estimators.path import HasPath
 from cgboost.estimators.regression import Regression
 from cgboost.estimators.rows import Rows, Vector
 from cgboost.losses import SupportVectorLoss, epsilon_insensitive, nu_insensitive
@@ -14,7 +14,7 @@ from cgboost.masters.support_vector import Offset
 
 
 @dataclass(eq=False, repr=False)
-class TubeRegression(Regression, BaseBoost):
+class TubeRegression(Regression, HasPath):
     """ε-insensitive loss, with ε given or learned."""
 
     epsilon: float = field(default=0.1, kw_only=True)

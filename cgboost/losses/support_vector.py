@@ -91,6 +91,20 @@ class SupportVectorLoss:
             curvature=None if self.curvature is None else self.curvature * curvature,
         )
 
+    def on_part(self, rows: NDArray[np.intp]) -> Self:
+        """The loss of some rows, at prices that make up for those left out.
+
+        Not for losses with a mass.
+        """
+        share = len(rows) / self.n_rows
+        return replace(
+            self,
+            target=self.target[rows],
+            lower=self.lower[rows] / share,
+            upper=self.upper[rows] / share,
+            curvature=None if self.curvature is None else self.curvature[rows] * share,
+        )
+
     @property
     def shrinks(self) -> bool:
         """Whether t·r is feasible for every feasible r and 0 ≤ t ≤ 1."""

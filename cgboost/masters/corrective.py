@@ -107,7 +107,7 @@ class CorrectiveMaster:
     def _refit(self, time_limit: float | None) -> Vector | None:
         """Set the coefficients; the pseudo-response where the loss has more than one at a kink."""
         everything = np.arange(self._store.count)
-        H = self._store.scaled(everything, np.arange(self.loss.n_rows)).T
+        H = self._store.scaled(everything, np.arange(self.loss.n_rows))
         response = None
         if isinstance(self.loss, SquaredError):
             scaled = self._least_squares(H)

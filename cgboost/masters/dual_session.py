@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 from cgboost.losses import SupportVectorLoss
 from cgboost.losses.sides import Indices, Vector
 from cgboost.masters.column_store import ColumnStore
+from cgboost.masters.live_dual import LiveDual
 from solvers import Program, Session, Solution, open_session
 
 OFFSET, LEVEL = -1, -2
@@ -63,7 +64,7 @@ class DualForm:
     offset: str = "none"
 
 
-class DualSession:
+class DualSession(LiveDual):
     """A session over some of the sides of a loss and some of the columns.
 
     Parameters
@@ -120,6 +121,11 @@ class DualSession:
         gone = np.isin(self.rows, columns)
         self._session.remove_rows(np.flatnonzero(gone))
         self.rows, self._row_signs = self.rows[~gone], self._row_signs[~gone]
+
+    def idle(self, coef: Vector) -> Indices:
+        """Columns in the session that are slack, at coefficients ``coef``."""
+        held = np.unique(self.rows[self.rows >= 0])
+        return held[coef[held] == 0.0]
 
     def thaw(self, sides: Indices) -> None:
         """Put sides into the session."""
@@ -246,7 +252,7 @@ class DualSession:
         direction = self._direction(sides)
         factor = direction * self.sides.sign[sides]
         real = np.flatnonzero(rows >= 0)
-        values = self.columns.scaled(rows[real], self.sides.row[sides])
+        values = self.columns.scaled(rows[real], self.sides.row[sides]).T
         matrix[np.ix_(real, places)] = values * factor * signs[real, None]
         offset = np.flatnonzero(rows == OFFSET)
         matrix[np.ix_(offset, places)] = factor * signs[offset, None]

@@ -25,6 +25,8 @@ from cgboost.losses import SupportVectorLoss
 from cgboost.losses.sides import Indices, Vector
 from cgboost.masters.column_store import ColumnStore
 from cgboost.masters.dual_session import DualForm, DualSession
+from cgboost.masters.interior_session import InteriorSession
+from cgboost.masters.live_dual import LiveDual
 from solvers import LimitError, Solution, SolverError, Status
 
 logger = logging.getLogger(__name__)
@@ -41,11 +43,17 @@ CALM = 2.0
 MOVEMENT_QUANTILE = 0.9
 """… as measured by this quantile of the movements."""
 
-LEAST_SHARE = 0.2
+LEAST_SHARE = 0.1
 """Sides and columns leave the session only in numbers of at least this share of it."""
 
-PARKING_ROUNDS = 4
+PARKING_ROUNDS = 2
 """Solves for which a column must be slack before it is parked."""
+
+LARGEST = 1e6
+"""Where an own method can go no further, so many coefficients may be handed to a backend."""
+
+REPEATS = 10
+"""A problem solved so many times without a new column is solved as well as it can be."""
 
 LEAST_RATE = 1e-3
 """Sides of a smaller rate may be inside their box and are never frozen."""
@@ -64,6 +72,8 @@ class DualPoint:
         Pseudo-response r, up to the solver's accuracy.
     rate : ndarray of shape (n_sides,)
         What one more unit of each side would add to the dual objective.
+    solved : bool
+        Whether solving again would not come nearer to the optimum.
     """
 
     coef: Vector
@@ -71,6 +81,7 @@ class DualPoint:
     output: Vector
     response: Vector
     rate: Vector
+    solved: bool = True
 
 
 class RestrictedDual:
@@ -84,38 +95,65 @@ class RestrictedDual:
     """
 
     def __init__(self, loss: SupportVectorLoss, form: DualForm, solver: str) -> None:
-        self.sides, self.form = loss.sides, form
+        self.loss, self.sides, self.form = loss, loss.sides, form
         self.columns = ColumnStore(loss.n_rows, centred=form.offset == "free")
-        self.session = DualSession(loss, self.columns, form, solver)
+        self._solver = solver
+        self.session: LiveDual
+        if solver == "auto" and InteriorSession.serves(loss, form):
+            self.session = InteriorSession(loss, self.columns, form)
+        else:
+            self.session = DualSession(loss, self.columns, form, solver)
         self._rate = self.sides.gain()  # at f = 0
         self._slack_for: Indices = np.zeros(0, dtype=np.intp)
+        self._repeats = 0
 
     def add(self, values: Vector) -> None:
         """Take in new columns, given as the rows of ``values``."""
         first = self.columns.count
+        self._repeats = 0
         self.columns.append(values)
         self._slack_for = np.append(self._slack_for, np.zeros(len(values), dtype=np.intp))
         self.session.outgrown()
         self._hold(np.arange(first, self.columns.count))
 
-    def solve(self, time_limit: float | None) -> DualPoint:
-        """Optimum over all sides and all columns taken in."""
+    def solve(self, time_limit: float | None, accuracy: float = 0.0) -> DualPoint:
+        """Optimum over all sides and all columns taken in, to a relative gap of ``accuracy``.
+
+        Above 0 an answer may come sooner, with ``solved`` false.
+        """
         deadline = None if time_limit is None else time.perf_counter() + time_limit
+        if self._repeats and self.session.solved and self._simplex_can:
+            self._open_backend()
+        self.session.aim(accuracy, again=self._repeats > 0)
+        self._repeats += 1
         while True:
             left = None if deadline is None else max(0.01, deadline - time.perf_counter())
             solution = self._solution(left)
             if solution is None:
                 continue
             point = self._point(solution)
-            if (wrong := self._wrongly_frozen(point.rate)).size:
-                self.session.thaw(wrong)
-            elif (violated := self._violated_parked(point)).size:
-                self._hold(violated)
-            else:
-                self._freeze_idle(point.rate)
-                self._park_idle(point)
+            if not self._must_solve_again(point):
                 self._rate = point.rate
                 return point
+
+    def _must_solve_again(self, point: DualPoint) -> bool:
+        """Bring back what is wrongly absent, or else take out what is idle.
+
+        It must be solved again if the absence costs more than the session leaves open anyway.
+        """
+        wrong, violated = self._wrongly_frozen(point.rate), self._violated_parked(point)
+        if not (wrong.size or violated.size):
+            self._freeze_idle(point.rate)
+            self._park_idle(point)
+            return False
+        cost = float(np.abs(point.rate[wrong]) @ self.sides.cap[wrong])
+        if violated.size:
+            excess = self._size(violated, point).max() - self._allowed(point)
+            cost += excess * abs(self.loss.linear_gain(point.response))
+            self._hold(violated)
+        if wrong.size:
+            self.session.thaw(wrong)
+        return self.session.gap == 0.0 or cost > self.session.gap
 
     @property
     def largest_entry(self) -> float:
@@ -138,6 +176,10 @@ class RestrictedDual:
         except SolverError as error:
             if error.status is Status.TIME_LIMIT:
                 raise
+            if not isinstance(self.session, DualSession):
+                logger.info("going on with a backend: %s", error)
+                self._open_backend()
+                return None
             if self._thaw_nearest() or self.session.shrink_unit():
                 return None
             inexact = error.solution if isinstance(error, LimitError) else None
@@ -146,13 +188,32 @@ class RestrictedDual:
             logger.info("going on from an inexact point: %s", error)
             return inexact
 
+    @property
+    def _simplex_can(self) -> bool:
+        """Whether what is in the session is a small enough problem to be passed to a backend."""
+        size = len(self.session.kept) * len(self.session.rows)
+        return not isinstance(self.session, DualSession) and size <= LARGEST
+
+    def _open_backend(self) -> None:
+        """A session with a solver behind it, over the sides and columns of the present one."""
+        before = self.session
+        self.session = DualSession(self.loss, self.columns, self.form, self._solver)
+        held = before.rows[before.rows >= 0]
+        if held.size:
+            self.session.outgrown()
+            self._hold(held)
+        if (absent := before.absent).size:
+            self.session.freeze(absent, before.at_cap[absent])
+
     def _point(self, solution: Solution) -> DualPoint:
         u = self.session.side_values(solution)
         coef, intercept, level = self.session.multipliers(solution)
         output = self.columns.combine(coef) + intercept
         rate = self.sides.rate(output) - level - self.sides.curvature * u
         shifted = intercept - self.columns.shift(coef)
-        return DualPoint(coef, shifted, output, self.sides.response(u), rate)
+        response = self.sides.response(u)
+        solved = (self.session.solved and not self._simplex_can) or self._repeats > REPEATS
+        return DualPoint(coef, shifted, output, response, rate, solved)
 
     # ------------------------------------------------------------------ working set of sides
 
@@ -199,22 +260,32 @@ class RestrictedDual:
         candidates = np.flatnonzero(parked)
         if not candidates.size:
             return candidates
-        allowed = 1.0 if self.form.budget is None else self._size(held, point).max(initial=0.0)
+        allowed = self._allowed(point)
         tolerance = SCORE_TOLERANCE * max(1.0, allowed)
         return candidates[self._size(candidates, point) > allowed + tolerance]
+
+    def _allowed(self, point: DualPoint) -> float:
+        """What a column may score: with a budget, as much as those in the session."""
+        if self.form.budget is None:
+            return 1.0
+        held = self.session.rows[self.session.rows >= 0]
+        return float(self._size(held, point).max(initial=0.0))
 
     def _size(self, columns: Indices, point: DualPoint) -> Vector:
         scores = self.columns.scores(columns, point.response)
         return np.abs(scores) if self.form.two_sided else scores
 
     def _park_idle(self, point: DualPoint) -> None:
+        """Park columns that have been slack for long; all that are, where columns are complete."""
         if self.form.quadratic:
             return
-        self._slack_for = np.where(point.coef == 0.0, self._slack_for + 1, 0)
-        held = np.unique(self.session.rows[self.session.rows >= 0])
-        idle = held[self._slack_for[held] >= PARKING_ROUNDS]
-        if len(idle) >= max(1.0, LEAST_SHARE * len(held)):
-            self.session.release(idle)
+        idle = self.session.idle(point.coef)
+        slack_for = np.zeros(self.columns.count, dtype=np.intp)
+        slack_for[idle] = self._slack_for[idle] + 1
+        self._slack_for = slack_for
+        parking = idle[slack_for[idle] >= PARKING_ROUNDS]
+        if len(parking) >= max(1.0, LEAST_SHARE * np.count_nonzero(self.session.rows >= 0)):
+            self.session.release(parking)
 
 
 def _is_usable(solution: Solution) -> bool:

@@ -83,8 +83,11 @@ class SmoothPrimal:
         """h·r of all columns, shape (n_columns,)."""
         return self.columns.scores(np.arange(self.columns.count), response)
 
-    def solve(self, time_limit: float | None) -> DualPoint:
-        """Newton steps from the last solution until the gap is closed or nothing gets better."""
+    def solve(self, time_limit: float | None, accuracy: float = 0.0) -> DualPoint:
+        """Newton steps from the last solution until the gap is closed or nothing gets better.
+
+        However small an ``accuracy`` would do, they end where they can go no further.
+        """
         deadline = None if time_limit is None else time.perf_counter() + time_limit
         output = self._output()
         for _ in range(STEPS):
@@ -143,7 +146,7 @@ class SmoothPrimal:
         free = np.flatnonzero(bending > 0)
         weights, rows = bending[free], sides.row[free]
         factors = np.ones((len(free), len(places) + 1))
-        factors[:, :-1] = self.columns.scaled(places, rows).T * self.columns.scales[places]
+        factors[:, :-1] = self.columns.scaled(places, rows) * self.columns.scales[places]
         factors *= sides.sign[free, None]
         mean = weights @ factors / (weights.sum() or 1.0)
         centred = factors - mean

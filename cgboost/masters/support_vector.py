@@ -70,6 +70,7 @@ class SupportVectorMaster(ABC):
         self.two_sided = coef == "free"
         self.offset = offset
         self.columns: list[Column] = []
+        self.accuracy = 0.0
         self._best: DualPoint | None = None
         self._setbacks = 0
         self._unit = _mean_price(loss) if loss.chooses_margin else 1.0
@@ -84,8 +85,15 @@ class SupportVectorMaster(ABC):
                     f"{self.loss.n_rows} rows"
                 )
         if columns:
-            self._dual.add(np.stack([column.values for column in columns]).astype(np.float64))
+            self._dual.add([column.values for column in columns])
             self.columns.extend(columns)
+
+    @property
+    def used(self) -> list[Column]:
+        """The columns with a nonzero coefficient in the last answer."""
+        if self._best is None:
+            return []
+        return [self.columns[j] for j in np.flatnonzero(self._best.coef)]
 
     def solve(self, *, time_limit: float | None = None) -> MasterState:
         """Re-optimise the restricted problem.
@@ -98,7 +106,8 @@ class SupportVectorMaster(ABC):
         scale = self._scale(objective)
         if self._best is not None and objective > (least := self._objective(self._best)):
             point = self._after_setback(point, serious=objective > least + LEVEL * scale)
-            objective = self._objective(point)
+            objective = least
+            scale = self._scale(objective)
         else:
             self._setbacks = 0
         self._best = point
@@ -114,6 +123,7 @@ class SupportVectorMaster(ABC):
             slack=self.loss.slack(point.output),
             entry=self._entry(objective, response),
             scale=scale,
+            solved=point.solved,
         )
 
     @abstractmethod
@@ -179,11 +189,11 @@ class SupportVectorMaster(ABC):
             )
         coef = np.zeros(len(point.coef))
         coef[: len(self._best.coef)] = self._best.coef
-        return replace(self._best, coef=coef, response=point.response)
+        return replace(self._best, coef=coef, response=point.response, solved=point.solved)
 
     def _point(self, time_limit: float | None) -> DualPoint:
         try:
-            point = self._dual.solve(time_limit)
+            point = self._dual.solve(time_limit, self.accuracy)
         except SolverError as error:
             if isinstance(error, LimitError) and error.status is Status.TIME_LIMIT:
                 raise MasterError(str(error), timed_out=True) from error

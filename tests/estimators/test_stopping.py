@@ -256,6 +256,8 @@ def failing_solver(monkeypatch, error, *, after):
     return at_round(after, lambda: armed.__setitem__(0, True))
 
 
+BACKENDS = {"l1": "highs", "l2": "piqp"}
+
 FAILURES = {
     "time": solvers.LimitError("toy: out of time after 7 s", status=solvers.Status.TIME_LIMIT),
     "iterations": solvers.LimitError("toy: 99 iterations", status=solvers.Status.ITERATION_LIMIT),
@@ -269,10 +271,11 @@ FAILURES = {
 def test_a_solver_that_fails_midway_leaves_the_last_good_round(monkeypatch, penalty, kind):
     """The model of the rounds before is kept; the warning carries the solver's own words."""
     X, y = two_classes()
-    whole = classifier(penalty=penalty, **ONE_BY_ONE).fit(X, y)
+    options = {"penalty": penalty, "solver": BACKENDS[penalty]} | ONE_BY_ONE
+    whole = classifier(**options).fit(X, y)
     breaking = failing_solver(monkeypatch, FAILURES[kind], after=3)
     with pytest.warns(ConvergenceWarning, match=str(FAILURES[kind])):
-        model = classifier(penalty=penalty, callbacks=[breaking], **ONE_BY_ONE).fit(X, y)
+        model = classifier(callbacks=[breaking], **options).fit(X, y)
     assert model.stop_reason_ == ("time" if kind == "time" else "master_failed")
     assert (model.best_round_, model.converged_) == (3, False)
     assert_is_stage(whole, model, X)
@@ -283,7 +286,7 @@ def test_ctrl_c_inside_the_solver_keeps_the_last_complete_round(monkeypatch):
     X, y = two_classes()
     interrupted = solvers.InterruptedSolveError("toy: interrupted", "toy", "interrupted", None)
     breaking = failing_solver(monkeypatch, interrupted, after=3)
-    model = classifier(callbacks=[breaking], **ONE_BY_ONE)
+    model = classifier(callbacks=[breaking], solver="highs", **ONE_BY_ONE)
     with pytest.warns(ConvergenceWarning, match="interrupted: Ctrl-C"):
         model.fit(X, y)
     assert (model.stop_reason_, model.best_round_) == ("interrupted", 3)
@@ -293,7 +296,7 @@ def test_a_solver_that_never_works_leaves_nothing(monkeypatch):
     """A failure in the first round raises with the solver's words, and nothing is fitted."""
     X, y = two_classes()
     failing_solver(monkeypatch, FAILURES["failure"], after=None)
-    model = classifier()
+    model = classifier(solver="highs")
     with pytest.raises(MasterError, match="the factorisation broke down"):
         model.fit(X, y)
     with pytest.raises(NotFittedError):
@@ -305,7 +308,7 @@ def test_the_warning_points_at_the_caller(monkeypatch):
     X, y = two_classes()
     breaking = failing_solver(monkeypatch, FAILURES["failure"], after=1)
     with pytest.warns(ConvergenceWarning) as caught:
-        classifier(callbacks=[breaking]).fit(X, y)
+        classifier(callbacks=[breaking], solver="highs").fit(X, y)
     [warning] = [w for w in caught if w.category is ConvergenceWarning]
     assert warning.filename == __file__
 

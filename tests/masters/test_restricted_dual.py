@@ -44,19 +44,24 @@ def counts(monkeypatch: pytest.MonkeyPatch) -> dict[str, int]:
     return counted
 
 
+BACKENDS = {"l1": "highs", "l2": "piqp"}
+
+
+@pytest.mark.parametrize("own", [True, False], ids=["own method", "backend"])
 @pytest.mark.parametrize("formulation", FORMULATIONS, ids=str)
 @settings(max_examples=8, deadline=None)
 @given(seed=st.integers(0, 10**6), columns_per_round=st.sampled_from([1, 3]))
 def test_eager_working_sets_reach_the_full_optimum(
-    formulation: Formulation, seed: int, columns_per_round: int
+    formulation: Formulation, own: bool, seed: int, columns_per_round: int
 ) -> None:
     """With every idle row frozen and every slack column parked at once, the optimum is the same."""
+    solver = "auto" if own else BACKENDS[formulation.penalty]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(restricted_dual, "CALM", 0.0)
         patch.setattr(restricted_dual, "LEAST_SHARE", 0.0)
         patch.setattr(restricted_dual, "PARKING_ROUNDS", 1)
         problem = random_problem(seed)
-        master = formulation.master(problem.loss(formulation))
+        master = formulation.master(problem.loss(formulation), solver)
         pricer = FeaturePricer(problem.H)
         result = ColumnGeneration(
             master, pricer, tol=1e-8, columns_per_round=columns_per_round
@@ -70,7 +75,8 @@ def test_the_working_sets_are_really_used(counts: dict[str, int]) -> None:
     """Sides are frozen and thawed on the way, also where the kept ones cannot meet the rows."""
     for formulation in FORMULATIONS:
         problem = random_problem(4)
-        master = formulation.master(problem.loss(formulation))
+        solver = BACKENDS[formulation.penalty]
+        master = formulation.master(problem.loss(formulation), solver)
         ColumnGeneration(master, FeaturePricer(problem.H), tol=1e-8, columns_per_round=2).run()
     assert min(counts[name] for name in ("thaw", "freeze", "_thaw_nearest")) > 10
 
@@ -80,7 +86,7 @@ def test_idle_columns_leave_the_session_and_stay_in_the_answer(eager: None) -> N
     rng = np.random.default_rng(1)
     H = rng.normal(size=(60, 8)) @ rng.normal(size=(8, 40))
     labels = np.where(H[:, 0] + H[:, 1] + rng.normal(size=60) > 0, 1.0, -1.0)
-    master = Formulation("hinge", "l1", "free", "free").master(hinge(labels, np.ones(60)))
+    master = Formulation("hinge", "l1", "free", "free").master(hinge(labels, np.ones(60)), "highs")
     result = ColumnGeneration(master, FeaturePricer(H), tol=1e-8, columns_per_round=5).run()
     session = master._dual.session
     held = session.rows[session.rows >= 0]

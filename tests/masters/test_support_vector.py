@@ -136,7 +136,7 @@ def test_columns_of_any_scale_are_solved() -> None:
 def test_a_failing_first_solve_is_a_master_error_with_the_solvers_words() -> None:
     """Without any good round the solver's failure reaches the caller, named."""
     problem = random_problem(1)
-    master = FORMULATIONS[0].master(problem.loss(FORMULATIONS[0]))
+    master = FORMULATIONS[0].master(problem.loss(FORMULATIONS[0]), solver="highs")
 
     class Broken:
         def __getattr__(self, name: str) -> object:

@@ -1,0 +1,353 @@
+"""A restricted dual kept for the interior point method: which sides and columns take part.
+
+It stands where a :class:`~cgboost.masters.dual_session.DualSession` may stand, without a solver
+behind it. Sides and columns come and go with their part of the last iterate, and every solve goes
+on from there. It is solved to a fraction of the gap that was open at its start: a restricted
+problem need not be solved better than its columns are good.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cgboost.losses import SupportVectorLoss
+from cgboost.losses.sides import Indices, Vector
+from cgboost.masters.column_store import ColumnStore
+from cgboost.masters.dual_session import OFFSET, DualForm
+from cgboost.masters.interior_point import BoxedDual, InteriorStep, Iterate
+from cgboost.masters.live_dual import LiveDual
+from solvers import LimitError, SolverFailure, Status
+
+SHARE = 0.05
+"""Share of the gap open at the start of a solve at which it may end …"""
+
+AGAIN = 0.01
+"""What is left of that each time that the same problem is to be solved better …"""
+
+FINEST = 1e-9
+"""… but no finer than this, relative to the objective …"""
+
+COARSEST = 0.1
+"""… and no coarser than this."""
+
+STEPS = 100
+"""Interior point steps in one solve."""
+
+TIDYING = 0.5
+"""Share of the gap that tidying up may cost."""
+
+CAUTION = (1.0, 0.1, 0.01)
+"""How small what is set to 0 must be, in turn."""
+
+DIVERGENCE = 1e4
+"""A gap that grows by this factor shows that there is no solution."""
+
+TINY = 1e-300
+"""Stands for 0 where it divides."""
+
+NEARLY = 1e-7
+"""A relative gap that is good enough where the target cannot be reached."""
+
+NO_BETTER = 15
+"""Steps without a smaller gap after which a solve ends where it is."""
+
+START = 0.5
+"""Sides start at this share of their caps."""
+
+FAR = 0.9
+"""New columns of a larger score start at this share of their limit."""
+
+
+@dataclass(frozen=True)
+class InteriorPoint:
+    """Where a solve has ended.
+
+    Attributes
+    ----------
+    x : ndarray of shape (n_kept,)
+        Values of the sides in the session.
+    row_duals : ndarray of shape (n_rows,)
+        Coefficients of the (scaled) columns in the session.
+    """
+
+    x: Vector
+    row_duals: Vector
+
+
+class InteriorSession(LiveDual):
+    """A restricted dual over some of the sides of a loss and some of the columns.
+
+    Parameters
+    ----------
+    loss : SupportVectorLoss
+        With finite prices and no mass.
+    columns : ColumnStore
+    form : DualForm
+        Of the 1-norm, without a budget.
+    """
+
+    def __init__(self, loss: SupportVectorLoss, columns: ColumnStore, form: DualForm) -> None:
+        self.sides, self.columns, self.form = loss.sides, columns, form
+        self.at_cap = np.zeros(len(self.sides), dtype=bool)
+        self.kept: Indices = np.arange(len(self.sides))
+        self.rows: Indices = np.zeros(0, dtype=np.intp)  # -> column, or OFFSET
+        self.gap = 0.0
+        self.solved = False
+        self._mu, self._target = 1.0, FINEST
+        self._data: BoxedDual | None = None
+        if form.offset != "none":
+            self.rows = np.array([OFFSET])
+        self._start_anew()
+
+    @staticmethod
+    def serves(loss: SupportVectorLoss, form: DualForm) -> bool:
+        """Whether it can hold such a problem."""
+        return (
+            not form.quadratic
+            and form.budget is None
+            and loss.mass is None
+            and (bool(np.isfinite(loss.sides.cap).all()))
+        )
+
+    # ------------------------------------------------------------------ what is in the session
+
+    @property
+    def absent(self) -> Indices:
+        """The sides that are frozen."""
+        frozen = np.ones(len(self.sides), dtype=bool)
+        frozen[self.kept] = False
+        return np.flatnonzero(frozen)
+
+    def hold(self, columns: Indices) -> None:
+        """Put columns (or OFFSET, alone) into the session."""
+        self.rows, self._data = np.append(self.rows, columns), None
+        data, at = self._problem(), self._at
+        nothing, limit = np.zeros(len(columns)), data.limit[len(at.coef) :]
+        s = np.clip(data.scores(at.u)[len(at.coef) :], -FAR * limit, FAR * limit)
+        at.coef, at.s = np.append(at.coef, nothing), np.append(at.s, s)
+        at.below, at.above = np.append(at.below, nothing), np.append(at.above, nothing)
+
+    def release(self, columns: Indices) -> None:
+        """Take columns out."""
+        stay = ~np.isin(self.rows, columns)
+        self.rows, self._data, at = self.rows[stay], None, self._at
+        at.coef, at.s, at.below, at.above = (
+            values[stay] for values in (at.coef, at.s, at.below, at.above)
+        )
+
+    def thaw(self, sides: Indices) -> None:
+        """Put sides into the session, near the end at which they were frozen."""
+        at, cap = self._at, self.sides.cap[sides]
+        rate = self._rate(sides)
+        low, high = _multipliers(rate, self._mu / float(cap.mean()))
+        inside = np.minimum(self._mu / np.where(self.at_cap[sides], high, low), 0.1 * cap)
+        u = np.where(self.at_cap[sides], cap - inside, inside)
+        self.at_cap[sides] = False
+        self.kept, self._data = np.append(self.kept, sides), None
+        at.u, at.low, at.high = (
+            np.append(old, new) for old, new in ((at.u, u), (at.low, low), (at.high, high))
+        )
+
+    def freeze(self, sides: Indices, at_cap: NDArray[np.bool_]) -> None:
+        """Take sides out of the session and leave them at 0 or at their cap."""
+        self.at_cap[sides] = at_cap
+        stay = ~np.isin(self.kept, sides)
+        self.kept, self._data, at = self.kept[stay], None, self._at
+        at.u, at.low, at.high = (values[stay] for values in (at.u, at.low, at.high))
+
+    # ------------------------------------------------------------------ solving
+
+    def aim(self, accuracy: float, *, again: bool) -> None:
+        """Set the gap to solve to: a share of what is open, but no less than is asked for."""
+        if accuracy == 0.0:
+            self._target = FINEST
+        elif again:
+            self._target = max(FINEST, AGAIN * self._target)
+        else:
+            opened = SHARE * self._opened() / self._scale()
+            self._target = max(FINEST, accuracy, min(COARSEST, opened))
+
+    def solve(self, time_limit: float | None) -> InteriorPoint:
+        """Go on from the last iterate until the gap is a fraction of what new columns have opened.
+
+        Where that fails, which it may since the sides in the session may be too few to meet the
+        rows, all sides come back and it starts anew.
+
+        Raises
+        ------
+        LimitError
+            If the time is over.
+        SolverFailure
+            If that leads nowhere either.
+        """
+        deadline = None if time_limit is None else time.perf_counter() + time_limit
+        if not (len(self.kept) and self._attempt(deadline)):
+            self._start_anew()
+            if not (self._attempt(deadline) or self.gap <= NEARLY * self._scale()):
+                raise SolverFailure("the interior point method made no progress")
+        return InteriorPoint(self._sides_at_ends(), self._few_coefficients())
+
+    def _attempt(self, deadline: float | None) -> bool:
+        """One descent to the target; False if it came to nothing."""
+        data, at = self._problem(), self._at
+        pairs = max(1, 2 * (len(at.u) + len(at.coef)))
+        opened = max(self._opened(), self._target * self._scale())
+        if not self.at_cap.any() and not self.sides.base.any():
+            at.shrink(data)
+        at.recentre(data, opened / pairs)
+        reached = self._descend(data, at, deadline)
+        self._mu = self.gap / pairs
+        return reached
+
+    def _opened(self) -> float:
+        """The duality gap at the iterate, made feasible."""
+        data, at = self._problem(), self._at
+        return max(0.0, data.objective(at.coef, at.u) - data.bound(at.u))
+
+    def _descend(self, data: BoxedDual, at: Iterate, deadline: float | None) -> bool:
+        """Steps to the target, or as near as they lead; False if they lead nowhere."""
+        least, since = np.inf, 0
+        self.solved = True
+        for _ in range(STEPS):
+            step = InteriorStep(data, at)
+            self.gap = at.complementarity(data) + step.infeasibility
+            if self.gap <= self._target * self._scale():
+                self.solved = self._target <= FINEST
+                return True
+            if not self.gap <= DIVERGENCE * least:
+                return False
+            least, since = (self.gap, 0) if self.gap < 0.9 * least else (least, since + 1)
+            if since > NO_BETTER or not step.take():
+                break
+            if deadline is not None and time.perf_counter() > deadline:
+                raise LimitError(
+                    "the interior point method ran out of time", status=Status.TIME_LIMIT
+                )
+        return self.gap <= 10.0 * self._target * self._scale()
+
+    def _start_anew(self) -> None:
+        """All sides in the session, well inside their box, and coefficients of 0."""
+        sides = self.sides
+        self.at_cap[:] = False
+        self.kept, self._data = np.arange(len(sides)), None
+        data, gain = self._problem(), sides.gain()
+        u = START * sides.cap
+        if self.form.offset == "free":
+            above, below = u[sides.sign > 0].sum(), u[sides.sign < 0].sum()
+            if above > 0 and below > 0:
+                u = u * np.where(sides.sign > 0, min(1.0, below / above), min(1.0, above / below))
+        low, high = _multipliers(gain, float(np.abs(gain).mean()))
+        nothing = np.zeros(len(self.rows))
+        self._at = Iterate(u, low, high, nothing, data.scores(u), nothing, nothing)
+        self._at.shrink(data)
+
+    def side_values(self, point: InteriorPoint) -> Vector:
+        """Value u of every side, kept or frozen."""
+        u = np.where(self.at_cap, self.sides.cap, 0.0)
+        u[self.kept] = np.clip(point.x, 0.0, self.sides.cap[self.kept])
+        return u
+
+    def multipliers(self, point: InteriorPoint) -> tuple[Vector, float, float]:
+        """Coefficients of all columns, the offset, and the level 0."""
+        held = self.rows >= 0
+        coef = np.zeros(self.columns.count)
+        coef[self.rows[held]] = point.row_duals[held] / self.columns.scales[self.rows[held]]
+        if not self.form.two_sided:
+            np.maximum(coef, 0.0, out=coef)
+        return coef, float(point.row_duals[~held].sum()), 0.0
+
+    def idle(self, coef: Vector) -> Indices:
+        """Columns in the session that seem to be slack, at coefficients ``coef``."""
+        seems = self._importance() < CAUTION[1]
+        return self.rows[seems & (self.rows >= 0)]
+
+    def _importance(self) -> Vector:
+        """Of every column in the session: far above 1 where it is used, far below where not.
+
+        Of |α| and limit − |s| one is 0 at the optimum; both are measured by their size elsewhere.
+        """
+        data, at = self._problem(), self._at
+        charged = data.limit > 0
+        if not at.coef[charged].any():
+            return np.ones(len(at.coef))
+        share = np.abs(at.coef) * data.limit / (np.abs(at.coef[charged]) @ data.limit[charged])
+        slack = 1.0 - np.abs(at.s) / np.where(charged, data.limit, 1.0)
+        return np.where(charged, share * np.count_nonzero(charged) / np.maximum(slack, TINY), 1.0)
+
+    def _few_coefficients(self) -> Vector:
+        """The coefficients, with those at 0 that will be 0 at the optimum.
+
+        That is believed where it costs no more than is open anyway.
+        """
+        data, at, importance = self._problem(), self._at, self._importance()
+        allowed = data.objective(at.coef, at.u) + max(TIDYING * self.gap, FINEST * self._scale())
+        for caution in CAUTION:
+            coef = np.where(importance < caution, 0.0, at.coef)
+            if data.objective(coef, at.u) <= allowed:
+                return coef
+        return at.coef
+
+    def _sides_at_ends(self) -> Vector:
+        """The side values, with those at 0 or at their cap that will be there at the optimum."""
+        data, at = self._problem(), self._at
+        if not len(at.u):
+            return at.u
+        typical = float(np.mean(at.low + at.high))
+        least = data.bound(at.u) - max(TIDYING * self.gap, FINEST * self._scale())
+        for caution in CAUTION:
+            u = np.where(at.u < caution * at.low / typical * data.cap, 0.0, at.u)
+            u = np.where(data.cap - at.u < caution * at.high / typical * data.cap, data.cap, u)
+            if data.bound(u) >= least:
+                return u
+        return at.u
+
+    def _scale(self) -> float:
+        data, at = self._problem(), self._at
+        return max(1.0, abs(data.objective(at.coef, at.u) + data.frozen_gain))
+
+    # ------------------------------------------------------------------ data
+
+    def _problem(self) -> BoxedDual:
+        if self._data is None:
+            self._data = self._gathered()
+        return self._data
+
+    def _gathered(self) -> BoxedDual:
+        sides, kept, rows = self.sides, self.kept, self.rows
+        lines, place = np.unique(sides.row[kept], return_inverse=True)
+        frozen = sides.response(np.where(self.at_cap, sides.cap, 0.0))
+        real = rows >= 0
+        block, constant = np.ones((len(lines), len(rows))), np.full(len(rows), frozen.sum())
+        block[:, real] = self.columns.scaled(rows[real], lines)
+        scales = np.ones(len(rows))
+        scales[real] = self.columns.scales[rows[real]]
+        constant[real] = self.columns.scores(rows[real], frozen) / scales[real]
+        charged = real | (self.form.offset == "penalized")
+        return BoxedDual(
+            block=block,
+            place=place,
+            sign=sides.sign[kept],
+            gain=sides.gain()[kept],
+            cap=sides.cap[kept],
+            curvature=sides.curvature[kept],
+            constant=constant,
+            limit=np.where(charged, 1.0 / scales, 0.0),
+            two_sided=~real | self.form.two_sided,
+            frozen_gain=float((sides.gain() * sides.cap)[self.at_cap].sum()),
+        )
+
+    def _rate(self, sides: Indices) -> Vector:
+        """Rates of some sides, in the session or not, at the present coefficients."""
+        coef, intercept, _ = self.multipliers(InteriorPoint(self._at.u, self._at.coef))
+        output = self.columns.combine(coef) + intercept
+        return self.sides.rate(output)[sides]
+
+
+def _multipliers(rate: Vector, least: float) -> tuple[Vector, Vector]:
+    """Multipliers z₀, z₁ ≥ least with z₁ − z₀ = rate."""
+    low, high = np.maximum(-rate, 0.0), np.maximum(rate, 0.0)
+    return low + least, high + least

@@ -1,0 +1,82 @@
+"""Regularisation paths: the models of separate fits, for less."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+from cgboost import CGBoostClassifier, CGBoostRegressor, LPBoostClassifier
+from tests.estimators.data import classifier, curve, regressor, three_classes, two_classes
+
+C_VALUES = [3.0, 0.1, 1.0, 10.0]
+
+
+@pytest.mark.parametrize(
+    ("model", "data"),
+    [
+        (classifier(tol=1e-8), two_classes()),
+        (classifier(tol=1e-8), three_classes()),
+        (classifier(penalty="l2", tol=1e-6), two_classes()),
+        (regressor(tol=1e-8), curve()),
+        (LPBoostClassifier(tol=1e-8), two_classes()),
+    ],
+    ids=["l1", "l1 multi-class", "l2", "regression", "stumps"],
+)
+def test_models_are_those_of_separate_fits(model, data):
+    """Each model of a path has the objective of a fit of its own, in the order of C_values."""
+    X, y = data
+    path = model.path(X, y, C_VALUES)
+    for C, fitted in zip(C_VALUES, path.models, strict=True):
+        alone = clone(model).set_params(C=C).fit(X, y)
+        assert fitted.C == C
+        assert fitted.converged_
+        assert fitted.objective_ == pytest.approx(alone.objective_, rel=3 * model.tol)
+    np.testing.assert_array_equal(path.C_values, C_VALUES)
+    assert path.table()["n_columns"].tolist() == [m.n_columns_ for m in path.models]
+
+
+def test_later_models_need_fewer_rounds():
+    """A model that starts from another's columns generates fewer of its own."""
+    X, y = two_classes()
+    model = classifier(tol=1e-8, columns_per_round=1)
+    path = model.path(X, y, [1.0, 1.5])
+    alone = clone(model).set_params(C=1.5).fit(X, y)
+    assert path.models[1].n_iter_ < alone.n_iter_
+    assert path.models[1].history_["columns"][0] > 0
+
+
+def test_the_best_model_is_that_of_the_best_score():
+    """Scores are those of the eval_set; the best model has the highest, the sparsest of equals."""
+    X, y = two_classes()
+    mixed = np.random.default_rng(0).permutation(len(y))
+    train, held = mixed[: len(y) // 2], mixed[len(y) // 2 :]
+    path = classifier().path(X[train], y[train], C_VALUES, eval_set=(X[held], y[held]))
+    scores = [model.score(X[held], y[held]) for model in path.models]
+    np.testing.assert_allclose(path.scores, scores)
+    best = [C for C, score in zip(C_VALUES, scores, strict=True) if score == max(scores)]
+    assert min(best) == path.best.C
+    assert "validation_error" in path.best.history_
+
+
+def test_the_estimator_itself_is_left_as_it_is():
+    """A path neither fits the estimator nor changes what it was fitted to."""
+    X, y = two_classes()
+    model = classifier(C=2.0).fit(X, y)
+    before = model.decision_function(X)
+    model.path(X, y, [0.5])
+    assert model.C == 2.0
+    np.testing.assert_array_equal(model.decision_function(X), before)
+
+
+def test_bad_input():
+    """What cannot be a path is named."""
+    X, y = two_classes()
+    with pytest.raises(ValueError, match="at least one value"):
+        CGBoostClassifier().path(X, y, [])
+    with pytest.raises(ValueError, match="C_values"):
+        CGBoostClassifier().path(X, y, [1.0, -1.0])
+    with pytest.raises(ValueError, match="nu=0.5"):
+        CGBoostRegressor(nu=0.5).path(X, y, [1.0])
+    with pytest.raises(ValueError, match="eval_set"):
+        _ = classifier().path(X, y, [1.0]).best
