@@ -30,6 +30,7 @@ from cgboost.generation import ColumnGeneration
 from cgboost.history import Result
 from cgboost.losses import hinge
 from cgboost.masters import OneNormMaster
+from cgboost.masters.linear_program import VERTICES
 from cgboost.masters.support_vector import Offset, Sign
 from cgboost.pricing.features import FeaturePricer
 
@@ -199,7 +200,7 @@ def reweight(
                 hinge(np.where(labels == label, 1.0, -1.0), weights),
                 coef=coef,
                 offset=offset,
-                solver=solver,
+                solver=VERTICES if solver == "auto" else solver,
             ),
             FeaturePricer(votes[:, k]),
             tol=tol,

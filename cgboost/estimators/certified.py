@@ -71,6 +71,10 @@ class BaseBoost(BaseEnsemble):
     @abstractmethod
     def _pricer(self, pool: Any) -> Pricer: ...
 
+    def _first_columns(self, pool: Any, loss: SupportVectorLoss) -> Sequence[Column]:
+        """Columns that a run starts with."""
+        return ()
+
     def _default_columns(self, n_rows: int) -> int:
         return max(1, round(DEFAULT_SHARE * n_rows))
 
@@ -98,7 +102,8 @@ class BaseBoost(BaseEnsemble):
             loss = self._loss(problem.target, problem.weights)
             default = problem.n_outputs * self._default_columns(len(rows.weights))
             master = self._master(loss)
-            master.add((self._carried or {}).get(number, ()))
+            carried = (self._carried or {}).get(number)
+            master.add(self._first_columns(pool, loss) if carried is None else carried)
             yield Task(
                 master,
                 problem.pricer(lambda: self._pricer(pool)),

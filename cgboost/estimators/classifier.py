@@ -47,8 +47,8 @@ class CGBoostClassifier(HingeClassification, BaseCGBoost):
         columns a round and prefers the first kernels of the library; "full" is usually faster
         where kernel columns are cheap (see docs/mnist.md).
     columns_per_round : int or None
-        Most columns generated in a round. None: 2 % of the training rows; 1 is the algorithm of
-        the paper to the letter.
+        Most columns generated in a round. None: 2 % of the training rows, at most 400; 1 is the
+        algorithm of the paper to the letter.
     max_columns : int or None
         Stop at this many generated columns (per class, with more than two).
     tol : float, default=1e-4
@@ -69,7 +69,12 @@ class CGBoostClassifier(HingeClassification, BaseCGBoost):
     n_iter_no_change : int, default=10
         Rounds without a better score before early stopping stops.
     cache_size : float, default=1000
-        Megabytes for kernel columns; what does not fit is computed again when it is scored.
+        Megabytes for all that pricing holds of the kernel columns; what does not fit is computed
+        again when it is scored.
+    executor : Executor, concurrent.futures.Executor or None
+        Where pricing passes run: a :class:`~cgboost.executors.ThreadExecutor`, any executor of
+        ``concurrent.futures``, ``DaskExecutor(client)``. None: on as many threads as linear algebra
+        may use.
     callbacks : list of callables or None
         Each is called with every :class:`~cgboost.history.Round`; a true return value stops
         (with more than two classes: that class).

@@ -12,15 +12,21 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from cgboost.columns import Column
 from cgboost.estimators.certified import BaseBoost
 from cgboost.estimators.fitted import FittedOutput, FittedRun, Table
 from cgboost.estimators.parameters import check_choice, check_number, check_solver
 from cgboost.estimators.rows import Held, Rows
+from cgboost.executors import as_executor
+from cgboost.first_guess import first_columns
 from cgboost.kernels import RBF, KernelLibrary, Linear, Polynomial, Precomputed
 from cgboost.losses import SupportVectorLoss
 from cgboost.masters import TwoNormMaster, one_norm_master
 from cgboost.masters.support_vector import Sign, SupportVectorMaster
 from cgboost.pricing import KernelPool, StrataPricer
+
+MOST_COLUMNS = 400
+"""Columns a round at most: with many rows a share of them would be too many."""
 
 
 @dataclass(eq=False, repr=False)
@@ -32,6 +38,7 @@ class BaseCGBoost(BaseBoost):
     coef: Literal["free", "nonneg"] = field(default="free", kw_only=True)
     priority: Literal["full", "stratified"] = field(default="stratified", kw_only=True)
     cache_size: float = field(default=1000.0, kw_only=True)
+    executor: Any = field(default=None, kw_only=True)
 
     _default_library: ClassVar[KernelLibrary] = KernelLibrary(
         {"linear": Linear(), "quadratic": Polynomial(2), "rbf": RBF()}
@@ -46,6 +53,7 @@ class BaseCGBoost(BaseBoost):
         check_choice("coef", self.coef, ("free", "nonneg"))
         check_choice("priority", self.priority, ("full", "stratified"))
         check_number("cache_size", self.cache_size, at_least=0)
+        as_executor(self.executor)
 
     def _hold_out(self, rows: Rows) -> tuple[Rows, Held]:
         if any(isinstance(kernel, Precomputed) for kernel in self._library.kernels.values()):
@@ -75,8 +83,17 @@ class BaseCGBoost(BaseBoost):
         kind = one_norm_master(loss) if self.penalty == "l1" else TwoNormMaster
         return kind(loss, coef=sign, offset=self._offset, solver=self.solver)
 
+    def _first_columns(self, pool: KernelPool, loss: SupportVectorLoss) -> Sequence[Column]:
+        """With many rows, those that a part of the rows makes use of."""
+        if self.penalty == "l2" or loss.mass is not None or self.max_columns is not None:
+            return ()
+        return first_columns(pool, loss, self._master)
+
     def _pool(self, rows: Rows) -> KernelPool:
-        return KernelPool(self._library, rows.X, cache_size=self.cache_size)
+        return KernelPool(self._library, rows.X, cache_size=self.cache_size, executor=self.executor)
+
+    def _default_columns(self, n_rows: int) -> int:
+        return min(MOST_COLUMNS, super()._default_columns(n_rows))
 
     def _pricer(self, pool: KernelPool) -> StrataPricer:
         return StrataPricer(pool, priority=self.priority, tol=self._tol)

@@ -28,6 +28,7 @@ from cgboost.estimators.parameters import check_choice, check_number, check_solv
 from cgboost.estimators.rows import Rows, Vector
 from cgboost.estimators.tube_loss import TubeRegression
 from cgboost.losses import SupportVectorLoss
+from cgboost.masters.linear_program import VERTICES
 from cgboost.masters.support_vector import Offset, SupportVectorMaster
 from cgboost.pricing.learners import LearnerPricer, check_learner
 from cgboost.pricing.strata import StrataPricer
@@ -89,8 +90,9 @@ class BaseLPBoost(BaseBoost):
         return self._formulation.program
 
     def _master(self, loss: SupportVectorLoss) -> SupportVectorMaster:
+        solver = VERTICES if self.solver == "auto" and self._program == "lp" else self.solver
         master: SupportVectorMaster = self._formulation.master(
-            loss, self._settings, offset=self._offset, solver=self.solver
+            loss, self._settings, offset=self._offset, solver=solver
         )
         return master
 

@@ -35,7 +35,7 @@ class CGBoostOutlierDetector(NoveltyDetection, BaseCGBoost):
     early_stopping : bool, default=False
         As in :class:`CGBoostClassifier`, but only with an ``eval_set`` that has outliers.
     priority, columns_per_round, max_columns, tol, time_limit, solver, validation_fraction, \
-n_iter_no_change, cache_size, callbacks, verbose, random_state
+n_iter_no_change, cache_size, executor, callbacks, verbose, random_state
         As in :class:`CGBoostClassifier`.
 
     Attributes

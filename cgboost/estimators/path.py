@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import clone
 
 from cgboost.estimators.certified import BaseBoost
 from cgboost.estimators.parameters import check_number
@@ -103,7 +102,7 @@ class HasPath(BaseBoost):
             check_number("C_values", C, above=0)
         if getattr(self, "nu", None) is not None:
             raise ValueError(f"a path is over C, but nu={self.nu!r} is given in its place")
-        prepared = clone(self)
+        prepared = copy.copy(self)
         rows, held = prepared._prepare(X, y, sample_weight, eval_set)
         pool = prepared._pool(rows)
         carried: dict[int, Sequence[Any]] = {}

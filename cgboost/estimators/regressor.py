@@ -30,7 +30,8 @@ class CGBoostRegressor(TubeRegression, BaseCGBoost):
         Let the model choose ε: at most this share of the rows (by weight) lies outside the tube,
         at least this share outside or on its border. In (0, 1]; ``epsilon`` is then not used.
     C, penalty, coef, offset, priority, columns_per_round, max_columns, tol, time_limit, solver, \
-early_stopping, validation_fraction, n_iter_no_change, cache_size, callbacks, verbose, random_state
+early_stopping, validation_fraction, n_iter_no_change, cache_size, executor, callbacks, \
+verbose, random_state
         As in :class:`CGBoostClassifier`; early stopping watches the mean absolute error.
 
     Attributes

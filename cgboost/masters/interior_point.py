@@ -89,13 +89,12 @@ class BoxedDual:
         """The scores s = Hᵀr + constant."""
         return self.by_row(self.sign * u) @ self.block + self.constant
 
-    def rate(self, coef: Vector, u: Vector) -> Vector:
-        """What one more unit of each side would add."""
-        return self.gain - self.sign * (self.block @ coef)[self.place] - self.curvature * u
+    def rate(self, coef: Vector) -> Vector:
+        """What the first unit of each side would add."""
+        return self.gain - self.sign * (self.block @ coef)[self.place]
 
-    def objective(self, coef: Vector, u: Vector) -> float:
-        """Primal objective of the restricted problem."""
-        rate = self.rate(coef, np.zeros(1))
+    def objective(self, coef: Vector, rate: Vector) -> float:
+        """Primal objective of the restricted problem, at coefficients of this rate."""
         best = self.cap * np.maximum(rate, 0.0)
         if self.curvature.any():
             at = np.clip(rate / np.maximum(self.curvature, 1e-300), 0.0, self.cap)
@@ -205,17 +204,21 @@ class InteriorStep:
     ----------
     infeasibility : float
         What the residuals are worth in the objective.
+    objective : float
+        Primal objective.
     """
 
     def __init__(self, data: BoxedDual, at: Iterate) -> None:
         self.data, self.at = data, at
         self._slacks, self._duals = at.slacks(data), at.duals
-        self._side_residual = data.rate(at.coef, at.u) + at.low - at.high
+        rate = data.rate(at.coef)
+        self._side_residual = rate - data.curvature * at.u + at.low - at.high
         self._coef_residual = at.coef + at.below - at.above
         self._score_residual = at.s - data.scores(at.u)
         self.infeasibility = float(
             abs(at.coef @ self._score_residual) + abs(at.u @ self._side_residual)
         )
+        self.objective = data.objective(at.coef, rate)
 
     def take(self) -> bool:
         """Move the iterate; False if it could not be moved."""
@@ -317,6 +320,7 @@ class InteriorStep:
 
 
 def _to_zero(values: Vector, move: Vector) -> float:
-    """How often ``move`` can be added before a value reaches 0."""
-    falling = move < 0
-    return float(np.min(values[falling] / -move[falling], initial=np.inf))
+    """How often ``move`` can be added before a value reaches 0; values of 0 have no move."""
+    rates = np.divide(move, values, out=np.zeros(len(values)), where=values > 0)
+    fastest = float(np.min(rates, initial=0.0))
+    return -1.0 / fastest if fastest < 0 else np.inf

@@ -97,7 +97,7 @@ class InteriorSession(LiveDual):
         self.rows: Indices = np.zeros(0, dtype=np.intp)  # -> column, or OFFSET
         self.gap = 0.0
         self.solved = False
-        self._mu, self._target = 1.0, FINEST
+        self._mu, self._target, self._reached = 1.0, FINEST, np.inf
         self._data: BoxedDual | None = None
         if form.offset != "none":
             self.rows = np.array([OFFSET])
@@ -168,8 +168,10 @@ class InteriorSession(LiveDual):
         elif again:
             self._target = max(FINEST, AGAIN * self._target)
         else:
-            opened = SHARE * self._opened() / self._scale()
-            self._target = max(FINEST, accuracy, min(COARSEST, opened))
+            objective = self._objective(self._at.coef)
+            opened = max(0.0, objective - self._problem().bound(self._at.u))
+            share = SHARE * opened / self._scale(objective)
+            self._target = max(FINEST, accuracy, min(COARSEST, share))
 
     def solve(self, time_limit: float | None) -> InteriorPoint:
         """Go on from the last iterate until the gap is a fraction of what new columns have opened.
@@ -187,7 +189,7 @@ class InteriorSession(LiveDual):
         deadline = None if time_limit is None else time.perf_counter() + time_limit
         if not (len(self.kept) and self._attempt(deadline)):
             self._start_anew()
-            if not (self._attempt(deadline) or self.gap <= NEARLY * self._scale()):
+            if not (self._attempt(deadline) or self._reached < NEARLY):
                 raise SolverFailure("the interior point method made no progress")
         return InteriorPoint(self._sides_at_ends(), self._few_coefficients())
 
@@ -195,7 +197,8 @@ class InteriorSession(LiveDual):
         """One descent to the target; False if it came to nothing."""
         data, at = self._problem(), self._at
         pairs = max(1, 2 * (len(at.u) + len(at.coef)))
-        opened = max(self._opened(), self._target * self._scale())
+        objective = self._objective(at.coef)
+        opened = max(objective - data.bound(at.u), self._target * self._scale(objective))
         if not self.at_cap.any() and not self.sides.base.any():
             at.shrink(data)
         at.recentre(data, opened / pairs)
@@ -203,10 +206,12 @@ class InteriorSession(LiveDual):
         self._mu = self.gap / pairs
         return reached
 
-    def _opened(self) -> float:
-        """The duality gap at the iterate, made feasible."""
-        data, at = self._problem(), self._at
-        return max(0.0, data.objective(at.coef, at.u) - data.bound(at.u))
+    def _objective(self, coef: Vector) -> float:
+        data = self._problem()
+        return data.objective(coef, data.rate(coef))
+
+    def _scale(self, objective: float) -> float:
+        return max(1.0, abs(objective + self._problem().frozen_gain))
 
     def _descend(self, data: BoxedDual, at: Iterate, deadline: float | None) -> bool:
         """Steps to the target, or as near as they lead; False if they lead nowhere."""
@@ -215,7 +220,8 @@ class InteriorSession(LiveDual):
         for _ in range(STEPS):
             step = InteriorStep(data, at)
             self.gap = at.complementarity(data) + step.infeasibility
-            if self.gap <= self._target * self._scale():
+            self._reached = self.gap / self._scale(step.objective)
+            if self._reached <= self._target:
                 self.solved = self._target <= FINEST
                 return True
             if not self.gap <= DIVERGENCE * least:
@@ -227,7 +233,7 @@ class InteriorSession(LiveDual):
                 raise LimitError(
                     "the interior point method ran out of time", status=Status.TIME_LIMIT
                 )
-        return self.gap <= 10.0 * self._target * self._scale()
+        return self._reached <= 10.0 * self._target
 
     def _start_anew(self) -> None:
         """All sides in the session, well inside their box, and coefficients of 0."""
@@ -283,11 +289,12 @@ class InteriorSession(LiveDual):
 
         That is believed where it costs no more than is open anyway.
         """
-        data, at, importance = self._problem(), self._at, self._importance()
-        allowed = data.objective(at.coef, at.u) + max(TIDYING * self.gap, FINEST * self._scale())
+        at, importance = self._at, self._importance()
+        objective = self._objective(at.coef)
+        allowed = objective + max(TIDYING * self.gap, FINEST * self._scale(objective))
         for caution in CAUTION:
             coef = np.where(importance < caution, 0.0, at.coef)
-            if data.objective(coef, at.u) <= allowed:
+            if self._objective(coef) <= allowed:
                 return coef
         return at.coef
 
@@ -297,17 +304,14 @@ class InteriorSession(LiveDual):
         if not len(at.u):
             return at.u
         typical = float(np.mean(at.low + at.high))
-        least = data.bound(at.u) - max(TIDYING * self.gap, FINEST * self._scale())
+        bound = data.bound(at.u)
+        least = bound - max(TIDYING * self.gap, FINEST * self._scale(bound))
         for caution in CAUTION:
             u = np.where(at.u < caution * at.low / typical * data.cap, 0.0, at.u)
             u = np.where(data.cap - at.u < caution * at.high / typical * data.cap, data.cap, u)
             if data.bound(u) >= least:
                 return u
         return at.u
-
-    def _scale(self) -> float:
-        data, at = self._problem(), self._at
-        return max(1.0, abs(data.objective(at.coef, at.u) + data.frozen_gain))
 
     # ------------------------------------------------------------------ data
 

@@ -17,6 +17,9 @@ from cgboost.protocols import MasterState, Priced
 
 Vector = NDArray[np.float64]
 
+VERTICES = "highs"
+"""The solver for columns that repeat each other: of many optima a simplex finds a sparse one."""
+
 FEASIBILITY = 1e-9
 """Scores this close to 1 count as priced out."""
 

@@ -21,9 +21,10 @@ from cgboost.pricing.kernels import KernelPool, KernelPricer
 from cgboost.pricing.learners import LearnerPricer
 from cgboost.pricing.lines import LinePool, LinePricer
 from cgboost.pricing.partial import PartialPricing
+from cgboost.pricing.pools import ColumnPool
 from cgboost.pricing.screening import ScreenedPricer
 from cgboost.pricing.sequence import PricerSequence
-from cgboost.pricing.strata import ColumnPool, StrataPricer
+from cgboost.pricing.strata import StrataPricer
 from cgboost.pricing.stumps import StumpPool, StumpPricer
 from cgboost.pricing.trees import TreePricer
 

@@ -1,57 +1,35 @@
-"""Kernel libraries as pools of columns, with a cache of Gram columns.
+"""Kernel libraries as pools of columns: exact pricing by structure, within a budget of memory.
 
-A column K(·, x_j) is computed when it is first needed and kept while the memory budget lasts; what
-does not fit is computed again in blocks whenever it is scored. The pool outlives one run of the
-loop: one-vs-rest classes share it.
+A pass over the columns K_p(·, x_j) of all kernels p and training rows j needs K_p(·, x_j)·r.
+
+* Only what has changed in r since the last pass is priced, if that has fewer nonzeros than r.
+* A linear kernel takes X(Xᵀr), a quadratic one its matrix of moments, where that is cheaper.
+* Other kernels take blocks of kernel values, from one matrix product for all of them.
+* Rows of kernel values are kept while memory lasts, those that were needed last.
+* Scores of a float32 pool are off by a known bound, which the certificate takes into account. Where
+  that bound hides the gap, the pool goes on in float64.
+
+The pool outlives one run of the loop: one-vs-rest classes share it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from concurrent import futures
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cgboost.columns import Column
-from cgboost.exceptions import KernelScaleWarning, warn_caller
-from cgboost.kernels import Kernel, KernelLibrary, Matrix, kernel_values
+from cgboost.executors import Executor, as_executor
+from cgboost.kernels import KernelLibrary, Matrix
+from cgboost.kernels.hypotheses import KernelFamily, KernelHypothesis
+from cgboost.pricing.found import Found, Query
+from cgboost.pricing.gram_blocks import KernelData
+from cgboost.pricing.kernel_sample import KernelSample
+from cgboost.pricing.kernel_scores import KernelScores
 from cgboost.pricing.strata import Indices, Priority, StrataPricer, Vector
-
-BLOCK = 256
-"""Gram columns computed or scored at a time."""
-
-SCALE_RATIO = 1e6
-"""Column norms of two kernels may differ by this factor before a warning is given."""
-
-SCALE_ADVICE = (
-    "Scale the features first (sklearn.preprocessing.StandardScaler, or to [0, 1]), or normalise "
-    'the kernels: library=KernelLibrary({"linear": Linear(), "quadratic": Polynomial(2), "rbf": '
-    "RBF()}, normalize=True), with the kernels that you use."
-)
-
-
-@dataclass(frozen=True)
-class KernelFamily:
-    """One named kernel; evaluates its hypotheses together."""
-
-    name: str
-    kernel: Kernel
-
-    def outputs(self, X: Matrix, hypotheses: Sequence[KernelHypothesis]) -> Matrix:
-        """Kernel values of the rows of X with the centres, shape (len(X), n_hypotheses)."""
-        centres = np.stack([hypothesis.centre for hypothesis in hypotheses])
-        return kernel_values(self.name, self.kernel, X, centres)
-
-
-@dataclass(frozen=True, eq=False)
-class KernelHypothesis:
-    """h(x) = k(x, centre), with the training row the centre came from."""
-
-    family: KernelFamily
-    row: int
-    centre: NDArray[Any]
 
 
 class KernelPool:
@@ -61,9 +39,17 @@ class KernelPool:
     ----------
     library : KernelLibrary
     X : ndarray of shape (n_rows, n_features)
-        Training rows. Columns are computed and kept in its dtype; scores add up in float64.
+        Training rows. Columns have its dtype; scores add up in float64.
     cache_size : float, default=1000
-        Megabytes for Gram columns.
+        Megabytes for all that the pool holds: kept kernel values, blocks in the making, scores. A
+        block for each thread is always there.
+    block_size : int, default=1024
+        Rows and centres of a block of kernel values.
+    executor : Executor or concurrent.futures.Executor, optional
+        Where passes run (:mod:`cgboost.executors`); by default on as many threads as linear algebra
+        may use. Kernel values are kept between passes only where the executor shares this
+        process's memory. With ``cache_size=0`` scores have the same bits wherever they are
+        computed.
 
     Warns
     -----
@@ -71,14 +57,25 @@ class KernelPool:
         If the column norms of two kernels differ by more than 1e6.
     """
 
-    def __init__(self, library: KernelLibrary, X: Matrix, *, cache_size: float = 1000.0) -> None:
+    def __init__(
+        self,
+        library: KernelLibrary,
+        X: Matrix,
+        *,
+        cache_size: float = 1000.0,
+        block_size: int = 1024,
+        executor: Executor | futures.Executor | None = None,
+    ) -> None:
+        if block_size < 1:
+            raise ValueError(f"block_size must be at least 1, got {block_size!r}")
         self.X = X
         self.strata = library.names
         self.families = [KernelFamily(name, k) for name, k in library.fit(X).items()]
-        self._cache = _ColumnCache(
-            n_rows=len(X), sizes=[len(X)] * len(library), dtype=X.dtype, megabytes=cache_size
-        )
-        self._warn_about_scales()
+        kernels = [family.kernel for family in self.families]
+        self._data = KernelData(X, self.strata, kernels, block_size)
+        sample = KernelSample(self._data)
+        sample.warn_about_scales()
+        self._scores = KernelScores(self._data, sample.symmetric, as_executor(executor), cache_size)
 
     def size(self, stratum: int) -> int:
         """Number of training rows."""
@@ -88,65 +85,70 @@ class KernelPool:
         """Column j is centred on training row j."""
         return np.arange(len(self.X))
 
+    @property
+    def rounds_columns(self) -> bool:
+        """Whether columns have fewer digits than scores."""
+        return self._data.dtype != np.float64
+
+    def search(self, strata: Sequence[int], indices: Indices | None, query: Query) -> Found:
+        """What the columns ``indices`` (ascending; None: all) of some strata show."""
+        return self._scores.search(strata, indices, query)
+
+    def scores(self, stratum: int, indices: Indices | None, response: Vector) -> Vector:
+        """r·K(·, x_j) for the wanted j, shape (n_wanted,)."""
+        return self._scores.scores(stratum, indices, response)
+
     def column(self, stratum: int, index: int) -> Column:
         """The column K(·, x_index) of one kernel."""
+        return self.columns([stratum], [index])[0]
+
+    def columns(self, strata: Sequence[int], indices: Sequence[int]) -> list[Column]:
+        """Columns of several kernels; those with the same centre share its products."""
+        if not len(indices):
+            return []
+        values = self.values_on(np.asarray(strata), np.asarray(indices), None)
+        return [
+            self._column(int(stratum), int(index), own)
+            for stratum, index, own in zip(strata, indices, values, strict=True)
+        ]
+
+    def _column(self, stratum: int, index: int, values: NDArray[Any]) -> Column:
         family = self.families[stratum]
         centre = family.kernel.centres(self.X, slice(index, index + 1))[0]
         return Column(
-            values=self.values(stratum, np.array([index]))[0],
+            values=values,
             key=(family.name, index),
             hypothesis=KernelHypothesis(family, index, np.array(centre)),
             stratum=family.name,
         )
 
-    def scores(self, stratum: int, indices: Indices | None, response: Vector) -> Vector:
-        """r·K(·, x_j) for the wanted j, shape (n_wanted,)."""
-        wanted = np.arange(len(self.X)) if indices is None else indices
-        scores = np.empty(len(wanted))
-        self._fill(stratum, wanted)
-        slots = self._cache.slots(stratum, wanted)
-        cached = np.flatnonzero(slots >= 0)
-        scores[cached] = self._cache.dot(slots[cached], response)
-        missing = np.flatnonzero(slots < 0)
-        support = np.flatnonzero(response)
-        for block in _blocks(missing):
-            values = self._compute(stratum, wanted[block], support)
-            scores[block] = values.astype(np.float64) @ response[support]
-        return scores
-
     def values(self, stratum: int, indices: Indices) -> Matrix:
-        """Columns as rows of an array, from the cache where they are in it."""
-        slots = self._cache.slots(stratum, indices)
-        if (slots >= 0).all():
-            return self._cache.store[slots]
-        return self._compute(stratum, indices, slice(None))
+        """Columns as rows of an array, shape (n_wanted, n_rows)."""
+        return self.values_on(np.full(len(indices), stratum), indices, None)
 
-    def _fill(self, stratum: int, wanted: Indices) -> None:
-        missing = wanted[self._cache.slots(stratum, wanted) < 0]
-        for block in _blocks(missing[: self._cache.free]):
-            self._cache.put(stratum, block, self._compute(stratum, block, slice(None)))
+    def values_on(self, strata: Indices, indices: Indices, rows: Indices | None) -> Matrix:
+        """Columns, of any strata, on some training rows, as the rows of an array.
 
-    def _compute(self, stratum: int, indices: Indices, rows: Any) -> Matrix:
-        family = self.families[stratum]
-        centres = family.kernel.centres(self.X, indices)
-        values = kernel_values(family.name, family.kernel, self.X[rows], centres)
-        return values.T.astype(self.X.dtype, copy=False)
-
-    def _warn_about_scales(self) -> None:
-        sample = np.unique(np.linspace(0, len(self.X) - 1, 8).astype(np.intp))
-        norms = {}
-        for stratum, name in enumerate(self.strata):
-            self._fill(stratum, sample)
-            values = self.values(stratum, sample).astype(np.float64)
-            norms[name] = float(np.median(np.linalg.norm(values, axis=1)))
-        positive = [norm for norm in norms.values() if norm > 0]
-        if positive and max(positive) > SCALE_RATIO * min(positive):
-            sizes = ", ".join(f"{name} {norm:.1e}" for name, norm in norms.items())
-            warn_caller(
-                f"column norms differ by more than {SCALE_RATIO:.0e} between kernels ({sizes}): "
-                f"the penalty then decides by scale alone. {SCALE_ADVICE}",
-                KernelScaleWarning,
+        On all rows (None) they are computed in float64, or taken from memory, and then rounded:
+        with float32 rows, the columns of the master are then as exact as float32 can be.
+        """
+        n_rows = len(self.X) if rows is None else len(rows)
+        values = np.empty((len(indices), n_rows), dtype=self._data.dtype)
+        missing = np.zeros(len(indices), dtype=bool)
+        for stratum in np.unique(strata):
+            own = np.flatnonzero(strata == stratum)
+            kept = self._scores.kept(int(stratum), indices[own])
+            if kept is None:
+                missing[own] = True
+            else:
+                values[own] = kept if rows is None else kept[:, rows]
+        if missing.all():
+            return self._data.columns(strata, indices, rows, exactly=rows is None)
+        if missing.any():
+            values[missing] = self._data.columns(
+                strata[missing], indices[missing], rows, exactly=rows is None
             )
+        return values
 
 
 class KernelPricer(StrataPricer):
@@ -160,43 +162,7 @@ class KernelPricer(StrataPricer):
         priority: Priority = "full",
         tol: float = 1e-4,
         cache_size: float = 1000.0,
+        executor: Executor | futures.Executor | None = None,
     ) -> None:
-        super().__init__(KernelPool(library, X, cache_size=cache_size), priority=priority, tol=tol)
-
-
-class _ColumnCache:
-    """Columns as rows of one array, filled in the order in which they are first needed."""
-
-    def __init__(self, *, n_rows: int, sizes: list[int], dtype: Any, megabytes: float) -> None:
-        affordable = int(megabytes * 2**20 / max(1, n_rows * np.dtype(dtype).itemsize))
-        # the pages of an empty array cost nothing until they are written
-        self.store: Matrix = np.empty((min(sum(sizes), affordable), n_rows), dtype=dtype)
-        self._slot_of = [np.full(size, -1, dtype=np.intp) for size in sizes]
-        self._used = 0
-
-    @property
-    def free(self) -> int:
-        return len(self.store) - self._used
-
-    def slots(self, stratum: int, indices: Indices) -> Indices:
-        return self._slot_of[stratum][indices]
-
-    def put(self, stratum: int, indices: Indices, values: Matrix) -> None:
-        slots = np.arange(self._used, self._used + len(indices))
-        self.store[slots[0] : slots[0] + len(slots)] = values
-        self._slot_of[stratum][indices] = slots
-        self._used += len(slots)
-
-    def dot(self, slots: Indices, response: Vector) -> Vector:
-        """store[slots] @ response, added up in float64; contiguous slots are not copied."""
-        result = np.empty(len(slots))
-        for block in _blocks(np.argsort(slots)):
-            first, last = slots[block[0]], slots[block[-1]]
-            whole = last - first + 1 == len(block)
-            rows = self.store[first : last + 1] if whole else self.store[slots[block]]
-            result[block] = rows.astype(np.float64, copy=False) @ response
-        return result
-
-
-def _blocks(indices: Indices) -> list[Indices]:
-    return [indices[start : start + BLOCK] for start in range(0, len(indices), BLOCK)]
+        pool = KernelPool(library, X, cache_size=cache_size, executor=executor)
+        super().__init__(pool, priority=priority, tol=tol)

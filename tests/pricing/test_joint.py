@@ -103,7 +103,7 @@ def test_columns_are_new_and_the_best_comes_first(state: MasterState) -> None:
     excess = state.rule.excess(np.array(scores))
     open_ = [v @ state.pseudo_response for key, v in family.items() if key not in held]
     assert excess[0] == pytest.approx(state.rule.excess(np.array(open_)).max())
-    assert (np.diff(excess) <= 0).all()
+    assert (np.diff(excess) <= 1e-9 * excess[0]).all()  # equal ones come in any order
     assert (excess > 0).all()
     assert 1 <= len(priced.columns) <= 6
     for column in priced.columns:

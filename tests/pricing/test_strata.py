@@ -14,7 +14,7 @@ from cgboost.masters import OneNormMaster, TwoNormMaster
 from cgboost.masters.linear_program import OneNormEntry
 from cgboost.pricing import FeaturePricer, KernelPool, StrataPricer
 from cgboost.pricing.strata import CANDIDATES
-from cgboost.protocols import MasterState
+from tests.pricing import states
 
 LIBRARY = KernelLibrary(
     {"linear": Linear(), "quadratic": Polynomial(2), "rbf": RBF()}, normalize=True
@@ -22,17 +22,8 @@ LIBRARY = KernelLibrary(
 
 
 def state_of(response: np.ndarray, *, slack: np.ndarray | None = None, two_sided: bool = True):
-    """A state that has nothing but a pseudo-response and error points."""
-    return MasterState(
-        columns=(),
-        coef=np.zeros(0),
-        intercept=0.0,
-        output=np.zeros(len(response)),
-        pseudo_response=response,
-        objective=1.0,
-        slack=np.zeros(len(response)) if slack is None else slack,
-        entry=OneNormEntry(two_sided),
-    )
+    """A state of a master with a 1-norm."""
+    return states.state_of(response, OneNormEntry(two_sided), slack)
 
 
 @settings(max_examples=30, deadline=None)
@@ -90,7 +81,7 @@ def test_the_next_kernel_comes_only_when_the_earlier_have_nothing() -> None:
 
 
 def test_nothing_found_is_a_certificate_and_counts_every_column_once() -> None:
-    """The certifying pass scores all columns, including those of error points, exactly once."""
+    """The certifying pass counts all columns, including those of error points, exactly once."""
     X = np.random.default_rng(3).normal(size=(20, 3))
     slack = np.ones(20)
     priced = StrataPricer(KernelPool(LIBRARY, X), priority="stratified").price(

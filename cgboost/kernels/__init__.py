@@ -1,0 +1,28 @@
+"""Kernels and libraries of kernels; ``base.py`` says what a kernel may tell of its structure."""
+
+from cgboost.kernels.base import Kernel, KernelFunction, ProductKernel, squared_norms
+from cgboost.kernels.checks import checked_values, kernel_values
+from cgboost.kernels.composite import Normalized, Sum
+from cgboost.kernels.expansions import Expansion, Matrix
+from cgboost.kernels.given import FunctionKernel, Precomputed
+from cgboost.kernels.library import KernelLibrary
+from cgboost.kernels.products import RBF, Linear, Polynomial
+
+__all__ = [
+    "Kernel",
+    "ProductKernel",
+    "Linear",
+    "Polynomial",
+    "RBF",
+    "Precomputed",
+    "FunctionKernel",
+    "Sum",
+    "Normalized",
+    "KernelLibrary",
+    "Expansion",
+    "Matrix",
+    "KernelFunction",
+    "squared_norms",
+    "kernel_values",
+    "checked_values",
+]

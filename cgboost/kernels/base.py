@@ -1,0 +1,228 @@
+"""What every kernel is, and what it may tell about its structure.
+
+A kernel is a function k(X, Z) of two sets of rows with values of shape (len(X), len(Z)). It need
+not be positive semi-definite: CG-Boost uses each K(·, x_j) as a column, nothing more ([B] section
+2.3). [B] is Bi, Zhang, Bennett, *Column-Generation Boosting Methods for Mixture of Kernels*, KDD
+2004.
+
+Two structures make a kernel cheap, and both are optional:
+
+* values that follow from inner products (``of_products``): all such kernels of a library share one
+  matrix product;
+* weighted sums Σ_j w_j k(x, z_j) that need no kernel values at all (``expansion``).
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cgboost.exceptions import KernelError
+from cgboost.kernels.expansions import Expansion, Matrix, Vector, as_floats, float_dtype
+
+Norms = NDArray[np.floating[Any]]
+KernelFunction = Callable[[Matrix, Matrix], Matrix]
+
+CHUNK = 2**16
+"""Kernel values that are made from products at a time: few enough for a processor's cache."""
+
+
+def squared_norms(X: Matrix) -> Norms:
+    """‖x‖² of every row, shape (len(X),), in the precision of X."""
+    return cast(Norms, np.einsum("ij,ij->i", X, X, dtype=float_dtype(X)))
+
+
+class Kernel(ABC):
+    """A kernel k(x, z); add kernels and multiply them by numbers to get composite ones.
+
+    A kernel of one's own needs ``__call__`` alone. One whose values follow from inner products is
+    a :class:`ProductKernel`.
+    """
+
+    @abstractmethod
+    def __call__(self, X: Matrix, Z: Matrix) -> Matrix:
+        """Kernel values of every row of X with every centre in Z, shape (len(X), len(Z))."""
+
+    def fit(self, X: Matrix) -> Kernel:
+        """A kernel with its data-dependent parameters set from the training rows."""
+        return self
+
+    def diagonal(self, X: Matrix) -> Norms:
+        """k(x, x) of every row, shape (len(X),)."""
+        return np.array([self(X[i : i + 1], X[i : i + 1])[0, 0] for i in range(len(X))])
+
+    def centres(self, X: Matrix, rows: Any) -> Matrix:
+        """What stands for training rows ``rows`` as centres: by default the rows themselves."""
+        return X[rows]
+
+    # ------------------------------------------------------------------ inner products
+
+    @property
+    def of_products(self) -> bool:
+        """Whether k(x, z) is a function of x·z, ‖x‖² and ‖z‖² alone."""
+        return False
+
+    def from_products(
+        self, products: Matrix, x_norms: Norms, z_norms: Norms, out: Matrix | None = None
+    ) -> Matrix:
+        """Kernel values from inner products, for kernels that are ``of_products``.
+
+        Parameters
+        ----------
+        products : ndarray of shape (n_rows, n_centres)
+            X Zᵀ; it is not changed unless it is ``out``.
+        x_norms, z_norms : ndarray of shape (n_rows,) and (n_centres,)
+            Squared norms of the rows, as :func:`squared_norms` makes them.
+        out : ndarray of shape (n_rows, n_centres), optional
+            Where to put the values; it may be ``products``.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_centres)
+            ``out``, or a new array of the dtype of ``products``.
+        """
+        values = np.empty_like(products) if out is None else out
+        for rows in _chunks(products):
+            self.fill(values[rows], products[rows], x_norms[rows], z_norms)
+        return values
+
+    def sum_from_products(
+        self, products: Matrix, x_norms: Norms, z_norms: Norms, weights: Vector
+    ) -> Vector:
+        """Σ_j w_j k(x, z_j) from inner products, for kernels that are ``of_products``.
+
+        Parameters
+        ----------
+        products, x_norms, z_norms
+            As in :meth:`from_products`.
+        weights : ndarray of shape (n_centres,)
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            Added up in float64; no matrix of kernel values is made.
+        """
+        total = np.empty(len(products))
+        for rows in _chunks(products):
+            values = np.empty_like(products[rows])
+            self.fill(values, products[rows], x_norms[rows], z_norms)
+            total[rows] = values.astype(np.float64, copy=False) @ weights
+        return total
+
+    def diagonal_from_norms(self, norms: Norms) -> Norms:
+        """k(x, x) from ‖x‖², shape (n_rows,), for kernels that are ``of_products``."""
+        raise self._no_products()
+
+    def fill(self, out: Matrix, products: Matrix, x_norms: Norms, z_norms: Norms) -> None:
+        """Put the values of a few rows into ``out``: the work of ``from_products``."""
+        raise self._no_products()
+
+    def _no_products(self) -> KernelError:
+        return KernelError(f"{self} has no values from inner products: call it with X and Z")
+
+    # ------------------------------------------------------------------ weighted sums
+
+    def expansion(
+        self, centres: Matrix, weights: Vector, n_rows: int | None = None
+    ) -> Expansion | None:
+        """The function Σ_j w_j k(x, z_j) without its centres, where that pays.
+
+        Kernels are symmetric: with coefficients as weights it is a prediction, with a
+        pseudo-response over training rows it gives the scores of all columns.
+
+        Parameters
+        ----------
+        centres : ndarray of shape (n_centres, n_features)
+        weights : ndarray of shape (n_centres,)
+        n_rows : int, optional
+            Number of rows that it will be evaluated on; by default as many as there are centres.
+
+        Returns
+        -------
+        Expansion or None
+            None where the kernel has no such structure, or where it takes more operations than
+            the kernel values would.
+        """
+        n_centres, n_features = centres.shape
+        rows = n_centres if n_rows is None else n_rows
+        if self.expansion_cost(n_centres, n_features, rows) > rows * n_centres * n_features:
+            return None
+        return self.expanded(centres, weights)
+
+    def expansion_cost(self, n_centres: int, n_features: int, n_rows: int) -> float:
+        """Multiplications to make an expansion and evaluate it on ``n_rows``; inf: there is none.
+
+        Kernel values from a product of their own take n_rows·n_centres·n_features.
+        """
+        return math.inf
+
+    def expanded(self, centres: Matrix, weights: Vector) -> Expansion:
+        """The expansion, whether it pays or not, of a kernel with a finite ``expansion_cost``."""
+        raise KernelError(f"{self} has no expansion: sum its values")
+
+    # ------------------------------------------------------------------ composites
+
+    def __add__(self, other: object) -> Kernel:
+        if not isinstance(other, Kernel):
+            return NotImplemented
+        return _sum([*_terms(self), *_terms(other)])
+
+    def __mul__(self, weight: float) -> Kernel:
+        if isinstance(weight, bool) or not isinstance(weight, (int, float, np.number)):
+            return NotImplemented
+        return _sum([(float(weight) * own, kernel) for own, kernel in _terms(self)])
+
+    __rmul__ = __mul__
+
+
+def values_of_products(kernel: Kernel, X: Matrix, Z: Matrix) -> Matrix:
+    """``kernel(X, Z)`` of a kernel that is ``of_products``."""
+    products = as_floats(X) @ as_floats(Z).T
+    return kernel.from_products(products, squared_norms(X), squared_norms(Z), out=products)
+
+
+class ProductKernel(Kernel):
+    """A kernel that is a function of x·z, ‖x‖² and ‖z‖²: a subclass says which.
+
+    It defines ``fill(out, products, x_norms, z_norms)``, where ``out`` may be ``products``, and
+    ``diagonal_from_norms(norms)``.
+    """
+
+    def __call__(self, X: Matrix, Z: Matrix) -> Matrix:
+        return values_of_products(self, X, Z)
+
+    def diagonal(self, X: Matrix) -> Norms:
+        return self.diagonal_from_norms(squared_norms(X))
+
+    @property
+    def of_products(self) -> bool:
+        return True
+
+    @abstractmethod
+    def fill(self, out: Matrix, products: Matrix, x_norms: Norms, z_norms: Norms) -> None: ...
+
+    @abstractmethod
+    def diagonal_from_norms(self, norms: Norms) -> Norms: ...
+
+
+def _chunks(products: Matrix) -> Iterator[slice]:
+    """Blocks of rows of about CHUNK numbers."""
+    step = max(16, CHUNK // max(1, products.shape[1]))
+    return (slice(start, start + step) for start in range(0, len(products), step))
+
+
+def _terms(kernel: Kernel) -> tuple[tuple[float, Kernel], ...]:
+    from cgboost.kernels.composite import Sum  # which is a Kernel itself
+
+    return kernel.terms if isinstance(kernel, Sum) else ((1.0, kernel),)
+
+
+def _sum(terms: list[tuple[float, Kernel]]) -> Kernel:
+    from cgboost.kernels.composite import Sum
+
+    return Sum(tuple(terms))

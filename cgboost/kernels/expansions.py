@@ -1,0 +1,120 @@
+"""Weighted sums of kernel values, g(x) = Σ_j w_j k(x, z_j), without the kernel values.
+
+A linear kernel needs one vector, a quadratic one a matrix of n_features²:
+
+    Σ w (γ x·z + c)  = γ x·(Σ w z) + c Σ w
+    Σ w (γ x·z + c)² = γ² x'(Σ w z z')x + 2γc x·(Σ w z) + c² Σ w
+
+Large products are made in the dtype of the rows; what they give for one block of rows adds up in
+float64.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Matrix = NDArray[np.floating[Any]]
+Vector = NDArray[np.float64]
+
+BLOCK = 1024
+"""Rows that are summed up or evaluated at a time."""
+
+
+def float_dtype(X: Matrix) -> np.dtype[Any]:
+    """The precision to work in: that of X, and for whole numbers one that holds them."""
+    return np.result_type(X.dtype, np.float32)
+
+
+def as_floats(X: Matrix) -> Matrix:
+    """X itself where it is of floats already."""
+    return X.astype(float_dtype(X), copy=False)
+
+
+class Expansion(ABC):
+    """A weighted sum of kernel values as a function of x alone."""
+
+    def __call__(self, X: Matrix) -> Vector:
+        """Its values on the rows of X, shape (len(X),)."""
+        values = np.empty(len(X))
+        for start in range(0, len(X), BLOCK):
+            rows = slice(start, start + BLOCK)
+            values[rows] = self._of_rows(X[rows])
+        return values
+
+    @abstractmethod
+    def _of_rows(self, X: Matrix) -> NDArray[np.floating[Any]]:
+        """Its values on a block of rows."""
+
+
+@dataclass(frozen=True, eq=False)
+class PolynomialExpansion(Expansion):
+    """constant + vector·x + x' matrix x; what is None is zero."""
+
+    constant: float
+    vector: Matrix | None = None
+    matrix: Matrix | None = None
+
+    def _of_rows(self, X: Matrix) -> Vector:
+        dtype = float_dtype(X)
+        values = np.full(len(X), self.constant)
+        if self.vector is not None:
+            values += X @ self.vector.astype(dtype, copy=False)
+        if self.matrix is not None:
+            half = X @ self.matrix.astype(dtype, copy=False)
+            values += np.einsum("ij,ij->i", half, X, dtype=np.float64)
+        return values
+
+
+@dataclass(frozen=True, eq=False)
+class ScaledExpansion(Expansion):
+    """scale(x)·inner(x), with one factor for every row."""
+
+    inner: Expansion
+    scale: Callable[[Matrix], NDArray[np.floating[Any]]]
+
+    def _of_rows(self, X: Matrix) -> Vector:
+        return self.inner(X) * self.scale(X)
+
+
+@dataclass(frozen=True, eq=False)
+class SummedExpansion(Expansion):
+    """The sum of expansions."""
+
+    parts: Sequence[Expansion]
+
+    def _of_rows(self, X: Matrix) -> Vector:
+        return np.sum([part(X) for part in self.parts], axis=0)
+
+
+def weighted_sum(centres: Matrix, weights: Vector) -> Matrix:
+    """Σ_j w_j z_j, shape (n_features,), in the dtype of the centres."""
+    centres = as_floats(centres)
+    total = np.zeros(centres.shape[1])
+    for start in range(0, len(centres), BLOCK):
+        rows = slice(start, start + BLOCK)
+        total += weights[rows].astype(centres.dtype) @ centres[rows]
+    return total.astype(centres.dtype, copy=False)
+
+
+def weighted_moment(centres: Matrix, weights: Vector) -> Matrix:
+    """Σ_j w_j z_j z_j', shape (n_features, n_features), in the dtype of the centres.
+
+    The product of a matrix with itself takes half the operations of a product of two, so positive
+    and negative weights are summed apart, each with √|w_j| z_j.
+    """
+    centres = as_floats(centres)
+    total = np.zeros((centres.shape[1], centres.shape[1]))
+    roots = np.sqrt(np.abs(weights)).astype(centres.dtype)
+    for add, chosen in ((np.add, weights > 0), (np.subtract, weights < 0)):
+        places = np.flatnonzero(chosen)
+        for start in range(0, len(places), BLOCK):
+            block = places[start : start + BLOCK]
+            scaled = centres[block] * roots[block, None]
+            add(total, scaled.T @ scaled, out=total)
+    return total.astype(centres.dtype, copy=False)

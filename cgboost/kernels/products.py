@@ -1,0 +1,219 @@
+"""Kernels that follow from inner products: linear, polynomial, Gaussian."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from numbers import Real
+from typing import Any, TypeVar
+
+import numpy as np
+
+from cgboost.exceptions import KernelError
+from cgboost.kernels.base import Kernel, Norms, ProductKernel
+from cgboost.kernels.expansions import (
+    Expansion,
+    Matrix,
+    PolynomialExpansion,
+    Vector,
+    weighted_moment,
+    weighted_sum,
+)
+
+AnyKernel = TypeVar("AnyKernel", bound=Kernel)
+
+
+@dataclass(frozen=True)
+class Linear(ProductKernel):
+    """k(x, z) = x·z."""
+
+    def fill(self, out: Matrix, products: Matrix, x_norms: Norms, z_norms: Norms) -> None:
+        if out is not products:
+            out[...] = products
+
+    def diagonal_from_norms(self, norms: Norms) -> Norms:
+        return norms
+
+    def expansion_cost(self, n_centres: int, n_features: int, n_rows: int) -> float:
+        return (n_centres + n_rows) * n_features
+
+    def expanded(self, centres: Matrix, weights: Vector) -> Expansion:
+        return PolynomialExpansion(0.0, weighted_sum(centres, weights))
+
+
+@dataclass(frozen=True)
+class Polynomial(ProductKernel):
+    """k(x, z) = (gamma·x·z + coef0)^degree."""
+
+    degree: int = 2
+    gamma: float = 1.0
+    coef0: float = 0.0
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.degree, Real) or self.degree < 1 or self.degree % 1:
+            raise ValueError(f"degree must be a positive whole number, got {self.degree!r}")
+        if not _is_positive(self.gamma):
+            raise ValueError(f"gamma must be a positive number, got {self.gamma!r}")
+        if not isinstance(self.coef0, Real):
+            raise ValueError(f"coef0 must be a number, got {self.coef0!r}")
+
+    @classmethod
+    def family(
+        cls,
+        degrees: Sequence[int],
+        *,
+        gamma: float = 1.0,
+        coef0: float = 0.0,
+        name: str = "polynomial",
+    ) -> dict[str, Polynomial]:
+        """Kernels of several degrees, named by them, that cost one matrix product together.
+
+        Examples
+        --------
+        >>> from cgboost import KernelLibrary, Linear, Polynomial
+        >>> KernelLibrary({"linear": Linear(), **Polynomial.family([2, 3], coef0=1.0)})
+        KernelLibrary(linear, polynomial 2, polynomial 3)
+        """
+        return _named(f"{name} ", "degrees", degrees, lambda degree: cls(degree, gamma, coef0))
+
+    def fill(self, out: Matrix, products: Matrix, x_norms: Norms, z_norms: Norms) -> None:
+        base = products
+        if self.gamma != 1.0:
+            base = np.multiply(products, self.gamma, out=out)
+        if self.coef0 != 0.0:
+            base = np.add(base, self.coef0, out=out)
+        _power(base, int(self.degree), out)
+
+    def diagonal_from_norms(self, norms: Norms) -> Norms:
+        values = np.empty_like(norms)
+        self.fill(values, norms, norms, norms)
+        return values
+
+    def expansion_cost(self, n_centres: int, n_features: int, n_rows: int) -> float:
+        if self.degree > 2:
+            return math.inf
+        if self.degree == 1:
+            return (n_centres + n_rows) * n_features
+        # the matrix is symmetric: making it takes half
+        return (0.5 * n_centres + n_rows) * n_features**2
+
+    def expanded(self, centres: Matrix, weights: Vector) -> Expansion:
+        gamma, coef0, total = self.gamma, self.coef0, float(np.sum(weights))
+        if self.degree == 1:
+            return PolynomialExpansion(coef0 * total, weighted_sum(centres, gamma * weights))
+        vector = None
+        if coef0 != 0.0:
+            vector = weighted_sum(centres, 2.0 * gamma * coef0 * weights)
+        return PolynomialExpansion(
+            coef0**2 * total, vector, weighted_moment(centres, gamma**2 * weights)
+        )
+
+
+@dataclass(frozen=True)
+class RBF(ProductKernel):
+    """k(x, z) = exp(−gamma·‖x − z‖²).
+
+    Parameters
+    ----------
+    gamma : float or None
+        None takes ``factor`` / mean‖x_i − x_j‖² over all pairs of training rows; with a factor of
+        1 this is the rule of [B] section 5. Where all rows are equal it takes ``factor``.
+    factor : float, default=1.0
+        Only for ``gamma=None``.
+    """
+
+    gamma: float | None = None
+    factor: float = 1.0
+
+    def __post_init__(self) -> None:
+        if self.gamma is not None and not _is_positive(self.gamma):
+            raise ValueError(f"gamma must be a positive number or None, got {self.gamma!r}")
+        if not _is_positive(self.factor):
+            raise ValueError(f"factor must be a positive number, got {self.factor!r}")
+        if self.gamma is not None and self.factor != 1.0:
+            raise ValueError(
+                f"factor={self.factor!r} multiplies the width that gamma=None takes from the "
+                f"training rows, yet gamma is {self.gamma!r}: give one of them"
+            )
+
+    @classmethod
+    def family(
+        cls,
+        gammas: Sequence[float] | None = None,
+        *,
+        factors: Sequence[float] | None = None,
+        name: str = "rbf",
+    ) -> dict[str, RBF]:
+        """Kernels of several widths, named by them, that cost one matrix product together.
+
+        Parameters
+        ----------
+        gammas : sequence of float, optional
+        factors : sequence of float, optional
+            Instead of ``gammas``: multiples of the gamma that ``RBF()`` takes from the training
+            rows.
+        name : str, default="rbf"
+
+        Examples
+        --------
+        >>> from cgboost import KernelLibrary, Linear, RBF
+        >>> KernelLibrary({"linear": Linear(), **RBF.family([0.01, 0.02, 0.04])})
+        KernelLibrary(linear, rbf 0.01, rbf 0.02, rbf 0.04)
+        >>> RBF.family(factors=[1, 3])
+        {'rbf x1': RBF(gamma=None, factor=1), 'rbf x3': RBF(gamma=None, factor=3)}
+        """
+        if (gammas is None) == (factors is None):
+            raise ValueError(f"give gammas or factors, got gammas={gammas!r}, factors={factors!r}")
+        if factors is None:
+            return _named(f"{name} ", "gammas", gammas, cls)
+        return _named(f"{name} x", "factors", factors, lambda factor: cls(factor=factor))
+
+    def fit(self, X: Matrix) -> Kernel:
+        if self.gamma is not None:
+            return self
+        # mean over pairs of ‖x_i − x_j‖² is twice the total variance
+        spread = 2.0 * float(np.var(X, axis=0, dtype=np.float64).sum())
+        return RBF(self.factor / spread if spread > 0 else self.factor)
+
+    def fill(self, out: Matrix, products: Matrix, x_norms: Norms, z_norms: Norms) -> None:
+        if self.gamma is None:
+            raise KernelError("RBF(gamma=None) has no width yet: call fit(X) or give gamma")
+        np.multiply(products, -2.0, out=out)
+        out += x_norms[:, None]
+        out += z_norms
+        np.maximum(out, 0.0, out=out)
+        out *= -self.gamma
+        np.exp(out, out=out)
+
+    def diagonal_from_norms(self, norms: Norms) -> Norms:
+        return np.ones_like(norms)
+
+
+def _named(
+    prefix: str, what: str, numbers: Any, kernel: Callable[[Any], AnyKernel]
+) -> dict[str, AnyKernel]:
+    """The kernel of every number, named by it; errors say ``what`` is wrong."""
+    if not isinstance(numbers, Iterable) or isinstance(numbers, str):
+        raise ValueError(f"{what} must be a list of numbers, got {numbers!r}")
+    kernels = [(number, kernel(number)) for number in numbers]
+    family = {f"{prefix}{number:g}": own for number, own in kernels}
+    if not kernels or len(family) < len(kernels):
+        given = [number for number, _ in kernels]
+        raise ValueError(f"{what} must be one or more different numbers, got {given}")
+    return family
+
+
+def _power(base: Matrix, degree: int, out: Matrix) -> None:
+    """base^degree by squaring: NumPy's own power of arrays is many times slower."""
+    result = base
+    for digit in f"{degree:b}"[1:]:
+        result = result * result
+        if digit == "1":
+            result *= base
+    if result is not out:
+        out[...] = result
+
+
+def _is_positive(value: object) -> bool:
+    return isinstance(value, Real) and 0 < float(value) < math.inf

@@ -1,0 +1,169 @@
+"""Σ_p Σ_j w_pj k_p(x, z_pj) over the kernels of a library, by the cheapest way for each.
+
+A kernel whose sum collapses (:meth:`Kernel.expansion`) leaves its centres out, the others that
+follow from inner products share one product with the union of their centres, and the rest are
+called as they are. Which of the first two a kernel takes is a matter of counting operations: a
+quadratic kernel is nearly free where an RBF needs the products with its centres anyway.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cgboost.kernels.base import Kernel, squared_norms
+from cgboost.kernels.checks import finite, kernel_values
+from cgboost.kernels.expansions import Matrix, Vector, as_floats, float_dtype
+
+VALUE_COST = 64
+"""Multiplications in a matrix product that take as long as one kernel value made from it."""
+
+PICK_COST = 32
+"""Multiplications in a matrix product that take as long as picking one number out of it."""
+
+BLOCK = 2**18
+"""Kernel values made at once: few enough for a processor's cache."""
+
+FEWEST_ROWS = 64
+"""Rows of a block, however many centres there are: a smaller product costs more a row."""
+
+
+class WeightedCentres(NamedTuple):
+    """One kernel's part of a sum, Σ_j weights_j k(x, centres_j).
+
+    Centres of several kernels are the same if they are the same array.
+    """
+
+    name: str
+    kernel: Kernel
+    centres: Sequence[NDArray[Any]]
+    weights: Vector
+
+
+Parts = list[WeightedCentres]
+
+
+def stacked(centres: Sequence[NDArray[Any]]) -> Matrix:
+    """Centres as the rows of a matrix; many times faster than ``np.stack``."""
+    return np.concatenate(centres).reshape(len(centres), -1)
+
+
+def library_sum(X: Matrix, parts: Sequence[WeightedCentres]) -> Vector:
+    """The sum of all parts on the rows of X, shape (len(X),).
+
+    Products are made in the precision of X; sums add up in float64.
+
+    Raises
+    ------
+    KernelError
+        Naming the kernel whose values are no finite matrix.
+    """
+    expanded, sharing, called = _ways(parts, *X.shape)
+    total = np.zeros(len(X))
+    with np.errstate(over="ignore", invalid="ignore"):
+        for part in expanded:
+            total += finite(part.name, _from_expansion(X, part))
+        for group in _groups(sharing, X.shape[1]):
+            total += _from_products(X, group)
+    for part in called:
+        total += _from_calls(X, part)
+    return total
+
+
+def _ways(parts: Sequence[WeightedCentres], n_rows: int, n_features: int) -> list[Parts]:
+    """The parts to be expanded, those to be made from products, those to be called."""
+    expanded, from_products, called = [], [], []
+    known: set[int] = set()
+    costs = [part.kernel.expansion_cost(len(part.centres), n_features, n_rows) for part in parts]
+    # those without an expansion come first: their centres cost the others nothing
+    for cost, part in sorted(zip(costs, parts, strict=True), key=lambda pair: -pair[0]):
+        centres = set(map(id, part.centres))
+        new = len(centres - known if part.kernel.of_products else centres)
+        if cost < n_rows * (new * n_features + VALUE_COST * len(part.centres)):
+            expanded.append(part)
+        elif part.kernel.of_products:
+            from_products.append(part)
+            known |= centres
+        else:
+            called.append(part)
+    return [expanded, from_products, called]
+
+
+def _groups(parts: Parts, n_features: int) -> list[Parts]:
+    """All parts together if one product for all is cheaper than one for each, else each alone."""
+    n_centres = sum(len(part.centres) for part in parts)
+    saved = n_centres - len(_union(parts))
+    together = saved * n_features > PICK_COST * n_centres
+    return [parts] if together else [[part] for part in parts]
+
+
+def _from_products(X: Matrix, parts: Parts) -> Vector:
+    """The sum of parts that share the product of X with all their centres."""
+    union = _union(parts)
+    centres = stacked(list(union.values())).astype(float_dtype(X), copy=False)
+    z_norms = squared_norms(centres)
+    used = _used_features(centres, len(X))
+    compact = np.ascontiguousarray(centres[:, used])
+    picks, weights = _picked(parts, union)
+    total = np.zeros(len(X))
+    for rows in _blocks(len(X), len(centres)):
+        block = as_floats(X[rows])
+        products, x_norms = block[:, used] @ compact.T, squared_norms(block)
+        for part, pick, weight in zip(parts, picks, weights, strict=True):
+            needed = products if len(pick) == len(centres) else products[:, pick]
+            own_sum = part.kernel.sum_from_products(needed, x_norms, z_norms[pick], weight)
+            total[rows] += finite(part.name, own_sum)
+    return total
+
+
+def _union(parts: Parts) -> dict[int, NDArray[Any]]:
+    """The different centres of all parts, by their identity."""
+    return {
+        key: z for part in parts for key, z in zip(map(id, part.centres), part.centres, strict=True)
+    }
+
+
+def _picked(parts: Parts, union: Iterable[int]) -> tuple[list[NDArray[np.intp]], list[Vector]]:
+    """For each part the places of its centres in the union, each once, and their weights."""
+    places = {key: place for place, key in enumerate(union)}
+    picks, weights = [], []
+    for part in parts:
+        mine = np.array([places[key] for key in map(id, part.centres)], dtype=np.intp)
+        total = np.bincount(mine, part.weights, minlength=len(places))
+        pick = np.unique(mine)
+        picks.append(pick)
+        weights.append(total[pick].astype(np.float64, copy=False))
+    return picks, weights
+
+
+def _used_features(centres: Matrix, n_rows: int) -> Any:
+    """The features that are not 0 in all centres, if a product without the others is cheaper."""
+    n_centres, n_features = centres.shape
+    if n_rows < FEWEST_ROWS:
+        return slice(None)
+    used = np.flatnonzero(centres.any(axis=0))
+    saved = n_centres * (n_features - len(used))
+    return used if saved > PICK_COST * len(used) else slice(None)
+
+
+def _from_expansion(X: Matrix, part: WeightedCentres) -> Vector:
+    """One part, without its centres."""
+    centres = stacked(part.centres).astype(float_dtype(X), copy=False)
+    return part.kernel.expanded(centres, part.weights)(X)
+
+
+def _from_calls(X: Matrix, part: WeightedCentres) -> Vector:
+    """One part, by its kernel's own values."""
+    centres = stacked(part.centres)
+    total = np.empty(len(X))
+    for rows in _blocks(len(X), len(centres)):
+        total[rows] = kernel_values(part.name, part.kernel, X[rows], centres) @ part.weights
+    return total
+
+
+def _blocks(n_rows: int, n_centres: int) -> Iterator[slice]:
+    step = max(FEWEST_ROWS, BLOCK // n_centres)
+    return (slice(start, start + step) for start in range(0, n_rows, step))

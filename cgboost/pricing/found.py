@@ -1,0 +1,222 @@
+"""What a search among columns is asked, and what it finds; answers of parts add up to one answer.
+
+A search looks at some columns of a pool, wherever their scores are computed. It reports the few
+best of them, and how much all of them add to the duality gap. Scores may be inexact: what a column
+adds at most, if its score is off by a known error, is added up as well, and only that certifies.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cgboost.protocols import EntryRule
+
+Vector = NDArray[np.float64]
+Indices = NDArray[np.intp]
+
+BLUR = 0.25
+"""Errors of scores may widen the gap by this share of what is left of it."""
+
+
+class NoRule:
+    """The entry rule of a search that wants scores alone: nothing adds to the gap."""
+
+    two_sided = True
+
+    def excess(self, scores: Vector) -> Vector:
+        """0 for every score."""
+        return np.zeros_like(scores)
+
+    def settled(self, score: float) -> float:
+        """Every score."""
+        return score
+
+
+@dataclass(frozen=True)
+class Held:
+    """The columns of a stratum that the master holds.
+
+    Attributes
+    ----------
+    indices : ndarray of int, shape (n_held,)
+    scores, errors : ndarray of shape (n_held,) or None
+        Scores of the columns as the master has them, and bounds on their errors, where that is not
+        quite what the search computes: it may round columns to float32 for the master.
+    """
+
+    indices: Indices
+    scores: Vector | None = None
+    errors: Vector | None = None
+
+
+@dataclass(frozen=True)
+class Query:
+    """What is asked of a search.
+
+    Attributes
+    ----------
+    response : ndarray of shape (n_rows,)
+        The pseudo-response r; the score of a column h is r·h.
+    rule : EntryRule
+        What a score adds to the gap.
+    held : sequence of Held
+        For every stratum the columns that are in the master already: they are not offered.
+    limit : int
+        Most columns to be offered; 0 asks for the certificate alone.
+    tol : float
+        Gaps below this do not matter.
+    """
+
+    response: Vector
+    rule: EntryRule
+    held: Sequence[Held]
+    limit: int
+    tol: float = 0.0
+
+
+@dataclass(frozen=True)
+class Found:
+    """The best columns among those searched, best first, and what all of them add to the gap.
+
+    Attributes
+    ----------
+    strata, indices : ndarray of int, shape (n_offered,)
+    scores, excess : ndarray of shape (n_offered,)
+    n_evaluated : int
+        Number of columns that were searched.
+    n_open : int
+        How many of them add to the gap, those in the master included.
+    max_excess, total_excess : float
+        Largest and summed excess, if every score is as far off as it may be.
+    max_blur, total_blur : float
+        By how much these exceed the excess of the scores as computed.
+    max_left, total_left : float
+        Largest and summed excess of scores as computed, of columns outside the master alone.
+    """
+
+    strata: Indices = field(default_factory=lambda: np.zeros(0, dtype=np.intp))
+    indices: Indices = field(default_factory=lambda: np.zeros(0, dtype=np.intp))
+    scores: Vector = field(default_factory=lambda: np.zeros(0))
+    excess: Vector = field(default_factory=lambda: np.zeros(0))
+    n_evaluated: int = 0
+    n_open: int = 0
+    max_excess: float = 0.0
+    total_excess: float = 0.0
+    max_blur: float = 0.0
+    total_blur: float = 0.0
+    max_left: float = 0.0
+    total_left: float = 0.0
+
+    @property
+    def best_excess(self) -> float:
+        """Excess of the best column offered, 0 if there is none."""
+        return float(self.excess[0]) if self.excess.size else 0.0
+
+    def blurred(self, tol: float) -> bool:
+        """Whether errors of scores, not scores, decide about the gap.
+
+        Where a rule charges a few columns, their largest excess is what counts; where it charges
+        most of them, as a 2-norm does, it is the sum.
+        """
+        if 2 * self.n_open < self.n_evaluated:
+            return self.max_blur > BLUR * max(self.max_left, tol)
+        return self.total_blur > BLUR * max(self.total_left, tol)
+
+    def best(self, limit: int) -> Found:
+        """The same with at most ``limit`` columns offered."""
+        order = largest(self.excess, limit)
+        return replace(
+            self,
+            strata=self.strata[order],
+            indices=self.indices[order],
+            scores=self.scores[order],
+            excess=self.excess[order],
+        )
+
+
+def search_scores(
+    stratum: int, indices: Indices, scores: Vector, errors: Vector | None, query: Query
+) -> Found:
+    """What scores of columns of one stratum show.
+
+    Parameters
+    ----------
+    stratum : int
+    indices : ndarray of int, shape (n_columns,)
+        The columns' numbers within the stratum, ascending.
+    scores : ndarray of shape (n_columns,)
+    errors : ndarray of shape (n_columns,) or None
+        Bounds on the errors of the scores; None: they have none.
+    query : Query
+    """
+    held = query.held[stratum]
+    places, of_held = _places(indices, held.indices)
+    if held.scores is not None and held.errors is not None:
+        scores, errors = scores.copy(), np.zeros(len(scores)) if errors is None else errors.copy()
+        scores[places], errors[places] = held.scores[of_held], held.errors[of_held]
+    excess = query.rule.excess(scores)
+    wide = excess if errors is None else query.rule.excess(_farthest(scores, errors, query.rule))
+    left = excess.copy()
+    left[places] = 0.0
+    order = largest(left, query.limit)
+    return Found(
+        strata=np.full(len(order), stratum, dtype=np.intp),
+        indices=indices[order],
+        scores=scores[order],
+        excess=excess[order],
+        n_evaluated=len(indices),
+        n_open=int(np.count_nonzero(excess)),
+        max_excess=float(wide.max(initial=0.0)),
+        total_excess=float(wide.sum()),
+        max_blur=float(wide.max(initial=0.0) - excess.max(initial=0.0)),
+        total_blur=float(wide.sum() - excess.sum()),
+        max_left=float(left.max(initial=0.0)),
+        total_left=float(left.sum()),
+    )
+
+
+def merged(first: Found, second: Found, limit: int) -> Found:
+    """What two searches among different columns found together."""
+    together = Found(
+        strata=np.concatenate([first.strata, second.strata]),
+        indices=np.concatenate([first.indices, second.indices]),
+        scores=np.concatenate([first.scores, second.scores]),
+        excess=np.concatenate([first.excess, second.excess]),
+        n_evaluated=first.n_evaluated + second.n_evaluated,
+        n_open=first.n_open + second.n_open,
+        max_excess=max(first.max_excess, second.max_excess),
+        total_excess=first.total_excess + second.total_excess,
+        max_blur=max(first.max_blur, second.max_blur),
+        total_blur=first.total_blur + second.total_blur,
+        max_left=max(first.max_left, second.max_left),
+        total_left=first.total_left + second.total_left,
+    )
+    return together.best(limit)
+
+
+def largest(values: Vector, limit: int) -> Indices:
+    """Places of the ``limit`` largest positive values, largest first, equal ones in their order."""
+    count = min(limit, int(np.count_nonzero(values > 0)))
+    if count <= 0:
+        return np.zeros(0, dtype=np.intp)
+    least = np.partition(values, len(values) - count)[len(values) - count]
+    places = np.flatnonzero(values >= least)
+    return places[np.argsort(-values[places], kind="stable")][:count]
+
+
+def _places(indices: Indices, wanted: Indices) -> tuple[Indices, Indices]:
+    """Places of the wanted numbers among ascending indices, and which of them these are."""
+    if not len(indices):
+        return wanted[:0], wanted[:0]
+    places = np.minimum(np.searchsorted(indices, wanted), len(indices) - 1)
+    there = np.flatnonzero(indices[places] == wanted)
+    return places[there], there
+
+
+def _farthest(scores: Vector, errors: Vector, rule: EntryRule) -> Vector:
+    """The worst that scores can be for the gap."""
+    return np.copysign(np.abs(scores) + errors, scores) if rule.two_sided else scores + errors

@@ -1,0 +1,90 @@
+"""The task of a pricing pass: one partition, brought up to date and searched.
+
+What a task does depends on the data, on the state of its partition and on the order alone, so that
+it may run anywhere, and again where it was lost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import reduce
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cgboost.pricing.found import Found, merged, search_scores
+from cgboost.pricing.gram_blocks import KernelData
+from cgboost.pricing.partial_sums import UNIT, PartialSums
+from cgboost.pricing.partition import Order, Partition
+
+Vector = NDArray[np.float64]
+Indices = NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a pass has shown, and the scores of each stratum if they were wanted."""
+
+    found: Found
+    scores: list[Vector]
+
+
+def advance(data: KernelData, state: Partition, order: Order) -> tuple[Partition, Answer]:
+    """One task of a pass: the partition after it, and what its columns show.
+
+    The state that is given stays as it is, except that its caches may hold other rows.
+    """
+    if state.dtype is None or state.dtype != order.dtype:  # to NumPy, None is float64
+        state = state.begun(order.dtype, len(data.X))
+    wanted = order.indices
+    columns = None if wanted is None else _within(wanted, state) - state.start
+    sums, doubts = PartialSums(data, state, order, columns).computed()
+    scores, errors = state.scores.copy(), state.errors.copy()
+    places = slice(None) if columns is None else columns
+    for step, sum_, doubt in zip(order.steps, sums, doubts, strict=True):
+        s = step.stratum
+        scores[s, places] = sum_ if step.restart else scores[s, places] + sum_
+        errors[s, places] = doubt if step.restart else errors[s, places] + doubt
+        errors[s, places] += UNIT * np.abs(scores[s, places])
+    answer = _answer(data, state, order, places, scores, errors)
+    if columns is None:
+        state = replace(state, scores=scores, errors=errors)
+    return state, answer
+
+
+def _answer(
+    data: KernelData,
+    state: Partition,
+    order: Order,
+    places: slice | Indices,
+    scores: Vector,
+    errors: Vector,
+) -> Answer:
+    indices = np.arange(state.start, state.stop)[places]
+    sizes = data.sizes(order.dtype)
+    found, shown = [], []
+    for step in order.steps:
+        s, size = step.stratum, sizes[step.stratum]
+        own = scores[s, places]
+        error = errors[s, places]
+        if size is not None and step.error is not None:
+            error = step.error * size[indices]
+        found.append(search_scores(s, indices, own, error, order.query))
+        shown.append(own)
+    limit = order.query.limit
+    together = reduce(lambda a, b: merged(a, b, limit), found)
+    return Answer(together, shown if order.with_scores else [])
+
+
+def combined(answers: Sequence[Answer], limit: int) -> Answer:
+    """The answers of all partitions, in their order, as one."""
+    found = reduce(lambda a, b: merged(a, b, limit), [answer.found for answer in answers])
+    scores = [np.concatenate(parts) for parts in zip(*(a.scores for a in answers), strict=True)]
+    return Answer(found, scores)
+
+
+def _within(indices: Indices, state: Partition) -> Indices:
+    """Those of the ascending indices that belong to a partition."""
+    first, last = np.searchsorted(indices, [state.start, state.stop])
+    return indices[first:last]

@@ -1,0 +1,91 @@
+"""Answers of searches: the best columns, what all of them add, and the same from parts."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cgboost.masters.linear_program import OneNormEntry
+from cgboost.masters.quadratic_program import TwoNormEntry
+from cgboost.pricing.found import Found, Held, NoRule, Query, largest, merged, search_scores
+from cgboost.protocols import EntryRule
+
+
+def query(rule: EntryRule, limit: int, held: list[int] | None = None) -> Query:
+    """A query with some held columns in stratum 0."""
+    return Query(np.zeros(0), rule, [Held(np.array(held or [], dtype=np.intp))], limit)
+
+
+@settings(max_examples=100, deadline=None)
+@given(seed=st.integers(0, 10**6), limit=st.integers(0, 9), cut=st.integers(0, 30))
+def test_two_parts_find_what_the_whole_finds(seed: int, limit: int, cut: int) -> None:
+    """Wherever the columns are cut in two, the columns offered and the sums are the same."""
+    rng = np.random.default_rng(seed)
+    scores = rng.integers(-4, 5, size=30) / 2.0  # with many ties
+    errors = rng.uniform(0, 0.5, size=30)
+    asked = query(OneNormEntry(True), limit, held=[3, 17, 20])
+    indices = np.arange(30)
+    whole = search_scores(0, indices, scores, errors, asked)
+    parts = [
+        search_scores(0, indices[part], scores[part], errors[part], asked)
+        for part in (slice(0, cut), slice(cut, 30))
+    ]
+    together = merged(*parts, limit)
+    np.testing.assert_array_equal(together.indices, whole.indices)
+    np.testing.assert_array_equal(together.scores, whole.scores)
+    assert together.max_excess == whole.max_excess
+    assert together.total_excess == pytest.approx(whole.total_excess)
+    assert (together.n_open, together.n_evaluated) == (whole.n_open, 30)
+    assert not np.isin(whole.indices, [3, 17, 20]).any()
+
+
+def test_errors_widen_the_excess_and_not_the_offer() -> None:
+    """A score that might price out counts in the certificate, but is not offered."""
+    scores, errors = np.array([0.95, -1.2, 0.5, 2.0]), np.array([0.1, 0.2, 0.1, 0.0])
+    found = search_scores(0, np.arange(4), scores, errors, query(OneNormEntry(True), 4))
+    assert found.indices.tolist() == [3, 1]
+    assert found.max_excess == pytest.approx(1.0)
+    assert found.total_excess == pytest.approx(1.0 + 0.4 + 0.05)
+    one_sided = search_scores(0, np.arange(4), scores, errors, query(OneNormEntry(False), 4))
+    assert one_sided.total_excess == pytest.approx(1.0 + 0.05)
+
+
+def test_columns_of_the_master_have_the_scores_that_the_master_sees() -> None:
+    """Where the master's columns are rounded, their own scores replace those of the search."""
+    held = Held(np.array([2]), np.array([1.0]), np.array([0.0]))
+    asked = Query(np.zeros(0), OneNormEntry(True), [held], 3)
+    found = search_scores(0, np.arange(4), np.array([0.0, 0.0, 1.1, 0.0]), None, asked)
+    assert found.max_excess == 0.0
+    assert found.best_excess == 0.0
+
+
+def test_blur_is_what_hides_the_gap() -> None:
+    """For a 1-norm the largest excess counts, for a 2-norm the sum of what is left."""
+    scores, errors = np.full(40, 0.5), np.full(40, 1e-3)
+    scores[0] = 1.5
+    one = search_scores(0, np.arange(40), scores, errors, query(OneNormEntry(True), 1))
+    assert not one.blurred(1e-6)
+    near = search_scores(0, np.arange(40), scores - 0.4999, errors, query(OneNormEntry(True), 1))
+    assert near.blurred(1e-6)
+    assert not near.blurred(1e-2)
+    two = query(TwoNormEntry(True, 1.0), 1)
+    assert not search_scores(0, np.arange(40), scores, errors, two).blurred(1e-6)
+    in_master = query(TwoNormEntry(True, 1.0), 1, held=list(range(40)))
+    assert search_scores(0, np.arange(40), scores, errors, in_master).blurred(1e-6)
+
+
+def test_an_empty_search_finds_nothing() -> None:
+    """No columns, or none wanted: nothing is offered, and nothing adds to the gap."""
+    nothing = search_scores(0, np.arange(0), np.zeros(0), None, query(OneNormEntry(True), 3, [1]))
+    assert (nothing.n_evaluated, nothing.max_excess, nothing.best_excess) == (0, 0.0, 0.0)
+    assert not merged(Found(), nothing, 3).blurred(0.0)
+    ruled = search_scores(0, np.arange(3), np.full(3, 9.0), None, query(NoRule(), 3))
+    assert ruled.best_excess == 0.0
+
+
+def test_largest_keeps_the_order_of_equal_values() -> None:
+    """Ties go to the earlier place, and values that are not positive are never taken."""
+    assert largest(np.array([1.0, 3.0, 0.0, 3.0, 1.0, -2.0]), 3).tolist() == [1, 3, 0]
+    assert largest(np.array([0.0, -1.0]), 2).size == 0
