@@ -3,10 +3,11 @@
 MNIST odd/even in float32, kernels cosine-normalised: linear (L), quadratic (Q), RBF (R). Every pass
 is exact. The pseudo-response has 20 % of the rows; in each pass ``--changed`` of them move.
 
-* plain: blocks of kernel values with all rows, one kernel after the other;
-* structure: sums without kernel values, X(Xᵀr) for L and a matrix of moments for Q;
-* support: blocks of values with the rows where r ≠ 0, one matrix product for all kernels;
-* changed: with the rows where r has changed alone;
+* plain: blocks of kernel values with all rows, one kernel after the other, all threads for each
+  product; everything else is a pass of the pool:
+* support: the rows where r ≠ 0; blocks of values, from one matrix product for all kernels, but L
+  takes X(Xᵀr) where there are many rows, and Q a matrix of moments where that is cheaper;
+* changed: the rows where r has changed alone;
 * kept: the same, where the values of these rows are in memory from the pass before.
 
 Then full against stratified pricing, with error points in a tenth of the rows and no memory.
@@ -96,16 +97,6 @@ def plain(problem: Problem, kernels: str) -> float:
     return problem.median(scan, lambda: None)
 
 
-def structure(problem: Problem, kernels: str) -> float:
-    """Sums without kernel values; nan for kernels that have no such structure."""
-    kernel, *others = parse_library(kernels).fit(problem.X).values()
-    if others or not np.isfinite(kernel.expansion_cost(*problem.X.shape, len(problem.X))):
-        return np.nan
-    return problem.median(
-        lambda: kernel.expanded(problem.X, problem.response)(problem.X), lambda: None
-    )
-
-
 def support(problem: Problem, kernels: str) -> float:
     """The first pass of a pool without memory."""
     pricers: list[StrataPricer] = []
@@ -141,12 +132,12 @@ def by_priority(problem: Problem, priority: str, count: int) -> tuple[float, int
 def show(problem: Problem, options: argparse.Namespace) -> None:
     """The tables for one number of rows."""
     print(f"{len(problem.X)} rows, {len(problem.support)} of them in the support")
-    heads = ["plain", "structure", "support"]
+    heads = ["plain", "support"]
     heads += [f"{what} {n}" for n in options.changed for what in ("changed", "kept")]
     print(" " * 8 + "".join(f"{head:>14}" for head in heads))
     for kernels in LIBRARIES:
         times = [np.nan if options.skip_plain else plain(problem, kernels)]
-        times += [structure(problem, kernels), support(problem, kernels)]
+        times.append(support(problem, kernels))
         for count in options.changed:
             times += [changed(problem, kernels, count, size) for size in (0.0, options.cache)]
         print(f"{kernels:8}" + "".join(f"{1e3 * t:11.1f} ms" for t in times), flush=True)

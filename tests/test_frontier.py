@@ -64,9 +64,7 @@ def test_the_choice_is_made_on_the_validation_set(parts: dict[str, Any]) -> None
     results = parts["results"]
 
     def record(seed: int, columns: int, validation: float, test: float) -> Any:
-        return results.Record(
-            seed, "rbf", "0.1", "SVC", 1.0, columns, validation, test, np.nan
-        )
+        return results.Record(seed, "rbf", "0.1", "SVC", 1.0, columns, validation, test, np.nan)
 
     records = [record(0, 9, 5.0, 1.0), record(0, 8, 4.0, 7.0), record(0, 5, 4.0, 8.0)]
     other = record(1, 7, 6.0, 6.0)
@@ -118,4 +116,6 @@ def test_balanced_columns_weigh_a_crowd_as_one(parts: dict[str, Any], split: Spl
     even = kernels.balanced(values)
     np.testing.assert_allclose(np.linalg.norm(even.held, axis=1), 1.0)
     ratio = even.train[0] / values.train[0]
-    np.testing.assert_allclose(ratio * values.train.sum(axis=0), ratio[0] * values.train[:, 0].sum())
+    np.testing.assert_allclose(
+        ratio * values.train.sum(axis=0), ratio[0] * values.train[:, 0].sum()
+    )

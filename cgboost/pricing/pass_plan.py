@@ -18,6 +18,9 @@ LINEAR_COST = 10
 VALUE_COST = 20
 """What a kernel value costs once the product is there, in multiplications of the product."""
 
+REUSE = 3
+"""How often values are used that are kept, on average."""
+
 
 class PassPlan:
     """The division of passes over the columns of a library.
@@ -77,7 +80,10 @@ class PassPlan:
             for s, cost in zip(strata, costs, strict=True)
         )
         each = VALUE_COST if product_is_there else VALUE_COST + n_features
-        return own < each * float(n_changed) * width
+        values = each * float(n_changed) * width
+        if self.memory[stratum] >= n_changed * len(self.data.X) * self.data.dtype.itemsize:
+            values /= REUSE
+        return own < values
 
     def _linear(self, stratum: int) -> bool:
         """Whether a kernel needs no values: its sums cost what a linear kernel's do.
