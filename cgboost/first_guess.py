@@ -25,7 +25,7 @@ MANY_ROWS = 6000
 PART = 6
 """One row in so many takes part in it."""
 
-COARSE = 0.02
+COARSE = 0.05
 """Relative gap at which the guess is good enough."""
 
 COLUMNS = 0.05

@@ -41,7 +41,7 @@ class ColumnStore:
         """
         self._make_room(self.count + len(values))
         for start in range(0, len(values), TOGETHER):
-            some = np.stack(values[start : start + TOGETHER], dtype=np.float64, casting="unsafe")
+            some = np.array(values[start : start + TOGETHER], dtype=np.float64)
             means = some.mean(axis=1) if self._centred else np.zeros(len(some))
             some -= means[:, None]
             largest = np.maximum(some.max(axis=1), -some.min(axis=1))

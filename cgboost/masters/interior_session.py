@@ -20,6 +20,7 @@ from cgboost.masters.column_store import ColumnStore
 from cgboost.masters.dual_session import OFFSET, DualForm
 from cgboost.masters.interior_point import BoxedDual, InteriorStep, Iterate
 from cgboost.masters.live_dual import LiveDual
+from cgboost.threads import LARGE, available, blas_threads
 from solvers import LimitError, SolverFailure, Status
 
 SHARE = 0.05
@@ -202,7 +203,9 @@ class InteriorSession(LiveDual):
         if not self.at_cap.any() and not self.sides.base.any():
             at.shrink(data)
         at.recentre(data, opened / pairs)
-        reached = self._descend(data, at, deadline)
+        work = float(data.block.shape[0]) * data.block.shape[1] ** 2
+        with blas_threads(available() if work > LARGE else 1):
+            reached = self._descend(data, at, deadline)
         self._mu = self.gap / pairs
         return reached
 

@@ -17,12 +17,15 @@ from __future__ import annotations
 
 import logging
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from cgboost.columns import FloatArray
 from cgboost.losses import SupportVectorLoss
 from cgboost.losses.sides import Indices, Vector
+from cgboost.masters.active_set_session import ActiveSetSession
 from cgboost.masters.column_store import ColumnStore
 from cgboost.masters.dual_session import DualForm, DualSession
 from cgboost.masters.interior_session import InteriorSession
@@ -37,7 +40,7 @@ RATE_TOLERANCE = 1e-8
 SCORE_TOLERANCE = 1e-8
 """A parked column may exceed its bound by this."""
 
-CALM = 2.0
+CALM = 1.0
 """A side is frozen when its rate is this many times what rates moved in the last solve …"""
 
 MOVEMENT_QUANTILE = 0.9
@@ -101,14 +104,16 @@ class RestrictedDual:
         self.session: LiveDual
         if solver == "auto" and InteriorSession.serves(loss, form):
             self.session = InteriorSession(loss, self.columns, form)
+        elif solver == "auto" and ActiveSetSession.serves(loss, form):
+            self.session = ActiveSetSession(loss, self.columns, form)
         else:
             self.session = DualSession(loss, self.columns, form, solver)
         self._rate = self.sides.gain()  # at f = 0
         self._slack_for: Indices = np.zeros(0, dtype=np.intp)
         self._repeats = 0
 
-    def add(self, values: Vector) -> None:
-        """Take in new columns, given as the rows of ``values``."""
+    def add(self, values: Sequence[FloatArray] | FloatArray) -> None:
+        """Take in new columns, each of shape (n_rows,)."""
         first = self.columns.count
         self._repeats = 0
         self.columns.append(values)

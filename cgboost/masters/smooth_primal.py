@@ -16,9 +16,11 @@ from __future__ import annotations
 
 import logging
 import time
+from collections.abc import Sequence
 
 import numpy as np
 
+from cgboost.columns import FloatArray
 from cgboost.losses.entropic import EntropicLoss
 from cgboost.losses.sides import Indices, Vector
 from cgboost.masters.column_store import ColumnStore
@@ -69,8 +71,8 @@ class SmoothPrimal:
         self._coef = np.zeros(0)
         self._intercept = 0.0
 
-    def add(self, values: Vector) -> None:
-        """Take in new columns, given as the rows of ``values``."""
+    def add(self, values: Sequence[FloatArray] | FloatArray) -> None:
+        """Take in new columns, each of shape (n_rows,)."""
         self.columns.append(values)
         self._coef = np.append(self._coef, np.zeros(len(values)))
 

@@ -1,0 +1,145 @@
+"""The box of every row's pseudo-response, in at most two pieces, and where in it a row stands.
+
+With one of its sides kept, a row's r runs from one corner to another; with both, the tube of
+ε-insensitive loss bends its gain at a third corner between them. The *standing* of a row says where
+its r is: 0, 2 and 4 are the corners, 1 and 3 the insides of the pieces. An active set method moves
+rows from one standing to the next.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cgboost.losses.sides import Indices, Sides, Vector
+
+ROUNDING = 1e-12
+"""Rates and values closer than this, relative to the largest, are equal."""
+
+Standing = NDArray[np.int8]
+
+
+@dataclass(frozen=True)
+class RowBoxes:
+    """The boxes of the rows that have a side in the session.
+
+    Attributes
+    ----------
+    row : ndarray of int, shape (n_lines,)
+        Their training rows, ascending.
+    corners : ndarray of shape (n_lines, 3)
+        Ascending. Where there is one piece the middle one is equal to another: to the third for a
+        lower piece, to the first for an upper one.
+    slopes : ndarray of shape (n_lines, 2)
+        What a unit of r adds to the gain within each piece, at output 0.
+    exists : ndarray of bool, shape (n_lines, 2)
+        Which pieces there are.
+    curvature, centre : ndarray of shape (n_lines,)
+        The gain loses ½·curvature·(r − centre)².
+    """
+
+    row: Indices
+    corners: Vector
+    slopes: Vector
+    exists: NDArray[np.bool_]
+    curvature: Vector
+    centre: Vector
+
+    @classmethod
+    def of(cls, sides: Sides, kept: Indices, frozen: Vector) -> RowBoxes:
+        """The boxes of the kept sides, where the others make the pseudo-response ``frozen``."""
+        row, line = np.unique(sides.row[kept], return_inverse=True)
+        upper = sides.sign[kept] > 0
+        size = np.zeros((len(row), 2))
+        size[line[upper], 1] = sides.cap[kept[upper]]
+        size[line[~upper], 0] = sides.cap[kept[~upper]]
+        target, curvature = np.empty(len(row)), np.empty(len(row))
+        target[line], curvature[line] = sides.target[kept], sides.curvature[kept]
+        centre = frozen[row]
+        corners = centre[:, None] + np.stack([-size[:, 0], 0.0 * centre, size[:, 1]], axis=1)
+        exists = size > 0
+        if sides.epsilon == 0:  # no bend between the pieces: they are one
+            both = exists.all(axis=1)
+            corners[both, 1], exists[both, 0] = corners[both, 0], False
+        slopes = target[:, None] + np.array([sides.epsilon, -sides.epsilon])
+        return cls(row, corners, slopes, exists, curvature, centre)
+
+    def __len__(self) -> int:
+        return len(self.row)
+
+    def clip(self, r: Vector) -> Vector:
+        """The nearest pseudo-response inside the boxes."""
+        return np.clip(r, self.corners[:, 0], self.corners[:, 2])
+
+    def standing(self, r: Vector) -> Standing:
+        """Where each row stands, given r inside the boxes."""
+        low, middle, high = self.corners.T
+        below = np.where(r <= low, 0, 1)
+        above = np.where(r >= high, 4, 3)
+        return np.where(r < middle, below, np.where(r > middle, above, 2)).astype(np.int8)
+
+    def at_corners(self, standing: Standing, r: Vector) -> Vector:
+        """The r, with rows that stand at a corner moved there."""
+        corner = np.take_along_axis(self.corners, standing[:, None] // 2, axis=1)[:, 0]
+        return np.where(standing % 2 == 1, r, corner)
+
+    def slope(self, inside: Indices, standing: Standing) -> Vector:
+        """Slopes of the pieces that some rows are inside of."""
+        return self.slopes[inside, standing[inside] // 2]
+
+    def moved(self, standing: Standing, r: Vector, pull: Vector, most: int) -> tuple[Standing, int]:
+        """Where rows go from where they stand, and how many should go.
+
+        Those that have left their piece go to the corner at its end. Those at a corner whose rate
+        along a piece has the right sign go inside, if they are among the ``most`` of the largest
+        rates.
+
+        Parameters
+        ----------
+        standing : ndarray of shape (n_lines,)
+        r : ndarray of shape (n_lines,)
+            Inside its piece or beyond its ends.
+        pull : ndarray of shape (n_lines,)
+            What slopes must exceed for r to grow: the output, and the derivative of every
+            quadratic term.
+        most : int
+        """
+        lines = np.arange(len(self))
+        inside = standing % 2 == 1
+        piece = np.minimum(standing // 2, 1)
+        slack = ROUNDING * float(np.abs(r).max(initial=0.0))
+        ended = inside & (r < self.corners[lines, piece] - slack)
+        begun = inside & (r > self.corners[lines, piece + 1] + slack)
+        rate = self.slopes - pull[:, None]
+        noise = ROUNDING * float(np.abs(self.slopes).max(initial=0.0))
+        rises = (self.exists & (rate > noise))[lines, piece] & ~inside & (standing < 4)
+        below = np.maximum(standing // 2 - 1, 0)
+        falls = (self.exists & (rate < -noise))[lines, below] & ~inside & (standing > 0)
+        count = int(np.count_nonzero(ended | begun | rises | falls))
+        size = np.where(rises, rate[lines, piece], np.where(falls, -rate[lines, below], 0.0))
+        if np.count_nonzero(size) > most:
+            few = size >= np.partition(size, -most)[-most]
+            rises, falls = rises & few, falls & few
+        step = (rises | begun).astype(np.int8) - (falls | ended).astype(np.int8)
+        return standing + step, count
+
+    def gain(self, r: Vector, output: Vector | float = 0.0) -> Vector:
+        """What r adds, beyond its middle corner, if a unit of it costs ``output``."""
+        middle = self.corners[:, 1]
+        slope = np.where(r < middle, self.slopes[:, 0], self.slopes[:, 1])
+        bent = (r - self.centre) ** 2 - (middle - self.centre) ** 2
+        return (slope - output) * (r - middle) - 0.5 * self.curvature * bent
+
+    def shortfall(self, r: Vector, output: Vector) -> Vector:
+        """How much more each row could add at the best r for the given output; at least 0."""
+        bends = self.curvature > 0
+        best = np.zeros(len(self))
+        for piece in (0, 1):
+            rate = self.slopes[:, piece] - output
+            end = np.where(rate > 0, self.corners[:, piece + 1], self.corners[:, piece])
+            turning = self.centre + rate / np.where(bends, self.curvature, 1.0)
+            inside = np.clip(turning, self.corners[:, piece], self.corners[:, piece + 1])
+            best = np.maximum(best, self.gain(np.where(bends, inside, end), output))
+        return np.maximum(best - self.gain(r, output), 0.0)
