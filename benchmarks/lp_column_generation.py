@@ -82,7 +82,7 @@ def generated_seconds(
         clock = time.perf_counter()
         master = OneNormMaster(hinge(labels, np.full(len(labels), C)))
         pricer = StrataPricer(pool, priority="full", tol=1e-6)
-        share = max(1, round(0.02 * len(labels)))
+        share = max(1, round(0.05 * len(labels)))
         result = ColumnGeneration(master, pricer, tol=1e-6, columns_per_round=share).run()
         seconds.append(time.perf_counter() - clock)
         assert result.gap <= 1e-6, result.summary()

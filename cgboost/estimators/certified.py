@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, MutableMapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -41,7 +41,7 @@ UNPLANNED_STOPS = (
 class BaseBoost(BaseEnsemble):
     """A loss and a penalty, minimised over all columns by masters of support-vector losses."""
 
-    columns_per_round: int | None = field(default=None, kw_only=True)
+    columns_per_round: int | Literal["all"] | None = field(default=None, kw_only=True)
     max_columns: int | None = field(default=None, kw_only=True)
     tol: float = field(default=1e-4, kw_only=True)
     solver: str = field(default="auto", kw_only=True)
@@ -78,11 +78,19 @@ class BaseBoost(BaseEnsemble):
     def _default_columns(self, n_rows: int) -> int:
         return max(1, round(DEFAULT_SHARE * n_rows))
 
+    _column_words: ClassVar[tuple[str, ...]] = ()
+    """What ``columns_per_round`` may be beside a number."""
+
+    def _at_once(self, pool: Any, n_rows: int) -> int:
+        """Columns a round for each output, where ``columns_per_round`` is no number."""
+        return self._default_columns(n_rows)
+
     # ------------------------------------------------------------------ the runs
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        check_count("columns_per_round", self.columns_per_round, optional=True)
+        words = self._column_words
+        check_count("columns_per_round", self.columns_per_round, optional=True, words=words)
         check_count("max_columns", self.max_columns, optional=True)
         check_number("tol", self.tol, at_least=0)
 
@@ -100,7 +108,9 @@ class BaseBoost(BaseEnsemble):
         for number, target in enumerate(self._targets(rows.y)):
             problem = problem_of(target, rows.weights, self._output_labels)
             loss = self._loss(problem.target, problem.weights)
-            default = problem.n_outputs * self._default_columns(len(rows.weights))
+            at_once = self.columns_per_round
+            if at_once is None or isinstance(at_once, str):
+                at_once = problem.n_outputs * self._at_once(pool, len(rows.weights))
             master = self._master(loss)
             carried = (self._carried or {}).get(number)
             master.add(self._first_columns(pool, loss) if carried is None else carried)
@@ -108,7 +118,7 @@ class BaseBoost(BaseEnsemble):
                 master,
                 problem.pricer(lambda: self._pricer(pool)),
                 n_outputs=problem.n_outputs,
-                columns_per_round=self.columns_per_round or default,
+                columns_per_round=at_once,
                 level=_level_of(loss),
             )
             if self._carried is not None:

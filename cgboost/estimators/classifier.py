@@ -46,9 +46,12 @@ class CGBoostClassifier(HingeClassification, BaseCGBoost):
         Order in which columns are scored; the optimum is the same. "stratified" scores fewer
         columns a round and prefers the first kernels of the library; "full" is usually faster
         where kernel columns are cheap (see docs/mnist.md).
-    columns_per_round : int or None
+    columns_per_round : int, "all" or None
         Most columns generated in a round. None: 2 % of the training rows, at most 400; 1 is the
-        algorithm of the paper to the letter.
+        algorithm of the paper to the letter. "all": every column that prices out, in whichever
+        kernel. With penalty="l2" nearly every column has a nonzero coefficient at the optimum, and
+        this is the fastest way to it where the kernel columns fit into memory; with penalty="l1"
+        it costs more than it saves.
     max_columns : int or None
         Stop at this many generated columns (per class, with more than two).
     tol : float, default=1e-4
@@ -56,8 +59,8 @@ class CGBoostClassifier(HingeClassification, BaseCGBoost):
         ``tol=0`` asks for the optimum to rounding errors.
     time_limit : float or None
         Seconds for the fit; several classes share what is left evenly. Solvers that cannot be
-        interrupted, such as PIQP ("auto" with penalty="l2"), overrun it by the solve they are in:
-        there it is checked between solves. The first round is always completed.
+        interrupted, such as PIQP, overrun it by the solve they are in: there it is checked between
+        solves. The first round is always completed.
     solver : str, default="auto"
         "auto" or a name of ``solvers.available_backends()``.
     early_stopping : bool, default=False

@@ -95,8 +95,16 @@ class BaseCGBoost(BaseBoost):
     def _default_columns(self, n_rows: int) -> int:
         return min(MOST_COLUMNS, super()._default_columns(n_rows))
 
+    _column_words: ClassVar[tuple[str, ...]] = ("all",)
+
+    def _at_once(self, pool: KernelPool, n_rows: int) -> int:
+        if self.columns_per_round == "all":
+            return sum(pool.size(kernel) for kernel in range(len(pool.strata)))
+        return super()._at_once(pool, n_rows)
+
     def _pricer(self, pool: KernelPool) -> StrataPricer:
-        return StrataPricer(pool, priority=self.priority, tol=self._tol)
+        priority = "full" if self.columns_per_round == "all" else self.priority
+        return StrataPricer(pool, priority=priority, tol=self._tol)
 
     def _sharing(self, hypotheses: list[Any]) -> list[Any]:
         """A row that is the centre of several columns is kept once."""

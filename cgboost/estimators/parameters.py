@@ -57,12 +57,17 @@ def check_bool(name: str, value: Any) -> None:
         raise ValueError(f"{name} must be True or False, got {value!r}")
 
 
-def check_count(name: str, value: Any, *, optional: bool = False) -> None:
-    """``value`` must be a whole number of at least 1, or None where that is allowed."""
+def check_count(
+    name: str, value: Any, *, optional: bool = False, words: Collection[str] = ()
+) -> None:
+    """``value`` must be a whole number of at least 1, or None or a word where that is allowed."""
     if optional and value is None:
         return
+    if isinstance(value, str) and value in words:
+        return
     if not isinstance(value, Integral) or isinstance(value, bool) or value < 1:
-        raise ValueError(f"{name} must be a whole number ≥ 1, got {value!r}")
+        wanted = " or ".join(["a whole number ≥ 1", *map(repr, words)])
+        raise ValueError(f"{name} must be {wanted}, got {value!r}")
 
 
 def check_verbose(name: str, value: Any) -> None:

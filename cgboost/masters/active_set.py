@@ -38,8 +38,8 @@ STEPS_TO_SETTLE = 15
 PATIENCE = 3
 """Steps after which fewer rows and columns must move than ever before."""
 
-START = 1e-2
-"""The first κ, relative to the mean squared length of a row."""
+START, START_IN_BOX = 1e-2, 0.3
+"""The first κ, relative to the mean squared length of a row, or to the inverse of its box."""
 
 LEAST, MOST = 1e-11, 1e6
 """The range of κ: the least keeps the systems regular in floating point."""
@@ -61,14 +61,14 @@ class ActiveSetMethod:
     Attributes
     ----------
     products : KeptProducts
-    proximity : float
+    proximity : float or None
         The κ to begin with: the one at which the first steps have settled last time.
     steps : int
         Newton steps so far.
     """
 
     products: KeptProducts = field(default_factory=KeptProducts)
-    proximity: float = START
+    proximity: float | None = None
     steps: int = 0
 
     def solve(
@@ -82,7 +82,8 @@ class ActiveSetMethod:
             If the deadline (by ``time.perf_counter``) has passed.
         """
         self.products.restrict(problem.block.row)
-        proximity = Proximity(self.proximity)
+        first = max(START, START_IN_BOX / (problem.unit * problem.extent))
+        proximity = Proximity(first if self.proximity is None else self.proximity)
         at = best = start
         halved, stuck = self.steps, 0
         while best.relative_gap > FINEST and self.steps < halved + STEPS and stuck < STUCK:
@@ -98,7 +99,8 @@ class ActiveSetMethod:
             stuck = 0 if better or proximity.in_range else stuck + 1
             best = min(best, point, key=lambda one: one.relative_gap)
             proximity.learn(self.steps - before if settled else None)
-        self.proximity = proximity.first
+        if len(problem.constant):
+            self.proximity = proximity.first
         return best
 
     def _settle(self, attempt: ProximalProblem, deadline: float | None) -> bool:
@@ -153,7 +155,7 @@ class Proximity:
                 certain = steps <= QUICK and not self._refused
                 self.first = self.kappa * (SOFTER if certain else 1.0)
             self._settled, self._refused = self.kappa, FORGETTING * self._refused
-            falls = 4 if steps == 1 else 2 if steps <= QUICK else 1
+            falls = 4 if steps == 1 else 3 if steps <= QUICK else 1
             lowest = min(self.kappa, RESPECT * self._refused)
             self.kappa = max(SOFTER**falls * self.kappa, lowest)
         self.kappa = float(np.clip(self.kappa, LEAST, MOST))

@@ -52,13 +52,17 @@ class Block:
     row: Indices
     weights: Vector
 
-    def part(self, lines: Indices, columns: Indices) -> Vector:
-        """Some columns on some lines, each column multiplied by the root of its weight."""
+    def at(self, lines: Indices, columns: Indices) -> Vector:
+        """Some columns on some lines, copied."""
         if len(columns) == len(self.weights):
-            part = self.values[lines]
-            part *= np.sqrt(self.weights)
-            return part
-        return self.values[np.ix_(lines, columns)] * np.sqrt(self.weights[columns])
+            return self.values[lines]
+        return self.values[np.ix_(lines, columns)]
+
+    def part(self, lines: Indices, columns: Indices) -> Vector:
+        """The same with each column multiplied by the root of its weight."""
+        part = self.at(lines, columns)
+        part *= np.sqrt(self.weights[columns])
+        return part
 
 
 class KeptProducts:
@@ -132,7 +136,8 @@ class KeptProducts:
         products[old:, old:] = _square(new)
         if old:
             own = np.searchsorted(block.row, self._row)
-            products[:old, old:] = block.part(own, columns) @ new.T
+            weighted = new * np.sqrt(block.weights[columns])
+            products[:old, old:] = block.at(own, columns) @ weighted.T
             products[old:, :old] = products[:old, old:].T
         self.n_products += len(columns) * len(lines) * (2 * old + len(lines))
         self._row, self._products = np.append(self._row, block.row[lines]), products

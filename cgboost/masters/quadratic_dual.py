@@ -18,6 +18,9 @@ from cgboost.losses.sides import Vector
 from cgboost.masters.free_rows import Block, Mask
 from cgboost.masters.row_boxes import RowBoxes
 
+BALANCED = 1e-14
+"""Σr this small beside Σ|r| counts as 0; otherwise it costs what it takes to bring it there."""
+
 
 @dataclass(frozen=True)
 class QuadraticDual:
@@ -97,7 +100,7 @@ class QuadraticDual:
         if self.offset == "penalized":
             offset = total
         lost = self.mismatch(s, exact) + float(self.boxes.shortfall(r, output + offset).sum())
-        if self.offset == "free":  # what it takes to bring Σr to 0
+        if self.offset == "free" and abs(total) > BALANCED * float(np.abs(r).sum()):
             lost += abs(total) * float(np.abs(self.boxes.slopes).max(initial=0.0))
         value = self.gain + float(self.boxes.gain(r).sum())
         value -= 0.5 * float(self.block.weights @ self.coefficients(exact) ** 2)

@@ -40,7 +40,7 @@ RATE_TOLERANCE = 1e-8
 SCORE_TOLERANCE = 1e-8
 """A parked column may exceed its bound by this."""
 
-CALM = 1.0
+CALM = 2.0
 """A side is frozen when its rate is this many times what rates moved in the last solve …"""
 
 MOVEMENT_QUANTILE = 0.9

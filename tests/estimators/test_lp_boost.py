@@ -270,7 +270,7 @@ def test_the_seed_reaches_the_learners():
         for seed in (0, 0, 1)
     ]
     np.testing.assert_array_equal(fits[0].coef_, fits[1].coef_)
-    assert fits[0].objective_ != fits[2].objective_
+    assert fits[0].history_["objective"].tolist() != fits[2].history_["objective"].tolist()
 
 
 def test_epsilon_and_the_free_offset_of_the_regressor():

@@ -207,3 +207,14 @@ def test_every_fitted_attribute_is_documented(estimator):
     model = estimator(penalty="l1").fit(X, Y)
     attributes = estimator.__doc__.split("Attributes\n")[1]
     assert not [name for name in vars(model) if name.endswith("_") and name not in attributes]
+
+
+def test_all_columns_at_once_reach_the_two_norm_optimum_in_two_rounds():
+    """columns_per_round="all" takes every column that prices out; other words are named."""
+    whole = fit(penalty="l2", columns_per_round="all", tol=1e-7)
+    assert whole.n_iter_ == 2
+    assert whole.converged_
+    rounds = fit(penalty="l2", columns_per_round=5, tol=1e-7)
+    assert whole.objective_ == pytest.approx(rounds.objective_, rel=1e-6)
+    with pytest.raises(ValueError, match="columns_per_round must be .* or 'all', got 'some'"):
+        fit(columns_per_round="some")
