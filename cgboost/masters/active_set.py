@@ -44,11 +44,11 @@ START, START_IN_BOX = 1e-2, 0.3
 LEAST, MOST = 1e-11, 1e6
 """The range of κ: the least keeps the systems regular in floating point."""
 
-HARDER, SOFTER = 10.0, 0.1
-"""What κ is multiplied by when the steps do not settle, and when they do."""
+HARDER, SOFTER, SOFTEST = 10.0, 0.1, 1e-4
+"""What κ is multiplied by when the steps do not settle, when they do, and when they do quickly …"""
 
 QUICK = 4
-"""Steps within which they settle quickly: κ then falls twice, and after a lone step four times."""
+"""… within so many steps."""
 
 RESPECT, FORGETTING = 10.0, 0.3
 """κ stays above this many times the last one that did not settle, which fades by this share."""
@@ -155,7 +155,6 @@ class Proximity:
                 certain = steps <= QUICK and not self._refused
                 self.first = self.kappa * (SOFTER if certain else 1.0)
             self._settled, self._refused = self.kappa, FORGETTING * self._refused
-            falls = 4 if steps == 1 else 3 if steps <= QUICK else 1
             lowest = min(self.kappa, RESPECT * self._refused)
-            self.kappa = max(SOFTER**falls * self.kappa, lowest)
+            self.kappa = max((SOFTEST if steps <= QUICK else SOFTER) * self.kappa, lowest)
         self.kappa = float(np.clip(self.kappa, LEAST, MOST))

@@ -27,7 +27,7 @@ from solvers import SolverFailure
 ENOUGH = 1e-6
 """A larger relative gap is a failure."""
 
-SMALL = 2**22
+SMALL = 2**20
 """Sides are not frozen while rows times columns are at most this."""
 
 INSIDE = 0.2
@@ -43,15 +43,13 @@ class ActiveSetPoint:
 
     Attributes
     ----------
-    x : ndarray of shape (n_rows,)
-        The pseudo-response.
-    row_duals : ndarray of shape (n_columns,)
-        Coefficients of the columns.
+    response : ndarray of shape (n_rows,)
+    coef : ndarray of shape (n_columns,)
     offset : float
     """
 
-    x: Vector
-    row_duals: Vector
+    response: Vector
+    coef: Vector
     offset: float
 
 
@@ -117,8 +115,9 @@ class ActiveSetSession(LiveDual):
     def freeze(self, sides: Indices, at_cap: NDArray[np.bool_]) -> None:
         """Take sides out of the session and leave them at 0 or at their cap.
 
-        A row that stands at a corner costs no more than a product with the columns. Where those
-        are small, a row out of its place, which means another solve, costs more.
+        A row that stands at a corner costs no more than its part of a product with the columns.
+        Where there are few of both, a row out of its place, which means another solve, costs more:
+        then they stay.
         """
         if len(self.loss.target) * self.columns.count <= SMALL:
             return
@@ -128,7 +127,15 @@ class ActiveSetSession(LiveDual):
     # ------------------------------------------------------------------ solving
 
     def solve(self, time_limit: float | None) -> ActiveSetPoint:
-        """The optimum, from where the last solve has ended."""
+        """The optimum, from where the last solve has ended.
+
+        Raises
+        ------
+        LimitError
+            If there is no time left.
+        SolverFailure
+            If the optimum could not be found; a general solver may.
+        """
         deadline = None if time_limit is None else time.perf_counter() + time_limit
         problem = self._problem()
         start = problem.point(self._start(problem), self._offset)
@@ -146,11 +153,11 @@ class ActiveSetSession(LiveDual):
 
     def side_values(self, point: ActiveSetPoint) -> Vector:
         """Value u of every side, kept or frozen."""
-        return self.sides.values(point.x)
+        return self.sides.values(point.response)
 
     def multipliers(self, point: ActiveSetPoint) -> tuple[Vector, float, float]:
         """Coefficients of all columns, the offset, and the level 0."""
-        return point.row_duals, point.offset, 0.0
+        return point.coef, point.offset, 0.0
 
     def idle(self, coef: Vector) -> Indices:
         """None: with the 2-norm every coefficient is the column's score."""

@@ -8,7 +8,7 @@ Optim. 13, 2003) or block principal pivoting (Júdice, Pires, Computers & OR 21,
 conditioned problem it settles in a few steps, whatever the start. Where rows are nearly collinear,
 or more rows are free than there are columns, it may cycle. So the problem has a proximal term
 
-    − ½κ|r − r₀|²,    and  ½(b − b₀)²·κ' where the offset is free,
+    − ½κ|r − r₀|²,    and Σr = κ'(b − b₀) instead of Σr = 0 where the offset is free,
 
 with which it settles if only κ is large enough.
 """
@@ -22,8 +22,8 @@ from cgboost.masters.free_rows import KeptProducts, free_rows
 from cgboost.masters.quadratic_dual import DualIterate, QuadraticDual
 from cgboost.masters.row_boxes import ROUNDING
 
-RELEASED, RELEASED_BESIDE = 0.1, 0.5
-"""Rows that leave their corners in one step, at most: shares of all rows and of the free ones."""
+FEW, RELEASED, RELEASED_BESIDE = 20, 0.1, 0.5
+"""Rows that leave their corners in one step, at most: so many, or shares of all and of the free."""
 
 CONSISTENT = 1e-12
 """What rounding of s may cost, relative to the objective."""
@@ -89,7 +89,7 @@ class ProximalProblem:
         """Move rows and columns to where they belong now; how many were not there."""
         pull = self._output + self.offset + self._bent(self.r)
         n_free = np.count_nonzero(self._standing % 2 == 1)
-        most = 1 + int(max(RELEASED * len(pull), RELEASED_BESIDE * n_free))
+        most = max(FEW, int(RELEASED * len(pull)), int(RELEASED_BESIDE * n_free))
         standing, moving = self.problem.boxes.moved(self._standing, self.r, pull, most)
         active = self.problem.active(self._s)
         noise = ROUNDING * float(np.abs(self._s).max(initial=0.0))

@@ -53,15 +53,15 @@ class QuadraticDual:
     @cached_property
     def unit(self) -> float:
         """The mean squared length of a row of H, or the inverse of its box where that is larger."""
-        if not len(self.boxes):
-            return 1.0
         some = self.block.values[:: max(1, len(self.boxes) // 100)]
-        return max(float((np.square(some) @ self.block.weights).mean()), 1.0 / self.extent)
+        lengths = np.square(some) @ self.block.weights
+        return max(float(lengths.sum()) / max(1, len(lengths)), 1.0 / self.extent)
 
     @cached_property
     def extent(self) -> float:
         """The mean size of a box."""
-        return float((self.boxes.corners[:, 2] - self.boxes.corners[:, 0]).mean())
+        sizes = self.boxes.corners[:, 2] - self.boxes.corners[:, 0]
+        return float(sizes.mean()) if len(sizes) else 1.0
 
     def coefficients(self, s: Vector) -> Vector:
         """φ(s)."""

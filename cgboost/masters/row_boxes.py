@@ -106,23 +106,22 @@ class RowBoxes:
             quadratic term.
         most : int
         """
-        lines = np.arange(len(self))
-        inside = standing % 2 == 1
-        piece = np.minimum(standing // 2, 1)
+        lines, inside = np.arange(len(self)), standing % 2 == 1
+        above, below = np.minimum(standing // 2, 1), np.maximum(standing // 2 - 1, 0)
         slack = ROUNDING * float(np.abs(r).max(initial=0.0))
-        ended = inside & (r < self.corners[lines, piece] - slack)
-        begun = inside & (r > self.corners[lines, piece + 1] + slack)
+        under = inside & (r < self.corners[lines, above] - slack)
+        over = inside & (r > self.corners[lines, above + 1] + slack)
         rate = self.slopes - pull[:, None]
         noise = ROUNDING * float(np.abs(self.slopes).max(initial=0.0))
-        rises = (self.exists & (rate > noise))[lines, piece] & ~inside & (standing < 4)
-        below = np.maximum(standing // 2 - 1, 0)
+        rises = (self.exists & (rate > noise))[lines, above] & ~inside & (standing < 4)
         falls = (self.exists & (rate < -noise))[lines, below] & ~inside & (standing > 0)
-        count = int(np.count_nonzero(ended | begun | rises | falls))
-        size = np.where(rises, rate[lines, piece], np.where(falls, -rate[lines, below], 0.0))
+        count = int(np.count_nonzero(under | over | rises | falls))
+        size = np.where(rises, rate[lines, above], np.where(falls, -rate[lines, below], 0.0))
         if np.count_nonzero(size) > most:
-            few = size >= np.partition(size, -most)[-most]
+            few = np.zeros(len(size), dtype=bool)
+            few[np.argpartition(-size, most)[:most]] = True
             rises, falls = rises & few, falls & few
-        step = (rises | begun).astype(np.int8) - (falls | ended).astype(np.int8)
+        step = (rises | over).astype(np.int8) - (falls | under).astype(np.int8)
         return standing + step, count
 
     def gain(self, r: Vector, output: Vector | float = 0.0) -> Vector:
