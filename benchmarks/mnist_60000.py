@@ -23,7 +23,7 @@ from cgboost.history import Round
 from cgboost.odd_even import parse_library
 
 TUNING, VALIDATION = 15000, 5000
-GRID = (0.03, 0.1, 0.3, 1.0)
+GRID = (0.3, 1.0, 3.0, 10.0)
 SVC_GRID = [(gamma, C) for gamma in (0.01, 0.02, 0.03) for C in (3.0, 10.0)]
 
 
@@ -101,6 +101,7 @@ def main() -> None:
     parser.add_argument("--minutes", type=float, default=45.0)
     parser.add_argument("--C", type=float, help="instead of choosing it")
     parser.add_argument("--columns-per-round", type=int, default=400)
+    parser.add_argument("--cache", type=float, default=8000.0, help="megabytes for kernel values")
     parser.add_argument("--svc", action="store_true", help="fit the SVC, too")
     parser.add_argument("--out", type=Path, help="file for what is printed")
     options = parser.parse_args()
@@ -115,7 +116,7 @@ def main() -> None:
         C=C,
         time_limit=60 * options.minutes,
         columns_per_round=options.columns_per_round,
-        cache_size=4000.0,
+        cache_size=options.cache,
         callbacks=[log],
     )
     clock = time.perf_counter()

@@ -1,22 +1,22 @@
-"""Columns to start from: those that a part of the training rows asks for.
+"""Where to start from: the columns that a part of the training rows asks for.
 
 With many rows the first rounds are spent on finding what a few thousand rows can say as well. The
 problem is therefore solved coarsely on a random part of the rows first (and that one from a part of
-its own, if it is still large), and the columns it uses are where the full problem starts. Nothing
-of the certificate rests on it.
+its own, if it is still large), and the full problem starts with the columns it uses, and with the
+rows that are near their margin there. Nothing of the certificate rests on it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
-from cgboost.columns import Column
 from cgboost.generation import ColumnGeneration
 from cgboost.kernels import KernelLibrary
 from cgboost.losses import SupportVectorLoss
-from cgboost.masters.support_vector import SupportVectorMaster
+from cgboost.masters.support_vector import SupportVectorMaster, WarmStart
 from cgboost.pricing import KernelPool, StrataPricer
 
 MANY_ROWS = 6000
@@ -32,12 +32,12 @@ COLUMNS = 0.05
 """Columns a round, as a share of the rows of the part."""
 
 
-def first_columns(
+def first_guess(
     pool: KernelPool,
     loss: SupportVectorLoss,
     make_master: Callable[[SupportVectorLoss], SupportVectorMaster],
-) -> list[Column]:
-    """Columns of the pool that a part of its rows makes use of; none where the rows are few.
+) -> WarmStart:
+    """What a part of the rows of a pool makes use of; nothing where the rows are few.
 
     Parameters
     ----------
@@ -49,12 +49,12 @@ def first_columns(
     """
     n_rows = len(pool.X)
     if n_rows < MANY_ROWS:
-        return []
+        return WarmStart()
     rows = np.sort(np.random.default_rng(0).permutation(n_rows)[: n_rows // PART])
     kernels = {family.name: family.kernel for family in pool.families}
     part, part_loss = KernelPool(KernelLibrary(kernels), pool.X[rows]), loss.on_part(rows)
     master = make_master(part_loss)
-    master.add(first_columns(part, part_loss, make_master))
+    master.start_from(first_guess(part, part_loss, make_master))
     ColumnGeneration(
         master,
         StrataPricer(part, tol=COARSE),
@@ -62,5 +62,7 @@ def first_columns(
         columns_per_round=round(COLUMNS * len(rows)),
     ).run()
     numbers = {name: stratum for stratum, name in enumerate(pool.strata)}
-    keys = [(numbers[column.stratum], int(rows[column.key[1]])) for column in master.used]  # type: ignore[index]
-    return pool.columns([stratum for stratum, _ in keys], [row for _, row in keys])
+    own = master.warm_start
+    keys = [(numbers[column.stratum], int(rows[column.key[1]])) for column in own.columns]  # type: ignore[index]
+    columns = pool.columns([stratum for stratum, _ in keys], [row for _, row in keys])
+    return replace(own, columns=columns)

@@ -157,14 +157,17 @@ class ColumnGeneration:
                 check_bound(trace.best_bound, state)
             solved = time.perf_counter()
             held.update(state.columns)
-            priced, bound = self._price(state, held)
+            searched = self._is_worth_pricing(state, trace)
+            priced, bound = self._price(state, held) if searched else (Priced(columns=()), None)
             seconds = (solved - clock, time.perf_counter() - solved)
             turn = trace.turn(state, priced, bound, seconds)
             stopping = [callback for callback in self.callbacks if callback(turn)]
             trace.keep(turn)
             fresh = held.without(priced.columns)
-            if stop := self._stop(turn, priced, fresh, stopping):
-                if stop[0] in ON_REQUEST and not priced.exact:
+            known = searched or not state.bounded
+            shown = conclusion(turn, priced, fresh, self.tol) if known else None
+            if stop := shown or self._stop(turn, stopping):
+                if searched and stop[0] in ON_REQUEST and not priced.exact:
                     self._certify(trace, state)
                 return stop
             with blaming(StopReason.MASTER_FAILED):
@@ -189,6 +192,11 @@ class ColumnGeneration:
         last = self.limits.last(n_columns, len(trace.rows))
         proves = trace.best_bound > -np.inf
         return ENOUGH * self.tol if proves and not last else 0.0
+
+    def _is_worth_pricing(self, state: MasterState, trace: Trace) -> bool:
+        """Whether a search may still be of use: in a last round it can only prove something."""
+        last = self.limits.last(len(state.columns), len(trace.rows))
+        return not last or getattr(self.master, "proves", True)
 
     def _price(self, state: MasterState, held: _Held) -> tuple[Priced, float | None]:
         """Price at one dual point after another until a column helps the master.
@@ -232,11 +240,7 @@ class ColumnGeneration:
         if priced.exact:
             trace.certify(bound, priced.n_evaluated)
 
-    def _stop(
-        self, turn: Round, priced: Priced, fresh: list[Column], stopping: list[Callback]
-    ) -> Stop | None:
-        if (shown := conclusion(turn, priced, fresh, self.tol)) is not None:
-            return shown
+    def _stop(self, turn: Round, stopping: list[Callback]) -> Stop | None:
         if stopping:
             reason = getattr(stopping[0], "stop_reason", StopReason.CALLBACK)
             return reason, f"asked to stop after round {turn.number}"

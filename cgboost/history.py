@@ -50,6 +50,11 @@ class StopReason(StrEnum):
     """The pricer raised, or returned something that is no column; the last good round is kept."""
     INVALID_BOUND = "invalid_bound"
     """A lower bound came out above the objective: what the pricer or master claims is not true."""
+    UNBOUNDED = "unbounded"
+    """The objective falls without end: there is no optimum, as for classes that can be separated
+    and a loss that is never 0."""
+    EXHAUSTED = "exhausted"
+    """There is no further column: those in the master span all that the data can make."""
     INFEASIBLE = "infeasible"
     """No column helps to meet the rows that the columns so far cannot meet."""
 

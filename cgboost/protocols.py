@@ -74,6 +74,9 @@ class MasterState:
     solved : bool
         Whether the restricted problem is solved as well as it can be. Otherwise it is solved well
         enough to find columns, and solving it again with the same columns comes nearer.
+    bounded : bool
+        False where the objective falls without end along the columns in the master: the
+        coefficients then stand somewhere far down.
     """
 
     columns: Sequence[Column]
@@ -88,6 +91,7 @@ class MasterState:
     curvature: Vector | None = None
     scale: float | None = None
     solved: bool = True
+    bounded: bool = True
 
     @property
     def gap_scale(self) -> float:
@@ -128,6 +132,8 @@ class Priced:
         may be left out. For masters without an entry rule, and only meaningful if ``exact``.
     n_evaluated : int
         Number of columns scored in this call.
+    exhausted : bool
+        Whether there is no column outside the span of those in the master, whatever r may be.
     stratum : str
         The priority class in which the columns were found.
     """
@@ -138,6 +144,7 @@ class Priced:
     total_excess: float = math.nan
     reduced_cost: float | Mapping[Hashable, float] = math.nan
     n_evaluated: int = 0
+    exhausted: bool = False
     stratum: str = ""
 
 
@@ -145,10 +152,11 @@ class Master(Protocol):
     """The restricted problem over the columns generated so far.
 
     A master may have ``descends = False``: its objective may rise, and a run ends with the last
-    round instead of the best. It may have an ``accuracy``, which the loop then sets before every
-    solve: the relative gap to which the restricted problem need be solved in the end (0: as well
-    as can be). Above 0 a master may answer sooner, with ``solved=False`` in its state, once it is
-    good enough to find columns.
+    round instead of the best. It may have ``proves = False``: it has no bound on the way, and a
+    round that is known to be the last is not priced. It may have an ``accuracy``, which the loop
+    then sets before every solve: the relative gap to which the restricted problem need be solved in
+    the end (0: as well as can be). Above 0 a master may answer sooner, with ``solved=False`` in its
+    state, once it is good enough to find columns.
     """
 
     def add(self, columns: Sequence[Column]) -> None:

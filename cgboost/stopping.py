@@ -62,7 +62,11 @@ def conclusion(turn: Round, priced: Priced, fresh: Sequence[Column], tol: float)
 
     That is ``fresh`` columns, or a restricted problem that can be solved better.
     """
+    if not turn.state.bounded:
+        return StopReason.UNBOUNDED, "the objective falls without end; the model is far down"
     nothing_found = priced.exact and not priced.columns
+    if nothing_found and priced.exhausted:
+        return StopReason.EXHAUSTED, "the columns span all that the data can make"
     if turn.gap <= tol:
         if nothing_found:
             return StopReason.OPTIMAL, "no column prices out"

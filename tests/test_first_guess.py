@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from cgboost import RBF, CGBoostClassifier, CGBoostRegressor, KernelLibrary, Linear, first_guess
-from cgboost.first_guess import first_columns
+from cgboost.first_guess import first_guess as guess
 from cgboost.losses import hinge
 from cgboost.masters import OneNormMaster
 from cgboost.pricing import KernelPool
@@ -34,7 +34,7 @@ def test_the_optimum_is_that_without_a_guess(
     plain = kind(LIBRARY, penalty="l1", tol=1e-7).fit(X, y)
     assert guessed.history_["columns"][0] > 0
     assert plain.history_["columns"][0] == 0
-    assert guessed.n_iter_ < plain.n_iter_
+    assert guessed.history_["objective"][0] < 0.9 * plain.history_["objective"][0]
     assert guessed.objective_ == pytest.approx(plain.objective_, rel=2e-7)
 
 
@@ -42,7 +42,7 @@ def test_columns_belong_to_the_whole_pool(rows: tuple[np.ndarray, np.ndarray]) -
     """Each column is that of its key on all rows, and none comes twice."""
     X, y = rows
     pool = KernelPool(LIBRARY, X)
-    columns = first_columns(pool, hinge(y, np.ones(500)), OneNormMaster)
+    columns = guess(pool, hinge(y, np.ones(500)), OneNormMaster).columns
     assert len({column.key for column in columns}) == len(columns) > 0
     for column in columns:
         name, row = column.key

@@ -213,3 +213,22 @@ def test_a_held_column_never_stands_in_for_the_masters_own_duals() -> None:
     master.add([capped, dear])
     result = ColumnGeneration(master, price, smoothing=TwoPoints()).run()
     assert result.objective == pytest.approx(1.0 + 2 * 4.8)
+
+
+@pytest.mark.parametrize("limit", [{"max_columns": 3}, {"max_rounds": 4}])
+def test_the_last_round_is_priced_only_where_that_may_prove_something(
+    limit: dict[str, Any],
+) -> None:
+    """With ``proves = False`` a search is saved; the result is the same, and callbacks see it."""
+    seen: list[int] = []
+    proving, saving = CountingMaster(bound=2.0), CountingMaster()
+    saving.proves = False
+    searches = {}
+    for master in (proving, saving):
+        pricer = Supply()
+        result = run(master, pricer, callbacks=[lambda turn: seen.append(turn.number)], **limit)
+        assert (len(result.coef), result.n_rounds) == (3, 4)
+        assert str(result.stop_reason) in limit
+        searches[master] = len(pricer.limits)
+    assert searches == {proving: 4, saving: 3}
+    assert seen == [0, 1, 2, 3] * 2

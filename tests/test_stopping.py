@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -69,3 +72,51 @@ def test_a_column_at_its_upper_bound_with_an_open_gap_is_explained() -> None:
     result = run(CountingMaster(bound=1.0), Capped())
     assert result.stop_reason is StopReason.ONLY_DUPLICATES
     assert "duals.capped" in result.message
+
+
+class Falling(CountingMaster):
+    """Its objective falls without end once it has so many columns."""
+
+    def __init__(self, count: int, **options: Any) -> None:
+        super().__init__(**options)
+        self._enough = count
+
+    def solve(self, *, time_limit: float | None = None) -> MasterState:
+        state = super().solve(time_limit=time_limit)
+        return replace(state, bounded=len(self.columns) < self._enough)
+
+
+@pytest.mark.parametrize("bound", [None, 1.0])
+def test_a_master_without_a_minimum_ends_the_run(bound: float | None) -> None:
+    """The run stops there and says so, whatever the pricer still offers."""
+    result = run(Falling(3, bound=bound))
+    assert result.stop_reason is StopReason.UNBOUNDED
+    assert len(result.coef) == 3
+    assert "falls without end" in result.message
+
+
+def test_the_last_round_too_may_be_without_a_minimum() -> None:
+    """At the limit, where a master that proves nothing is not priced, the reason is the same."""
+    master = Falling(3)
+    master.proves = False  # type: ignore[attr-defined]
+    pricer = Supply()
+    assert run(master, pricer, max_columns=3).stop_reason is StopReason.UNBOUNDED
+    assert len(pricer.limits) == 3
+
+
+class Spent(Supply):
+    """Knows that there are no other columns."""
+
+    def price(self, state: MasterState, limit: int) -> Priced:
+        priced = super().price(state, limit)
+        return replace(priced, exhausted=not priced.columns)
+
+
+@pytest.mark.parametrize(("bound", "exact"), [(None, True), (1.0, True), (None, False)])
+def test_a_pricer_without_further_columns_has_exhausted_them(
+    bound: float | None, exact: bool
+) -> None:
+    """Said by an exact search it ends the run as exhausted, whatever the gap."""
+    result = run(CountingMaster(bound=bound), Spent(2, exact=exact))
+    assert result.stop_reason is (StopReason.EXHAUSTED if exact else StopReason.NO_COLUMN)
+    assert len(result.coef) == 2

@@ -2,6 +2,7 @@
 
 from cgboost.estimators.ada_boost import AdaBoostClassifier
 from cgboost.estimators.any_boost import AnyBoostClassifier, AnyBoostRegressor
+from cgboost.estimators.blf import BLFClassifier, BLFRegressor
 from cgboost.estimators.classifier import CGBoostClassifier
 from cgboost.estimators.gradient_boosting import (
     GradientBoostingClassifier,
@@ -19,6 +20,8 @@ __all__ = [
     "AdaBoostClassifier",
     "AnyBoostClassifier",
     "AnyBoostRegressor",
+    "BLFClassifier",
+    "BLFRegressor",
     "CGBoostClassifier",
     "CGBoostOutlierDetector",
     "CGBoostRegressor",

@@ -20,7 +20,8 @@ from cgboost.estimators.rows import Rows, Vector
 from cgboost.estimators.tasks import Task
 from cgboost.losses.differentiable import DifferentiableLoss
 from cgboost.losses.margin import Exponential, LogLoss
-from cgboost.losses.residual import AbsoluteError, SquaredError
+from cgboost.losses.piecewise import AbsoluteError
+from cgboost.losses.residual import SquaredError
 from cgboost.masters.corrective import CorrectiveMaster
 from cgboost.masters.stagewise import StagewiseMaster
 from cgboost.pricing.learners import LearnerPricer, Working, newton_response

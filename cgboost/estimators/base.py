@@ -117,7 +117,7 @@ class BaseEnsemble(BaseEstimator):
         self._check_parameters()
         X, y = self._validated(X, y)
         rows = self._usable(Rows.of(X, self._learn(y), sample_weight))
-        held = check_eval_set(self, eval_set)
+        held = check_eval_set(self, eval_set, accept_sparse=self._accept_sparse)
         if held is not None:
             return rows, (held[0], self._encode(held[1]))
         return self._hold_out(rows) if self.early_stopping else (rows, None)
@@ -130,9 +130,19 @@ class BaseEnsemble(BaseEstimator):
 
     _y_numeric: ClassVar[bool] = False
 
+    @property
+    def _accept_sparse(self) -> Any:
+        """Formats in which X may be sparse; False for none."""
+        return False
+
     def _validated(self, X: Any, y: Any) -> tuple[Matrix, Any]:
         checked: tuple[Matrix, Any] = validate_data(
-            self, X, y, dtype=FLOATS, y_numeric=self._y_numeric
+            self,
+            X,
+            y,
+            dtype=FLOATS,
+            y_numeric=self._y_numeric,
+            accept_sparse=self._accept_sparse,
         )
         return checked
 
@@ -306,7 +316,7 @@ class BaseEnsemble(BaseEstimator):
 
     def _rows(self, X: ArrayLike) -> Matrix:
         check_is_fitted(self)
-        return validate_data(self, X, reset=False, dtype=FLOATS)
+        return validate_data(self, X, reset=False, dtype=FLOATS, accept_sparse=self._accept_sparse)
 
     def _outputs(self, X: ArrayLike) -> Vector:
         """Model outputs, shape (n_rows, n_outputs)."""

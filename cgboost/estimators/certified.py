@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterator, MutableMapping, Sequence
+from collections.abc import Callable, Iterator, MutableMapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from cgboost.columns import Column
 from cgboost.estimators.base import BaseEnsemble
 from cgboost.estimators.fitted import FittedRun
 from cgboost.estimators.parameters import check_count, check_number
@@ -19,7 +18,7 @@ from cgboost.estimators.tasks import Task, problem_of
 from cgboost.exceptions import TrivialModelWarning, warn_caller
 from cgboost.history import StopReason
 from cgboost.losses import SupportVectorLoss
-from cgboost.masters.support_vector import Offset, SupportVectorMaster
+from cgboost.masters.support_vector import Offset, SupportVectorMaster, WarmStart
 from cgboost.protocols import Pricer
 
 DEFAULT_SHARE = 0.02
@@ -71,9 +70,9 @@ class BaseBoost(BaseEnsemble):
     @abstractmethod
     def _pricer(self, pool: Any) -> Pricer: ...
 
-    def _first_columns(self, pool: Any, loss: SupportVectorLoss) -> Sequence[Column]:
-        """Columns that a run starts with."""
-        return ()
+    def _first_guess(self, pool: Any, loss: SupportVectorLoss) -> WarmStart:
+        """Where a run starts from."""
+        return WarmStart()
 
     def _default_columns(self, n_rows: int) -> int:
         return max(1, round(DEFAULT_SHARE * n_rows))
@@ -101,8 +100,8 @@ class BaseBoost(BaseEnsemble):
     def _limits(self) -> dict[str, Any]:
         return {"tol": self._tol, "max_columns": self.max_columns}
 
-    _carried: ClassVar[MutableMapping[int, Sequence[Column]] | None] = None
-    """By number of the run, columns that it starts with; then those it has. For paths alone."""
+    _carried: ClassVar[MutableMapping[int, WarmStart] | None] = None
+    """By number of the run, where it starts from; then where it has ended. For paths alone."""
 
     def _tasks(self, pool: Any, rows: Rows) -> Iterator[Task]:
         for number, target in enumerate(self._targets(rows.y)):
@@ -113,7 +112,7 @@ class BaseBoost(BaseEnsemble):
                 at_once = problem.n_outputs * self._at_once(pool, len(rows.weights))
             master = self._master(loss)
             carried = (self._carried or {}).get(number)
-            master.add(self._first_columns(pool, loss) if carried is None else carried)
+            master.start_from(self._first_guess(pool, loss) if carried is None else carried)
             yield Task(
                 master,
                 problem.pricer(lambda: self._pricer(pool)),
@@ -122,7 +121,7 @@ class BaseBoost(BaseEnsemble):
                 level=_level_of(loss),
             )
             if self._carried is not None:
-                self._carried[number] = master.used
+                self._carried[number] = master.warm_start
 
     # ------------------------------------------------------------------ fitted attributes
 

@@ -9,13 +9,13 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from cgboost.criteria import HighDimensionalCriterion
 from cgboost.estimators.fitted import FittedRun, Table
 from cgboost.estimators.parameters import check_choice, check_number
 from cgboost.estimators.regression import Regression
-from cgboost.estimators.rows import FLOATS, Rows, Vector
+from cgboost.estimators.rows import Rows, Vector
 from cgboost.estimators.stagewise import BaseStagewise
 from cgboost.pricing.centred import CentredFeature, CentredFeatures
 
@@ -63,15 +63,9 @@ class BaseComponentwise(Regression, BaseStagewise):
                 )
         check_number("C", self.C, above=0)
 
-    def _validated(self, X: Any, y: Any) -> tuple[Any, Any]:
-        checked: tuple[Any, Any] = validate_data(
-            self, X, y, dtype=FLOATS, y_numeric=True, accept_sparse="csc"
-        )
-        return checked
-
-    def _rows(self, X: Any) -> Any:
-        check_is_fitted(self)
-        return validate_data(self, X, reset=False, dtype=FLOATS, accept_sparse=("csr", "csc"))
+    @property
+    def _accept_sparse(self) -> Any:
+        return "csc"
 
     def _usable(self, rows: Rows) -> Rows:
         """The rows that cost anything, where there are enough for the criterion."""

@@ -26,7 +26,8 @@ from cgboost.estimators.tasks import Task
 from cgboost.importance import importances, shares
 from cgboost.losses.differentiable import DifferentiableLoss
 from cgboost.losses.margin import LogLoss, MultinomialDeviance
-from cgboost.losses.residual import AbsoluteError, SquaredError
+from cgboost.losses.piecewise import AbsoluteError
+from cgboost.losses.residual import SquaredError
 from cgboost.masters.stagewise import StagewiseMaster
 from cgboost.monitoring import Score, error_rate
 from cgboost.pricing.trees import LeafRule, TreePricer, median_leaves, newton_leaves

@@ -12,21 +12,23 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from cgboost.columns import Column
 from cgboost.estimators.certified import BaseBoost
 from cgboost.estimators.fitted import FittedOutput, FittedRun, Table
 from cgboost.estimators.parameters import check_choice, check_number, check_solver
 from cgboost.estimators.rows import Held, Rows
 from cgboost.executors import as_executor
-from cgboost.first_guess import first_columns
+from cgboost.first_guess import MANY_ROWS, first_guess
 from cgboost.kernels import RBF, KernelLibrary, Linear, Polynomial, Precomputed
 from cgboost.losses import SupportVectorLoss
 from cgboost.masters import TwoNormMaster, one_norm_master
-from cgboost.masters.support_vector import Sign, SupportVectorMaster
+from cgboost.masters.support_vector import Sign, SupportVectorMaster, WarmStart
 from cgboost.pricing import KernelPool, StrataPricer
 
 MOST_COLUMNS = 400
 """Columns a round at most: with many rows a share of them would be too many."""
+
+REACH = 0.15
+"""With many rows, columns are taken that nearly price out: the master is quicker than a pass."""
 
 
 @dataclass(eq=False, repr=False)
@@ -83,11 +85,11 @@ class BaseCGBoost(BaseBoost):
         kind = one_norm_master(loss) if self.penalty == "l1" else TwoNormMaster
         return kind(loss, coef=sign, offset=self._offset, solver=self.solver)
 
-    def _first_columns(self, pool: KernelPool, loss: SupportVectorLoss) -> Sequence[Column]:
-        """With many rows, those that a part of the rows makes use of."""
+    def _first_guess(self, pool: KernelPool, loss: SupportVectorLoss) -> WarmStart:
+        """With many rows, what a part of the rows makes use of."""
         if self.penalty == "l2" or loss.mass is not None or self.max_columns is not None:
-            return ()
-        return first_columns(pool, loss, self._master)
+            return WarmStart()
+        return first_guess(pool, loss, self._master)
 
     def _pool(self, rows: Rows) -> KernelPool:
         return KernelPool(self._library, rows.X, cache_size=self.cache_size, executor=self.executor)
@@ -104,7 +106,8 @@ class BaseCGBoost(BaseBoost):
 
     def _pricer(self, pool: KernelPool) -> StrataPricer:
         priority = "full" if self.columns_per_round == "all" else self.priority
-        return StrataPricer(pool, priority=priority, tol=self._tol)
+        reach = REACH if self.penalty == "l1" and len(pool.X) >= MANY_ROWS else 0.0
+        return StrataPricer(pool, priority=priority, tol=self._tol, reach=reach)
 
     def _sharing(self, hypotheses: list[Any]) -> list[Any]:
         """A row that is the centre of several columns is kept once."""

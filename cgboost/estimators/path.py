@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from cgboost.estimators.certified import BaseBoost
 from cgboost.estimators.parameters import check_number
 from cgboost.estimators.rows import EvalSet
+from cgboost.masters.support_vector import WarmStart
 
 
 @dataclass(frozen=True)
@@ -105,7 +106,7 @@ class HasPath(BaseBoost):
         prepared = copy.copy(self)
         rows, held = prepared._prepare(X, y, sample_weight, eval_set)
         pool = prepared._pool(rows)
-        carried: dict[int, Sequence[Any]] = {}
+        carried: dict[int, WarmStart] = {}
         models: dict[int, Any] = {}
         seconds, scores = np.zeros(len(C_values)), np.full(len(C_values), np.nan)
         for place in np.argsort(C_values, kind="stable"):

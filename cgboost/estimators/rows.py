@@ -79,7 +79,7 @@ class Rows:
 
 
 def check_eval_set(
-    estimator: BaseEstimator, eval_set: EvalSet | list[EvalSet] | None
+    estimator: BaseEstimator, eval_set: EvalSet | list[EvalSet] | None, *, accept_sparse: Any
 ) -> Held | None:
     """``eval_set`` as a pair of arrays that fit the training data, or None."""
     if eval_set is None:
@@ -95,7 +95,9 @@ def check_eval_set(
     if eval_set[1] is None:
         raise ValueError("eval_set must be a pair (X, y), got no y")
     try:
-        X, y = validate_data(estimator, *eval_set, reset=False, dtype=FLOATS)
+        X, y = validate_data(
+            estimator, *eval_set, reset=False, dtype=FLOATS, accept_sparse=accept_sparse
+        )
     except ValueError as error:
         raise ValueError(f"eval_set: {error}") from error
     return X, y

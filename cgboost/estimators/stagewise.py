@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any, ClassVar
@@ -72,14 +72,17 @@ class BaseStagewise(BaseEnsemble):
         return islice(stages, 1, None) if self.n_iter_ else stages
 
     def _warn(self) -> None:
-        words = [
-            f"{self._label(k, len(self._runs))}{run.stop_reason}: {run.message}"
-            for k, run in enumerate(self._runs)
-            if run.stop_reason in CUT_SHORT
-        ]
-        if words:
-            warn_caller(
-                f"{type(self).__name__} stopped before n_estimators={self.n_estimators}: "
-                f"{'; '.join(words)}",
-                ConvergenceWarning,
-            )
+        warn_cut_short(self, self._runs, f"n_estimators={self.n_estimators}")
+
+
+def warn_cut_short(model: BaseEnsemble, runs: Sequence[FittedRun], aim: str) -> None:
+    """Warn of runs that ended before they were meant to."""
+    words = [
+        f"{model._label(k, len(runs))}{run.stop_reason}: {run.message}"
+        for k, run in enumerate(runs)
+        if run.stop_reason in CUT_SHORT
+    ]
+    if words:
+        warn_caller(
+            f"{type(model).__name__} stopped before {aim}: {'; '.join(words)}", ConvergenceWarning
+        )

@@ -38,6 +38,8 @@ class DifferentiableLoss(ABC):
     """
 
     n_outputs = 1
+    attains_minimum = True
+    """Whether a loss near 0 is near a minimum; otherwise only f without end makes it 0."""
 
     def __init__(self, target: Vector, weights: Vector) -> None:
         if np.shape(target) != np.shape(weights):

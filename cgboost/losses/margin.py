@@ -24,6 +24,8 @@ LARGEST_EXPONENT = 600.0
 
 
 class _MarginLoss(DifferentiableLoss):
+    attains_minimum = False
+
     def __init__(self, target: Vector, weights: Vector) -> None:
         check_labels(target)
         super().__init__(target, weights)

@@ -35,32 +35,34 @@ class SquaredError(DifferentiableLoss):
         return self.newton_step(output, direction)
 
 
-class AbsoluteError(DifferentiableLoss):
-    """Σ w_i |y_i − f_i|; the pseudo-response is the weighted sign of the residual."""
+class HuberLoss(DifferentiableLoss):
+    """Σ w_i ρ(y_i − f_i) with ρ(e) = ½e² for |e| ≤ δ, and δ|e| − ½δ² beyond."""
+
+    def __init__(self, target: Vector, weights: Vector, delta: float) -> None:
+        if not delta > 0:
+            raise ValueError(f"delta must be positive, got {delta!r}")
+        super().__init__(target, weights)
+        self.delta = delta
 
     def value(self, output: Vector) -> float:
-        """Σ w_i |y_i − f_i|."""
-        return float(self.weights @ np.abs(self.target - output))
+        """Σ w_i ρ(y_i − f_i)."""
+        size = np.abs(self.target - output)
+        inner = np.minimum(size, self.delta)
+        return float(self.weights @ (inner * (size - 0.5 * inner)))
 
     def pseudo_response(self, output: Vector) -> Vector:
-        """w_i sign(y_i − f_i)."""
-        return self.weights * np.sign(self.target - output)
+        """w_i (y_i − f_i), with residuals cut at ±δ."""
+        return self.weights * np.clip(self.target - output, -self.delta, self.delta)
 
     def curvature(self, output: Vector) -> Vector:
-        """0: the loss is piecewise linear."""
-        return np.zeros(self.n_rows)
+        """w_i inside, 0 beyond."""
+        return np.where(np.abs(self.target - output) < self.delta, self.weights, 0.0)
 
     def constant(self) -> float:
-        """The weighted median of y."""
-        return weighted_median(self.target, self.weights)
-
-    def line_search(self, output: Vector, direction: Vector) -> float:
-        """The median of (y − f)/h with the weights w|h|, which is exact."""
-        rows = np.flatnonzero(direction)
-        if not rows.size:
-            return 0.0
-        ratios = (self.target - output)[rows] / direction[rows]
-        return weighted_median(ratios, self.weights[rows] * np.abs(direction[rows]))
+        """By a line search from the weighted median."""
+        middle = weighted_median(self.target, self.weights)
+        start = np.full(self.n_rows, middle)
+        return middle + self.line_search(start, np.ones(self.n_rows))
 
 
 def weighted_median(values: Vector, weights: Vector) -> float:

@@ -2,10 +2,8 @@
 
     min loss(Hα + b)
 
-Squared error is a least-squares problem, absolute error a linear program (in its dual form: every
-column is a row h·r = 0), the other losses are minimised by Newton's method with an exact line
-search. At the optimum every column of the master has r·h = 0: what is left to find is orthogonal to
-all that was found.
+At the optimum every column of the master has r·h = 0: what is left to find is orthogonal to all
+that was found. How coefficients are chosen is the matter of :mod:`cgboost.masters.refits`.
 """
 
 from __future__ import annotations
@@ -17,27 +15,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cgboost.columns import Column
-from cgboost.exceptions import MasterError
-from cgboost.losses.differentiable import DifferentiableLoss, UnboundedStepError
-from cgboost.losses.residual import AbsoluteError, SquaredError
+from cgboost.losses.differentiable import DifferentiableLoss
 from cgboost.masters.column_store import ColumnStore
-from cgboost.masters.stagewise import DescentEntry
+from cgboost.masters.refits import refit_of
+from cgboost.masters.stagewise import DescentEntry, optimum_if_settled
 from cgboost.protocols import MasterState, Priced
-from solvers import LimitError, Program, SolverError, Status, solve
 
 Vector = NDArray[np.float64]
-
-NEWTON_STEPS = 50
-"""Newton steps at most in one round."""
-
-CONVERGED = 1e-11
-"""Size of r·h, relative to the sum of the sizes of its terms, at which Newton's method stops."""
-
-TINY = 1e-300
-"""Stands for 0 where it divides."""
-
-RIDGE = 1e-12
-"""Added to the diagonal of the Hessian, relative to its largest entry."""
+Subgradient = Literal["dual", "sign"]
 
 
 class CorrectiveMaster:
@@ -48,29 +33,50 @@ class CorrectiveMaster:
     loss : DifferentiableLoss
         With one output.
     offset : {"free", "none"}
-        Whether there is an intercept, corrected with the coefficients.
+        Whether there is an intercept, corrected with the coefficients. It starts at the best
+        constant.
+    newton_steps : int or None, default=None
+        Steps of Newton's method in every round, for losses that need it; None: until they converge.
+    newton_damping : float, default=0.0
+        λ ≥ 0 and < 1 in (1 − λ)H + λ trace(H)/n I, the matrix of these steps (Momma, Bennett 2006,
+        eq. 42).
+    subgradient : {"dual", "sign"}, default="dual"
+        The pseudo-response of a loss that is piecewise linear: the one with r·h = 0 for every
+        column, which the linear program gives; or the one that the loss has at the output alone.
     solver : str
-        Solver of the linear programs of the absolute error.
+        Solver of the linear programs.
     """
+
+    proves = False
 
     def __init__(
         self,
         loss: DifferentiableLoss,
         *,
         offset: Literal["free", "none"] = "none",
+        newton_steps: int | None = None,
+        newton_damping: float = 0.0,
+        subgradient: Subgradient = "dual",
         solver: str = "auto",
     ) -> None:
         if loss.n_outputs != 1:
             raise ValueError("CorrectiveMaster needs a loss with one output")
         if offset not in ("free", "none"):
             raise ValueError(f"offset must be 'free' or 'none', got {offset!r}")
-        self.loss, self.solver = loss, solver
+        if subgradient not in ("dual", "sign"):
+            raise ValueError(f"subgradient must be 'dual' or 'sign', got {subgradient!r}")
+        self.loss, self.subgradient = loss, subgradient
         self.columns: list[Column] = []
+        self._refit = refit_of(
+            loss, newton_steps=newton_steps, damping=newton_damping, solver=solver
+        )
         self._store = ColumnStore(loss.n_rows, centred=False)
         self._has_offset = offset == "free"
+        self._coef = np.zeros(0)
+        self._bounded = True
         if self._has_offset:
             self._store.append(np.ones((1, loss.n_rows)))
-        self._coef = np.zeros(self._store.count)
+            self._coef = np.array([loss.constant()])
 
     def add(self, columns: Sequence[Column]) -> None:
         """Take new columns into the problem."""
@@ -82,11 +88,14 @@ class CorrectiveMaster:
             self.columns.extend(columns)
 
     def solve(self, *, time_limit: float | None = None) -> MasterState:
-        """Minimise the loss over all coefficients."""
-        multipliers = self._refit(time_limit) if self._store.count else None
+        """Choose the coefficients."""
+        response = self._corrected(time_limit) if self._store.count else None
         output = self._store.combine(self._coef)
         objective = self.loss.value(output)
-        response = self.loss.pseudo_response(output) if multipliers is None else multipliers
+        if response is None or self.subgradient == "sign":
+            response = self.loss.pseudo_response(output)
+        if not self._bounded:
+            response = np.zeros_like(response)
         first = int(self._has_offset)
         return MasterState(
             columns=tuple(self.columns),
@@ -98,61 +107,17 @@ class CorrectiveMaster:
             slack=np.abs(response),
             entry=DescentEntry(scale=max(1.0, abs(objective))),
             curvature=self.loss.curvature(output),
+            bounded=self._bounded,
         )
 
-    def bound(self, state: MasterState, priced: Priced) -> None:
-        """None: nothing limits the coefficients of columns that are not there yet."""
-        return None
+    def bound(self, state: MasterState, priced: Priced) -> float | None:
+        """The objective, where no column at all leads down; otherwise none."""
+        return optimum_if_settled(state, priced)
 
-    def _refit(self, time_limit: float | None) -> Vector | None:
+    def _corrected(self, time_limit: float | None) -> Vector | None:
         """Set the coefficients; the pseudo-response where the loss has more than one at a kink."""
         everything = np.arange(self._store.count)
         H = self._store.scaled(everything, np.arange(self.loss.n_rows))
-        response = None
-        if isinstance(self.loss, SquaredError):
-            scaled = self._least_squares(H)
-        elif isinstance(self.loss, AbsoluteError):
-            scaled, response = self._least_deviations(H, time_limit)
-        else:
-            scaled = self._newton(H, self._coef * self._store.scales)
-        self._coef = scaled / self._store.scales
-        return response
-
-    def _least_squares(self, H: Vector) -> Vector:
-        roots = np.sqrt(self.loss.weights)
-        solution = np.linalg.lstsq(H * roots[:, None], self.loss.target * roots, rcond=None)[0]
-        return np.asarray(solution, dtype=np.float64)
-
-    def _least_deviations(self, H: Vector, time_limit: float | None) -> tuple[Vector, Vector]:
-        """Coefficients as the multipliers of max y·r, |r| ≤ w, Hᵀr = 0, and r."""
-        program = Program(
-            cost=-self.loss.target,
-            matrix=H.T,
-            row_lower=np.zeros(H.shape[1]),
-            row_upper=np.zeros(H.shape[1]),
-            lower=-self.loss.weights,
-            upper=self.loss.weights,
-        )
-        try:
-            solution = solve(program, self.solver, time_limit=time_limit)
-        except LimitError as error:
-            raise MasterError(str(error), timed_out=error.status is Status.TIME_LIMIT) from error
-        except SolverError as error:
-            raise MasterError(str(error)) from error
-        return -solution.row_duals, solution.x
-
-    def _newton(self, H: Vector, coef: Vector) -> Vector:
-        for _ in range(NEWTON_STEPS):
-            output = H @ coef
-            response = self.loss.pseudo_response(output)
-            gradient = H.T @ response
-            if np.all(np.abs(gradient) <= CONVERGED * (np.abs(H).T @ np.abs(response))):
-                break
-            hessian = (H * self.loss.curvature(output)[:, None]).T @ H
-            hessian += RIDGE * max(float(np.diag(hessian).max()), TINY) * np.eye(len(coef))
-            move = np.linalg.lstsq(hessian, gradient, rcond=None)[0]
-            try:
-                coef = coef + self.loss.line_search(output, H @ move) * move
-            except UnboundedStepError:
-                return coef + move  # separated: there is no minimum, and this is far enough
-        return coef
+        refitted = self._refit.refit(H, self._coef * self._store.scales, time_limit)
+        self._coef, self._bounded = refitted.coef / self._store.scales, refitted.bounded
+        return refitted.response

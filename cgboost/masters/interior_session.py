@@ -59,6 +59,9 @@ NO_BETTER = 15
 START = 0.5
 """Sides start at this share of their caps."""
 
+LEAST_BALANCE = 0.01
+"""The least factor of u by which a start is brought to Σr = 0."""
+
 FAR = 0.9
 """New columns of a larger score start at this share of their limit."""
 
@@ -100,6 +103,7 @@ class InteriorSession(LiveDual):
         self.solved = False
         self._mu, self._target, self._reached = 1.0, FINEST, np.inf
         self._data: BoxedDual | None = None
+        self._begun = False
         if form.offset != "none":
             self.rows = np.array([OFFSET])
         self._start_anew()
@@ -159,6 +163,8 @@ class InteriorSession(LiveDual):
         stay = ~np.isin(self.kept, sides)
         self.kept, self._data, at = self.kept[stay], None, self._at
         at.u, at.low, at.high = (values[stay] for values in (at.u, at.low, at.high))
+        if not self._begun:
+            self._begin()
 
     # ------------------------------------------------------------------ solving
 
@@ -188,6 +194,7 @@ class InteriorSession(LiveDual):
             If that leads nowhere either.
         """
         deadline = None if time_limit is None else time.perf_counter() + time_limit
+        self._begun = True
         if not (len(self.kept) and self._attempt(deadline)):
             self._start_anew()
             if not (self._attempt(deadline) or self._reached < NEARLY):
@@ -239,20 +246,35 @@ class InteriorSession(LiveDual):
         return self._reached <= 10.0 * self._target
 
     def _start_anew(self) -> None:
-        """All sides in the session, well inside their box, and coefficients of 0."""
-        sides = self.sides
+        """All sides in the session."""
         self.at_cap[:] = False
-        self.kept, self._data = np.arange(len(sides)), None
-        data, gain = self._problem(), sides.gain()
-        u = START * sides.cap
-        if self.form.offset == "free":
-            above, below = u[sides.sign > 0].sum(), u[sides.sign < 0].sum()
-            if above > 0 and below > 0:
-                u = u * np.where(sides.sign > 0, min(1.0, below / above), min(1.0, above / below))
-        low, high = _multipliers(gain, float(np.abs(gain).mean()))
+        self.kept, self._data = np.arange(len(self.sides)), None
+        self._begin()
+
+    def _begin(self) -> None:
+        """The sides in the session well inside their box, and coefficients of 0."""
+        kept, data, gain = self.kept, self._problem(), self.sides.gain()
+        u = START * self.sides.cap[kept]
+        if self.form.offset == "free" and len(kept):
+            u = u * self._balance(u, float(data.constant[self.rows < 0].sum()))
+        low, high = _multipliers(gain[kept], float(np.abs(gain).mean()))
         nothing = np.zeros(len(self.rows))
-        self._at = Iterate(u, low, high, nothing, data.scores(u), nothing, nothing)
-        self._at.shrink(data)
+        s = np.clip(data.scores(u), -FAR * data.limit, FAR * data.limit)
+        self._at = Iterate(u, low, high, nothing, s, nothing, nothing)
+        if not self.at_cap.any():
+            self._at.shrink(data)
+
+    def _balance(self, u: Vector, frozen: float) -> Vector:
+        """Factors of at most 1 for u that bring Σr, with what is frozen, nearer to 0."""
+        positive = self.sides.sign[self.kept] > 0
+        above, below = float(u[positive].sum()), float(u[~positive].sum())
+        if not (above > 0 and below > 0):
+            return np.ones(len(u))
+        return np.where(
+            positive,
+            np.clip((below - frozen) / above, LEAST_BALANCE, 1.0),
+            np.clip((above + frozen) / below, LEAST_BALANCE, 1.0),
+        )
 
     def side_values(self, point: InteriorPoint) -> Vector:
         """Value u of every side, kept or frozen."""

@@ -42,6 +42,8 @@ class OrthogonalMaster:
         Whether there is an intercept, refitted with the coefficients.
     """
 
+    proves = False
+
     def __init__(self, loss: SquaredError, *, offset: Literal["free", "none"] = "none") -> None:
         if offset not in ("free", "none"):
             raise ValueError(f"offset must be 'free' or 'none', got {offset!r}")

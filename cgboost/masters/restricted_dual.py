@@ -46,6 +46,9 @@ CALM = 2.0
 MOVEMENT_QUANTILE = 0.9
 """… as measured by this quantile of the movements."""
 
+NEAREST = 0.4
+"""The share of the sides that start in the session where it is known which are near."""
+
 LEAST_SHARE = 0.1
 """Sides and columns leave the session only in numbers of at least this share of it."""
 
@@ -121,6 +124,18 @@ class RestrictedDual:
         self.session.outgrown()
         self._hold(np.arange(first, self.columns.count))
 
+    def expect(self, coef: Vector, intercept: float) -> None:
+        """Take coefficients for near the optimum, as a hint of which sides matter.
+
+        Those nearest to their margin start in the session, the others frozen.
+        """
+        level = intercept + self.columns.shift(coef)
+        self._rate = self.sides.rate(self.columns.combine(coef) + level)
+        size = np.abs(self._rate)
+        far = size > max(LEAST_RATE, float(np.quantile(size, NEAREST)))
+        far &= (self._rate < 0) | np.isfinite(self.sides.cap)
+        self.session.freeze(np.flatnonzero(far), self._rate[far] > 0)
+
     def solve(self, time_limit: float | None, accuracy: float = 0.0) -> DualPoint:
         """Optimum over all sides and all columns taken in, to a relative gap of ``accuracy``.
 
@@ -147,10 +162,6 @@ class RestrictedDual:
         It must be solved again if the absence costs more than the session leaves open anyway.
         """
         wrong, violated = self._wrongly_frozen(point.rate), self._violated_parked(point)
-        if not (wrong.size or violated.size):
-            self._freeze_idle(point.rate)
-            self._park_idle(point)
-            return False
         cost = float(np.abs(point.rate[wrong]) @ self.sides.cap[wrong])
         if violated.size:
             excess = self._size(violated, point).max() - self._allowed(point)
@@ -158,7 +169,11 @@ class RestrictedDual:
             self._hold(violated)
         if wrong.size:
             self.session.thaw(wrong)
-        return self.session.gap == 0.0 or cost > self.session.gap
+        if (wrong.size or violated.size) and (self.session.gap == 0.0 or cost > self.session.gap):
+            return True
+        self._freeze_idle(point.rate)
+        self._park_idle(point)
+        return False
 
     @property
     def largest_entry(self) -> float:

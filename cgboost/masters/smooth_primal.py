@@ -76,6 +76,10 @@ class SmoothPrimal:
         self.columns.append(values)
         self._coef = np.append(self._coef, np.zeros(len(values)))
 
+    def expect(self, coef: Vector, intercept: float) -> None:
+        """Start from these coefficients."""
+        self._coef, self._intercept = coef.copy(), intercept
+
     @property
     def largest_entry(self) -> float:
         """The largest |h| of all columns; 0 without any."""

@@ -46,6 +46,16 @@ class DescentEntry:
         return 0.0
 
 
+def optimum_if_settled(state: MasterState, priced: Priced) -> float | None:
+    """The objective, where an exact search has found r·h = 0 for every column; otherwise None.
+
+    The loss is convex and nothing limits the coefficients: f is then the best in the span of all
+    columns.
+    """
+    settled = priced.exact and priced.max_excess == 0.0 and state.bounded
+    return state.objective if settled else None
+
+
 class StagewiseMaster:
     """Master of forward stagewise boosting.
 
@@ -63,6 +73,7 @@ class StagewiseMaster:
     """
 
     descends = False
+    proves = False
 
     def __init__(
         self,
@@ -109,11 +120,12 @@ class StagewiseMaster:
             slack=np.abs(response),
             entry=DescentEntry(max(1.0, abs(objective)), two_sided=isinstance(self.step, str)),
             curvature=self.loss.curvature(self.output),
+            bounded=not self._finished,
         )
 
-    def bound(self, state: MasterState, priced: Priced) -> None:
-        """None: earlier coefficients are never corrected, so that no gap can close."""
-        return None
+    def bound(self, state: MasterState, priced: Priced) -> float | None:
+        """The objective, where no column at all leads down; otherwise none."""
+        return optimum_if_settled(state, priced)
 
     def _step_along(self, column: Column) -> float:
         direction = np.zeros(self.loss.shape)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Literal, get_args
 
 import numpy as np
@@ -37,6 +37,22 @@ SMALL_MARGIN = 1e-4
 
 TINY = 1e-100
 """Stands for 0 where it divides."""
+
+
+@dataclass(frozen=True)
+class WarmStart:
+    """Where to start from: the optimum of a similar problem, or a guess at one's own.
+
+    Attributes
+    ----------
+    columns : sequence of Column
+    coef : ndarray of shape (n_columns,)
+    intercept : float
+    """
+
+    columns: Sequence[Column] = ()
+    coef: Vector = field(default_factory=lambda: np.zeros(0))
+    intercept: float = 0.0
 
 
 class SupportVectorMaster(ABC):
@@ -88,12 +104,24 @@ class SupportVectorMaster(ABC):
             self._dual.add([column.values for column in columns])
             self.columns.extend(columns)
 
+    def start_from(self, start: WarmStart) -> None:
+        """Take in the columns of a similar problem, before the first :meth:`solve`.
+
+        Their coefficients say which rows will be near their margin. The answer does not depend on
+        them.
+        """
+        self.add(start.columns)
+        if start.columns:
+            self._dual.expect(start.coef, start.intercept)
+
     @property
-    def used(self) -> list[Column]:
-        """The columns with a nonzero coefficient in the last answer."""
+    def warm_start(self) -> WarmStart:
+        """The columns with a nonzero coefficient in the last answer, for a similar problem."""
         if self._best is None:
-            return []
-        return [self.columns[j] for j in np.flatnonzero(self._best.coef)]
+            return WarmStart()
+        used = np.flatnonzero(self._best.coef)
+        columns = [self.columns[j] for j in used]
+        return WarmStart(columns, self._best.coef[used], self._best.intercept)
 
     def solve(self, *, time_limit: float | None = None) -> MasterState:
         """Re-optimise the restricted problem.

@@ -21,6 +21,9 @@ Indices = NDArray[np.intp]
 BLUR = 0.25
 """Errors of scores may widen the gap by this share of what is left of it."""
 
+NEAR = 10.0
+"""What is left is near the end where it is this many times the tolerance at most."""
+
 
 class NoRule:
     """The entry rule of a search that wants scores alone: nothing adds to the gap."""
@@ -69,6 +72,9 @@ class Query:
         Most columns to be offered; 0 asks for the certificate alone.
     tol : float
         Gaps below this do not matter.
+    reach : float
+        Columns are offered, too, that would add to the gap with a score larger by this share. They
+        come behind those that do.
     """
 
     response: Vector
@@ -76,6 +82,7 @@ class Query:
     held: Sequence[Held]
     limit: int
     tol: float = 0.0
+    reach: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -85,7 +92,8 @@ class Found:
     Attributes
     ----------
     strata, indices : ndarray of int, shape (n_offered,)
-    scores, excess : ndarray of shape (n_offered,)
+    scores, excess, worth : ndarray of shape (n_offered,)
+        ``worth`` is the excess of a score that is larger by the reach of the query.
     n_evaluated : int
         Number of columns that were searched.
     n_open : int
@@ -102,6 +110,7 @@ class Found:
     indices: Indices = field(default_factory=lambda: np.zeros(0, dtype=np.intp))
     scores: Vector = field(default_factory=lambda: np.zeros(0))
     excess: Vector = field(default_factory=lambda: np.zeros(0))
+    worth: Vector = field(default_factory=lambda: np.zeros(0))
     n_evaluated: int = 0
     n_open: int = 0
     max_excess: float = 0.0
@@ -116,25 +125,36 @@ class Found:
         """Excess of the best column offered, 0 if there is none."""
         return float(self.excess[0]) if self.excess.size else 0.0
 
-    def blurred(self, tol: float) -> bool:
+    def blurred(self, tol: float, likely: float = 1.0) -> bool:
         """Whether errors of scores, not scores, decide about the gap.
 
         Where a rule charges a few columns, their largest excess is what counts; where it charges
-        most of them, as a 2-norm does, it is the sum.
+        most of them, as a 2-norm does, it is the sum. Far from the end errors matter if they might
+        lead the search astray, and near it if they leave the gap open.
+
+        Parameters
+        ----------
+        tol : float
+            Gaps below this do not matter.
+        likely : float
+            The share of their bounds that errors will hardly exceed.
         """
-        if 2 * self.n_open < self.n_evaluated:
-            return self.max_blur > BLUR * max(self.max_left, tol)
-        return self.total_blur > BLUR * max(self.total_left, tol)
+        few = 2 * self.n_open < self.n_evaluated
+        left, blur = (self.max_left, self.max_blur) if few else (self.total_left, self.total_blur)
+        if left > NEAR * tol:
+            blur *= likely
+        return blur > BLUR * max(left, tol)
 
     def best(self, limit: int) -> Found:
         """The same with at most ``limit`` columns offered."""
-        order = largest(self.excess, limit)
+        order = largest(self.worth, limit)
         return replace(
             self,
             strata=self.strata[order],
             indices=self.indices[order],
             scores=self.scores[order],
             excess=self.excess[order],
+            worth=self.worth[order],
         )
 
 
@@ -162,12 +182,17 @@ def search_scores(
     wide = excess if errors is None else query.rule.excess(_farthest(scores, errors, query.rule))
     left = excess.copy()
     left[places] = 0.0
-    order = largest(left, query.limit)
+    worth = left
+    if query.reach:
+        worth = query.rule.excess(scores * (1.0 + query.reach))
+        worth[places] = 0.0
+    order = largest(worth, query.limit)
     return Found(
         strata=np.full(len(order), stratum, dtype=np.intp),
         indices=indices[order],
         scores=scores[order],
         excess=excess[order],
+        worth=worth[order],
         n_evaluated=len(indices),
         n_open=int(np.count_nonzero(excess)),
         max_excess=float(wide.max(initial=0.0)),
@@ -186,6 +211,7 @@ def merged(first: Found, second: Found, limit: int) -> Found:
         indices=np.concatenate([first.indices, second.indices]),
         scores=np.concatenate([first.scores, second.scores]),
         excess=np.concatenate([first.excess, second.excess]),
+        worth=np.concatenate([first.worth, second.worth]),
         n_evaluated=first.n_evaluated + second.n_evaluated,
         n_open=first.n_open + second.n_open,
         max_excess=max(first.max_excess, second.max_excess),

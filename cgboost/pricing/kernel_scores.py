@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import pairwise
 from typing import Any
@@ -22,6 +23,9 @@ from cgboost.threads import available, blas_threads
 
 Vector = NDArray[np.float64]
 Indices = NDArray[np.intp]
+
+UNLIKELY = 3.0
+"""Standard deviations that an error will hardly exceed."""
 
 
 class KernelScores:
@@ -45,7 +49,10 @@ class KernelScores:
         self._shared = executor.share(data)
         self._plan = PassPlan(data, executor, cache_size)
         self._references = [Reference() for _ in data.kernels]
-        self._states: list[Any] = [
+        self._states = self._bare()
+
+    def _bare(self) -> list[Any]:
+        return [
             Partition.bare(start, stop, self._plan.part_memory(part))
             for part, (start, stop) in enumerate(pairwise(self._plan.bounds))
         ]
@@ -56,7 +63,8 @@ class KernelScores:
         Where rounding hides the gap, scores are computed anew, and then in float64.
         """
         found = self._pass(strata, indices, query).found
-        while indices is None and found.blurred(query.tol) and self._sharpen():
+        likely = _likely_share(query.response) if query.limit else 1.0
+        while indices is None and found.blurred(query.tol, likely) and self._sharpen():
             found = self._pass(strata, None, query).found
         return found
 
@@ -116,7 +124,7 @@ class KernelScores:
             steps=steps,
             dtype=self._dtype,
             indices=indices,
-            query=Query(np.zeros(0), query.rule, query.held, query.limit),
+            query=replace(query, response=np.zeros(0)),
             threads=threads,
             with_scores=with_scores,
         )
@@ -138,6 +146,7 @@ class KernelScores:
             return False
         if not stale:
             self._dtype = np.dtype(np.float64)
+            self._states = self._bare()  # what they hold goes before there is more
         self._references = [Reference() for _ in self._data.kernels]
         return True
 
@@ -164,3 +173,14 @@ class KernelScores:
                 return None
             columns[own] = found
         return columns
+
+
+def _likely_share(response: Vector) -> float:
+    """The share of its bound that the error of a score will hardly exceed.
+
+    The errors of different rows are as good as independent, so that they add up like their squares
+    (Higham, Mary, *A new approach to probabilistic rounding error analysis*, SIAM J. Sci. Comput.
+    41, 2019), whereas the bound has to add up their sizes.
+    """
+    total = float(np.abs(response).sum())
+    return min(1.0, UNLIKELY * float(np.linalg.norm(response)) / total) if total > 0 else 1.0

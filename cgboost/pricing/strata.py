@@ -61,6 +61,10 @@ class StrataPricer:
     certify_every : int, default=10
         Complete the scan at least every so many calls, so that a run that is not "full" knows its
         gap before the end and can stop at it. The columns still come from the first group.
+    reach : float, default=0.0
+        Where fewer columns price out than may be taken, those are taken as well whose score would
+        only have to be larger by this share. The master then needs fewer passes, where passes are
+        what takes time.
     """
 
     def __init__(
@@ -70,6 +74,7 @@ class StrataPricer:
         priority: Priority = "full",
         tol: float = 1e-4,
         certify_every: int = 10,
+        reach: float = 0.0,
     ) -> None:
         if priority not in PRIORITIES:
             raise ValueError(f"priority must be one of {PRIORITIES}, got {priority!r}")
@@ -77,6 +82,7 @@ class StrataPricer:
         self.priority = priority
         self.tol = tol
         self.certify_every = certify_every
+        self.reach = reach
         self._uncertified = 0
         self._order = StratumOrder(len(pool.strata), round_robin=priority == "round_robin")
         self._numbers = {name: number for number, name in enumerate(pool.strata)}
@@ -88,7 +94,7 @@ class StrataPricer:
         candidates = limit if limit <= 1 else CANDIDATES * limit
         pool = self.pool if isinstance(self.pool, SearchablePool) else ScoredPool(self.pool)
         held = self._held(state, pool)
-        query = Query(state.pseudo_response, state.rule, held, candidates, self.tol)
+        query = Query(state.pseudo_response, state.rule, held, candidates, self.tol, self.reach)
         scan = _Scan(pool, [self.pool.size(s) for s in range(len(self.pool.strata))], query)
         found = None
         if self.priority != "full" and limit > 0:
@@ -151,6 +157,13 @@ class StrataPricer:
         self, pool: SearchablePool, found: Found, query: Query, limit: int
     ) -> list[Column]:
         """At most ``limit`` of the columns found, that do not do the same work twice."""
+        pricing_out = int(np.count_nonzero(found.excess))
+        if not pricing_out:
+            return []
+        if pricing_out <= limit:
+            found = found.best(limit)
+        elif len(found.scores) > pricing_out:
+            found = found.best(pricing_out)
         if len(found.scores) > limit:
             rows = _telling_rows(query.response, len(found.scores))
             values = pool.values_on(found.strata, found.indices, rows)

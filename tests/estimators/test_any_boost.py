@@ -23,7 +23,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from cgboost import AnyBoostClassifier, AnyBoostRegressor
 from cgboost.losses.differentiable import DifferentiableLoss
 from cgboost.losses.margin import Exponential, LogLoss
-from cgboost.losses.residual import AbsoluteError, SquaredError
+from cgboost.losses.piecewise import AbsoluteError
+from cgboost.losses.residual import SquaredError
 from tests.estimators.data import curve, three_classes, two_classes, without_ties
 
 TREE = DecisionTreeRegressor(max_depth=2, random_state=0)

@@ -5,7 +5,15 @@ from __future__ import annotations
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from cgboost import CGBoostClassifier, CGBoostOutlierDetector, CGBoostRegressor
+from cgboost import (
+    RBF,
+    BLFClassifier,
+    BLFRegressor,
+    CGBoostClassifier,
+    CGBoostOutlierDetector,
+    CGBoostRegressor,
+    Precomputed,
+)
 
 REASON = (
     "a row of weight 0 still offers its kernel columns, and a repeated row offers a repeated "
@@ -22,10 +30,21 @@ ESTIMATORS = [
     CGBoostOutlierDetector(penalty="l1"),
     CGBoostRegressor(penalty="l1", nu=0.5),
 ]
+FACTORS = [
+    BLFClassifier(),
+    BLFClassifier(loss="exponential", kernel=RBF(0.5)),
+    BLFRegressor(),
+    BLFRegressor(loss="absolute_error", newton_steps=None),
+    BLFRegressor(loss="huber", kernel=RBF(0.5)),
+    BLFRegressor(kernel=Precomputed()),
+]
 
 
 @pytest.mark.filterwarnings("ignore::cgboost.exceptions.KernelScaleWarning")
-@parametrize_with_checks(ESTIMATORS, expected_failed_checks=lambda _: EXPECTED_FAILURES)
+@parametrize_with_checks(
+    ESTIMATORS + FACTORS,
+    expected_failed_checks=lambda model: EXPECTED_FAILURES if model in ESTIMATORS else {},
+)
 def test_scikit_learn_check(estimator, check):
     """Every check of scikit-learn passes, apart from the expected failures with their reason."""
     check(estimator)

@@ -10,10 +10,11 @@ from scipy.optimize import minimize, minimize_scalar
 
 from cgboost.losses.differentiable import DifferentiableLoss, UnboundedStepError
 from cgboost.losses.margin import Exponential, LogLoss, MultinomialDeviance
-from cgboost.losses.residual import AbsoluteError, SquaredError, weighted_median
+from cgboost.losses.piecewise import AbsoluteError
+from cgboost.losses.residual import HuberLoss, SquaredError, weighted_median
 
 SEEDS = st.integers(0, 10**6)
-NAMES = ["squared_error", "absolute_error", "exponential", "log_loss", "multinomial"]
+NAMES = ["squared_error", "absolute_error", "huber", "exponential", "log_loss", "multinomial"]
 
 
 def made(name: str, seed: int) -> tuple[DifferentiableLoss, np.ndarray, np.ndarray]:
@@ -25,6 +26,7 @@ def made(name: str, seed: int) -> tuple[DifferentiableLoss, np.ndarray, np.ndarr
     loss: DifferentiableLoss = {
         "squared_error": lambda: SquaredError(rng.normal(size=size), weights),
         "absolute_error": lambda: AbsoluteError(rng.normal(size=size), weights),
+        "huber": lambda: HuberLoss(rng.normal(size=size), weights, 0.7),
         "exponential": lambda: Exponential(labels, weights),
         "log_loss": lambda: LogLoss(labels, weights),
         "multinomial": lambda: MultinomialDeviance(np.arange(size) % 3, weights, 3),
@@ -108,6 +110,26 @@ def test_weighted_median_minimises_the_absolute_error(seed: int) -> None:
     median = weighted_median(values, weights)
     costs = [weights @ np.abs(values - c) for c in values]
     assert weights @ np.abs(values - median) <= min(costs) + 1e-12
+
+
+def test_huber_is_between_squared_and_absolute_error() -> None:
+    """½e² up to δ, a straight line of slope δ beyond; nothing else at the ends of δ."""
+    y, weights, zero = np.array([0.5, -1.0, 3.0]), np.array([1.0, 2.0, 3.0]), np.zeros(3)
+    loss = HuberLoss(y, weights, 1.0)
+    assert loss.value(zero) == pytest.approx(0.125 + 2 * 0.5 + 3 * 2.5)
+    np.testing.assert_array_equal(loss.pseudo_response(zero), [0.5, -2.0, 3.0])
+    np.testing.assert_array_equal(loss.curvature(zero), [1.0, 0.0, 0.0])
+    wide, narrow = HuberLoss(y, weights, 100.0), HuberLoss(y, weights, 1e-9)
+    assert wide.value(zero) == SquaredError(y, weights).value(zero)
+    assert wide.constant() == pytest.approx(SquaredError(y, weights).constant())
+    assert narrow.value(zero) / 1e-9 == pytest.approx(AbsoluteError(y, weights).value(zero))
+
+
+@pytest.mark.parametrize("delta", [0.0, -1.0, float("nan")])
+def test_huber_has_a_positive_delta(delta: float) -> None:
+    """Anything else is refused with its value."""
+    with pytest.raises(ValueError, match=f"delta must be positive, got {delta}"):
+        HuberLoss(np.zeros(2), np.ones(2), delta)
 
 
 def test_shapes_are_checked() -> None:

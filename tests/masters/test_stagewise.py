@@ -9,7 +9,8 @@ from scipy.optimize import minimize_scalar
 from cgboost.columns import Column
 from cgboost.losses.differentiable import DifferentiableLoss
 from cgboost.losses.margin import Exponential, LogLoss, MultinomialDeviance
-from cgboost.losses.residual import AbsoluteError, SquaredError
+from cgboost.losses.piecewise import AbsoluteError
+from cgboost.losses.residual import SquaredError
 from cgboost.masters.stagewise import PERFECT, StagewiseMaster
 
 RNG = np.random.default_rng(0)

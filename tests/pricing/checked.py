@@ -39,7 +39,9 @@ class Checked:
 def correct_rounds(master: Master, pricer: CorrelationPricer, rounds: int) -> int:
     """Rounds of the loop in which the pricer was right."""
     checked = Checked(pricer)
-    ColumnGeneration(master, checked, tol=0.0, max_rounds=rounds).run()
+    ColumnGeneration(
+        master, checked, tol=0.0, max_rounds=rounds + 1
+    ).run()  # the last is not priced
     return checked.count
 
 

@@ -8,7 +8,8 @@ from sklearn.tree import DecisionTreeRegressor
 
 from cgboost.columns import evaluate
 from cgboost.losses.margin import LogLoss, MultinomialDeviance
-from cgboost.losses.residual import AbsoluteError, SquaredError
+from cgboost.losses.piecewise import AbsoluteError
+from cgboost.losses.residual import SquaredError
 from cgboost.masters.stagewise import StagewiseMaster
 from cgboost.pricing.trees import TreePricer, as_single, median_leaves, newton_leaves
 

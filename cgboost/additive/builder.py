@@ -1,0 +1,127 @@
+"""How a stage is made: transform every input against the response, then combine by regression.
+
+The greedy one-pass method of Pednault, *Transform Regression and the Kolmogorov Superposition
+Theorem*, SDM 2006, Table 3, from two passes over the rows; with a link (Table 4) a third.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cgboost.additive.intervals import Groups, intervals_of
+from cgboost.additive.passes import Passes
+from cgboost.additive.rows import Block
+from cgboost.additive.stage import Outputs, Stage
+from cgboost.additive.stepwise import stepwise
+from cgboost.additive.transformation import Transformation, transformation
+
+Vector = NDArray[np.float64]
+
+
+@dataclass
+class StageBuilder:
+    """Makes one stage after another.
+
+    Parameters
+    ----------
+    passes : Passes
+    groups : list of Intervals or Categories
+        Of the features.
+    sample : ndarray of int
+        Rows that intervals of outputs are made from.
+    max_bins : int
+    feed_forward : bool
+        Whether outputs of earlier stages are inputs.
+    regressors : bool
+        Whether they are regressors in the leaves.
+    link : bool
+        Whether the sum is transformed in the end.
+    """
+
+    passes: Passes
+    groups: list[Groups]
+    sample: NDArray[np.intp]
+    max_bins: int
+    feed_forward: bool = True
+    regressors: bool = True
+    link: bool = False
+
+    def __post_init__(self) -> None:
+        self._output_groups: list[Groups] = []
+
+    def stage(self, response: Vector, outputs: Outputs) -> Stage:
+        """The additive model of a response.
+
+        Parameters
+        ----------
+        response : ndarray of shape (n_rows,)
+            On holdout rows too.
+        outputs : Outputs
+            Of the stages so far.
+        """
+        n_features, n_stages = len(self.groups), len(outputs)
+        for k in range(len(self._output_groups), n_stages):
+            self._output_groups.append(self._intervals(outputs.values[k]))
+        inputs = dict(enumerate(self.groups))
+        if self.feed_forward:
+            inputs |= {n_features + k: g for k, g in enumerate(self._output_groups)}
+        leaves = outputs if self.regressors else Outputs([])
+        found = self.passes.by_group(inputs, outputs, leaves, response)
+        terms = [
+            term
+            for number, parts in found.items()
+            if not (
+                term := transformation(number, inputs[number], parts.training, parts.holdout)
+            ).is_constant
+        ]
+        stage = self._combined(terms, response, outputs, leaves)
+        return self._linked(stage, response, outputs) if self.link else stage
+
+    def _combined(
+        self, terms: list[Transformation], response: Vector, outputs: Outputs, leaves: Outputs
+    ) -> Stage:
+        """The stepwise regression of the response on the terms."""
+
+        def values(block: Block) -> Vector:
+            own, n_features = outputs.on(block.rows), block.X.shape[1]
+            beside = leaves.on(block.rows)
+            columns = np.empty((len(block.X), len(terms)))
+            for j, term in enumerate(terms):
+                x = (
+                    block.X[:, term.feature]
+                    if term.feature < n_features
+                    else own[:, term.feature - n_features]
+                )
+                columns[:, j] = term(x, beside)
+            return columns
+
+        parts = self.passes.of_values(values, response)
+        model = stepwise(parts.training, parts.holdout)
+        chosen = [
+            (float(weight), term)
+            for weight, term in zip(model.coef[0], terms, strict=True)
+            if weight != 0.0
+        ]
+        return Stage(float(model.intercept[0]), chosen)
+
+    def _linked(self, stage: Stage, response: Vector, outputs: Outputs) -> Stage:
+        """The same with a transformation of its sum."""
+        total = self.values(stage, outputs)
+        groups = self._intervals(total)
+        found = self.passes.by_group(
+            {len(self.groups): groups}, Outputs([total]), Outputs([]), response
+        )
+        (parts,) = found.values()
+        link = transformation(len(self.groups), groups, parts.training, parts.holdout)
+        return Stage(stage.intercept, stage.terms, link)
+
+    def values(self, stage: Stage, outputs: Outputs) -> Vector:
+        """What a stage is on all rows."""
+        return self.passes.values(lambda block: stage(block.X, outputs.on(block.rows)))
+
+    def _intervals(self, values: Vector) -> Groups:
+        chosen = values[self.sample]
+        return intervals_of(chosen, np.ones(len(chosen)), self.max_bins)

@@ -1,0 +1,126 @@
+"""Groups of values of one feature: intervals of numbers, or categories; missing values apart.
+
+A linear regression tree starts from many of these and merges them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Vector = NDArray[np.float64]
+Codes = NDArray[np.intp]
+
+SAME = 1e-9
+"""Values this close, relative to the range of all, are one value: nothing is split between them."""
+
+
+@dataclass(frozen=True, eq=False)
+class Intervals:
+    """Intervals of a numeric feature; the last group has the missing values.
+
+    Attributes
+    ----------
+    edges : ndarray of shape (n_groups - 2,)
+        Ascending; a value on an edge belongs to the interval above it.
+    low, high : float
+        Values are brought to this range before they are used.
+    """
+
+    edges: Vector
+    low: float
+    high: float
+    ordered = True
+
+    @property
+    def n_groups(self) -> int:
+        """Number of intervals, and one for missing values."""
+        return len(self.edges) + 2
+
+    @property
+    def centres(self) -> Vector:
+        """A value in the middle of each group, shape (n_groups,)."""
+        bounds = np.concatenate([[self.low], self.edges, [self.high]])
+        return np.append(0.5 * (bounds[:-1] + bounds[1:]), 0.0)
+
+    def codes(self, values: Vector) -> Codes:
+        """The group of every value."""
+        codes = np.searchsorted(self.edges, values, side="right")
+        missing = np.isnan(values)
+        if missing.any():
+            codes[missing] = self.n_groups - 1
+        return codes
+
+    def regressor(self, values: Vector) -> Vector:
+        """The values as a regressor: brought to the range, 0 where missing."""
+        return np.nan_to_num(np.clip(values, self.low, self.high), copy=False, nan=0.0)
+
+
+@dataclass(frozen=True, eq=False)
+class Categories:
+    """Categories, given as numbers 0, 1, …; the last group has missing and unknown ones.
+
+    Attributes
+    ----------
+    count : int
+    """
+
+    count: int
+    ordered = False
+
+    @property
+    def n_groups(self) -> int:
+        """Number of categories, and one for missing values."""
+        return self.count + 1
+
+    @property
+    def centres(self) -> Vector:
+        """0 for every group: categories are no regressors."""
+        return np.zeros(self.n_groups)
+
+    def codes(self, values: Vector) -> Codes:
+        """The group of every value."""
+        known = (values >= 0) & (values < self.count)  # false for nan
+        return np.where(known, np.where(known, values, 0.0), self.count).astype(np.intp)
+
+    def regressor(self, values: Vector) -> Vector:
+        """0 for every value."""
+        return np.zeros(len(values))
+
+
+Groups = Intervals | Categories
+
+
+def intervals_of(values: Vector, counts: Vector, most: int) -> Intervals:
+    """About ``most`` intervals with as many rows each.
+
+    They do not depend on the order of the rows. Edges lie between different values, half way.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n_values,)
+        A sample; nan for missing ones.
+    counts : ndarray of shape (n_values,)
+        Rows that each stands for.
+    most : int
+    """
+    there = ~np.isnan(values)
+    values, counts = values[there], counts[there]
+    if not len(values):
+        return Intervals(np.zeros(0), 0.0, 0.0)
+    order = np.argsort(values, kind="stable")
+    values, counts = values[order], counts[order]
+    low, high = float(values[0]), float(values[-1])
+    starts = np.append(True, np.diff(values) > SAME * (high - low))
+    firsts = np.flatnonzero(starts)
+    distinct = values[firsts]
+    last = values[np.append(firsts[1:] - 1, len(values) - 1)]
+    sums = np.cumsum(np.add.reduceat(counts, firsts))
+    if len(distinct) <= most:
+        chosen = np.arange(len(distinct) - 1)
+    else:
+        wanted = sums[-1] * np.arange(1, most) / most
+        chosen = np.unique(np.minimum(np.searchsorted(sums, wanted * (1.0 - SAME)), len(sums) - 2))
+    return Intervals(0.5 * (last[chosen] + distinct[chosen + 1]), low, high)

@@ -1,0 +1,119 @@
+"""A stage of an additive model, and the stages of a model one after another.
+
+    ŷ_i = c + Σ_j λ_j h_j(x_j | ŷ_1, …, ŷ_{i−1})      or g(ŷ_i), where the stage has a link
+
+Inputs are the features and, where the method feeds them forward, the outputs of earlier stages.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cgboost.additive.transformation import Transformation
+from cgboost.columns import PREDICTION_BLOCK, Term
+
+Vector = NDArray[np.float64]
+
+
+class Outputs:
+    """Outputs of stages on all rows of a fit, kept where they are.
+
+    Parameters
+    ----------
+    values : list of ndarray of shape (n_rows,)
+    """
+
+    def __init__(self, values: list[Vector]) -> None:
+        self.values = values
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def on(self, rows: slice) -> Vector:
+        """Some rows of all outputs, shape (n_chosen, n_outputs)."""
+        if not self.values:
+            return np.zeros((rows.stop - rows.start, 0))
+        return np.column_stack([values[rows] for values in self.values])
+
+
+@dataclass(frozen=True, eq=False)
+class Stage:
+    """One additive model.
+
+    Attributes
+    ----------
+    intercept : float
+    terms : list of (λ, Transformation)
+    link : Transformation or None
+        A function of the sum.
+    """
+
+    intercept: float
+    terms: list[tuple[float, Transformation]]
+    link: Transformation | None = None
+
+    def __call__(self, X: Vector, outputs: Vector) -> Vector:
+        """The output for features X, (n_rows, n_features), and earlier outputs, (n_rows, i − 1)."""
+        total = np.full(len(X), self.intercept)
+        n_features = X.shape[1]
+        for weight, term in self.terms:
+            own = term.feature < n_features
+            x = X[:, term.feature] if own else outputs[:, term.feature - n_features]
+            total += weight * term(x, outputs)
+        return total if self.link is None else self.link(total, outputs)
+
+
+@dataclass(eq=False)
+class Stages:
+    """All stages of a model, in order: the family of their outputs as hypotheses.
+
+    Attributes
+    ----------
+    stages : list of Stage
+    """
+
+    stages: list[Stage] = field(default_factory=list)
+
+    def all_outputs(self, X: Vector, count: int) -> Vector:
+        """Outputs of the first ``count`` stages, shape (n_rows, count)."""
+        values = np.empty((len(X), count))
+        for k, stage in enumerate(self.stages[:count]):
+            values[:, k] = stage(X, values[:, :k])
+        return values
+
+    def outputs(self, X: Vector, hypotheses: Sequence[StageOutput]) -> Vector:
+        """Outputs of some stages, shape (n_rows, n_hypotheses)."""
+        numbers = [hypothesis.number for hypothesis in hypotheses]
+        return self.all_outputs(X, max(numbers) + 1)[:, numbers]
+
+    @staticmethod
+    def weighted_sum(X: Vector, terms: Sequence[Term]) -> Vector:
+        """Σ coef·output, by blocks of rows."""
+        total = np.zeros(len(X))
+        for family, hypotheses, coef in terms:
+            step = max(1, PREDICTION_BLOCK // (8 * max(1, len(hypotheses))))
+            for start in range(0, len(X), step):
+                rows = slice(start, start + step)
+                total[rows] += family.outputs(X[rows], hypotheses) @ coef
+        return total
+
+
+@dataclass(frozen=True)
+class StageOutput:
+    """The output of a stage, as a hypothesis."""
+
+    family: Stages
+    number: int
+
+    def importances(self, n_features: int) -> Vector:
+        """Share of the features in the absolute weights of its terms, shape (n_features,)."""
+        shares = np.zeros(n_features)
+        for weight, term in self.family.stages[self.number].terms:
+            if term.feature < n_features:
+                shares[term.feature] += abs(weight)
+        total = float(shares.sum())
+        return shares / total if total > 0 else shares

@@ -1,0 +1,208 @@
+"""One feature transformed: a linear regression tree that splits on this feature alone.
+
+Pednault, *Transform Regression and the Kolmogorov Superposition Theorem*, SDM 2006, sections 4, 6
+and 8: multiway splits are merged bottom-up, two leaves at a time (as CHAID does), and the leaves
+have stepwise linear regressions on the feature and on the outputs of earlier stages. How far to
+merge, and which regressors stay, is decided on holdout rows. All of it follows from statistics.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cgboost.additive.intervals import Groups
+from cgboost.additive.moments import Moments
+from cgboost.additive.stepwise import BETTER, Regressions, full, stepwise
+
+Vector = NDArray[np.float64]
+Indices = NDArray[np.intp]
+
+RIDGE = 1e-6
+"""Of the regressions that decide which leaves are merged, relative to the scatter."""
+
+
+@dataclass(frozen=True, eq=False)
+class Transformation:
+    """h(x, z) = intercept + slope·x + coef·z with the coefficients of the leaf that x is in.
+
+    Attributes
+    ----------
+    feature : int
+        Number of the input.
+    groups : Intervals or Categories
+    leaf : ndarray of shape (n_groups,)
+        Leaf of each group of values.
+    intercept, slope : ndarray of shape (n_leaves,)
+    coef : ndarray of shape (n_leaves, n_regressors)
+        Of the outputs of earlier stages.
+    """
+
+    feature: int
+    groups: Groups
+    leaf: Indices
+    intercept: Vector
+    slope: Vector
+    coef: Vector
+
+    @property
+    def n_leaves(self) -> int:
+        """Number of leaves."""
+        return len(self.intercept)
+
+    def __call__(self, x: Vector, regressors: Vector) -> Vector:
+        """Values for the feature x, shape (n_rows,), and regressors, (n_rows, n_regressors)."""
+        leaf = self.leaf[self.groups.codes(x)]
+        values = self.intercept[leaf]
+        if self.slope.any():
+            values = values + self.slope[leaf] * self.groups.regressor(x)
+        for k in np.flatnonzero(self.coef.any(axis=0)):
+            values = values + self.coef[leaf, k] * regressors[:, k]
+        return values
+
+    @property
+    def is_constant(self) -> bool:
+        """Whether it has one leaf without regressors."""
+        return self.n_leaves == 1 and not self.slope.any() and not self.coef.any()
+
+
+def transformation(
+    feature: int, groups: Groups, training: Moments, holdout: Moments
+) -> Transformation:
+    """The tree of a feature, from statistics of its groups.
+
+    Parameters
+    ----------
+    feature : int
+    groups : Intervals or Categories
+    training, holdout : Moments
+        For each group, of the variables (x, z…, response).
+    """
+    order = _order(groups, training)
+    elements, total = _Elements(training[order], holdout[order]), training.together()
+    merging = _Merging(elements, fixed=1 if groups.ordered else 0)
+    models = stepwise(merging.training, merging.holdout)
+    size = _best_size(merging, models)
+    chosen, leaf_of_element = merging.leaves(size)
+    leaf = np.empty(len(order), dtype=np.intp)
+    leaf[order] = leaf_of_element
+    own = models[chosen]
+    empty = merging.training.count[chosen] == 0
+    level = np.where(empty, total.mean[0, -1], own.intercept)
+    return Transformation(feature, groups, leaf, level, own.coef[:, 0], own.coef[:, 1:])
+
+
+def _order(groups: Groups, training: Moments) -> Indices:
+    """Groups in the order in which neighbours may be merged: as they are, or by mean response."""
+    if groups.ordered:
+        return np.arange(len(training))
+    means = np.where(training.count > 0, training.mean[:, -1], training.together().mean[0, -1])
+    rounded = np.round(means / (np.abs(means).max() * BETTER or 1.0))
+    return np.argsort(rounded, kind="stable")
+
+
+@dataclass(frozen=True)
+class _Elements:
+    training: Moments
+    holdout: Moments
+
+
+class _Merging:
+    """All nodes of a bottom-up merging of neighbours: elements, then one node for each merger.
+
+    Parameters
+    ----------
+    elements : _Elements
+    fixed : int
+        How many of the last elements never merge (missing values of a numeric feature).
+    """
+
+    def __init__(self, elements: _Elements, *, fixed: int) -> None:
+        size = len(elements.training)
+        self.mergers: list[tuple[int, int]] = []
+        self._size, self._movable = size, size - fixed
+        self._training = [elements.training]
+        self._merge(elements.training[: self._movable])
+        self.training = self._stacked(elements.training)
+        self.holdout = self._stacked(elements.holdout)
+
+    def _merge(self, nodes: Moments) -> None:
+        """Choose mergers by what each costs in squared error of the training rows."""
+        count = len(nodes)
+        if count < 2:
+            return
+        alive = list(range(count))
+        moments = {node: nodes[[node]] for node in alive}
+        errors = dict(enumerate(full(nodes, RIDGE)))
+        pairs = nodes[:-1].merged(nodes[1:])
+        joint = list(full(pairs, RIDGE))
+        together = [pairs[[k]] for k in range(count - 1)]
+        scale = BETTER * float(full(nodes.together(), RIDGE)[0])
+        costs = np.array(
+            [joint[k] - errors[k] - errors[k + 1] for k in range(count - 1)], dtype=np.float64
+        )
+        while len(alive) > 1:
+            place = int(np.argmax(costs <= costs.min() + scale))  # of equals the first
+            left, right = alive[place], alive[place + 1]
+            new = self._size + len(self.mergers)
+            self.mergers.append((left, right))
+            moments[new], errors[new] = together[place], joint[place]
+            alive[place : place + 2] = [new]
+            costs = np.delete(costs, place)
+            del together[place], joint[place]
+            for beside in (place - 1, place):
+                if 0 <= beside < len(alive) - 1:
+                    first, second = alive[beside], alive[beside + 1]
+                    together[beside] = moments[first].merged(moments[second])
+                    joint[beside] = full(together[beside], RIDGE)[0]
+                    costs[beside] = joint[beside] - errors[first] - errors[second]
+
+    def _stacked(self, elements: Moments) -> Moments:
+        """Statistics of all nodes."""
+        size, total = self._size, self._size + len(self.mergers)
+        count = np.zeros(total)
+        mean = np.zeros((total, *elements.mean.shape[1:]))
+        scatter = np.zeros((total, *elements.scatter.shape[1:]))
+        count[:size], mean[:size], scatter[:size] = (
+            elements.count,
+            elements.mean,
+            elements.scatter,
+        )
+        nodes = Moments(count, mean, scatter)
+        for k, (left, right) in enumerate(self.mergers):
+            joint = nodes[[left]].merged(nodes[[right]])
+            count[size + k], mean[size + k], scatter[size + k] = (
+                joint.count[0],
+                joint.mean[0],
+                joint.scatter[0],
+            )
+        return nodes
+
+    def sizes_and_errors(self, error: Vector) -> Vector:
+        """The summed error of the leaves after 0, 1, … mergers."""
+        start = float(error[: self._size].sum())
+        changes = [
+            error[self._size + k] - error[left] - error[right]
+            for k, (left, right) in enumerate(self.mergers)
+        ]
+        return start + np.concatenate([[0.0], np.cumsum(changes)])
+
+    def leaves(self, n_mergers: int) -> tuple[Indices, Indices]:
+        """Nodes that are leaves after so many mergers, and the leaf of every element."""
+        parent = np.arange(self._size + len(self.mergers))
+        for k in range(n_mergers - 1, -1, -1):
+            left, right = self.mergers[k]
+            parent[left] = parent[right] = parent[self._size + k]
+        chosen, leaf = np.unique(parent[: self._size], return_inverse=True)
+        return chosen, leaf.astype(np.intp)
+
+
+def _best_size(merging: _Merging, models: Regressions) -> int:
+    """How many mergers leave the least holdout error; of equals the most."""
+    errors = merging.sizes_and_errors(models.holdout)
+    if not merging.holdout.count.any():
+        return len(errors) - 1
+    least = float(errors.min())
+    return int(np.flatnonzero(errors <= least + BETTER * max(float(errors[-1]), least))[-1])

@@ -1,0 +1,235 @@
+"""Ways to choose all coefficients of a model anew when it has got another column.
+
+    least squares        squared error
+    a linear program     losses that are piecewise linear: in its dual form every column is one
+                         more row h·r = 0, so that the simplex goes on from its last basis
+    Newton steps         all others
+
+[M] is Momma, Bennett, *Constructing Orthogonal Latent Features for Arbitrary Loss*, 2006.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cgboost.exceptions import MasterError
+from cgboost.losses.differentiable import (
+    LONGEST_DOUBLING,
+    DifferentiableLoss,
+    UnboundedStepError,
+)
+from cgboost.losses.piecewise import PiecewiseLinearLoss
+from cgboost.losses.residual import SquaredError
+from solvers import LimitError, Program, Session, SolverError, Status, open_session
+
+Vector = NDArray[np.float64]
+
+NEWTON_STEPS = 50
+"""Newton steps at most where they are to converge."""
+
+CONVERGED = 1e-11
+"""Size of r·h, relative to the sum of the sizes of its terms, at which Newton's method stops."""
+
+TINY = 1e-300
+"""Stands for 0 where it divides."""
+
+SEPARATED = 1e-13
+"""Where a loss that is never 0 is as small as this, relative to the weights, it has no minimum."""
+
+RIDGE = 1e-12
+"""Added to the diagonal of the Hessian, relative to its largest entry."""
+
+
+@dataclass(frozen=True)
+class Refitted:
+    """Coefficients of all columns.
+
+    Attributes
+    ----------
+    coef : ndarray of shape (n_columns,)
+    response : ndarray of shape (n_rows,) or None
+        The pseudo-response with h·r = 0 for every column, where the loss has more than one.
+    bounded : bool
+        False where the loss falls without end.
+    """
+
+    coef: Vector
+    response: Vector | None = None
+    bounded: bool = True
+
+
+class Refit(Protocol):
+    """Chooses coefficients."""
+
+    def refit(self, H: Vector, coef: Vector, time_limit: float | None) -> Refitted:
+        """Coefficients of the columns of H, shape (n_rows, n_columns), from the last ones."""
+        ...
+
+
+def refit_of(
+    loss: DifferentiableLoss, *, newton_steps: int | None, damping: float, solver: str
+) -> Refit:
+    """The way that suits a loss.
+
+    Parameters
+    ----------
+    loss : DifferentiableLoss
+    newton_steps : int or None
+        None: until they converge.
+    damping : float
+        λ of [M] eq. 42.
+    solver : str
+        For linear programs.
+    """
+    if isinstance(loss, SquaredError):
+        return LeastSquares(loss)
+    if isinstance(loss, PiecewiseLinearLoss):
+        return LeastDeviations(loss, solver)
+    return Newton(loss, newton_steps, damping)
+
+
+class LeastSquares:
+    """Coefficients by least squares."""
+
+    def __init__(self, loss: SquaredError) -> None:
+        self.loss, self._roots = loss, np.sqrt(loss.weights)
+
+    def refit(self, H: Vector, coef: Vector, time_limit: float | None) -> Refitted:
+        """The least squares."""
+        roots = self._roots
+        solution = np.linalg.lstsq(H * roots[:, None], self.loss.target * roots, rcond=None)[0]
+        return Refitted(np.asarray(solution, dtype=np.float64))
+
+
+class LeastDeviations:
+    """Coefficients as the multipliers of max gain·u, Hᵀr = 0 in one live session.
+
+    The session has the residuals of the first coefficients for a target, in units of their usual
+    size, and prices in units of the largest: solvers have tolerances that are not relative.
+
+    Parameters
+    ----------
+    loss : PiecewiseLinearLoss
+    solver : str
+    """
+
+    def __init__(self, loss: PiecewiseLinearLoss, solver: str) -> None:
+        self.loss, self._solver = loss, solver
+        self._session: Session | None = None
+        self._start = np.zeros(0)
+        self._unit, self._price = 1.0, float(loss.box.sides.cap.max(initial=0.0)) or 1.0
+
+    def refit(self, H: Vector, coef: Vector, time_limit: float | None) -> Refitted:
+        """The optimum of the linear program ([M] eq. 18)."""
+        session = self._grown(H, coef)
+        try:
+            solution = session.solve(time_limit=time_limit)
+        except LimitError as error:
+            raise MasterError(str(error), timed_out=error.status is Status.TIME_LIMIT) from error
+        except SolverError as error:
+            raise MasterError(str(error)) from error
+        sides = self.loss.box.sides
+        found = -self._unit * solution.row_duals
+        found[: len(self._start)] += self._start
+        return Refitted(found, sides.response(np.clip(self._price * solution.x, 0.0, sides.cap)))
+
+    def _grown(self, H: Vector, coef: Vector) -> Session:
+        """The session with a row for every column of H."""
+        sides = self.loss.box.sides
+        first = 0 if self._session is None else self._session.n_rows
+        matrix = (H[sides.row, first:] * sides.sign[:, None]).T
+        level = -(sides.base @ H[:, first:]) / self._price
+        if self._session is None:
+            rates = sides.rate(H @ coef)
+            self._start, self._unit = coef, _usual_size(rates)
+            program = Program(
+                cost=-rates / self._unit,
+                matrix=matrix,
+                row_lower=level,
+                row_upper=level,
+                lower=np.zeros(len(sides)),
+                upper=sides.cap / self._price,
+            )
+            self._session = open_session(program, self._solver)
+        elif len(matrix):
+            self._session.add_rows(matrix, level, level)
+        return self._session
+
+
+def _usual_size(values: Vector) -> float:
+    """The median size, unless some are more than 10⁸ times as large; 1 where all are 0."""
+    sizes = np.abs(values)
+    return max(float(np.median(sizes)), 1e-8 * float(sizes.max())) or 1.0 if len(sizes) else 1.0
+
+
+class Newton:
+    """Coefficients by Newton's method, to convergence or for some steps.
+
+    Parameters
+    ----------
+    loss : DifferentiableLoss
+    steps : int or None
+        None: until it converges, each step of the best length; otherwise full steps, unless one
+        would raise the loss.
+    damping : float
+        λ in Ĥ = (1 − λ)H + λ trace(H)/n_columns·I ([M] eq. 42), with every column in units of its
+        largest entry on the rows that count.
+    """
+
+    def __init__(self, loss: DifferentiableLoss, steps: int | None, damping: float) -> None:
+        self.loss, self.steps, self.damping = loss, steps, damping
+        self._counting = slice(None) if loss.weights.all() else loss.weights > 0
+
+    def refit(self, H: Vector, coef: Vector, time_limit: float | None) -> Refitted:
+        """Newton steps from ``coef``."""
+        units = np.abs(H[self._counting]).max(axis=0)
+        units[units == 0.0] = 1.0
+        for _ in range(NEWTON_STEPS if self.steps is None else self.steps):
+            output = H @ coef
+            if self._is_separated(output):
+                return Refitted(coef, bounded=False)
+            response = self.loss.pseudo_response(output)
+            gradient = H.T @ response
+            if np.all(np.abs(gradient) <= CONVERGED * (np.abs(H).T @ np.abs(response))):
+                break
+            hessian = self._hessian(H, output) / np.outer(units, units)
+            move = np.linalg.lstsq(self._damped(hessian), gradient / units, rcond=None)[0] / units
+            try:
+                coef = coef + self._length(output, H @ move) * move
+            except UnboundedStepError:  # separated: there is no minimum, and this is far enough
+                return Refitted(coef + self._far(output, H @ move) * move, bounded=False)
+        return Refitted(coef)
+
+    def _far(self, output: Vector, move: Vector) -> float:
+        """How often to take a step along which the loss falls without end, until it is near 0."""
+        length = 1.0
+        for _ in range(LONGEST_DOUBLING):
+            if self._is_separated(output + length * move):
+                break
+            length *= 2.0
+        return length
+
+    def _is_separated(self, output: Vector) -> bool:
+        lowest = SEPARATED * float(self.loss.weights.sum())
+        return not self.loss.attains_minimum and self.loss.value(output) <= lowest
+
+    def _hessian(self, H: Vector, output: Vector) -> Vector:
+        curvature = self.loss.curvature(output)
+        if not curvature.any():  # as for residuals that are all beyond Huber's δ
+            curvature = self.loss.weights
+        return (H * curvature[:, None]).T @ H
+
+    def _damped(self, hessian: Vector) -> Vector:
+        diagonal = np.diag(hessian)
+        level = self.damping * float(diagonal.mean()) + RIDGE * max(float(diagonal.max()), TINY)
+        return (1.0 - self.damping) * hessian + level * np.eye(len(hessian))
+
+    def _length(self, output: Vector, move: Vector) -> float:
+        """How much of a step to take."""
+        if self.steps is not None and self.loss.value(output + move) <= self.loss.value(output):
+            return 1.0
+        return self.loss.line_search(output, move)

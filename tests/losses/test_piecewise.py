@@ -1,0 +1,134 @@
+"""Piecewise linear losses against brute force over their kinks."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cgboost.losses.differentiable import UnboundedStepError
+from cgboost.losses.piecewise import (
+    AbsoluteError,
+    EpsilonInsensitive,
+    PiecewiseLinearLoss,
+    QuantileLoss,
+)
+from cgboost.losses.residual import weighted_median
+from cgboost.losses.support_vector import SupportVectorLoss
+
+SEEDS = st.integers(0, 10**6)
+NAMES = ["absolute_error", "epsilon_insensitive", "quantile"]
+
+
+def made(name: str, seed: int) -> PiecewiseLinearLoss:
+    """A loss with ties between responses, and weights of 0."""
+    rng = np.random.default_rng(seed)
+    size = int(rng.integers(1, 12))
+    target = rng.integers(-4, 5, size) * 0.5 if seed % 2 else rng.normal(size=size)
+    weights = rng.integers(0, 3, size) * rng.choice([1e-6, 1.0, 1e6])
+    weights[rng.integers(size)] = 1.0
+    makers = {
+        "absolute_error": lambda: AbsoluteError(target, weights),
+        "epsilon_insensitive": lambda: EpsilonInsensitive(target, weights, 0.5 * (seed % 3)),
+        "quantile": lambda: QuantileLoss(target, weights, [0.1, 0.5, 0.75][seed % 3]),
+    }
+    return makers[name]()
+
+
+def kinks(loss: PiecewiseLinearLoss, f: np.ndarray, h: np.ndarray) -> np.ndarray:
+    """The steps c at which y − f − ch is ±ε for some row, and 0."""
+    moving = h != 0
+    residual, epsilon = (loss.target - f)[moving], loss.box.epsilon
+    ends = [(residual + side * epsilon) / h[moving] for side in (-1, 0, 1)]
+    return np.concatenate([[0.0], *ends])
+
+
+@pytest.mark.parametrize("name", NAMES)
+@given(seed=SEEDS)
+def test_no_kink_is_better_than_the_line_search(name: str, seed: int) -> None:
+    """A piecewise linear function is least at a kink: the step found is as good as the best one."""
+    loss, rng = made(name, seed), np.random.default_rng(seed)
+    f = rng.normal(size=loss.n_rows)
+    h = rng.choice([-1.0, 0.0, 0.5, 2.0], loss.n_rows) * rng.uniform(0.5, 2.0)
+    step = loss.line_search(f, h)
+    best = min(loss.value(f + c * h) for c in kinks(loss, f, h))
+    assert loss.value(f + step * h) <= best + 1e-12 * max(1.0, best)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@given(seed=SEEDS)
+def test_no_constant_is_better(name: str, seed: int) -> None:
+    """No kink of the constants has a smaller loss."""
+    loss = made(name, seed)
+    zero, ones = np.zeros(loss.n_rows), np.ones(loss.n_rows)
+    best = min(loss.value(c * ones) for c in kinks(loss, zero, ones))
+    assert loss.value(loss.constant() * ones) <= best + 1e-12 * max(1.0, best)
+
+
+@given(SEEDS)
+def test_constants_are_quantiles(seed: int) -> None:
+    """The weighted median for the absolute error, NumPy's quantile (between two) for α."""
+    rng = np.random.default_rng(seed)
+    size = int(rng.integers(1, 30))
+    y, weights = rng.normal(size=size), rng.uniform(0.5, 2.0, size)
+    assert AbsoluteError(y, weights).constant() == pytest.approx(weighted_median(y, weights))
+    assert AbsoluteError(y, np.ones(size)).constant() == pytest.approx(np.median(y))
+    alpha = float(rng.uniform(0.05, 0.95))
+    middle = np.quantile(y, alpha, method="averaged_inverted_cdf")
+    assert QuantileLoss(y, np.ones(size), alpha).constant() == pytest.approx(middle)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@settings(deadline=None)
+@given(seed=SEEDS)
+def test_the_pseudo_response_is_a_subgradient(name: str, seed: int) -> None:
+    """Loss(g) ≥ loss(f) − r·(g − f) for all g, at kinks too; away from them −r is the slope."""
+    loss, rng = made(name, seed), np.random.default_rng(seed)
+    for f in (rng.normal(size=loss.n_rows), loss.target.astype(float)):
+        r = loss.pseudo_response(f)
+        for g in rng.normal(size=(5, loss.n_rows)) * rng.choice([1e-3, 1.0, 10.0]):
+            lower = loss.value(f) - r @ g
+            assert loss.value(f + g) >= lower - 1e-9 * (1.0 + abs(lower) + loss.weights.sum())
+    np.testing.assert_array_equal(loss.curvature(f), np.zeros(loss.n_rows))
+
+
+def test_values_by_hand() -> None:
+    """Losses and pseudo-responses of four residuals."""
+    y, w = np.array([3.0, 0.0, 0.2, -2.0]), np.array([1.0, 2.0, 3.0, 4.0])
+    zero = np.zeros(4)
+    assert AbsoluteError(y, w).value(zero) == pytest.approx(3 + 0.6 + 8)
+    np.testing.assert_array_equal(AbsoluteError(y, w).pseudo_response(zero), [1, 0, 3, -4])
+    tube = EpsilonInsensitive(y, w, 0.5)
+    assert tube.value(zero) == pytest.approx(2.5 + 6.0)
+    np.testing.assert_array_equal(tube.pseudo_response(zero), [1, 0, 0, -4])
+    quantile = QuantileLoss(y, w, 0.75)
+    assert quantile.value(zero) == pytest.approx(0.75 * 3.6 + 0.25 * 8)
+    np.testing.assert_allclose(quantile.pseudo_response(zero), [0.75, 0, 2.25, -1.0])
+
+
+def test_a_direction_of_zeros_needs_no_step() -> None:
+    """Along nothing the best step is 0."""
+    assert AbsoluteError(np.arange(3.0), np.ones(3)).line_search(np.zeros(3), np.zeros(3)) == 0.0
+
+
+def test_a_loss_that_only_falls_has_no_best_step() -> None:
+    """With a price for one side alone a step may go on without end, in either direction."""
+    box = SupportVectorLoss(np.zeros(2), lower=np.array([1.0, 1.0]), upper=np.array([2.0, 2.0]))
+    loss = PiecewiseLinearLoss(box, np.ones(2))
+    for sign in (1.0, -1.0):
+        with pytest.raises(UnboundedStepError, match="falls without end"):
+            loss.line_search(np.zeros(2), sign * np.ones(2))
+
+
+@pytest.mark.parametrize("alpha", [0.0, 1.0, -0.5, float("nan")])
+def test_a_quantile_lies_between_0_and_1(alpha: float) -> None:
+    """Anything else is refused with its value."""
+    with pytest.raises(ValueError, match=f"alpha must be between 0 and 1, got {alpha}"):
+        QuantileLoss(np.zeros(2), np.ones(2), alpha)
+
+
+def test_a_tube_has_a_width() -> None:
+    """A negative ε is refused with its value."""
+    with pytest.raises(ValueError, match="epsilon must be at least 0, got -1"):
+        EpsilonInsensitive(np.zeros(2), np.ones(2), -1)

@@ -1,0 +1,149 @@
+"""The study of Boosted Latent Factors, on few rows of data that scikit-learn ships."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_matrix
+from sklearn.datasets import load_breast_cancer, load_diabetes
+from sklearn.decomposition import KernelPCA
+
+FOLDER = Path(__file__).parents[1] / "examples" / "reproduce" / "latent_factors"
+
+
+@pytest.fixture(scope="module")
+def parts() -> Iterator[dict[str, Any]]:
+    """The modules of the study, which import each other as a script's do; few inner folds."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(str(FOLDER))
+        names = [path.stem for path in FOLDER.glob("*.py") if path.stem != "__main__"]
+        found = {name: importlib.import_module(name) for name in names}
+        patch.setattr(found["benchmark_data"], "FOLDS", 3)
+        patch.setattr(found["contenders"], "MOST", 5)
+        patch.setattr(found["contenders"], "MOST_FOR_NUMBERS", 5)
+        patch.setattr(found["thrombin"], "CURVE_LENGTH", 4)
+        yield found
+
+
+@pytest.fixture(scope="module")
+def data(parts: dict[str, Any]) -> dict[str, Any]:
+    """Stand-ins for a data set of classes and one of numbers."""
+    X, y = load_breast_cancer(return_X_y=True)
+    Z, t = load_diabetes(return_X_y=True)
+    make = parts["benchmark_data"].Data
+    return {
+        "WBC": make("WBC", X[:90], 1.0 - 2.0 * y[:90], 9.0),
+        "Boston": make("Boston", Z[:60], t[:60] / 10, 4.24),
+    }
+
+
+def test_everything_is_measured_and_the_page_and_pictures_are_made(
+    parts: dict[str, Any], data: dict[str, Any], tmp_path: Path
+) -> None:
+    """Nothing is lost between memory and disk, and what is known is not measured again."""
+    records, benchmark, thrombin = (parts[name] for name in ("records", "benchmark", "thrombin"))
+    store = records.Store(tmp_path / "splits.csv", records.Record)
+    store.extend(benchmark.table_records(data, 2, store.known()))
+    assert len(store.rows) == 2 * (2 * 4 + 3 + 2 * 3)
+    assert store.known() == {(name, split) for name in data for split in (0, 1)}
+    again = records.Store(tmp_path / "splits.csv", records.Record)
+    assert again.rows == store.rows
+    assert not list(benchmark.table_records(data, 2, again.known()))
+    assert all(1 <= row.size <= 60 for row in store.rows if row.model != "svm")
+    assert all(row.test > 60 for row in store.rows if row.data == "WBC")
+
+    curves = records.Store(tmp_path / "curves.csv", records.Curve)
+    curves.extend(benchmark.error_curves(data["WBC"], 2, curves.known()))
+    curves.extend(thrombin.auc_curves(sparse_rows(), 1, curves.known()))
+    assert records.Store(tmp_path / "curves.csv", records.Curve).rows == curves.rows
+    assert len(curves.rows) == 2 * 4 + 7
+
+    drawings = parts["drawings"]
+    drawings.draw_objectives(data["WBC"], tmp_path / "objectives.png")
+    drawings.draw_factors(data["WBC"], tmp_path / "factors.png")
+    drawings.draw_results(store.rows, curves.rows, tmp_path)
+    assert sum(path.stat().st_size > 10_000 for path in tmp_path.glob("*.png")) == 5
+    parts["report"].write_report(store.rows, curves.rows, tmp_path / "blf.md")
+    page = (tmp_path / "blf.md").read_text(encoding="utf-8")
+    assert "### Table 1." in page
+    assert "### Table 4." in page
+    assert "nan" not in page
+    assert "{" not in page
+
+
+def sparse_rows() -> tuple[Any, Any]:
+    """200 rows of 300 binary features, a few of which tell 40 active rows from the others."""
+    rng = np.random.default_rng(0)
+    y = np.repeat([1.0, -1.0], [40, 160])
+    X = (rng.random((200, 300)) < 0.05).astype(float)
+    X[:40, :10] += rng.random((40, 10)) < 0.4
+    return csr_matrix(np.minimum(X, 1.0)), y
+
+
+def test_splits_have_the_shares_of_the_paper(parts: dict[str, Any]) -> None:
+    """Half of the active and a seventh of the inactive rows are held out; weights balance them."""
+    thrombin = parts["thrombin"]
+    _, y = sparse_rows()
+    train, held = thrombin.rows_of(y, 3)
+    assert (np.sum(y[held] > 0), np.sum(y[held] < 0)) == (21, 22)
+    assert np.array_equal(np.sort(np.concatenate([train, held])), np.arange(len(y)))
+    weights = thrombin.balance(y[train])
+    assert weights[y[train] > 0].sum() == pytest.approx(1)
+    assert weights[y[train] < 0].sum() == pytest.approx(1)
+
+
+def test_files_are_read(parts: dict[str, Any], tmp_path: Path) -> None:
+    """The last column is the target, a question mark is missing, features count from 1."""
+    (tmp_path / "uci").mkdir()
+    file = tmp_path / "uci" / "breast_cancer_wisconsin_original.csv"
+    file.write_text("a,b,class\n5,?,2\n1,3,4\n", encoding="utf-8")
+    cancer = parts["benchmark_data"].read_file("Cancer", tmp_path)
+    np.testing.assert_array_equal(cancer.X, [[5, np.nan], [1, 3]])
+    np.testing.assert_array_equal(cancer.y, [-1, 1])
+    (tmp_path / "rows.data").write_text("1 3 \n\n2 \n", encoding="utf-8")
+    rows = parts["thrombin"].read_rows(tmp_path / "rows.data", 4)
+    np.testing.assert_array_equal(rows.toarray(), [[1, 0, 1, 0], [0, 0, 0, 0], [0, 1, 0, 0]])
+
+
+def test_scales_come_from_the_training_rows(parts: dict[str, Any]) -> None:
+    """Mean 0 and variance 1 there; what is missing is the mean, what is constant is 0."""
+    X = np.array([[1.0, 7.0, 1.0], [3.0, 7.0, np.nan], [5.0, 7.0, 3.0]])
+    train, held = parts["benchmark_data"].standardised(X, X[:1] + 1)
+    np.testing.assert_allclose(train.mean(axis=0), 0, atol=1e-12)
+    np.testing.assert_allclose(train.std(axis=0), [1, 0, np.sqrt(2 / 3)])
+    np.testing.assert_allclose(held, [[-1 / np.sqrt(8 / 3), 1.0, 0.0]])
+
+
+def test_components_are_those_of_scikit_learn(parts: dict[str, Any], data: dict[str, Any]) -> None:
+    """Kernel PCA, on training and on other rows, but for signs and lengths."""
+    given = parts["benchmark_data"].problem(data["WBC"], 0, "rbf")
+    own, held = parts["contenders"].components(given.gram, given.held_gram, 4)
+    theirs = KernelPCA(4, kernel="precomputed").fit(given.gram)
+    for k in range(4):
+        train, other = theirs.transform(given.gram)[:, k], theirs.transform(given.held_gram)[:, k]
+        scale = np.linalg.norm(train) * np.sign(train @ own[:, k])
+        np.testing.assert_allclose(own[:, k], train / scale, atol=1e-8)
+        np.testing.assert_allclose(held[:, k], other / scale, atol=1e-8)
+
+
+def test_verdicts_know_which_way_is_better(parts: dict[str, Any]) -> None:
+    """More accuracy or less error is better, if the splits agree on it."""
+    report, Record = parts["report"], parts["records"].Record
+    rng = np.random.default_rng(0)
+
+    def results(mean: float) -> list[Any]:
+        values = mean + rng.random(10)
+        return [Record("WBC", "rbf", "svm", k, 0.0, float(v), 1, 0) for k, v in enumerate(values)]
+
+    good, bad = results(5), results(3)
+    assert report.verdict(good, bad) == 1
+    assert report.verdict(good, bad, lower=True) == -1
+    assert report.verdict(good, good) == 0
+    assert report.verdict(results(3), bad) == 0
+    assert report.is_away((5.0, 1.0), (3.0, 1.9))
+    assert not report.is_away((5.0, 1.0), (3.0, 2.0))
