@@ -21,6 +21,8 @@ from cgboost.estimators import (
     LPBoostRegressor,
     OrthogonalGreedyRegressor,
     StagewiseRegressor,
+    TransformClassifier,
+    TransformRegressor,
 )
 from cgboost.generation import ColumnGeneration
 from cgboost.kernels import RBF, KernelLibrary, Linear, Polynomial, Precomputed
@@ -50,4 +52,6 @@ __all__ = [
     "Polynomial",
     "Precomputed",
     "StagewiseRegressor",
+    "TransformClassifier",
+    "TransformRegressor",
 ]

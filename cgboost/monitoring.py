@@ -36,6 +36,8 @@ IN_WORDS = {
     StopReason.MASTER_FAILED: "solver failed",
     StopReason.PRICER_FAILED: "search for columns failed",
     StopReason.INVALID_BOUND: "contradictory bound",
+    StopReason.UNBOUNDED: "the loss falls without end",
+    StopReason.EXHAUSTED: "no further column",
     StopReason.INFEASIBLE: "infeasible",
 }
 """Each stop reason as a progress line ends with it."""

@@ -76,6 +76,18 @@ def test_everything_is_measured_and_the_page_and_pictures_are_made(
     assert "{" not in page
 
 
+def test_the_page_says_what_was_measured(parts: dict[str, Any], tmp_path: Path) -> None:
+    """The tables of docs/blf.md are those of the records beside it."""
+    records, docs = parts["records"], FOLDER.parents[2] / "docs"
+    splits = records.Store(docs / "blf_splits.csv", records.Record)
+    curves = records.Store(docs / "blf_curves.csv", records.Curve)
+    parts["report"].write_report(splits.rows, curves.rows, tmp_path / "blf.md")
+    pages = [(folder / "blf.md").read_text(encoding="utf-8") for folder in (tmp_path, docs)]
+    anew, printed = ([line for line in page.splitlines() if line.startswith("|")] for page in pages)
+    assert anew == printed
+    assert len(printed) > 70
+
+
 def sparse_rows() -> tuple[Any, Any]:
     """200 rows of 300 binary features, a few of which tell 40 active rows from the others."""
     rng = np.random.default_rng(0)

@@ -16,7 +16,7 @@ from cgboost.additive.passes import Passes
 from cgboost.additive.rows import Block
 from cgboost.additive.stage import Outputs, Stage
 from cgboost.additive.stepwise import stepwise
-from cgboost.additive.transformation import Transformation, transformation
+from cgboost.additive.transformation import Transformation, judges, transformation
 
 Vector = NDArray[np.float64]
 
@@ -99,7 +99,8 @@ class StageBuilder:
             return columns
 
         parts = self.passes.of_values(values, response)
-        model = stepwise(parts.training, parts.holdout)
+        holdout, price = judges(parts.training, parts.holdout)
+        model = stepwise(parts.training, holdout, price=price)
         chosen = [
             (float(weight), term)
             for weight, term in zip(model.coef[0], terms, strict=True)

@@ -92,7 +92,8 @@ class SourceRows:
 
 def content_hash(X: Vector, y: Vector, seed: int) -> NDArray[np.uint64]:
     """A number for every row that depends on its entries alone, evenly spread over 64 bits."""
-    state = np.full(len(X), np.uint64(seed) * _GOLDEN + np.uint64(1), dtype=np.uint64)
+    start = np.array([seed], dtype=np.uint64) * _GOLDEN + np.uint64(1)  # wraps around
+    state = np.repeat(start, len(X))
     for column in (*X.T, y):
         values = np.ascontiguousarray(column, dtype=np.float64) + 0.0  # −0 is 0
         bits = np.where(np.isnan(values), np.nan, values).view(np.uint64)

@@ -58,24 +58,19 @@ def squared_error(moments: Moments, coef: Vector, intercept: Vector) -> Vector:
     return np.maximum(error, 0.0)
 
 
-def stepwise(
-    training: Moments, holdout: Moments, *, most: int | None = None, allowed: Vector | None = None
-) -> Regressions:
+def stepwise(training: Moments, holdout: Moments, *, price: float = 0.0) -> Regressions:
     """Forward stepwise regressions of the last variable on the others.
 
     Parameters
     ----------
     training, holdout : Moments
         The same variables and groups. A group without holdout rows gets its mean.
-    most : int or None
-        Regressors at most.
-    allowed : ndarray of bool, shape (n_groups, n_regressors), or None
-        Which regressors may enter.
+    price : float
+        Added to the holdout error for every coefficient.
     """
     n_groups, width = len(training), training.mean.shape[1] - 1
     swept = training.scatter.copy()
     own = np.einsum("gkk->gk", training.scatter)[:, :-1]
-    open_ = np.ones((n_groups, width), dtype=bool) if allowed is None else allowed.copy()
     inside = np.zeros((n_groups, width), dtype=bool)
     coef = np.zeros((n_groups, width))
     intercept = training.mean[:, -1].copy()
@@ -83,13 +78,13 @@ def stepwise(
         coef,
         intercept,
         squared_error(training, coef, intercept),
-        squared_error(holdout, coef, intercept),
+        squared_error(holdout, coef, intercept) + price,
     )
     scale = BETTER * (best.holdout + best.training)
     everyone = np.arange(n_groups)
-    for step in range(min(width, width if most is None else most)):
+    for step in range(width):
         left = np.einsum("gkk->gk", swept)[:, :-1]
-        possible = open_ & ~inside & (left > COLLINEAR * own) & (own > 0)
+        possible = ~inside & (left > COLLINEAR * own) & (own > 0)
         possible &= training.count[:, None] > step + 2
         gain = np.where(possible, swept[:, :-1, -1] ** 2 / np.where(possible, left, 1.0), -1.0)
         leader = gain.max(axis=1, initial=-1.0, keepdims=True)
@@ -102,7 +97,7 @@ def stepwise(
         inside[moving, enter[moving]] = True
         trial = np.where(inside, swept[:, :-1, -1], 0.0)
         level = training.mean[:, -1] - np.einsum("gk,gk->g", trial, training.mean[:, :-1])
-        error = squared_error(holdout, trial, level)
+        error = squared_error(holdout, trial, level) + (step + 2) * price
         better = (error < best.holdout - scale) & (holdout.count > 0)
         better &= leader[:, 0] > 0
         costs = squared_error(training, trial, level)

@@ -23,6 +23,9 @@ Indices = NDArray[np.intp]
 RIDGE = 1e-6
 """Of the regressions that decide which leaves are merged, relative to the scatter."""
 
+CHANCE = 4.0
+"""Variances of the response that a coefficient may lower the holdout error by through chance."""
+
 
 @dataclass(frozen=True, eq=False)
 class Transformation:
@@ -81,9 +84,10 @@ def transformation(
         For each group, of the variables (x, z…, response).
     """
     order = _order(groups, training)
+    holdout, price = judges(training, holdout)
     elements, total = _Elements(training[order], holdout[order]), training.together()
     merging = _Merging(elements, fixed=1 if groups.ordered else 0)
-    models = stepwise(merging.training, merging.holdout)
+    models = stepwise(merging.training, merging.holdout, price=price)
     size = _best_size(merging, models)
     chosen, leaf_of_element = merging.leaves(size)
     leaf = np.empty(len(order), dtype=np.intp)
@@ -92,6 +96,22 @@ def transformation(
     empty = merging.training.count[chosen] == 0
     level = np.where(empty, total.mean[0, -1], own.intercept)
     return Transformation(feature, groups, leaf, level, own.coef[:, 0], own.coef[:, 1:])
+
+
+def judges(training: Moments, holdout: Moments) -> tuple[Moments, float]:
+    """The statistics that decide, and what a coefficient is to lower the squared error by.
+
+    Of many useless coefficients some lower the error of the holdout rows by chance, each by about
+    σ² times the square of a normal number: less than 4σ² is no reason to take one. Where no rows
+    are held out, the training rows decide, at the price σ² log n of the Bayesian information
+    criterion (Schwarz, Ann. Statist. 6, 1978).
+    """
+    held = float(holdout.count.sum())
+    if held > 0:
+        return holdout, CHANCE * float(holdout.together().scatter[0, -1, -1]) / held
+    total = max(1.0, float(training.count.sum()))
+    variance = float(full(training, RIDGE).sum()) / total
+    return training, variance * float(np.log(total))
 
 
 def _order(groups: Groups, training: Moments) -> Indices:
@@ -202,7 +222,5 @@ class _Merging:
 def _best_size(merging: _Merging, models: Regressions) -> int:
     """How many mergers leave the least holdout error; of equals the most."""
     errors = merging.sizes_and_errors(models.holdout)
-    if not merging.holdout.count.any():
-        return len(errors) - 1
     least = float(errors.min())
     return int(np.flatnonzero(errors <= least + BETTER * max(float(errors[-1]), least))[-1])

@@ -15,6 +15,7 @@ from cgboost.estimators.orthogonal_greedy import OrthogonalGreedyRegressor
 from cgboost.estimators.outlier_detector import CGBoostOutlierDetector
 from cgboost.estimators.regressor import CGBoostRegressor
 from cgboost.estimators.stagewise_regressor import StagewiseRegressor
+from cgboost.estimators.transform import TransformClassifier, TransformRegressor
 
 __all__ = [
     "AdaBoostClassifier",
@@ -33,4 +34,6 @@ __all__ = [
     "LogitBoostClassifier",
     "OrthogonalGreedyRegressor",
     "StagewiseRegressor",
+    "TransformClassifier",
+    "TransformRegressor",
 ]

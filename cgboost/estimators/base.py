@@ -274,7 +274,7 @@ class BaseEnsemble(BaseEstimator):
     def _callbacks(self, monitored: tuple[Matrix, Vector] | None, label: str) -> list[Callback]:
         callbacks: list[Callback] = []
         if monitored is not None:
-            callbacks.append(ValidationMonitor(*monitored, self._scores))
+            callbacks.append(self._monitor(monitored))
             if self.early_stopping:
                 metric = f"validation_{next(iter(self._scores))}"
                 callbacks.append(EarlyStopping(metric, patience=self.n_iter_no_change))
@@ -282,6 +282,9 @@ class BaseEnsemble(BaseEstimator):
         if self.verbose:
             callbacks.append(ProgressLine(label))
         return callbacks
+
+    def _monitor(self, monitored: tuple[Matrix, Vector]) -> ValidationMonitor:
+        return ValidationMonitor(*monitored, self._scores)
 
     def _label(self, run: int, n_runs: int) -> str:
         labels = self._run_labels(n_runs)

@@ -180,7 +180,8 @@ random_state
         As in :class:`BLFRegressor`; folds are stratified.
     loss : {"log_loss", "exponential", "squared_error"} or callable, default="log_loss"
         Σ w_i log(1 + exp(−2 y_i f_i)) ([M] eq. 33), Σ w_i exp(−y_i f_i), or ½ Σ w_i (y_i − f_i)²,
-        which is PLS on labels ±1.
+        which is PLS on labels ±1. The first two have no minimum where classes can be separated: a
+        refit to convergence then ends with ``stop_reason_`` "unbounded", single steps go on.
 
     Attributes
     ----------

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.model_selection import KFold, StratifiedKFold, check_cv
 
 Vector = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -37,6 +36,8 @@ def folds(cv: Any, y: NDArray[Any], random_state: Any, *, classes: bool) -> list
         If there is a class of one row, or there are fewer than two rows: nothing can be held out;
         or if a splitter leaves a single class to train on.
     """
+    from sklearn.model_selection import KFold, StratifiedKFold, check_cv  # loads rich
+
     if not isinstance(cv, (int, np.integer)):
         pairs = list(check_cv(cv, y, classifier=classes).split(np.zeros(len(y)), y))
         single = [k for k, (train, _) in enumerate(pairs) if classes and len(set(y[train])) < 2]

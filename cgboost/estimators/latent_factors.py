@@ -132,6 +132,7 @@ class BaseBLF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEnsemble):
 
     def _pool(self, rows: Rows) -> _Pool:
         self.n_components_: Any = self.n_components
+        self._forget("cv_errors_")
         if self.n_components == "cv":
             self.n_components_ = self._chosen(rows)
         if self.kernel is None:
@@ -243,13 +244,20 @@ class BaseBLF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEnsemble):
         intercepts = intercepts - coef @ families[0].means
         self.intercept_ = intercepts if several else float(intercepts[0])
         if self.kernel is None:
+            self._forget("dual_coef_")
             self.coef_ = coef if several else coef[0]
             self.x_rotations_ = rotations
             self.x_weights_ = _side_by_side([f.weights for f in families], sizes, width)
             self.x_loadings_ = _side_by_side([f.loadings for f in families], sizes, width)
         else:
-            del self.coef_
+            self._forget("coef_", "x_rotations_", "x_weights_", "x_loadings_")
             self.dual_coef_ = coef if several else coef[0]
+
+    def _forget(self, *names: str) -> None:
+        """Drop what an earlier fit may have left that this one does not have."""
+        for name in names:
+            if name in vars(self):
+                delattr(self, name)
 
     def _warn(self) -> None:
         warn_cut_short(self, self._runs, f"n_components={self.n_components!r}")

@@ -1,6 +1,7 @@
 """Forward stagewise additive modelling of squared error with any base regressor.
 
-[P] is Pednault, *Transform Regression and the Kolmogorov Superposition Theorem*, 2006, Table 1.
+[P] is Pednault, *Transform Regression and the Kolmogorov Superposition Theorem*, 2006: gradient
+boosting, Table 1; orthogonalised, Table 5; feed-forward, Table 6; both, Table 7.
 """
 
 from __future__ import annotations
@@ -11,13 +12,17 @@ from dataclasses import dataclass, field
 from sklearn.base import is_regressor
 
 from cgboost.estimators.learner_columns import BaseLearnerBoost
-from cgboost.estimators.parameters import check_number
+from cgboost.estimators.parameters import check_bool, check_number
 from cgboost.estimators.regression import Regression
 from cgboost.estimators.rows import Rows
 from cgboost.estimators.tasks import Task
 from cgboost.losses.residual import SquaredError
+from cgboost.masters.orthogonal import OrthogonalMaster
 from cgboost.masters.stagewise import StagewiseMaster
+from cgboost.pricing.feed_forward import FeedForwardPricer
+from cgboost.pricing.independent import IndependentPricer
 from cgboost.pricing.learners import LearnerPricer
+from cgboost.protocols import Pricer
 
 
 @dataclass(eq=False, repr=False)
@@ -29,12 +34,24 @@ class StagewiseRegressor(Regression, BaseLearnerBoost):
     The model therefore is :class:`AnyBoostRegressor` with ``start="zero"`` and
     ``step=learning_rate``.
 
+    Stages of one learner are rarely orthogonal, and convergence then is slow. Two options of
+    [P] make up for it: all coefficients by least squares in every round, f = Σ λ_k h_k, and
+    learners that see earlier stages, h_i(x, h_1, …, h_{i−1}).
+
     Parameters
     ----------
     estimator : regressor or None
         Any of scikit-learn; None stands for ``DecisionTreeRegressor(max_depth=3)``.
     learning_rate : float, default=1.0
-        Share of every fit that is taken; below 2, where steps no longer lower the loss.
+        Share of every fit that is taken; below 2, where steps no longer lower the loss. Must be 1
+        with ``orthogonalize=True``, which chooses the shares itself.
+    orthogonalize : bool, default=False
+        Refit the coefficients of all stages in every round; there is no intercept. The residuals
+        are then orthogonal to all stages, and the run ends with a fit that is a combination of
+        them.
+    feed_forward : bool, default=False
+        Fit the learner of stage i to the features and the outputs of the stages before it: it has
+        i − 1 more inputs than X has columns.
     n_estimators : int, default=100
         Rounds at most; the run ends where a fit leads no way down.
     early_stopping, validation_fraction, n_iter_no_change, callbacks, verbose, time_limit, \
@@ -59,14 +76,27 @@ stop_reason_, n_iter_, feature_importances_, n_features_in_, feature_names_in_
     """
 
     learning_rate: float = field(default=1.0, kw_only=True)
+    orthogonalize: bool = field(default=False, kw_only=True)
+    feed_forward: bool = field(default=False, kw_only=True)
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_number("learning_rate", self.learning_rate, above=0, below=2)
+        check_bool("orthogonalize", self.orthogonalize)
+        check_bool("feed_forward", self.feed_forward)
+        if self.orthogonalize and self.learning_rate != 1.0:
+            raise ValueError(
+                f"learning_rate must be 1.0 with orthogonalize=True, got {self.learning_rate!r}: "
+                "all coefficients are refitted in every round"
+            )
         if not is_regressor(self._learner):
             raise ValueError(f"estimator must be a regressor, got {self.estimator!r}")
 
     def _tasks(self, pool: LearnerPricer, rows: Rows) -> Iterator[Task]:
         for target in self._targets(rows.y):
             loss = SquaredError(target, rows.weights)
-            yield Task(StagewiseMaster(loss, step=float(self.learning_rate)), pool)
+            pricer: Pricer = FeedForwardPricer(pool) if self.feed_forward else pool
+            if self.orthogonalize:
+                yield Task(OrthogonalMaster(loss), IndependentPricer(pricer, loss))
+            else:
+                yield Task(StagewiseMaster(loss, step=float(self.learning_rate)), pricer)

@@ -124,7 +124,8 @@ class KernelSpace:
         self.means = product(self._gram, self.shares)
         self.roots = np.sqrt(np.abs(np.diag(self._gram)).astype(np.float64))
         apart = float(np.abs(product(self._gram.T, self.shares) - self.means).max())
-        if apart > np.sqrt(self.precision) * float(np.abs(self._gram).max()):
+        largest = max(float(self.roots.max()) ** 2, float(np.abs(self.means).max()))
+        if apart > np.sqrt(self.precision) * largest:
             raise ValueError(
                 f"kernel {name!r} is not symmetric: means of k(x, z) and of k(z, x) over the "
                 f"training rows differ by {apart:.3g}"

@@ -39,7 +39,7 @@ class CorrectiveMaster:
         Steps of Newton's method in every round, for losses that need it; None: until they converge.
     newton_damping : float, default=0.0
         λ ≥ 0 and < 1 in (1 − λ)H + λ trace(H)/n I, the matrix of these steps (Momma, Bennett 2006,
-        eq. 42).
+        eq. 42), with columns in units of their largest entries.
     subgradient : {"dual", "sign"}, default="dual"
         The pseudo-response of a loss that is piecewise linear: the one with r·h = 0 for every
         column, which the linear program gives; or the one that the loss has at the output alone.

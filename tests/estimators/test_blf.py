@@ -13,6 +13,7 @@ import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.cross_decomposition import PLSRegression
 from sklearn.datasets import load_diabetes
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import LinearSVC
 
@@ -93,7 +94,7 @@ def test_many_sparse_features_stay_sparse() -> None:
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 0.1 * 8 * 800 * 100_000
-    assert (X != before).nnz == 0
+    assert (before != X).nnz == 0
     chosen = np.sort(rng.choice(100_000, 3000, replace=False))
     part = BLFClassifier(4).fit(X[:, chosen], y)
     dense = BLFClassifier(4).fit(X[:, chosen].toarray(), y)
@@ -213,6 +214,44 @@ def test_pickles_and_clones_are_the_same_model(kernel: Any) -> None:
         assert len(pickle.dumps(wide)) < 500 * 20 * 8 / 2  # the training rows are not in it
 
 
+def test_a_second_fit_leaves_nothing_of_the_first() -> None:
+    """Coefficients of features, of a kernel, and errors of cross-validation come and go."""
+    X, y = noisy_line()
+    model = BLFRegressor("cv", cv=3, random_state=0).fit(X, y)
+    of_features, of_a_kernel = (
+        {"coef_", "x_weights_", "x_loadings_", "x_rotations_"},
+        {"dual_coef_"},
+    )
+    assert vars(model).keys() >= of_features | {"cv_errors_"}
+    model.set_params(n_components=2, kernel=RBF(0.1)).fit(X, y)
+    assert vars(model).keys() >= of_a_kernel
+    assert not vars(model).keys() & (of_features | {"cv_errors_"})
+    model.set_params(kernel=None).fit(X, y)
+    assert vars(model).keys() >= of_features
+    assert not vars(model).keys() & of_a_kernel
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=str)
+@pytest.mark.parametrize("end", [3, 0])
+def test_a_run_cut_short_is_the_model_of_its_last_round(kernel: Any, end: int) -> None:
+    """After Ctrl-C factors, loadings and coefficients are those of the rounds before."""
+    X, y = data_of("absolute_error")
+
+    def stop(turn: Any) -> None:
+        if turn.number == end + 1:
+            raise KeyboardInterrupt
+
+    model = BLFRegressor(6, loss="absolute_error", kernel=kernel, callbacks=[stop])
+    with pytest.warns(ConvergenceWarning, match="n_components=6: interrupted"):
+        model.fit(X, y)
+    assert (model.n_components_, model.stop_reason_) == (end, "interrupted")
+    np.testing.assert_allclose(model.transform(X), model.x_scores_, atol=1e-10)
+    if end:
+        shorter = BLFRegressor(end, loss="absolute_error", kernel=kernel).fit(X, y)
+        np.testing.assert_allclose(model.predict(X), shorter.predict(X), atol=1e-12)
+        np.testing.assert_allclose(model.x_scores_, shorter.x_scores_)
+
+
 @pytest.mark.parametrize("loss", ["huber", "log_loss"])
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_matrix])
 def test_early_stopping_keeps_the_best_round(loss: str, form: Any) -> None:
@@ -239,7 +278,9 @@ def test_a_callable_loss_is_as_good_as_a_name(loss: str) -> None:
     """loss(target, weights) makes the same model."""
     X, y = data_of(loss)
     named = model_of(loss).fit(X, y)
-    model = BLFClassifier(3, loss=LogLoss) if loss in CLASSES else BLFRegressor(3, loss=AbsoluteError)
+    model = (
+        BLFClassifier(3, loss=LogLoss) if loss in CLASSES else BLFRegressor(3, loss=AbsoluteError)
+    )
     np.testing.assert_array_equal(outputs(model.fit(X, y), X), outputs(named, X))
 
 
@@ -284,6 +325,8 @@ def test_precomputed_values_are_the_kernel() -> None:
     new = np.random.default_rng(0).normal(size=(9, 5))
     given = BLFClassifier(3, kernel=Precomputed()).fit(RBF(0.1)(X, X), y)
     direct = BLFClassifier(3, kernel=RBF(0.1)).fit(X, y)
-    np.testing.assert_allclose(given.decision_function(RBF(0.1)(new, X)), direct.decision_function(new))
+    np.testing.assert_allclose(
+        given.decision_function(RBF(0.1)(new, X)), direct.decision_function(new)
+    )
     assert given.__sklearn_tags__().input_tags.pairwise
     assert not direct.__sklearn_tags__().input_tags.pairwise

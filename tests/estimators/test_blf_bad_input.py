@@ -26,7 +26,7 @@ from tests.estimators.latent_data import (
 @pytest.mark.parametrize("kernel", [None, Linear()], ids=["features", "kernel"])
 @pytest.mark.parametrize("loss", LOSSES)
 def test_more_factors_than_the_rank_end_early(loss: str, kernel: Any) -> None:
-    """At the rank: optimal with full refits; with single steps exhausted, if short of the optimum."""
+    """At the rank: optimal with full refits; exhausted where single steps are short of that."""
     X, y = data_of(loss)
     X = np.hstack([X[:, :3], X[:, :3] @ np.ones((3, 2)), np.full((len(y), 1), 0.1)])
     full = exact(loss, 20, kernel=kernel).fit(X, y)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from sklearn.cross_decomposition import PLSRegression
 
-from cgboost import RBF, BLFClassifier, BLFRegressor, Linear, Precomputed
+from cgboost import RBF, BLFRegressor, Linear, Precomputed
 from tests.estimators.latent_data import (
     CLASSES,
     DATA,

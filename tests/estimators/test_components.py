@@ -15,7 +15,7 @@ from tests.estimators.latent_data import data_of, model_of, noisy_line, overlapp
 
 
 def test_smoothed_is_the_three_point_moving_average() -> None:
-    """In the middle of three, at the ends of two; of one or two values nothing is left to average."""
+    """In the middle of three, at the ends of two; one or two values stay as they are."""
     np.testing.assert_allclose(smoothed(np.array([3.0, 6.0, 0.0, 9.0])), [4.5, 3.0, 5.0, 4.5])
     np.testing.assert_array_equal(smoothed(np.array([2.0])), [2.0])
     np.testing.assert_array_equal(smoothed(np.array([2.0, 4.0])), [2.0, 4.0])

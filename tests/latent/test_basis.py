@@ -31,7 +31,9 @@ def test_columns_grow_and_lose_their_last() -> None:
     np.testing.assert_array_equal(columns.values, matrix)
     columns.put(5, np.ones(3))
     assert len(columns) == 6
-    np.testing.assert_array_equal(columns.values[:, 4:], np.column_stack([matrix[:, 4], np.ones(3)]))
+    np.testing.assert_array_equal(
+        columns.values[:, 4:], np.column_stack([matrix[:, 4], np.ones(3)])
+    )
 
 
 def test_pickled_columns_have_no_spare_room() -> None:

@@ -136,20 +136,19 @@ def test_offering_again_replaces_the_last_offer() -> None:
     )
 
 
-def test_products_are_in_the_dtype_of_X() -> None:
+def test_products_are_in_the_dtype_of_the_rows() -> None:
     """A float32 or sparse X is multiplied as it is; what comes out is float64."""
     b = np.random.default_rng(0).normal(size=5)
+    seen: list[Any] = []
 
     class Recorded(np.ndarray):
-        seen: list[Any] = []
-
         def __matmul__(self, other: Any) -> Any:
-            Recorded.seen.append(other.dtype)
+            seen.append(other.dtype)
             return np.asarray(self) @ other
 
     single = X.astype(np.float32)
     result = factors_module.product(single.view(Recorded), b)
-    assert Recorded.seen == [np.float32]
+    assert seen == [np.float32]
     assert result.dtype == np.float64
     for form in (sp.csr_matrix, sp.csc_array):
         np.testing.assert_allclose(factors_module.product(form(X), b), X @ b, atol=1e-12)

@@ -1,0 +1,390 @@
+"""Transform regression, and the methods that lead up to it, for numbers and for two classes.
+
+[P] is Pednault, *Transform Regression and the Kolmogorov Superposition Theorem*, SDM 2006.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from cgboost.additive.builder import StageBuilder
+from cgboost.additive.holdout import HoldoutLoss, SmallGain
+from cgboost.additive.passes import Passes
+from cgboost.additive.preparation import Prepared, prepared, read_source
+from cgboost.additive.rows import SourceRows, TableRows
+from cgboost.additive.schema import Schema, SchemaMaker
+from cgboost.additive.transformation import Transformation
+from cgboost.estimators.any_boost import probabilities
+from cgboost.estimators.classification import Classification
+from cgboost.estimators.fitted import FittedRun, Table
+from cgboost.estimators.parameters import check_choice, check_count, check_number
+from cgboost.estimators.regression import Regression
+from cgboost.estimators.rows import Held, Rows, Vector
+from cgboost.estimators.stagewise import BaseStagewise
+from cgboost.estimators.tables import is_table, table_of
+from cgboost.estimators.tasks import Task
+from cgboost.losses.differentiable import DifferentiableLoss
+from cgboost.losses.margin import LogLoss
+from cgboost.losses.residual import SquaredError
+from cgboost.masters.corrective import CorrectiveMaster
+from cgboost.masters.stagewise import StagewiseMaster
+from cgboost.monitoring import EarlyStopping
+from cgboost.pricing.additive import StagePricer
+
+
+class Variant(NamedTuple):
+    """What a stage may use, and how stages are combined."""
+
+    feed_forward: bool = False
+    regressors: bool = False
+    link: bool = False
+    orthogonal: bool = False
+
+
+VARIANTS = {
+    "gradient": Variant(),
+    "initial": Variant(link=True),
+    "orthogonal": Variant(link=True, orthogonal=True),
+    "feed_forward": Variant(link=True, feed_forward=True),
+    "orthogonal_feed_forward": Variant(link=True, feed_forward=True, orthogonal=True),
+    "transform": Variant(feed_forward=True, regressors=True),
+}
+"""[P]: Table 1 with Table 3 as its base learner, Tables 4, 5, 6, 7 and 8."""
+
+
+@dataclass(eq=False, repr=False)
+class BaseTransform(BaseStagewise):
+    """One additive model of the pseudo-response a stage."""
+
+    n_estimators: int = field(default=10, kw_only=True)
+    variant: Literal[
+        "transform",
+        "gradient",
+        "initial",
+        "orthogonal",
+        "feed_forward",
+        "orthogonal_feed_forward",
+    ] = field(default="transform", kw_only=True)
+    max_bins: int = field(default=64, kw_only=True)
+    tol: float = field(default=1e-4, kw_only=True)
+    categorical_features: Any = field(default="from_dtype", kw_only=True)
+    n_jobs: int = field(default=1, kw_only=True)
+
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: ArrayLike | None = None,
+        eval_set: Any = None,
+    ) -> Self:
+        """Fit the model. A fit that fails leaves the estimator as it was before.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_rows, n_features), or a source of blocks
+            Numbers, with nan where missing; in a data frame also categories. A source is anything
+            that can be iterated over again and again and yields (X, y) or (X, y, weights), the same
+            blocks each time.
+        y : array-like of shape (n_rows,), or None with a source
+        sample_weight : array-like of shape (n_rows,) or None
+            Multiplies the loss row by row; not with a source.
+        eval_set : (X, y) or None
+            Rows that are scored after every stage, beside those that the fit holds out itself.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            For bad parameters or data, naming the argument and its value.
+
+        Warns
+        -----
+        ConvergenceWarning
+            If Ctrl-C or the time limit ended the fit.
+        """
+        return super().fit(X, y, sample_weight, eval_set)
+
+    # ------------------------------------------------------------------ checks
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_choice("variant", self.variant, VARIANTS)
+        check_count("max_bins", self.max_bins)
+        check_number("tol", self.tol, at_least=0)
+        check_count("n_jobs", self.n_jobs)
+        if self.max_bins < 2:
+            raise ValueError(f"max_bins must be at least 2, got {self.max_bins!r}")
+
+    def _prepare(
+        self, X: Any, y: Any, sample_weight: ArrayLike | None, eval_set: Any
+    ) -> tuple[Rows, Held | None]:
+        self._check_parameters()
+        if is_table(X) or y is not None:
+            if y is None:
+                raise ValueError(
+                    f"{type(self).__name__} requires y to be passed, but the target y is None"
+                )
+            X, y = table_of(self, X, y, reset=True)
+            maker = SchemaMaker(self.categorical_features)
+            maker.see(X)
+            self._schema = maker.schema()
+            rows = Rows.of(self._schema.encode(X), self._learn(y), sample_weight)
+            return rows.counting(), self._monitored_rows(eval_set)
+        if sample_weight is not None:
+            raise ValueError("weights of a source belong into its blocks: (X, y, weights)")
+        summary = read_source(X, self.categorical_features)
+        self._schema = summary.schema
+        self._remember(summary.schema)
+        source: Any = SourceRows(X, summary.schema, len(summary.y))
+        numbers = np.arange(len(summary.y))
+        rows = Rows(source, self._learn(summary.y), summary.weights, numbers)
+        return rows, self._monitored_rows(eval_set)
+
+    def _monitored_rows(self, eval_set: Any) -> Held | None:
+        if eval_set is None:
+            return None
+        if not isinstance(eval_set, (tuple, list)) or len(eval_set) != 2:
+            raise ValueError(f"eval_set must be a pair (X, y), got a {type(eval_set).__name__}")
+        X, y = table_of(self, *eval_set, reset=False)
+        return self._schema.encode(X), self._encode(y)
+
+    def _remember(self, schema: Schema) -> None:
+        """What scikit-learn keeps of a table."""
+        self.n_features_in_ = schema.n_features
+        if schema.names is not None:
+            self.feature_names_in_ = np.array(schema.names, dtype=object)
+
+    def __sklearn_tags__(self) -> Any:
+        """Missing values are a group of their own."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
+    # ------------------------------------------------------------------ the run
+
+    def _pool(self, rows: Rows) -> Prepared:
+        if len(rows.weights) < 2:
+            raise ValueError(f"at least 2 rows are needed, got n_samples={len(rows.weights)}")
+        seed = 0 if self.random_state is None else self.random_state
+        if not isinstance(seed, (int, np.integer)):
+            seed = int(seed.randint(2**31))
+        table = (
+            rows.X
+            if isinstance(rows.X, SourceRows)
+            else TableRows(np.asarray(rows.X, dtype=np.float64))
+        )
+        share = self.validation_fraction if self.early_stopping else 0.0
+        return prepared(
+            table,
+            self._schema,
+            np.asarray(rows.y, dtype=np.float64),
+            rows.weights,
+            max_bins=self.max_bins,
+            share=share,
+            seed=int(seed),
+        )
+
+    def _loss(self, target: Vector, weights: Vector) -> DifferentiableLoss:
+        raise NotImplementedError
+
+    def _tasks(self, pool: Prepared, rows: Rows) -> Iterator[Task]:
+        held, variant = pool.held, VARIANTS[self.variant]
+        if held.all() or not rows.weights[~held].any():
+            held = np.zeros_like(held)
+        for target in self._targets(rows.y):
+            builder = StageBuilder(
+                Passes(pool.rows, rows.weights, held, self.n_jobs),
+                pool.groups,
+                pool.sample,
+                self.max_bins,
+                feed_forward=variant.feed_forward,
+                regressors=variant.regressors,
+                link=variant.link,
+            )
+            training = self._loss(target, np.where(held, 0.0, rows.weights))
+            pricer = StagePricer(builder, self._loss(target, np.ones(len(target))))
+            outside = self._loss(target, np.where(held, rows.weights, 0.0))
+            callbacks: list[Any] = [HoldoutLoss(outside)]
+            if held.any():
+                callbacks.append(EarlyStopping("holdout_loss", patience=self.n_iter_no_change))
+            callbacks.append(SmallGain(self.tol))
+            if variant.orthogonal:
+                yield Task(CorrectiveMaster(training, offset="free"), pricer, callbacks=callbacks)
+            else:
+                yield Task(StagewiseMaster(training, start="constant"), pricer, callbacks=callbacks)
+
+    def _callbacks(self, monitored: Any, label: str) -> list[Any]:
+        callbacks: list[Any] = list(super()._callbacks(None, label))
+        return callbacks if monitored is None else [self._monitor(monitored), *callbacks]
+
+    # ------------------------------------------------------------------ fitted attributes
+
+    def _described(self, hypotheses: Sequence[Any], strata: NDArray[np.str_], rows: Rows) -> Table:
+        return {"stage": np.array([h.number for h in hypotheses], dtype=np.intp)}
+
+    def _keep(self, runs: list[FittedRun], rows: Rows) -> None:
+        super()._keep(runs, rows)
+        for run in runs:  # stages that were found and not kept
+            for output in run.outputs:
+                if output.hypotheses:
+                    size = len(output.coef)
+                    del output.hypotheses[0].family.stages[size:]
+
+    def _rows(self, X: Any) -> Any:
+        check_is_fitted(self)
+        X, _ = table_of(self, X, None, reset=False)
+        return self._schema.encode(X)
+
+    def stages_(self, output: int = 0) -> list[Any]:
+        """The stages of the model: :class:`cgboost.additive.stage.Stage` objects."""
+        check_is_fitted(self)
+        hypotheses = self._runs[output].outputs[0].hypotheses
+        return hypotheses[0].family.stages if hypotheses else []
+
+    def transformation(self, stage: int, feature: Any) -> Transformation:
+        """The piecewise linear function of an input in a stage.
+
+        Parameters
+        ----------
+        stage : int
+            0, 1, …
+        feature : int or str
+            Number or name of a feature; ``n_features_in_ + k`` for the output of stage k.
+
+        Raises
+        ------
+        KeyError
+            If the stage does not use this input.
+        """
+        number = feature
+        if isinstance(feature, str):
+            number = list(self._schema.names or ()).index(feature)
+        for _, term in self.stages_()[stage].terms:
+            if term.feature == number:
+                return term
+        used = [term.feature for _, term in self.stages_()[stage].terms]
+        raise KeyError(f"stage {stage} does not use input {feature!r}; it uses {used}")
+
+    @property
+    def importances_(self) -> Vector:
+        """Share of the features in the training loss that the stages took off."""
+        return self.feature_importances_
+
+
+@dataclass(eq=False, repr=False)
+class TransformRegressor(Regression, BaseTransform):
+    """Transform regression ([P] Table 8): additive models of piecewise linear transformations.
+
+    Stage i is an additive model of what the stages before it have left over,
+
+        ŷ_i = c + Σ_j λ_j h_ij(x_j | ŷ_1, …, ŷ_{i−1}) + Σ_k λ_k h_ik(ŷ_k | ŷ_1, …, ŷ_{i−1})
+
+    where each h is a linear regression tree that splits on its own input alone: many intervals, or
+    the categories, are merged bottom-up, and each leaf has a stepwise linear regression on the
+    input and the outputs of earlier stages. Rows held out decide how far to merge, which regressors
+    and which h stay, and how many stages. Everything follows from sufficient statistics in two
+    passes a stage, so that the data may come in blocks, from a file say.
+
+    Parameters
+    ----------
+    n_estimators : int, default=10
+        Stages at most.
+    variant : {"transform", "gradient", "initial", "orthogonal", "feed_forward", \
+"orthogonal_feed_forward"}, default="transform"
+        The methods of the paper: transform regression (Table 8), gradient boosting of additive
+        models (Table 1), the initial algorithm (Table 4: each additive model is followed by a
+        transformation of its output), the same with all stages refitted (Table 5), with earlier
+        outputs as inputs (Table 6), and with both (Table 7).
+    max_bins : int, default=64
+        Intervals of a numeric input before merging.
+    tol : float, default=1e-4
+        A stage that lowers the training loss by less than this, relative to that of the constant,
+        is the last.
+    early_stopping : bool, default=True
+        Whether rows are held out. Otherwise a price for every coefficient (the Bayesian criterion)
+        decides in their place, and all stages are kept.
+    validation_fraction : float, default=0.3
+        Share of the rows to hold out; what is in a row decides, so that equal rows stay together
+        and neither order nor blocks matter.
+    n_iter_no_change : int, default=3
+        Stages without a smaller holdout loss after which the run ends; the best one is returned.
+    categorical_features : "from_dtype" or sequence of str or int, default="from_dtype"
+        Features that are categories; by default those that are no numbers in a data frame.
+    n_jobs : int, default=1
+        Threads that work on blocks of rows.
+    callbacks, verbose, time_limit
+        As in :class:`CGBoostRegressor`.
+    random_state : int, RandomState or None
+        Chooses among the ways to hold rows out; None stands for 0.
+
+    Attributes
+    ----------
+    n_iter_ : int
+        Stages in the model.
+    columns_ : dict of str to ndarray
+        stage, coefficient, round.
+    history_ : dict of str to ndarray
+        Has holdout_loss.
+    feature_importances_, importances_ : ndarray of shape (n_features,)
+    coef_, intercept_, n_columns_, objective_, best_round_, stop_reason_, n_features_in_, \
+feature_names_in_
+        As in :class:`StagewiseRegressor`; "gap" stands for a stage that gained less than ``tol``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from cgboost import TransformRegressor
+    >>> X = np.random.default_rng(0).uniform(-1, 1, size=(4000, 2))
+    >>> y = X[:, 0] + X[:, 1] + 3 * X[:, 0] * X[:, 1]
+    >>> TransformRegressor().fit(X, y).score(X, y) > 0.95
+    True
+    """
+
+    early_stopping: bool = field(default=True, kw_only=True)
+    validation_fraction: float = field(default=0.3, kw_only=True)
+    n_iter_no_change: int = field(default=3, kw_only=True)
+
+    def _loss(self, target: Vector, weights: Vector) -> DifferentiableLoss:
+        return SquaredError(target, weights)
+
+
+@dataclass(eq=False, repr=False)
+class TransformClassifier(Classification, BaseTransform):
+    """Transform regression of 0/1 targets by the log loss ([P] sections 2 and 6).
+
+    Stages are fitted to the pseudo-residuals of Σ w_i log(1 + exp(−2 y_i f_i)), and added with the
+    step that lowers it most. More than two classes are handled one against the rest.
+
+    Parameters
+    ----------
+    n_estimators, variant, max_bins, tol, early_stopping, validation_fraction, n_iter_no_change, \
+categorical_features, n_jobs, callbacks, verbose, time_limit, random_state
+        As in :class:`TransformRegressor`.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+    n_iter_, columns_, history_, feature_importances_, importances_, coef_, intercept_, \
+n_columns_, objective_, best_round_, stop_reason_, n_features_in_, feature_names_in_
+        As in :class:`TransformRegressor`.
+    """
+
+    early_stopping: bool = field(default=True, kw_only=True)
+    validation_fraction: float = field(default=0.3, kw_only=True)
+    n_iter_no_change: int = field(default=3, kw_only=True)
+
+    def _loss(self, target: Vector, weights: Vector) -> DifferentiableLoss:
+        return LogLoss(target, weights)
+
+    def predict_proba(self, X: Any) -> Vector:
+        """Class probabilities, shape (n_rows, n_classes)."""
+        return probabilities(self._outputs(X))
