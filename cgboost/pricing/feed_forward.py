@@ -87,15 +87,13 @@ class FeedForward:
         values: Vector,
     ) -> None:
         """Write the values of hypotheses that need the first ``n_stages`` stages at most."""
-        inputs = Inputs(X, room=n_stages)
-        wanted = {id(hypothesis): place for place, hypothesis in enumerate(hypotheses)}
+        inputs, known = Inputs(X, room=n_stages), {}
         for stage in self.stages[:n_stages]:
-            output = stage.predict(inputs.values)
-            inputs.append(output)
-            if (place := wanted.pop(id(stage), None)) is not None:
-                values[:, place] = output
-        for place in wanted.values():
-            values[:, place] = hypotheses[place].predict(inputs.values)
+            known[id(stage)] = stage.predict(inputs.values)
+            inputs.append(known[id(stage)])
+        for place, hypothesis in enumerate(hypotheses):
+            output = known.get(id(hypothesis))
+            values[:, place] = hypothesis.predict(inputs.values) if output is None else output
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
+import pandas as pd
 import pytest
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, RegressorMixin, clone
 from sklearn.datasets import load_diabetes
 from sklearn.ensemble import GradientBoostingRegressor
 from sklearn.linear_model import LinearRegression
 from sklearn.neighbors import KNeighborsRegressor
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import SplineTransformer
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -18,7 +23,14 @@ from tests.estimators.data import curve
 LEARNERS = [DecisionTreeRegressor(max_depth=2, random_state=0), KNeighborsRegressor(20)]
 
 
-@parametrize_with_checks([StagewiseRegressor(n_estimators=10)])
+OPTIONS = [
+    {"orthogonalize": orthogonalize, "feed_forward": feed_forward}
+    for orthogonalize in (False, True)
+    for feed_forward in (False, True)
+]
+
+
+@parametrize_with_checks([StagewiseRegressor(n_estimators=10, **options) for options in OPTIONS])
 def test_scikit_learn_check(estimator, check):
     """Every check of scikit-learn passes."""
     check(estimator)
@@ -80,6 +92,191 @@ def test_bad_parameters():
         ({"estimator": DecisionTreeClassifier()}, "estimator must be a regressor, got Decision"),
         ({"estimator": LinearRegression}, "estimator must be a scikit-learn classifier or"),
         ({"learning_rate": 0.0}, "learning_rate must be a finite number > 0 and < 2, got 0.0"),
+        (
+            {"learning_rate": 0.5, "orthogonalize": True},
+            "learning_rate must be 1.0 with orthogonalize=True, got 0.5: all coefficients are",
+        ),
+        ({"orthogonalize": "yes"}, "orthogonalize must be True or False, got 'yes'"),
+        ({"feed_forward": 1}, "feed_forward must be True or False, got 1"),
     ):
         with pytest.raises(ValueError, match=message):
             StagewiseRegressor(**parameters).fit(X, y)
+
+
+class OneInput(RegressorMixin, BaseEstimator):
+    """A multiple of the single input with the smallest squared error."""
+
+    def fit(self, X, y, sample_weight=None):
+        weights = np.ones(len(y)) if sample_weight is None else sample_weight
+        products, squares = (weights * y) @ X, weights @ X**2
+        self.best_ = int(np.argmax(products**2 / squares))
+        self.coef_ = products[self.best_] / squares[self.best_]
+        return self
+
+    def predict(self, X):
+        return self.coef_ * X[:, self.best_]
+
+
+def transcribed(learner, X, y, weights, n_rounds, *, orthogonalize, feed_forward):
+    """[P] Tables 1, 5, 6, 7: the model on the training rows after every round, and its stages."""
+    named = {} if weights is None else {"sample_weight": weights}
+    roots = np.ones(len(y)) if weights is None else np.sqrt(weights)
+    f, outputs, models = np.zeros(len(y)), [], []
+    for _ in range(n_rounds):
+        inputs = np.column_stack([X, *outputs]) if feed_forward else X
+        outputs.append(clone(learner).fit(inputs, y - f, **named).predict(inputs))
+        R = np.column_stack(outputs)
+        if orthogonalize:
+            f = R @ np.linalg.lstsq(roots[:, None] * R, roots * y, rcond=None)[0]
+        else:
+            f = f + outputs[-1]
+        models.append(f)
+    return np.array(models), R
+
+
+@pytest.mark.parametrize("options", OPTIONS, ids=str)
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize(
+    "learner",
+    [DecisionTreeRegressor(max_depth=2, min_samples_leaf=8, random_state=0), OneInput()],
+    ids=str,
+)
+def test_equal_to_each_of_the_published_tables(learner, weighted, options):
+    """Every round of gradient boosting, orthogonalised, feed-forward, and both."""
+    X, y = load_diabetes(return_X_y=True)
+    X = X + 1e-3 * np.random.default_rng(0).normal(size=X.shape)  # no two splits equally good
+    weights = np.random.default_rng(0).uniform(0.2, 3.0, len(y)) if weighted else None
+    n_rounds = 8
+    wanted, _ = transcribed(learner, X, y, weights, n_rounds, **options)
+    model = StagewiseRegressor(learner, n_estimators=n_rounds, **options).fit(X, y, weights)
+    stages = np.array(list(model.staged_predict(X)))
+    assert len(stages) == n_rounds
+    np.testing.assert_allclose(stages, wanted, rtol=1e-8, atol=1e-8)
+
+
+def largest_cosine(outputs, residual, y):
+    """The largest |h·(y − f)| / |h||y| over some stages."""
+    products = np.abs(outputs.T @ residual) / np.linalg.norm(outputs, axis=0)
+    return products.max() / np.linalg.norm(y)
+
+
+@pytest.mark.parametrize("feed_forward", [False, True])
+@pytest.mark.parametrize("learner", LEARNERS, ids=str)
+def test_residuals_are_orthogonal_to_every_stage(learner, feed_forward):
+    """In every round, with f = Σ λ_k h_k; stages that are only added up leave much to correct."""
+    X, y = load_diabetes(return_X_y=True)
+    for orthogonalize in (False, True):
+        model = StagewiseRegressor(
+            learner, n_estimators=6, orthogonalize=orthogonalize, feed_forward=feed_forward
+        ).fit(X, y)
+        assert model.n_columns_ > 1
+        inputs, left = X, []
+        for stage, output in enumerate(model.staged_predict(X)):
+            seen = inputs[:, : X.shape[1] + stage * feed_forward]
+            inputs = np.column_stack([inputs, model.estimators_[stage].predict(seen)])
+            left.append(largest_cosine(inputs[:, X.shape[1] :], y - output, y))
+        outputs = inputs[:, X.shape[1] :]
+        np.testing.assert_allclose(outputs @ model.coef_, model.predict(X))
+        assert model.intercept_ == 0.0
+        if orthogonalize:
+            assert max(left) < 1e-11
+        else:
+            assert max(left) > 1e-3
+
+
+@pytest.mark.parametrize("correlation", [0.0, 0.5, 0.9])
+def test_coordinate_descent_and_orthogonalised(correlation):
+    """Of f = x + y and the best single input ([P] §5): two stages are all, if orthogonalised.
+
+    Plain boosting is coordinate descent, whose error falls by the correlation in every stage.
+    """
+    basis = np.linalg.qr(np.random.default_rng(0).normal(size=(200, 2)))[0]
+    X = basis @ np.array([[1.0, correlation], [0.0, np.sqrt(1 - correlation**2)]])
+    X[:, 1] *= 1.5
+    y = X.sum(axis=1)
+    for feed_forward in (False, True):
+        model = StagewiseRegressor(OneInput(), orthogonalize=True, feed_forward=feed_forward)
+        model.fit(X, y)
+        assert (model.n_iter_, model.stop_reason_) == (2, "no_column")
+        np.testing.assert_allclose(model.predict(X), y, atol=1e-13)
+    plain = StagewiseRegressor(OneInput(), n_estimators=8).fit(X, y)
+    errors = np.sqrt(2 * plain.history_["objective"])
+    if correlation == 0.0:
+        assert errors[2] < 1e-14
+    else:
+        np.testing.assert_allclose(errors[2:] / errors[1:-1], correlation, rtol=1e-6)
+        assert errors[2] > 0.1 * errors[1]
+
+
+@pytest.mark.parametrize(
+    "learner",
+    [LinearRegression(), LinearRegression(fit_intercept=False), DecisionTreeRegressor()],
+    ids=str,
+)
+@pytest.mark.parametrize("feed_forward", [False, True])
+@pytest.mark.parametrize("exact", [False, True])
+def test_a_stage_that_says_nothing_new_ends_the_run(learner, feed_forward, exact):
+    """One fit has said it all; a second is a combination, which is no failure and no warning."""
+    X, y = load_diabetes(return_X_y=True)
+    y = X @ np.arange(1.0, 11.0) if exact else y
+    options = {"orthogonalize": True, "feed_forward": feed_forward, "random_state": 0}
+    model = StagewiseRegressor(learner, **options).fit(X, y)
+    assert (model.n_iter_, model.stop_reason_) == (1, "no_column")
+    assert model.coef_ == pytest.approx([1.0])
+
+
+def test_a_function_of_a_sum_makes_a_product():
+    """Additive models leave xy of x + y + xy; fed with the sum the next one has (x + y)² ([P] §4).
+
+    In other words feeding forward makes more of the learner than a sum of what it can be.
+    """
+    X = np.random.default_rng(0).uniform(-1, 1, size=(300, 2))
+    y = X[:, 0] + X[:, 1] + X[:, 0] * X[:, 1]
+    smoother = make_pipeline(SplineTransformer(n_knots=3, degree=2), LinearRegression())
+    model = StagewiseRegressor(smoother, n_estimators=2, feed_forward=True)
+    plain = StagewiseRegressor(smoother, n_estimators=2)
+    assert plain.fit(X[:200], y[:200]).score(X[200:], y[200:]) < 0.9
+    assert model.fit(X[:200], y[:200]).score(X[200:], y[200:]) > 0.99
+
+
+@pytest.mark.parametrize("options", OPTIONS, ids=str)
+def test_stages_early_stopping_weights_and_pickling(options):
+    """What every stagewise estimator has, with each of the options."""
+    X, y = curve(120)
+    X_new, _ = curve(50, seed=1)
+    learner = DecisionTreeRegressor(max_depth=2, random_state=0)
+    model = StagewiseRegressor(learner, n_estimators=60, early_stopping=True, n_iter_no_change=4)
+    model.set_params(random_state=0, **options).fit(X, y)
+    scores = model.history_["validation_mae"]
+    assert model.stop_reason_ == "early_stopping"
+    assert np.nanargmin(scores) == model.best_round_ == model.n_iter_ == len(model.estimators_)
+    stages = list(model.staged_predict(X_new))
+    assert len(stages) == model.n_iter_
+    np.testing.assert_allclose(stages[-1], model.predict(X_new), rtol=1e-12)
+    copied = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(copied.predict(X_new), model.predict(X_new))
+    assert model.feature_importances_.sum() == pytest.approx(1.0)
+    assert model.feature_importances_.shape == (2,)
+    widths = [estimator.n_features_in_ for estimator in model.estimators_]
+    assert widths == [2 + options["feed_forward"] * k for k in range(model.n_iter_)]
+    weights = np.tile([1.0, 2.0, 0.0, 0.5], 30)
+    model.set_params(early_stopping=False, n_estimators=5).fit(X, y, weights)
+    counting = weights > 0
+    other = clone(model).fit(X[counting], y[counting], weights[counting])
+    np.testing.assert_allclose(model.predict(X_new), other.predict(X_new))
+    loss = 0.5 * np.sum(weights * (y - model.predict(X)) ** 2)
+    assert model.objective_ == pytest.approx(loss)
+
+
+@pytest.mark.parametrize("options", OPTIONS[1:], ids=str)
+def test_frames_and_single_precision(options):
+    """A frame gives the model of its array, and float32 rows that of the same float64 rows."""
+    X, y = curve(60)
+    X = X.astype(np.float32)
+    model = StagewiseRegressor(DecisionTreeRegressor(max_depth=2, random_state=0), **options)
+    plain = model.set_params(n_estimators=6).fit(X, y).predict(X)
+    frame = pd.DataFrame(X, columns=["a", "b"])
+    np.testing.assert_allclose(model.fit(frame, y).predict(frame), plain)
+    assert list(model.feature_names_in_) == ["a", "b"]
+    fine = X.astype(np.float64)
+    np.testing.assert_allclose(model.fit(fine, y).predict(fine), plain)
