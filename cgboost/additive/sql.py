@@ -2,7 +2,8 @@
 
 What is used of the language: ``CASE``, ``IN``, ``CAST(… AS DOUBLE PRECISION)``, ``WITH``, names in
 double quotes, numbers with an exponent (which are double precision); with the logistic link ``EXP``
-and ``ABS``. DuckDB and SQLite run it as it is.
+and ``ABS``. DuckDB runs it as it is. Databases that merge sub-queries (SQLite, PostgreSQL) would
+write a stage out wherever a later one refers to it; ``AS MATERIALIZED`` tells them not to.
 
 NaN is to a database above all numbers, or not comparable. What is missing is told from numbers by
 ``x <= 0 OR -x <= 0``, which is true neither of NaN nor of NULL.
@@ -73,6 +74,7 @@ def select_statement(
     output: str = "prediction",
     keep: Sequence[str] = (),
     link: str = "identity",
+    materialized: bool = False,
 ) -> str:
     """A query for f = intercept + Σ_k coef_k · stage_k, with a table expression for every stage.
 
@@ -91,6 +93,9 @@ def select_statement(
         Columns of the table that come before it: SQL promises no order of the rows.
     link : {"identity", "logistic"}
         The output is f, or 1/(1 + exp(−2f)).
+    materialized : bool
+        Whether every stage is kept as a table while the query runs: for SQLite and PostgreSQL,
+        which take exponentially long otherwise. DuckDB needs less memory without.
 
     Returns
     -------
@@ -116,10 +121,11 @@ def select_statement(
     first, *later = map(quoted, unused("step", len(steps) + 1, path))
     read = [f"{quoted(old)} AS {quoted(new)}" for old, new in zip(keep, kept, strict=True)]
     read += map(_read, features, schema.categories)
-    lines = [f"{first} AS (SELECT {', '.join(read)} FROM {'.'.join(map(quoted, path))})"]
+    start = "AS MATERIALIZED (SELECT" if materialized else "AS (SELECT"
+    lines = [f"{first} {start} {', '.join(read)} FROM {'.'.join(map(quoted, path))})"]
     before = first
     for step, (name, expression) in zip(later, steps.items(), strict=True):
-        lines.append(f"{step} AS (SELECT {before}.*, {expression} AS {quoted(name)} FROM {before})")
+        lines.append(f"{step} {start} {before}.*, {expression} AS {quoted(name)} FROM {before})")
         before = step
     made = [f"{quoted(new)} AS {quoted(old)}" for old, new in zip(keep, kept, strict=True)]
     made.append(f"{_linked(quoted(score), link)} AS {quoted(output)}")

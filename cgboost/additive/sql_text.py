@@ -10,6 +10,9 @@ from typing import Any
 
 import numpy as np
 
+LONGEST_SUM = 32
+"""Longer ones are divided by brackets: databases read a sum as nested, and limit the depth."""
+
 
 def quoted(name: str) -> str:
     """A name in double quotes.
@@ -71,6 +74,9 @@ def linear(constant: float, terms: Iterable[tuple[float, str]]) -> str:
         if factor != 0.0:
             sign = "-" if factor < 0.0 else "+"
             parts.append(f"{sign} {number(abs(factor))} * {operand}")
+    while len(parts) > LONGEST_SUM:
+        sums = [" ".join(parts[k : k + LONGEST_SUM]) for k in range(0, len(parts), LONGEST_SUM)]
+        parts = [f"({sums[0]})", *(f"+ ({part.removeprefix('+ ')})" for part in sums[1:])]
     return " ".join(parts)
 
 
