@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from cgboost import LogitBoostClassifier
+from cgboost import L2BoostRegressor, LogitBoostClassifier, TransformRegressor
 from cgboost.stages import error_table, plot_stages
-from tests.estimators.data import three_classes, two_classes
+from tests.estimators.data import curve, three_classes, two_classes
 
 
 def test_errors_are_those_of_models_with_so_many_rounds() -> None:
@@ -44,6 +44,38 @@ def test_each_class_has_its_loss() -> None:
     loss, _ = plot_stages(model, {"train": (X, y)}, (1, 5)).axes
     assert [line.get_label() for line in loss.lines] == ["class 0", "class 1", "class 2"]
     assert all(len(line.get_ydata()) == 6 for line in loss.lines)
+
+
+def test_errors_of_numbers_are_root_mean_squares() -> None:
+    """A regressor's table has the size of its residuals."""
+    X, y = curve(60)
+    model = L2BoostRegressor(n_estimators=8).fit(X, y)
+    table = error_table(model, {"train": (X, y)}, (2, 8))
+    predictions = list(model.staged_predict(X))
+    wanted = [np.sqrt(np.mean((predictions[k - 1] - y) ** 2)) for k in (2, 8)]
+    np.testing.assert_allclose(table["train"], wanted)
+
+
+def test_rows_that_the_fit_held_out_have_a_curve() -> None:
+    """Beside that of the training rows, from 1 on, with a ring at the stage that was chosen."""
+    X, y = curve(800)
+    model = TransformRegressor(n_estimators=6).fit(X, y)
+    [loss] = plot_stages(model).axes
+    training, holdout, ring = loss.lines
+    for line, name in ((training, "objective"), (holdout, "holdout_loss")):
+        values = model.history_[name]
+        np.testing.assert_allclose(line.get_ydata(), values / values[0])
+    assert ring.get_xdata().tolist() == [model.best_round_]
+    _, errors = plot_stages(model, {"train": (X, y)}).axes
+    assert errors.lines[0].get_xdata().tolist() == list(range(1, model.n_iter_ + 1))
+
+
+def test_without_holdout_rows_there_is_one_curve() -> None:
+    """The loss as it is, where nothing was held out."""
+    X, y = curve(200)
+    model = TransformRegressor(n_estimators=3, early_stopping=False).fit(X, y)
+    [line] = plot_stages(model).axes[0].lines
+    np.testing.assert_array_equal(line.get_ydata(), model.history_["objective"])
 
 
 def test_bad_arguments() -> None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from cgboost.additive.intervals import Groups, intervals_of
+from cgboost.additive.intervals import SAME, Groups, intervals_of
 from cgboost.additive.passes import Passes
 from cgboost.additive.rows import Block
 from cgboost.additive.stage import Outputs, Stage
@@ -124,5 +124,5 @@ class StageBuilder:
         return self.passes.values(lambda block: stage(block.X, outputs.on(block.rows)))
 
     def _intervals(self, values: Vector) -> Groups:
-        chosen = values[self.sample]
-        return intervals_of(chosen, np.ones(len(chosen)), self.max_bins)
+        weights = self.passes.weights[self.sample]
+        return intervals_of(values[self.sample], weights, self.max_bins, same=SAME)

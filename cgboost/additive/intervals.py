@@ -14,7 +14,10 @@ Vector = NDArray[np.float64]
 Codes = NDArray[np.intp]
 
 SAME = 1e-9
-"""Values this close, relative to the range of all, are one value: nothing is split between them."""
+"""Computed values this close, relative to the range of all, are one value: no edge is between."""
+
+FAR = 2.0
+"""A range further from 0 than this, in units of its length, is measured from its middle."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,10 +43,19 @@ class Intervals:
         return len(self.edges) + 2
 
     @property
+    def origin(self) -> float:
+        """What regressors are measured from: 0, or the middle of a range that is far from 0.
+
+        So much of a large offset would be lost in intercept + slope·x.
+        """
+        middle = 0.5 * self.low + 0.5 * self.high
+        return middle if abs(middle) > FAR * (self.high - self.low) else 0.0
+
+    @property
     def centres(self) -> Vector:
-        """A value in the middle of each group, shape (n_groups,)."""
-        bounds = np.concatenate([[self.low], self.edges, [self.high]])
-        return np.append(0.5 * (bounds[:-1] + bounds[1:]), 0.0)
+        """A regressor in the middle of each group, shape (n_groups,)."""
+        bounds = np.concatenate([[self.low], self.edges, [self.high]]) - self.origin
+        return np.append(0.5 * bounds[:-1] + 0.5 * bounds[1:], 0.0)
 
     def codes(self, values: Vector) -> Codes:
         """The group of every value."""
@@ -54,8 +66,9 @@ class Intervals:
         return codes
 
     def regressor(self, values: Vector) -> Vector:
-        """The values as a regressor: brought to the range, 0 where missing."""
-        return np.nan_to_num(np.clip(values, self.low, self.high), copy=False, nan=0.0)
+        """The values as a regressor: in the range, less the origin; 0 where missing."""
+        inside = np.clip(values, self.low, self.high, dtype=np.float64) - self.origin
+        return np.nan_to_num(inside, copy=False, nan=0.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,7 +106,7 @@ class Categories:
 Groups = Intervals | Categories
 
 
-def intervals_of(values: Vector, counts: Vector, most: int) -> Intervals:
+def intervals_of(values: Vector, counts: Vector, most: int, *, same: float = 0.0) -> Intervals:
     """About ``most`` intervals with as many rows each.
 
     They do not depend on the order of the rows. Edges lie between different values, half way.
@@ -105,6 +118,8 @@ def intervals_of(values: Vector, counts: Vector, most: int) -> Intervals:
     counts : ndarray of shape (n_values,)
         Rows that each stands for.
     most : int
+    same : float
+        Values this close, relative to the range, are one value; ``SAME`` for computed ones.
     """
     there = ~np.isnan(values)
     values, counts = values[there], counts[there]
@@ -113,14 +128,16 @@ def intervals_of(values: Vector, counts: Vector, most: int) -> Intervals:
     order = np.argsort(values, kind="stable")
     values, counts = values[order], counts[order]
     low, high = float(values[0]), float(values[-1])
-    starts = np.append(True, np.diff(values) > SAME * (high - low))
+    starts = np.append(True, np.diff(values) > same * (high - low))
     firsts = np.flatnonzero(starts)
     distinct = values[firsts]
-    last = values[np.append(firsts[1:] - 1, len(values) - 1)]
+    last = values[firsts[1:] - 1]
     sums = np.cumsum(np.add.reduceat(counts, firsts))
     if len(distinct) <= most:
         chosen = np.arange(len(distinct) - 1)
     else:
         wanted = sums[-1] * np.arange(1, most) / most
         chosen = np.unique(np.minimum(np.searchsorted(sums, wanted * (1.0 - SAME)), len(sums) - 2))
-    return Intervals(0.5 * (last[chosen] + distinct[chosen + 1]), low, high)
+    below, above = last[chosen], distinct[chosen + 1]
+    middle = 0.5 * below + 0.5 * above
+    return Intervals(np.where(middle > below, middle, above), low, high)

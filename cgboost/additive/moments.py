@@ -21,6 +21,9 @@ from scipy import sparse
 Vector = NDArray[np.float64]
 Codes = NDArray[np.integer]
 
+CANCELLED = 1e-10
+"""Variances below this, relative to the squared distance from the mean of all, are rounding."""
+
 
 @dataclass(frozen=True)
 class Moments:
@@ -80,6 +83,27 @@ class Moments:
             self.mean + share[:, None] * step,
             self.scatter + other.scatter + both * (step[:, :, None] * step[:, None, :]),
         )
+
+    def without_noise(self, regressors: slice) -> Moments:
+        """The same with a scatter of 0 where it is nothing but rounding errors.
+
+        Sums of squares about the mean of all rows have errors of about ε n (μ_g − μ)² in a group
+        that is far from this mean. A regressor that varies in a group by little more than that is
+        constant there.
+
+        Parameters
+        ----------
+        regressors : slice
+            The variables whose statistics were made so.
+        """
+        whole = self.together()
+        spread = whole.scatter[0].diagonal() / max(float(whole.count[0]), np.finfo(float).tiny)
+        away = (self.mean - whole.mean) ** 2 + spread
+        own = np.einsum("gkk->gk", self.scatter)
+        varies = np.ones(self.mean.shape, dtype=bool)
+        varies[:, regressors] = (own > CANCELLED * self.count[:, None] * away)[:, regressors]
+        both = varies[:, :, None] & varies[:, None, :]
+        return Moments(self.count, self.mean, np.where(both, self.scatter, 0.0))
 
     def together(self) -> Moments:
         """All groups as one."""

@@ -106,7 +106,11 @@ class Passes:
         totals: list[Parts] = []
         for found in self._mapped(work):
             totals = [a.merged(b) for a, b in zip(totals, found, strict=True)] if totals else found
-        return dict(zip(inputs, totals, strict=True))
+        z = slice(1, -1)  # x has statistics about a centre of its own in each group
+        return {
+            number: Parts(parts.training.without_noise(z), parts.holdout)
+            for number, parts in zip(inputs, totals, strict=True)
+        }
 
     def of_values(self, make: Callable[[Block], Vector], response: Vector) -> Parts:
         """Statistics of values made of blocks, shape (n_block, n_values), and the response."""

@@ -21,6 +21,9 @@ Vector = NDArray[np.float64]
 COLLINEAR = 1e-9
 """A regressor of which no more than this share is new is left out."""
 
+FLAT = 1e-26
+"""A regressor with no more than this share of its mean square as variance is constant."""
+
 BETTER = 1e-9
 """Differences below this, relative to the whole, do not decide: the simpler model is taken."""
 
@@ -58,7 +61,21 @@ def squared_error(moments: Moments, coef: Vector, intercept: Vector) -> Vector:
     return np.maximum(error, 0.0)
 
 
-def stepwise(training: Moments, holdout: Moments, *, price: float = 0.0) -> Regressions:
+def mean_squares(moments: Moments) -> Vector:
+    """Of the regressors over all groups, shape (n_regressors,)."""
+    squares = np.einsum("gkk->k", moments.scatter) + moments.count @ moments.mean**2
+    return np.asarray(squares[:-1] / max(float(moments.count.sum()), np.finfo(float).tiny))
+
+
+def _varying(moments: Moments, squares: Vector) -> NDArray[np.bool_]:
+    """Which regressors vary in each group by more than rounding errors of their means."""
+    own = np.einsum("gkk->gk", moments.scatter)[:, :-1]
+    return np.asarray(own > FLAT * moments.count[:, None] * squares)
+
+
+def stepwise(
+    training: Moments, holdout: Moments, *, price: float = 0.0, squares: Vector | None = None
+) -> Regressions:
     """Forward stepwise regressions of the last variable on the others.
 
     Parameters
@@ -67,10 +84,13 @@ def stepwise(training: Moments, holdout: Moments, *, price: float = 0.0) -> Regr
         The same variables and groups. A group without holdout rows gets its mean.
     price : float
         Added to the holdout error for every coefficient.
+    squares : ndarray of shape (n_regressors,) or None
+        Mean squares of the regressors over all rows; None: over these groups.
     """
     n_groups, width = len(training), training.mean.shape[1] - 1
     swept = training.scatter.copy()
     own = np.einsum("gkk->gk", training.scatter)[:, :-1]
+    varying = _varying(training, mean_squares(training) if squares is None else squares)
     inside = np.zeros((n_groups, width), dtype=bool)
     coef = np.zeros((n_groups, width))
     intercept = training.mean[:, -1].copy()
@@ -84,7 +104,7 @@ def stepwise(training: Moments, holdout: Moments, *, price: float = 0.0) -> Regr
     everyone = np.arange(n_groups)
     for step in range(width):
         left = np.einsum("gkk->gk", swept)[:, :-1]
-        possible = ~inside & (left > COLLINEAR * own) & (own > 0)
+        possible = ~inside & (left > COLLINEAR * own) & varying
         possible &= training.count[:, None] > step + 2
         gain = np.where(possible, swept[:, :-1, -1] ** 2 / np.where(possible, left, 1.0), -1.0)
         leader = gain.max(axis=1, initial=-1.0, keepdims=True)
@@ -110,7 +130,7 @@ def stepwise(training: Moments, holdout: Moments, *, price: float = 0.0) -> Regr
     return best
 
 
-def full(training: Moments, ridge: float) -> Vector:
+def full(training: Moments, ridge: float, squares: Vector) -> Vector:
     """Squared training errors of models with all regressors, shape (n_groups,).
 
     Parameters
@@ -118,13 +138,16 @@ def full(training: Moments, ridge: float) -> Vector:
     training : Moments
     ridge : float
         Added to the diagonal, relative to it.
+    squares : ndarray of shape (n_regressors,)
+        Mean squares of the regressors over all rows.
     """
     S = training.scatter
     width = S.shape[1] - 1
-    diagonal = np.einsum("gkk->gk", S)[:, :-1]
-    level = ridge * diagonal + np.where(diagonal > 0, 0.0, 1.0)
-    A = S[:, :-1, :-1] + level[:, :, None] * np.eye(width)
-    b = S[:, :-1, -1]
+    varying = _varying(training, squares)
+    level = np.where(varying, ridge * np.einsum("gkk->gk", S)[:, :-1], 1.0)
+    both = varying[:, :, None] & varying[:, None, :]
+    A = np.where(both, S[:, :-1, :-1], 0.0) + level[:, :, None] * np.eye(width)
+    b = np.where(varying, S[:, :-1, -1], 0.0)
     solution = np.linalg.solve(A, b[:, :, None])[:, :, 0]
     return np.maximum(S[:, -1, -1] - np.einsum("gk,gk->g", b, solution), 0.0)
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from cgboost.additive.intervals import Groups
 from cgboost.additive.moments import Moments
-from cgboost.additive.stepwise import BETTER, Regressions, full, stepwise
+from cgboost.additive.stepwise import BETTER, Regressions, full, mean_squares, stepwise
 
 Vector = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -29,7 +29,9 @@ CHANCE = 4.0
 
 @dataclass(frozen=True, eq=False)
 class Transformation:
-    """h(x, z) = intercept + slope·x + coef·z with the coefficients of the leaf that x is in.
+    """h(x, z) = intercept + slope·(x − origin) + coef·z with the coefficients of the leaf of x.
+
+    The origin is that of the intervals; x is brought to their range.
 
     Attributes
     ----------
@@ -67,8 +69,8 @@ class Transformation:
 
     @property
     def is_constant(self) -> bool:
-        """Whether it has one leaf without regressors."""
-        return self.n_leaves == 1 and not self.slope.any() and not self.coef.any()
+        """Whether it is the same for all values."""
+        return not (np.ptp(self.intercept) or self.slope.any() or self.coef.any())
 
 
 def transformation(
@@ -86,8 +88,9 @@ def transformation(
     order = _order(groups, training)
     holdout, price = judges(training, holdout)
     elements, total = _Elements(training[order], holdout[order]), training.together()
-    merging = _Merging(elements, fixed=1 if groups.ordered else 0)
-    models = stepwise(merging.training, merging.holdout, price=price)
+    squares = mean_squares(training)
+    merging = _Merging(elements, squares, fixed=1 if groups.ordered else 0)
+    models = stepwise(merging.training, merging.holdout, price=price, squares=squares)
     size = _best_size(merging, models)
     chosen, leaf_of_element = merging.leaves(size)
     leaf = np.empty(len(order), dtype=np.intp)
@@ -106,11 +109,11 @@ def judges(training: Moments, holdout: Moments) -> tuple[Moments, float]:
     are held out, the training rows decide, at the price σ² log n of the Bayesian information
     criterion (Schwarz, Ann. Statist. 6, 1978).
     """
-    held = float(holdout.count.sum())
-    if held > 0:
-        return holdout, CHANCE * float(holdout.together().scatter[0, -1, -1]) / held
+    if holdout.count.any():
+        both = training.together().merged(holdout.together())
+        return holdout, CHANCE * float(both.scatter[0, -1, -1] / both.count[0])
     total = max(1.0, float(training.count.sum()))
-    variance = float(full(training, RIDGE).sum()) / total
+    variance = float(full(training, RIDGE, mean_squares(training)).sum()) / total
     return training, variance * float(np.log(total))
 
 
@@ -135,12 +138,14 @@ class _Merging:
     Parameters
     ----------
     elements : _Elements
+    squares : ndarray of shape (n_regressors,)
+        Mean squares of the regressors.
     fixed : int
         How many of the last elements never merge (missing values of a numeric feature).
     """
 
-    def __init__(self, elements: _Elements, *, fixed: int) -> None:
-        size = len(elements.training)
+    def __init__(self, elements: _Elements, squares: Vector, *, fixed: int) -> None:
+        size, self._squares = len(elements.training), squares
         self.mergers: list[tuple[int, int]] = []
         self._size, self._movable = size, size - fixed
         self._training = [elements.training]
@@ -155,11 +160,11 @@ class _Merging:
             return
         alive = list(range(count))
         moments = {node: nodes[[node]] for node in alive}
-        errors = dict(enumerate(full(nodes, RIDGE)))
+        errors = dict(enumerate(self._errors(nodes)))
         pairs = nodes[:-1].merged(nodes[1:])
-        joint = list(full(pairs, RIDGE))
+        joint = list(self._errors(pairs))
         together = [pairs[[k]] for k in range(count - 1)]
-        scale = BETTER * float(full(nodes.together(), RIDGE)[0])
+        scale = BETTER * float(self._errors(nodes.together())[0])
         costs = np.array(
             [joint[k] - errors[k] - errors[k + 1] for k in range(count - 1)], dtype=np.float64
         )
@@ -176,8 +181,11 @@ class _Merging:
                 if 0 <= beside < len(alive) - 1:
                     first, second = alive[beside], alive[beside + 1]
                     together[beside] = moments[first].merged(moments[second])
-                    joint[beside] = full(together[beside], RIDGE)[0]
+                    joint[beside] = self._errors(together[beside])[0]
                     costs[beside] = joint[beside] - errors[first] - errors[second]
+
+    def _errors(self, nodes: Moments) -> Vector:
+        return full(nodes, RIDGE, self._squares)
 
     def _stacked(self, elements: Moments) -> Moments:
         """Statistics of all nodes."""

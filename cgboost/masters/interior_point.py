@@ -26,7 +26,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from cgboost.losses.sides import Indices, Vector
+from cgboost.losses.sides import Vector
+from cgboost.masters.boxed_dual import BoxedDual
 from cgboost.masters.normal_equations import NormalEquations
 
 TO_THE_BOUNDARY = 0.995
@@ -49,72 +50,6 @@ FAR = 0.9
 
 ROOM = 0.3
 """Recentring moves a variable by at most this share of its range."""
-
-
-@dataclass
-class BoxedDual:
-    """The data of one restricted problem.
-
-    Attributes
-    ----------
-    block : ndarray of shape (n_rows, n_columns)
-    place : ndarray of shape (n_sides,)
-        Row of ``block`` that each side belongs to.
-    sign, gain, cap, curvature : ndarray of shape (n_sides,)
-    constant : ndarray of shape (n_columns,)
-    limit : ndarray of shape (n_columns,)
-        0 for a free offset.
-    two_sided : ndarray of bool, shape (n_columns,)
-    frozen_gain : float
-        What the frozen sides add to the dual objective; objective and bound are without it.
-    """
-
-    block: Vector
-    place: Indices
-    sign: Vector
-    gain: Vector
-    cap: Vector
-    curvature: Vector
-    constant: Vector
-    limit: Vector
-    two_sided: NDArray[np.bool_]
-    frozen_gain: float
-
-    def by_row(self, values: Vector) -> Vector:
-        """Sums over the sides of each row, shape (n_rows,)."""
-        sums = np.bincount(self.place, weights=values, minlength=len(self.block))
-        return sums.astype(np.float64, copy=False)
-
-    def scores(self, u: Vector) -> Vector:
-        """The scores s = Hᵀr + constant."""
-        return self.by_row(self.sign * u) @ self.block + self.constant
-
-    def rate(self, coef: Vector) -> Vector:
-        """What the first unit of each side would add."""
-        return self.gain - self.sign * (self.block @ coef)[self.place]
-
-    def objective(self, coef: Vector, rate: Vector) -> float:
-        """Primal objective of the restricted problem, at coefficients of this rate."""
-        best = self.cap * np.maximum(rate, 0.0)
-        if self.curvature.any():
-            at = np.clip(rate / np.maximum(self.curvature, 1e-300), 0.0, self.cap)
-            best = np.where(self.curvature > 0, at * (rate - 0.5 * self.curvature * at), best)
-        return float(self.limit @ np.abs(coef) - self.constant @ coef + best.sum())
-
-    def bound(self, u: Vector) -> float:
-        """Dual objective at u, shrunk as a whole until no column is violated.
-
-        What Σr lacks of 0 under a free offset is counted as if it were moved to the worst rows.
-        That changes the score of no (scaled) column by more.
-        """
-        s = self.scores(u)
-        value = float(self.gain @ u - 0.5 * self.curvature @ u**2)
-        free = self.limit == 0
-        missing = float(np.abs(s[free]).sum())
-        value -= missing * float(np.abs(self.gain).max(initial=0.0))
-        size = np.where(self.two_sided, np.abs(s), s)[~free] + missing
-        most = max(1.0, np.max(size / self.limit[~free], initial=0.0))
-        return (self.frozen_gain + value) / most - self.frozen_gain
 
 
 @dataclass

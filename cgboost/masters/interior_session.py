@@ -16,10 +16,12 @@ from numpy.typing import NDArray
 
 from cgboost.losses import SupportVectorLoss
 from cgboost.losses.sides import Indices, Vector
+from cgboost.masters.boxed_dual import BoxedDual, Held, gathered
 from cgboost.masters.column_store import ColumnStore
 from cgboost.masters.dual_session import OFFSET, DualForm
-from cgboost.masters.interior_point import BoxedDual, InteriorStep, Iterate
+from cgboost.masters.interior_point import InteriorStep, Iterate
 from cgboost.masters.live_dual import LiveDual
+from cgboost.masters.tidying import SMALL, few_coefficients, importance, sides_at_ends
 from cgboost.threads import LARGE, available, blas_threads
 from solvers import LimitError, SolverFailure, Status
 
@@ -41,14 +43,8 @@ STEPS = 100
 TIDYING = 0.5
 """Share of the gap that tidying up may cost."""
 
-CAUTION = (1.0, 0.1, 0.01)
-"""How small what is set to 0 must be, in turn."""
-
 DIVERGENCE = 1e4
 """A gap that grows by this factor shows that there is no solution."""
-
-TINY = 1e-300
-"""Stands for 0 where it divides."""
 
 NEARLY = 1e-7
 """A relative gap that is good enough where the target cannot be reached."""
@@ -199,7 +195,12 @@ class InteriorSession(LiveDual):
             self._start_anew()
             if not (self._attempt(deadline) or self._reached < NEARLY):
                 raise SolverFailure("the interior point method made no progress")
-        return InteriorPoint(self._sides_at_ends(), self._few_coefficients())
+        data, at = self._problem(), self._at
+        scale = self._scale(self._objective(at.coef))
+        allowance = max(TIDYING * self.gap, FINEST * scale)
+        return InteriorPoint(
+            sides_at_ends(data, at, allowance), few_coefficients(data, at, allowance)
+        )
 
     def _attempt(self, deadline: float | None) -> bool:
         """One descent to the target; False if it came to nothing."""
@@ -293,81 +294,16 @@ class InteriorSession(LiveDual):
 
     def idle(self, coef: Vector) -> Indices:
         """Columns in the session that seem to be slack, at coefficients ``coef``."""
-        seems = self._importance() < CAUTION[1]
+        seems = importance(self._problem(), self._at) < SMALL
         return self.rows[seems & (self.rows >= 0)]
-
-    def _importance(self) -> Vector:
-        """Of every column in the session: far above 1 where it is used, far below where not.
-
-        Of |α| and limit − |s| one is 0 at the optimum; both are measured by their size elsewhere.
-        """
-        data, at = self._problem(), self._at
-        charged = data.limit > 0
-        if not at.coef[charged].any():
-            return np.ones(len(at.coef))
-        share = np.abs(at.coef) * data.limit / (np.abs(at.coef[charged]) @ data.limit[charged])
-        slack = 1.0 - np.abs(at.s) / np.where(charged, data.limit, 1.0)
-        return np.where(charged, share * np.count_nonzero(charged) / np.maximum(slack, TINY), 1.0)
-
-    def _few_coefficients(self) -> Vector:
-        """The coefficients, with those at 0 that will be 0 at the optimum.
-
-        That is believed where it costs no more than is open anyway.
-        """
-        at, importance = self._at, self._importance()
-        objective = self._objective(at.coef)
-        allowed = objective + max(TIDYING * self.gap, FINEST * self._scale(objective))
-        for caution in CAUTION:
-            coef = np.where(importance < caution, 0.0, at.coef)
-            if self._objective(coef) <= allowed:
-                return coef
-        return at.coef
-
-    def _sides_at_ends(self) -> Vector:
-        """The side values, with those at 0 or at their cap that will be there at the optimum."""
-        data, at = self._problem(), self._at
-        if not len(at.u):
-            return at.u
-        typical = float(np.mean(at.low + at.high))
-        bound = data.bound(at.u)
-        least = bound - max(TIDYING * self.gap, FINEST * self._scale(bound))
-        for caution in CAUTION:
-            u = np.where(at.u < caution * at.low / typical * data.cap, 0.0, at.u)
-            u = np.where(data.cap - at.u < caution * at.high / typical * data.cap, data.cap, u)
-            if data.bound(u) >= least:
-                return u
-        return at.u
 
     # ------------------------------------------------------------------ data
 
     def _problem(self) -> BoxedDual:
         if self._data is None:
-            self._data = self._gathered()
+            held = Held(self.kept, self.rows, self.at_cap)
+            self._data = gathered(self.sides, self.columns, self.form, held)
         return self._data
-
-    def _gathered(self) -> BoxedDual:
-        sides, kept, rows = self.sides, self.kept, self.rows
-        lines, place = np.unique(sides.row[kept], return_inverse=True)
-        frozen = sides.response(np.where(self.at_cap, sides.cap, 0.0))
-        real = rows >= 0
-        block, constant = np.ones((len(lines), len(rows))), np.full(len(rows), frozen.sum())
-        block[:, real] = self.columns.scaled(rows[real], lines)
-        scales = np.ones(len(rows))
-        scales[real] = self.columns.scales[rows[real]]
-        constant[real] = self.columns.scores(rows[real], frozen) / scales[real]
-        charged = real | (self.form.offset == "penalized")
-        return BoxedDual(
-            block=block,
-            place=place,
-            sign=sides.sign[kept],
-            gain=sides.gain()[kept],
-            cap=sides.cap[kept],
-            curvature=sides.curvature[kept],
-            constant=constant,
-            limit=np.where(charged, 1.0 / scales, 0.0),
-            two_sided=~real | self.form.two_sided,
-            frozen_gain=float((sides.gain() * sides.cap)[self.at_cap].sum()),
-        )
 
     def _rate(self, sides: Indices) -> Vector:
         """Rates of some sides, in the session or not, at the present coefficients."""

@@ -1,0 +1,162 @@
+"""Backfitting as column generation: a column is the change of one function of an additive model.
+
+Hastie, Tibshirani, *Generalized Additive Models*, 1990; as Pednault, *Transform Regression and the
+Kolmogorov Superposition Theorem*, SDM 2006, Table 2, has it: in round-robin fashion
+
+    H_j = smooth of y − y₀ − Σ_{k≠j} h_k along x_j,      h_j ← H_j
+
+The master takes a step of 1 along H_j − h_j. For smoothers that are projections this is block
+coordinate descent of the squared error: it ends at the joint least-squares fit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cgboost.additive.passes import Passes
+from cgboost.additive.smoothers import AdditiveFunction, Smoother
+from cgboost.columns import Column, Term
+from cgboost.history import Round, StopReason
+from cgboost.losses.differentiable import DifferentiableLoss
+from cgboost.protocols import MasterState, Priced
+
+Vector = NDArray[np.float64]
+
+NOTHING = AdditiveFunction()
+"""The function before it has been smoothed."""
+
+
+class Changes:
+    """Changes of functions of single features, as a family of hypotheses."""
+
+    def outputs(self, X: Vector, hypotheses: Sequence[Change]) -> Vector:
+        """Values of the changes, shape (n_rows, n_hypotheses)."""
+        columns = [h.new(X[:, h.feature]) - h.old(X[:, h.feature]) for h in hypotheses]
+        return np.column_stack(columns)
+
+    @staticmethod
+    def weighted_sum(X: Vector, terms: Sequence[Term]) -> Vector:
+        """Σ coef·change; of changes that follow each other only the last function is evaluated."""
+        shares: dict[AdditiveFunction, tuple[int, float]] = {}
+        for _, hypotheses, coef in terms:
+            for change, weight in zip(hypotheses, coef.tolist(), strict=True):
+                for function, share in ((change.new, weight), (change.old, -weight)):
+                    before = shares.get(function, (change.feature, 0.0))[1]
+                    shares[function] = (change.feature, before + share)
+        total = np.zeros(len(X))
+        for function, (feature, share) in shares.items():
+            if share != 0.0 and function is not NOTHING:
+                total += share * function(X[:, feature])
+        return total
+
+
+@dataclass(frozen=True, eq=False)
+class Change:
+    """H_j − h_j as a hypothesis.
+
+    Attributes
+    ----------
+    feature : int
+    new, old : AdditiveFunction
+    turn : int
+        The round in which it was found: 1, 2, …
+    """
+
+    family: Changes
+    feature: int
+    new: AdditiveFunction
+    old: AdditiveFunction
+    turn: int
+
+
+class BackfittingPricer:
+    """Smooths one feature after another against what the others leave over.
+
+    Functions have mean 0 over the training rows.
+
+    Parameters
+    ----------
+    smoother : Smoother
+    passes : Passes
+        Rows of the fit, and which are held out.
+    loss : SquaredError
+        On all rows with weight 1; the master's has weight 0 on holdout rows.
+    n_features : int
+    tol : float
+        Changes are appreciable whose root mean square over the training rows is larger than this,
+        relative to that of the response about its mean.
+    """
+
+    def __init__(
+        self,
+        smoother: Smoother,
+        passes: Passes,
+        loss: DifferentiableLoss,
+        n_features: int,
+        *,
+        tol: float,
+    ) -> None:
+        self.smoother, self.passes, self.loss = smoother, passes, loss
+        self.n_features, self.tol = n_features, tol
+        self.turn = 0
+        self._next, self._family = 0, Changes()
+        weights = np.where(passes.held, 0.0, passes.weights)
+        self._weights = weights / weights.sum()
+        self._scale = self._size(loss.target - self._weights @ loss.target)
+
+    def price(self, state: MasterState, limit: int) -> Priced:
+        """The next change that is appreciable; none where no function changes any more."""
+        if limit == 0:
+            return Priced(columns=())
+        residual = self.loss.pseudo_response(state.output)
+        for tried in range(1, self.n_features + 1):
+            feature = self._next
+            self._next = (feature + 1) % self.n_features
+            self.turn += feature == 0
+            change, values = self._change(feature, residual, state.columns)
+            if self._size(values) > self.tol * self._scale:
+                key = ("change", self.turn, feature)
+                return Priced([Column(values, key, change)], n_evaluated=tried)
+        return Priced(columns=(), n_evaluated=self.n_features)
+
+    def _change(
+        self, feature: int, residual: Vector, columns: Sequence[Column]
+    ) -> tuple[Change, Vector]:
+        """The change of a function, and its values on all rows."""
+        old, present = NOTHING, np.zeros(len(residual))
+        for column in columns:
+            if isinstance(column.hypothesis, Change) and column.hypothesis.feature == feature:
+                old = column.hypothesis.new
+                present += column.values
+        term = self.smoother.smooth(feature, residual + present)
+        new = AdditiveFunction(None if term.is_constant else term)
+        values = self.passes.values(lambda block: new(block.X[:, feature]))
+        level = float(self._weights @ values)
+        new, values = new.shifted(-level), values - level
+        return Change(self._family, feature, new, old, self.turn), values - present
+
+    def _size(self, values: Vector) -> float:
+        return float(np.sqrt(self._weights @ values**2))
+
+
+class MostTurns:
+    """A callback that ends a run after so many rounds of all features.
+
+    Parameters
+    ----------
+    pricer : BackfittingPricer
+    most : int
+    """
+
+    stop_reason = StopReason.MAX_ROUNDS
+
+    def __init__(self, pricer: BackfittingPricer, most: int) -> None:
+        self.pricer, self.most = pricer, most
+
+    def __call__(self, turn: Round) -> bool:
+        """Whether the next change would belong to a round too many."""
+        return self.pricer.turn > self.most

@@ -1,0 +1,154 @@
+"""The models of the paper's Table 9, and two of today's, each scored on the test set.
+
+All of them hold 30 % of the training rows out, which the seed chooses: the paper's methods to choose
+leaves, terms and stages, the trees of today to choose their number of rounds.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from gini_data import Data
+from measured import Record
+from numpy.typing import NDArray
+from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.model_selection import train_test_split
+
+from cgboost import TransformClassifier, TransformRegressor
+from cgboost.additive.moments import Moments
+from cgboost.additive.rows import content_hash, held_out
+from cgboost.additive.stepwise import stepwise
+from cgboost.additive.transformation import judges
+from cgboost.metrics import gini_coefficient
+
+Vector = NDArray[np.float64]
+
+SHARE = 0.3
+ROUNDS = 1000
+PATIENCE = 20
+
+
+def transform_regression(data: Data, seed: int) -> Vector:
+    """The 0/1 target as a number, as in the paper."""
+    return TransformRegressor(random_state=seed).fit(data.X, data.y).predict(data.X_test)
+
+
+def transform_classification(data: Data, seed: int) -> Vector:
+    """By the log loss."""
+    fitted = TransformClassifier(random_state=seed).fit(data.X, data.y)
+    return fitted.decision_function(data.X_test)
+
+
+def first_stage(data: Data, seed: int) -> Vector:
+    """One additive model."""
+    model = TransformRegressor(n_estimators=1, random_state=seed)
+    return model.fit(data.X, data.y).predict(data.X_test)
+
+
+def linear_tree(data: Data, seed: int) -> Vector:
+    """One multivariate linear regression tree."""
+    from cgboost import LinearTreeRegressor
+
+    return LinearTreeRegressor(random_state=seed).fit(data.X, data.y).predict(data.X_test)
+
+
+def stepwise_linear(data: Data, seed: int) -> Vector:
+    """The stepwise regression that is in the leaves and at the end of a stage, by itself.
+
+    A category is a column of ones and zeros for each of its values, a missing value one of them.
+    """
+    X, X_test = numbers(data.X, data.X_test)
+    held = held_out(content_hash(X, data.y, seed), SHARE)
+    both = np.column_stack([X, data.y])
+    parts = (Moments.of(both, (held == own).astype(np.float64)) for own in (False, True))
+    training, holdout = parts
+    holdout, price = judges(training, holdout)
+    found = stepwise(training, holdout, price=price)
+    return np.asarray(found.intercept[0] + X_test @ found.coef[0])
+
+
+def numbers(X: Any, X_test: Any) -> tuple[Vector, Vector]:
+    """Both tables with a column for each category."""
+    both = pd.concat([X, X_test])
+    text = [name for name in X.columns if not pd.api.types.is_numeric_dtype(X[name])]
+    values = pd.get_dummies(both, columns=text, dummy_na=True).to_numpy(dtype=np.float64)
+    return values[: len(X)], values[len(X) :]
+
+
+def sklearn_boosting(data: Data, seed: int) -> Vector:
+    """Histogram gradient boosting of scikit-learn; early stopping, otherwise as it comes."""
+    X, X_test = as_categories(data.X, data.X_test)
+    model = HistGradientBoostingClassifier(
+        max_iter=ROUNDS,
+        early_stopping=True,
+        validation_fraction=SHARE,
+        n_iter_no_change=PATIENCE,
+        random_state=seed,
+        categorical_features="from_dtype",
+    )
+    return np.asarray(model.fit(X, data.y).decision_function(X_test))
+
+
+def light_gbm(data: Data, seed: int) -> Vector:
+    """LightGBM; early stopping, otherwise as it comes."""
+    import lightgbm
+
+    X, X_test = as_categories(data.X, data.X_test)
+    X_train, X_held, y, y_held = train_test_split(
+        X, data.y, test_size=SHARE, random_state=seed, stratify=data.y
+    )
+    train = lightgbm.Dataset(X_train, y)
+    model = lightgbm.train(
+        {"objective": "binary", "seed": seed, "num_threads": 1, "verbosity": -1},
+        train,
+        num_boost_round=ROUNDS,
+        valid_sets=[train.create_valid(X_held, y_held)],
+        callbacks=[lightgbm.early_stopping(PATIENCE, verbose=False)],
+    )
+    return np.asarray(model.predict(X_test, raw_score=True))
+
+
+def as_categories(X: Any, X_test: Any) -> tuple[Any, Any]:
+    """Both tables with text as categories, the same ones in both."""
+    both = pd.concat([X, X_test])
+    for name in X.columns:
+        if not pd.api.types.is_numeric_dtype(X[name]):
+            both[name] = both[name].astype("category")
+    return both.iloc[: len(X)], both.iloc[len(X) :]
+
+
+MODELS: dict[str, Callable[[Data, int], Vector]] = {
+    "transform regression": transform_regression,
+    "transform regression, log loss": transform_classification,
+    "linear regression tree": linear_tree,
+    "first stage": first_stage,
+    "stepwise linear regression": stepwise_linear,
+    "LightGBM": light_gbm,
+    "scikit-learn": sklearn_boosting,
+}
+
+
+def available() -> list[str]:
+    """Models that can be fitted here: LightGBM is no part of this project."""
+    return [name for name in MODELS if name != "LightGBM" or find_spec("lightgbm")]
+
+
+def gini_records(
+    sets: Iterable[Data], seeds: Sequence[int], known: set[tuple[str, str, str, int]]
+) -> Iterator[Record]:
+    """Every data set, model and seed; those that are known are left out."""
+    for data in sets:
+        for name in available():
+            for seed in seeds:
+                if ("gini", data.name, name, seed) in known:
+                    continue
+                clock = time.process_time()
+                scores = MODELS[name](data, seed)
+                seconds = time.process_time() - clock
+                gini = gini_coefficient(data.y_test, scores)
+                yield Record("gini", data.name, name, seed, (gini,), seconds)
