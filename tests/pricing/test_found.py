@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -74,6 +76,31 @@ def test_blur_is_what_hides_the_gap() -> None:
     assert not search_scores(0, np.arange(40), scores, errors, two).blurred(1e-6)
     in_master = query(TwoNormEntry(True, 1.0), 1, held=list(range(40)))
     assert search_scores(0, np.arange(40), scores, errors, in_master).blurred(1e-6)
+
+
+def test_far_from_the_end_likely_errors_count() -> None:
+    """A bound that hides the gap does no harm while much is left and errors are mostly small."""
+    scores, errors = np.full(40, 0.5), np.full(40, 0.4)
+    scores[0] = 1.5
+    far = search_scores(0, np.arange(40), scores, errors, query(OneNormEntry(True), 1))
+    assert far.blurred(1e-3)
+    assert not far.blurred(1e-3, likely=0.01)
+    assert far.blurred(0.1, likely=0.01)  # 0.5 is near 0.1
+
+
+def test_columns_within_reach_are_offered_behind_those_that_price_out() -> None:
+    """They are told from them by an excess of 0, and those in the master are left out."""
+    scores = np.array([0.5, 1.2, 0.95, -0.99, 0.97, -1.1])
+    asked = replace(query(OneNormEntry(True), 4, held=[4]), reach=0.1)
+    found = search_scores(0, np.arange(6), scores, None, asked)
+    assert found.indices.tolist() == [1, 5, 3, 2]
+    assert np.count_nonzero(found.excess) == 2
+    assert found.best(3).indices.tolist() == [1, 5, 3]
+    halves = [
+        search_scores(0, np.arange(6)[part], scores[part], None, asked)
+        for part in (slice(0, 3), slice(3, 6))
+    ]
+    assert merged(halves[0], halves[1], 4).indices.tolist() == [1, 5, 3, 2]
 
 
 def test_an_empty_search_finds_nothing() -> None:

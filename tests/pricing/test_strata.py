@@ -146,3 +146,18 @@ def test_unknown_priority_is_refused() -> None:
     """The error names the value and the choices."""
     with pytest.raises(ValueError, match="'full', 'stratified', 'round_robin'.*got 'random'"):
         StrataPricer(FeaturePricer(np.eye(2)).pool, priority="random")
+
+
+def test_near_columns_come_along_only_with_others() -> None:
+    """Within reach they fill up the round; where nothing prices out, nothing is offered."""
+    rng = np.random.default_rng(0)
+    H = rng.normal(size=(40, 60))
+    scale = np.abs(H.T @ np.ones(40)).max()
+    out = states.state_of(np.full(40, 1.05 / scale), OneNormEntry(two_sided=True))
+    plain = StrataPricer(FeaturePricer(H).pool).price(out, 10)
+    near = StrataPricer(FeaturePricer(H).pool, reach=0.5).price(out, 10)
+    assert 0 < len(plain.columns) < len(near.columns) <= 10
+    assert [c.key for c in near.columns[: len(plain.columns)]] == [c.key for c in plain.columns]
+    assert near.max_excess == plain.max_excess
+    inside = states.state_of(np.full(40, 0.95 / scale), OneNormEntry(two_sided=True))
+    assert not StrataPricer(FeaturePricer(H).pool, reach=0.5).price(inside, 10).columns
