@@ -57,7 +57,8 @@ callable, default="squared_error"
     newton_steps : int or None, default=1
         Newton steps of a refit, for losses that are curved; None: until they converge.
     newton_damping : float, default=0.1
-        λ in their matrix (1 − λ)H + λ trace(H)/(N + 1) I ([M] eq. 42), 0 ≤ λ < 1.
+        λ in their matrix (1 − λ)H + λ trace(H)/(N + 1) I ([M] eq. 42), 0 ≤ λ < 1, with the constant
+        brought to length 1 as the factors are.
     subgradient : {"dual", "sign"}, default="dual"
         The pseudo-response of a loss that is piecewise linear: the dual of the linear program, for
         which uᵀT = 0 ([M] Lemma 2); or the sign of the residuals, with 0 where they are 0.

@@ -176,17 +176,17 @@ class Newton:
         None: until it converges, each step of the best length; otherwise full steps, unless one
         would raise the loss.
     damping : float
-        λ in Ĥ = (1 − λ)H + λ trace(H)/n_columns·I ([M] eq. 42), with every column in units of its
-        largest entry on the rows that count.
+        λ in Ĥ = (1 − λ)H + λ trace(H)/n_columns·I ([M] eq. 42), for columns of length 1, weighted,
+        the constant among them: one of entries 1 would have nearly all of the trace, and hold up
+        the others.
     """
 
     def __init__(self, loss: DifferentiableLoss, steps: int | None, damping: float) -> None:
         self.loss, self.steps, self.damping = loss, steps, damping
-        self._counting = slice(None) if loss.weights.all() else loss.weights > 0
 
     def refit(self, H: Vector, coef: Vector, time_limit: float | None) -> Refitted:
         """Newton steps from ``coef``."""
-        units = np.abs(H[self._counting]).max(axis=0)
+        units = np.sqrt(self.loss.weights @ H**2)
         units[units == 0.0] = 1.0
         for _ in range(NEWTON_STEPS if self.steps is None else self.steps):
             output = H @ coef

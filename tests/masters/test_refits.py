@@ -103,10 +103,10 @@ def test_a_program_out_of_time_is_a_master_error() -> None:
 def test_one_step_is_that_of_the_paper(kind: type[DifferentiableLoss], damping: float) -> None:
     """Ĥ⁻¹Hᵀr with Ĥ = (1 − λ)H + λ trace(H)/n I, H = HᵀdH (eq. 30, 41, 42), in one full step.
 
-    Columns are in units of their largest entries on the rows that count.
+    Columns have length 1, weighted.
     """
     loss = kind(LABELS, WEIGHTS)
-    columns = H / np.abs(H[WEIGHTS > 0]).max(axis=0)
+    columns = H / np.sqrt(WEIGHTS @ H**2)
     coef = 0.1 * RNG.normal(size=5)
     f = columns @ coef
     if kind is LogLoss:

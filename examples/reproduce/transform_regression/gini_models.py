@@ -1,7 +1,7 @@
 """The models of the paper's Table 9, and two of today's, each scored on the test set.
 
-All of them hold 30 % of the training rows out, which the seed chooses: the paper's methods to choose
-leaves, terms and stages, the trees of today to choose their number of rounds.
+All of them hold out 30 % of the training rows, which the seed chooses: the paper's methods to
+choose leaves, terms and stages, the trees of today to choose their number of rounds.
 """
 
 from __future__ import annotations
