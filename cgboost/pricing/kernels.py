@@ -26,9 +26,9 @@ from cgboost.executors import Executor, as_executor
 from cgboost.kernels import KernelLibrary, Matrix
 from cgboost.kernels.hypotheses import KernelFamily, KernelHypothesis
 from cgboost.pricing.found import Found, Query
-from cgboost.pricing.gram_blocks import KernelData
-from cgboost.pricing.kernel_sample import KernelSample
-from cgboost.pricing.kernel_scores import KernelScores
+from cgboost.pricing.kernel_pass.blocks import KernelData
+from cgboost.pricing.kernel_pass.sample import KernelSample
+from cgboost.pricing.kernel_pass.scores import KernelScores
 from cgboost.pricing.strata import Indices, Priority, StrataPricer, Vector
 
 

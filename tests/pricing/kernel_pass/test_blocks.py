@@ -10,8 +10,8 @@ import pytest
 from cgboost import RBF, Linear, Polynomial
 from cgboost.exceptions import KernelError
 from cgboost.kernels import FunctionKernel, Kernel, Normalized, Precomputed
-from cgboost.pricing import gram_blocks
-from cgboost.pricing.gram_blocks import KernelData
+from cgboost.pricing.kernel_pass import blocks
+from cgboost.pricing.kernel_pass.blocks import KernelData
 
 KERNELS: list[Kernel] = [
     Linear(),
@@ -46,8 +46,8 @@ def test_blocks_have_the_values_of_the_kernels(dtype: type, chosen: slice | np.n
 def test_one_product_serves_all_kernels_of_products(monkeypatch: pytest.MonkeyPatch) -> None:
     """Three kernels of inner products take one product; the function takes none."""
     products = []
-    product = gram_blocks._product
-    monkeypatch.setattr(gram_blocks, "_product", lambda *a: products.append(1) or product(*a))
+    product = blocks._product
+    monkeypatch.setattr(blocks, "_product", lambda *a: products.append(1) or product(*a))
     list(data(X).blocks([0, 1, 2, 3], slice(0, 5), slice(0, 7), np.float64))
     assert len(products) == 1
     list(data(X).blocks([1], slice(0, 5), slice(0, 7), np.float64))
@@ -69,11 +69,11 @@ def test_products_of_float32_are_more_exact_in_parts() -> None:
     rows = np.random.default_rng(1).uniform(size=(60, 3000)).astype(np.float32)
     exact = rows.astype(float) @ rows.astype(float).T
     unit, sizes = 2.0**-24, np.sqrt(np.outer(np.diag(exact), np.diag(exact)))
-    found = gram_blocks._product(rows, rows.copy(), 1)
-    rounds = gram_blocks._rounds(3000, np.dtype(np.float32))
+    found = blocks._product(rows, rows.copy(), 1)
+    rounds = blocks._rounds(3000, np.dtype(np.float32))
     assert rounds == 128 + 24
     assert np.all(np.abs(found - exact) <= 1.01 * rounds * unit * sizes)
-    assert gram_blocks._rounds(3000, np.dtype(np.float64)) == 3001
+    assert blocks._rounds(3000, np.dtype(np.float64)) == 3001
 
 
 def test_a_pickle_has_the_data_and_nothing_that_is_soon_made_again() -> None:

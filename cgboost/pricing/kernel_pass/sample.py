@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cgboost.exceptions import KernelScaleWarning, warn_caller
-from cgboost.pricing.gram_blocks import KernelData
+from cgboost.pricing.kernel_pass.blocks import KernelData
 
 Indices = NDArray[np.intp]
 

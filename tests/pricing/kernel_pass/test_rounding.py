@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from cgboost import RBF, Linear, Polynomial
 from cgboost.kernels import FunctionKernel, Kernel, Normalized, Precomputed
-from cgboost.pricing.rounding import Arithmetic, rounding
+from cgboost.pricing.kernel_pass.rounding import Arithmetic, rounding
 
 KERNELS: dict[str, Kernel] = {
     "linear": Linear(),

@@ -10,8 +10,8 @@ import pytest
 from cgboost import RBF, Linear, Polynomial
 from cgboost.exceptions import KernelScaleWarning
 from cgboost.kernels import FunctionKernel, ProductKernel
-from cgboost.pricing.gram_blocks import KernelData
-from cgboost.pricing.kernel_sample import KernelSample
+from cgboost.pricing.kernel_pass.blocks import KernelData
+from cgboost.pricing.kernel_pass.sample import KernelSample
 
 X = np.random.default_rng(0).uniform(size=(600, 5))
 

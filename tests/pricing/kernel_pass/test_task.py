@@ -8,9 +8,9 @@ import pytest
 from cgboost import RBF, Linear
 from cgboost.masters.linear_program import OneNormEntry
 from cgboost.pricing.found import Held, Query
-from cgboost.pricing.gram_blocks import KernelData
-from cgboost.pricing.partition import Order, Partition, Step
-from cgboost.pricing.pass_task import Answer, advance, combined
+from cgboost.pricing.kernel_pass.blocks import KernelData
+from cgboost.pricing.kernel_pass.partition import Order, Partition, Step
+from cgboost.pricing.kernel_pass.task import Answer, advance, combined
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(30, 4))

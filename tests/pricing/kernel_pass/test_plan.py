@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from cgboost import RBF, Linear, Polynomial
 from cgboost.executors import SerialExecutor, ThreadExecutor
 from cgboost.kernels import Kernel
-from cgboost.pricing.gram_blocks import KernelData
-from cgboost.pricing.pass_plan import LEAST_WIDTH, PassPlan
+from cgboost.pricing.kernel_pass.blocks import KernelData
+from cgboost.pricing.kernel_pass.plan import LEAST_WIDTH, PassPlan
 
 AMPLE = 1e6
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from cgboost.executors import Executor
-from cgboost.pricing.gram_blocks import KernelData
+from cgboost.pricing.kernel_pass.blocks import KernelData
 
 LEAST_WIDTH = 2048
 """Centres that are worth a thread of their own."""

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from cgboost.kernels import Kernel, Matrix, checked_values, kernel_values, squared_norms
 from cgboost.kernels.expansions import BLOCK as EXPANSION_BLOCK
-from cgboost.pricing.rounding import Arithmetic, Rounding, rounding
+from cgboost.pricing.kernel_pass.rounding import Arithmetic, Rounding, rounding
 from cgboost.threads import LARGE, available, blas_threads
 
 FEATURES = 128

@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cgboost.pricing.found import Found, merged, search_scores
-from cgboost.pricing.gram_blocks import KernelData
-from cgboost.pricing.partial_sums import UNIT, PartialSums
-from cgboost.pricing.partition import Order, Partition
+from cgboost.pricing.kernel_pass.blocks import KernelData
+from cgboost.pricing.kernel_pass.partition import Order, Partition
+from cgboost.pricing.kernel_pass.sums import UNIT, PartialSums
 
 Vector = NDArray[np.float64]
 Indices = NDArray[np.intp]
