@@ -6,6 +6,7 @@ out and the duality gap certifies the answer.
 
 from cgboost.estimators import (
     AdaBoostClassifier,
+    AdditiveRegressor,
     AnyBoostClassifier,
     AnyBoostRegressor,
     BLFClassifier,
@@ -16,6 +17,7 @@ from cgboost.estimators import (
     GradientBoostingClassifier,
     GradientBoostingRegressor,
     L2BoostRegressor,
+    LinearTreeRegressor,
     LogitBoostClassifier,
     LPBoostClassifier,
     LPBoostRegressor,
@@ -32,6 +34,7 @@ __version__ = "0.1.0"
 __all__ = [
     "RBF",
     "AdaBoostClassifier",
+    "AdditiveRegressor",
     "AnyBoostClassifier",
     "AnyBoostRegressor",
     "BLFClassifier",
@@ -47,6 +50,7 @@ __all__ = [
     "LPBoostClassifier",
     "LPBoostRegressor",
     "Linear",
+    "LinearTreeRegressor",
     "LogitBoostClassifier",
     "OrthogonalGreedyRegressor",
     "Polynomial",

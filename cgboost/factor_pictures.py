@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import is_classifier
+from sklearn.base import is_classifier, is_regressor
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.multiclass import type_of_target
 
@@ -39,7 +39,7 @@ def plot_factors(model: Any, X: ArrayLike, y: ArrayLike, *, axes: Axes | None = 
         or a PCA to compare them with.
     X : array-like of shape (n_rows, n_features)
     y : array-like of shape (n_rows,)
-        Classes, or numbers.
+        Classes, or numbers: what they are for a regressor, whatever they look like.
     axes : matplotlib Axes, optional
 
     Returns
@@ -63,7 +63,8 @@ def plot_factors(model: Any, X: ArrayLike, y: ArrayLike, *, axes: Axes | None = 
         )
     figure, [axis] = drawing.panels(None if axes is None else [axes], 1, vertical=True)
     first, second = factors[:, 0], factors[:, 1]
-    if type_of_target(target).startswith("continuous"):
+    numbers = is_regressor(model) or type_of_target(target).startswith("continuous")
+    if numbers:
         points = axis.scatter(first, second, c=target, cmap="viridis", s=14, linewidths=0)
         figure.colorbar(points, ax=axis, label="y")
     else:
@@ -83,7 +84,7 @@ def component_errors(model: Any, sets: Sets) -> Table:
     Parameters
     ----------
     model : fitted estimator
-        With ``staged_predict``.
+        With ``staged_predict``, or a pipeline that ends with one.
     sets : mapping of str to (X, y)
         What errors are wanted on, ``{"train": (X, y), "test": (X_test, y_test)}`` say.
 
@@ -101,7 +102,13 @@ def component_errors(model: Any, sets: Sets) -> Table:
     if not sets:
         raise ValueError("sets must name at least one pair (X, y), got none")
     wrong = is_classifier(model)
-    errors = {name: _errors(model, X, np.asarray(y), wrong) for name, (X, y) in sets.items()}
+    before = None
+    if hasattr(model, "steps"):
+        before, model = model[:-1], model[-1]
+    errors = {
+        name: _errors(model, X if before is None else before.transform(X), np.asarray(y), wrong)
+        for name, (X, y) in sets.items()
+    }
     counts = np.arange(1, 1 + max(map(len, errors.values())))
     return {"components": counts} | errors
 

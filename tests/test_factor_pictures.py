@@ -38,6 +38,24 @@ def numbers(n_rows: int = 60) -> tuple[Any, Any]:
     return X, X @ [3.0, -2.0, 1.0, 0.0, 0.5] + 0.1 * rng.standard_normal(n_rows)
 
 
+def test_whole_numbers_of_a_regressor_are_numbers() -> None:
+    """They get a colour scale and no legend of classes."""
+    X, y = numbers()
+    model = BLFRegressor(2).fit(X, np.round(y))
+    figure = plot_factors(model, X, np.round(y))
+    assert len(figure.axes) == 2
+    assert panel(figure).get_legend() is None
+
+
+def test_errors_of_a_pipeline_are_those_of_its_last_step() -> None:
+    """On what the steps before it make of the rows."""
+    X, y = two_classes()
+    model = make_pipeline(StandardScaler(), BLFClassifier(3)).fit(X, y)
+    inside = component_errors(model[-1], {"all": (model[:-1].transform(X), y)})
+    for name, values in component_errors(model, {"all": (X, y)}).items():
+        np.testing.assert_array_equal(values, inside[name])
+
+
 def test_rows_stand_at_their_first_two_factors() -> None:
     """One cloud a class, at what ``transform`` gives, in a colour of its own."""
     X, y = two_classes()

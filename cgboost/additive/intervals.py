@@ -6,11 +6,13 @@ A linear regression tree starts from many of these and merges them.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 Vector = NDArray[np.float64]
+Values = NDArray[np.floating[Any]]
 Codes = NDArray[np.intp]
 
 SAME = 1e-9
@@ -53,11 +55,11 @@ class Intervals:
 
     @property
     def centres(self) -> Vector:
-        """A regressor in the middle of each group, shape (n_groups,)."""
-        bounds = np.concatenate([[self.low], self.edges, [self.high]]) - self.origin
-        return np.append(0.5 * bounds[:-1] + 0.5 * bounds[1:], 0.0)
+        """A value in the middle of each group, shape (n_groups,); nan for missing values."""
+        bounds = np.concatenate([[self.low], self.edges, [self.high]])
+        return np.append(0.5 * bounds[:-1] + 0.5 * bounds[1:], np.nan)
 
-    def codes(self, values: Vector) -> Codes:
+    def codes(self, values: Values) -> Codes:
         """The group of every value."""
         codes = np.searchsorted(self.edges, values, side="right")
         missing = np.isnan(values)
@@ -65,7 +67,7 @@ class Intervals:
             codes[missing] = self.n_groups - 1
         return codes
 
-    def regressor(self, values: Vector) -> Vector:
+    def regressor(self, values: Values) -> Vector:
         """The values as a regressor: in the range, less the origin; 0 where missing."""
         inside = np.clip(values, self.low, self.high, dtype=np.float64) - self.origin
         return np.nan_to_num(inside, copy=False, nan=0.0)
@@ -93,12 +95,12 @@ class Categories:
         """0 for every group: categories are no regressors."""
         return np.zeros(self.n_groups)
 
-    def codes(self, values: Vector) -> Codes:
+    def codes(self, values: Values) -> Codes:
         """The group of every value."""
         known = (values >= 0) & (values < self.count)  # false for nan
         return np.where(known, np.where(known, values, 0.0), self.count).astype(np.intp)
 
-    def regressor(self, values: Vector) -> Vector:
+    def regressor(self, values: Values) -> Vector:
         """0 for every value."""
         return np.zeros(len(values))
 
@@ -106,7 +108,7 @@ class Categories:
 Groups = Intervals | Categories
 
 
-def intervals_of(values: Vector, counts: Vector, most: int, *, same: float = 0.0) -> Intervals:
+def intervals_of(values: Values, counts: Vector, most: int, *, same: float = 0.0) -> Intervals:
     """About ``most`` intervals with as many rows each.
 
     They do not depend on the order of the rows. Edges lie between different values, half way.
@@ -122,7 +124,7 @@ def intervals_of(values: Vector, counts: Vector, most: int, *, same: float = 0.0
         Values this close, relative to the range, are one value; ``SAME`` for computed ones.
     """
     there = ~np.isnan(values)
-    values, counts = values[there], counts[there]
+    values, counts = values[there].astype(np.float64), counts[there]
     if not len(values):
         return Intervals(np.zeros(0), 0.0, 0.0)
     order = np.argsort(values, kind="stable")

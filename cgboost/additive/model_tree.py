@@ -14,10 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cgboost.additive.intervals import Groups, Intervals
+from cgboost.additive.rows import BLOCK, Matrix
 from cgboost.additive.schema import Schema
 
 Vector = NDArray[np.float64]
 Indices = NDArray[np.intp]
+
+ROUNDING = 1e-13
+"""A sum of this size, relative to its largest part, is 0."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,15 +57,17 @@ class Regressors:
     def __len__(self) -> int:
         return len(self.features)
 
-    def __call__(self, X: Vector) -> Vector:
+    def __call__(self, X: Matrix) -> Vector:
         """The regressors z of features X, shape (n_rows, n_regressors)."""
         x = np.clip(X[:, self.features], self.low, self.high)
         return np.nan_to_num((x - self.middle) / self.scale, copy=False, nan=0.0)
 
     def in_units(self, level: float, coef: Vector) -> tuple[float, Vector]:
-        """Intercept and coefficients for x itself."""
+        """Intercept and coefficients for x itself; an intercept that is rounding alone is 0."""
         own = coef / self.scale
-        return level - float(own @ self.middle), own
+        parts = np.append(level, -own * self.middle)
+        total = float(parts.sum())
+        return (total if abs(total) > ROUNDING * float(np.abs(parts).max()) else 0.0), own
 
 
 @dataclass(eq=False)
@@ -99,7 +105,7 @@ class Node:
     child: Indices = field(default_factory=lambda: np.zeros(0, dtype=np.intp))
     children: list[int] = field(default_factory=list)
 
-    def descend(self, X: Vector, groups: list[Groups]) -> Indices:
+    def descend(self, X: Matrix, groups: list[Groups]) -> Indices:
         """Numbers of the nodes that rows of this node go to."""
         codes = groups[self.feature].codes(X[:, self.feature])
         return np.array(self.children, dtype=np.intp)[self.child[codes]]
@@ -116,18 +122,41 @@ class ModelTree:
     regressors : Regressors
     nodes : list of Node
         The root first, and parents before children.
+    explained : ndarray of shape (n_regressors,)
+        What the model of the root takes off the squared training error of the constant, by
+        regressor.
     """
 
     groups: list[Groups]
     regressors: Regressors
     nodes: list[Node]
+    explained: Vector
+
+    @property
+    def depth(self) -> int:
+        """Of the deepest leaf; 0 for a tree without splits."""
+        return max(node.depth for node in self.nodes)
+
+    def importances(self) -> Vector:
+        """Shares of the features in the squared training error taken off, shape (n_features,).
+
+        By the linear model of the root, and then by the splits on each feature with the models that
+        they make possible.
+        """
+        gains = np.zeros(len(self.groups))
+        gains[self.regressors.features] = self.explained
+        for node in self.nodes:
+            if node.children:
+                below = sum(self.nodes[k].training for k in node.children)
+                gains[node.feature] += max(node.training - below, 0.0)
+        return gains / (gains.sum() or 1.0)
 
     @property
     def leaves(self) -> list[int]:
         """Numbers of the leaves."""
         return [number for number, node in enumerate(self.nodes) if not node.children]
 
-    def apply(self, X: Vector) -> Indices:
+    def apply(self, X: Matrix) -> Indices:
         """The number of the leaf that each row is in, shape (n_rows,)."""
         place = np.zeros(len(X), dtype=np.intp)
         for number, node in enumerate(self.nodes):
@@ -136,14 +165,15 @@ class ModelTree:
                 place[rows] = node.descend(X[rows], self.groups)
         return place
 
-    def predict(self, X: Vector) -> Vector:
+    def predict(self, X: Matrix) -> Vector:
         """Values of the models of the leaves, shape (n_rows,)."""
-        place, z = self.apply(X), self.regressors(X)
         levels = np.array([node.level for node in self.nodes])
-        values = levels[place]
         coef = np.array([node.coef for node in self.nodes])
-        for k in np.flatnonzero(coef.any(axis=0)):
-            values += coef[place, k] * z[:, k]
+        values = np.empty(len(X))
+        for start in range(0, len(X), BLOCK):
+            rows = slice(start, start + BLOCK)
+            place, z = self.apply(X[rows]), self.regressors(X[rows])
+            values[rows] = levels[place] + np.einsum("ik,ik->i", coef[place], z)
         return values
 
     def text(self, schema: Schema) -> str:

@@ -1,11 +1,11 @@
 """How a model tree is grown: level by level, each from one pass over the rows.
 
-A pass makes statistics of the regressors and the response in every group of values of every feature,
-in every open node, for training and holdout rows. All else follows from them. What a node's linear
-model leaves over is transformed along each feature (:mod:`cgboost.additive.transformation`): groups
-are merged bottom-up as long as linear corrections in the branches do not become worse on the
-holdout rows. The feature whose branches lower that error most, at a price for each coefficient,
-splits the node.
+A pass makes statistics of the regressors and the response in every group of values of every
+feature, in every open node, for training and holdout rows. All else follows from them. What a
+node's linear model leaves over is transformed along each feature
+(:mod:`cgboost.additive.transformation`): groups are merged bottom-up as long as linear corrections
+in the branches do not become worse on the holdout rows. The feature whose branches lower that error
+most, at a price for each coefficient, splits the node.
 """
 
 from __future__ import annotations
@@ -20,14 +20,15 @@ from cgboost.additive.intervals import Groups, Intervals
 from cgboost.additive.model_tree import ModelTree, Node, Regressors
 from cgboost.additive.moments import Moments, SharedProducts
 from cgboost.additive.passes import Parts, Passes
-from cgboost.additive.rows import Block
-from cgboost.additive.splits import Split, left_over, linear_model, split_of
+from cgboost.additive.rows import Block, Matrix
+from cgboost.additive.splits import Judge, Split, branches, linear_model, split_of
 from cgboost.additive.stage import Outputs
 from cgboost.additive.stepwise import BETTER, squared_error
 from cgboost.additive.transformation import transformation
 
 Vector = NDArray[np.float64]
 Indices = NDArray[np.intp]
+Places = NDArray[np.int32]
 
 PRODUCTS = 2**23
 """Products of variables that are held for rows at once (64 MB)."""
@@ -35,11 +36,8 @@ PRODUCTS = 2**23
 STATISTICS = 2**25
 """Numbers that the statistics of a pass may have (256 MB); more nodes take another pass."""
 
-NARROW = 1e-12
-"""A regressor with a smaller variance in a group, in units of its range, is constant there."""
-
 PURE = 1e-10
-"""A node is not split whose mean squared error, relative to that of the constant, is below this."""
+"""A node is not split whose squared error, relative to that of the constant, is below this."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +62,7 @@ class NodePasses(Passes):
     """Passes that make statistics in the nodes of a tree."""
 
     def by_node(
-        self, tree: ModelTree, place: Indices, nodes: list[int], response: Vector
+        self, tree: ModelTree, place: Places, nodes: list[int], response: Vector
     ) -> Iterator[tuple[int, list[Parts]]]:
         """Statistics of (regressors, response) in each group of each feature, node by node.
 
@@ -86,7 +84,7 @@ class NodePasses(Passes):
                 yield number, [_part(both, slot, len(chosen)) for both in found]
 
     def _of_nodes(
-        self, tree: ModelTree, place: Indices, nodes: list[int], response: Vector
+        self, tree: ModelTree, place: Places, nodes: list[int], response: Vector
     ) -> list[Moments]:
         """For each feature, statistics of groups that are numbered by node, part and value."""
         slots = np.full(len(tree.nodes), -1)
@@ -115,7 +113,7 @@ class NodePasses(Passes):
         return totals
 
 
-def _move_on(tree: ModelTree, where: Indices, X: Vector) -> None:
+def _move_on(tree: ModelTree, where: Places, X: Matrix) -> None:
     """Bring rows to the children of nodes that have been split since."""
     for number in np.unique(where).tolist():
         node = tree.nodes[number]
@@ -125,7 +123,7 @@ def _move_on(tree: ModelTree, where: Indices, X: Vector) -> None:
 
 
 def _grouped(
-    tree: ModelTree, X: Vector, response: Vector, weights: Vector, part: Indices, n_nodes: int
+    tree: ModelTree, X: Matrix, response: Vector, weights: Vector, part: Indices, n_nodes: int
 ) -> list[Moments]:
     """Statistics of some rows for every feature; a feature's own regressor loses no digits."""
     z = tree.regressors(X)
@@ -138,7 +136,7 @@ def _grouped(
         codes = groups.codes(X[:, j]) + groups.n_groups * part
         k = place_of.get(j)
         if k is None:
-            result.append(_settled(shared.grouped(codes, n_groups)))
+            result.append(shared.grouped(codes, n_groups).without_noise(slice(0, width)))
             continue
         middle, scale = tree.regressors.middle[k], tree.regressors.scale[k]
         centres = (groups.centres - middle) / scale
@@ -146,17 +144,8 @@ def _grouped(
         both = shared.grouped_with(z[:, k], codes, n_groups, np.tile(centres, 2 * n_nodes))
         kept = [1 + i for i in range(width + 1)]
         kept[k] = 0
-        result.append(_settled(both.of_variables(kept)))
+        result.append(both.without_noise(slice(1, 1 + width)).of_variables(kept))
     return result
-
-
-def _settled(moments: Moments) -> Moments:
-    """The same, with regressors that hardly vary in a group made constant there."""
-    spread = np.einsum("gkk->gk", moments.scatter)[:, :-1]
-    flat = spread <= NARROW * moments.count[:, None]
-    moments.scatter[:, :-1][flat] = 0.0
-    moments.scatter.transpose(0, 2, 1)[:, :-1][flat] = 0.0
-    return moments
 
 
 def _part(both: Moments, slot: int, n_nodes: int) -> Parts:
@@ -165,9 +154,7 @@ def _part(both: Moments, slot: int, n_nodes: int) -> Parts:
     return Parts.of(both[slot * size : (slot + 1) * size])
 
 
-def regressors_of(
-    passes: Passes, groups: list[Groups], response: Vector, most: int
-) -> Regressors:
+def regressors_of(passes: Passes, groups: list[Groups], response: Vector, most: int) -> Regressors:
     """Numeric features as regressors: all, or those that alone explain most."""
     numeric = {j: own for j, own in enumerate(groups) if isinstance(own, Intervals)}
     if len(numeric) <= most:
@@ -204,28 +191,32 @@ def grown(
     limits : Limits
     """
     empty = Node(0.0, np.zeros(len(regressors)), 0, 0.0, 0.0, 0.0)
-    tree = ModelTree(groups, regressors, [empty])
-    place = np.zeros(passes.rows.n_rows, dtype=np.intp)
-    start, waiting = np.inf, [0]
+    tree = ModelTree(groups, regressors, [empty], np.zeros(len(regressors)))
+    place = np.zeros(passes.rows.n_rows, dtype=np.int32)
+    judge = Judge(bool(passes.held.any()))
+    start, waiting = 0.0, [0]
     while waiting:
         coming: list[int] = []
         for number, parts in passes.by_node(tree, place, waiting, response):
             if number == 0:
                 whole = Parts(parts[0].training.together(), parts[0].holdout.together())
-                tree.nodes[0] = linear_model(whole, 0)
-                start = _error_of_constant(whole)
+                tree.nodes[0] = linear_model(whole, judge, 0)
+                tree.explained = _explained(tree.nodes[0], whole.training)
+                start = float(judge.rows(whole).scatter[0, -1, -1])
             node = tree.nodes[number]
             if not _may_split(node, start, limits):
                 continue
-            if split := _best_split(node, parts, groups, start, limits):
-                coming.extend(_grow(tree, node, split))
+            if split := _best_split(node, parts, groups, judge, limits, start):
+                coming.extend(_grow(tree, node, split, judge))
         waiting = coming
     return _pruned(tree, limits.tol * start)
 
 
-def _error_of_constant(whole: Parts) -> float:
-    judge = whole.holdout if whole.holdout.count[0] > 0 else whole.training
-    return float(judge.scatter[0, -1, -1])
+def _explained(root: Node, training: Moments) -> Vector:
+    """What each regressor takes off the squared error of the constant (Pratt's measure)."""
+    shares = np.maximum(root.coef * training.scatter[0, :-1, -1], 0.0)
+    total = float(training.scatter[0, -1, -1]) - root.training
+    return shares * (max(total, 0.0) / (float(shares.sum()) or 1.0))
 
 
 def _may_split(node: Node, start: float, limits: Limits) -> bool:
@@ -234,12 +225,17 @@ def _may_split(node: Node, start: float, limits: Limits) -> bool:
 
 
 def _best_split(
-    node: Node, parts: list[Parts], groups: list[Groups], start: float, limits: Limits
+    node: Node,
+    parts: list[Parts],
+    groups: list[Groups],
+    judge: Judge,
+    limits: Limits,
+    start: float,
 ) -> Split | None:
     """The split that lowers the judged error most; of equals that of the first feature."""
     best: Split | None = None
     for feature, own in enumerate(parts):
-        split = split_of(node, feature, groups[feature], own, limits.min_samples_leaf)
+        split = split_of(node, feature, groups[feature], own, judge, limits.min_samples_leaf)
         if split is None or split.gain <= limits.tol * start:
             continue
         if best is None or split.gain > best.gain + BETTER * start:
@@ -247,12 +243,12 @@ def _best_split(
     return best
 
 
-def _grow(tree: ModelTree, node: Node, split: Split) -> list[int]:
+def _grow(tree: ModelTree, node: Node, split: Split, judge: Judge) -> list[int]:
     """Give a node its children; their numbers."""
-    first = len(tree.nodes)
+    first, below = len(tree.nodes), branches(node, split, judge)
     node.feature, node.child, node.price = split.feature, split.child, split.price
-    node.children = list(range(first, first + len(split.nodes)))
-    tree.nodes.extend(split.nodes)
+    node.children = list(range(first, first + len(below)))
+    tree.nodes.extend(below)
     return node.children
 
 
@@ -270,7 +266,7 @@ def _pruned(tree: ModelTree, least: float) -> ModelTree:
             errors[number], leaves[number] = below, count
         else:
             node.children, node.feature = [], -1
-    return ModelTree(tree.groups, tree.regressors, _reachable(tree))
+    return ModelTree(tree.groups, tree.regressors, _reachable(tree), tree.explained)
 
 
 def _reachable(tree: ModelTree) -> list[Node]:

@@ -57,6 +57,8 @@ class Passes:
     ----------
     rows : TableRows or SourceRows
     weights : ndarray of shape (n_rows,)
+        A row of weight 2 counts as two rows. Weights with a mean below 1, over the rows that have
+        any, are multiplied to have the mean 1: there cannot be less than one row behind each.
     held : ndarray of bool, shape (n_rows,)
         Holdout rows.
     n_jobs : int
@@ -66,7 +68,10 @@ class Passes:
     def __init__(
         self, rows: TableRows | SourceRows, weights: Vector, held: Mask, n_jobs: int
     ) -> None:
-        self.rows, self.weights, self.held, self.n_jobs = rows, weights, held, n_jobs
+        counting = np.count_nonzero(weights)
+        level = min(1.0, float(weights.sum()) / counting) if counting else 1.0
+        self.weights = weights if level == 1.0 else weights / level
+        self.rows, self.held, self.n_jobs = rows, held, n_jobs
 
     def by_group(
         self, inputs: dict[int, Groups], outputs: Outputs, regressors: Outputs, response: Vector
@@ -93,7 +98,7 @@ class Passes:
                 own = number < n_features
                 x = block.X[:, number] if own else outputs.values[number - n_features][rows]
                 codes = groups.codes(x) + groups.n_groups * held
-                centres = np.tile(groups.centres, 2)
+                centres = np.tile(groups.regressor(groups.centres), 2)
                 found.append(
                     Parts.of(
                         shared.grouped_with(

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.validation import column_or_1d
 
 from cgboost.additive.intervals import Categories, Groups, intervals_of
 from cgboost.additive.rows import SourceRows, TableRows, content_hash, held_out
@@ -32,6 +33,7 @@ class Prepared:
     ----------
     rows : TableRows or SourceRows
     held : ndarray of bool, shape (n_rows,)
+        None, where it would have been all rows that cost anything.
     groups : list of Intervals or Categories
         Of every feature.
     sample : ndarray of int
@@ -65,8 +67,22 @@ def read_source(source: Any, categorical: Any) -> SourceSummary:
     Raises
     ------
     ValueError
-        If there are no rows, a block is no pair, or its parts differ in length.
+        If there are no rows, the source can be read only once, a block is no pair, its parts differ
+        in length, or weights are negative, not finite or all 0.
     """
+    try:
+        once = iter(source) is source
+    except TypeError as error:
+        raise ValueError(
+            "X must be an array, a data frame or a source of blocks (X, y) together with no y; a "
+            f"{type(source).__name__} is none of them"
+        ) from error
+    if once:
+        raise ValueError(
+            f"the source of blocks, a {type(source).__name__}, can be read only once, and a fit "
+            "reads it again and again: give a list of blocks, or an object whose __iter__ starts "
+            "from the beginning"
+        )
     maker = SchemaMaker(categorical)
     responses, weights = [], []
     for number, part in enumerate(source):
@@ -76,17 +92,24 @@ def read_source(source: Any, categorical: Any) -> SourceSummary:
                 f"{type(part).__name__}"
             )
         maker.see(part[0])
-        y = np.asarray(part[1])
+        y = column_or_1d(part[1], warn=True)
         own = np.ones(len(y)) if len(part) == 2 else np.asarray(part[2], dtype=np.float64)
-        if not len(part[0]) == len(y) == len(own):
+        n_rows = part[0].shape[0] if hasattr(part[0], "shape") else len(part[0])
+        if not n_rows == len(y) == len(own):
             raise ValueError(
-                f"block {number} of the source has {len(part[0])} rows, {len(y)} responses and "
+                f"block {number} of the source has {n_rows} rows, {len(y)} responses and "
                 f"{len(own)} weights"
             )
         responses.append(y)
         weights.append(own)
     schema = maker.schema()
-    return SourceSummary(schema, np.concatenate(responses), np.concatenate(weights))
+    total = np.concatenate(weights)
+    if not np.isfinite(total).all() or (total < 0).any() or not total.any():
+        raise ValueError(
+            "the weights in the blocks must be finite, not negative and not all 0, got values "
+            f"from {total.min():g} to {total.max():g}"
+        )
+    return SourceSummary(schema, np.concatenate(responses), total)
 
 
 def prepared(
@@ -117,7 +140,9 @@ def prepared(
     hashes = np.empty(rows.n_rows, dtype=np.uint64)
     for block in rows:
         hashes[block.rows] = content_hash(block.X, y[block.rows], seed)
-    held = held_out(hashes, share)
+    held = held_out(hashes, share) & (weights > 0)
+    if not weights[~held].any():
+        held = np.zeros_like(held)
     sample = _sample(hashes, weights)
     values = np.empty((len(sample), schema.n_features), order="F")
     for block in rows:

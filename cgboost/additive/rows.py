@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from cgboost.additive.schema import Schema
 
 Vector = NDArray[np.float64]
+Matrix = NDArray[np.floating[Any]]
 Mask = NDArray[np.bool_]
 
 BLOCK = 2**16
@@ -31,7 +32,7 @@ class Block:
     """Some rows: their place among all, and their features as numbers."""
 
     rows: slice
-    X: Vector
+    X: Matrix
 
 
 class TableRows:
@@ -43,7 +44,7 @@ class TableRows:
         Encoded: categories as numbers, nan where missing.
     """
 
-    def __init__(self, X: Vector) -> None:
+    def __init__(self, X: Matrix) -> None:
         self.X, self.n_rows = X, len(X)
 
     def __iter__(self) -> Iterator[Block]:
@@ -59,12 +60,12 @@ class SourceRows:
     ----------
     source : iterable
     schema : Schema
-    n_rows : int
-        Rows it had when it was first read.
+    y : ndarray of shape (n_rows,)
+        Responses it had when it was first read.
     """
 
-    def __init__(self, source: Any, schema: Schema, n_rows: int) -> None:
-        self.source, self.schema, self.n_rows = source, schema, n_rows
+    def __init__(self, source: Any, schema: Schema, y: NDArray[Any]) -> None:
+        self.source, self.schema, self.y, self.n_rows = source, schema, y, len(y)
 
     def __iter__(self) -> Iterator[Block]:
         """Blocks of at most ``BLOCK`` rows.
@@ -72,25 +73,29 @@ class SourceRows:
         Raises
         ------
         ValueError
-            If the source has other rows than when it was first read.
+            If the source has other rows, or other responses, than when it was first read.
         """
         first = 0
         for part in self.source:
-            X = self.schema.encode(part[0])
+            X, y = self.schema.encode(part[0]), np.asarray(part[1])
+            if not len(X) == len(y) or not np.array_equal(y, self.y[first : first + len(y)]):
+                raise self._changed(f"other responses from row {first} on")
             for start in range(0, len(X), BLOCK):
                 piece = X[start : start + BLOCK]
-                if first + len(piece) > self.n_rows:
-                    break
                 yield Block(slice(first, first + len(piece)), piece)
                 first += len(piece)
         if first != self.n_rows:
-            raise ValueError(
-                f"the source of blocks has {first} rows where it had {self.n_rows} when it was "
-                "first read: it must yield the same blocks each time"
-            )
+            raise self._changed(f"{first} rows, not {self.n_rows}")
+
+    @staticmethod
+    def _changed(what: str) -> ValueError:
+        return ValueError(
+            f"the source of blocks has {what}, than when it was first read: it must yield the same "
+            "rows in the same order each time"
+        )
 
 
-def content_hash(X: Vector, y: Vector, seed: int) -> NDArray[np.uint64]:
+def content_hash(X: Matrix, y: Vector, seed: int) -> NDArray[np.uint64]:
     """A number for every row that depends on its entries alone, evenly spread over 64 bits."""
     start = np.array([seed], dtype=np.uint64) * _GOLDEN + np.uint64(1)  # wraps around
     state = np.repeat(start, len(X))

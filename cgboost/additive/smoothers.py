@@ -22,6 +22,7 @@ from sklearn.utils.validation import has_fit_parameter
 from cgboost.additive.builder import StageBuilder
 from cgboost.additive.intervals import Groups
 from cgboost.additive.passes import Passes
+from cgboost.additive.rows import Block, Matrix
 from cgboost.additive.stage import Outputs, Stage
 from cgboost.additive.transformation import transformation
 
@@ -44,7 +45,7 @@ class Term(Protocol):
         """Whether it says nothing."""
         ...
 
-    def __call__(self, x: Vector, regressors: Vector) -> Vector:
+    def __call__(self, x: Matrix, regressors: Vector) -> Vector:
         """Values for x, shape (n_rows,)."""
         ...
 
@@ -72,7 +73,7 @@ class AdditiveFunction:
     weight: float = 1.0
     offset: float = 0.0
 
-    def __call__(self, x: Vector) -> Vector:
+    def __call__(self, x: Matrix) -> Vector:
         """Values for x, shape (n_rows,): numbers, or numbers of categories."""
         if self.term is None:
             return np.full(len(x), self.offset)
@@ -122,7 +123,7 @@ class FittedRegressor:
         """Whether there is no model."""
         return self.model is None
 
-    def __call__(self, x: Vector, regressors: Vector) -> Vector:
+    def __call__(self, x: Matrix, regressors: Vector) -> Vector:
         """Predictions for x, shape (n_rows,)."""
         if self.model is None or not len(x):
             return np.zeros(len(x))
@@ -148,7 +149,11 @@ class RegressorSmoother:
 
     def smooth(self, feature: int, response: Vector) -> Term:
         """The regressor, fitted to the response."""
-        x = self.passes.values(lambda block: block.X[:, feature])
+
+        def own(block: Block) -> Vector:
+            return np.asarray(block.X[:, feature], dtype=np.float64)
+
+        x = self.passes.values(own)
         check_complete(x, feature)
         x = x[self._rows]
         if x.min() == x.max():
@@ -190,7 +195,7 @@ def named_weights(regressor: Any, weights: Vector) -> dict[str, Vector]:
     )
 
 
-def check_complete(x: Vector, feature: int) -> None:
+def check_complete(x: Matrix, feature: int) -> None:
     """Raise a ValueError where values are missing or infinite."""
     missing, infinite = int(np.isnan(x).sum()), int(np.isinf(x).sum())
     if missing or infinite:

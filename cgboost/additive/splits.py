@@ -11,7 +11,7 @@ from cgboost.additive.intervals import Groups
 from cgboost.additive.model_tree import Node
 from cgboost.additive.moments import Moments
 from cgboost.additive.passes import Parts
-from cgboost.additive.stepwise import squared_error, stepwise
+from cgboost.additive.stepwise import BETTER, Regressions, squared_error, stepwise
 from cgboost.additive.transformation import judges, transformation
 
 Vector = NDArray[np.float64]
@@ -27,8 +27,10 @@ class Split:
     feature : int
     child : ndarray of shape (n_groups,)
         The branch of each group of values.
-    nodes : list of Node
-        The branches.
+    parts : Parts
+        Of the rows of each branch.
+    corrections : Regressions
+        Of what the node's model leaves over, in each branch.
     gain : float
         By how much the judged error falls, less the price of the coefficients.
     price : float
@@ -37,21 +39,50 @@ class Split:
 
     feature: int
     child: Indices
-    nodes: list[Node]
+    parts: Parts
+    corrections: Regressions
     gain: float
     price: float
 
 
-def linear_model(parts: Parts, depth: int) -> Node:
+@dataclass(frozen=True)
+class Judge:
+    """The rows that judge models: those held out, or all where none are.
+
+    Attributes
+    ----------
+    held : bool
+        Whether rows are held out, in this node or another.
+    """
+
+    held: bool
+
+    def rows(self, parts: Parts) -> Moments:
+        """Their statistics."""
+        return parts.holdout if self.held else parts.training
+
+    def price(self, parts: Parts) -> float:
+        """Of a coefficient, where this is what is left over.
+
+        Without holdout rows that is σ² log n with the variance of all that is left over: what
+        regressions in every group leave of few rows says nothing.
+        """
+        if self.held:
+            return judges(parts.training, parts.holdout)[1]
+        whole = parts.training.together()
+        total = max(1.0, float(whole.count[0]))
+        return float(whole.scatter[0, -1, -1]) / total * float(np.log(total))
+
+
+def linear_model(parts: Parts, judge: Judge, depth: int) -> Node:
     """A leaf with a stepwise regression from one group of rows.
 
     What a first regression leaves over says what a coefficient of the second must be worth.
     """
-    judge, price = judges(parts.training, parts.holdout)
-    model = stepwise(parts.training, judge, price=price)
+    training, judged = parts.training, judge.rows(parts)
+    model = stepwise(training, judged, price=judge.price(parts))
     rest = _rest(parts, model.coef[0], float(model.intercept[0]))
-    _, price = judges(rest.training, rest.holdout)
-    model = stepwise(parts.training, judge, price=price)
+    model = stepwise(training, judged, price=judge.price(rest))
     return _leaf(parts, judge, model.coef[0], float(model.intercept[0]), depth)
 
 
@@ -68,7 +99,7 @@ def left_over(moments: Moments, coef: Vector, level: float) -> Moments:
 
 
 def split_of(
-    node: Node, feature: int, groups: Groups, parts: Parts, smallest: float
+    node: Node, feature: int, groups: Groups, parts: Parts, judge: Judge, smallest: float
 ) -> Split | None:
     """The split of a node on one feature; None where there is none, or it does not pay.
 
@@ -79,37 +110,38 @@ def split_of(
     groups : Intervals or Categories
     parts : Parts
         Of the node's rows, for each group.
+    judge : Judge
     smallest : float
         Least number of training rows in a branch.
     """
     if np.count_nonzero(parts.training.count) < 2:
         return None
     rest = _rest(parts, node.coef, node.level)
-    term = transformation(feature, groups, rest.training, rest.holdout)
-    if term.n_leaves < 2:
-        return None
-    child = large_branches(term.leaf, rest.training, groups.ordered, smallest)
+    leaf = _merged(feature, groups, rest)
+    child = large_branches(leaf, rest.training, groups.ordered, smallest)
     count = int(child.max()) + 1
     if count < 2:
         return None
-    _, price = judges(rest.training, rest.holdout)
-    training = rest.training.joined(child, count)
-    judge, _ = judges(training, rest.holdout.joined(child, count))
-    corrections = stepwise(training, judge, price=price)
+    price, joint = judge.price(rest), _joined(rest, child, count)
+    corrections = stepwise(joint.training, judge.rows(joint), price=price)
     gain = node.judged + price - float(corrections.holdout.sum())
     if gain <= 0.0:
         return None
-    own = Parts(parts.training.joined(child, count), parts.holdout.joined(child, count))
-    nodes = [
-        _branch(
-            Parts(own.training[[k]], own.holdout[[k]]),
-            node.coef + corrections.coef[k],
-            node.level + float(corrections.intercept[k]),
-            node.depth + 1,
-        )
-        for k in range(count)
-    ]
-    return Split(feature, child, nodes, gain, price)
+    return Split(feature, child, _joined(parts, child, count), corrections, gain, price)
+
+
+def branches(node: Node, split: Split, judge: Judge) -> list[Node]:
+    """The nodes that a split makes: the corrected model, or one of its own if it judges better."""
+    found = []
+    for k in range(len(split.parts.training)):
+        parts = Parts(split.parts.training[[k]], split.parts.holdout[[k]])
+        own = linear_model(parts, judge, node.depth + 1)
+        coef = node.coef + split.corrections.coef[k]
+        level = node.level + float(split.corrections.intercept[k])
+        inherited = _leaf(parts, judge, coef, level, node.depth + 1)
+        better = inherited.judged < own.judged * (1.0 - BETTER)
+        found.append(inherited if better else own)
+    return found
 
 
 def large_branches(leaf: Indices, training: Moments, ordered: bool, smallest: float) -> Indices:
@@ -167,15 +199,37 @@ def _rest(parts: Parts, coef: Vector, level: float) -> Parts:
     return Parts(left_over(parts.training, coef, level), left_over(parts.holdout, coef, level))
 
 
-def _branch(parts: Parts, coef: Vector, level: float, depth: int) -> Node:
-    """The corrected model of the parent, or one of the branch's own if it judges better."""
-    own = linear_model(parts, depth)
-    judge, _ = judges(parts.training, parts.holdout)
-    inherited = _leaf(parts, judge, coef, level, depth)
-    return inherited if inherited.judged < own.judged else own
+def _merged(feature: int, groups: Groups, rest: Parts) -> Indices:
+    """The leaf of each group, where groups are merged; those without rows join the one before."""
+    size = len(rest.training)
+    there = (rest.training.count > 0) | (rest.holdout.count > 0)
+    kept = np.append(np.flatnonzero(there[:-1]), size - 1)
+    few = _with_regressor(Parts(rest.training[kept], rest.holdout[kept]))
+    term = transformation(feature, groups, few.training, few.holdout)
+    place = np.searchsorted(kept, np.arange(size), side="right") - 1
+    return term.leaf[np.maximum(place, 0)]
 
 
-def _leaf(parts: Parts, judge: Moments, coef: Vector, level: float, depth: int) -> Node:
+def _with_regressor(parts: Parts) -> Parts:
+    """The same with a regressor that is 0 in front, if there is none: all are categories."""
+    if parts.training.mean.shape[1] > 1:
+        return parts
+    padded = [
+        Moments(
+            moments.count,
+            np.pad(moments.mean, ((0, 0), (1, 0))),
+            np.pad(moments.scatter, ((0, 0), (1, 0), (1, 0))),
+        )
+        for moments in (parts.training, parts.holdout)
+    ]
+    return Parts(*padded)
+
+
+def _joined(parts: Parts, child: Indices, count: int) -> Parts:
+    return Parts(parts.training.joined(child, count), parts.holdout.joined(child, count))
+
+
+def _leaf(parts: Parts, judge: Judge, coef: Vector, level: float, depth: int) -> Node:
     levels = np.array([level])
     return Node(
         level,
@@ -183,5 +237,5 @@ def _leaf(parts: Parts, judge: Moments, coef: Vector, level: float, depth: int) 
         depth,
         float(parts.training.count[0]),
         float(squared_error(parts.training, coef[None], levels)[0]),
-        float(squared_error(judge, coef[None], levels)[0]),
+        float(squared_error(judge.rows(parts), coef[None], levels)[0]),
     )

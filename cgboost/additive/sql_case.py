@@ -71,7 +71,8 @@ def _case(whens: Sequence[str], otherwise: str) -> str:
 def _pieces(t: Transformation, column: str, outputs: Sequence[str]) -> list[tuple[float, str]]:
     """Ends of intervals and what the transformation is on each: constant beyond the range."""
     assert isinstance(t.groups, Intervals)
-    low, high = t.groups.low, t.groups.high
+    low, high, origin = t.groups.low, t.groups.high, t.groups.origin
+    along = f"({column} - {number(origin)})" if origin else column
     edges = [-math.inf, *map(float, t.groups.edges), math.inf]
     pieces: list[tuple[float, str]] = []
     for leaf, start, end in zip(t.leaf[:-1], edges[:-1], edges[1:], strict=True):
@@ -79,11 +80,11 @@ def _pieces(t: Transformation, column: str, outputs: Sequence[str]) -> list[tupl
         ends = [end, low, high] if sloped else [end]
         for upper in sorted({bound for bound in ends if start < bound <= end}):
             if upper <= low:
-                text = _leaf(t, leaf, outputs, at=low)
+                text = _leaf(t, leaf, outputs, at=low - origin)
             elif upper <= high:
-                text = _leaf(t, leaf, outputs, along=column)
+                text = _leaf(t, leaf, outputs, along=along)
             else:
-                text = _leaf(t, leaf, outputs, at=high)
+                text = _leaf(t, leaf, outputs, at=high - origin)
             if pieces and pieces[-1][1] == text:
                 pieces.pop()
             pieces.append((upper, text))
@@ -93,7 +94,7 @@ def _pieces(t: Transformation, column: str, outputs: Sequence[str]) -> list[tupl
 def _leaf(
     t: Transformation, leaf: int, outputs: Sequence[str], *, at: float = 0.0, along: str = ""
 ) -> str:
-    """What a leaf says at a value of its feature, or along a column."""
+    """What a leaf says at a value of its regressor, or along a column."""
     slope = float(t.slope[leaf])
     level = float(t.intercept[leaf]) + (0.0 if along else slope * at)
     own = [(slope, along)] if along else []

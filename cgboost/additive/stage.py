@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +18,7 @@ from cgboost.additive.transformation import Transformation
 from cgboost.columns import PREDICTION_BLOCK, Term
 
 Vector = NDArray[np.float64]
+Matrix = NDArray[np.floating[Any]]
 
 
 class Outputs:
@@ -56,7 +58,7 @@ class Stage:
     terms: list[tuple[float, Transformation]]
     link: Transformation | None = None
 
-    def __call__(self, X: Vector, outputs: Vector) -> Vector:
+    def __call__(self, X: Matrix, outputs: Vector) -> Vector:
         """The output for features X, (n_rows, n_features), and earlier outputs, (n_rows, i − 1)."""
         total = np.full(len(X), self.intercept)
         n_features = X.shape[1]
@@ -78,20 +80,20 @@ class Stages:
 
     stages: list[Stage] = field(default_factory=list)
 
-    def all_outputs(self, X: Vector, count: int) -> Vector:
+    def all_outputs(self, X: Matrix, count: int) -> Vector:
         """Outputs of the first ``count`` stages, shape (n_rows, count)."""
         values = np.empty((len(X), count))
         for k, stage in enumerate(self.stages[:count]):
             values[:, k] = stage(X, values[:, :k])
         return values
 
-    def outputs(self, X: Vector, hypotheses: Sequence[StageOutput]) -> Vector:
+    def outputs(self, X: Matrix, hypotheses: Sequence[StageOutput]) -> Vector:
         """Outputs of some stages, shape (n_rows, n_hypotheses)."""
         numbers = [hypothesis.number for hypothesis in hypotheses]
         return self.all_outputs(X, max(numbers) + 1)[:, numbers]
 
     @staticmethod
-    def weighted_sum(X: Vector, terms: Sequence[Term]) -> Vector:
+    def weighted_sum(X: Matrix, terms: Sequence[Term]) -> Vector:
         """Σ coef·output, by blocks of rows."""
         total = np.zeros(len(X))
         for family, hypotheses, coef in terms:
@@ -110,10 +112,16 @@ class StageOutput:
     number: int
 
     def importances(self, n_features: int) -> Vector:
-        """Share of the features in the absolute weights of its terms, shape (n_features,)."""
-        shares = np.zeros(n_features)
+        """Share of the features in the absolute weights of its terms, shape (n_features,).
+
+        The share of an earlier output goes to the features of its stage.
+        """
+        shares = np.zeros(n_features + self.number)
         for weight, term in self.family.stages[self.number].terms:
-            if term.feature < n_features:
-                shares[term.feature] += abs(weight)
-        total = float(shares.sum())
-        return shares / total if total > 0 else shares
+            shares[term.feature] += abs(weight)
+        for k in range(self.number - 1, -1, -1):
+            if shares[n_features + k]:
+                earlier = StageOutput(self.family, k).importances(n_features)
+                shares[:n_features] += shares[n_features + k] * earlier
+        own = shares[:n_features]
+        return np.asarray(own / (own.sum() or 1.0))

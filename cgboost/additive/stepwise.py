@@ -67,8 +67,9 @@ def mean_squares(moments: Moments) -> Vector:
     return np.asarray(squares[:-1] / max(float(moments.count.sum()), np.finfo(float).tiny))
 
 
-def _varying(moments: Moments, squares: Vector) -> NDArray[np.bool_]:
+def _varying(moments: Moments, squares: Vector | None) -> NDArray[np.bool_]:
     """Which regressors vary in each group by more than rounding errors of their means."""
+    squares = mean_squares(moments) if squares is None else squares
     own = np.einsum("gkk->gk", moments.scatter)[:, :-1]
     return np.asarray(own > FLAT * moments.count[:, None] * squares)
 
@@ -90,7 +91,7 @@ def stepwise(
     n_groups, width = len(training), training.mean.shape[1] - 1
     swept = training.scatter.copy()
     own = np.einsum("gkk->gk", training.scatter)[:, :-1]
-    varying = _varying(training, mean_squares(training) if squares is None else squares)
+    varying = _varying(training, squares)
     inside = np.zeros((n_groups, width), dtype=bool)
     coef = np.zeros((n_groups, width))
     intercept = training.mean[:, -1].copy()
@@ -130,7 +131,7 @@ def stepwise(
     return best
 
 
-def full(training: Moments, ridge: float, squares: Vector) -> Vector:
+def full(training: Moments, ridge: float, squares: Vector | None = None) -> Vector:
     """Squared training errors of models with all regressors, shape (n_groups,).
 
     Parameters
@@ -138,8 +139,8 @@ def full(training: Moments, ridge: float, squares: Vector) -> Vector:
     training : Moments
     ridge : float
         Added to the diagonal, relative to it.
-    squares : ndarray of shape (n_regressors,)
-        Mean squares of the regressors over all rows.
+    squares : ndarray of shape (n_regressors,) or None
+        Mean squares of the regressors over all rows; None: over these groups.
     """
     S = training.scatter
     width = S.shape[1] - 1

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from cgboost.additive.intervals import Groups
+from cgboost.additive.intervals import Groups, Values
 from cgboost.additive.moments import Moments
 from cgboost.additive.stepwise import BETTER, Regressions, full, mean_squares, stepwise
 
@@ -57,7 +57,7 @@ class Transformation:
         """Number of leaves."""
         return len(self.intercept)
 
-    def __call__(self, x: Vector, regressors: Vector) -> Vector:
+    def __call__(self, x: Values, regressors: Vector) -> Vector:
         """Values for the feature x, shape (n_rows,), and regressors, (n_rows, n_regressors)."""
         leaf = self.leaf[self.groups.codes(x)]
         values = self.intercept[leaf]
@@ -89,7 +89,8 @@ def transformation(
     holdout, price = judges(training, holdout)
     elements, total = _Elements(training[order], holdout[order]), training.together()
     squares = mean_squares(training)
-    merging = _Merging(elements, squares, fixed=1 if groups.ordered else 0)
+    fixed = int(groups.ordered or training.count[order[-1]] == 0)
+    merging = _Merging(elements, squares, fixed=fixed)
     models = stepwise(merging.training, merging.holdout, price=price, squares=squares)
     size = _best_size(merging, models)
     chosen, leaf_of_element = merging.leaves(size)
@@ -97,7 +98,8 @@ def transformation(
     leaf[order] = leaf_of_element
     own = models[chosen]
     empty = merging.training.count[chosen] == 0
-    level = np.where(empty, total.mean[0, -1], own.intercept)
+    is_constant = np.count_nonzero(~empty) <= 1 and not own.coef.any()
+    level = np.where(empty | is_constant, total.mean[0, -1], own.intercept)
     return Transformation(feature, groups, leaf, level, own.coef[:, 0], own.coef[:, 1:])
 
 
@@ -113,16 +115,21 @@ def judges(training: Moments, holdout: Moments) -> tuple[Moments, float]:
         both = training.together().merged(holdout.together())
         return holdout, CHANCE * float(both.scatter[0, -1, -1] / both.count[0])
     total = max(1.0, float(training.count.sum()))
-    variance = float(full(training, RIDGE, mean_squares(training)).sum()) / total
+    variance = float(full(training, RIDGE).sum()) / total
     return training, variance * float(np.log(total))
 
 
 def _order(groups: Groups, training: Moments) -> Indices:
-    """Groups in the order in which neighbours may be merged: as they are, or by mean response."""
+    """Groups in the order in which neighbours may be merged: as they are, or by mean response.
+
+    Missing categories come last where there are none.
+    """
     if groups.ordered:
         return np.arange(len(training))
     means = np.where(training.count > 0, training.mean[:, -1], training.together().mean[0, -1])
     rounded = np.round(means / (np.abs(means).max() * BETTER or 1.0))
+    if training.count[-1] == 0:
+        rounded[-1] = np.inf
     return np.argsort(rounded, kind="stable")
 
 
@@ -141,7 +148,8 @@ class _Merging:
     squares : ndarray of shape (n_regressors,)
         Mean squares of the regressors.
     fixed : int
-        How many of the last elements never merge (missing values of a numeric feature).
+        How many of the last elements never merge: missing values of a numeric feature, and of
+        categories where no row has them, whose leaf is then the mean of all.
     """
 
     def __init__(self, elements: _Elements, squares: Vector, *, fixed: int) -> None:

@@ -1,6 +1,7 @@
 """scikit-learn estimators: each only assembles a master and a pricer and runs the common loop."""
 
 from cgboost.estimators.ada_boost import AdaBoostClassifier
+from cgboost.estimators.additive import AdditiveRegressor
 from cgboost.estimators.any_boost import AnyBoostClassifier, AnyBoostRegressor
 from cgboost.estimators.blf import BLFClassifier, BLFRegressor
 from cgboost.estimators.classifier import CGBoostClassifier
@@ -9,6 +10,7 @@ from cgboost.estimators.gradient_boosting import (
     GradientBoostingRegressor,
 )
 from cgboost.estimators.l2_boost import L2BoostRegressor
+from cgboost.estimators.linear_tree import LinearTreeRegressor
 from cgboost.estimators.logit_boost import LogitBoostClassifier
 from cgboost.estimators.lp_boost import LPBoostClassifier, LPBoostRegressor
 from cgboost.estimators.orthogonal_greedy import OrthogonalGreedyRegressor
@@ -19,6 +21,7 @@ from cgboost.estimators.transform import TransformClassifier, TransformRegressor
 
 __all__ = [
     "AdaBoostClassifier",
+    "AdditiveRegressor",
     "AnyBoostClassifier",
     "AnyBoostRegressor",
     "BLFClassifier",
@@ -31,6 +34,7 @@ __all__ = [
     "L2BoostRegressor",
     "LPBoostClassifier",
     "LPBoostRegressor",
+    "LinearTreeRegressor",
     "LogitBoostClassifier",
     "OrthogonalGreedyRegressor",
     "StagewiseRegressor",

@@ -11,7 +11,6 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import is_regressor
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
@@ -126,7 +125,8 @@ feature_names_in_
         super()._check_parameters()
         check_choice("method", self.method, METHODS)
         check_count("max_iter", self.max_iter)
-        if self.smoother is not None and not is_regressor(self.smoother):
+        able = all(hasattr(self.smoother, name) for name in ("fit", "predict", "get_params"))
+        if self.smoother is not None and (not able or isinstance(self.smoother, type)):
             raise ValueError(
                 f"smoother must be a scikit-learn regressor or None, got {self.smoother!r}"
             )
@@ -158,8 +158,7 @@ feature_names_in_
         if self.method == "one-pass" and self.smoother is None:
             yield from super()._tasks(pool, rows)
             return
-        passes = self._passes(pool, rows)
-        held = passes.held
+        passes, held = self._passes(pool, rows), pool.held
         training = SquaredError(rows.y, np.where(held, 0.0, rows.weights))
         everyone = SquaredError(rows.y, np.ones(len(rows.y)))
         outside = SquaredError(rows.y, np.where(held, rows.weights, 0.0))
@@ -186,10 +185,7 @@ feature_names_in_
         yield Task(master, pricer, callbacks=callbacks)
 
     def _passes(self, pool: Prepared, rows: Rows) -> Passes:
-        held = pool.held
-        if held.all() or not rows.weights[~held].any():
-            held = np.zeros_like(held)
-        return Passes(pool.rows, rows.weights, held, self.n_jobs)
+        return Passes(pool.rows, rows.weights, pool.held, self.n_jobs)
 
     def _limits(self) -> dict[str, Any]:
         return super()._limits() if self.method == "one-pass" else {"tol": 0.0, "max_rounds": None}
@@ -208,7 +204,7 @@ feature_names_in_
 
     def _run_and_keep(self, pool: Any, rows: Rows, held: Held | None, started: float) -> None:
         super()._run_and_keep(pool, rows, held, started)
-        found = self._found()
+        found, constant = self._found()
         used = sorted(found)
 
         def values(block: Block) -> Vector:
@@ -222,32 +218,31 @@ feature_names_in_
             j: found[j].shifted(-float(level)) for j, level in zip(used, levels, strict=True)
         }
         self.functions_ = {self._name(j): function for j, function in self._functions.items()}
-        self.intercept_ += float(levels.sum())
+        self.intercept_ += constant + float(levels.sum())
         self._importances = np.zeros(self.n_features_in_)
         self._importances[used] = spread / (spread.sum() or 1.0)
 
-    def _found(self) -> dict[int, AdditiveFunction]:
-        """The functions of the features, as they come out of the run."""
+    def _found(self) -> tuple[dict[int, AdditiveFunction], float]:
+        """The functions of the features as they come out of the run, and a constant."""
         (run,) = self._runs
         (output,) = run.outputs
         found: dict[int, AdditiveFunction] = {}
-        for coef, hypothesis in zip(output.coef.tolist(), output.hypotheses, strict=False):
+        constant = 0.0
+        for coef, hypothesis in zip(output.coef.tolist(), output.active, strict=True):
             if isinstance(hypothesis, Change):
                 found[hypothesis.feature] = hypothesis.new
                 continue
             stage = hypothesis.family.stages[hypothesis.number]
-            self.intercept_ += coef * stage.intercept
+            constant += coef * stage.intercept
             for weight, term in stage.terms:
                 found[term.feature] = AdditiveFunction(term, coef * weight)
-        return {j: function for j, function in found.items() if function.term is not None}
+        used = {j: function for j, function in found.items() if function.term is not None}
+        return used, constant
 
     def _keep(self, runs: list[FittedRun], rows: Rows) -> None:
-        if self.method == "one-pass":
-            super()._keep(runs, rows)
-            return
         super(BaseTransform, self)._keep(runs, rows)
-        turns = self.columns_["turn"]
-        self.n_iter_ = int(turns.max(initial=0))
+        if self.method == "backfitting":
+            self.n_iter_ = int(self.columns_["turn"].max(initial=0))
 
     def _described(self, hypotheses: Sequence[Any], strata: NDArray[np.str_], rows: Rows) -> Table:
         if self.method == "one-pass":

@@ -54,9 +54,10 @@ callable, default="squared_error"
         chosen by a line search.
     deflate : bool, default=True
         Whether factors are orthogonal; otherwise each is the plain direction of steepest descent.
-    newton_steps : int or None, default=1
-        Newton steps of a refit, for losses that are curved; None: until they converge.
-    newton_damping : float, default=0.1
+    newton_steps : int or None, default=None
+        Newton steps of a refit, for Huber's and other losses that are curved; None: until they
+        converge. (:class:`BLFClassifier` takes one, and damps it.)
+    newton_damping : float, default=0.0
         λ in their matrix (1 − λ)H + λ trace(H)/(N + 1) I ([M] eq. 42), 0 ≤ λ < 1, with the constant
         brought to length 1 as the factors are.
     subgradient : {"dual", "sign"}, default="dual"
@@ -83,8 +84,8 @@ callable, default="squared_error"
     dual_coef_ : ndarray of shape (n_rows,)
         β: predictions are ``K(X, X_train) @ dual_coef_ + intercept_`` ([M] eq. 47). With a kernel.
     intercept_ : float
-    factor_coef_ : ndarray of shape (n_components_,)
-        c, the coefficients of the factors.
+    factor_coef_, factor_intercept_ : ndarray of shape (n_components_,), float
+        c and μ: predictions are ``transform(X) @ factor_coef_ + factor_intercept_``.
     n_components_ : int
         Factors in the model.
     x_scores_ : ndarray of shape (n_rows, n_components_)
@@ -106,7 +107,9 @@ callable, default="squared_error"
     Notes
     -----
     A sample weight of 2 is a row that comes twice: weights count in the means, in the angles
-    between factors and in the loss. (The paper has them in the loss alone.)
+    between factors and in the loss. (The paper has them in the loss alone.) Where the linear program
+    of a piecewise linear loss has several optima, it may choose another one for the same problem
+    written with more rows.
 
     Examples
     --------
@@ -122,6 +125,8 @@ callable, default="squared_error"
         Literal["squared_error", "absolute_error", "epsilon_insensitive", "huber", "quantile"]
         | LossMaker
     ) = field(default="squared_error", kw_only=True)
+    newton_steps: int | None = field(default=None, kw_only=True)
+    newton_damping: float = field(default=0.0, kw_only=True)
     subgradient: Subgradient = field(default="dual", kw_only=True)
     epsilon: float = field(default=0.1, kw_only=True)
     delta: float = field(default=1.0, kw_only=True)
@@ -175,7 +180,12 @@ class BLFClassifier(Classification, BaseBLF):
 
     Parameters
     ----------
-    n_components, kernel, refit, deflate, newton_steps, newton_damping, max_components, cv, \
+    newton_steps : int or None, default=1
+        Newton steps of a refit; None: until they converge, which fits the training rows closer with
+        fewer factors, and overfits sooner.
+    newton_damping : float, default=0.1
+        As in :class:`BLFRegressor`.
+    n_components, kernel, refit, deflate, max_components, cv, \
 solver, early_stopping, validation_fraction, n_iter_no_change, callbacks, verbose, time_limit, \
 random_state
         As in :class:`BLFRegressor`; folds are stratified.

@@ -106,7 +106,14 @@ class BaseBLF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEnsemble):
     def _library(self) -> KernelLibrary:
         if isinstance(self.kernel, KernelLibrary):
             return self.kernel
-        return KernelLibrary({"kernel": self.kernel})
+        if isinstance(self.kernel, (str, type)):
+            raise ValueError(
+                "kernel must be a kernel such as RBF(0.1) or Precomputed(), a callable k(X, Z), or "
+                f"None, got {self.kernel!r}"
+            )
+        return KernelLibrary(
+            {getattr(self.kernel, "__name__", type(self.kernel).__name__): self.kernel}
+        )
 
     @property
     def _precomputed(self) -> Precomputed | None:
@@ -241,6 +248,7 @@ class BaseBLF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEnsemble):
                 rotations[:, first : first + size] = family.rotations.values[:, :size]
             first += size
         intercepts = np.array([output.intercept for output in outputs])
+        self.factor_intercept_ = intercepts if several else float(intercepts[0])
         intercepts = intercepts - coef @ families[0].means
         self.intercept_ = intercepts if several else float(intercepts[0])
         if self.kernel is None:

@@ -97,6 +97,8 @@ class HasPath(BaseBoost):
         ValueError
             As :meth:`fit`; if there is no C, or one that is not positive; for models with ``nu``.
         """
+        if np.ndim(C_values) != 1:
+            raise ValueError(f"C_values must be a sequence of numbers, got {C_values!r}")
         if len(C_values) == 0:
             raise ValueError("C_values must have at least one value, got none")
         for C in C_values:

@@ -18,8 +18,7 @@ from cgboost.additive.holdout import HoldoutLoss, SmallGain
 from cgboost.additive.passes import Passes
 from cgboost.additive.preparation import Prepared, prepared, read_source
 from cgboost.additive.rows import SourceRows, TableRows
-from cgboost.additive.schema import Schema, SchemaMaker
-from cgboost.additive.transformation import Transformation
+from cgboost.additive.schema import LARGEST, Schema, SchemaMaker
 from cgboost.estimators.any_boost import probabilities
 from cgboost.estimators.classification import Classification
 from cgboost.estimators.fitted import FittedRun, Table
@@ -27,8 +26,9 @@ from cgboost.estimators.parameters import check_choice, check_count, check_numbe
 from cgboost.estimators.regression import Regression
 from cgboost.estimators.rows import Held, Rows, Vector
 from cgboost.estimators.stagewise import BaseStagewise
-from cgboost.estimators.tables import is_table, table_of
+from cgboost.estimators.tables import is_table, response_of, table_of
 from cgboost.estimators.tasks import Task
+from cgboost.estimators.transform_inspection import StageInspection, stages_of
 from cgboost.losses.differentiable import DifferentiableLoss
 from cgboost.losses.margin import LogLoss
 from cgboost.losses.residual import SquaredError
@@ -90,10 +90,11 @@ class BaseTransform(BaseStagewise):
         X : array-like or data frame of shape (n_rows, n_features), or a source of blocks
             Numbers, with nan where missing; in a data frame also categories. A source is anything
             that can be iterated over again and again and yields (X, y) or (X, y, weights), the same
-            blocks each time.
+            rows in the same order each time.
         y : array-like of shape (n_rows,), or None with a source
         sample_weight : array-like of shape (n_rows,) or None
-            Multiplies the loss row by row; not with a source.
+            Multiplies the loss row by row; a row of weight 2 counts as two rows. Weights with a
+            mean below 1 count as if their mean were 1. Not with a source.
         eval_set : (X, y) or None
             Rows that are scored after every stage, beside those that the fit holds out itself.
 
@@ -144,9 +145,9 @@ class BaseTransform(BaseStagewise):
         summary = read_source(X, self.categorical_features)
         self._schema = summary.schema
         self._remember(summary.schema)
-        source: Any = SourceRows(X, summary.schema, len(summary.y))
-        numbers = np.arange(len(summary.y))
-        rows = Rows(source, self._learn(summary.y), summary.weights, numbers)
+        source: Any = SourceRows(X, summary.schema, summary.y)
+        target = self._learn(response_of(self, summary.y))
+        rows = Rows(source, target, summary.weights, np.arange(len(target)))
         return rows, self._monitored_rows(eval_set)
 
     def _monitored_rows(self, eval_set: Any) -> Held | None:
@@ -174,14 +175,13 @@ class BaseTransform(BaseStagewise):
     def _pool(self, rows: Rows) -> Prepared:
         if len(rows.weights) < 2:
             raise ValueError(f"at least 2 rows are needed, got n_samples={len(rows.weights)}")
+        largest = float(np.abs(rows.y).max())
+        if largest > LARGEST:
+            raise ValueError(f"y must be at most {LARGEST:g} in size, it has {largest:g}")
         seed = 0 if self.random_state is None else self.random_state
         if not isinstance(seed, (int, np.integer)):
             seed = int(seed.randint(2**31))
-        table = (
-            rows.X
-            if isinstance(rows.X, SourceRows)
-            else TableRows(np.asarray(rows.X, dtype=np.float64))
-        )
+        table = rows.X if isinstance(rows.X, SourceRows) else TableRows(rows.X)
         share = self.validation_fraction if self.early_stopping else 0.0
         return prepared(
             table,
@@ -198,8 +198,6 @@ class BaseTransform(BaseStagewise):
 
     def _tasks(self, pool: Prepared, rows: Rows) -> Iterator[Task]:
         held, variant = pool.held, VARIANTS[self.variant]
-        if held.all() or not rows.weights[~held].any():
-            held = np.zeros_like(held)
         for target in self._targets(rows.y):
             builder = StageBuilder(
                 Passes(pool.rows, rows.weights, held, self.n_jobs),
@@ -234,45 +232,14 @@ class BaseTransform(BaseStagewise):
     def _keep(self, runs: list[FittedRun], rows: Rows) -> None:
         super()._keep(runs, rows)
         for run in runs:  # stages that were found and not kept
-            for output in run.outputs:
-                if output.hypotheses:
-                    size = len(output.coef)
-                    del output.hypotheses[0].family.stages[size:]
+            del stages_of(run)[len(run.outputs[0].coef) :]
+        stages = [stages_of(run) for run in runs]
+        self.stages_ = stages[0] if len(runs) == 1 else stages
 
     def _rows(self, X: Any) -> Any:
         check_is_fitted(self)
         X, _ = table_of(self, X, None, reset=False)
         return self._schema.encode(X)
-
-    def stages_(self, output: int = 0) -> list[Any]:
-        """The stages of the model: :class:`cgboost.additive.stage.Stage` objects."""
-        check_is_fitted(self)
-        hypotheses = self._runs[output].outputs[0].hypotheses
-        return hypotheses[0].family.stages if hypotheses else []
-
-    def transformation(self, stage: int, feature: Any) -> Transformation:
-        """The piecewise linear function of an input in a stage.
-
-        Parameters
-        ----------
-        stage : int
-            0, 1, …
-        feature : int or str
-            Number or name of a feature; ``n_features_in_ + k`` for the output of stage k.
-
-        Raises
-        ------
-        KeyError
-            If the stage does not use this input.
-        """
-        number = feature
-        if isinstance(feature, str):
-            number = list(self._schema.names or ()).index(feature)
-        for _, term in self.stages_()[stage].terms:
-            if term.feature == number:
-                return term
-        used = [term.feature for _, term in self.stages_()[stage].terms]
-        raise KeyError(f"stage {stage} does not use input {feature!r}; it uses {used}")
 
     @property
     def importances_(self) -> Vector:
@@ -281,7 +248,7 @@ class BaseTransform(BaseStagewise):
 
 
 @dataclass(eq=False, repr=False)
-class TransformRegressor(Regression, BaseTransform):
+class TransformRegressor(StageInspection, Regression, BaseTransform):
     """Transform regression ([P] Table 8): additive models of piecewise linear transformations.
 
     Stage i is an additive model of what the stages before it have left over,
@@ -328,6 +295,7 @@ class TransformRegressor(Regression, BaseTransform):
 
     Attributes
     ----------
+    stages_ : list of cgboost.additive.stage.Stage
     n_iter_ : int
         Stages in the model.
     columns_ : dict of str to ndarray
@@ -356,9 +324,35 @@ feature_names_in_
     def _loss(self, target: Vector, weights: Vector) -> DifferentiableLoss:
         return SquaredError(target, weights)
 
+    def to_sql(
+        self, table: str | Sequence[str], *, output: str = "prediction", keep: Sequence[str] = ()
+    ) -> str:
+        """A query that predicts the rows of a table.
+
+        Parameters
+        ----------
+        table : str or sequence of str
+            Its name, or the parts of its name, ("main", "people") say. Its columns are called as
+            those of the data frame that the model was fitted to; x0, x1, … where they had no names.
+        output : str, default="prediction"
+            Name of the column that is made.
+        keep : sequence of str
+            Columns of the table that come before it: SQL promises no order of the rows.
+
+        Returns
+        -------
+        str
+
+        Raises
+        ------
+        ValueError
+            As :func:`cgboost.additive.sql.select_statement`.
+        """
+        return self._statement(table, 0, "identity", output=output, keep=keep)
+
 
 @dataclass(eq=False, repr=False)
-class TransformClassifier(Classification, BaseTransform):
+class TransformClassifier(StageInspection, Classification, BaseTransform):
     """Transform regression of 0/1 targets by the log loss ([P] sections 2 and 6).
 
     Stages are fitted to the pseudo-residuals of Σ w_i log(1 + exp(−2 y_i f_i)), and added with the
@@ -373,6 +367,8 @@ categorical_features, n_jobs, callbacks, verbose, time_limit, random_state
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
+    stages_ : list of cgboost.additive.stage.Stage
+        With more than two classes a list for each class.
     n_iter_, columns_, history_, feature_importances_, importances_, coef_, intercept_, \
 n_columns_, objective_, best_round_, stop_reason_, n_features_in_, feature_names_in_
         As in :class:`TransformRegressor`.
@@ -384,6 +380,41 @@ n_columns_, objective_, best_round_, stop_reason_, n_features_in_, feature_names
 
     def _loss(self, target: Vector, weights: Vector) -> DifferentiableLoss:
         return LogLoss(target, weights)
+
+    def to_sql(
+        self,
+        table: str | Sequence[str],
+        *,
+        label: Any = None,
+        output: str = "prediction",
+        keep: Sequence[str] = (),
+    ) -> str:
+        """A query for a probability, of the second class or of one against the rest.
+
+        Parameters
+        ----------
+        table, output, keep
+            As in :meth:`TransformRegressor.to_sql`.
+        label : class label, optional
+            Needed with more than two classes: whose probability against all others it is. What
+            ``predict_proba`` gives are these numbers divided by their sum over the classes.
+
+        Returns
+        -------
+        str
+
+        Raises
+        ------
+        ValueError
+            If there are more than two classes and ``label`` is none of them, or two and it is not
+            the second; as :func:`cgboost.additive.sql.select_statement`.
+        """
+        check_is_fitted(self)
+        labels = self.classes_[1:] if len(self.classes_) == 2 else self.classes_
+        places = [0] if label is None and len(labels) == 1 else np.flatnonzero(labels == label)
+        if not len(places):
+            raise ValueError(f"label must be one of {labels.tolist()}, got {label!r}")
+        return self._statement(table, int(places[0]), "logistic", output=output, keep=keep)
 
     def predict_proba(self, X: Any) -> Vector:
         """Class probabilities, shape (n_rows, n_classes)."""

@@ -30,7 +30,7 @@ class StagePricer:
         self._outputs = Outputs([])
 
     def price(self, state: MasterState, limit: int) -> Priced:
-        """One stage; none where it would be constant."""
+        """One stage; none where it would be constant. The outputs it may use are the columns."""
         self._follow(state)
         if limit == 0:
             return Priced(columns=())

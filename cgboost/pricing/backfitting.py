@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cgboost.additive.passes import Passes
+from cgboost.additive.rows import Matrix
 from cgboost.additive.smoothers import AdditiveFunction, Smoother
 from cgboost.columns import Column, Term
 from cgboost.history import Round, StopReason
@@ -33,13 +34,13 @@ NOTHING = AdditiveFunction()
 class Changes:
     """Changes of functions of single features, as a family of hypotheses."""
 
-    def outputs(self, X: Vector, hypotheses: Sequence[Change]) -> Vector:
+    def outputs(self, X: Matrix, hypotheses: Sequence[Change]) -> Vector:
         """Values of the changes, shape (n_rows, n_hypotheses)."""
         columns = [h.new(X[:, h.feature]) - h.old(X[:, h.feature]) for h in hypotheses]
         return np.column_stack(columns)
 
     @staticmethod
-    def weighted_sum(X: Vector, terms: Sequence[Term]) -> Vector:
+    def weighted_sum(X: Matrix, terms: Sequence[Term]) -> Vector:
         """Σ coef·change; of changes that follow each other only the last function is evaluated."""
         shares: dict[AdditiveFunction, tuple[int, float]] = {}
         for _, hypotheses, coef in terms:

@@ -313,10 +313,21 @@ def test_every_parameter_does_something(name: str, value: Any) -> None:
     X, y = noisy_line()
     changed = []
     for loss in REGRESSION:
-        base = BLFRegressor(4, loss=loss)
+        base = BLFRegressor(4, loss=loss, newton_steps=1, newton_damping=0.1)
         other = clone(base).set_params(**{name: value})
         changed.append(not np.allclose(base.fit(X, y).predict(X), other.fit(X, y).predict(X)))
     assert any(changed)
+
+
+def test_default_huber_models_are_refitted_to_convergence() -> None:
+    """With every factor the model is the optimum of the full linear model, not a damped step."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 5))
+    y = X[:, 0] + 0.1 * rng.normal(size=60)
+    model = BLFRegressor(20, loss="huber").fit(X, y)
+    assert (model.n_components_, model.stop_reason_) == (5, "optimal")
+    scaled = model.transform(X, scaled=True)
+    np.testing.assert_allclose(scaled.sum(axis=1) + model.factor_intercept_, model.predict(X))
 
 
 def test_precomputed_values_are_the_kernel() -> None:

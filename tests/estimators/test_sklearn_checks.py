@@ -7,11 +7,13 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from cgboost import (
     RBF,
+    AdditiveRegressor,
     BLFClassifier,
     BLFRegressor,
     CGBoostClassifier,
     CGBoostOutlierDetector,
     CGBoostRegressor,
+    LinearTreeRegressor,
     Precomputed,
 )
 
@@ -38,11 +40,12 @@ FACTORS = [
     BLFRegressor(loss="huber", kernel=RBF(0.5)),
     BLFRegressor(kernel=Precomputed()),
 ]
+ADDITIVE = [AdditiveRegressor(), AdditiveRegressor("backfitting"), LinearTreeRegressor()]
 
 
 @pytest.mark.filterwarnings("ignore::cgboost.exceptions.KernelScaleWarning")
 @parametrize_with_checks(
-    ESTIMATORS + FACTORS,
+    ESTIMATORS + FACTORS + ADDITIVE,
     expected_failed_checks=lambda model: EXPECTED_FAILURES if model in ESTIMATORS else {},
 )
 def test_scikit_learn_check(estimator, check):

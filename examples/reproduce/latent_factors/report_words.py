@@ -51,7 +51,15 @@ orthonormal: True
 * `BLFRegressor` has squared, absolute, quantile, Huber and ε-insensitive loss; `BLFClassifier` has
   log loss, exponential loss and squared error.
 * `transform` gives the factors of new rows, for pictures or another model; `scaled=True` multiplies
-  each by its coefficient, so that they add up to the model.
+  each by its coefficient, so that they add up to the model less `factor_intercept_`.
+* Classes: `BLFClassifier(5)`; its early stopping (`early_stopping=True`, or with an `eval_set`)
+  watches the share of wrong labels, and `n_components` is then the most factors it may take.
+  Probabilities suit log loss and exponential loss.
+* Kernels: `BLFRegressor(10, kernel=RBF(0.1))`; with `kernel=Precomputed()`, X is the matrix of
+  kernel values, (n_train, n_train) in `fit` and (n_new, n_train) in `predict`. Without a kernel X
+  may be sparse.
+* `delta` is where Huber's loss becomes linear, `alpha` the quantile, `epsilon` half the width of
+  the tube; all in the units of y.
 * `coef_` are the coefficients of the features (`dual_coef_` those of a kernel); `vip_` says how
   much each feature matters.
 * `cgboost.factor_pictures` has the pictures: `plot_factors`, `plot_components`, `plot_objectives`.

@@ -1,0 +1,103 @@
+"""A stage is the one-pass additive model: trees of all inputs, then a stepwise regression."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from cgboost.additive.builder import StageBuilder
+from cgboost.additive.intervals import intervals_of
+from cgboost.additive.passes import Passes
+from cgboost.additive.rows import TableRows
+from cgboost.additive.stage import Outputs, Stage
+
+RNG = np.random.default_rng(0)
+N_ROWS = 3000
+X = RNG.uniform(-1, 1, size=(N_ROWS, 3))
+HELD = np.arange(N_ROWS) % 3 == 0
+SUM = np.abs(X[:, 0]) + 2 * X[:, 1]
+PRODUCT = X[:, 0] * X[:, 1]
+
+
+def builder(**choices: bool) -> StageBuilder:
+    """Over three features, of which the last is noise."""
+    groups = [intervals_of(X[:, j], np.ones(N_ROWS), 20) for j in range(3)]
+    passes = Passes(TableRows(X), np.ones(N_ROWS), HELD, 1)
+    return StageBuilder(passes, groups, np.arange(N_ROWS), 20, **choices)
+
+
+def inputs(stage: Stage) -> list[int]:
+    """Numbers of the inputs that a stage uses."""
+    return [term.feature for _, term in stage.terms]
+
+
+def test_an_additive_function_takes_one_stage() -> None:
+    """Features that matter have a term with a weight near 1, noise has none."""
+    maker = builder()
+    stage = maker.stage(SUM, Outputs([]))
+    assert inputs(stage) == [0, 1]
+    np.testing.assert_allclose([weight for weight, _ in stage.terms], [1, 1], atol=0.1)
+    values = maker.values(stage, Outputs([]))
+    assert np.mean((values - SUM) ** 2) < 5e-3 * SUM.var()
+    np.testing.assert_array_equal(values, stage(X, np.zeros((N_ROWS, 0))))
+
+
+def test_the_combination_is_least_squares_on_the_terms() -> None:
+    """On the training rows: residuals are orthogonal to every term and to 1."""
+    maker = builder()
+    stage = maker.stage(SUM + PRODUCT, Outputs([]))
+    columns = [term(X[:, term.feature], np.zeros((N_ROWS, 0))) for _, term in stage.terms]
+    left = (SUM + PRODUCT - maker.values(stage, Outputs([])))[~HELD]
+    for column in (*columns, np.ones(N_ROWS)):
+        assert abs(left @ column[~HELD]) < 1e-9 * N_ROWS
+
+
+@pytest.mark.parametrize(("feed_forward", "regressors"), [(0, 0), (1, 0), (0, 1), (1, 1)])
+def test_earlier_outputs_are_used_as_they_may_be(feed_forward: int, regressors: int) -> None:
+    """As inputs of their own, in leaves, both, or not at all."""
+    maker = builder(feed_forward=bool(feed_forward), regressors=bool(regressors))
+    outputs = Outputs([X[:, 0] + X[:, 1]])
+    stage = maker.stage(PRODUCT + outputs.values[0] ** 2, outputs)
+    assert (3 in inputs(stage)) == bool(feed_forward)
+    used = [term.coef.any() for _, term in stage.terms if term.feature < 3]
+    assert any(used) == bool(regressors)
+    assert all(term.coef.shape[1] == regressors for _, term in stage.terms)
+
+
+def test_a_link_takes_systematic_errors_off_the_sum() -> None:
+    """Without one, a function of the sum stays what it was: the product of [P] Figure 2."""
+    surface = X[:, 0] + X[:, 1] + 3 * PRODUCT
+    errors = []
+    for link in (False, True):
+        maker = builder(feed_forward=False, regressors=False, link=link)
+        stage = maker.stage(surface, Outputs([]))
+        assert (stage.link is not None) == link
+        errors.append(np.mean((surface - maker.values(stage, Outputs([])))[HELD] ** 2))
+    assert errors[1] < 0.6 * errors[0]
+
+
+def test_noise_makes_no_terms_as_a_rule() -> None:
+    """A holdout part and a price for every coefficient."""
+    maker = builder()
+    stages = [maker.stage(RNG.normal(size=N_ROWS), Outputs([])) for _ in range(20)]
+    assert sum(bool(stage.terms) for stage in stages) <= 5
+
+
+def test_a_response_of_zero_makes_no_terms() -> None:
+    """Nor does any other constant."""
+    for level in (0.0, 0.1):
+        stage = builder(link=True).stage(np.full(N_ROWS, level), Outputs([]))
+        assert not stage.terms
+        np.testing.assert_allclose(stage.intercept, level)
+
+
+def test_intervals_of_outputs_count_weights() -> None:
+    """A row of weight 3 is three rows."""
+    values, weights = RNG.normal(size=N_ROWS), RNG.integers(1, 4, size=N_ROWS).astype(float)
+    passes = Passes(TableRows(X), weights, HELD, 1)
+    groups = [intervals_of(X[:, 0], weights, 20)] * 3
+    maker = StageBuilder(passes, groups, np.arange(N_ROWS), 20)
+    maker.stage(PRODUCT, Outputs([values]))
+    (found,) = maker._output_groups
+    wanted = intervals_of(np.repeat(values, weights.astype(int)), np.ones(int(weights.sum())), 20)
+    np.testing.assert_array_equal(found.edges, wanted.edges)

@@ -1,0 +1,99 @@
+"""A stage is the sum of its terms; stages are evaluated one after another."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from cgboost.additive.intervals import Categories, Intervals
+from cgboost.additive.stage import Outputs, Stage, StageOutput, Stages
+from cgboost.additive.transformation import Transformation
+
+
+def line(feature: int, slope: float, *, coef: list[float] | None = None) -> Transformation:
+    """x times a slope, plus earlier outputs times coefficients."""
+    groups = Intervals(np.zeros(0), -10.0, 10.0)
+    zeros = np.zeros(2)
+    own = np.array([[0.0] * len(coef or [])] * 2)
+    own[0] = coef or []
+    return Transformation(
+        feature, groups, np.array([0, 1]), zeros, np.array([slope, 0.0]), own
+    )
+
+
+SQUARE = Transformation(  # of a sum: two leaves
+    0,
+    Intervals(np.array([0.0]), -10.0, 10.0),
+    np.array([0, 1, 2]),
+    np.zeros(3),
+    np.array([-1.0, 1.0, 0.0]),
+    np.zeros((3, 0)),
+)
+X = np.random.default_rng(0).uniform(-2, 2, size=(30, 2))
+
+
+def chain() -> Stages:
+    """Three stages; the second uses the first, the third both and a link."""
+    return Stages(
+        [
+            Stage(1.0, [(2.0, line(0, 1.0))]),
+            Stage(0.0, [(1.0, line(1, 3.0, coef=[0.5])), (-1.0, line(2, 1.0, coef=[0.0]))]),
+            Stage(-1.0, [(1.0, line(3, 1.0, coef=[0.0, 0.0]))], link=SQUARE),
+        ]
+    )
+
+
+def test_stages_are_the_formula() -> None:
+    """Weights, intercepts, regressors in the leaves, earlier outputs as inputs, and the link."""
+    first = 1 + 2 * X[:, 0]
+    second = 3 * X[:, 1] + 0.5 * first - first
+    third = np.abs(-1 + second)
+    wanted = np.column_stack([first, second, third])
+    np.testing.assert_allclose(chain().all_outputs(X, 3), wanted)
+    np.testing.assert_allclose(chain().all_outputs(X.astype(np.float32), 3), wanted, rtol=1e-5)
+
+
+def test_hypotheses_are_outputs(monkeypatch) -> None:
+    """In any order, and as a weighted sum in blocks of rows."""
+    stages = chain()
+    wanted = stages.all_outputs(X, 3)
+    hypotheses = [StageOutput(stages, k) for k in (2, 0)]
+    np.testing.assert_array_equal(stages.outputs(X, hypotheses), wanted[:, [2, 0]])
+    monkeypatch.setattr("cgboost.additive.stage.PREDICTION_BLOCK", 100)
+    found = Stages.weighted_sum(X, [(stages, hypotheses, np.array([2.0, -1.0]))])
+    np.testing.assert_allclose(found, 2 * wanted[:, 2] - wanted[:, 0])
+
+
+def test_importances_go_through_earlier_stages_to_the_features() -> None:
+    """By the absolute weights of the terms."""
+    stages = chain()
+    np.testing.assert_allclose(StageOutput(stages, 0).importances(2), [1, 0])
+    np.testing.assert_allclose(StageOutput(stages, 1).importances(2), [0.5, 0.5])
+    np.testing.assert_allclose(StageOutput(stages, 2).importances(2), [0.5, 0.5])
+    stages.stages.append(Stage(1.0, []))
+    np.testing.assert_array_equal(StageOutput(stages, 3).importances(2), [0, 0])
+
+
+def test_missing_values_have_a_leaf() -> None:
+    """Of numbers and of categories; what is unknown is missing."""
+    number = Transformation(
+        0,
+        Intervals(np.array([0.0]), -1.0, 1.0),
+        np.array([0, 1, 2]),
+        np.array([1.0, 2.0, 9.0]),
+        np.array([0.0, 1.0, 0.0]),
+        np.zeros((3, 0)),
+    )
+    none = np.zeros((4, 0))
+    np.testing.assert_array_equal(number(np.array([-5, 0.0, 5, np.nan]), none), [1, 2, 3, 9])
+    category = Transformation(
+        0, Categories(2), np.array([0, 0, 1]), np.array([4.0, 7.0]), np.zeros(2), np.zeros((2, 0))
+    )
+    np.testing.assert_array_equal(category(np.array([0, 1, 2, np.nan]), none), [4, 4, 7, 7])
+
+
+def test_outputs_are_cut_by_rows() -> None:
+    """Side by side; none at all have no columns."""
+    outputs = Outputs([np.arange(5.0), np.arange(5.0) ** 2])
+    np.testing.assert_array_equal(outputs.on(slice(1, 3)), [[1, 1], [2, 4]])
+    assert Outputs([]).on(slice(1, 3)).shape == (2, 0)
+    assert len(outputs) == 2
