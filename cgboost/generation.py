@@ -247,13 +247,13 @@ class ColumnGeneration:
         return self.limits.reached(turn)
 
     def _round_to_return(self, trace: Trace) -> int:
-        """What a callback names, else the last round of lowest objective.
+        """What a callback names, if that round was completed; else that of lowest objective.
 
         The objective falls from round to round, unless the solver's answers are inexact. A master
         whose steps may go up says so (``descends = False``); its model is the last round.
         """
         chosen = [getattr(callback, "best_round", None) for callback in self.callbacks]
-        named = [number for number in chosen if number is not None]
+        named = [number for number in chosen if number is not None and number < len(trace.rows)]
         if named:
             return int(named[0])
         if not getattr(self.master, "descends", True):

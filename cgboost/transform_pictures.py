@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from cgboost import drawing
 from cgboost.additive.intervals import Intervals
-from cgboost.additive.stage import Stage
+from cgboost.additive.stage import Stage, Stages
 from cgboost.additive.transformation import Transformation
 
 if TYPE_CHECKING:
@@ -90,10 +90,10 @@ def segments(function: Transformation, regressor: int | None = None) -> tuple[Ve
     ends = np.append(starts[1:], len(leaf))
     x = np.column_stack([bounds[starts], bounds[ends]])
     own = leaf[starts][:, None]
-    slope = function.slope
+    values = function.intercept[own] + function.slope[own] * groups.regressor(x)
     if regressor is not None and function.coef.shape[1] > regressor:
-        slope = slope + function.coef[:, regressor]
-    return function.intercept[own] + slope[own] * x, x
+        values = values + function.coef[own, regressor] * x
+    return values, x
 
 
 def plot_transformations(
@@ -136,12 +136,12 @@ def plot_transformations(
     ValueError
         If there is no such stage, or the number of axes is not that of the functions.
     """
-    stages = model.stages_(output)
+    stages = model._stages_of(output)
     if not -len(stages) <= stage < len(stages):
         raise ValueError(f"stage must be one of the {len(stages)} of the model, got {stage!r}")
     number = stage % len(stages)
     rows = None if X is None else _thinned(model._rows(X))
-    earlier = None if rows is None else _outputs(stages, rows, number)
+    earlier = None if rows is None else Stages(stages).all_outputs(rows, number)
     panels = _panels(model, stages[number], rows, earlier)
     widest = sorted(range(len(panels)), key=lambda k: -panels[k].range())[:top]
     panels = [panels[k] for k in sorted(widest)]
@@ -226,11 +226,3 @@ def _grid(axes: Iterable[Axes] | None, count: int) -> tuple[Figure, list[Axes]]:
 
 def _thinned(rows: Vector) -> Vector:
     return rows[:: max(1, -(-len(rows) // MOST_POINTS))]
-
-
-def _outputs(stages: list[Stage], rows: Vector, count: int) -> Vector:
-    """Outputs of the stages before one."""
-    values = np.empty((len(rows), count))
-    for k, stage in enumerate(stages[:count]):
-        values[:, k] = stage(rows, values[:, :k])
-    return values

@@ -37,9 +37,11 @@ def titles(figure: Figure) -> list[str]:
     return [axis.get_title(loc="left") for axis in figure.axes]
 
 
-def test_segments_are_the_function() -> None:
+@pytest.mark.parametrize("offset", [0.0, 1000.0])
+def test_segments_are_the_function(offset: float) -> None:
     """Between the ends of every piece the function is the straight line, and none is left out."""
     X, y = product()
+    X += offset
     model = TransformRegressor(n_estimators=2).fit(X, y)
     function = model.transformation(0, 1)
     values, x = segments(function)
@@ -69,7 +71,7 @@ def test_a_panel_for_every_function_of_a_stage() -> None:
     """The line is the function times its weight; outputs of earlier stages are inputs too."""
     X, y = product()
     model = TransformRegressor(n_estimators=3).fit(X, y)
-    for number, stage in enumerate(model.stages_()):
+    for number, stage in enumerate(model.stages_):
         figure = plot_transformations(model, number)
         assert len(figure.axes) == len(stage.terms)
         for axis, (weight, term) in zip(figure.axes, stage.terms, strict=True):
@@ -88,8 +90,8 @@ def test_rows_stand_where_the_stage_puts_them() -> None:
     X, y = product(400)
     model = TransformRegressor(n_estimators=2).fit(X, y)
     figure = plot_transformations(model, 1, X)
-    total = model.stages_()[1].intercept + sum(axis.lines[0].get_ydata() for axis in figure.axes)
-    first, second = model.stages_()
+    total = model.stages_[1].intercept + sum(axis.lines[0].get_ydata() for axis in figure.axes)
+    first, second = model.stages_
     np.testing.assert_allclose(total, second(X, first(X, np.zeros((400, 0)))[:, None]))
 
 
@@ -101,7 +103,7 @@ def test_categories_are_bars_and_missing_values_a_level() -> None:
     assert titles(age.figure) == ["age", "town"]
     names = [text.get_text() for text in town.get_yticklabels()]
     assert [name for name in names if name != "missing"] == ["away", "here", "there"]
-    [(weight, term)] = [(w, t) for w, t in model.stages_()[0].terms if t.feature == 1]
+    [(weight, term)] = [(w, t) for w, t in model.stages_[0].terms if t.feature == 1]
     widths = sorted(patch.get_width() for patch in town.patches)
     np.testing.assert_allclose(widths, np.sort(weight * term.intercept[term.leaf]))
     [text] = age.get_legend().get_texts()
@@ -115,7 +117,7 @@ def test_a_link_is_a_panel_of_its_own() -> None:
     figure = plot_transformations(model, 0, X)
     assert titles(figure) == ["x0", "x1", "link of the sum"]
     points = figure.axes[-1].lines[0].get_ydata()
-    np.testing.assert_allclose(points, model.stages_()[0](X, np.zeros((2000, 0))))
+    np.testing.assert_allclose(points, model.stages_[0](X, np.zeros((2000, 0))))
 
 
 def test_each_class_has_its_stages() -> None:

@@ -7,6 +7,9 @@
     intervals.py, transformation.py      one feature: groups of values, merged into a tree
     stage.py, builder.py, passes.py      an additive model: two passes over the rows
     holdout.py                           how many stages to keep
+    graph.py, sql.py, sql_case.py, sql_text.py   stages as a graph, as SQL
+    smoothers.py                         other smoothers than trees
+    model_tree.py, model_tree_growth.py, splits.py   multivariate model trees
 
 The stages are columns of the common loop (:mod:`cgboost.pricing.additive`).
 """

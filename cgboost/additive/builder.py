@@ -7,6 +7,7 @@ Theorem*, SDM 2006, Table 3, from two passes over the rows; with a link (Table 4
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,6 +52,8 @@ class StageBuilder:
 
     def __post_init__(self) -> None:
         self._output_groups: list[Groups] = []
+        for groups in self.groups:
+            self.passes.keep(groups)
 
     def stage(self, response: Vector, outputs: Outputs) -> Stage:
         """The additive model of a response.
@@ -65,6 +68,7 @@ class StageBuilder:
         n_features, n_stages = len(self.groups), len(outputs)
         for k in range(len(self._output_groups), n_stages):
             self._output_groups.append(self._intervals(outputs.values[k]))
+            self.passes.keep(self._output_groups[k])
         inputs = dict(enumerate(self.groups))
         if self.feed_forward:
             inputs |= {n_features + k: g for k, g in enumerate(self._output_groups)}
@@ -95,7 +99,7 @@ class StageBuilder:
                     if term.feature < n_features
                     else own[:, term.feature - n_features]
                 )
-                columns[:, j] = term(x, beside)
+                columns[:, j] = self.passes.values_of(term, x, beside, block.rows)
             return columns
 
         parts = self.passes.of_values(values, response)
@@ -121,7 +125,12 @@ class StageBuilder:
 
     def values(self, stage: Stage, outputs: Outputs) -> Vector:
         """What a stage is on all rows."""
-        return self.passes.values(lambda block: stage(block.X, outputs.on(block.rows)))
+
+        def make(block: Block) -> Vector:
+            evaluate = partial(self.passes.values_of, rows=block.rows)
+            return stage(block.X, outputs.on(block.rows), evaluate)
+
+        return self.passes.values(make)
 
     def _intervals(self, values: Vector) -> Groups:
         weights = self.passes.weights[self.sample]

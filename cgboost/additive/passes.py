@@ -14,14 +14,18 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from cgboost.additive.intervals import Groups
+from cgboost.additive.intervals import Groups, Values
 from cgboost.additive.moments import Moments, SharedProducts
 from cgboost.additive.rows import Block, SourceRows, TableRows
 from cgboost.additive.stage import Outputs
+from cgboost.additive.transformation import Transformation
 
 Vector = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 T = TypeVar("T")
+
+MOST_KEPT = 256
+"""With more groups than a byte can tell apart, they are looked up again in every pass."""
 
 AHEAD = 2
 """Blocks that wait for each thread."""
@@ -72,6 +76,29 @@ class Passes:
         level = min(1.0, float(weights.sum()) / counting) if counting else 1.0
         self.weights = weights if level == 1.0 else weights / level
         self.rows, self.held, self.n_jobs = rows, held, n_jobs
+        self._kept: dict[Groups, NDArray[np.uint8]] = {}
+        self._known: dict[Groups, set[int]] = {}
+
+    def keep(self, groups: Groups) -> None:
+        """Keep the group of every row once it is found: a byte a row."""
+        if groups.n_groups <= MOST_KEPT:
+            self._kept[groups] = np.empty(self.rows.n_rows, dtype=np.uint8)
+            self._known[groups] = set()
+
+    def codes(self, groups: Groups, x: Values, rows: slice) -> NDArray[Any]:
+        """The groups of an input on the rows of a block."""
+        if groups not in self._kept:
+            return groups.codes(x)
+        if rows.start not in self._known[groups]:
+            self._kept[groups][rows] = groups.codes(x)
+            self._known[groups].add(rows.start)
+        return self._kept[groups][rows]
+
+    def values_of(self, term: Transformation, x: Values, regressors: Vector, rows: slice) -> Vector:
+        """A transformation on the rows of a block."""
+        if not isinstance(term, Transformation):  # a smoother, which has no groups
+            return term(x, regressors)
+        return term.on(self.codes(term.groups, x, rows), x, regressors)
 
     def by_group(
         self, inputs: dict[int, Groups], outputs: Outputs, regressors: Outputs, response: Vector
@@ -97,7 +124,7 @@ class Passes:
             for number, groups in inputs.items():
                 own = number < n_features
                 x = block.X[:, number] if own else outputs.values[number - n_features][rows]
-                codes = groups.codes(x) + groups.n_groups * held
+                codes = self.codes(groups, x, rows) + np.int32(groups.n_groups) * held
                 centres = np.tile(groups.regressor(groups.centres), 2)
                 found.append(
                     Parts.of(

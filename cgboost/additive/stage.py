@@ -7,7 +7,7 @@ Inputs are the features and, where the method feeds them forward, the outputs of
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,6 +19,9 @@ from cgboost.columns import PREDICTION_BLOCK, Term
 
 Vector = NDArray[np.float64]
 Matrix = NDArray[np.floating[Any]]
+
+
+Evaluate = Callable[[Transformation, Matrix, Vector], Vector]
 
 
 class Outputs:
@@ -58,14 +61,18 @@ class Stage:
     terms: list[tuple[float, Transformation]]
     link: Transformation | None = None
 
-    def __call__(self, X: Matrix, outputs: Vector) -> Vector:
-        """The output for features X, (n_rows, n_features), and earlier outputs, (n_rows, i − 1)."""
+    def __call__(self, X: Matrix, outputs: Vector, evaluate: Evaluate | None = None) -> Vector:
+        """The output for features X, (n_rows, n_features), and earlier outputs, (n_rows, i − 1).
+
+        ``evaluate(term, x, outputs)`` may know a quicker way to ``term(x, outputs)``.
+        """
         total = np.full(len(X), self.intercept)
         n_features = X.shape[1]
         for weight, term in self.terms:
             own = term.feature < n_features
             x = X[:, term.feature] if own else outputs[:, term.feature - n_features]
-            total += weight * term(x, outputs)
+            values = term(x, outputs) if evaluate is None else evaluate(term, x, outputs)
+            total += weight * values
         return total if self.link is None else self.link(total, outputs)
 
 

@@ -23,6 +23,9 @@ Indices = NDArray[np.intp]
 RIDGE = 1e-6
 """Of the regressions that decide which leaves are merged, relative to the scatter."""
 
+ROUNDING = 1e-13
+"""Squared errors below this, relative to that of the constant, are rounding errors."""
+
 CHANCE = 4.0
 """Variances of the response that a coefficient may lower the holdout error by through chance."""
 
@@ -59,7 +62,11 @@ class Transformation:
 
     def __call__(self, x: Values, regressors: Vector) -> Vector:
         """Values for the feature x, shape (n_rows,), and regressors, (n_rows, n_regressors)."""
-        leaf = self.leaf[self.groups.codes(x)]
+        return self.on(self.groups.codes(x), x, regressors)
+
+    def on(self, codes: NDArray[np.integer], x: Values, regressors: Vector) -> Vector:
+        """The same where the groups of the values are known."""
+        leaf = self.leaf[codes]
         values = self.intercept[leaf]
         if self.slope.any():
             values = values + self.slope[leaf] * self.groups.regressor(x)
@@ -153,7 +160,7 @@ class _Merging:
     """
 
     def __init__(self, elements: _Elements, squares: Vector, *, fixed: int) -> None:
-        size, self._squares = len(elements.training), squares
+        size, self.elements, self._squares = len(elements.training), elements, squares
         self.mergers: list[tuple[int, int]] = []
         self._size, self._movable = size, size - fixed
         self._training = [elements.training]
@@ -172,7 +179,8 @@ class _Merging:
         pairs = nodes[:-1].merged(nodes[1:])
         joint = list(self._errors(pairs))
         together = [pairs[[k]] for k in range(count - 1)]
-        scale = BETTER * float(self._errors(nodes.together())[0])
+        whole = nodes.together()
+        scale = BETTER * float(self._errors(whole)[0]) + ROUNDING * float(whole.scatter[0, -1, -1])
         costs = np.array(
             [joint[k] - errors[k] - errors[k + 1] for k in range(count - 1)], dtype=np.float64
         )
@@ -237,6 +245,7 @@ class _Merging:
 
 def _best_size(merging: _Merging, models: Regressions) -> int:
     """How many mergers leave the least holdout error; of equals the most."""
-    errors = merging.sizes_and_errors(models.holdout)
-    least = float(errors.min())
-    return int(np.flatnonzero(errors <= least + BETTER * max(float(errors[-1]), least))[-1])
+    errors = np.maximum(merging.sizes_and_errors(models.holdout), 0.0)
+    whole = float(merging.elements.holdout.together().scatter[0, -1, -1])
+    equal = BETTER * float(errors[-1]) + ROUNDING * whole
+    return int(np.flatnonzero(errors <= errors.min() + equal)[-1])

@@ -31,7 +31,7 @@ from cgboost.estimators.parameters import check_choice, check_count
 from cgboost.estimators.regression import Regression
 from cgboost.estimators.rows import Held, Rows, Vector
 from cgboost.estimators.tasks import Task
-from cgboost.estimators.transform import BaseTransform
+from cgboost.estimators.transform_base import BaseTransform
 from cgboost.exceptions import warn_caller
 from cgboost.history import StopReason
 from cgboost.losses.differentiable import DifferentiableLoss

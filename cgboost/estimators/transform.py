@@ -1,250 +1,26 @@
-"""Transform regression, and the methods that lead up to it, for numbers and for two classes.
+"""Transform regression, and the methods that lead up to it, for numbers and for classes.
 
 [P] is Pednault, *Transform Regression and the Kolmogorov Superposition Theorem*, SDM 2006.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple, Self
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from cgboost.additive.builder import StageBuilder
-from cgboost.additive.holdout import HoldoutLoss, SmallGain
-from cgboost.additive.passes import Passes
-from cgboost.additive.preparation import Prepared, prepared, read_source
-from cgboost.additive.rows import SourceRows, TableRows
-from cgboost.additive.schema import LARGEST, Schema, SchemaMaker
 from cgboost.estimators.any_boost import probabilities
 from cgboost.estimators.classification import Classification
-from cgboost.estimators.fitted import FittedRun, Table
-from cgboost.estimators.parameters import check_choice, check_count, check_number
 from cgboost.estimators.regression import Regression
-from cgboost.estimators.rows import Held, Rows, Vector
-from cgboost.estimators.stagewise import BaseStagewise
-from cgboost.estimators.tables import is_table, response_of, table_of
-from cgboost.estimators.tasks import Task
-from cgboost.estimators.transform_inspection import StageInspection, stages_of
+from cgboost.estimators.rows import Vector
+from cgboost.estimators.transform_base import BaseTransform
+from cgboost.estimators.transform_inspection import StageInspection
 from cgboost.losses.differentiable import DifferentiableLoss
 from cgboost.losses.margin import LogLoss
 from cgboost.losses.residual import SquaredError
-from cgboost.masters.corrective import CorrectiveMaster
-from cgboost.masters.stagewise import StagewiseMaster
-from cgboost.monitoring import EarlyStopping
-from cgboost.pricing.additive import StagePricer
-
-
-class Variant(NamedTuple):
-    """What a stage may use, and how stages are combined."""
-
-    feed_forward: bool = False
-    regressors: bool = False
-    link: bool = False
-    orthogonal: bool = False
-
-
-VARIANTS = {
-    "gradient": Variant(),
-    "initial": Variant(link=True),
-    "orthogonal": Variant(link=True, orthogonal=True),
-    "feed_forward": Variant(link=True, feed_forward=True),
-    "orthogonal_feed_forward": Variant(link=True, feed_forward=True, orthogonal=True),
-    "transform": Variant(feed_forward=True, regressors=True),
-}
-"""[P]: Table 1 with Table 3 as its base learner, Tables 4, 5, 6, 7 and 8."""
-
-
-@dataclass(eq=False, repr=False)
-class BaseTransform(BaseStagewise):
-    """One additive model of the pseudo-response a stage."""
-
-    n_estimators: int = field(default=10, kw_only=True)
-    variant: Literal[
-        "transform",
-        "gradient",
-        "initial",
-        "orthogonal",
-        "feed_forward",
-        "orthogonal_feed_forward",
-    ] = field(default="transform", kw_only=True)
-    max_bins: int = field(default=64, kw_only=True)
-    tol: float = field(default=1e-4, kw_only=True)
-    categorical_features: Any = field(default="from_dtype", kw_only=True)
-    n_jobs: int = field(default=1, kw_only=True)
-
-    def fit(
-        self,
-        X: Any,
-        y: Any = None,
-        sample_weight: ArrayLike | None = None,
-        eval_set: Any = None,
-    ) -> Self:
-        """Fit the model. A fit that fails leaves the estimator as it was before.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_rows, n_features), or a source of blocks
-            Numbers, with nan where missing; in a data frame also categories. A source is anything
-            that can be iterated over again and again and yields (X, y) or (X, y, weights), the same
-            rows in the same order each time.
-        y : array-like of shape (n_rows,), or None with a source
-        sample_weight : array-like of shape (n_rows,) or None
-            Multiplies the loss row by row; a row of weight 2 counts as two rows. Weights with a
-            mean below 1 count as if their mean were 1. Not with a source.
-        eval_set : (X, y) or None
-            Rows that are scored after every stage, beside those that the fit holds out itself.
-
-        Returns
-        -------
-        self
-
-        Raises
-        ------
-        ValueError
-            For bad parameters or data, naming the argument and its value.
-
-        Warns
-        -----
-        ConvergenceWarning
-            If Ctrl-C or the time limit ended the fit.
-        """
-        return super().fit(X, y, sample_weight, eval_set)
-
-    # ------------------------------------------------------------------ checks
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_choice("variant", self.variant, VARIANTS)
-        check_count("max_bins", self.max_bins)
-        check_number("tol", self.tol, at_least=0)
-        check_count("n_jobs", self.n_jobs)
-        if self.max_bins < 2:
-            raise ValueError(f"max_bins must be at least 2, got {self.max_bins!r}")
-
-    def _prepare(
-        self, X: Any, y: Any, sample_weight: ArrayLike | None, eval_set: Any
-    ) -> tuple[Rows, Held | None]:
-        self._check_parameters()
-        if is_table(X) or y is not None:
-            if y is None:
-                raise ValueError(
-                    f"{type(self).__name__} requires y to be passed, but the target y is None"
-                )
-            X, y = table_of(self, X, y, reset=True)
-            maker = SchemaMaker(self.categorical_features)
-            maker.see(X)
-            self._schema = maker.schema()
-            rows = Rows.of(self._schema.encode(X), self._learn(y), sample_weight)
-            return rows.counting(), self._monitored_rows(eval_set)
-        if sample_weight is not None:
-            raise ValueError("weights of a source belong into its blocks: (X, y, weights)")
-        summary = read_source(X, self.categorical_features)
-        self._schema = summary.schema
-        self._remember(summary.schema)
-        source: Any = SourceRows(X, summary.schema, summary.y)
-        target = self._learn(response_of(self, summary.y))
-        rows = Rows(source, target, summary.weights, np.arange(len(target)))
-        return rows, self._monitored_rows(eval_set)
-
-    def _monitored_rows(self, eval_set: Any) -> Held | None:
-        if eval_set is None:
-            return None
-        if not isinstance(eval_set, (tuple, list)) or len(eval_set) != 2:
-            raise ValueError(f"eval_set must be a pair (X, y), got a {type(eval_set).__name__}")
-        X, y = table_of(self, *eval_set, reset=False)
-        return self._schema.encode(X), self._encode(y)
-
-    def _remember(self, schema: Schema) -> None:
-        """What scikit-learn keeps of a table."""
-        self.n_features_in_ = schema.n_features
-        if schema.names is not None:
-            self.feature_names_in_ = np.array(schema.names, dtype=object)
-
-    def __sklearn_tags__(self) -> Any:
-        """Missing values are a group of their own."""
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        return tags
-
-    # ------------------------------------------------------------------ the run
-
-    def _pool(self, rows: Rows) -> Prepared:
-        if len(rows.weights) < 2:
-            raise ValueError(f"at least 2 rows are needed, got n_samples={len(rows.weights)}")
-        largest = float(np.abs(rows.y).max())
-        if largest > LARGEST:
-            raise ValueError(f"y must be at most {LARGEST:g} in size, it has {largest:g}")
-        seed = 0 if self.random_state is None else self.random_state
-        if not isinstance(seed, (int, np.integer)):
-            seed = int(seed.randint(2**31))
-        table = rows.X if isinstance(rows.X, SourceRows) else TableRows(rows.X)
-        share = self.validation_fraction if self.early_stopping else 0.0
-        return prepared(
-            table,
-            self._schema,
-            np.asarray(rows.y, dtype=np.float64),
-            rows.weights,
-            max_bins=self.max_bins,
-            share=share,
-            seed=int(seed),
-        )
-
-    def _loss(self, target: Vector, weights: Vector) -> DifferentiableLoss:
-        raise NotImplementedError
-
-    def _tasks(self, pool: Prepared, rows: Rows) -> Iterator[Task]:
-        held, variant = pool.held, VARIANTS[self.variant]
-        for target in self._targets(rows.y):
-            builder = StageBuilder(
-                Passes(pool.rows, rows.weights, held, self.n_jobs),
-                pool.groups,
-                pool.sample,
-                self.max_bins,
-                feed_forward=variant.feed_forward,
-                regressors=variant.regressors,
-                link=variant.link,
-            )
-            training = self._loss(target, np.where(held, 0.0, rows.weights))
-            pricer = StagePricer(builder, self._loss(target, np.ones(len(target))))
-            outside = self._loss(target, np.where(held, rows.weights, 0.0))
-            callbacks: list[Any] = [HoldoutLoss(outside)]
-            if held.any():
-                callbacks.append(EarlyStopping("holdout_loss", patience=self.n_iter_no_change))
-            callbacks.append(SmallGain(self.tol))
-            if variant.orthogonal:
-                yield Task(CorrectiveMaster(training, offset="free"), pricer, callbacks=callbacks)
-            else:
-                yield Task(StagewiseMaster(training, start="constant"), pricer, callbacks=callbacks)
-
-    def _callbacks(self, monitored: Any, label: str) -> list[Any]:
-        callbacks: list[Any] = list(super()._callbacks(None, label))
-        return callbacks if monitored is None else [self._monitor(monitored), *callbacks]
-
-    # ------------------------------------------------------------------ fitted attributes
-
-    def _described(self, hypotheses: Sequence[Any], strata: NDArray[np.str_], rows: Rows) -> Table:
-        return {"stage": np.array([h.number for h in hypotheses], dtype=np.intp)}
-
-    def _keep(self, runs: list[FittedRun], rows: Rows) -> None:
-        super()._keep(runs, rows)
-        for run in runs:  # stages that were found and not kept
-            del stages_of(run)[len(run.outputs[0].coef) :]
-        stages = [stages_of(run) for run in runs]
-        self.stages_ = stages[0] if len(runs) == 1 else stages
-
-    def _rows(self, X: Any) -> Any:
-        check_is_fitted(self)
-        X, _ = table_of(self, X, None, reset=False)
-        return self._schema.encode(X)
-
-    @property
-    def importances_(self) -> Vector:
-        """Share of the features in the training loss that the stages took off."""
-        return self.feature_importances_
 
 
 @dataclass(eq=False, repr=False)

@@ -43,6 +43,7 @@ class StageInspection:
         IndexError
             If there is no such stage or output.
         """
+        check_is_fitted(self)
         names = list(self._schema.names or ())
         if isinstance(feature, str) and feature not in names:
             raise KeyError(f"there is no feature {feature!r}; features are {names}")

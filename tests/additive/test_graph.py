@@ -15,7 +15,11 @@ def test_edges_are_what_the_stages_use() -> None:
     graph = stage_graph(chain().stages, [1.0, 0.5, 2.0], ["p", "q"])
     assert nx.is_directed_acyclic_graph(graph)
     assert dict(graph.nodes(data="kind")) == {
-        "p": "feature", "q": "feature", 0: "stage", 1: "stage", 2: "stage"
+        "p": "feature",
+        "q": "feature",
+        0: "stage",
+        1: "stage",
+        2: "stage",
     }
     assert [graph.nodes[k]["coefficient"] for k in range(3)] == [1.0, 0.5, 2.0]
     assert [graph.nodes[k]["intercept"] for k in range(3)] == [1.0, 0.0, -1.0]

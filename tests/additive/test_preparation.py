@@ -36,9 +36,7 @@ def test_blocks_in_any_order_give_the_same_preparation(monkeypatch: pytest.Monke
     maker = SchemaMaker()
     maker.see(X)
     schema = maker.schema()
-    whole = prepared(
-        TableRows(schema.encode(X)), schema, y, w, max_bins=8, share=0.3, seed=0
-    )
+    whole = prepared(TableRows(schema.encode(X)), schema, y, w, max_bins=8, share=0.3, seed=0)
     assert 500 <= len(whole.sample) <= 505
     assert (w[whole.sample] > 0).all()
     assert not whole.held[w == 0].any()

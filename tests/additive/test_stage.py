@@ -10,14 +10,12 @@ from cgboost.additive.transformation import Transformation
 
 
 def line(feature: int, slope: float, *, coef: list[float] | None = None) -> Transformation:
-    """x times a slope, plus earlier outputs times coefficients."""
+    """A slope times x, plus earlier outputs times coefficients."""
     groups = Intervals(np.zeros(0), -10.0, 10.0)
     zeros = np.zeros(2)
     own = np.array([[0.0] * len(coef or [])] * 2)
     own[0] = coef or []
-    return Transformation(
-        feature, groups, np.array([0, 1]), zeros, np.array([slope, 0.0]), own
-    )
+    return Transformation(feature, groups, np.array([0, 1]), zeros, np.array([slope, 0.0]), own)
 
 
 SQUARE = Transformation(  # of a sum: two leaves

@@ -232,6 +232,20 @@ def test_a_constant_target_is_a_constant(held: bool) -> None:
         assert not found.slope.any()
 
 
+@pytest.mark.parametrize("held", [True, False])
+def test_rounding_errors_make_no_leaves(held: bool) -> None:
+    """Of a response that leaves nothing over, in numbers with a slope and in categories."""
+    rng = np.random.default_rng(0)
+    rows = np.arange(600) % 3 == 0 if held else np.zeros(600, dtype=bool)
+    for _ in range(30):
+        x = rng.normal(size=600)
+        assert len(set(tree(x, 3 * x + 0.1, held=rows).leaf[:-1])) == 1
+        few = np.arange(600.0) % 8
+        level = np.repeat(0.1 + rng.permutation(4), 2)
+        found = tree(few, level[few.astype(int)], held=rows, groups=Categories(8))
+        assert len(set(found.leaf[:8])) == 4
+
+
 def test_without_holdout_rows_the_bayesian_criterion_decides() -> None:
     """A step is found, and noise is not fitted."""
     rng = np.random.default_rng(0)

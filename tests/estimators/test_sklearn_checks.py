@@ -15,6 +15,8 @@ from cgboost import (
     CGBoostRegressor,
     LinearTreeRegressor,
     Precomputed,
+    TransformClassifier,
+    TransformRegressor,
 )
 
 REASON = (
@@ -41,11 +43,16 @@ FACTORS = [
     BLFRegressor(kernel=Precomputed()),
 ]
 ADDITIVE = [AdditiveRegressor(), AdditiveRegressor("backfitting"), LinearTreeRegressor()]
+TRANSFORMS = [
+    TransformRegressor(),
+    TransformClassifier(),
+    TransformRegressor(variant="orthogonal_feed_forward", early_stopping=False),
+]
 
 
 @pytest.mark.filterwarnings("ignore::cgboost.exceptions.KernelScaleWarning")
 @parametrize_with_checks(
-    ESTIMATORS + FACTORS + ADDITIVE,
+    ESTIMATORS + FACTORS + ADDITIVE + TRANSFORMS,
     expected_failed_checks=lambda model: EXPECTED_FAILURES if model in ESTIMATORS else {},
 )
 def test_scikit_learn_check(estimator, check):

@@ -1,7 +1,9 @@
 """Adult and COIL 2000, with the test sets that they come with.
 
 Adult: 32561 and 16281 people of the 1994 census, whether they earn more than 50000 dollars a year.
-COIL 2000: 5822 and 4000 customers of an insurer, whether they have a caravan policy.
+COIL 2000: 5822 and 4000 customers of an insurer, whether they have a caravan policy. Its 85 numbers
+are counts and classes of size, but for the first and the fifth: types of customers, by their number
+in a list, and so categories.
 """
 
 from __future__ import annotations
@@ -34,6 +36,8 @@ ADULT_COLUMNS = (
     "native_country",
     "income",
 )
+
+COIL_TYPES = ("v1", "v5")
 
 
 @dataclass(frozen=True)
@@ -78,6 +82,10 @@ def _coil(folder: Path) -> Data:
     X_test = np.loadtxt(folder / "ticeval2000.txt")
     y_test = np.loadtxt(folder / "tictgts2000.txt")
     names = [f"v{number}" for number in range(1, train.shape[1])]
-    tables = (pd.DataFrame(X, columns=names) for X in (train[:, :-1], X_test))
-    X, X_test = tables
-    return Data("COIL", X, train[:, -1], X_test, y_test)
+    tables = []
+    for values in (train[:, :-1], X_test):
+        table = pd.DataFrame(values, columns=names)
+        for name in COIL_TYPES:
+            table[name] = "type " + table[name].astype(int).astype(str)
+        tables.append(table)
+    return Data("COIL", tables[0], train[:, -1], tables[1], y_test)

@@ -73,8 +73,9 @@ def stepwise_linear(data: Data, seed: int) -> Vector:
 
 
 def numbers(X: Any, X_test: Any) -> tuple[Vector, Vector]:
-    """Both tables with a column for each category."""
+    """Both tables with a column for each category; missing numbers are the mean."""
     both = pd.concat([X, X_test])
+    both = both.fillna(X.mean(numeric_only=True))
     text = [name for name in X.columns if not pd.api.types.is_numeric_dtype(X[name])]
     values = pd.get_dummies(both, columns=text, dummy_na=True).to_numpy(dtype=np.float64)
     return values[: len(X)], values[len(X) :]

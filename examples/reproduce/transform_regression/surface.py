@@ -56,7 +56,7 @@ def surface(step: float = 0.01, test_step: float = 0.1) -> Surface:
     count, every = round(2 / step), round(test_step / step)
     ticks = np.arange(count + 1)
     column, row = (ticks.ravel() for ticks in np.meshgrid(ticks, ticks))
-    X = np.column_stack([column, row]) * (2.0 / count) - 1.0
+    X = np.round(np.column_stack([column, row]) * step - 1.0, 10)
     z = X.sum(axis=1) + 5 * np.sin(np.pi * X[:, 0] / 2) * np.sin(np.pi * X[:, 1] / 2)
     test = (column % every == 0) & (row % every == 0)
     return Surface(X[~test], z[~test], X[test], z[test])
