@@ -80,8 +80,8 @@ class Passes:
         self._known: dict[Groups, set[int]] = {}
 
     def keep(self, groups: Groups) -> None:
-        """Keep the group of every row once it is found: a byte a row."""
-        if groups.n_groups <= MOST_KEPT:
+        """Keep the group of every row in memory once it is found: a byte a row."""
+        if groups.n_groups <= MOST_KEPT and isinstance(self.rows, TableRows):
             self._kept[groups] = np.empty(self.rows.n_rows, dtype=np.uint8)
             self._known[groups] = set()
 

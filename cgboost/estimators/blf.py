@@ -107,9 +107,9 @@ callable, default="squared_error"
     Notes
     -----
     A sample weight of 2 is a row that comes twice: weights count in the means, in the angles
-    between factors and in the loss. (The paper has them in the loss alone.) Where the linear program
-    of a piecewise linear loss has several optima, it may choose another one for the same problem
-    written with more rows.
+    between factors and in the loss. (The paper has them in the loss alone.) Where the linear
+    program of a piecewise linear loss has several optima, it may choose another one for the same
+    problem written with more rows.
 
     Examples
     --------

@@ -204,7 +204,7 @@ class BaseTransform(BaseStagewise):
                 link=variant.link,
             )
             training = self._loss(target, np.where(held, 0.0, rows.weights))
-            pricer = StagePricer(builder, self._loss(target, np.ones(len(target))))
+            pricer = StagePricer(builder, self._loss(target, np.broadcast_to(1.0, len(target))))
             outside = self._loss(target, np.where(held, rows.weights, 0.0))
             callbacks: list[Any] = [HoldoutLoss(outside)]
             if held.any():
