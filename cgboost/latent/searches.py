@@ -25,7 +25,7 @@ Vector = NDArray[np.float64]
 WITHIN = 1e-13
 """A change of u this far from the span of the factors, relative to u, is within it."""
 
-REFRESH = 1e-5
+REFRESH = 1e-6
 """A slope that has fallen this much since it was computed from X is computed anew."""
 
 ROUNDED = 10.0

@@ -21,7 +21,7 @@ from cgboost.latent.searches import KernelSearch, LinearSearch, Search
 
 Vector = NDArray[np.float64]
 
-BLOCK = 2**17
+BLOCK = 2**16
 """Entries of X that are used for two products while they are at hand."""
 
 
