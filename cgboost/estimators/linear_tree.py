@@ -12,13 +12,13 @@ from sklearn.utils import check_random_state as random_state_of
 from sklearn.utils.validation import check_is_fitted
 
 from cgboost.additive.model_tree_growth import Limits, NodePasses, grown, regressors_of
-from cgboost.additive.preparation import Prepared, prepared, read_source
+from cgboost.additive.preparation import Prepared, prepared
 from cgboost.additive.rows import SourceRows, TableRows
-from cgboost.additive.schema import Schema, SchemaMaker
+from cgboost.additive.schema import Schema
 from cgboost.estimators.base import _unchanged_on_failure
 from cgboost.estimators.parameters import check_count, check_number, check_random_state
 from cgboost.estimators.rows import Rows, Vector
-from cgboost.estimators.tables import is_table, response_of, table_of
+from cgboost.estimators.tables import rows_of, table_of
 
 
 @dataclass(eq=False, repr=False)
@@ -125,7 +125,7 @@ class LinearTreeRegressor(RegressorMixin, BaseEstimator):
         """
         with _unchanged_on_failure(self):
             self._check_parameters()
-            schema, rows = self._read(X, y, sample_weight)
+            schema, rows = rows_of(self, X, y, sample_weight, _numbers)
             self._grow(schema, rows)
         return self
 
@@ -180,32 +180,6 @@ class LinearTreeRegressor(RegressorMixin, BaseEstimator):
         check_number("validation_fraction", self.validation_fraction, at_least=0, below=1)
         check_random_state("random_state", self.random_state)
 
-    def _read(self, X: Any, y: Any, sample_weight: ArrayLike | None) -> tuple[Schema, Rows]:
-        """What the columns are, and the rows: encoded, or as their source gives them."""
-        if is_table(X) or y is not None:
-            if y is None:
-                raise ValueError(
-                    f"{type(self).__name__} requires y to be passed, but the target y is None"
-                )
-            X, y = table_of(self, X, y, reset=True)
-            maker = SchemaMaker(self.categorical_features)
-            maker.see(X)
-            schema = maker.schema()
-            numbers = np.asarray(y, dtype=np.float64)
-            return schema, Rows.of(schema.encode(X), numbers, sample_weight).counting()
-        if sample_weight is not None:
-            raise ValueError("weights of a source belong into its blocks: (X, y, weights)")
-        summary = read_source(X, self.categorical_features)
-        names = summary.schema.names
-        self.n_features_in_ = summary.schema.n_features
-        if names is not None:
-            self.feature_names_in_ = np.array(names, dtype=object)
-        elif hasattr(self, "feature_names_in_"):
-            del self.feature_names_in_
-        y = response_of(self, summary.y)
-        source: Any = SourceRows(X, summary.schema, summary.y)
-        return summary.schema, Rows(source, y, summary.weights, np.arange(len(y)))
-
     def _prepared(self, schema: Schema, rows: Rows) -> Prepared:
         seed = 0 if self.random_state is None else self.random_state
         if not isinstance(seed, (int, np.integer)):
@@ -232,3 +206,7 @@ class LinearTreeRegressor(RegressorMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         return tags
+
+
+def _numbers(y: Any) -> Vector:
+    return np.asarray(y, dtype=np.float64)

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_consistent_length, column_or_1d, validate_data
 
-from cgboost.estimators.rows import FLOATS
+from cgboost.additive.preparation import read_source
+from cgboost.additive.rows import SourceRows
+from cgboost.additive.schema import Schema, SchemaMaker
+from cgboost.estimators.rows import FLOATS, Rows
 
 
 def is_table(X: Any) -> bool:
@@ -58,3 +62,46 @@ def response_of(estimator: Any, y: Any) -> NDArray[Any]:
     if not np.isfinite(numbers).all():
         raise ValueError("y must be finite, it has nan or infinity")
     return numbers
+
+
+def rows_of(
+    estimator: Any, X: Any, y: Any, sample_weight: Any, learn: Callable[[Any], NDArray[Any]]
+) -> tuple[Schema, Rows]:
+    """What the columns are, and the training rows: encoded, or as their source gives them.
+
+    Parameters
+    ----------
+    estimator : estimator
+        With ``categorical_features``; it gets ``n_features_in_`` and ``feature_names_in_``.
+    X, y, sample_weight
+        As ``fit`` was given them: a table, or a source of blocks and no ``y``.
+    learn : callable
+        Makes numbers of the responses.
+
+    Raises
+    ------
+    ValueError
+        If ``y`` is missing, or weights are given beside a source.
+    """
+    if is_table(X) or y is not None:
+        if y is None:
+            raise ValueError(
+                f"{type(estimator).__name__} requires y to be passed, but the target y is None"
+            )
+        X, y = table_of(estimator, X, y, reset=True)
+        maker = SchemaMaker(estimator.categorical_features)
+        maker.see(X)
+        schema = maker.schema()
+        return schema, Rows.of(schema.encode(X), learn(y), sample_weight).counting()
+    if sample_weight is not None:
+        raise ValueError("weights of a source belong into its blocks: (X, y, weights)")
+    summary = read_source(X, estimator.categorical_features)
+    schema = summary.schema
+    estimator.n_features_in_ = schema.n_features
+    if schema.names is not None:
+        estimator.feature_names_in_ = np.array(schema.names, dtype=object)
+    elif hasattr(estimator, "feature_names_in_"):
+        del estimator.feature_names_in_  # of an earlier fit
+    source: Any = SourceRows(X, schema, summary.y)
+    target = learn(response_of(estimator, summary.y))
+    return schema, Rows(source, target, summary.weights, np.arange(len(target)))

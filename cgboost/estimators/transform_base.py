@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, Self
@@ -16,14 +17,14 @@ from sklearn.utils.validation import check_is_fitted
 from cgboost.additive.builder import StageBuilder
 from cgboost.additive.holdout import HoldoutLoss, SmallGain
 from cgboost.additive.passes import Passes
-from cgboost.additive.preparation import Prepared, prepared, read_source
+from cgboost.additive.preparation import Prepared, prepared
 from cgboost.additive.rows import SourceRows, TableRows
-from cgboost.additive.schema import LARGEST, Schema, SchemaMaker
+from cgboost.additive.schema import LARGEST
 from cgboost.estimators.fitted import FittedRun, Table
 from cgboost.estimators.parameters import check_choice, check_count, check_number
 from cgboost.estimators.rows import Held, Rows, Vector
 from cgboost.estimators.stagewise import BaseStagewise
-from cgboost.estimators.tables import is_table, response_of, table_of
+from cgboost.estimators.tables import rows_of, table_of
 from cgboost.estimators.tasks import Task
 from cgboost.estimators.transform_inspection import stages_of
 from cgboost.losses.differentiable import DifferentiableLoss
@@ -124,25 +125,7 @@ class BaseTransform(BaseStagewise):
         self, X: Any, y: Any, sample_weight: ArrayLike | None, eval_set: Any
     ) -> tuple[Rows, Held | None]:
         self._check_parameters()
-        if is_table(X) or y is not None:
-            if y is None:
-                raise ValueError(
-                    f"{type(self).__name__} requires y to be passed, but the target y is None"
-                )
-            X, y = table_of(self, X, y, reset=True)
-            maker = SchemaMaker(self.categorical_features)
-            maker.see(X)
-            self._schema = maker.schema()
-            rows = Rows.of(self._schema.encode(X), self._learn(y), sample_weight)
-            return rows.counting(), self._monitored_rows(eval_set)
-        if sample_weight is not None:
-            raise ValueError("weights of a source belong into its blocks: (X, y, weights)")
-        summary = read_source(X, self.categorical_features)
-        self._schema = summary.schema
-        self._remember(summary.schema)
-        source: Any = SourceRows(X, summary.schema, summary.y)
-        target = self._learn(response_of(self, summary.y))
-        rows = Rows(source, target, summary.weights, np.arange(len(target)))
+        self._schema, rows = rows_of(self, X, y, sample_weight, self._learn)
         return rows, self._monitored_rows(eval_set)
 
     def _monitored_rows(self, eval_set: Any) -> Held | None:
@@ -152,12 +135,6 @@ class BaseTransform(BaseStagewise):
             raise ValueError(f"eval_set must be a pair (X, y), got a {type(eval_set).__name__}")
         X, y = table_of(self, *eval_set, reset=False)
         return self._schema.encode(X), self._encode(y)
-
-    def _remember(self, schema: Schema) -> None:
-        """What scikit-learn keeps of a table."""
-        self.n_features_in_ = schema.n_features
-        if schema.names is not None:
-            self.feature_names_in_ = np.array(schema.names, dtype=object)
 
     def __sklearn_tags__(self) -> Any:
         """Missing values are a group of their own."""
@@ -188,8 +165,9 @@ class BaseTransform(BaseStagewise):
             seed=int(seed),
         )
 
+    @abstractmethod
     def _loss(self, target: Vector, weights: Vector) -> DifferentiableLoss:
-        raise NotImplementedError
+        """The loss of one output."""
 
     def _tasks(self, pool: Prepared, rows: Rows) -> Iterator[Task]:
         held, variant = pool.held, VARIANTS[self.variant]

@@ -41,7 +41,7 @@ def draw_surfaces(models: dict[str, TransformRegressor], data: Surface, path: Pa
             error = float(np.sqrt(np.mean(np.square(staged[reached - 1] - data.z_test))))
             words = f"{TITLES[name]}, {reached} stage{'s' * (reached > 1)}: {error:.3f}"
             drawn.append((words, staged[reached - 1]))
-    figure = Figure(figsize=(13, 6.6), dpi=90)
+    figure = Figure(figsize=(13, 6.6), dpi=72)
     figure.subplots_adjust(left=0.0, right=0.97, bottom=0.03, top=0.95, wspace=0.08, hspace=0.12)
     side = round(np.sqrt(len(data.z_test)))
     for place, (words, values) in enumerate(drawn):
