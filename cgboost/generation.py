@@ -147,32 +147,38 @@ class ColumnGeneration:
         return result
 
     def _generate(self, trace: Trace) -> Stop:
-        held, coming = _Held(), 0
-        while True:
-            clock = time.perf_counter()
-            if hasattr(self.master, "accuracy"):
-                self.master.accuracy = self._accuracy(trace, coming)
-            state = self._solve(trace.seconds_left(self.time_limit))
-            with blaming(StopReason.INVALID_BOUND), trace.doubting_bound():
-                check_bound(trace.best_bound, state)
-            solved = time.perf_counter()
-            held.update(state.columns)
-            searched = self._is_worth_pricing(state, trace)
-            priced, bound = self._price(state, held) if searched else (Priced(columns=()), None)
-            seconds = (solved - clock, time.perf_counter() - solved)
-            turn = trace.turn(state, priced, bound, seconds)
-            stopping = [callback for callback in self.callbacks if callback(turn)]
-            trace.keep(turn)
-            fresh = held.without(priced.columns)
-            known = searched or not state.bounded
-            shown = conclusion(turn, priced, fresh, self.tol) if known else None
-            if stop := shown or self._stop(turn, stopping):
-                if searched and stop[0] in ON_REQUEST and not priced.exact:
-                    self._certify(trace, state)
-                return stop
-            with blaming(StopReason.MASTER_FAILED):
-                self.master.add(fresh)
-            coming = len(state.columns) + len(fresh)
+        held = _Held()
+        while (stop := self._turn(trace, held)) is None:
+            pass
+        return stop
+
+    def _turn(self, trace: Trace, held: _Held) -> Stop | None:
+        """One turn of the loop; its state, which is as long as the rows are many, ends with it."""
+        clock = time.perf_counter()
+        if hasattr(self.master, "accuracy"):
+            self.master.accuracy = self._accuracy(trace, held.coming)
+        state = self._solve(trace.seconds_left(self.time_limit))
+        with blaming(StopReason.INVALID_BOUND), trace.doubting_bound():
+            check_bound(trace.best_bound, state)
+        solved = time.perf_counter()
+        held.update(state.columns)
+        searched = self._is_worth_pricing(state, trace)
+        priced, bound = self._price(state, held) if searched else (Priced(columns=()), None)
+        seconds = (solved - clock, time.perf_counter() - solved)
+        turn = trace.turn(state, priced, bound, seconds)
+        stopping = [callback for callback in self.callbacks if callback(turn)]
+        trace.keep(turn)
+        fresh = held.without(priced.columns)
+        known = searched or not state.bounded
+        shown = conclusion(turn, priced, fresh, self.tol) if known else None
+        if stop := shown or self._stop(turn, stopping):
+            if searched and stop[0] in ON_REQUEST and not priced.exact:
+                self._certify(trace, state)
+            return stop
+        with blaming(StopReason.MASTER_FAILED):
+            self.master.add(fresh)
+        held.coming = len(state.columns) + len(fresh)
+        return None
 
     def _solve(self, time_limit: float | None) -> MasterState:
         with blaming(StopReason.MASTER_FAILED):
@@ -264,9 +270,16 @@ class ColumnGeneration:
 
 
 class _Held:
-    """The keys of the columns in the master, which only grow in number."""
+    """The keys of the columns in the master, which only grow in number.
+
+    Attributes
+    ----------
+    coming : int
+        How many columns the master will have in the next round.
+    """
 
     def __init__(self) -> None:
+        self.coming = 0
         self._keys: set[Hashable] = set()
         self._count = 0
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cgboost.history import Round, StopReason
 from cgboost.losses.differentiable import DifferentiableLoss
@@ -14,16 +15,19 @@ class HoldoutLoss:
     Parameters
     ----------
     loss : DifferentiableLoss
-        With weight 0 on all rows that are not held out.
+        On the holdout rows alone.
+    held : ndarray of bool, shape (n_rows,)
+        Which these are.
     """
 
-    def __init__(self, loss: DifferentiableLoss) -> None:
-        self.loss, self._total = loss, float(loss.weights.sum())
+    def __init__(self, loss: DifferentiableLoss, held: NDArray[np.bool_]) -> None:
+        self.loss, self.held, self._total = loss, held, float(loss.weights.sum())
 
     def __call__(self, turn: Round) -> None:
         """Add the score; 0 where nothing is held out."""
-        value = self.loss.value(turn.state.output) / self._total if self._total > 0 else 0.0
-        turn.scores["holdout_loss"] = value
+        there = self._total > 0
+        total = self.loss.value(turn.state.output[self.held]) if there else 0.0
+        turn.scores["holdout_loss"] = total / self._total if there else 0.0
 
 
 class SmallGain:

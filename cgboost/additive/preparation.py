@@ -84,7 +84,7 @@ def read_source(source: Any, categorical: Any) -> SourceSummary:
             "from the beginning"
         )
     maker = SchemaMaker(categorical)
-    responses, weights = [], []
+    responses, weights, weighted = [], [], False
     for number, part in enumerate(source):
         if not isinstance(part, (tuple, list)) or len(part) not in (2, 3):
             raise ValueError(
@@ -93,7 +93,11 @@ def read_source(source: Any, categorical: Any) -> SourceSummary:
             )
         maker.see(part[0])
         y = column_or_1d(part[1], warn=True)
-        own = np.ones(len(y)) if len(part) == 2 else np.asarray(part[2], dtype=np.float64)
+        own: Vector = (
+            np.broadcast_to(1.0, len(y))
+            if len(part) == 2
+            else np.asarray(part[2], dtype=np.float64)
+        )
         n_rows = part[0].shape[0] if hasattr(part[0], "shape") else len(part[0])
         if not n_rows == len(y) == len(own):
             raise ValueError(
@@ -102,14 +106,15 @@ def read_source(source: Any, categorical: Any) -> SourceSummary:
             )
         responses.append(y)
         weights.append(own)
-    schema = maker.schema()
-    total = np.concatenate(weights)
+        weighted = weighted or len(part) == 3
+    schema, y = maker.schema(), np.concatenate(responses)
+    total = np.concatenate(weights) if weighted else np.broadcast_to(1.0, len(y))
     if not np.isfinite(total).all() or (total < 0).any() or not total.any():
         raise ValueError(
             "the weights in the blocks must be finite, not negative and not all 0, got values "
             f"from {total.min():g} to {total.max():g}"
         )
-    return SourceSummary(schema, np.concatenate(responses), total)
+    return SourceSummary(schema, y, total)
 
 
 def prepared(

@@ -160,14 +160,14 @@ feature_names_in_
             return
         passes, held = self._passes(pool, rows), pool.held
         training = SquaredError(rows.y, np.where(held, 0.0, rows.weights))
-        everyone = SquaredError(rows.y, np.ones(len(rows.y)))
-        outside = SquaredError(rows.y, np.where(held, rows.weights, 0.0))
+        everyone = SquaredError(rows.y, np.broadcast_to(1.0, len(rows.y)))
+        outside = SquaredError(rows.y[held], rows.weights[held])
         smoother: Smoother = (
             TreeSmoother(passes, pool.groups)
             if self.smoother is None
             else RegressorSmoother(passes, self.smoother)
         )
-        callbacks: list[Any] = [HoldoutLoss(outside)]
+        callbacks: list[Any] = [HoldoutLoss(outside, held)]
         patience = self.n_iter_no_change * max(1, len(pool.groups))
         if held.any():
             callbacks.append(EarlyStopping("holdout_loss", patience=patience))

@@ -118,6 +118,7 @@ class BaseCGBoost(BaseBoost):
 
     def _described(self, hypotheses: Sequence[Any], strata: NDArray[np.str_], rows: Rows) -> Table:
         places = np.array([hypothesis.row for hypothesis in hypotheses], dtype=np.intp)
+        assert rows.numbers is not None
         return {"kernel": strata, "row": rows.numbers[places]}
 
     def _table(self, output: FittedOutput, rows: Rows) -> Table:

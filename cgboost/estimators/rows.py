@@ -29,14 +29,14 @@ class Rows:
     y : ndarray of shape (n_rows,)
         Responses, or numbers of the classes.
     weights : ndarray of shape (n_rows,)
-    numbers : ndarray of shape (n_rows,)
-        Row numbers in the user's X.
+    numbers : ndarray of shape (n_rows,) or None
+        Row numbers in the user's X; None for a source of blocks, whose rows all count.
     """
 
     X: Matrix
     y: NDArray[Any]
     weights: Vector
-    numbers: NDArray[np.intp]
+    numbers: NDArray[np.intp] | None
 
     @classmethod
     def of(cls, X: Matrix, y: NDArray[Any], sample_weight: ArrayLike | None) -> Rows:
@@ -49,7 +49,8 @@ class Rows:
         return cls(X, y, weights, np.arange(X.shape[0]))
 
     def _take(self, places: NDArray[np.intp]) -> Rows:
-        return Rows(self.X[places], self.y[places], self.weights[places], self.numbers[places])
+        numbers = places if self.numbers is None else self.numbers[places]
+        return Rows(self.X[places], self.y[places], self.weights[places], numbers)
 
     def counting(self) -> Rows:
         """The rows that cost anything: those of a positive weight."""

@@ -104,4 +104,4 @@ def rows_of(
         del estimator.feature_names_in_  # of an earlier fit
     source: Any = SourceRows(X, schema, summary.y)
     target = learn(response_of(estimator, summary.y))
-    return schema, Rows(source, target, summary.weights, np.arange(len(target)))
+    return schema, Rows(source, target, summary.weights, None)

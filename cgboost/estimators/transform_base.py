@@ -183,8 +183,8 @@ class BaseTransform(BaseStagewise):
             )
             training = self._loss(target, np.where(held, 0.0, rows.weights))
             pricer = StagePricer(builder, self._loss(target, np.broadcast_to(1.0, len(target))))
-            outside = self._loss(target, np.where(held, rows.weights, 0.0))
-            callbacks: list[Any] = [HoldoutLoss(outside)]
+            outside = self._loss(target[held], rows.weights[held])
+            callbacks: list[Any] = [HoldoutLoss(outside, held)]
             if held.any():
                 callbacks.append(EarlyStopping("holdout_loss", patience=self.n_iter_no_change))
             callbacks.append(SmallGain(self.tol))
