@@ -10,6 +10,7 @@ import os
 import signal
 import sys
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,30 @@ from cgboost.history import StopReason
 from cgboost.monitoring import IN_WORDS
 from cgboost.odd_even import Row, fit_best, parse_library, table_row, write_table
 from solvers import SolverError
+
+ABOUT = """\
+Boosting by column generation: a model, and how far it can be from the best one at most.
+
+The work is done from Python; this command runs the main study, so that an installation can be
+tried and its results looked at.
+"""
+
+FIRST_STEPS = """\
+examples:
+  cgboost odd-even                       the study on digits that come with scikit-learn
+  cgboost odd-even --out results         the same; tables, picture and report.html in a folder
+  cgboost odd-even --help                all that can be chosen
+
+from Python:
+  from cgboost import CGBoostClassifier
+  model = CGBoostClassifier(penalty="l1").fit(X, y)
+  model.report("report.html")
+
+documentation:
+  docs/getting_started.md                from the installation to the first certificate
+  docs/how_to_mnist.md                   the study with your own choices
+  docs/messages.md                       what errors and warnings mean, and what to do
+"""
 
 DESCRIPTION = """\
 Odd against even digits with a mixture of kernels, boosted by column generation.
@@ -34,28 +59,30 @@ examples:
   cgboost odd-even
   cgboost odd-even --data DATA --penalty l1 --C 0.1,1,10
   cgboost odd-even --data DATA --kernels L+Q --priority full --out composite
+  cgboost odd-even --C 1 --max-columns 30 --early-stopping --out small
+
+With --out the folder has table.csv, columns.csv, history.csv, history.png and report.html, which
+says all about the model in one page. Exit status: 0, 2 for bad arguments or data, 130 after Ctrl-C.
+
+documentation: docs/how_to_mnist.md, docs/reports.md
 """
 
 LEGEND = """\
 R_trn, R_val, R_tst: errors in % on training, validation and test rows; T_trn, T_tst: seconds to
 train and to predict the test rows; C_L, ...: columns per kernel; scored: columns scored a round"""
 
-FILES = ("table.csv", "columns.csv", "history.csv", "history.png")
-
+FILES = ("table.csv", "columns.csv", "history.csv", "history.png", "report.html")
 
 INTERRUPTED, READER_LEFT = 128 + signal.SIGINT, 128 + 13  # what a shell calls the two signals
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Entry point; returns the exit status.
+    """Entry point; returns the exit status. Without arguments it shows the help.
 
     0 is success, 2 means bad arguments, data or folders, 130 Ctrl-C (after what there is has been
     written), 141 that the reader of the standard output has left.
     """
-    parser = argparse.ArgumentParser(prog="cgboost", description="Boosting by column generation.")
-    parser.add_argument("--version", action="version", version=f"cgboost {cgboost.__version__}")
-    commands = parser.add_subparsers(dest="command", required=True)
-    _add_odd_even(commands)
+    parser = _parser()
     options = parser.parse_args(arguments)
     try:
         status: int = options.run(options)
@@ -73,6 +100,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return status
 
 
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="cgboost",
+        description=ABOUT,
+        epilog=FIRST_STEPS,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--version", action="version", version=f"cgboost {cgboost.__version__}")
+    parser.set_defaults(run=partial(_show_help, parser))
+    _add_odd_even(parser.add_subparsers(title="commands", metavar="COMMAND"))
+    return parser
+
+
+def _show_help(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
+    parser.print_help()
+    return 0
+
+
 def _add_odd_even(commands: Any) -> None:
     parser = commands.add_parser(
         "odd-even",
@@ -84,23 +129,25 @@ def _add_odd_even(commands: Any) -> None:
     parser.set_defaults(run=_odd_even)
     add = parser.add_argument
     add("--data", type=Path, metavar="DIR", help="folder with the MNIST files")
-    add("--train", type=int, help="training rows (1000 with --data, else 600)")
-    add("--validation", type=int, help="validation rows (2000 with --data, else 400)")
-    add("--test", type=int, help="test rows (10000 with --data, else the rest)")
-    add("--kernels", default="L,Q,R", help="L,Q,R a mixture, L+Q a composite (default L,Q,R)")
+    add("--train", type=int, metavar="N", help="training rows (1000 with --data, else 600)")
+    add("--validation", type=int, metavar="N", help="validation rows (2000 with --data, else 400)")
+    add("--test", type=int, metavar="N", help="test rows (10000 with --data, else the rest)")
+    kernels = "L,Q,R a mixture, L+Q a composite (default L,Q,R)"
+    add("--kernels", metavar="K", default="L,Q,R", help=kernels)
     add("--raw-kernels", action="store_true", help="do not divide by √(k(x,x) k(z,z))")
     add("--penalty", choices=["l1", "l2"], default="l1", help="norm of the coefficients")
     add("--coef", choices=["free", "nonneg"], default="free", help="sign rule")
     add("--offset", choices=["none", "penalized", "free"], default="free", help="offset b")
-    add("--C", default="0.1,1,10", help="price of an error, or several to choose from")
+    add("--C", metavar="C", default="0.1,1,10", help="price of an error, or several to choose from")
     add("--priority", choices=["stratified", "full"], default="stratified", help="pricing order")
-    add("--columns-per-round", type=int, help="columns a round (default 2 %% of the rows)")
-    add("--max-columns", type=int, help="stop at this many generated columns")
+    add("--columns-per-round", type=int, metavar="N", help="columns a round (2 %% of the rows)")
+    add("--max-columns", type=int, metavar="N", help="stop at this many generated columns")
     add("--early-stopping", action="store_true", help="keep the round that validates best")
-    add("--tol", type=float, default=1e-4, help="relative duality gap (default 1e-4)")
-    add("--solver", default="auto", help="LP/QP backend, e.g. highs, clarabel, osqp, cvxpy:SCS")
-    add("--seed", type=int, default=0, help="seed of the random split")
-    add("--out", type=Path, metavar="DIR", help="folder for tables and picture")
+    add("--tol", type=float, metavar="GAP", default=1e-4, help="relative gap (default 1e-4)")
+    solvers = "LP/QP backend, e.g. highs, clarabel, osqp, cvxpy:SCS"
+    add("--solver", metavar="NAME", default="auto", help=solvers)
+    add("--seed", type=int, metavar="N", default=0, help="seed of the random split")
+    add("--out", type=Path, metavar="DIR", help="folder for tables, picture and report")
 
 
 def _odd_even(options: argparse.Namespace) -> int:
@@ -189,8 +236,9 @@ def _make_folder(folder: Path) -> None:
 def _write(folder: Path, model: CGBoostClassifier, row: Row) -> None:
     from cgboost.inspection import plot_history
 
-    table, columns, history, picture = (folder / name for name in FILES)
+    table, columns, history, picture, report = (folder / name for name in FILES)
     write_table(table, {name: [value] for name, value in row.as_record().items()})
     write_table(columns, model.columns_)
     write_table(history, model.history_)
     plot_history(model).savefig(picture, dpi=120)
+    model.report(report)

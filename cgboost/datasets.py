@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from cgboost.exceptions import CGBoostError
+from cgboost.exceptions import CGBoostError, see
 
 Folder = str | os.PathLike[str] | None
 Images = NDArray[np.float32]
@@ -64,11 +64,13 @@ def data_folder(folder: Folder = None) -> Path:
     source = "" if folder is not None else " (from the environment variable CGBOOST_DATA)"
     chosen = folder if folder is not None else os.environ.get("CGBOOST_DATA")
     if not chosen:
-        raise DataError("no data folder: pass folder=… or set the variable CGBOOST_DATA")
+        raise DataError(
+            f"no data folder: pass folder=… or set the variable CGBOOST_DATA{see('data-files')}"
+        )
     path = Path(chosen).expanduser()
     if not path.is_dir():
         wrong = "is not a folder" if path.exists() else "does not exist"
-        raise DataError(f"the data folder {str(path)!r}{source} {wrong}")
+        raise DataError(f"the data folder {str(path)!r}{source} {wrong}{see('data-files')}")
     return path
 
 

@@ -6,8 +6,31 @@ import os
 import sys
 import warnings
 from pathlib import Path
+from typing import Literal
 
 PACKAGE = str(Path(__file__).parent) + os.sep
+
+MESSAGES = "docs/messages.md"
+"""The page that explains messages, relative to the root of the repository."""
+
+Section = Literal[
+    "kernels-and-libraries",
+    "kernel-values",
+    "kernel-scales",
+    "precomputed-kernels",
+    "eval-set",
+    "solvers",
+    "stopped-early",
+    "trivial-models",
+    "bounds",
+    "data-files",
+]
+"""Its sections."""
+
+
+def see(section: Section) -> str:
+    """The end of a message: where it is explained."""
+    return f" (see {MESSAGES}#{section})"
 
 
 class CGBoostError(Exception):

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 import numpy as np
 
-from cgboost.exceptions import BoundError
+from cgboost.exceptions import BoundError, see
 from cgboost.history import Round, StopReason
 from cgboost.protocols import MasterState
 
@@ -51,6 +51,7 @@ def check_bound(bound: float, state: MasterState) -> None:
         raise BoundError(
             f"lower bound {bound:.12g} above the objective {objective:.12g}: the pricer overlooks "
             "columns, or its bound on the reduced costs, or what the master was told, is wrong"
+            f"{see('bounds')}"
         )
 
 

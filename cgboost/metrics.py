@@ -177,9 +177,14 @@ def _checked(
 
 
 def _numbers(name: str, values: ArrayLike) -> Vector:
-    numbers = np.asarray(values, dtype=np.float64)
+    try:
+        numbers = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{name} must be numbers ({error})") from error
     if numbers.ndim != 1:
         raise ValueError(f"{name} must have one dimension, got shape {numbers.shape}")
     if np.isnan(numbers).any():
         raise ValueError(f"{name} must not have nan, got {np.isnan(numbers).sum()} of them")
+    if not len(numbers):
+        raise ValueError(f"{name} is empty: there must be at least one row")
     return numbers

@@ -25,7 +25,7 @@ from cgboost.estimators.parameters import (
     check_number,
     check_solver,
 )
-from cgboost.exceptions import TrivialModelWarning, warn_caller
+from cgboost.exceptions import TrivialModelWarning, see, warn_caller
 from cgboost.generation import ColumnGeneration
 from cgboost.history import Result
 from cgboost.losses import hinge
@@ -228,7 +228,7 @@ def _thinned(
     if not kept.size:
         warn_caller(
             "reweight: no member is worth its price: with this C the optimal weights are all 0; "
-            "a larger C may change that",
+            f"a larger C may change that{see('trivial-models')}",
             TrivialModelWarning,
         )
     several = len(results) > 1

@@ -24,12 +24,15 @@ def _controller() -> ThreadpoolController:
 
 def available() -> int:
     """Threads that BLAS may use now: the cores, unless the environment or a caller says less."""
-    blas = (library for library in _controller().info() if library["user_api"] == "blas")
-    return max((int(library["num_threads"]) for library in blas), default=1)
+    blas = (library for library in _controller().lib_controllers if library.user_api == "blas")
+    return max((int(library.num_threads) for library in blas), default=1)
 
 
 @contextmanager
 def blas_threads(count: int) -> Iterator[None]:
     """Let BLAS use ``count`` threads for a while."""
+    if available() == count:  # asking is far cheaper than setting
+        yield
+        return
     with _controller().limit(limits=count, user_api="blas"):
         yield

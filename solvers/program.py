@@ -26,7 +26,7 @@ SYMMETRY_TOLERANCE = 1e-10
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)
 class Program:
-    """``min ½ x'Px + c'x + constant   s.t.   row_lower <= Ax <= row_upper, lower <= x <= upper``.
+    """``min ½ x'Px + c'x + constant, row_lower <= Ax <= row_upper, lower <= x <= upper``.
 
     Parameters
     ----------

@@ -47,7 +47,8 @@ def get_backend(name: str) -> Backend:
     alike = get_close_matches(name.lower(), ["auto", *BACKENDS], n=1)
     meant = f"did you mean {alike[0]!r}? Known" if alike else "known"
     raise UnknownSolverError(
-        f"no solver is called {name!r}; {meant} are auto, {', '.join(BACKENDS)} and {PREFIX}NAME",
+        f"no solver is called {name!r}; {meant} are auto, {', '.join(BACKENDS)} and {PREFIX}NAME "
+        "(see docs/solvers.md#backends)",
         backend=name,
     )
 

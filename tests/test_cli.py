@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import csv
+import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -11,7 +13,7 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 import cgboost
-from cgboost.cli import FILES, main
+from cgboost.cli import EXAMPLES, FILES, _parser, main
 from cgboost.history import Round
 from cgboost.monitoring import ProgressLine
 
@@ -21,13 +23,16 @@ SMALL = ["odd-even", "--train", "120", "--validation", "80", "--test", "100"]
 def test_prints_table_one_and_writes_everything(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The table's columns, the certificate, and four files with the right contents."""
+    """The table's columns, the certificate, and five files with the right contents."""
     assert main([*SMALL, "--C", "1", "--out", str(tmp_path / "new" / "folder")]) == 0
     printed = capsys.readouterr().out
     for word in ("R_trn", "R_tst", "T_trn", "T_tst", "C_L", "C_Q", "C_R", "certified"):
         assert word in printed
     folder = tmp_path / "new" / "folder"
     assert (folder / "history.png").read_bytes()[:4] == b"\x89PNG"
+    report = (folder / "report.html").read_text(encoding="utf-8")
+    assert "<h1>CGBoostClassifier</h1>" in report
+    assert "(certified)" in report
     with (folder / "history.csv").open(encoding="utf-8") as file:
         history = list(csv.DictReader(file))
     assert float(history[-1]["gap"]) <= 1e-4
@@ -130,12 +135,25 @@ def test_version(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out == f"cgboost {cgboost.__version__}\n"
 
 
-def test_help_shows_examples() -> None:
-    """``cgboost odd-even --help`` ends with commands to copy."""
+@pytest.mark.parametrize("arguments", [[], ["--help"], ["odd-even", "--help"]], ids=" ".join)
+def test_help_shows_examples_and_pages(arguments: list[str]) -> None:
+    """Each help, also that of the bare command, ends with commands to copy and pages to read."""
+    code = "import sys; from cgboost.cli import main; sys.exit(main())"
     done = subprocess.run(
-        [sys.executable, "-c", "from cgboost.cli import main; main()", "odd-even", "--help"],
-        capture_output=True,
-        text=True,
-        check=True,
+        [sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=True
     )
-    assert "cgboost odd-even --data DATA" in done.stdout
+    examples = re.findall(r"^  (cgboost odd-even.*?)(?:   .*)?$", done.stdout, re.M)
+    assert len(examples) >= 3
+    pages = re.findall(r"docs/\w+\.md", done.stdout)
+    assert len(pages) >= 2
+    assert all((Path(__file__).parents[1] / page).is_file() for page in pages)
+    for example in examples:
+        if "--help" not in example:
+            words = shlex.split(example)[1:]
+            assert _parser().parse_args(words).run.__name__ == "_odd_even"
+
+
+def test_files_named_in_the_help_are_those_that_are_written() -> None:
+    """The help of ``--out`` does not promise what is not there."""
+    named = re.findall(r"\w+\.(?:csv|png|html)", EXAMPLES)
+    assert named == list(FILES)

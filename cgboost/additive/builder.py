@@ -6,7 +6,7 @@ Theorem*, SDM 2006, Table 3, from two passes over the rows; with a link (Table 4
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -83,6 +83,22 @@ class StageBuilder:
         ]
         stage = self._combined(terms, response, outputs, leaves)
         return self._linked(stage, response, outputs) if self.link else stage
+
+    def bounded(self, stage: Stage, values: Vector) -> Stage:
+        """The stage between its extremes on the rows that count, where leaves will use it.
+
+        Parameters
+        ----------
+        stage : Stage
+        values : ndarray of shape (n_rows,)
+            What it is on all rows.
+        """
+        if not self.regressors:
+            return stage
+        counts = self.passes.weights > 0
+        low = float(values.min(where=counts, initial=np.inf))
+        high = float(values.max(where=counts, initial=-np.inf))
+        return replace(stage, low=low, high=high)
 
     def _combined(
         self, terms: list[Transformation], response: Vector, outputs: Outputs, leaves: Outputs

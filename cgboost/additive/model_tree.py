@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from cgboost.additive.intervals import Groups, Intervals
 from cgboost.additive.rows import BLOCK, Matrix
 from cgboost.additive.schema import Schema
+from cgboost.additive.words import formula_in_words, values_in_words
 
 Vector = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -190,7 +191,7 @@ class ModelTree:
             return
         for place, below in enumerate(node.children):
             own = np.flatnonzero(node.child == place)
-            words = _values_in_words(
+            words = values_in_words(
                 names[node.feature],
                 self.groups[node.feature],
                 own,
@@ -201,28 +202,5 @@ class ModelTree:
 
     def _formula(self, node: Node, names: tuple[str, ...]) -> str:
         level, coef = self.regressors.in_units(node.level, node.coef)
-        words = f"{level:.6g}"
-        for j, slope in zip(self.regressors.features, coef, strict=True):
-            if slope != 0.0:
-                words += f" {'+' if slope > 0 else '−'} {abs(slope):.6g}·{names[j]}"
-        return words
-
-
-def _values_in_words(
-    name: str, groups: Groups, own: Indices, categories: dict[object, int] | None
-) -> str:
-    """Which values of a feature some of its groups have."""
-    missing = groups.n_groups - 1
-    gaps = own[-1] == missing
-    known = own[:-1] if gaps else own
-    if not len(known):
-        return f"{name} missing"
-    if isinstance(groups, Intervals):
-        first, last = int(known[0]), int(known[-1])
-        below = f"{groups.edges[first - 1]:.6g} ≤ " if first > 0 else ""
-        above = f" < {groups.edges[last]:.6g}" if last < len(groups.edges) else ""
-        words = f"{below}{name}{above}" if below or above else f"{name} any number"
-        return words + (" or missing" if gaps else "")
-    labels = list(categories or ())
-    words = f"{name} in {{{', '.join(str(labels[k]) for k in known)}}}"
-    return words + (" or any other" if gaps else "")
+        pairs = zip(coef, self.regressors.features, strict=True)
+        return formula_in_words(level, [(slope, names[j]) for slope, j in pairs])

@@ -15,7 +15,7 @@ from sklearn.utils.validation import column_or_1d
 
 from cgboost.additive.intervals import Categories, Groups, intervals_of
 from cgboost.additive.rows import SourceRows, TableRows, content_hash, held_out
-from cgboost.additive.schema import Schema, SchemaMaker
+from cgboost.additive.schema import LARGEST, Schema, SchemaMaker
 
 Vector = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -108,13 +108,23 @@ def read_source(source: Any, categorical: Any) -> SourceSummary:
         weights.append(own)
         weighted = weighted or len(part) == 3
     schema, y = maker.schema(), np.concatenate(responses)
+    if not len(y):
+        raise ValueError(f"the source of blocks has no rows, in {len(responses)} blocks")
     total = np.concatenate(weights) if weighted else np.broadcast_to(1.0, len(y))
     if not np.isfinite(total).all() or (total < 0).any() or not total.any():
         raise ValueError(
             "the weights in the blocks must be finite, not negative and not all 0, got values "
             f"from {total.min():g} to {total.max():g}"
         )
+    check_weight_size("the weights in the blocks", total)
     return SourceSummary(schema, y, total)
+
+
+def check_weight_size(name: str, weights: Vector) -> None:
+    """Raise a ValueError for weights that squares cannot be multiplied with."""
+    largest = float(weights.max())
+    if largest > LARGEST:
+        raise ValueError(f"{name} must be at most {LARGEST:g} in size, got {largest:g}")
 
 
 def prepared(

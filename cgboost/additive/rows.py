@@ -79,19 +79,19 @@ class SourceRows:
         for part in self.source:
             X, y = self.schema.encode(part[0]), np.asarray(part[1])
             if not len(X) == len(y) or not np.array_equal(y, self.y[first : first + len(y)]):
-                raise self._changed(f"other responses from row {first} on")
+                raise self._changed(f"has other responses, from row {first} on, than")
             for start in range(0, len(X), BLOCK):
                 piece = X[start : start + BLOCK]
                 yield Block(slice(first, first + len(piece)), piece)
                 first += len(piece)
         if first != self.n_rows:
-            raise self._changed(f"{first} rows, not {self.n_rows}")
+            raise self._changed(f"has yielded {first} rows, and {self.n_rows}")
 
     @staticmethod
     def _changed(what: str) -> ValueError:
         return ValueError(
-            f"the source of blocks has {what}, than when it was first read: it must yield the same "
-            "rows in the same order each time"
+            f"the source of blocks {what} when it was first read: it must yield the same rows in "
+            "the same order each time"
         )
 
 

@@ -9,17 +9,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cgboost.additive.table_columns import (
+    Column,
+    columns_of,
+    is_missing,
+    kinds_of_types,
+    listed,
+    some,
+)
+
 Vector = NDArray[np.float64]
 Matrix = NDArray[np.floating[Any]]
-Columns = Sequence[tuple[str | None, NDArray[Any]]]
+Columns = Sequence[Column]
+Names = Sequence[str | None]
 
 FLOATS = (np.dtype(np.float32), np.dtype(np.float64))
-
-TIMES = "mM"
-"""Kinds of NumPy's types of times."""
-
-NUMERIC = ("boolean", "decimal")
-"""How types of columns begin that arrive as objects and are numbers."""
 
 LARGEST = 1e100
 """Numbers may be of this size at most: squares of theirs are summed."""
@@ -53,21 +57,18 @@ class Schema:
         Raises
         ------
         ValueError
-            If columns are missing, too many, or in another order; if numbers are infinite.
+            If columns are missing, too many, or in another order; if numbers are infinite; if there
+            are words where numbers were, or numbers where categories are words.
         """
         columns = columns_of(X)
         self._check(columns)
         if isinstance(X, np.ndarray) and X.dtype in FLOATS and not any(self.categories):
-            for name, column in columns:
-                _check_size(name, column)
+            for column in columns:
+                _check_size(column, column.values)
             return X
-        values = np.empty((len(columns[0][1]) if columns else 0, len(columns)), order="F")
-        for j, (name, column) in enumerate(columns):
-            known = self.categories[j]
-            if known is None:
-                values[:, j] = _numbers(name, column)
-            else:
-                values[:, j] = _codes(column, known)
+        values = np.empty((len(columns[0].values) if columns else 0, len(columns)), order="F")
+        for j, (column, known) in enumerate(zip(columns, self.categories, strict=True)):
+            values[:, j] = _numbers(column) if known is None else _codes(column, known)
         return values
 
     def _check(self, columns: Columns) -> None:
@@ -75,9 +76,18 @@ class Schema:
             raise ValueError(
                 f"X has {len(columns)} features, but {self.n_features} features are expected"
             )
-        names = tuple(name for name, _ in columns)
+        names = tuple(column.name for column in columns)
         if self.names is not None and None not in names and names != self.names:
             raise _other_columns(names, self.names)
+
+
+@dataclass
+class _Seen:
+    """What the blocks so far have told of a column: its categories (None for numbers), its type."""
+
+    values: set[Any] | None
+    kinds: set[str]
+    described: str
 
 
 class SchemaMaker:
@@ -103,7 +113,7 @@ class SchemaMaker:
             )
         self.categorical = None if by_type else list(categorical)
         self._names: tuple[str | None, ...] | None = None
-        self._values: list[set[Any] | None] = []
+        self._seen: list[_Seen | None] = []
 
     def see(self, X: Any) -> None:
         """Take note of the categories in a block.
@@ -111,23 +121,19 @@ class SchemaMaker:
         Raises
         ------
         ValueError
-            If its columns are others than those of the first block, or of a kind that is neither a
-            number nor a category; if ``categorical`` names features that there are not.
+            If its columns are others than those of the first block, of another type, or of a kind
+            that is neither a number nor a category; if ``categorical`` names features that there
+            are not, or leaves out some that are no numbers.
         """
         columns = columns_of(X)
-        names = tuple(name for name, _ in columns)
+        names = tuple(column.name for column in columns)
         if self._names is None:
             self._check_categorical(names)
-            self._names = names
-            self._values = [
-                set() if self._is_category(j, name, column) else None
-                for j, (name, column) in enumerate(columns)
-            ]
+            self._names, self._seen = names, [None] * len(names)
         elif names != self._names:
             raise _other_columns(names, self._names)
-        for values, (name, column) in zip(self._values, columns, strict=True):
-            if values is not None:
-                values.update(_distinct(name, column))
+        for number, column in enumerate(columns):
+            self._note(number, column)
 
     def schema(self) -> Schema:
         """The schema of all blocks seen.
@@ -141,8 +147,10 @@ class SchemaMaker:
             raise ValueError("the source of blocks is empty")
         names = None if None in self._names else tuple(str(name) for name in self._names)
         ordered = (
-            None if values is None else sorted(values, key=lambda v: (str(type(v)), str(v)))
-            for values in self._values
+            None
+            if seen is None or seen.values is None
+            else sorted(seen.values, key=lambda v: (str(type(v)), str(v)))
+            for seen in self._seen
         )
         categories = (
             None if values is None else {value: code for code, value in enumerate(values)}
@@ -150,131 +158,119 @@ class SchemaMaker:
         )
         return Schema(names, tuple(categories))
 
-    def _is_category(self, number: int, name: str | None, column: NDArray[Any]) -> bool:
-        if self.categorical is None and column.dtype.kind in TIMES:
+    def _note(self, number: int, column: Column) -> None:
+        category = self._is_category(number, column)
+        if column.is_empty:  # which says nothing
+            return
+        kinds = kinds_of_types(column.types)
+        seen = self._seen[number]
+        if seen is None:
+            seen = _Seen(set() if category else None, kinds, column.described)
+            self._seen[number] = seen
+        if (seen.values is not None) != category or not seen.kinds & kinds:
             raise ValueError(
-                f"{_called(name)} has dates or times: make them numbers, days since a first day "
+                f"{column.called} is of type {seen.described} in one block, and of type "
+                f"{column.described} in a later one: give it the same type in all blocks"
+            )
+        seen.kinds |= kinds
+        if seen.values is not None:
+            seen.values |= _distinct(column)
+
+    def _is_category(self, number: int, column: Column) -> bool:
+        if self.categorical is not None and {number, column.name} & set(self.categorical):
+            return True
+        if column.is_time:
+            raise ValueError(
+                f"{column.called} has dates or times: make them numbers, days since a first day "
                 "say, or name the feature in categorical_features"
             )
-        if self.categorical is None:
-            return column.dtype.kind not in "fiub"
-        return number in self.categorical or (name is not None and name in self.categorical)
+        if self.categorical is not None and not column.has_numbers:
+            raise ValueError(
+                f"{column.called} has values that are no numbers ({column.described}), and "
+                f"categorical_features={some(self.categorical)} does not name it: a list takes "
+                "the place of the default, so that it must name all features that are categories"
+            )
+        return self.categorical is None and not column.is_numeric
 
-    def _check_categorical(self, names: tuple[str | None, ...]) -> None:
+    def _check_categorical(self, names: Names) -> None:
         known = {*range(len(names)), *names} - {None}
         unknown = [feature for feature in self.categorical or () if feature not in known]
         if unknown:
             raise ValueError(
                 f"categorical_features has {unknown[:5]}, which X does not have; it has "
-                f"{len(names)} features{_some(names) if None not in names else ''}"
+                f"{len(names)} features{f' {some(names)}' if None not in names else ''}"
             )
 
 
-def columns_of(X: Any) -> list[tuple[str | None, NDArray[Any]]]:
-    """The columns of a data frame or an array, with their names.
-
-    Raises
-    ------
-    ValueError
-        If two columns have the same name, or X is no table.
-    """
-    if hasattr(X, "columns") and hasattr(X, "dtypes"):
-        names = [str(name) for name in X.columns]
-        twice = {name for name in names if names.count(name) > 1}
-        if twice:
-            raise ValueError(f"X has several columns called {sorted(twice)[:5]}: rename them")
-        return [(str(name), _array(X[name])) for name in X.columns]
-    array = np.asarray(X)
-    if array.ndim != 2:
-        raise ValueError(f"X must have 2 dimensions (rows, features), got shape {array.shape}")
-    return [(None, array[:, j]) for j in range(array.shape[1])]
-
-
-def _array(column: Any) -> NDArray[Any]:
-    """A column of a data frame as an array: of numbers, of dates or times, or of objects."""
-    dtype = column.dtype
-    values = np.asarray(column.to_numpy())
-    kind = getattr(dtype, "kind", values.dtype.kind)
-    if kind in TIMES:
-        if values.dtype.kind == "O":  # times of a time zone
-            values = np.asarray(column.to_numpy(dtype=f"{kind}8[us]"))
-        return values.astype(f"{kind}8[us]")
-    if values.dtype.kind in "fiub" and str(dtype) != "category":
-        return values
-    if kind in "fiub" or str(dtype).lower().startswith(NUMERIC):
-        missing = column.isna() if hasattr(column, "isna") else column.is_null()
-        numbers = np.full(len(values), np.nan)
-        there = ~np.asarray(missing, dtype=bool)
-        numbers[there] = values[there].astype(np.float64)
-        return numbers
-    return values.astype(object)
-
-
-def _numbers(name: str | None, column: NDArray[Any]) -> Vector:
-    try:
-        if column.dtype.kind in TIMES:
-            raise TypeError(f"type {column.dtype}")  # which could be cast
-        values = column.astype(np.float64)
-    except (TypeError, ValueError) as error:
+def _numbers(column: Column) -> Vector:
+    if not column.has_numbers:
         raise ValueError(
-            f"{_called(name)} was numeric and now has values that are no numbers ({error}); name "
-            "it in categorical_features if it has categories"
-        ) from error
-    _check_size(name, values)
+            f"{column.called} was numeric and now has values that are no numbers "
+            f"({column.described}); name it in categorical_features if it has categories"
+        )
+    values = column.as_floats()
+    _check_size(column, values)
     return values
 
 
-def _check_size(name: str | None, values: Matrix) -> None:
+def _check_size(column: Column, values: Matrix) -> None:
     if not len(values):
         return
     low, high = float(np.fmin.reduce(values)), float(np.fmax.reduce(values))
     if max(-low, high) > LARGEST:
         raise ValueError(
-            f"{_called(name)} has the value {low if -low > high else high:g}: numbers must be "
+            f"{column.called} has the value {low if -low > high else high:g}: numbers must be "
             f"finite, not infinity, and at most {LARGEST:g} in size; nan stands for missing values"
         )
 
 
-def _called(name: str | None) -> str:
-    return "a feature of X" if name is None else f"feature {name!r}"
-
-
-def _some(names: Sequence[str | None]) -> str:
-    return f" {list(names[:5])}{'…' if len(names) > 5 else ''}"
-
-
-def _other_columns(names: Sequence[str | None], expected: Sequence[str | None]) -> ValueError:
+def _other_columns(names: Names, expected: Names) -> ValueError:
     if None in (*names, *expected):
+        found, before = (
+            f"is an array of {len(names)} columns"
+            if None in names
+            else f"is a frame, {some(names)}",
+            "an array" if None in expected else "a frame",
+        )
         return ValueError(
-            f"a block has {len(names)} columns, those before it had {len(expected)}; either all "
-            "blocks have names for them or none"
+            f"a block {found}, and the first one, with {len(expected)} columns, is {before}: "
+            "either all blocks have names for their columns or none"
         )
     new = [name for name in names if name not in expected]
     gone = [name for name in expected if name not in names]
+    if not new and not gone:
+        return ValueError(
+            f"a block has its columns in another order, {some(names)}, than those seen first, "
+            f"{some(expected)}"
+        )
     return ValueError(
-        f"a block has columns{_some(names)}; new: {new[:5]}, missing: {gone[:5]}: it must have "
-        f"those seen first,{_some(expected)}, in this order"
+        f"a block has columns {some(names)}; new: {new[:5]}, missing: {gone[:5]}: it must have "
+        f"those seen first, {some(expected)}, in this order"
     )
 
 
-def _distinct(name: str | None, column: NDArray[Any]) -> set[Any]:
+def _distinct(column: Column) -> set[Any]:
     try:
-        found = set(column.tolist())
+        found = set(column.values.tolist())
     except TypeError as error:
         raise ValueError(
-            f"{_called(name)} has values that are neither numbers nor categories ({error})"
+            f"{column.called} has values that are neither numbers nor categories ({error})"
         ) from error
-    return {value for value in found if not _is_missing(value)}
+    return {value for value in found if not is_missing(value)}
 
 
-def _codes(column: NDArray[Any], known: dict[Any, int]) -> Vector:
-    values = column.tolist()
+def _codes(column: Column, known: dict[Any, int]) -> Vector:
+    values = column.values.tolist()
     found = (known.get(value, np.nan) if _hashable(value) else np.nan for value in values)
-    return np.fromiter(found, dtype=np.float64, count=len(values))
-
-
-def _is_missing(value: Any) -> bool:
-    return value is None or str(value) == "<NA>" or value != value
+    codes = np.fromiter(found, dtype=np.float64, count=len(values))
+    if known and np.isnan(codes).all() and not column.is_empty:
+        types = set(map(type, known))
+        if not kinds_of_types(types) & kinds_of_types(column.types):
+            raise ValueError(
+                f"{column.called} has categories of type {listed(types)} "
+                f"in the model, and is now of type {column.described}"
+            )
+    return codes
 
 
 def _hashable(value: Any) -> bool:

@@ -11,6 +11,7 @@ Splines, nearest neighbours and kernel smoothers are of this kind.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -113,10 +114,13 @@ class FittedRegressor:
     feature : int
     model : regressor or None
         None for a feature that is the same in all rows.
+    name : str or None
+        Of the feature, where it has one.
     """
 
     feature: int
     model: Any
+    name: str | None = None
 
     @property
     def is_constant(self) -> bool:
@@ -127,7 +131,7 @@ class FittedRegressor:
         """Predictions for x, shape (n_rows,)."""
         if self.model is None or not len(x):
             return np.zeros(len(x))
-        check_complete(x, self.feature)
+        check_complete(x, self.name or self.feature)
         return np.asarray(self.model.predict(x[:, None]), dtype=np.float64).reshape(len(x))
 
 
@@ -139,10 +143,12 @@ class RegressorSmoother:
     passes : Passes
     regressor : scikit-learn regressor
         If its fit takes no ``sample_weight``, the weights of all training rows must be the same.
+    names : sequence of str or None
+        Of the features, where they have any.
     """
 
-    def __init__(self, passes: Passes, regressor: Any) -> None:
-        self.passes, self.regressor = passes, regressor
+    def __init__(self, passes: Passes, regressor: Any, names: Sequence[str] | None = None) -> None:
+        self.passes, self.regressor, self.names = passes, regressor, names
         self._rows = np.flatnonzero(~passes.held & (passes.weights > 0))
         weights = passes.weights[self._rows]
         self._named = named_weights(regressor, weights)
@@ -154,12 +160,13 @@ class RegressorSmoother:
             return np.asarray(block.X[:, feature], dtype=np.float64)
 
         x = self.passes.values(own)
-        check_complete(x, feature)
+        name = None if self.names is None else self.names[feature]
+        check_complete(x, feature if name is None else name)
         x = x[self._rows]
         if x.min() == x.max():
-            return FittedRegressor(feature, None)
+            return FittedRegressor(feature, None, name)
         model = clone(self.regressor).fit(x[:, None], response[self._rows], **self._named)
-        return FittedRegressor(feature, model)
+        return FittedRegressor(feature, model, name)
 
 
 class SmoothedStages(StageBuilder):
@@ -195,11 +202,10 @@ def named_weights(regressor: Any, weights: Vector) -> dict[str, Vector]:
     )
 
 
-def check_complete(x: Matrix, feature: int) -> None:
+def check_complete(x: Matrix, feature: int | str) -> None:
     """Raise a ValueError where values are missing or infinite."""
     missing, infinite = int(np.isnan(x).sum()), int(np.isinf(x).sum())
     if missing or infinite:
-        raise ValueError(
-            f"feature {feature} has {missing} missing values (NaN) and {infinite} infinite ones "
-            "(inf), which only smoother=None can deal with"
-        )
+        counts = ((missing, "missing values (NaN)"), (infinite, "infinite ones (inf)"))
+        found = " and ".join(f"{count} {kind}" for count, kind in counts if count)
+        raise ValueError(f"feature {feature!r} has {found}, which only smoother=None can deal with")

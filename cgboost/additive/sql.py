@@ -11,13 +11,14 @@ NaN is to a database above all numbers, or not comparable. What is missing is to
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
 from cgboost.additive.intervals import Intervals
 from cgboost.additive.schema import Schema
 from cgboost.additive.sql_case import by_category, by_interval
-from cgboost.additive.sql_text import check_names, linear, quoted, unused
+from cgboost.additive.sql_text import check_names, linear, number, quoted, unused
 from cgboost.additive.stage import Stage, Stages
 
 Input = tuple[str, dict[Any, int] | None]
@@ -40,8 +41,9 @@ def stage_expressions(stages: Stages, schema: Schema) -> dict[str, str]:
     -------
     dict of str to str
         Name (without quotes) and expression, in the order in which they are to be evaluated:
-        stage_0, stage_1, …; before a stage with a link comes its sum, stage_0_sum say. Where the
-        name of a column begins with stage_, these begin with stage__.
+        stage_0, stage_1, …; before a stage with a link comes its sum, stage_0_sum say, and before
+        one with bounds what it would be without them, stage_0_free. Where the name of a column
+        begins with stage_, these begin with stage__.
 
     Raises
     ------
@@ -57,6 +59,9 @@ def stage_expressions(stages: Stages, schema: Schema) -> dict[str, str]:
     expressions = {}
     for stage, name in zip(stages.stages, names, strict=True):
         total = _sum(stage, inputs, schema.n_features)
+        if stage.is_bounded:
+            expressions[f"{name}_free"] = total
+            total = _between(quoted(f"{name}_free"), stage.low, stage.high)
         if stage.link is not None:
             expressions[f"{name}_sum"] = total
             total = by_interval(stage.link, quoted(f"{name}_sum"), outputs, complete=True)
@@ -72,7 +77,7 @@ def select_statement(
     table: str | Sequence[str],
     *,
     output: str = "prediction",
-    keep: Sequence[str] = (),
+    keep: str | Sequence[str] = (),
     link: str = "identity",
     materialized: bool = False,
 ) -> str:
@@ -89,8 +94,8 @@ def select_statement(
         Its name, or the parts of its name, ("main", "people") say.
     output : str
         Name of the column that is made.
-    keep : sequence of str
-        Columns of the table that come before it: SQL promises no order of the rows.
+    keep : str or sequence of str
+        Column or columns of the table that come before it: SQL promises no order of the rows.
     link : {"identity", "logistic"}
         The output is f, or 1/(1 + exp(−2f)).
     materialized : bool
@@ -111,6 +116,7 @@ def select_statement(
         raise ValueError(f"there are {len(coef)} coefficients for {len(stages.stages)} stages")
     if link not in LINKS:
         raise ValueError(f"link must be one of {LINKS}, got {link!r}")
+    keep = [keep] if isinstance(keep, str) else keep
     check_names([*keep, output], "the result")
     features = _features(schema)
     names, kept = unused("stage", len(coef), features), unused("kept", len(keep), features)
@@ -150,6 +156,13 @@ def _linked(score: str, link: str) -> str:
         return score
     above = f"CASE WHEN {score} < 0e0 THEN EXP(2e0 * {score}) ELSE 1e0 END"
     return f"{above} / (1e0 + EXP(-2e0 * ABS({score})))"
+
+
+def _between(column: str, low: float, high: float) -> str:
+    """The value of a column, brought between two numbers."""
+    below = f" WHEN {column} < {number(low)} THEN {number(low)}" if low > -math.inf else ""
+    above = f" WHEN {column} > {number(high)} THEN {number(high)}" if high < math.inf else ""
+    return f"CASE{below}{above} ELSE {column} END"
 
 
 def _sum(stage: Stage, inputs: Sequence[Input], n_features: int) -> str:

@@ -14,7 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cgboost.additive.schema import Schema
 from cgboost.additive.transformation import Transformation
+from cgboost.additive.words import stage_in_words
 from cgboost.columns import PREDICTION_BLOCK, Term
 
 Vector = NDArray[np.float64]
@@ -45,7 +47,7 @@ class Outputs:
         return np.column_stack([values[rows] for values in self.values])
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Stage:
     """One additive model.
 
@@ -55,11 +57,17 @@ class Stage:
     terms : list of (λ, Transformation)
     link : Transformation or None
         A function of the sum.
+    low, high : float
+        What the sum is brought between. Where leaves use outputs of earlier stages, these are its
+        extremes on the training rows: an output a little outside would get later stages to answer
+        with one far outside.
     """
 
     intercept: float
     terms: list[tuple[float, Transformation]]
     link: Transformation | None = None
+    low: float = -np.inf
+    high: float = np.inf
 
     def __call__(self, X: Matrix, outputs: Vector, evaluate: Evaluate | None = None) -> Vector:
         """The output for features X, (n_rows, n_features), and earlier outputs, (n_rows, i − 1).
@@ -73,7 +81,29 @@ class Stage:
             x = X[:, term.feature] if own else outputs[:, term.feature - n_features]
             values = term(x, outputs) if evaluate is None else evaluate(term, x, outputs)
             total += weight * values
+        if self.is_bounded:
+            np.clip(total, self.low, self.high, out=total)
         return total if self.link is None else self.link(total, outputs)
+
+    @property
+    def is_bounded(self) -> bool:
+        """Whether there are values that the sum cannot have."""
+        return self.low > -np.inf or self.high < np.inf
+
+    def text(self, schema: Schema | None = None) -> str:
+        """The stage in words: a line for every leaf of every function, weights included.
+
+        Functions are added up. Outputs of earlier stages are called stage_0, stage_1, …; features
+        by their names in the schema, which ``model.text()`` knows, and without it inputs are
+        called x0, x1, … (outputs of earlier stages after the features).
+        """
+        return stage_in_words(self, schema)
+
+    def __repr__(self) -> str:
+        inputs = [term.feature for _, term in self.terms]
+        leaves = sum(term.n_leaves for _, term in self.terms)
+        link = "" if self.link is None else ", with a link"
+        return f"Stage(intercept {self.intercept:.6g}, inputs {inputs}, {leaves} leaves{link})"
 
 
 @dataclass(eq=False)

@@ -29,6 +29,9 @@ ROUNDING = 1e-13
 CHANCE = 4.0
 """Variances of the response that a coefficient may lower the holdout error by through chance."""
 
+SEARCHED = 2.0
+"""Parameters that a coefficient counts for: itself, and the place of a split or its choice."""
+
 
 @dataclass(frozen=True, eq=False)
 class Transformation:
@@ -116,14 +119,17 @@ def judges(training: Moments, holdout: Moments) -> tuple[Moments, float]:
     Of many useless coefficients some lower the error of the holdout rows by chance, each by about
     σ² times the square of a normal number: less than 4σ² is no reason to take one. Where no rows
     are held out, the training rows decide, at the price σ² log n of the Bayesian information
-    criterion (Schwarz, Ann. Statist. 6, 1978).
+    criterion (Schwarz, Ann. Statist. 6, 1978), twice, since a split is a parameter too (Yao,
+    Statist. Probab. Lett. 6, 1988) and a regressor is chosen among many.
+
+    σ² is the variance of the response. Nothing smaller can be trusted: what many full models leave
+    over in groups of a few rows is next to nothing, and a small price is no price.
     """
+    both = training.together().merged(holdout.together())
+    variance = float(both.scatter[0, -1, -1]) / max(1.0, float(both.count[0]))
     if holdout.count.any():
-        both = training.together().merged(holdout.together())
-        return holdout, CHANCE * float(both.scatter[0, -1, -1] / both.count[0])
-    total = max(1.0, float(training.count.sum()))
-    variance = float(full(training, RIDGE).sum()) / total
-    return training, variance * float(np.log(total))
+        return holdout, CHANCE * variance
+    return training, SEARCHED * variance * float(np.log(max(1.0, both.count[0])))
 
 
 def _order(groups: Groups, training: Moments) -> Indices:

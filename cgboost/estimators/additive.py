@@ -27,12 +27,12 @@ from cgboost.additive.smoothers import (
     TreeSmoother,
 )
 from cgboost.estimators.fitted import FittedRun, Table
-from cgboost.estimators.parameters import check_choice, check_count
+from cgboost.estimators.parameters import check_choice, check_count, threads_of
 from cgboost.estimators.regression import Regression
 from cgboost.estimators.rows import Held, Rows, Vector
 from cgboost.estimators.tasks import Task
 from cgboost.estimators.transform_base import BaseTransform
-from cgboost.exceptions import warn_caller
+from cgboost.exceptions import see, warn_caller
 from cgboost.history import StopReason
 from cgboost.losses.differentiable import DifferentiableLoss
 from cgboost.losses.residual import SquaredError
@@ -165,7 +165,7 @@ feature_names_in_
         smoother: Smoother = (
             TreeSmoother(passes, pool.groups)
             if self.smoother is None
-            else RegressorSmoother(passes, self.smoother)
+            else RegressorSmoother(passes, self.smoother, self._schema.names)
         )
         callbacks: list[Any] = [HoldoutLoss(outside, held)]
         patience = self.n_iter_no_change * max(1, len(pool.groups))
@@ -185,7 +185,7 @@ feature_names_in_
         yield Task(master, pricer, callbacks=callbacks)
 
     def _passes(self, pool: Prepared, rows: Rows) -> Passes:
-        return Passes(pool.rows, rows.weights, pool.held, self.n_jobs)
+        return Passes(pool.rows, rows.weights, pool.held, threads_of(self.n_jobs))
 
     def _limits(self) -> dict[str, Any]:
         return super()._limits() if self.method == "one-pass" else {"tol": 0.0, "max_rounds": None}
@@ -196,7 +196,8 @@ feature_names_in_
         if self.method == "backfitting" and run.stop_reason is StopReason.MAX_ROUNDS:
             warn_caller(
                 f"{type(self).__name__}: the functions still changed after max_iter="
-                f"{self.max_iter} rounds of backfitting; give it more, or a larger tol",
+                f"{self.max_iter} rounds of backfitting; give it more, or a larger tol"
+                f"{see('stopped-early')}",
                 ConvergenceWarning,
             )
 

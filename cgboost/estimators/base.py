@@ -31,6 +31,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from cgboost.estimators.described import Described
 from cgboost.estimators.fitted import FittedOutput, FittedRun, Table, stacked
 from cgboost.estimators.parameters import (
     check_bool,
@@ -48,7 +49,7 @@ from cgboost.monitoring import EarlyStopping, ProgressLine, Score, ValidationMon
 
 
 @dataclass(eq=False, repr=False)
-class BaseEnsemble(BaseEstimator):
+class BaseEnsemble(Described):
     """Parameters, the fit and the fitted attributes that all estimators share.
 
     The dataclass writes the ``__init__`` that scikit-learn asks for: it names every parameter and

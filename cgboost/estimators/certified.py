@@ -15,7 +15,7 @@ from cgboost.estimators.fitted import FittedRun
 from cgboost.estimators.parameters import check_count, check_number
 from cgboost.estimators.rows import Rows, Vector
 from cgboost.estimators.tasks import Task, problem_of
-from cgboost.exceptions import TrivialModelWarning, warn_caller
+from cgboost.exceptions import TrivialModelWarning, see, warn_caller
 from cgboost.history import StopReason
 from cgboost.losses import SupportVectorLoss
 from cgboost.masters.support_vector import Offset, SupportVectorMaster, WarmStart
@@ -146,7 +146,7 @@ class BaseBoost(BaseEnsemble):
             limit = "" if self.time_limit is None else f" within time_limit={self.time_limit:g}"
             warn_caller(
                 f"{type(self).__name__} stopped before reaching tol={self.tol:g}{limit}: "
-                f"{'; '.join(words)}",
+                f"{'; '.join(words)}{see('stopped-early')}",
                 ConvergenceWarning,
             )
 
@@ -160,13 +160,14 @@ class BaseBoost(BaseEnsemble):
         if words:
             warn_caller(
                 f"{type(self).__name__}: {'; '.join(words)}: the model without columns is optimal "
-                f"for {self._trade_off}; a larger value may change that",
+                f"for {self._trade_off}; a larger value may change that"
+                f"{see('trivial-models')}",
                 TrivialModelWarning,
             )
         elif self.early_stopping and any(run.is_trivial for run in self._runs):
             warn_caller(
                 f"{type(self).__name__}: no round had a better validation score than the model "
-                "without columns, which is kept",
+                f"without columns, which is kept{see('trivial-models')}",
                 TrivialModelWarning,
             )
 

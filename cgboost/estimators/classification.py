@@ -8,11 +8,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 
 from cgboost.estimators.base import BaseEnsemble
+from cgboost.estimators.bases import ClassifierMixin
 from cgboost.estimators.rows import Vector
+from cgboost.exceptions import see
 from cgboost.monitoring import Score, error_rate
 
 
@@ -66,7 +67,9 @@ class Classification(ClassifierMixin, BaseEnsemble):
     def _encode(self, y: NDArray[Any]) -> NDArray[np.intp]:
         unknown = sorted(set(y.tolist()) - set(self.classes_.tolist()), key=str)
         if unknown:
-            raise ValueError(f"eval_set has labels that y does not have: {unknown[:5]}")
+            raise ValueError(
+                f"eval_set has labels that y does not have: {unknown[:5]}{see('eval-set')}"
+            )
         return np.searchsorted(self.classes_, y)
 
     def _targets(self, encoded: NDArray[np.intp]) -> list[Vector]:

@@ -16,6 +16,7 @@ from cgboost.estimators.certified import BaseBoost
 from cgboost.estimators.fitted import FittedOutput, FittedRun, Table
 from cgboost.estimators.parameters import check_choice, check_number, check_solver
 from cgboost.estimators.rows import Held, Rows
+from cgboost.exceptions import see
 from cgboost.executors import as_executor
 from cgboost.first_guess import MANY_ROWS, first_guess
 from cgboost.kernels import RBF, KernelLibrary, Linear, Polynomial, Precomputed
@@ -48,7 +49,10 @@ class BaseCGBoost(BaseBoost):
 
     def _check_parameters(self) -> None:
         if self.library is not None and not isinstance(self.library, KernelLibrary):
-            raise ValueError(f"library must be a KernelLibrary or None, got {self.library!r}")
+            raise ValueError(
+                f"library must be a KernelLibrary or None, got {self.library!r}"
+                f"{see('kernels-and-libraries')}"
+            )
         super()._check_parameters()
         check_choice("penalty", self.penalty, ("l1", "l2"))
         check_solver("solver", self.solver, self._program)
@@ -61,6 +65,7 @@ class BaseCGBoost(BaseBoost):
         if any(isinstance(kernel, Precomputed) for kernel in self._library.kernels.values()):
             raise ValueError(
                 "early_stopping=True cannot hold out rows of a Precomputed kernel: give an eval_set"
+                + see("precomputed-kernels")
             )
         return super()._hold_out(rows)
 

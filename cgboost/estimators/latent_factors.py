@@ -14,10 +14,11 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
+from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from cgboost.estimators.base import BaseEnsemble
+from cgboost.estimators.bases import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from cgboost.estimators.components import error_curve, folds, smoothed
 from cgboost.estimators.fitted import FittedRun, Table
 from cgboost.estimators.parameters import (
@@ -30,6 +31,7 @@ from cgboost.estimators.parameters import (
 from cgboost.estimators.rows import Held, Rows, Vector
 from cgboost.estimators.stagewise import warn_cut_short
 from cgboost.estimators.tasks import Task
+from cgboost.exceptions import see
 from cgboost.kernels import KernelLibrary, Precomputed
 from cgboost.latent import Columns, KernelSpace, LinearSpace
 from cgboost.losses.differentiable import DifferentiableLoss
@@ -104,12 +106,14 @@ class BaseBLF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEnsemble):
 
     @property
     def _library(self) -> KernelLibrary:
+        if self.kernel is None:  # scikit-learn's view in notebooks asks for every property
+            raise AttributeError("there is no kernel")
         if isinstance(self.kernel, KernelLibrary):
             return self.kernel
         if isinstance(self.kernel, (str, type)):
             raise ValueError(
                 "kernel must be a kernel such as RBF(0.1) or Precomputed(), a callable k(X, Z), or "
-                f"None, got {self.kernel!r}"
+                f"None, got {self.kernel!r}{see('kernels-and-libraries')}"
             )
         return KernelLibrary(
             {getattr(self.kernel, "__name__", type(self.kernel).__name__): self.kernel}
@@ -125,6 +129,7 @@ class BaseBLF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEnsemble):
         if self._precomputed is not None:
             raise ValueError(
                 "early_stopping=True cannot hold out rows of a Precomputed kernel: give an eval_set"
+                + see("precomputed-kernels")
             )
         return super()._hold_out(rows)
 

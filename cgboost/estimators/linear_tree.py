@@ -7,7 +7,6 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils import check_random_state as random_state_of
 from sklearn.utils.validation import check_is_fitted
 
@@ -16,13 +15,21 @@ from cgboost.additive.preparation import Prepared, prepared
 from cgboost.additive.rows import SourceRows, TableRows
 from cgboost.additive.schema import Schema
 from cgboost.estimators.base import _unchanged_on_failure
-from cgboost.estimators.parameters import check_count, check_number, check_random_state
+from cgboost.estimators.bases import RegressorMixin
+from cgboost.estimators.described import Described
+from cgboost.estimators.parameters import (
+    check_count,
+    check_jobs,
+    check_number,
+    check_random_state,
+    threads_of,
+)
 from cgboost.estimators.rows import Rows, Vector
 from cgboost.estimators.tables import rows_of, table_of
 
 
 @dataclass(eq=False, repr=False)
-class LinearTreeRegressor(RegressorMixin, BaseEstimator):
+class LinearTreeRegressor(RegressorMixin, Described):
     """Linear regression tree: splits are judged by linear fits, and leaves have linear models.
 
     Every node splits on one feature into as many branches as pay: many intervals of its values, or
@@ -55,9 +62,11 @@ class LinearTreeRegressor(RegressorMixin, BaseEstimator):
         and neither order nor blocks matter. At 0 none are, and a price for every coefficient (the
         Bayesian criterion) decides in their place.
     categorical_features : "from_dtype" or sequence of str or int, default="from_dtype"
-        Features that are categories; by default those that are no numbers in a data frame.
+        Features that are categories. By default those of a data frame that are no numbers, or of a
+        categorical type; a column of Python objects that are all numbers is numeric. A list takes
+        the place of this rule, so that it must name all of them.
     n_jobs : int, default=1
-        Threads that work on blocks of rows.
+        Threads that work on blocks of rows; −1 for all cores.
     random_state : int, RandomState or None
         Chooses among the ways to hold rows out; None stands for 0.
 
@@ -133,7 +142,7 @@ class LinearTreeRegressor(RegressorMixin, BaseEstimator):
         if len(rows.weights) < 2:
             raise ValueError(f"at least 2 rows are needed, got n_samples={len(rows.weights)}")
         data = self._prepared(schema, rows)
-        passes = NodePasses(data.rows, rows.weights, data.held, self.n_jobs)
+        passes = NodePasses(data.rows, rows.weights, data.held, threads_of(self.n_jobs))
         regressors = regressors_of(passes, data.groups, rows.y, self.max_regressors)
         limits = Limits(self.max_depth, self.min_samples_leaf, self.tol)
         self.tree_ = grown(passes, data.groups, regressors, rows.y, limits)
@@ -172,8 +181,9 @@ class LinearTreeRegressor(RegressorMixin, BaseEstimator):
         return self.tree_.text(self._schema)
 
     def _check_parameters(self) -> None:
-        for name in ("max_depth", "min_samples_leaf", "max_bins", "max_regressors", "n_jobs"):
+        for name in ("max_depth", "min_samples_leaf", "max_bins", "max_regressors"):
             check_count(name, getattr(self, name))
+        check_jobs("n_jobs", self.n_jobs)
         if self.max_bins < 2:
             raise ValueError(f"max_bins must be at least 2, got {self.max_bins!r}")
         check_number("tol", self.tol, at_least=0)

@@ -8,9 +8,9 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import OutlierMixin
 from sklearn.utils.validation import validate_data
 
+from cgboost.estimators.bases import OutlierMixin
 from cgboost.estimators.certified import BaseBoost
 from cgboost.estimators.fitted import FittedRun
 from cgboost.estimators.parameters import check_nu

@@ -7,9 +7,11 @@ from collections.abc import Collection
 from numbers import Integral, Real
 from typing import Any
 
+import joblib
 import numpy as np
 import sklearn.utils
 
+from cgboost.exceptions import see
 from solvers import available_backends, get_backend
 
 
@@ -70,6 +72,20 @@ def check_count(
         raise ValueError(f"{name} must be {wanted}, got {value!r}")
 
 
+def check_jobs(name: str, value: Any) -> None:
+    """``value`` must be a number of threads, or negative as scikit-learn has it."""
+    if not isinstance(value, Integral) or isinstance(value, bool) or value == 0:
+        raise ValueError(
+            f"{name} must be a whole number ≥ 1, or −1 for all cores (−2 for all but one), "
+            f"got {value!r}"
+        )
+
+
+def threads_of(n_jobs: int) -> int:
+    """Threads that ``n_jobs`` stands for: itself, or all cores there are, or all but some."""
+    return int(n_jobs) if n_jobs > 0 else max(1, joblib.cpu_count() + 1 + int(n_jobs))
+
+
 def check_verbose(name: str, value: Any) -> None:
     """``value`` must be a whole number of at least 0, or a bool."""
     if not isinstance(value, (Integral, np.bool_)) or value < 0:
@@ -98,9 +114,11 @@ def check_callbacks(name: str, value: Any) -> None:
 def check_solver(name: str, value: Any, problem: str) -> None:
     """``value`` must be "auto" or a backend that can solve ``problem`` ("lp" or "qp")."""
     if not isinstance(value, str):
-        raise ValueError(f"{name} must be 'auto' or the name of a solver, got {value!r}")
+        raise ValueError(
+            f"{name} must be 'auto' or the name of a solver, got {value!r}{see('solvers')}"
+        )
     if value != "auto" and problem not in get_backend(value).capabilities:
         raise ValueError(
             f"{name}={value!r} cannot solve a {problem.upper()}; these can: "
-            f"{', '.join(available_backends(problem))}"
+            f"{', '.join(available_backends(problem))}{see('solvers')}"
         )

@@ -103,8 +103,9 @@ class HasPath(BaseBoost):
             raise ValueError("C_values must have at least one value, got none")
         for C in C_values:
             check_number("C_values", C, above=0)
-        if getattr(self, "nu", None) is not None:
-            raise ValueError(f"a path is over C, but nu={self.nu!r} is given in its place")
+        nu = getattr(self, "nu", None)
+        if nu is not None:
+            raise ValueError(f"a path is over C, but nu={nu!r} is given in its place")
         prepared = copy.copy(self)
         rows, held = prepared._prepare(X, y, sample_weight, eval_set)
         pool = prepared._pool(rows)
@@ -113,7 +114,7 @@ class HasPath(BaseBoost):
         seconds, scores = np.zeros(len(C_values)), np.full(len(C_values), np.nan)
         for place in np.argsort(C_values, kind="stable"):
             started = time.perf_counter()
-            model = copy.copy(prepared).set_params(C=float(C_values[place]))
+            model: Any = copy.copy(prepared).set_params(C=float(C_values[place]))
             model._carried = carried
             model._run_and_keep(pool, rows, held, started)
             del model._carried

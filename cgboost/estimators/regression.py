@@ -8,9 +8,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import RegressorMixin
 
 from cgboost.estimators.base import BaseEnsemble
+from cgboost.estimators.bases import RegressorMixin
 from cgboost.estimators.rows import Vector
 from cgboost.monitoring import Score, mean_absolute_error, mean_squared_error
 

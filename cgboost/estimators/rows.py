@@ -10,6 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
+from cgboost.exceptions import see
+
 Matrix = NDArray[np.floating[Any]]
 Vector = NDArray[np.float64]
 EvalSet = tuple[ArrayLike, ArrayLike]
@@ -75,6 +77,7 @@ class Rows:
             raise ValueError(
                 f"early_stopping=True cannot hold out validation_fraction={fraction:g} of "
                 f"{self.X.shape[0]} rows ({error}); give an eval_set"
+                f"{see('eval-set')}"
             ) from error
         return self._take(np.sort(stay)), (self.X[leave], self.y[leave])
 
@@ -91,14 +94,14 @@ def check_eval_set(
         size = f" of length {len(eval_set)}" if isinstance(eval_set, (tuple, list)) else ""
         raise ValueError(
             f"eval_set must be a pair (X, y), got a {type(eval_set).__name__}{size}: "
-            "only one set is scored"
+            f"only one set is scored{see('eval-set')}"
         )
     if eval_set[1] is None:
-        raise ValueError("eval_set must be a pair (X, y), got no y")
+        raise ValueError(f"eval_set must be a pair (X, y), got no y{see('eval-set')}")
     try:
         X, y = validate_data(
             estimator, *eval_set, reset=False, dtype=FLOATS, accept_sparse=accept_sparse
         )
     except ValueError as error:
-        raise ValueError(f"eval_set: {error}") from error
+        raise ValueError(f"eval_set: {error}{see('eval-set')}") from error
     return X, y

@@ -16,7 +16,7 @@ from cgboost.estimators.base import BaseEnsemble
 from cgboost.estimators.fitted import FittedRun
 from cgboost.estimators.parameters import check_count
 from cgboost.estimators.rows import Rows, Vector
-from cgboost.exceptions import warn_caller
+from cgboost.exceptions import see, warn_caller
 from cgboost.history import StopReason
 
 CUT_SHORT = (StopReason.MASTER_FAILED, StopReason.TIME, StopReason.INTERRUPTED)
@@ -84,5 +84,7 @@ def warn_cut_short(model: BaseEnsemble, runs: Sequence[FittedRun], aim: str) -> 
     ]
     if words:
         warn_caller(
-            f"{type(model).__name__} stopped before {aim}: {'; '.join(words)}", ConvergenceWarning
+            f"{type(model).__name__} stopped before {aim}: {'; '.join(words)}"
+            f"{see('stopped-early')}",
+            ConvergenceWarning,
         )

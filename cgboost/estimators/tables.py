@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_consistent_length, column_or_1d, validate_data
 
-from cgboost.additive.preparation import read_source
+from cgboost.additive.preparation import check_weight_size, read_source
 from cgboost.additive.rows import SourceRows
 from cgboost.additive.schema import Schema, SchemaMaker
+from cgboost.additive.table_columns import check_frame
 from cgboost.estimators.rows import FLOATS, Rows
 
 
@@ -20,15 +21,34 @@ def is_table(X: Any) -> bool:
     return hasattr(X, "shape") or hasattr(X, "dtypes")
 
 
+def is_source(X: Any) -> bool:
+    """Whether X yields blocks (X, y): a list of such pairs, or an object that only iterates."""
+    if is_table(X) or hasattr(X, "__array__") or not hasattr(X, "__iter__"):
+        return False
+    if not isinstance(X, (list, tuple)):
+        return not hasattr(X, "__getitem__")
+    first = X[0] if len(X) else None
+    return isinstance(first, (list, tuple)) and len(first) in (2, 3) and is_table(first[0])
+
+
 def table_of(estimator: Any, X: Any, y: Any, *, reset: bool) -> tuple[Any, Any]:
     """A checked array, float32 or float64, or the data frame as it is, and the response.
 
     Raises
     ------
     ValueError
-        As scikit-learn's ``validate_data``; nan is allowed in X.
+        As scikit-learn's ``validate_data``; nan is allowed in X. If X is a source of blocks, or a
+        frame of another library than pandas or polars.
     """
+    if is_source(X):
+        raise ValueError(
+            f"X must be one table here, an array or a data frame, got a {type(X).__name__} of "
+            "blocks: give one block after another, each without its y"
+        )
+    check_frame(X)
     numeric = estimator._y_numeric
+    if numeric and y is not None:
+        y = _numbers(y)
     if not (hasattr(X, "columns") and hasattr(X, "dtypes")):
         how: dict[str, Any] = {"dtype": FLOATS, "ensure_all_finite": "allow-nan"}
         if y is None:
@@ -58,7 +78,7 @@ def response_of(estimator: Any, y: Any) -> NDArray[Any]:
     y = column_or_1d(y, warn=True)
     if not estimator._y_numeric:
         return np.asarray(y)
-    numbers = np.asarray(y, dtype=np.float64)
+    numbers = np.asarray(_numbers(y), dtype=np.float64)
     if not np.isfinite(numbers).all():
         raise ValueError("y must be finite, it has nan or infinity")
     return numbers
@@ -81,8 +101,10 @@ def rows_of(
     Raises
     ------
     ValueError
-        If ``y`` is missing, or weights are given beside a source.
+        If ``y`` is missing, or responses or weights are given beside a source.
     """
+    if y is not None and is_source(X):
+        raise ValueError("y of a source of blocks belongs into its blocks, (X, y): leave y out")
     if is_table(X) or y is not None:
         if y is None:
             raise ValueError(
@@ -92,7 +114,9 @@ def rows_of(
         maker = SchemaMaker(estimator.categorical_features)
         maker.see(X)
         schema = maker.schema()
-        return schema, Rows.of(schema.encode(X), learn(y), sample_weight).counting()
+        rows = Rows.of(schema.encode(X), learn(y), sample_weight).counting()
+        check_weight_size("sample_weight", rows.weights)
+        return schema, rows
     if sample_weight is not None:
         raise ValueError("weights of a source belong into its blocks: (X, y, weights)")
     summary = read_source(X, estimator.categorical_features)
@@ -105,3 +129,13 @@ def rows_of(
     source: Any = SourceRows(X, schema, summary.y)
     target = learn(response_of(estimator, summary.y))
     return schema, Rows(source, target, summary.weights, None)
+
+
+def _numbers(y: Any) -> Any:
+    """The responses as they are, if they are numbers or can be read as some."""
+    if np.asarray(y).dtype.kind in "OUS":
+        try:
+            return np.asarray(y, dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"y must be numbers ({error})") from error
+    return y

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -61,9 +61,11 @@ class TransformRegressor(StageInspection, Regression, BaseTransform):
     n_iter_no_change : int, default=3
         Stages without a smaller holdout loss after which the run ends; the best one is returned.
     categorical_features : "from_dtype" or sequence of str or int, default="from_dtype"
-        Features that are categories; by default those that are no numbers in a data frame.
+        Features that are categories. By default those of a data frame that are no numbers, or of a
+        categorical type; a column of Python objects that are all numbers is numeric. A list takes
+        the place of this rule, so that it must name all of them.
     n_jobs : int, default=1
-        Threads that work on blocks of rows.
+        Threads that work on blocks of rows; −1 for all cores.
     callbacks, verbose, time_limit
         As in :class:`CGBoostRegressor`.
     random_state : int, RandomState or None
@@ -81,7 +83,10 @@ class TransformRegressor(StageInspection, Regression, BaseTransform):
     feature_importances_, importances_ : ndarray of shape (n_features,)
     coef_, intercept_, n_columns_, objective_, best_round_, stop_reason_, n_features_in_, \
 feature_names_in_
-        As in :class:`StagewiseRegressor`; "gap" stands for a stage that gained less than ``tol``.
+        As in :class:`StagewiseRegressor`. ``stop_reason_`` is "no_column" where the search has
+        found no further stage that the held-out rows (or the price) let in, as most fits end;
+        "gap" after a stage that gained less than ``tol``; "early_stopping" where stages no longer
+        lowered the holdout loss.
 
     Examples
     --------
@@ -101,7 +106,11 @@ feature_names_in_
         return SquaredError(target, weights)
 
     def to_sql(
-        self, table: str | Sequence[str], *, output: str = "prediction", keep: Sequence[str] = ()
+        self,
+        table: str | Sequence[str],
+        *,
+        output: str = "prediction",
+        keep: str | Sequence[str] = (),
     ) -> str:
         """A query that predicts the rows of a table.
 
@@ -112,8 +121,8 @@ feature_names_in_
             those of the data frame that the model was fitted to; x0, x1, … where they had no names.
         output : str, default="prediction"
             Name of the column that is made.
-        keep : sequence of str
-            Columns of the table that come before it: SQL promises no order of the rows.
+        keep : str or sequence of str
+            Column or columns of the table that come before it: SQL promises no order of the rows.
 
         Returns
         -------
@@ -132,7 +141,8 @@ class TransformClassifier(StageInspection, Classification, BaseTransform):
     """Transform regression of 0/1 targets by the log loss ([P] sections 2 and 6).
 
     Stages are fitted to the pseudo-residuals of Σ w_i log(1 + exp(−2 y_i f_i)), and added with the
-    step that lowers it most. More than two classes are handled one against the rest.
+    step that lowers it most, as long as that changes no f, half the log-odds, by more than 2. More
+    than two classes are handled one against the rest.
 
     Parameters
     ----------
@@ -153,6 +163,7 @@ n_columns_, objective_, best_round_, stop_reason_, n_features_in_, feature_names
     early_stopping: bool = field(default=True, kw_only=True)
     validation_fraction: float = field(default=0.3, kw_only=True)
     n_iter_no_change: int = field(default=3, kw_only=True)
+    _most: ClassVar[float] = 2.0
 
     def _loss(self, target: Vector, weights: Vector) -> DifferentiableLoss:
         return LogLoss(target, weights)
@@ -163,7 +174,7 @@ n_columns_, objective_, best_round_, stop_reason_, n_features_in_, feature_names
         *,
         label: Any = None,
         output: str = "prediction",
-        keep: Sequence[str] = (),
+        keep: str | Sequence[str] = (),
     ) -> str:
         """A query for a probability, of the second class or of one against the rest.
 

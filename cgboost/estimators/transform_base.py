@@ -8,7 +8,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple, Self
+from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,7 +21,13 @@ from cgboost.additive.preparation import Prepared, prepared
 from cgboost.additive.rows import SourceRows, TableRows
 from cgboost.additive.schema import LARGEST
 from cgboost.estimators.fitted import FittedRun, Table
-from cgboost.estimators.parameters import check_choice, check_count, check_number
+from cgboost.estimators.parameters import (
+    check_choice,
+    check_count,
+    check_jobs,
+    check_number,
+    threads_of,
+)
 from cgboost.estimators.rows import Held, Rows, Vector
 from cgboost.estimators.stagewise import BaseStagewise
 from cgboost.estimators.tables import rows_of, table_of
@@ -71,6 +77,8 @@ class BaseTransform(BaseStagewise):
     tol: float = field(default=1e-4, kw_only=True)
     categorical_features: Any = field(default="from_dtype", kw_only=True)
     n_jobs: int = field(default=1, kw_only=True)
+    _most: ClassVar[float] = np.inf
+    """What a stage changes an output by, at most."""
 
     def fit(
         self,
@@ -117,7 +125,7 @@ class BaseTransform(BaseStagewise):
         check_choice("variant", self.variant, VARIANTS)
         check_count("max_bins", self.max_bins)
         check_number("tol", self.tol, at_least=0)
-        check_count("n_jobs", self.n_jobs)
+        check_jobs("n_jobs", self.n_jobs)
         if self.max_bins < 2:
             raise ValueError(f"max_bins must be at least 2, got {self.max_bins!r}")
 
@@ -173,7 +181,7 @@ class BaseTransform(BaseStagewise):
         held, variant = pool.held, VARIANTS[self.variant]
         for target in self._targets(rows.y):
             builder = StageBuilder(
-                Passes(pool.rows, rows.weights, held, self.n_jobs),
+                Passes(pool.rows, rows.weights, held, threads_of(self.n_jobs)),
                 pool.groups,
                 pool.sample,
                 self.max_bins,
@@ -191,7 +199,8 @@ class BaseTransform(BaseStagewise):
             if variant.orthogonal:
                 yield Task(CorrectiveMaster(training, offset="free"), pricer, callbacks=callbacks)
             else:
-                yield Task(StagewiseMaster(training, start="constant"), pricer, callbacks=callbacks)
+                master = StagewiseMaster(training, start="constant", most=self._most)
+                yield Task(master, pricer, callbacks=callbacks)
 
     def _callbacks(self, monitored: Any, label: str) -> list[Any]:
         callbacks: list[Any] = list(super()._callbacks(None, label))

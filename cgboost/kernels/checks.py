@@ -6,9 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from cgboost.exceptions import KernelError
+from cgboost.exceptions import KernelError, see
 from cgboost.kernels.base import Kernel
 from cgboost.kernels.expansions import Matrix
+
+SEE = see("kernel-values")
 
 
 def kernel_values(name: str, kernel: Kernel, X: Matrix, Z: Matrix) -> Matrix:
@@ -37,16 +39,16 @@ def checked_values(name: str, values: Any, X: Matrix, Z: Matrix) -> Matrix:
     try:
         array = np.asarray(values)
     except ValueError as error:  # rows of different lengths
-        raise KernelError(f"kernel {name!r} returned no matrix ({error})") from error
+        raise KernelError(f"kernel {name!r} returned no matrix ({error}){SEE}") from error
     if array.dtype.kind not in "fiub":
         raise KernelError(
             f"kernel {name!r} returned {type(values).__name__} of {array.dtype} values; it must "
-            f"return an array of real numbers of shape {wanted}"
+            f"return an array of real numbers of shape {wanted}{SEE}"
         )
     if array.shape != wanted:
         raise KernelError(
             f"kernel {name!r} returned shape {array.shape} for {len(X)} rows and {len(Z)} "
-            f"centres; it must return {wanted}"
+            f"centres; it must return {wanted}{SEE}"
         )
     if array.dtype.kind != "f":
         array = array.astype(np.result_type(X.dtype, np.float32))
@@ -64,6 +66,6 @@ def finite(name: str, values: Matrix) -> Matrix:
     if not np.isfinite(values).all():
         raise KernelError(
             f"kernel {name!r} returned {values[~np.isfinite(values)][0]} for some rows; "
-            "scale the features (to [0, 1], say) or check its formula"
+            f"scale the features (to [0, 1], say) or check its formula{SEE}"
         )
     return values

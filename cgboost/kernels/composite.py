@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cgboost.exceptions import KernelError
+from cgboost.exceptions import KernelError, see
 from cgboost.kernels.base import Kernel, Norms, values_of_products
 from cgboost.kernels.expansions import (
     Expansion,
@@ -140,5 +140,8 @@ class Normalized(Kernel):
 
     def _inverse_root(self, diagonal: Norms) -> Norms:
         if np.any(diagonal < 0):
-            raise KernelError(f"{self.kernel} cannot be normalised: k(x, x) = {diagonal.min():.3g}")
+            raise KernelError(
+                f"{self.kernel} cannot be normalised: k(x, x) = {diagonal.min():.3g}"
+                f"{see('kernel-values')}"
+            )
         return np.divide(1.0, np.sqrt(diagonal), out=np.zeros_like(diagonal), where=diagonal > 0)

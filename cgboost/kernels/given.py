@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from cgboost.exceptions import KernelError
+from cgboost.exceptions import KernelError, see
 from cgboost.kernels.base import Kernel, KernelFunction
 from cgboost.kernels.checks import checked_values
 from cgboost.kernels.expansions import Matrix
@@ -28,6 +28,7 @@ class Precomputed(Kernel):
             raise KernelError(
                 f"Precomputed(first={self.first}) needs at least {self.first + X.shape[0]} columns "
                 f"for {X.shape[0]} training rows, X has {X.shape[1]}"
+                f"{see('precomputed-kernels')}"
             )
         return (self.first + np.arange(X.shape[0])[rows])[..., None].astype(X.dtype)
 

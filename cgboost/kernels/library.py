@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from cgboost.exceptions import see
 from cgboost.kernels.base import Kernel, KernelFunction
 from cgboost.kernels.composite import Normalized
 from cgboost.kernels.expansions import Matrix
@@ -41,7 +42,10 @@ class KernelLibrary:
         negation: bool = True,
     ) -> None:
         if not isinstance(kernels, Mapping) or not kernels:
-            raise ValueError(f"kernels must be a non-empty mapping of name to kernel: {kernels!r}")
+            raise ValueError(
+                f"kernels must be a non-empty mapping of name to kernel: {kernels!r}"
+                f"{see('kernels-and-libraries')}"
+            )
         self.kernels = {name: _as_kernel(name, kernel) for name, kernel in kernels.items()}
         self.normalize = normalize
         self.negation = negation
@@ -74,6 +78,7 @@ def _as_kernel(name: object, kernel: Kernel | KernelFunction) -> Kernel:
         return FunctionKernel(kernel, name)
     raise ValueError(
         f"kernel {name!r} must be a Kernel such as RBF() or a callable k(X, Z), got {kernel!r}"
+        f"{see('kernels-and-libraries')}"
     )
 
 

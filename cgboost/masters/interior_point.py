@@ -232,10 +232,8 @@ class InteriorStep:
 
     def _lengths(self, move: Iterate, share: float) -> tuple[float, float]:
         """Step lengths of (α, z, w) and of (u, s), one for both where they are tied."""
-        dual = min(
-            _to_zero(g, dg) for g, dg in zip(self._slacks, self._slack_moves(move), strict=True)
-        )
-        primal = min(_to_zero(z, dz) for z, dz in zip(self._duals, move.duals, strict=True))
+        dual = _to_zero(self._slacks, self._slack_moves(move))
+        primal = _to_zero(self._duals, move.duals)
         primal, dual = min(1.0, share * primal), min(1.0, share * dual)
         if self.data.curvature.any():
             primal = dual = min(primal, dual)
@@ -254,8 +252,9 @@ class InteriorStep:
         )
 
 
-def _to_zero(values: Vector, move: Vector) -> float:
-    """How often ``move`` can be added before a value reaches 0; values of 0 have no move."""
+def _to_zero(parts: Sequence[Vector], moves: Sequence[Vector]) -> float:
+    """How often the moves can be added before a value reaches 0; values of 0 have no move."""
+    values, move = np.concatenate(parts), np.concatenate(moves)
     rates = np.divide(move, values, out=np.zeros(len(values)), where=values > 0)
-    fastest = float(np.min(rates, initial=0.0))
+    fastest = float(rates.min(initial=0.0))
     return -1.0 / fastest if fastest < 0 else np.inf

@@ -70,6 +70,9 @@ class StagewiseMaster:
         Multiplies the first two.
     start : {"zero", "constant"}
         f before the first column; the best constant becomes the intercept.
+    most : float, default=inf
+        What a step changes an output by, at most. Where a column is right on every training row,
+        the loss falls without end along it, and the best step would be sure of what it is not.
     """
 
     descends = False
@@ -82,12 +85,15 @@ class StagewiseMaster:
         step: StepRule = "line-search",
         learning_rate: float = 1.0,
         start: Literal["zero", "constant"] = "zero",
+        most: float = np.inf,
     ) -> None:
         if isinstance(step, str) and step not in ("line-search", "newton"):
             raise ValueError(f"step must be 'line-search', 'newton' or a number, got {step!r}")
         if start not in ("zero", "constant"):
             raise ValueError(f"start must be 'zero' or 'constant', got {start!r}")
-        self.loss, self.step, self.learning_rate = loss, step, learning_rate
+        if not most > 0:
+            raise ValueError(f"most must be positive, got {most!r}")
+        self.loss, self.step, self.learning_rate, self.most = loss, step, learning_rate, most
         self.columns: list[Column] = []
         self.intercept = loss.constant() if start == "constant" else 0.0
         self.output = np.zeros(loss.shape) + self.intercept
@@ -128,20 +134,24 @@ class StagewiseMaster:
         return optimum_if_settled(state, priced)
 
     def _step_along(self, column: Column) -> float:
-        direction = np.zeros(self.loss.shape)
         if self.loss.n_outputs == 1:
-            direction[:] = column.values
+            direction = np.asarray(column.values, dtype=np.float64)
         else:
+            direction = np.zeros(self.loss.shape)
             direction[:, column.output] = column.values
         if not isinstance(self.step, str):
             return float(self.step)
         try:
             search = {"newton": self.loss.newton_step, "line-search": self.loss.line_search}
-            return self.learning_rate * search[self.step](self.output, direction)
+            step = self.learning_rate * search[self.step](self.output, direction)
         except UnboundedStepError:
-            self._finished = True
             score = float(np.vdot(self.loss.pseudo_response(self.output), direction))
-            return float(np.copysign(PERFECT, score))
+            self._finished = self.most == np.inf
+            step = float(np.copysign(PERFECT if self._finished else np.inf, score))
+        if self.most == np.inf or step == 0.0:
+            return step
+        longest = self.most / max(float(np.abs(direction).max()), np.finfo(float).tiny)
+        return float(np.clip(step, -longest, longest))
 
     def _output_of(self, column: Column) -> Vector:
         return self.output if self.loss.n_outputs == 1 else self.output[:, column.output]

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cgboost.columns import Column
-from cgboost.exceptions import MasterError
+from cgboost.exceptions import MasterError, see
 from cgboost.losses import SupportVectorLoss
 from cgboost.masters.dual_session import DualForm
 from cgboost.masters.restricted_dual import DualPoint, RestrictedDual
@@ -213,7 +213,7 @@ class SupportVectorMaster(ABC):
         if self._setbacks >= SETBACKS:
             raise MasterError(
                 f"the last {SETBACKS} answers of the solver were worse than the one before them; "
-                "scale the features or normalise the kernels"
+                f"scale the features or normalise the kernels{see('solvers')}"
             )
         coef = np.zeros(len(point.coef))
         coef[: len(self._best.coef)] = self._best.coef
@@ -226,7 +226,9 @@ class SupportVectorMaster(ABC):
             if isinstance(error, LimitError) and error.status is Status.TIME_LIMIT:
                 raise MasterError(str(error), timed_out=True) from error
             # these problems always have an optimum: failing to find it is a matter of numbers
-            raise MasterError(f"{error}; scale the features or normalise the kernels") from error
+            raise MasterError(
+                f"{error}; scale the features or normalise the kernels{see('solvers')}"
+            ) from error
         factor = self._unit if self._grows else 1.0
         return replace(
             point,

@@ -41,8 +41,8 @@ class StagePricer:
         if not stage.terms:
             return Priced(columns=(), n_evaluated=n_inputs)
         del self.family.stages[count:]
-        self.family.stages.append(stage)
         values = self.builder.values(stage, self._outputs)
+        self.family.stages.append(self.builder.bounded(stage, values))
         column = Column(values, ("stage", count), StageOutput(self.family, count))
         return Priced([column], n_evaluated=n_inputs)
 

@@ -106,11 +106,11 @@ X, Y = np.arange(20.0).reshape(10, 2), np.arange(10.0)
 @pytest.mark.parametrize(
     ("second", "words"),
     [
-        ([(X[:6], Y[:6])], "6 rows, not 10"),
-        ([], "0 rows, not 10"),
-        ([(X, Y), (X, Y)], "other responses from row 10 on"),
-        ([(X[::-1], Y[::-1])], "other responses from row 0 on"),
-        ([(X[:5], Y[:5]), (X[6:], Y[6:])], "other responses from row 5 on"),
+        ([(X[:6], Y[:6])], "has yielded 6 rows, and 10 when"),
+        ([], "has yielded 0 rows, and 10 when"),
+        ([(X, Y), (X, Y)], "other responses, from row 10 on"),
+        ([(X[::-1], Y[::-1])], "other responses, from row 0 on"),
+        ([(X[:5], Y[:5]), (X[6:], Y[6:])], "other responses, from row 5 on"),
         ([(X, Y[:9])], "other responses"),
     ],
     ids=["fewer", "none", "twice", "reversed", "skipped", "ragged"],

@@ -149,8 +149,8 @@ BAD_BLOCKS = {
     "renamed": (ONE.rename(columns={"b": "c"}), r"new: \['c'\], missing: \['b'\]"),
     "more": (ONE.assign(c=0), r"new: \['c'\], missing: \[\]"),
     "fewer": (ONE[["a"]], r"new: \[\], missing: \['b'\]"),
-    "reordered": (ONE[["b", "a"]], r"columns \['b', 'a'\].*those seen first, \['a', 'b'\]"),
-    "array": (np.ones((1, 3)), "a block has 3 columns, those before it had 2"),
+    "reordered": (ONE[["b", "a"]], r"another order, \['b', 'a'\].*those seen first, \['a', 'b'\]"),
+    "array": (np.ones((1, 3)), "an array of 3 columns, and the first one, with 2 columns, is a frame"),
     "vector": (np.ones(3), r"X must have 2 dimensions .* got shape \(3,\)"),
     "twice": (pd.DataFrame([[1, 2]], columns=["a", "a"]), r"several columns called \['a'\]"),
 }

@@ -145,6 +145,22 @@ def test_a_link_transforms_the_sum() -> None:
     np.testing.assert_allclose(found, expected(stages, [1.0], x[:, None]), atol=1e-12)
 
 
+def test_bounds_cut_the_sum_before_its_link() -> None:
+    """One bound or both, in the database as in Python; what they cut is written once."""
+    link = steps([0.0], [1.0, -1.0, 0.0], slope=[2.0, 0.5, 0.0], low=-0.5, high=0.7, feature=1)
+    term = steps([0.0], [1.0, -2.0, 3.0])
+    x = np.array([-1.0, 0.0, 1.0, np.nan])
+    for bounds in ({"low": -1.5}, {"high": 2.0}, {"low": -1.5, "high": 2.0}):
+        for own in (None, link):
+            stages = Stages([Stage(0.5, [(2.0, term)], own, **bounds)])
+            found = predictions(stages, [1.0], NUMBER, {"a": ("DOUBLE", list(x))})
+            np.testing.assert_allclose(found, expected(stages, [1.0], x[:, None]), atol=1e-12)
+            free = Stages([Stage(0.5, [(2.0, term)], own)])
+            assert not np.allclose(found, expected(free, [1.0], x[:, None])) or own is not None
+    texts = stage_expressions(Stages([Stage(0.5, [(2.0, term)], link, low=0.0)]), NUMBER)
+    assert list(texts) == ["stage_0_free", "stage_0_sum", "stage_0"]
+
+
 def test_logistic_link() -> None:
     """Probabilities, without overflow at either end."""
     stages = one(steps([-1.0, 0.0, 1.0], [-1e6, -0.3, 0.4, 1e6, 0.0]))

@@ -50,6 +50,18 @@ def test_stages_are_the_formula() -> None:
     np.testing.assert_allclose(chain().all_outputs(X.astype(np.float32), 3), wanted, rtol=1e-5)
 
 
+def test_bounds_hold_the_sum_and_what_follows_from_it() -> None:
+    """Of a stage that others use they see what is left of it."""
+    stages = chain()
+    first = stages.stages[0]
+    stages.stages[0] = Stage(first.intercept, first.terms, low=-0.5, high=2.0)
+    found = stages.all_outputs(X, 3)
+    cut = np.clip(1 + 2 * X[:, 0], -0.5, 2.0)
+    assert (cut != 1 + 2 * X[:, 0]).any()
+    np.testing.assert_allclose(found[:, 0], cut)
+    np.testing.assert_allclose(found[:, 1], 3 * X[:, 1] - 0.5 * cut)
+
+
 def test_hypotheses_are_outputs(monkeypatch) -> None:
     """In any order, and as a weighted sum in blocks of rows."""
     stages = chain()

@@ -266,6 +266,18 @@ def test_a_single_holdout_row_has_a_price_too() -> None:
     np.testing.assert_allclose(price, 4 * y.var(), rtol=1e-9)
 
 
+def test_without_holdout_rows_full_models_of_small_groups_make_no_price() -> None:
+    """With as many regressors as rows in a group they leave nothing over; noise is still noise."""
+    rng = np.random.default_rng(0)
+    x, y, z = rng.uniform(size=200), rng.normal(size=200), rng.normal(size=(200, 6))
+    groups = intervals_of(x, np.ones(200), 40)
+    found = statistics(groups, x, y, z)
+    assert full(found, RIDGE).sum() < 0.05 * (y**2).sum()
+    _, price = judges(found, Moments.empty(len(found), found.mean.shape[1]))
+    np.testing.assert_allclose(price, 2.0 * y.var() * np.log(200), rtol=1e-9)
+    assert tree(x, y, held=np.zeros(200, dtype=bool), z=z).is_constant
+
+
 def test_no_rows_at_all() -> None:
     """Statistics of nothing give the constant 0."""
     groups = intervals_of(np.zeros(0), np.zeros(0), 4)

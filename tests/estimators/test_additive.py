@@ -149,7 +149,7 @@ def test_smoothers_of_numbers_refuse_categories_and_gaps():
     X, y = table()
     with pytest.raises(ValueError, match=r"\['colour'\] are categories.*smoother=None"):
         AdditiveRegressor(smoother=SPLINES).fit(X, y)
-    with pytest.raises(ValueError, match=r"feature 0 has 100 missing values.*smoother=None"):
+    with pytest.raises(ValueError, match=r"feature 'size' has 100 missing values.*smoother=None"):
         AdditiveRegressor(smoother=SPLINES).fit(X[["size"]], y)
     X, y = additive(200)
     model = AdditiveRegressor(smoother=SPLINES).fit(X, y)

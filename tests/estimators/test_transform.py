@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
+from sklearn.datasets import load_iris
 from sklearn.exceptions import ConvergenceWarning
 
 from cgboost.estimators.transform import TransformClassifier, TransformRegressor
@@ -191,7 +192,7 @@ def test_several_classes_have_stages_of_their_own() -> None:
     np.testing.assert_allclose(model.predict_proba(X).sum(axis=1), 1)
     assert model.decision_function(X).shape == (300, 3)
     one = model.stages_[2][0].terms[0][1]
-    assert model.transformation(0, one.feature, output=2) is one
+    assert model.transformation(0, one.feature, output=2).function is one
     assert model.stage_graph(output=2).number_of_nodes() == 2 + len(model.stages_[2])
 
 
@@ -211,14 +212,17 @@ def test_the_sum_of_transformations_is_the_first_stage() -> None:
     total = stage.intercept + model.intercept_
     for weight, term in stage.terms:
         name = X.columns[term.feature]
-        assert model.transformation(0, name) is model.transformation(0, term.feature) is term
+        curve = model.transformation(0, name)
+        assert curve.function is model.transformation(0, term.feature).function is term
+        np.testing.assert_array_equal(curve(X[name]), term(X[name].to_numpy(), none))
+        assert curve.weight == weight
         total = total + weight * term(X[name].to_numpy(), none)
     np.testing.assert_allclose(next(model.staged_predict(X)), model.coef_[0] * total, rtol=1e-6)
-    with pytest.raises(KeyError, match=r"stage 0 does not use input 'noise'; it uses \[0, 1\]"):
+    with pytest.raises(KeyError, match="stage 0 does not use 'noise'; it uses 'a', 'b'"):
         model.transformation(0, "noise")
     with pytest.raises(KeyError, match="there is no feature 'z'"):
         model.transformation(0, "z")
-    with pytest.raises(IndexError):
+    with pytest.raises(IndexError, match="stage must be from 0 to 3, or −1 for the last, got 9"):
         model.transformation(9, "a")
 
 
@@ -362,3 +366,42 @@ def test_a_fit_gives_no_warning() -> None:
         for kind in BOTH:
             model = kind(n_estimators=3).fit(X, target(kind, y), weights)
             outputs(model, X)
+
+
+def test_far_rows_get_no_far_answers() -> None:
+    """No stage leaves the range that it has on the training rows: later ones would follow it."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(4000, 4))
+    y = X[:, 0] * X[:, 1] + X[:, 2] + 0.1 * rng.normal(size=4000)
+    model = TransformRegressor().fit(X[:2000], y[:2000])
+    assert len(model.stages_) > 3
+    missed = np.array([np.mean((f - y[2000:]) ** 2) for f in model.staged_predict(X[2000:])])
+    assert missed[-1] < 0.5 * missed[0] < 0.5 * y.var()
+    inside, far = (
+        np.diff(list(model.staged_predict(rows)), axis=0) for rows in (X[:2000], 100.0 * X)
+    )
+    slack = 1e-9 * np.abs(inside).max()
+    assert (far >= inside.min(axis=1, keepdims=True) - slack).all()
+    assert (far <= inside.max(axis=1, keepdims=True) + slack).all()
+
+
+def test_without_holdout_rows_later_stages_do_not_learn_the_noise() -> None:
+    """On few rows with many features the model is not much worse on others than its first stage."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(1000, 8))
+    y = X[:, 0] * (1.0 + X[:, 1]) + 0.5 * rng.normal(size=1000)
+    model = TransformRegressor(early_stopping=False).fit(X[:500], y[:500])
+    found = [np.mean((f - y[500:]) ** 2) for f in model.staged_predict(X[500:])]
+    assert found[0] < 0.8 * y.var()
+    assert found[-1] < 1.2 * found[0]
+
+
+@pytest.mark.parametrize("early_stopping", [True, False])
+def test_classes_that_are_told_apart_without_error_keep_their_stages(early_stopping: bool) -> None:
+    """A step along which the loss falls without end is bounded: a held-out row may disagree."""
+    X, y = load_iris(return_X_y=True)
+    for seed in range(3):
+        model = TransformClassifier(early_stopping=early_stopping, random_state=seed).fit(X, y)
+        assert all(len(stages) > 0 for stages in model.stages_)
+        assert model.predict_proba(X)[y == 0, 0].min() > 0.6
+        assert model.score(X, y) > 0.9

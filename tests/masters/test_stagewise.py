@@ -89,8 +89,26 @@ def test_a_perfect_column_ends_the_run() -> None:
     assert not state.pseudo_response.any()
 
 
+@pytest.mark.parametrize("name", ["exponential", "log_loss"])
+def test_a_step_changes_no_output_by_more_than_it_may(name: str) -> None:
+    """Nor along a perfect column, which does not end the run; shorter steps are as they were."""
+    loss = LOSSES[name]
+    master = StagewiseMaster(loss, most=0.5)
+    master.add([Column(-3.0 * LABELS, "wrong throughout")])
+    state = master.solve()
+    np.testing.assert_allclose(state.coef, [-0.5 / 3.0])
+    assert state.bounded
+    assert state.pseudo_response.any()
+    free, bounded = StagewiseMaster(loss), StagewiseMaster(loss, most=1e6)
+    for one in (free, bounded):
+        one.add([column(0)])
+    np.testing.assert_array_equal(free.solve().coef, bounded.solve().coef)
+
+
 def test_bad_arguments() -> None:
-    """Step rule and start are checked by name."""
+    """Step rule, start and bound are checked by name."""
+    with pytest.raises(ValueError, match=r"most must be positive, got 0\.0"):
+        StagewiseMaster(LOSSES["log_loss"], most=0.0)
     with pytest.raises(ValueError, match="step must be 'line-search', 'newton' or a number"):
         StagewiseMaster(LOSSES["log_loss"], step="exact")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="start must be 'zero' or 'constant', got 'mean'"):

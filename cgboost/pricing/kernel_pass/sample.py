@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from cgboost.exceptions import KernelScaleWarning, warn_caller
+from cgboost.exceptions import KernelScaleWarning, see, warn_caller
 from cgboost.pricing.kernel_pass.blocks import KernelData
 
 Indices = NDArray[np.intp]
@@ -19,7 +19,7 @@ SCALE_RATIO = 1e6
 SCALE_ADVICE = (
     "Scale the features first (sklearn.preprocessing.StandardScaler, or to [0, 1]), or normalise "
     'the kernels: library=KernelLibrary({"linear": Linear(), "quadratic": Polynomial(2), "rbf": '
-    "RBF()}, normalize=True), with the kernels that you use."
+    f"RBF()}}, normalize=True), with the kernels that you use{see('kernel-scales')}"
 )
 
 

@@ -1,0 +1,105 @@
+"""How estimators speak of themselves inside scikit-learn's machinery."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pytest
+from sklearn import config_context
+from sklearn.base import BaseEstimator, clone
+from sklearn.linear_model import Ridge
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import cgboost
+from cgboost import CGBoostClassifier, StagewiseRegressor
+from tests.report.models import CASES, ESTIMATORS, data, fitted
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_before_the_fit_it_is_the_line_of_scikit_learn(name: str) -> None:
+    """The constructor with the parameters that differ from their defaults."""
+    assert repr(getattr(cgboost, name)()) == f"{name}()"
+    changed = getattr(cgboost, name)(random_state=7)
+    assert repr(changed) == f"{name}(random_state=7)"
+
+
+@pytest.mark.parametrize(("name", "n_classes"), CASES)
+def test_after_the_fit_facts_follow(name: str, n_classes: int) -> None:
+    """The same line first, then lines that fit a terminal; a clone is as before the fit."""
+    model = fitted(name, n_classes)
+    constructor = repr(clone(model))
+    assert BaseEstimator.__repr__(model) == constructor
+    facts = repr(model).removeprefix(constructor + "\n").splitlines()
+    assert all(line.startswith("  ") and len(line) <= 88 for line in facts)
+    assert "certificate" in repr(model) or "certified" in repr(model)
+
+
+@pytest.mark.parametrize(("name", "n_classes"), CASES)
+def test_notebooks_show_the_diagram_and_the_facts(name: str, n_classes: int) -> None:
+    """scikit-learn's diagram stays, and facts stand below it once the model is fitted."""
+    model = fitted(name, n_classes)
+    html = model._repr_html_()
+    assert html.index("sk-top-container") < html.index("cgboost-panel")
+    assert "cgboost-panel" not in clone(model)._repr_html_()
+    bundle = model._repr_mimebundle_()
+    assert bundle["text/plain"] == repr(model)
+    assert "cgboost-panel" in bundle["text/html"]
+
+
+def test_scikit_learns_choice_of_text_is_kept() -> None:
+    """With display="text" there is no HTML."""
+    model = fitted("CGBoostClassifier")
+    with config_context(display="text"):
+        assert list(model._repr_mimebundle_()) == ["text/plain"]
+        assert not hasattr(model, "_repr_html_")
+
+
+def test_long_lines_break_as_those_of_scikit_learn() -> None:
+    """Alone and in a pipeline, parameters go on below the first one."""
+    model = CGBoostClassifier(C=2.5, penalty="l1", offset="none", max_columns=12, priority="full")
+    assert repr(model) == (
+        "CGBoostClassifier(C=2.5, max_columns=12, offset='none', penalty='l1',\n"
+        "                  priority='full')"
+    )
+    lines = repr(make_pipeline(StandardScaler(), model)).splitlines()
+    assert len(lines) > 3
+    assert max(map(len, lines)) < 82
+
+
+def test_inside_others_only_parameters_are_shown() -> None:
+    """Pipelines, grids and ensembles print fitted parts as they print their own."""
+    X, _, labels = data()
+    pipeline = make_pipeline(StandardScaler(), CGBoostClassifier(penalty="l1")).fit(X, labels)
+    assert repr(pipeline) == repr(clone(pipeline))
+    assert "sk-top-container" in pipeline._repr_html_()
+    assert "certified" in repr(pipeline[-1])
+    search = GridSearchCV(CGBoostClassifier(penalty="l1"), {"C": [0.1, 1.0]}, cv=2).fit(X, labels)
+    assert repr(search) == repr(clone(search))
+    assert "certified" in repr(search.best_estimator_)
+    search._repr_html_()
+    inner = StagewiseRegressor(Ridge(alpha=2.0))
+    assert repr(inner) == "StagewiseRegressor(estimator=Ridge(alpha=2.0))"
+
+
+def test_wrong_parameters_are_named_as_before() -> None:
+    """``set_params`` of a fitted model puts its repr into the message."""
+    with pytest.raises(ValueError, match="Invalid parameter 'c' for estimator CGBoostClassifier"):
+        clone(fitted("CGBoostClassifier")).set_params(c=1)
+
+
+def test_facts_survive_pickling() -> None:
+    """A model that was stored and read speaks of itself as before."""
+    model = fitted("CGBoostRegressor")
+    assert repr(pickle.loads(pickle.dumps(model))) == repr(model)
+
+
+def test_a_model_without_columns_says_so() -> None:
+    """Nothing breaks where the best model is a constant."""
+    X = np.random.default_rng(0).normal(size=(20, 2))
+    with pytest.warns(cgboost.exceptions.TrivialModelWarning):
+        model = CGBoostClassifier(penalty="l1", C=1e-6).fit(X, np.arange(20) % 2)
+    assert "0 kernel columns" in repr(model)
+    assert "cgboost-panel" in model._repr_html_()

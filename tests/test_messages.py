@@ -1,0 +1,58 @@
+"""Messages lead to the page that explains them, and the page explains every one."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import get_args
+
+import pytest
+
+from cgboost.exceptions import MESSAGES, Section, see
+
+ROOT = Path(__file__).parents[1]
+SOURCES = [*(ROOT / "cgboost").rglob("*.py"), *(ROOT / "solvers").rglob("*.py")]
+
+
+def anchors(page: Path) -> list[str]:
+    """Names of the sections of a page, as links call them."""
+    headings = re.findall(r"^#{2,} (.+)$", page.read_text(encoding="utf-8"), re.M)
+    return [re.sub(r"[^\w -]", "", heading).lower().replace(" ", "-") for heading in headings]
+
+
+def test_the_page_has_the_sections_that_messages_name() -> None:
+    """No section of the page is without a message, and no message without a section."""
+    assert anchors(ROOT / MESSAGES) == list(get_args(Section))
+
+
+@pytest.mark.parametrize("section", get_args(Section))
+def test_every_section_is_named_by_a_message(section: Section) -> None:
+    """Somewhere in the sources a message ends with it."""
+    calls = re.compile(rf"\bsee\([\"']{section}[\"']\)")
+    assert any(calls.search(source.read_text(encoding="utf-8")) for source in SOURCES)
+    assert see(section) == f" (see docs/messages.md#{section})"
+
+
+def test_pages_named_in_the_sources_exist() -> None:
+    """A page that a message, a help text or a docstring names is there, and so is its section."""
+    named = {
+        match.groups()
+        for source in SOURCES
+        for match in re.finditer(
+            r"(?<![\w/])(docs/\w+\.md)(?:#([\w-]+))?", source.read_text(encoding="utf-8")
+        )
+    }
+    assert len(named) > 5
+    for page, anchor in named:
+        assert (ROOT / page).is_file(), page
+        assert anchor is None or anchor in anchors(ROOT / page), f"{page}#{anchor}"
+
+
+def test_links_inside_the_page_lead_to_its_sections() -> None:
+    """Links of the page to sections, its own or those of others."""
+    text = (ROOT / MESSAGES).read_text(encoding="utf-8")
+    links = re.findall(r"\]\(([\w.]*)#([\w-]+)\)", text)
+    assert len(links) > 2
+    for page, anchor in links:
+        target = ROOT / MESSAGES if not page else ROOT / "docs" / page
+        assert anchor in anchors(target), f"{page}#{anchor}"
