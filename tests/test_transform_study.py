@@ -70,14 +70,14 @@ def test_everything_is_measured_and_the_page_and_pictures_are_made(
     charts.draw_functions(data, tmp_path / "functions.png")
     assert sum(path.stat().st_size > 10_000 for path in tmp_path.glob("*.png")) == 5
     parts["findings"].write_page(store, tmp_path)
-    page = (tmp_path / "transform_regression.md").read_text(encoding="utf-8")
+    page = (tmp_path / "transform_study.md").read_text(encoding="utf-8")
     assert "Not measured." in page
     assert "| Adult | transform regression | 0.655 |" in page
     assert "nan" not in page
 
 
 def test_the_page_says_what_was_measured(parts: dict[str, Any], tmp_path: Path) -> None:
-    """The tables of docs/transform_regression.md are those of the records beside it."""
+    """The tables of docs/transform_study.md are those of the records beside it."""
     docs = FOLDER.parents[2] / "docs"
     for name in ("transform_results.csv", "transform_benchmark.csv"):
         (tmp_path / name).write_bytes((docs / name).read_bytes())
@@ -87,7 +87,7 @@ def test_the_page_says_what_was_measured(parts: dict[str, Any], tmp_path: Path) 
             parts["measured"].Measured(tmp_path / "transform_results.csv"), tmp_path
         )
     pages = [
-        (folder / "transform_regression.md").read_text(encoding="utf-8")
+        (folder / "transform_study.md").read_text(encoding="utf-8")
         for folder in (tmp_path, docs)
     ]
     anew, printed = ([line for line in page.splitlines() if line.startswith("|")] for page in pages)

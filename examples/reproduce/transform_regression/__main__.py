@@ -1,4 +1,4 @@
-"""Transform regression, the paper's study: writes docs/transform_regression.md and its pictures.
+"""Transform regression, the paper's study: writes docs/transform_study.md and its pictures.
 
     python examples/reproduce/transform_regression --data DATA [--docs docs] [--seeds 0 1 … 9]
                                                    [--studies surface gini pictures]

@@ -34,7 +34,7 @@ PACKAGES = ("numpy", "scipy", "scikit-learn", "lightgbm")
 
 
 def write_page(measured: Measured, docs: Path) -> None:
-    """Write docs/transform_regression.md."""
+    """Write docs/transform_study.md."""
     runs = [run for run in measured.records if run.study == "surface"]
     page = PAGE.format(
         machine=machine(),
@@ -52,7 +52,7 @@ def write_page(measured: Measured, docs: Path) -> None:
         reading=READING.strip(),
         benchmark=benchmark(docs / "transform_benchmark.csv"),
     )
-    (docs / "transform_regression.md").write_text(page, encoding="utf-8")
+    (docs / "transform_study.md").write_text(page, encoding="utf-8")
 
 
 def machine() -> str:

@@ -3,65 +3,11 @@
 from __future__ import annotations
 
 PAGE = """\
-# Transform regression
+# Transform regression: the paper's study
 
-An additive model, y ≈ c + h₁(x₁) + … + h_d(x_d), is easy to fit and to look at: each h is a
-curve, or a number for each category. What it cannot do is a product: on x·y every curve along x
-alone, and along y alone, is flat. Transform regression (Pednault, *Transform Regression and the
-Kolmogorov Superposition Theorem*, SDM 2006) puts additive models in a row. Each is fitted to what
-those before it have left over, and may use their outputs in two ways: as inputs with a curve of
-their own, and as regressors inside the pieces of all other curves. The second is how a product
-comes in. In the piece "x between 0.2 and 0.4" the earlier output, which knows about y, may have
-another slope than in the piece beside it. Two or three stages are often enough.
-
-A curve is a linear regression tree of one input: many narrow intervals (or categories) to begin
-with, merged two at a time as long as rows that were held out do not object, with a small stepwise
-regression in each leaf. The held-out rows also choose which curves enter a stage, and how many
-stages there are. All of it is computed from counts, means and covariances, which are collected in
-two passes over the data for each stage; data may come in blocks from a file, and the model does
-not depend on how they are cut.
-
-```python
-import numpy as np
-from cgboost import TransformRegressor
-
-ticks = np.arange(-50, 51) / 50
-x, y = (part.ravel() for part in np.meshgrid(ticks, ticks))
-z = x + y + 5 * np.sin(np.pi * x / 2) * np.sin(np.pi * y / 2)
-X, test = np.column_stack([x, y]), np.arange(len(z)) % 7 == 0
-model = TransformRegressor(n_estimators=4).fit(X[~test], z[~test])
-for stage, f in enumerate(model.staged_predict(X[test]), start=1):
-    inputs = sorted(term.feature for _, term in model.stages_[stage - 1].terms)
-    print(f"stage {{stage}}: error {{np.sqrt(np.mean((f - z[test]) ** 2)):.2f}}, inputs {{inputs}}")
-```
-
-```text
-stage 1: error 2.53, inputs [0, 1]
-stage 2: error 0.26, inputs [0, 1]
-stage 3: error 0.09, inputs [0, 1]
-stage 4: error 0.04, inputs [0, 1]
-```
-
-Inputs 0 and 1 are x and y; outputs of earlier stages would be 2, 3, … (here they work as
-regressors in the leaves only). `plot_transformations` of `cgboost.transform_pictures` draws the
-curves of a stage, `plot_stages` of `cgboost.stages` the training and holdout loss from stage to
-stage; `model.transformation(stage, feature)` is a curve as a function, and `model.to_sql(table)`
-the whole model as one query.
-
-`variant` names the methods that the paper develops step by step:
-
-| `variant` | the paper | what is new |
-| --- | --- | --- |
-| `"gradient"` | Table 1 with Table 3 | additive models of what is left over |
-| `"initial"` | Table 4 | a curve on the sum of each additive model |
-| `"orthogonal"` | Table 5 | all stages are weighted anew after each |
-| `"feed_forward"` | Table 6 | earlier outputs are inputs with curves of their own |
-| `"orthogonal_feed_forward"` | Table 7 | both |
-| `"transform"` | Table 8 | earlier outputs are regressors in the leaves too; no curve on the sum |
-
-In the common loop (see [architecture](architecture.md)) a stage is a column: the pricer fits it
-to the pseudo-response, the master chooses its weight (or, where stages are orthogonalised, all
-weights). There is no certificate: the search for a stage is greedy.
+The surface and the data sets of Pednault, *Transform Regression and the Kolmogorov Superposition
+Theorem*, SDM 2006, with our numbers beside the paper's. What the method is, and how to use it, is
+on [its own page](transform_regression.md).
 
 ## The paper's surface
 

@@ -82,7 +82,9 @@ def mean_and_spread(numbers: Sequence[float]) -> tuple[float, float]:
 
 
 def _written(record: Record) -> list[str]:
-    values = " ".join(f"{value:.4f}" for value in record.values)
+    values = " ".join(
+        f"{value:.2e}" if 0 < abs(value) < 1e-3 else f"{value:.4f}" for value in record.values
+    )
     head = [record.study, record.data, record.model, str(record.seed)]
     return [*head, values, f"{record.seconds:.2f}"]
 

@@ -10,6 +10,7 @@ import numpy as np
 from matplotlib.figure import Figure
 from measured import Measured
 from numpy.typing import NDArray
+from PIL import Image
 from surface import STAGES, VARIANTS, Surface, model
 
 from cgboost import TransformRegressor, drawing
@@ -52,6 +53,7 @@ def draw_surfaces(models: dict[str, TransformRegressor], data: Surface, path: Pa
         axis.view_init(elev=25, azim=-60)
         axis.set_title(words, fontsize="medium", y=0.96)
     figure.savefig(path)
+    Image.open(path).convert("RGB").quantize(128).save(path, optimize=True)
 
 
 def draw_views(fitted: TransformRegressor, data: Surface, path: Path) -> None:
