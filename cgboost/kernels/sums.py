@@ -66,8 +66,8 @@ def library_sum(X: Matrix, parts: Sequence[WeightedCentres]) -> Vector:
     with np.errstate(over="ignore", invalid="ignore"):
         for part in expanded:
             total += finite(part.name, _from_expansion(X, part))
-        for group in _groups(sharing, X.shape[1]):
-            total += _from_products(X, group)
+        if sharing:
+            total += _from_products(X, sharing)
     for part in called:
         total += _from_calls(X, part)
     return total
@@ -92,31 +92,60 @@ def _ways(parts: Sequence[WeightedCentres], n_rows: int, n_features: int) -> lis
     return [expanded, from_products, called]
 
 
-def _groups(parts: Parts, n_features: int) -> list[Parts]:
-    """All parts together if one product for all is cheaper than one for each, else each alone."""
-    n_centres = sum(len(part.centres) for part in parts)
-    saved = n_centres - len(_union(parts))
-    together = saved * n_features > PICK_COST * n_centres
-    return [parts] if together else [[part] for part in parts]
-
-
 def _from_products(X: Matrix, parts: Parts) -> Vector:
-    """The sum of parts that share the product of X with all their centres."""
-    union = _union(parts)
-    centres = stacked(list(union.values())).astype(float_dtype(X), copy=False)
+    """The sum of parts that are made from products of X with centres, in one pass over X."""
+    layout = _laid_out(parts, X.shape[1])
+    centres = stacked([z for own in layout for z in own.centres]).astype(float_dtype(X), copy=False)
     z_norms = squared_norms(centres)
     used = _used_features(centres, len(X))
     compact = np.ascontiguousarray(centres[:, used])
-    picks, weights = _picked(parts, union)
     total = np.zeros(len(X))
     for rows in _blocks(len(X), len(centres)):
         block = as_floats(X[rows])
         products, x_norms = block[:, used] @ compact.T, squared_norms(block)
-        for part, pick, weight in zip(parts, picks, weights, strict=True):
-            needed = products if len(pick) == len(centres) else products[:, pick]
-            own_sum = part.kernel.sum_from_products(needed, x_norms, z_norms[pick], weight)
-            total[rows] += finite(part.name, own_sum)
+        for own in layout:
+            for part, pick, weight in zip(own.parts, own.picks, own.weights, strict=True):
+                its = products[:, own.columns][:, pick]
+                norms = z_norms[own.columns][pick]
+                values = part.kernel.sum_from_products(its, x_norms, norms, weight)
+                total[rows] += finite(part.name, values)
     return total
+
+
+class _Shared(NamedTuple):
+    """Parts that use the products of the same centres.
+
+    Attributes
+    ----------
+    parts : list of WeightedCentres
+    centres : list of ndarray
+        Each once.
+    columns : slice
+        Where their products are among those of all.
+    picks, weights : list
+        For each part the places of its centres among these, and their weights.
+    """
+
+    parts: Parts
+    centres: list[NDArray[Any]]
+    columns: slice
+    picks: list[Any]
+    weights: list[Vector]
+
+
+def _laid_out(parts: Parts, n_features: int) -> list[_Shared]:
+    """All parts together if sharing products is cheaper than picking them, else each alone."""
+    n_centres = sum(len(part.centres) for part in parts)
+    saved = n_centres - len(_union(parts))
+    together = saved * n_features > PICK_COST * n_centres
+    layout: list[_Shared] = []
+    start = 0
+    for group in [parts] if together else [[part] for part in parts]:
+        union = _union(group)
+        columns = slice(start, start + len(union))
+        layout.append(_Shared(group, list(union.values()), columns, *_picked(group, union)))
+        start = columns.stop
+    return layout
 
 
 def _union(parts: Parts) -> dict[int, NDArray[Any]]:
@@ -126,15 +155,16 @@ def _union(parts: Parts) -> dict[int, NDArray[Any]]:
     }
 
 
-def _picked(parts: Parts, union: Iterable[int]) -> tuple[list[NDArray[np.intp]], list[Vector]]:
+def _picked(parts: Parts, union: Iterable[int]) -> tuple[list[Any], list[Vector]]:
     """For each part the places of its centres in the union, each once, and their weights."""
     places = {key: place for place, key in enumerate(union)}
-    picks, weights = [], []
+    picks: list[Any] = []
+    weights = []
     for part in parts:
         mine = np.array([places[key] for key in map(id, part.centres)], dtype=np.intp)
         total = np.bincount(mine, part.weights, minlength=len(places))
         pick = np.unique(mine)
-        picks.append(pick)
+        picks.append(slice(None) if len(pick) == len(places) else pick)
         weights.append(total[pick].astype(np.float64, copy=False))
     return picks, weights
 
