@@ -39,6 +39,9 @@ SHORT = 0.1
 CENTRING = 0.3
 """… at this share of the mean product."""
 
+LEAST = 1e-300
+"""A value that can be divided by, for those that are 0."""
+
 NEAREST = 1e-14
 """Distances from a bound count as no less than this share of it: rounding may leave of them 0."""
 
@@ -255,6 +258,5 @@ class InteriorStep:
 def _to_zero(parts: Sequence[Vector], moves: Sequence[Vector]) -> float:
     """How often the moves can be added before a value reaches 0; values of 0 have no move."""
     values, move = np.concatenate(parts), np.concatenate(moves)
-    rates = np.divide(move, values, out=np.zeros(len(values)), where=values > 0)
-    fastest = float(rates.min(initial=0.0))
+    fastest = float((move / np.maximum(values, LEAST)).min(initial=0.0))
     return -1.0 / fastest if fastest < 0 else np.inf

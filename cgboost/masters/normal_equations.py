@@ -30,7 +30,7 @@ class NormalEquations:
             return
         weighted = H * np.sqrt(weights)[:, None]
         matrix = dsyrk(1.0, weighted.T, lower=1)
-        matrix[np.diag_indices_from(matrix)] += diagonal
+        _diagonal_of(matrix)[:] += diagonal
         self._factor = _cholesky(matrix)
 
     def solve(self, right: Vector) -> Vector:
@@ -38,12 +38,17 @@ class NormalEquations:
         return _back(self._factor, right)
 
 
+def _diagonal_of(matrix: Vector) -> Vector:
+    """A view of the diagonal."""
+    return np.einsum("ii->i", matrix)
+
+
 def _cholesky(matrix: Vector) -> Vector:
     """Lower factor; the diagonal is raised a little where rounding has made it indefinite."""
     ridge = 0.0
     while True:
         raised = matrix.copy(order="F")
-        raised[np.diag_indices_from(raised)] *= 1.0 + ridge
+        _diagonal_of(raised)[:] *= 1.0 + ridge
         factor, failed = dpotrf(raised, lower=1, overwrite_a=1)
         if not failed or ridge > 1.0 or not np.isfinite(raised).all():
             return np.asarray(factor)
