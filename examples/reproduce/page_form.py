@@ -1,0 +1,94 @@
+"""What the pages of studies share: jobs with a progress line, tables, and how a page was made.
+
+A study imports this file, and the records of ``transform_regression/measured.py``, from the folder
+above its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from transform_regression.measured import Measured, Record, mean_and_spread
+
+from cgboost.provenance import made_with
+
+MADE = "made with"
+
+
+@dataclass(frozen=True)
+class Job:
+    """Something to measure once for each seed.
+
+    Attributes
+    ----------
+    study, data : str
+    seed : int
+    measure : callable
+        Returns its records, which have the same study, data and seed.
+    """
+
+    study: str
+    data: str
+    seed: int
+    measure: Callable[[], Iterable[Record]]
+
+
+def measure(measured: Measured, jobs: Sequence[Job], packages: Sequence[str]) -> None:
+    """Do the jobs whose records are not there; versions and machine become a record too."""
+    there = {(study, data, seed) for study, data, _, seed in measured.known()}
+    wanted = [job for job in jobs if (job.study, job.data, job.seed) not in there]
+    if not wanted:
+        return
+    line = made_with(*packages)
+    if (MADE, line, "", 0) not in measured.known():
+        measured.extend([Record(MADE, line, "", 0, (), 0.0)])
+    for job in followed(wanted):
+        measured.extend(list(job.measure()))
+
+
+def followed(jobs: Sequence[Job]) -> Iterator[Job]:
+    """The jobs, one after the other, with a line on the standard error stream."""
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+    )
+    with Progress(*columns, console=Console(stderr=True)) as progress:
+        task = progress.add_task("", total=len(jobs))
+        for job in jobs:
+            progress.update(task, description=f"{job.study}: {job.data}, seed {job.seed}")
+            yield job
+            progress.advance(task)
+
+
+def made(measured: Measured, command: str, file: str) -> str:
+    """Command, seeds, versions, machine and time, as every page gives them."""
+    runs = [record for record in measured.records if record.study != MADE]
+    seeds = sorted({record.seed for record in runs})
+    lines = [record.data for record in measured.records if record.study == MADE]
+    minutes = sum(record.seconds for record in runs) / 60
+    return (
+        f"    {command}\n\n"
+        f"writes this page, its pictures and [the records]({file}) behind them. "
+        f"Seeds {seeds[0]} to {seeds[-1]}; {minutes:.1f} minutes of CPU time for the fits, on one "
+        f"core. {'; and '.join(lines)}.\n\nRecords that are there are not measured again; with "
+        "`--studies` and nothing behind it, page and pictures are made of them alone."
+    )
+
+
+def table(rows: Iterable[Sequence[str]], head: str) -> str:
+    """A Markdown table."""
+    lines = [f"| {head} |", "|" + " --- |" * (head.count("|") + 1)]
+    return "\n".join(lines + [f"| {' | '.join(row)} |" for row in rows])
+
+
+def worded(numbers: Sequence[float], digits: int = 2) -> str:
+    """Mean ± standard deviation; of a single number the number alone."""
+    mean, spread = mean_and_spread(numbers)
+    if len(numbers) == 1:
+        return f"{mean:.{digits}f}"
+    return f"{mean:.{digits}f} ± {spread:.{digits}f}"

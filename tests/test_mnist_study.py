@@ -1,0 +1,125 @@
+"""The study of [B] section 5, on few of the digits that scikit-learn ships."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from cgboost import CGBoostClassifier
+from cgboost.datasets import Split, odd_even_split
+
+REPRODUCE = Path(__file__).parents[1] / "examples" / "reproduce"
+DOCS = REPRODUCE.parents[1] / "docs"
+
+
+@pytest.fixture(scope="module")
+def parts() -> Iterator[dict[str, Any]]:
+    """The modules of the study, which import each other as a script's do; two prices."""
+    with pytest.MonkeyPatch.context() as patch:
+        for folder in (REPRODUCE, REPRODUCE / "mnist"):
+            patch.syspath_prepend(str(folder))
+        names = ["page_form", "transform_regression.measured"]
+        names += [path.stem for path in REPRODUCE.glob("mnist/mnist_*.py")]
+        found = {name: importlib.import_module(name) for name in names}
+        patch.setattr(found["mnist_table"], "C_VALUES", (0.3, 3.0))
+        yield found
+
+
+@pytest.fixture(scope="module")
+def split() -> Split:
+    """Few images, odd against even."""
+    return odd_even_split(train=80, validation=60, test=200, seed=0)
+
+
+@pytest.fixture(scope="module")
+def store(parts: dict[str, Any], split: Split, tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """All that the study measures, on two copies of one split."""
+    table, curves = parts["mnist_table"], parts["mnist_curves"]
+    path = tmp_path_factory.mktemp("study") / "mnist.csv"
+    measured = parts["transform_regression.measured"].Measured(path)
+    for seed in (0, 1):
+        measured.extend(table.table_record(split, *row, seed) for row in table.experiments())
+    for order in curves.ORDERS:
+        measured.extend(curves.priority_records(split, order, 0))
+    for C in (curves.GOOD_C, curves.BAD_C):
+        measured.extend(curves.validation_records(split, C, 0))
+    return measured
+
+
+def test_the_page_and_the_pictures_are_made(
+    parts: dict[str, Any], store: Any, tmp_path: Path
+) -> None:
+    """Both tables, both ends, with nothing missing."""
+    pictures = parts["mnist_pictures"]
+    pictures.draw_table(store, tmp_path / "table.png")
+    pictures.draw_curves(store, 0, tmp_path / "curves.png")
+    assert all(path.stat().st_size > 10_000 for path in tmp_path.glob("*.png"))
+    parts["mnist_page"].write_page(store, 0, tmp_path / "mnist.md")
+    page = (tmp_path / "mnist.md").read_text(encoding="utf-8")
+    assert page.count("| **L,Q,R** |") == 4
+    assert page.count("| L+Q+R |") == 4
+    assert "nan" not in page
+
+
+def test_figures_are_those_of_the_models(parts: dict[str, Any], store: Any, split: Split) -> None:
+    """Errors, columns and certificate of a row, against a fit by hand."""
+    table = parts["mnist_table"]
+    (own, _) = table.figures_of(store, "l1", "L+Q", table.CERTIFIED)
+    library = parts["mnist_table"].parse_library("L+Q")
+    model = CGBoostClassifier(library, C=own.C, penalty="l1", priority="full").fit(
+        split.X_train, split.y_train
+    )
+    error = 100 * np.mean(model.predict(split.X_test) != split.y_test)
+    assert own.test_error == pytest.approx(error, abs=1.0)
+    assert own.columns == own.columns_l == own.columns_q
+    assert own.columns_r == 0
+    assert own.gap <= 1e-4
+    mixture = table.figures_of(store, "l1", table.MIXTURE, table.CERTIFIED)[0]
+    assert mixture.columns == mixture.columns_l + mixture.columns_q + mixture.columns_r
+
+
+def test_the_curves_are_those_of_the_paper_s_figure(parts: dict[str, Any], store: Any) -> None:
+    """One column a round, objectives that fall to the same optimum, fewer scores a round."""
+    curves, curve = parts["mnist_curves"], parts["mnist_pictures"].curve
+    ends, each = [], []
+    for order in curves.ORDERS:
+        objective, columns, scored = (
+            curve(store, curves.PRIORITIES, order, name, 0)
+            for name in ("objective", "columns", "scored")
+        )
+        assert (np.diff(columns) <= 1).all()
+        assert (np.diff(objective) <= 1e-9 * objective[0]).all()
+        ends.append(objective[-1])
+        each.append(scored[-1] / len(scored))
+    assert ends[0] == pytest.approx(ends[1], rel=1e-4)
+    assert each[1] < each[0]
+    for C in (curves.GOOD_C, curves.BAD_C):
+        columns = curve(store, curves.VALIDATION, f"{C:g}", "columns", 0)
+        kept, end = curve(store, curves.VALIDATION, f"{C:g}", "stopped", 0)
+        assert 0 <= kept <= end <= columns[-1]
+
+
+def test_the_page_says_what_was_measured(parts: dict[str, Any], tmp_path: Path) -> None:
+    """docs/mnist.md is what the records beside it make."""
+    (tmp_path / "mnist.csv").write_bytes((DOCS / "mnist.csv").read_bytes())
+    measured = parts["transform_regression.measured"].Measured(tmp_path / "mnist.csv")
+    parts["mnist_page"].write_page(measured, 0, tmp_path / "mnist.md")
+    printed = (DOCS / "mnist.md").read_text(encoding="utf-8")
+    assert (tmp_path / "mnist.md").read_text(encoding="utf-8") == printed
+    records = [r for r in measured.records if r.study == parts["mnist_table"].STUDY]
+    assert len(records) == 5 * len(list(parts["mnist_table"].experiments()))
+
+
+def test_the_paper_s_figures_are_complete(parts: dict[str, Any]) -> None:
+    """Seven rows a norm, the mixture last; composites have the same number of columns each."""
+    for rows in parts["mnist_printed"].PRINTED.values():
+        assert list(rows) == ["L", "Q", "R", "L+Q", "L+R", "L+Q+R", "L,Q,R"]
+        for kernels, row in rows.items():
+            counts = {n for n, k in zip(row.columns, "LQR", strict=True) if k in kernels}
+            assert None not in counts
+            assert len(counts) == 1 or "," in kernels
