@@ -22,7 +22,7 @@ bound follows Bach, *Self-Concordant Analysis for Logistic Regression*, EJS 4, 2
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -39,6 +39,9 @@ STRATUM = "line"
 
 BLOCK = 2**17
 """Entries of X that are squared at once: they stay in the cache (1 MB of float64)."""
+
+WIDTH = 2**13
+"""Features in a block: of more a block would be a row or two, and its sums no products."""
 
 SINGULAR = 1e-12
 """A weighted variance this small beside the second moment is rounding: the feature is constant."""
@@ -118,14 +121,22 @@ class LinePool:
 
     def moments(self, weights: Vector, response: Vector) -> tuple[Vector, Vector, Vector]:
         """Σ w x, Σ w x² and Σ rx of all centred features, in one pass over X."""
-        n_rows, n_features = self.X.shape
-        first, second, product = np.zeros((3, n_features))
-        step = max(1, BLOCK // n_features)
-        scratch = np.empty((min(step, n_rows), n_features))
-        for start in range(0, n_rows, step):
-            rows = slice(start, min(start + step, n_rows))
-            block = scratch[: rows.stop - start]
-            np.subtract(self.X[rows], self.centre, out=block)
+        first, second, product = np.zeros((3, self.X.shape[1]))
+        for columns in _parts(self.X.shape[1], WIDTH):
+            sums = self._moments_of(columns, weights, response)
+            first[columns], second[columns], product[columns] = sums
+        return first, second, product
+
+    def _moments_of(
+        self, columns: slice, weights: Vector, response: Vector
+    ) -> tuple[Vector, Vector, Vector]:
+        centre = self.centre[columns]
+        first, second, product = np.zeros((3, len(centre)))
+        step = max(1, BLOCK // len(centre))
+        scratch = np.empty((min(step, len(self.X)), len(centre)))
+        for rows in _parts(len(self.X), step):
+            block = scratch[: rows.stop - rows.start]
+            np.subtract(self.X[rows, columns], centre, out=block)
             first += weights[rows] @ block
             product += response[rows] @ block
             np.multiply(block, block, out=block)
@@ -208,3 +219,7 @@ def _bend(S: Vector) -> Vector:
     """(e^{−S} + S − 1)/S², or slightly less: ½ at 0, and falling."""
     safe = np.maximum(S, SHORT)
     return np.where(S < SHORT, 0.5 - S / 6.0, (np.expm1(-safe) + safe) / safe**2)
+
+
+def _parts(count: int, size: int) -> Iterator[slice]:
+    return (slice(start, min(start + size, count)) for start in range(0, count, size))

@@ -105,10 +105,14 @@ def test_a_constant_feature_has_no_slope() -> None:
 
 
 @pytest.mark.parametrize("block", [1, 7, 2**17])
+@pytest.mark.parametrize("width", [1, 5, 2**13])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_moments_do_not_depend_on_the_blocks(block: int, dtype: type, monkeypatch) -> None:
+def test_moments_do_not_depend_on_the_blocks(
+    block: int, width: int, dtype: type, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Σ wx, Σ wx² and Σ rx of the centred features, in float64, however X is cut."""
     monkeypatch.setattr("cgboost.pricing.lines.BLOCK", block * N_FEATURES)
+    monkeypatch.setattr("cgboost.pricing.lines.WIDTH", width)
     X = RNG.normal(size=(N_ROWS, N_FEATURES)).astype(dtype)
     w, r = RNG.uniform(size=N_ROWS), RNG.normal(size=N_ROWS)
     pool = LinePool(X)
