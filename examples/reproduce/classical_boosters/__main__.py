@@ -1,0 +1,94 @@
+"""The classical boosters of the lecture notes, on data: writes docs/classical_boosters.*.
+
+    python examples/reproduce/classical_boosters --data DATA [--docs docs] [--seeds 0 1 2]
+                                                 [--studies adaboost digits support letter hardest]
+
+* ``adaboost``: errors, bound and weights of AdaBoost on MNIST, odd against even;
+* ``digits``: K-class gradient boosting on the ten digits, with importances of pixels;
+* ``support``: OGA + HDIC, L2-Boosting and the lasso: which features matter?
+* ``letter``: statements of the notes about greedy rules, in numbers;
+* ``hardest``: the picture of the images that AdaBoost weights most.
+
+What docs/classical_boosters.csv has already is not measured again; ``--studies`` with nothing
+behind it makes the page and the pictures of the records alone, without ``--data``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Iterable, Sequence
+from functools import partial
+from pathlib import Path
+
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+sys.path.append(str(Path(__file__).resolve().parents[1]))
+
+from booster_adaboost import adaboost
+from booster_data import MNIST, SMALL, draw
+from booster_digits import digits
+from booster_letter import DATA, statements
+from booster_page import write_page
+from booster_pictures import draw_adaboost, draw_digits, draw_hardest, draw_support
+from booster_support import cells, support
+from page_form import Job, measure
+from transform_regression.measured import Measured, Record
+
+from cgboost.datasets import data_folder
+
+STUDIES = ("adaboost", "digits", "support", "letter", "hardest")
+PACKAGES = ("numpy", "scipy", "scikit-learn")
+
+
+def jobs(studies: Sequence[str], seeds: Sequence[int], folder: Path | None) -> list[Job]:
+    """Everything that was asked for."""
+    found = []
+    for seed in seeds:
+        if "adaboost" in studies:
+            found.append(Job("adaboost", MNIST, seed, partial(boosted, folder, seed)))
+        if "digits" in studies:
+            for data in (SMALL, MNIST):
+                found.append(Job("digits", data, seed, partial(grown, data, folder, seed)))
+    for seed in seeds:
+        if "support" in studies:
+            found += [Job("support", name, seed, partial(support, name, seed)) for name in cells()]
+        if "letter" in studies:
+            found.append(Job("letter", DATA, seed, partial(statements, seed)))
+    return found
+
+
+def boosted(folder: Path | None, seed: int) -> Iterable[Record]:
+    """AdaBoost on one draw."""
+    return adaboost(draw(MNIST, folder, seed), seed)
+
+
+def grown(data: str, folder: Path | None, seed: int) -> Iterable[Record]:
+    """Gradient boosting on one draw."""
+    return digits(data, draw(data, folder, seed), seed)
+
+
+def main() -> None:
+    """Measure what was asked for, then draw the pictures and write the page."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--data", help="folder with the MNIST files")
+    parser.add_argument("--docs", type=Path, default=Path("docs"))
+    parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
+    parser.add_argument("--studies", nargs="*", choices=STUDIES, default=STUDIES)
+    options = parser.parse_args()
+    docs = options.docs
+    measured = Measured(docs / "classical_boosters.csv")
+    images = {"adaboost", "digits", "hardest"} & set(options.studies)
+    folder = data_folder(options.data) if images else None
+    measure(measured, jobs(options.studies, options.seeds, folder), PACKAGES)
+    draw_adaboost(measured, docs / "classical_adaboost.png")
+    draw_digits(measured, docs / "classical_digits.png")
+    draw_support(measured, docs / "classical_support.png")
+    if "hardest" in options.studies:
+        draw_hardest(draw(MNIST, folder, options.seeds[0]), docs / "classical_hardest.png")
+    write_page(measured, docs / "classical_boosters.md")
+
+
+if __name__ == "__main__":
+    main()

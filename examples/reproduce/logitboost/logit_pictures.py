@@ -1,0 +1,68 @@
+"""Pictures of the records: loss and errors by round, and the linear model as an image."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+from logit_data import DOROTHEA, DRAWN, MNIST, OFFICIAL
+from logit_models import ROUNDS, SHOWN
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from transform_regression.measured import Measured
+
+from cgboost import drawing
+
+TITLES = {MNIST: "MNIST, odd against even", DOROTHEA: "Dorothea"}
+
+
+def draw_curves(measured: Measured, path: Path) -> None:
+    """A row for each data set: the training loss on the left, the errors on the right."""
+    figure = Figure(figsize=(9.5, 6.4), dpi=90, layout="constrained")
+    for panels, (data, title) in zip(
+        figure.subplots(2, 2, sharex=True), TITLES.items(), strict=True
+    ):
+        curve(panels[0], measured, data, "loss", 0)
+        for k, part in enumerate(("train", "test")):
+            curve(panels[1], measured, data, part, k)
+        drawing.label(panels[0], f"{title}: training loss", "rounds", "loss of a row")
+        drawing.label(panels[1], f"{title}: errors", "rounds", "wrong labels, %")
+        if data == MNIST:  # the colours are the same below
+            panels[1].legend(frameon=False)
+        for axis in panels:
+            axis.set_xscale("log")
+            axis.set_xticks([1, 3, *SHOWN], [str(number) for number in (1, 3, *SHOWN)])
+            axis.minorticks_off()
+            axis.set_ylim(bottom=0)
+    figure.savefig(path)
+
+
+def curve(axis: Axes, measured: Measured, data: str, part: str, k: int) -> None:
+    """Mean and spread of the drawn splits; dots for the split that the data come with."""
+    colour, names = drawing.colour(k), {"train": "training", "test": "test", "loss": "loss"}
+    runs = measured.chosen("lines", f"{data}, {DRAWN}", part)
+    if runs:
+        lines = np.array([run.values for run in runs])
+        mean, spread = lines.mean(axis=0), lines.std(axis=0)
+        rounds = ROUNDS[: len(mean)]
+        axis.plot(rounds, mean, color=colour, label=f"{names[part]}, drawn splits")
+        axis.fill_between(rounds, mean - spread, mean + spread, color=colour, alpha=0.2, lw=0)
+    for run in measured.chosen("lines", f"{data}, {OFFICIAL}", part):
+        at = [ROUNDS.index(number) for number in SHOWN if number <= ROUNDS[len(run.values) - 1]]
+        label = f"{names[part]}, as it comes"
+        axis.plot(SHOWN[: len(at)], np.array(run.values)[at], "o", color=colour, label=label)
+
+
+def draw_coefficients(measured: Measured, path: Path) -> None:
+    """The coefficients of the pixels: blue speaks for an even digit, red for an odd one."""
+    figure = Figure(figsize=(4.2, 3.4), dpi=90, layout="constrained")
+    axis = figure.subplots()
+    for run in measured.chosen("lines", f"{MNIST}, {OFFICIAL}", "coefficients"):
+        side = round(np.sqrt(len(run.values)))
+        image = np.array(run.values).reshape(side, side)
+        most = float(np.quantile(np.abs(image), 0.99)) or 1.0
+        shown = axis.imshow(image, cmap="RdBu_r", vmin=-most, vmax=most)
+        figure.colorbar(shown, ax=axis, label="coefficient")
+    axis.set(xticks=[], yticks=[])
+    axis.set_title("300 lines, added up", loc="left", fontweight="bold", fontsize="medium")
+    figure.savefig(path)

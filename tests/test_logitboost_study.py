@@ -1,0 +1,115 @@
+"""The study of LogitBoost over lines, on few of the digits that scikit-learn ships."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_matrix
+
+from cgboost import LogitBoostClassifier
+from cgboost.datasets import odd_even_split
+
+REPRODUCE = Path(__file__).parents[1] / "examples" / "reproduce"
+DOCS = REPRODUCE.parents[1] / "docs"
+
+
+@pytest.fixture(scope="module")
+def parts() -> Iterator[dict[str, Any]]:
+    """The modules of the study, which import each other as a script's do; few rounds."""
+    with pytest.MonkeyPatch.context() as patch:
+        for folder in (REPRODUCE / "latent_factors", REPRODUCE, REPRODUCE / "logitboost"):
+            patch.syspath_prepend(str(folder))
+        names = ["page_form", "transform_regression.measured"]
+        names += [path.stem for path in REPRODUCE.glob("logitboost/logit_*.py")]
+        yield {name: importlib.import_module(name) for name in names}
+
+
+@pytest.fixture(scope="module")
+def case(parts: dict[str, Any]) -> Any:
+    """Few images, odd against even."""
+    split = odd_even_split(train=150, validation=1, test=100, seed=0)
+    return parts["logit_data"].Case(split.X_train, split.y_train, split.X_test, split.y_test)
+
+
+def test_everything_is_measured_and_the_page_and_pictures_are_made(
+    parts: dict[str, Any], case: Any, tmp_path: Path
+) -> None:
+    """Both kinds of split; what is known is not measured again, and the page has its numbers."""
+    form, models, data = parts["page_form"], parts["logit_models"], parts["logit_data"]
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("logit_models", "logit_pictures", "logit_found"):
+            patch.setattr(parts[name], "ROUNDS", (1, 10, 30))
+        for name in ("logit_page", "logit_pictures", "logit_found"):
+            patch.setattr(parts[name], "SHOWN", (10, 30))
+        patch.setattr(models, "LETTER_ROUNDS", 5)
+        jobs = []
+        for name, kind, seed in data.batches([0, 1]):
+            for study, run in (("lines", models.lines_by_round), ("others", models.others)):
+                jobs.append(
+                    form.Job(
+                        study,
+                        f"{name}, {kind}",
+                        seed,
+                        lambda run=run, where=(name, kind, seed): run(case, *where),
+                    )
+                )
+        jobs.append(form.Job("letter", "MNIST", 0, lambda: models.against_the_letter(case, 0)))
+        store = parts["transform_regression.measured"].Measured(tmp_path / "logitboost_study.csv")
+        form.measure(store, jobs, ("numpy",))
+        count = len(store.records)
+        form.measure(store, jobs, ("numpy",))
+        assert len(store.records) == count
+        [loss] = store.chosen("lines", "Dorothea, as it comes", "loss")
+        assert loss.values[0] > loss.values[1] > loss.values[2] > 0
+        pictures = parts["logit_pictures"]
+        pictures.draw_curves(store, tmp_path / "curves.png")
+        pictures.draw_coefficients(store, tmp_path / "pixels.png")
+        assert all(path.stat().st_size > 5_000 for path in tmp_path.glob("*.png"))
+        parts["logit_page"].write_page(store, tmp_path / "page.md")
+    page = (tmp_path / "page.md").read_text(encoding="utf-8")
+    assert "| MNIST, drawn | 30 |" in page
+    assert "numpy" in page
+    assert "{" not in page
+    assert "nan" not in page
+
+
+def test_the_page_says_what_was_measured(parts: dict[str, Any], tmp_path: Path) -> None:
+    """docs/logitboost_study.md is, to the letter, what the records beside it make."""
+    file = tmp_path / "logitboost_study.csv"
+    file.write_bytes((DOCS / file.name).read_bytes())
+    store = parts["transform_regression.measured"].Measured(file)
+    parts["logit_page"].write_page(store, tmp_path / "page.md")
+    made = (tmp_path / "page.md").read_text(encoding="utf-8")
+    assert made == (DOCS / "logitboost_study.md").read_text(encoding="utf-8")
+    assert made.count("| MNIST, drawn |") >= 8
+
+
+def test_the_notes_written_out_are_our_model(parts: dict[str, Any], case: Any) -> None:
+    """Every line fitted and every loss evaluated: the same losses and coefficients."""
+    X, y = case.X.astype(float), case.y.astype(float)
+    coef, losses = parts["logit_letter"].to_the_letter(X, y, 20)
+    model = LogitBoostClassifier(n_estimators=20).fit(X, y)
+    np.testing.assert_allclose(model.history_["objective"][1:21], losses, rtol=1e-9)
+    np.testing.assert_allclose(model.coef_, coef[1:], atol=1e-8)
+
+
+def test_splits_of_compounds_keep_the_shares_of_both_classes(parts: dict[str, Any]) -> None:
+    """Features without a one among the training rows are left out, drawn splits are stratified."""
+    data = parts["logit_data"]
+    rng = np.random.default_rng(0)
+    ones = rng.random((1150, 40)) < 0.05
+    ones[:, 3] = False
+    X = csr_matrix(ones * 1.0)
+    y = np.where(np.arange(1150) % 10 == 0, 1.0, -1.0)
+    whole = data.compounds(X, y, data.OFFICIAL, 0)
+    assert whole.X.shape == (800, 39)
+    np.testing.assert_array_equal(whole.y, y[:800])
+    drawn = data.compounds(X, y, data.DRAWN, 1)
+    assert len(drawn.y_test) == 350
+    assert np.mean(drawn.y_test > 0) == pytest.approx(0.1, abs=0.003)
+    assert drawn.X.sum(axis=0).min() >= 0.02 * 800
