@@ -10,12 +10,13 @@ PYTHON ?= $(or $(shell for python in python3 python3.14 python3.13 python3.12 py
     $$python $(NEW_ENOUGH) 2>/dev/null && echo $$python && break; done),python3)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint clean
+.PHONY: help demo test lint docs docs-check clean
 
 help:
 	@echo "make demo    fit the odd/even digits that come with scikit-learn; results in demo-output/"
 	@echo "make test    ruff, mypy and every test"
 	@echo "make lint    ruff and mypy only"
+	@echo "make docs    build the site into build/site/ and check every page of it"
 	@echo "make clean   remove the environment (.venv), the caches and the demo's results"
 	@echo
 	@echo "The first run creates .venv; PYTHON=/path/to/python3 chooses the interpreter (>= 3.11)."
@@ -31,9 +32,19 @@ lint: $(VENV)/.installed-dev
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy cgboost solvers
 
+# The site: offline, warnings are errors, the gallery is executed.
+docs: $(VENV)/.installed-docs
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m sphinx -q -W --keep-going -b html -d build/doctrees docs build/site
+	@$(MAKE) --no-print-directory docs-check
+	@echo "Open build/site/index.html"
+
+docs-check: $(VENV)/.installed-docs
+	$(BIN)/python docs/check_site.py build/site
+
 clean:
 	rm -rf $(VENV) demo-output build dist *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis
-	find cgboost solvers tests examples benchmarks -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
+	rm -rf docs/gallery docs/project docs/api/generated docs/api/backreferences
+	find cgboost solvers tests examples benchmarks docs -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
 
 # The installation is "compat", a plain path to this folder: with setuptools' default a script that
 # runs beside the folder takes the folder itself for the package.
@@ -61,4 +72,9 @@ $(VENV)/.installed: $(VENV)/.created pyproject.toml
 $(VENV)/.installed-dev: $(VENV)/.created pyproject.toml
 	@echo "[2/2] Installing cgboost, its solvers and the test tools (the first time takes a minute or two)"
 	@$(PIP) install --quiet $(EDITABLE) ".[dev]"
+	@touch $@ $(VENV)/.installed
+
+$(VENV)/.installed-docs: $(VENV)/.created pyproject.toml
+	@echo "[2/2] Installing cgboost, its solvers and what builds the site (the first time takes a minute or two)"
+	@$(PIP) install --quiet $(EDITABLE) ".[docs]"
 	@touch $@ $(VENV)/.installed

@@ -107,7 +107,7 @@ def fit(job: dict[str, Any]) -> dict[str, float]:
     return {
         "seconds": time.perf_counter() - clock,
         "cpu_seconds": time.process_time() - cpu,
-        "peak_gb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20,
+        "peak_gb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e9,
     }
 
 

@@ -6,17 +6,32 @@ import re
 from pathlib import Path
 from typing import Any
 
+import matplotlib.pyplot as plt
 import pytest
 
-DOCS = Path(__file__).parents[1] / "docs"
-ELSEWHERE = {"column_generation.md": "tests/test_examples.py"}
+ROOT = Path(__file__).parents[1]
+MADE = {"gallery", "project", "generated", "backreferences"}
+"""Folders of docs/ that the build of the site fills."""
+ELSEWHERE = {
+    "CONTRIBUTING.md": "tests/test_own_parts.py",  # excerpts of tested files, and a class
+    "README.md": "tests/test_documentation.py",  # every block by itself
+}
 """Pages that another test runs."""
-PAGES = sorted(
-    page.name
-    for page in DOCS.glob("*.md")
-    if page.name not in ELSEWHERE and "```python" in page.read_text(encoding="utf-8")
-)
+BLOCK = re.compile(r"^```python\n(.*?)^```\n(?:\n```text\n(.*?)^```\n?)?", re.S | re.M)
 NUMBER = r"-?\d+(?:\.\d*)?(?:e[-+]?\d+)?"
+
+
+def all_pages() -> list[Path]:
+    """Every Markdown page that somebody has written."""
+    inside = [p for p in (ROOT / "docs").rglob("*.md") if not MADE & set(p.parts)]
+    return sorted([*ROOT.glob("*.md"), *inside])
+
+
+PAGES = [
+    page.relative_to(ROOT).as_posix()
+    for page in all_pages()
+    if "```python" in page.read_text(encoding="utf-8") and page.name not in ELSEWHERE
+]
 
 
 def numbers(text: str) -> list[float]:
@@ -34,17 +49,48 @@ def tolerance(number: str) -> float:
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_the_page_prints_what_it_says(name: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """Every block, one after the other, prints the same words and, nearly, the same numbers."""
-    page = (DOCS / name).read_text(encoding="utf-8")
-    examples = re.findall(r"```python\n(.*?)```\n\n```text\n(.*?)```", page, re.S)
-    assert len(examples) == page.count("```python") > 0
+def test_the_page_prints_what_it_says(
+    name: str,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Every block runs, one after the other; with a text below, it prints that.
+
+    Words must be the same, numbers nearly so.
+    """
+    page = (ROOT / name).read_text(encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    blocks = BLOCK.findall(page)
+    assert len(blocks) == page.count("```python") > 0
     space: dict[str, Any] = {"__name__": "page"}
-    for code, expected in examples:
+    for code, expected in blocks:
         exec(compile(code, name, "exec"), space)
         printed = capsys.readouterr().out
+        if not expected:
+            continue
         assert re.sub(NUMBER, "#", printed) == re.sub(NUMBER, "#", expected)
         allowed = [tolerance(number) for number in re.findall(NUMBER, expected)]
         triples = zip(numbers(printed), numbers(expected), allowed, strict=True)
         for found, wanted, distance in triples:
             assert found == pytest.approx(wanted, abs=distance), printed
+    plt.close("all")
+
+
+@pytest.mark.parametrize("page", all_pages(), ids=lambda page: page.name)
+def test_no_code_escapes(page: Path) -> None:
+    """Code is in ```python blocks, which run: no other fence, no fence without a name."""
+    text = page.read_text(encoding="utf-8")
+    assert "~~~" not in text
+    fences = re.findall(r"^[ >]*```[ ]*(\S+)", text, re.M)
+    assert set(fences) <= {"python", "text", "sh", "sql", "{literalinclude}"}
+    elsewhere = re.sub(r"^```python\n.*?^```$", "", text, flags=re.S | re.M)
+    assert not re.search(r"^\s*(>>>|import \w+|from [\w.]+ import )", elsewhere, re.M)
+
+
+def test_text_blocks_belong_to_code() -> None:
+    """A printed result without the code above it would be compared with nothing."""
+    for name in PAGES:
+        text = (ROOT / name).read_text(encoding="utf-8")
+        results = [expected for _, expected in BLOCK.findall(text) if expected]
+        assert len(results) == len(re.findall(r"^```text$", text, re.M)), name

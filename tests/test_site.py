@@ -1,0 +1,163 @@
+"""The site can be built and is complete: what does not take a build to find out.
+
+`make docs` builds it, with warnings as errors, and looks at every page.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+import re
+import sys
+import tomllib
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+DOCS = ROOT / "docs"
+sys.path.insert(0, str(DOCS))
+sys.path.insert(0, str(DOCS / "_extensions"))
+
+import check_site  # noqa: E402
+from landing_pages import contents  # noqa: E402
+from plain_docstrings import escaped  # noqa: E402
+from root_pages import relinked  # noqa: E402
+
+MADE = {"gallery", "project", "api"}
+PACKAGED = {
+    "myst_parser": "myst-parser",
+    "numpydoc": "numpydoc",
+    "sphinx": "sphinx",
+    "sphinx_gallery": "sphinx-gallery",
+    "pydata_sphinx_theme": "pydata-sphinx-theme",
+    "websocket": "websocket-client",
+}
+PUBLIC = ["masters", "pricing", "losses", "kernels", "executors"]
+PLAIN = ["inspection", "metrics", "monitoring", "datasets"]
+
+
+def settings() -> dict[str, object]:
+    """What `docs/conf.py` says."""
+    space: dict[str, object] = {"__file__": str(DOCS / "conf.py")}
+    exec(compile((DOCS / "conf.py").read_text(encoding="utf-8"), "conf.py", "exec"), space)
+    return space
+
+
+def test_every_extension_is_ours_or_in_the_extra() -> None:
+    """`pip install .[docs]` brings all that conf.py and the checks import."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    extra = {re.split(r"[><=]", line)[0] for line in project["optional-dependencies"]["docs"]}
+    conf = settings()
+    names = [name.split(".")[0] for name in [*conf["extensions"], conf["html_theme"], "websocket"]]
+    for name in names:
+        assert (DOCS / "_extensions" / f"{name}.py").exists() or PACKAGED[name] in extra
+
+
+def test_every_page_is_in_the_contents() -> None:
+    """Each page of docs/ is listed by a landing page, so that a reader can find it."""
+    conf = settings()
+    listed = contents(DOCS, conf["landing_pages"], conf["root_pages"] | conf["made_pages"])
+    names = {name for page in listed.values() for name in page} | {"index"}
+    pages = {
+        path.relative_to(DOCS).with_suffix("").as_posix()
+        for path in [*DOCS.glob("*.md"), *(DOCS / "api").glob("*.rst"), DOCS / "api" / "index.md"]
+    }
+    assert pages <= names
+    made = {name for name in names - pages if name.split("/")[0] in MADE}
+    assert names == pages | made
+
+
+def test_a_page_has_one_place_in_the_contents(tmp_path: Path) -> None:
+    """What two landing pages list belongs to the first; a link to a section is no entry."""
+    (tmp_path / "a.md").write_text("- [One](one.md)\n- [Made](../made)\n", encoding="utf-8")
+    (tmp_path / "b.md").write_text("- [Again](one.md)\n- [Two](two.rst#x): y\n", encoding="utf-8")
+    assert contents(tmp_path, ["a", "b"], {"made": "folder/index.rst"}) == {
+        "a": {"one": "One", "folder/index": "Made"},
+        "b": {},
+    }
+
+
+def public_names(module: ModuleType) -> set[str]:
+    """The names that a module means for others."""
+    if hasattr(module, "__all__"):
+        return set(module.__all__)
+    return {
+        name
+        for name, thing in vars(module).items()
+        if not name.startswith("_")
+        and callable(thing)
+        and getattr(thing, "__module__", "") == module.__name__
+    }
+
+
+@pytest.mark.parametrize(
+    "module", ["cgboost", *[f"cgboost.{name}" for name in [*PUBLIC, *PLAIN]], "solvers"]
+)
+def test_every_public_name_has_a_place_in_the_reference(module: str) -> None:
+    """Each is named in a page of docs/api/."""
+    text = "\n".join(path.read_text(encoding="utf-8") for path in (DOCS / "api").glob("*.rst"))
+    words = set(re.findall(r"\w+", text))
+    assert public_names(importlib.import_module(module)) <= words
+
+
+def test_the_reference_names_nothing_that_is_gone() -> None:
+    """Every name under a `currentmodule` can be imported from there."""
+    count = 0
+    for path in (DOCS / "api").glob("*.rst"):
+        module = None
+        for line in path.read_text(encoding="utf-8").splitlines():
+            if found := re.match(r"\.\. currentmodule:: (\S+)", line):
+                module = importlib.import_module(found[1])
+            elif found := re.match(r"   (\w+)$", line):
+                assert hasattr(module, found[1]), f"{path.name}: {found[1]}"
+                count += 1
+    assert count > 100
+
+
+def test_no_part_of_the_package_is_forgotten() -> None:
+    """A new subpackage must be put into the reference, or be named here as internal."""
+    import cgboost
+
+    internal = {"additive", "estimators", "latent", "report"}
+    found = {module.name for module in pkgutil.iter_modules(cgboost.__path__) if module.ispkg}
+    assert found - internal == set(PUBLIC)
+
+
+def test_links_of_the_root_are_led_to_the_same_files() -> None:
+    """README's links still lead to the same files from the folder of its copy."""
+    moved = {
+        ROOT / "CONTRIBUTING.md": DOCS / "project" / "contributing.md",
+        ROOT / "examples" / "gallery": DOCS / "gallery" / "index.rst",
+    }
+    text = "[a](docs/nu.md#x) [b](CONTRIBUTING.md) [c](examples/e.py) [d](https://a.b) [e](#f)"
+    there = DOCS / "project" / "readme.md"
+    assert relinked(text, ROOT / "README.md", there, moved) == (
+        "[a](../nu.md#x) [b](contributing.md) [c](../../examples/e.py) [d](https://a.b) [e](#f)"
+    )
+    index = DOCS / "index.md"
+    assert relinked("[g](../examples/gallery)", index, index, moved) == "[g](gallery/index.rst)"
+
+
+def test_formulas_of_docstrings_are_no_markup() -> None:
+    """Bars and final underscores are made plain, but not in literals, links and examples."""
+    lines = ["Σ|α_j| and gap_, ``|x|``", "`link <a>`_", ">>> model.gap_"]
+    assert escaped(lines) == ["Σ∣α_j∣ and gap\\_, ``|x|``", "`link <a>`_", ">>> model.gap_"]
+
+
+def test_the_check_of_the_site_finds_what_is_missing(tmp_path: Path) -> None:
+    """A page, an anchor and a picture that are not there, and a script from the network."""
+    (tmp_path / "a.html").write_text(
+        '<p id="here"><a href="b.html#there">x</a><a href="gone.html">x</a><a href="#here">x</a>'
+        '<a href="https://far.away">x</a><img src="gone.png"><script src="https://cdn/x.js">'
+        "</script>",
+        encoding="utf-8",
+    )
+    (tmp_path / "b.html").write_text("<p>nothing</p>", encoding="utf-8")
+    assert sorted(check_site.faults(tmp_path)) == [
+        "a.html: loads https://cdn/x.js from the network",
+        "a.html: no anchor for b.html#there",
+        "a.html: no file for gone.html",
+        "a.html: no file for gone.png",
+    ]
