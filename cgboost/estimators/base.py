@@ -22,13 +22,11 @@ from __future__ import annotations
 import time
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from cgboost.estimators.described import Described
@@ -42,9 +40,10 @@ from cgboost.estimators.parameters import (
     check_verbose,
 )
 from cgboost.estimators.rows import FLOATS, EvalSet, Held, Matrix, Rows, Vector, check_eval_set
+from cgboost.estimators.runs import run_all, unchanged_on_failure, with_shared
 from cgboost.estimators.tasks import Task
-from cgboost.generation import Callback, ColumnGeneration
-from cgboost.history import Round, StopReason
+from cgboost.generation import Callback
+from cgboost.history import Round
 from cgboost.monitoring import EarlyStopping, ProgressLine, Score, ValidationMonitor
 
 
@@ -106,7 +105,7 @@ class BaseEnsemble(Described):
             If the columns of two kernels differ in size by more than 1e6.
         """
         started = time.perf_counter()
-        with _unchanged_on_failure(self):
+        with unchanged_on_failure(self):
             rows, held = self._prepare(X, y, sample_weight, eval_set)
             self._run_and_keep(self._pool(rows), rows, held, started)
         return self
@@ -218,56 +217,12 @@ class BaseEnsemble(Described):
     # ------------------------------------------------------------------ the runs
 
     def _run_all(self, pool: Any, rows: Rows, held: Held | None, started: float) -> list[FittedRun]:
-        """One run of the loop per task; after Ctrl-C those that follow stay at round 0."""
         count = len(self._targets(rows.y))
         monitored = [None] * count if held is None else self._monitored(held)
-        runs: list[FittedRun] = []
-        interrupted = False
-        for k, task in enumerate(self._tasks(pool, rows)):
-            label = self._label(k, count)
-            loop = ColumnGeneration(
-                task.master,
-                task.pricer,
-                columns_per_round=task.columns_per_round,
-                time_limit=self._share_of_time(started, runs_left=count - k),
-                callbacks=(
-                    (_Interruption(),)
-                    if interrupted
-                    else (*task.callbacks, *self._callbacks(monitored[k], label))
-                ),
-                **({"max_rounds": task.max_rounds} | self._limits()),
-            )
-            try:
-                result = loop.run()
-            except KeyboardInterrupt:  # before even this run's first round was complete
-                if not runs:
-                    raise
-                interrupted, loop.callbacks = True, (_Interruption(),)
-                result = loop.run()
-            if result.stop_reason is StopReason.PRICER_FAILED and result.error is not None:
-                raise result.error  # a kernel or learner of the user's: no model without it
-            interrupted = interrupted or result.stop_reason is StopReason.INTERRUPTED
-            runs.append(FittedRun.of(result, task))
-        return self._with_shared(runs)
-
-    def _with_shared(self, runs: list[FittedRun]) -> list[FittedRun]:
-        outputs = [output for run in runs for output in run.outputs]
-        shared = iter(self._sharing([h for output in outputs for h in output.hypotheses]))
-        return [
-            replace(
-                run,
-                outputs=[
-                    replace(output, hypotheses=[next(shared) for _ in output.hypotheses])
-                    for output in run.outputs
-                ],
-            )
-            for run in runs
-        ]
-
-    def _share_of_time(self, started: float, *, runs_left: int) -> float | None:
-        if self.time_limit is None:
-            return None
-        return max(0.0, started + self.time_limit - time.perf_counter()) / runs_left
+        callbacks = [self._callbacks(monitored[k], self._label(k, count)) for k in range(count)]
+        deadline = None if self.time_limit is None else started + self.time_limit
+        runs = run_all(self._tasks(pool, rows), callbacks, self._limits(), deadline)
+        return with_shared(runs, self._sharing)
 
     def _monitored(self, held: Held) -> list[tuple[Matrix, Vector] | None]:
         return [(held[0], target) for target in self._targets(held[1])]
@@ -334,24 +289,3 @@ class BaseEnsemble(Described):
         staged = [output.staged_values(rows) for run in self._runs for output in run.outputs]
         for stage in range(max(len(values) for values in staged)):
             yield np.column_stack([values[min(stage, len(values) - 1)] for values in staged])
-
-
-class _Interruption:
-    """A callback that ends a run at once, for the runs that follow a Ctrl-C."""
-
-    stop_reason = StopReason.INTERRUPTED
-
-    def __call__(self, turn: Round) -> bool:
-        return True
-
-
-@contextmanager
-def _unchanged_on_failure(estimator: BaseEstimator) -> Iterator[None]:
-    """Give an estimator its attributes back if anything goes wrong inside."""
-    before = dict(vars(estimator))
-    try:
-        yield
-    except BaseException:
-        vars(estimator).clear()
-        vars(estimator).update(before)
-        raise

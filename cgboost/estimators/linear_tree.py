@@ -14,7 +14,6 @@ from cgboost.additive.model_tree_growth import Limits, NodePasses, grown, regres
 from cgboost.additive.preparation import Prepared, prepared
 from cgboost.additive.rows import SourceRows, TableRows
 from cgboost.additive.schema import Schema
-from cgboost.estimators.base import _unchanged_on_failure
 from cgboost.estimators.bases import RegressorMixin
 from cgboost.estimators.described import Described
 from cgboost.estimators.parameters import (
@@ -25,6 +24,7 @@ from cgboost.estimators.parameters import (
     threads_of,
 )
 from cgboost.estimators.rows import Rows, Vector
+from cgboost.estimators.runs import unchanged_on_failure
 from cgboost.estimators.tables import rows_of, table_of
 
 
@@ -132,7 +132,7 @@ class LinearTreeRegressor(RegressorMixin, Described):
         ValueError
             For bad parameters or data, naming the argument and its value.
         """
-        with _unchanged_on_failure(self):
+        with unchanged_on_failure(self):
             self._check_parameters()
             schema, rows = rows_of(self, X, y, sample_weight, _numbers)
             self._grow(schema, rows)

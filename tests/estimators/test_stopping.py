@@ -13,7 +13,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.utils.validation import check_is_fitted
 
 import solvers
-from cgboost.estimators import base, certified
+from cgboost.estimators import certified, runs
 from cgboost.exceptions import MasterError
 from cgboost.masters import dual_session
 from cgboost.monitoring import ProgressLine
@@ -137,12 +137,12 @@ def test_several_classes_share_the_time(monkeypatch):
     """Each class gets an even share of what the classes before it have left."""
     limits = []
 
-    class Watched(base.ColumnGeneration):
+    class Watched(runs.ColumnGeneration):
         def run(self):
             limits.append(self.time_limit)
             return super().run()
 
-    monkeypatch.setattr(base, "ColumnGeneration", Watched)
+    monkeypatch.setattr(runs, "ColumnGeneration", Watched)
     X, y = three_classes()
     classifier(time_limit=1e6).fit(X, y)
     np.testing.assert_allclose(limits, [1e6 / 3, 1e6 / 2, 1e6], rtol=1e-4)
