@@ -87,8 +87,7 @@ def test_the_page_says_what_was_measured(parts: dict[str, Any], tmp_path: Path) 
             parts["measured"].Measured(tmp_path / "transform_results.csv"), tmp_path
         )
     pages = [
-        (folder / "transform_study.md").read_text(encoding="utf-8")
-        for folder in (tmp_path, docs)
+        (folder / "transform_study.md").read_text(encoding="utf-8") for folder in (tmp_path, docs)
     ]
     anew, printed = ([line for line in page.splitlines() if line.startswith("|")] for page in pages)
     assert anew == printed

@@ -1,6 +1,6 @@
 """The classical boosters of the lecture notes, on data: writes docs/classical_boosters.*.
 
-    python examples/reproduce/classical_boosters --data DATA [--docs docs] [--seeds 0 1 2]
+    python examples/reproduce/classical_boosters --data DATA [--docs docs] [--seeds 0 1 2 3 4]
                                                  [--studies adaboost digits support letter hardest]
 
 * ``adaboost``: errors, bound and weights of AdaBoost on MNIST, odd against even;
@@ -74,7 +74,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--data", help="folder with the MNIST files")
     parser.add_argument("--docs", type=Path, default=Path("docs"))
-    parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
+    parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2, 3, 4])
     parser.add_argument("--studies", nargs="*", choices=STUDIES, default=STUDIES)
     options = parser.parse_args()
     docs = options.docs

@@ -65,12 +65,23 @@ def boosted(measured: Measured) -> str:
     )
 
 
+RUINED = 50.0
+"""Test errors in per cent, on ten digits, above which a model is of no use."""
+
+
 def full_steps(measured: Measured) -> str:
     """Full steps beside a tenth of them, after the last round."""
     full, shrunk = (values(measured, "digits", SMALL, name)[:, -1] for name in (NOTES, SHRUNK))
-    return (
+    words = (
         f"{worded(full)} % wrong with full steps, {worded(shrunk)} % with a tenth; full steps are "
         f"worse in {int(np.sum(full > shrunk))} of {len(full)} draws"
+    )
+    ruined = full > RUINED
+    if not ruined.any():
+        return words
+    return (
+        f"{words}. In {ruined.sum()} of them a step was so huge that no later tree could mend it, "
+        f"and nearly all digits are wrong; in the others it is {worded(full[~ruined])} %"
     )
 
 

@@ -93,8 +93,8 @@ def draw_digits(measured: Measured, path: Path) -> None:
         for k, name in enumerate(names):
             lines = values(measured, "digits", data, name)
             if len(lines):
-                draw_band(axis, np.arange(1, lines.shape[1] + 1), lines, k, name)
-        axis.set_ylim(bottom=0)
+                draw_draws(axis, lines, k, name)
+        axis.set_ylim(0, 1.1 * np.median(lines[:, 0]))
         axis.legend(frameon=False, fontsize="small")
         drawing.label(axis, f"Test error, {data}", "round (ten trees each)", "%")
     grid = lower.subplots(2, 11)
@@ -105,6 +105,13 @@ def draw_digits(measured: Measured, path: Path) -> None:
             axis.set_title(title, fontsize="small")
         row[0].set_ylabel(data, fontsize="small")
     figure.savefig(path)
+
+
+def draw_draws(axis: Axes, lines: Vector, k: int, name: str) -> None:
+    """Every draw by itself, and their median: a single one may be far from all others."""
+    rounds = np.arange(1, lines.shape[1] + 1)
+    axis.plot(rounds, lines.T, color=drawing.colour(k), linewidth=0.6, alpha=0.5)
+    axis.plot(rounds, np.median(lines, axis=0), color=drawing.colour(k), linewidth=2, label=name)
 
 
 def draw_pixels(axis: Axes, shares: Vector) -> None:

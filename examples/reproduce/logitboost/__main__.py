@@ -1,6 +1,6 @@
 """LogitBoost over lines, the table and curve of the course notes: writes docs/logitboost_study.*.
 
-    python examples/reproduce/logitboost --data DATA [--docs docs] [--seeds 0 1 2]
+    python examples/reproduce/logitboost --data DATA [--docs docs] [--seeds 0 1 2 3 4]
                                          [--studies lines others letter]
 
 * ``lines``: errors and loss of LogitBoost by round, on MNIST odd/even and on Dorothea;
@@ -68,7 +68,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--data", help="folder with mnist/ and dorothea/")
     parser.add_argument("--docs", type=Path, default=Path("docs"))
-    parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
+    parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2, 3, 4])
     parser.add_argument("--studies", nargs="*", choices=STUDIES, default=STUDIES)
     options = parser.parse_args()
     measured = Measured(options.docs / "logitboost_study.csv")

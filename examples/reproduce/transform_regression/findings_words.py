@@ -78,11 +78,11 @@ rows have left.
 * *Adult* is easier for every method here than in the paper, by more than any choice of ours moves
   it; what was done with the data there cannot be told.
 * *COIL's first stage* is as good as all stages here. In the paper it is the weakest of all columns.
-* *Outputs that leaves use are bounded.* A leaf with an earlier output as its regressor is a product,
-  and products of products grow without limit on rows unlike the training rows. So a stage that
-  later ones use is kept between its extremes on the training rows. The paper has no such bound; on
-  the surface it changes the third digit, on an interaction of Gaussian features it decides between
-  sense and nonsense.
+* *Outputs that leaves use are bounded.* A leaf with an earlier output as its regressor is a
+  product, and products of products grow without limit on rows unlike the training rows. So a stage
+  that later ones use is kept between its extremes on the training rows. The paper has no such
+  bound; on the surface it changes the third digit, on an interaction of Gaussian features it
+  decides between sense and nonsense.
 * *A coefficient must gain more than chance.* It enters a leaf only if it lowers the holdout error
   by four variances of the response. The paper says only that the holdout set chooses.
 
