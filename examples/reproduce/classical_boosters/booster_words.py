@@ -53,10 +53,10 @@ in per cent after 1, 3, 10, 30 and 100 rounds:
 ![Errors by round, and importances of pixels](classical_digits.png)
 
 Above: thin lines are draws, thick ones their medians. Below: how much each pixel matters (the
-square root, dark where it does), over all classes and for each digit. A pixel matters for a digit if asking about it tells this digit from the others: the
-images show where a digit has ink that others do not have, or lacks ink that others have. Corners
-hardly matter: the four together have {corners}
-(one pixel each, and 4×4).
+square root, dark where it does), over all classes and for each digit. A pixel matters for a digit
+if asking about it tells this digit from the others: the images show where a digit has ink that
+others do not have, or lacks ink that others have. Corners hardly matter: the four together have
+{corners} (one pixel each, and 4×4).
 
 * **Full steps, or a tenth of them.** The notes write the algorithm with full steps: a leaf whose
   rows are nearly certain divides by a number near 0, and takes a huge step. After the last round
