@@ -251,7 +251,8 @@ def _draw_classes(axis: Axes, columns: Table, groups: _Groups) -> None:
 def _table(model: object, name: str) -> Table:
     table = getattr(model, name, None)
     if table is None:
-        raise NotFittedError(f"{type(model).__name__} has no {name}: call fit first")
+        what = "give its last step, model[-1]" if hasattr(model, "steps") else "call fit first"
+        raise NotFittedError(f"{type(model).__name__} has no {name}: {what}")
     return {key: np.asarray(values) for key, values in table.items()}
 
 

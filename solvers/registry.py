@@ -44,7 +44,8 @@ def get_backend(name: str) -> Backend:
         return AutoBackend()
     if name.startswith(PREFIX):
         return cvxpy_backend(name)
-    alike = get_close_matches(name.lower(), ["auto", *BACKENDS], n=1)
+    by_cvxpy = name.lower() == PREFIX.rstrip(":")
+    alike = [f"{PREFIX}SCS"] if by_cvxpy else get_close_matches(name.lower(), ["auto", *BACKENDS])
     meant = f"did you mean {alike[0]!r}? Known" if alike else "known"
     raise UnknownSolverError(
         f"no solver is called {name!r}; {meant} are auto, {', '.join(BACKENDS)} and {PREFIX}NAME "

@@ -37,12 +37,12 @@ def check_names(names: Sequence[str], what: str) -> None:
     """
     seen: dict[str, str] = {}
     for name in names:
-        other = seen.setdefault(name.casefold(), name)
-        if other is not name:
+        if (folded := name.casefold()) in seen:
             raise ValueError(
-                f"{what} has columns {other!r} and {name!r}, which many databases cannot tell "
-                "apart: rename one"
+                f"{what} has columns {seen[folded]!r} and {name!r}, which many databases cannot "
+                "tell apart: rename one"
             )
+        seen[folded] = name
 
 
 def unused(prefix: str, count: int, taken: Iterable[str]) -> list[str]:

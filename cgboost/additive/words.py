@@ -19,6 +19,9 @@ Indices = NDArray[np.intp]
 
 INDENT = "    "
 
+ROUNDING = 1e-12
+"""A level this small beside the largest one of a function is 0 but for rounding."""
+
 
 def values_in_words(
     name: str, groups: Groups, own: Indices, categories: dict[Any, int] | None
@@ -62,10 +65,12 @@ def leaves_in_words(
     groups = function.groups
     origin = groups.origin if isinstance(groups, Intervals) else 0.0
     outputs = [f"stage_{k}" for k in range(function.coef.shape[1])]
+    rounding = ROUNDING * float(np.abs(function.intercept).max(initial=0.0))
     _, firsts = np.unique(function.leaf, return_index=True)
     for k in function.leaf[np.sort(firsts)]:
         slope = weight * float(function.slope[k])
         level = weight * float(function.intercept[k]) - slope * origin
+        level = level if abs(level) > abs(weight) * rounding else 0.0
         own = (weight * function.coef[k]).tolist()
         values = values_in_words(name, groups, np.flatnonzero(function.leaf == k), categories)
         terms = [(slope, name), *zip(own, outputs, strict=True)]

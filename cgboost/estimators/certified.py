@@ -150,6 +150,11 @@ class BaseBoost(BaseEnsemble):
                 ConvergenceWarning,
             )
 
+    @property
+    def _remedy(self) -> str:
+        """What may make more of a model without columns."""
+        return "a larger value may change that"
+
     def _warn_if_trivial(self) -> None:
         """Say so where no column is in the model, and why."""
         words = [
@@ -160,8 +165,7 @@ class BaseBoost(BaseEnsemble):
         if words:
             warn_caller(
                 f"{type(self).__name__}: {'; '.join(words)}: the model without columns is optimal "
-                f"for {self._trade_off}; a larger value may change that"
-                f"{see('trivial-models')}",
+                f"for {self._trade_off}; {self._remedy}{see('trivial-models')}",
                 TrivialModelWarning,
             )
         elif self.early_stopping and any(run.is_trivial for run in self._runs):

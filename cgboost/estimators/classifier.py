@@ -26,8 +26,7 @@ class CGBoostClassifier(HingeClassification, BaseCGBoost):
     ----------
     library : KernelLibrary or None
         Named kernels in order of priority. None stands for ``KernelLibrary({"linear": Linear(),
-        "quadratic": Polynomial(2), "rbf": RBF()})``; its kernels are not normalised, so scale the
-        features first.
+        "quadratic": Polynomial(2), "rbf": RBF()}, normalize=True)``.
     C : float, default=1.0
         Price of one unit of margin error.
     nu : float or None

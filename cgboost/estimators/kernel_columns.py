@@ -44,13 +44,14 @@ class BaseCGBoost(BaseBoost):
     executor: Any = field(default=None, kw_only=True)
 
     _default_library: ClassVar[KernelLibrary] = KernelLibrary(
-        {"linear": Linear(), "quadratic": Polynomial(2), "rbf": RBF()}
+        {"linear": Linear(), "quadratic": Polynomial(2), "rbf": RBF()}, normalize=True
     )
 
     def _check_parameters(self) -> None:
         if self.library is not None and not isinstance(self.library, KernelLibrary):
             raise ValueError(
-                f"library must be a KernelLibrary or None, got {self.library!r}"
+                "library must be a KernelLibrary or None, as KernelLibrary({'rbf': RBF()}) is one, "
+                f"got {self.library!r}"
                 f"{see('kernels-and-libraries')}"
             )
         super()._check_parameters()

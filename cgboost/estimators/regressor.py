@@ -22,8 +22,7 @@ class CGBoostRegressor(TubeRegression, BaseCGBoost):
     ----------
     library : KernelLibrary or None
         Named kernels in order of priority. None stands for ``KernelLibrary({"linear": Linear(),
-        "quadratic": Polynomial(2), "rbf": RBF()})``; its kernels are not normalised, so scale the
-        features first.
+        "quadratic": Polynomial(2), "rbf": RBF()}, normalize=True)``.
     epsilon : float, default=0.1
         Half width of the tube inside which errors are free.
     nu : float or None

@@ -45,3 +45,9 @@ class TubeRegression(Regression, HasPath):
     @property
     def _trade_off(self) -> str:
         return f"C={self.C:g}"
+
+    @property
+    def _remedy(self) -> str:
+        if self.nu is None and self.objective_ == 0.0:
+            return f"every y lies within epsilon={self.epsilon:g} of a constant: try a smaller one"
+        return super()._remedy

@@ -19,10 +19,19 @@ def kernel_values(name: str, kernel: Kernel, X: Matrix, Z: Matrix) -> Matrix:
     Raises
     ------
     KernelError
-        Naming the kernel and what is wrong with its values.
+        Naming the kernel and what is wrong with its values, or what it raised.
     """
     with np.errstate(over="ignore", invalid="ignore"):
-        return checked_values(name, kernel(X, Z), X, Z)
+        try:
+            values = kernel(X, Z)
+        except (KernelError, MemoryError):
+            raise
+        except Exception as error:
+            raise KernelError(
+                f"kernel {name!r} failed on two sets of rows, of shapes {X.shape} and {Z.shape}: "
+                f"{type(error).__name__}: {error}{SEE}"
+            ) from error
+        return checked_values(name, values, X, Z)
 
 
 def checked_values(name: str, values: Any, X: Matrix, Z: Matrix) -> Matrix:

@@ -43,7 +43,8 @@ class KernelLibrary:
     ) -> None:
         if not isinstance(kernels, Mapping) or not kernels:
             raise ValueError(
-                f"kernels must be a non-empty mapping of name to kernel: {kernels!r}"
+                "kernels must be a non-empty mapping of name to kernel, {'rbf': RBF()} say, got "
+                f"{kernels!r}"
                 f"{see('kernels-and-libraries')}"
             )
         self.kernels = {name: _as_kernel(name, kernel) for name, kernel in kernels.items()}

@@ -17,6 +17,7 @@ from cgboost.additive.passes import Passes
 from cgboost.additive.rows import TableRows, content_hash, held_out
 from cgboost.additive.schema import Schema, SchemaMaker
 from cgboost.additive.sql import select_statement, stage_expressions
+from cgboost.additive.sql_text import check_names
 from cgboost.additive.stage import Outputs, Stage, Stages
 from cgboost.additive.transformation import Transformation
 from tests.additive.sql_databases import (
@@ -279,3 +280,9 @@ def test_wrong_arguments_are_refused() -> None:
     ]:
         with pytest.raises(ValueError, match=words):
             select_statement(Stages(), coef, 0.0, NUMBER, "t", **options)
+
+
+def test_a_column_that_is_kept_cannot_have_the_name_of_the_output() -> None:
+    """The result would have two columns of one name."""
+    with pytest.raises(ValueError, match="the result has columns 'price' and 'price'"):
+        check_names(["price", "price"], "the result")

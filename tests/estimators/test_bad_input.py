@@ -11,7 +11,7 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.preprocessing import StandardScaler
 
 from cgboost import RBF, CGBoostClassifier, KernelLibrary, Linear, Polynomial, Precomputed
-from cgboost.exceptions import KernelError, KernelScaleWarning
+from cgboost.exceptions import KernelError, KernelScaleWarning, TrivialModelWarning
 from tests.estimators.data import LIBRARY, PENALTIES, classifier, curve, regressor, two_classes
 
 X, Y = two_classes()
@@ -38,7 +38,7 @@ BAD_PARAMETERS = [
     ({"coef": "positive"}, r"coef must be one of \['free', 'nonneg'\], got 'positive'"),
     ({"offset": True}, r"offset must .*got True"),
     ({"priority": "strata"}, r"priority must .*'stratified'\], got 'strata'"),
-    ({"library": "rbf"}, r"library must be a KernelLibrary or None, got 'rbf'"),
+    ({"library": "rbf"}, r"library must be a KernelLibrary or None, .* got 'rbf'"),
     ({"library": {"rbf": RBF()}}, r"library must be a KernelLibrary"),
     ({"columns_per_round": 0}, r"columns_per_round must be a whole number ≥ 1.*got 0"),
     ({"columns_per_round": 2.5}, r"columns_per_round must .*got 2.5"),
@@ -162,13 +162,18 @@ BROKEN_KERNELS = [
     (lambda A, B: np.ones(len(A)), ValueError, r"kernel 'mine' returned shape"),
     (lambda A, B: np.full((len(A), len(B)), np.nan), ValueError, r"kernel 'mine' returned nan"),
     (lambda A, B: np.full((len(A), len(B)), np.inf), ValueError, r"kernel 'mine' returned inf"),
-    (raising, ZeroDivisionError, "a mistake in my kernel"),
+    (raising, KernelError, r"'mine' failed on two sets .*: ZeroDivisionError: a mistake in my"),
+    (
+        lambda x, z: float(np.dot(x, z)),
+        KernelError,
+        r"'mine' failed .*shapes \(\d+, 3\) and .*align",
+    ),
 ]
 
 
 @pytest.mark.parametrize(("kernel", "error", "message"), BROKEN_KERNELS)
 def test_broken_kernel(kernel, error, message):
-    """The error says which kernel returned what, or is the kernel's own."""
+    """The error says which kernel returned what, or what it raised on which shapes."""
     model = classifier(library=KernelLibrary({"good": Linear(), "mine": kernel}))
     with pytest.raises(error, match=message):
         model.fit(X, Y)
@@ -186,10 +191,11 @@ def test_kernels_of_different_scale(penalty):
 
 
 def test_the_scale_warning_points_at_the_caller_and_can_be_followed():
-    """With the default library it names the line that called fit, and its advice ends it."""
+    """It names the line that called fit, and its advice ends it; the default library needs none."""
+    raw = KernelLibrary({"linear": Linear(), "quadratic": Polynomial(2), "rbf": RBF()})
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        CGBoostClassifier(max_columns=2).fit(1e4 * X, Y)
+        CGBoostClassifier(raw, max_columns=2).fit(1e4 * X, Y)
     [warning] = [w for w in caught if w.category is KernelScaleWarning]
     assert warning.filename == __file__
     advice = re.search(r"library=(KernelLibrary\(.*?\}, normalize=True\))", str(warning.message))
@@ -198,7 +204,8 @@ def test_the_scale_warning_points_at_the_caller_and_can_be_followed():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         CGBoostClassifier(library, max_columns=2).fit(1e4 * X, Y)
-        CGBoostClassifier(max_columns=2).fit(StandardScaler().fit_transform(1e4 * X), Y)
+        CGBoostClassifier(max_columns=2).fit(1e4 * X, Y)
+        CGBoostClassifier(raw, max_columns=2).fit(StandardScaler().fit_transform(1e4 * X), Y)
 
 
 def test_early_stopping_needs_rows_to_hold_out():
@@ -308,3 +315,9 @@ def test_a_kernel_that_fails_midway_is_raised() -> None:
     with pytest.raises(KernelError, match="kernel 'tiring' returned nan"):
         model.fit(X, y)
     assert not hasattr(model, "coef_")
+
+
+def test_a_tube_wider_than_the_data_is_named():
+    """Where no y lies outside the tube, no C can help: the warning speaks of epsilon."""
+    with pytest.warns(TrivialModelWarning, match=r"within epsilon=5 of a constant: try a smaller"):
+        regressor(epsilon=5.0).fit(X, np.linspace(0.0, 1.0, len(X)))
