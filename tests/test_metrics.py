@@ -154,7 +154,7 @@ def test_lists_and_single_precision():
         ([0, 1], [1, 2], [1, np.nan], "sample_weight must not have nan"),
         ([0, 0], [1, 2], None, "y must not be 0 in every row of positive weight"),
         ([0, 1], [1, 2], [1, 0], "y must not be 0 in every row of positive weight"),
-        ([], [], None, "y must not be 0 in every row of positive weight"),
+        ([], [], None, "y is empty: there must be at least one row"),
         ([[0, 1]], [[1, 2]], None, r"y must have one dimension, got shape \(1, 2\)"),
         (["a", "b"], [1, 2], None, "could not convert string"),
     ],

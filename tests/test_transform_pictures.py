@@ -43,7 +43,7 @@ def test_segments_are_the_function(offset: float) -> None:
     X, y = product()
     X += offset
     model = TransformRegressor(n_estimators=2).fit(X, y)
-    function = model.transformation(0, 1)
+    function = model.transformation(0, 1).function
     values, x = segments(function)
     assert len(values) == len(np.unique(function.leaf[:-1]))
     np.testing.assert_array_equal(x[1:, 0], x[:-1, 1])
