@@ -18,26 +18,7 @@ from cgboost.report.style import STYLE
 
 
 def write_report(model: Any, path: str | os.PathLike[str]) -> Path:
-    """Write the report of a fitted model.
-
-    Parameters
-    ----------
-    model : fitted estimator of cgboost
-    path : str or path-like
-        The file; one that is there is replaced.
-
-    Returns
-    -------
-    pathlib.Path
-        The file.
-
-    Raises
-    ------
-    sklearn.exceptions.NotFittedError
-        If the model is not fitted.
-    ValueError
-        If the path is a folder, its folder does not exist, or it cannot be written to.
-    """
+    """Write the report of a fitted model: what ``model.report(path)`` does, and documents."""
     facts = facts_of(model)
     if facts is None:
         raise NotFittedError(f"{type(model).__name__} has nothing to report yet: call fit first")

@@ -6,8 +6,10 @@ above its own.
 
 from __future__ import annotations
 
+import argparse
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
@@ -34,6 +36,26 @@ class Job:
     data: str
     seed: int
     measure: Callable[[], Iterable[Record]]
+
+
+def study_options(about: str, data: str, studies: Sequence[str]) -> argparse.Namespace:
+    """The options of a study's script: data, docs, seeds, studies.
+
+    Parameters
+    ----------
+    about : str
+        The script's docstring; its first line is the description.
+    data : str
+        What the folder of data must hold.
+    studies : sequence of str
+        The parts that can be chosen.
+    """
+    parser = argparse.ArgumentParser(description=about.split("\n")[0])
+    parser.add_argument("--data", help=f"folder with {data}")
+    parser.add_argument("--docs", type=Path, default=Path("docs"))
+    parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2, 3, 4])
+    parser.add_argument("--studies", nargs="*", choices=studies, default=studies)
+    return parser.parse_args()
 
 
 def measure(measured: Measured, jobs: Sequence[Job], packages: Sequence[str]) -> None:

@@ -15,7 +15,6 @@ behind it makes the page and the pictures of the records alone, without ``--data
 
 from __future__ import annotations
 
-import argparse
 import os
 import sys
 from collections.abc import Iterable, Sequence
@@ -33,7 +32,7 @@ from booster_letter import DATA, statements
 from booster_page import write_page
 from booster_pictures import draw_adaboost, draw_digits, draw_hardest, draw_support
 from booster_support import cells, support
-from page_form import Job, measure
+from page_form import Job, measure, study_options
 from transform_regression.measured import Measured, Record
 
 from cgboost.datasets import data_folder
@@ -71,12 +70,7 @@ def grown(data: str, folder: Path | None, seed: int) -> Iterable[Record]:
 
 def main() -> None:
     """Measure what was asked for, then draw the pictures and write the page."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--data", help="folder with the MNIST files")
-    parser.add_argument("--docs", type=Path, default=Path("docs"))
-    parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2, 3, 4])
-    parser.add_argument("--studies", nargs="*", choices=STUDIES, default=STUDIES)
-    options = parser.parse_args()
+    options = study_options(__doc__, "the MNIST files", STUDIES)
     docs = options.docs
     measured = Measured(docs / "classical_boosters.csv")
     images = {"adaboost", "digits", "hardest"} & set(options.studies)

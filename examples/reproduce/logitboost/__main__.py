@@ -13,7 +13,6 @@ it makes the pictures and the page alone, without ``--data``.
 
 from __future__ import annotations
 
-import argparse
 import os
 import sys
 from collections.abc import Callable, Sequence
@@ -29,7 +28,7 @@ from logit_data import DRAWN, MNIST, Case, Source, batches
 from logit_models import against_the_letter, lines_by_round, others
 from logit_page import write_page
 from logit_pictures import draw_coefficients, draw_curves
-from page_form import Job, measure
+from page_form import Job, measure, study_options
 from transform_regression.measured import Measured, Record
 
 from cgboost.datasets import data_folder
@@ -65,12 +64,7 @@ def against(source: Source, seed: int) -> list[Record]:
 
 def main() -> None:
     """Measure what was asked for, then draw the pictures and write the page."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--data", help="folder with mnist/ and dorothea/")
-    parser.add_argument("--docs", type=Path, default=Path("docs"))
-    parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2, 3, 4])
-    parser.add_argument("--studies", nargs="*", choices=STUDIES, default=STUDIES)
-    options = parser.parse_args()
+    options = study_options(__doc__, "mnist/ and dorothea/", STUDIES)
     measured = Measured(options.docs / "logitboost_study.csv")
     if options.studies:
         source = Source(data_folder(options.data))

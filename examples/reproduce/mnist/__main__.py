@@ -14,7 +14,6 @@ and the pictures of the records alone, without ``--data``.
 
 from __future__ import annotations
 
-import argparse
 import os
 import sys
 from collections.abc import Callable, Iterable
@@ -36,7 +35,7 @@ from mnist_curves import (
 from mnist_page import write_page
 from mnist_pictures import draw_curves, draw_table
 from mnist_table import STUDY, experiments, name_of, table_record
-from page_form import Job, measure
+from page_form import Job, measure, study_options
 from transform_regression.measured import Measured
 
 from cgboost.datasets import Split, data_folder, odd_even_split
@@ -72,12 +71,7 @@ def figure_jobs(split_of: Source, seed: int) -> Iterable[Job]:
 
 def main() -> None:
     """Measure what was asked for, then draw the pictures and write the page."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--data", help="folder with mnist/")
-    parser.add_argument("--docs", type=Path, default=Path("docs"))
-    parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2, 3, 4])
-    parser.add_argument("--studies", nargs="*", choices=STUDIES, default=STUDIES)
-    options = parser.parse_args()
+    options = study_options(__doc__, "mnist/", STUDIES)
     docs, seeds = options.docs, options.seeds
     measured = Measured(docs / "mnist.csv")
     folder = data_folder(options.data) / "mnist" if options.studies else None

@@ -92,9 +92,8 @@ rows have left.
 by block, the other parts have their rows in memory; two threads; each fit in a process of its
 own, whose peak of memory is given. A stage has one input and one regressor more than the stage
 before, so that later stages take longer than the first; the column of CPU seconds a stage is a
-mean. Seconds that the clock shows depend on who else uses the cores; parts `features` and `rows`
-were measured while others did (see [performance](performance.md) for the quiet machine), part
-`lightgbm` while nobody did.
+mean. Seconds that the clock shows depend on who else uses the cores; these were measured while
+others did (see [performance](performance.md) for the quiet machine).
 
 {benchmark}
 
