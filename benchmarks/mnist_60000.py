@@ -19,7 +19,7 @@ from sklearn.svm import SVC
 
 from cgboost import CGBoostClassifier
 from cgboost.datasets import load_mnist, odd_even_labels
-from cgboost.history import Round
+from cgboost.generation import Round
 from cgboost.odd_even import parse_library
 
 TUNING, VALIDATION = 15000, 5000

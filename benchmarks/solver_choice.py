@@ -26,8 +26,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import train_test_split
 
 from cgboost import RBF, CGBoostClassifier, KernelLibrary, Linear, LPBoostClassifier, Polynomial
-from cgboost.history import Round
-from cgboost.provenance import made_with
+from cgboost.generation import Round
+from cgboost.inspection.provenance import made_with
 from solvers import available_backends
 
 PAGE = Path(__file__).parents[1] / "docs" / "how_to_solvers.md"

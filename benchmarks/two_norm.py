@@ -31,7 +31,7 @@ from sklearn.svm import SVC
 
 from cgboost import ColumnGeneration
 from cgboost.datasets import odd_even_split
-from cgboost.history import Result
+from cgboost.generation import Result
 from cgboost.losses import hinge
 from cgboost.masters import TwoNormMaster
 from cgboost.odd_even import parse_library

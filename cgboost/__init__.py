@@ -4,6 +4,7 @@ A restricted master gives duals, a pricer finds the column that helps most, unti
 out and the duality gap certifies the answer.
 """
 
+from cgboost._moved import keep_old_names
 from cgboost.estimators import (
     AdaBoostClassifier,
     AdditiveRegressor,
@@ -28,6 +29,8 @@ from cgboost.estimators import (
 )
 from cgboost.generation import ColumnGeneration
 from cgboost.kernels import RBF, KernelLibrary, Linear, Polynomial, Precomputed
+
+keep_old_names()
 
 __version__ = "0.1.0"
 

@@ -18,8 +18,8 @@ import cgboost
 from cgboost.datasets import odd_even_split
 from cgboost.estimators import CGBoostClassifier
 from cgboost.exceptions import CGBoostError
-from cgboost.history import StopReason
-from cgboost.monitoring import IN_WORDS
+from cgboost.generation.callbacks import IN_WORDS
+from cgboost.generation.history import StopReason
 from cgboost.odd_even import Row, fit_best, parse_library, table_row, write_table
 from solvers import SolverError
 
@@ -58,7 +58,7 @@ EXAMPLES = """\
 examples:
   cgboost odd-even
   cgboost odd-even --data DATA --penalty l1 --C 0.1,1,10
-  cgboost odd-even --data DATA --kernels L+Q --priority full --out composite
+  cgboost odd-even --data DATA --kernels L+Q --out composite
   cgboost odd-even --C 1 --max-columns 30 --early-stopping --out small
 
 With --out the folder has table.csv, columns.csv, history.csv, history.png and report.html, which
@@ -139,7 +139,7 @@ def _add_odd_even(commands: Any) -> None:
     add("--coef", choices=["free", "nonneg"], default="free", help="sign rule")
     add("--offset", choices=["none", "penalized", "free"], default="free", help="offset b")
     add("--C", metavar="C", default="0.1,1,10", help="price of an error, or several to choose from")
-    add("--priority", choices=["stratified", "full"], default="stratified", help="pricing order")
+    add("--priority", choices=["full", "stratified"], default="full", help="pricing order")
     add("--columns-per-round", type=int, metavar="N", help="columns a round (2 %% of the rows)")
     add("--max-columns", type=int, metavar="N", help="stop at this many generated columns")
     add("--early-stopping", action="store_true", help="keep the round that validates best")

@@ -13,7 +13,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from cgboost.generation import ColumnGeneration
+from cgboost.generation.loop import ColumnGeneration
 from cgboost.kernels import KernelLibrary
 from cgboost.losses import SupportVectorLoss
 from cgboost.masters.support_vector import SupportVectorMaster, WarmStart

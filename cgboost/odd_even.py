@@ -18,9 +18,9 @@ import numpy as np
 
 from cgboost.datasets import Split
 from cgboost.estimators import CGBoostClassifier
-from cgboost.history import StopReason
+from cgboost.generation.callbacks import ProgressLine
+from cgboost.generation.history import StopReason
 from cgboost.kernels import RBF, Kernel, KernelLibrary, Linear, Normalized, Polynomial
-from cgboost.monitoring import ProgressLine
 
 Clock = Callable[[], float]
 

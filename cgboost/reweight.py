@@ -17,6 +17,7 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import _check_sample_weight
 
 from cgboost.estimators.parameters import (
@@ -26,8 +27,8 @@ from cgboost.estimators.parameters import (
     check_solver,
 )
 from cgboost.exceptions import TrivialModelWarning, see, warn_caller
-from cgboost.generation import ColumnGeneration
-from cgboost.history import Result
+from cgboost.generation.history import Result
+from cgboost.generation.loop import ColumnGeneration
 from cgboost.losses import hinge
 from cgboost.masters import OneNormMaster
 from cgboost.masters.linear_program import VERTICES
@@ -209,6 +210,8 @@ def reweight(
         ).run()
         for k, label in enumerate(positives)
     ]
+    if failed := [result.message for result in results if result.error is not None]:
+        warn_caller(f"reweight: {'; '.join(failed)}{see('stopped-early')}", ConvergenceWarning)
     return _thinned(members, results, known, indexed=indexed, tol=tol)
 
 

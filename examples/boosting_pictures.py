@@ -11,8 +11,8 @@ from pathlib import Path
 from sklearn.datasets import load_breast_cancer, load_wine
 
 from cgboost import GradientBoostingClassifier, LogitBoostClassifier
-from cgboost.importance import plot_importance
-from cgboost.stages import plot_stages
+from cgboost.inspection.importance import plot_importance
+from cgboost.inspection.learning_curves import plot_stages
 
 
 def main(folder: Path) -> None:

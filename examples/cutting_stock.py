@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from cgboost import ColumnGeneration
-from cgboost.columns import Column
+from cgboost.generation import Column
 from cgboost.masters import LinearMaster, solve_integer
 
 

@@ -18,7 +18,6 @@ from cgboost.inspection import plot_history
 data = sys.argv[1] if len(sys.argv) > 1 else None
 split = odd_even_split(data, seed=0)
 
-# The order is the priority: cheap and simple kernels first.
 library = KernelLibrary(
     {"linear": Linear(), "quadratic": Polynomial(2), "rbf": RBF()}, normalize=True
 )

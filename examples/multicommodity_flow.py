@@ -14,7 +14,7 @@ import networkx as nx
 import numpy as np
 
 from cgboost import ColumnGeneration
-from cgboost.columns import Column
+from cgboost.generation import Column
 from cgboost.masters import LinearMaster
 
 

@@ -87,6 +87,14 @@ class Session(Protocol):
     ) -> None:
         """Replace the bounds of some rows."""
 
+    def suggest_basis(self, columns: npt.ArrayLike, rows: npt.ArrayLike) -> None:
+        """Suggest where the next solve should begin; a session without a simplex ignores it.
+
+        Both hold a number for every column (or row): −1 at its lower bound, +1 at its upper bound,
+        0 in the basis. There should be as many zeros as there are rows; a basis that is singular,
+        or of another size, is completed by the solver.
+        """
+
     def solve(self, *, tol: float | None = None, time_limit: float | None = None) -> Solution:
         """Solve the current program; raises unless there is a usable answer."""
 
@@ -180,6 +188,15 @@ class CheckedSession:
         self._native_change_row_bounds(at, low, high)
         self._growing.replace("row_lower", at, low)
         self._growing.replace("row_upper", at, high)
+
+    def suggest_basis(self, columns: npt.ArrayLike, rows: npt.ArrayLike) -> None:
+        """Suggest where the next solve should begin; see `Session.suggest_basis`."""
+        of_columns = as_finite_vector(columns, self.n_columns, "columns")
+        of_rows = as_finite_vector(rows, self.n_rows, "rows")
+        self._native_suggest_basis(np.sign(of_columns), np.sign(of_rows))
+
+    def _native_suggest_basis(self, columns: FloatArray, rows: FloatArray) -> None:
+        """Start the native model from a basis."""
 
     def _native_add_columns(self, new: NewColumns) -> None:
         """Append columns to the native model."""

@@ -10,7 +10,7 @@ import cvxpy as cp
 import numpy as np
 import pytest
 
-from cgboost.history import Result
+from cgboost.generation.history import Result
 from cgboost.losses import SupportVectorLoss, epsilon_insensitive, hinge
 from cgboost.masters import OneNormMaster, TwoNormMaster
 from cgboost.masters.support_vector import SupportVectorMaster

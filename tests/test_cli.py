@@ -14,8 +14,8 @@ from sklearn.exceptions import ConvergenceWarning
 
 import cgboost
 from cgboost.cli import EXAMPLES, FILES, _parser, main
-from cgboost.history import Round
-from cgboost.monitoring import ProgressLine
+from cgboost.generation.callbacks import ProgressLine
+from cgboost.generation.history import Round
 
 SMALL = ["odd-even", "--train", "120", "--validation", "80", "--test", "100"]
 

@@ -8,8 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from solvers.registry import BACKENDS
+
 ROOT = Path(__file__).parents[1]
-BLOCKS = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), re.S)
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+BLOCKS = re.findall(r"```python\n(.*?)```", README, re.S)
 
 
 @pytest.mark.parametrize("block", BLOCKS, ids=range(len(BLOCKS)))
@@ -23,6 +26,18 @@ def test_the_example_of_the_readme_is_twelve_lines() -> None:
     """The first block stays as short as it claims to be."""
     lines = [line for line in BLOCKS[0].splitlines() if line.strip()]
     assert len(lines) <= 12
+
+
+def test_the_readme_counts_the_solvers() -> None:
+    """The table of alternatives has as many solvers as there are backends."""
+    assert f"| {len(BACKENDS)} and all of CVXPY's |" in README
+
+
+def test_every_section_of_the_readme_says_something() -> None:
+    """No heading stands above a pointer alone: two lines of text at least."""
+    for section in re.split(r"^## ", README, flags=re.M)[1:]:
+        title, _, body = section.partition("\n")
+        assert len([line for line in body.splitlines() if line.strip()]) >= 2, title
 
 
 def test_odd_even_example_runs(

@@ -14,7 +14,7 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from cgboost.smoothing import NoSmoothing, Wentges
+from cgboost.generation.stabilization import NoSmoothing, Wentges
 from solvers import Program, solve
 
 EXAMPLES = Path(__file__).parents[1] / "examples"

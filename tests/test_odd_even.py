@@ -11,9 +11,9 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 from cgboost.datasets import Split, odd_even_split
-from cgboost.history import Round
+from cgboost.generation.callbacks import ProgressLine
+from cgboost.generation.history import Round
 from cgboost.kernels import Normalized, Sum
-from cgboost.monitoring import ProgressLine
 from cgboost.odd_even import fit_best, parse_library, table_row, write_table
 
 

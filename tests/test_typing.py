@@ -11,7 +11,7 @@ import pytest
 from mypy import api
 
 import cgboost
-from tests.report.models import ESTIMATORS
+from tests.inspection.report.models import ESTIMATORS
 
 ROOT = Path(__file__).parents[1]
 

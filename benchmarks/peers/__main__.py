@@ -33,7 +33,7 @@ from peers_page import write_page
 from peers_picture import draw
 from tasks import all_tasks
 
-from cgboost.provenance import made_with
+from cgboost.inspection.provenance import made_with
 
 CHECKS = "classes"
 """The task that is no fit: scikit-learn's checks."""

@@ -105,4 +105,5 @@ serve well: they are about fitting into pipelines and searches.{weights}
 WEIGHTS_CHECK = "check_sample_weight_equivalence_on_dense_data"
 WEIGHTS = """ That a row of weight 2 is the
 same as the row twice does not hold over kernels, where a row of weight 0 still offers its columns,
-nor in trees that break ties by rounding."""
+nor in trees that break ties by rounding, nor in transform regression and its parts while they hold
+rows out: a row of weight 2 is held out whole, of two equal rows each by itself."""

@@ -12,12 +12,12 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from cgboost.additive.intervals import SAME, Groups, intervals_of
-from cgboost.additive.passes import Passes
-from cgboost.additive.rows import Block
 from cgboost.additive.stage import Outputs, Stage
-from cgboost.additive.stepwise import stepwise
-from cgboost.additive.transformation import Transformation, judges, transformation
+from cgboost.additive.statistics.passes import Passes
+from cgboost.additive.statistics.stepwise import stepwise
+from cgboost.additive.tables.intervals import SAME, Groups, intervals_of
+from cgboost.additive.tables.rows import Block
+from cgboost.additive.trees.transformation import Transformation, judges, transformation
 
 Vector = NDArray[np.float64]
 

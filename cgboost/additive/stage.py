@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cgboost.additive.schema import Schema
-from cgboost.additive.transformation import Transformation
-from cgboost.additive.words import stage_in_words
-from cgboost.columns import PREDICTION_BLOCK, Term
+from cgboost.additive.export.words import stage_in_words
+from cgboost.additive.tables.schema import Schema
+from cgboost.additive.trees.transformation import Transformation
+from cgboost.generation.columns import PREDICTION_BLOCK, Term
 
 Vector = NDArray[np.float64]
 Matrix = NDArray[np.floating[Any]]

@@ -21,14 +21,14 @@ from cgboost.estimators.parameters import check_count, check_number
 from cgboost.estimators.rows import Matrix, Rows, Vector
 from cgboost.estimators.stagewise import BaseStagewise
 from cgboost.estimators.tasks import Task
-from cgboost.history import Round
+from cgboost.generation.history import Round
+from cgboost.generation.protocols import Pricer
 from cgboost.losses.margin import Exponential
 from cgboost.masters.stagewise import StagewiseMaster
 from cgboost.pricing.binned_stumps import BinnedStumpPricer
 from cgboost.pricing.class_learners import ClassLearners, ClassStumps
 from cgboost.pricing.class_votes import VotePricer, class_codes
 from cgboost.pricing.learners import LearnerPricer, check_learner
-from cgboost.protocols import Pricer
 
 NOTHING = 1e-12
 """A classifier leads nowhere if its weighted error is this close to that of guessing."""

@@ -14,12 +14,12 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from cgboost.additive.holdout import HoldoutLoss
-from cgboost.additive.passes import Passes
-from cgboost.additive.preparation import Prepared
-from cgboost.additive.rows import Block
-from cgboost.additive.schema import Schema
-from cgboost.additive.smoothers import (
+from cgboost.additive.statistics.passes import Passes
+from cgboost.additive.tables.holdout import HoldoutLoss
+from cgboost.additive.tables.preparation import Prepared
+from cgboost.additive.tables.rows import Block
+from cgboost.additive.tables.schema import Schema
+from cgboost.additive.trees.smoothers import (
     AdditiveFunction,
     RegressorSmoother,
     SmoothedStages,
@@ -33,11 +33,11 @@ from cgboost.estimators.rows import Held, Rows, Vector
 from cgboost.estimators.tasks import Task
 from cgboost.estimators.transform_base import BaseTransform
 from cgboost.exceptions import see, warn_caller
-from cgboost.history import StopReason
+from cgboost.generation.callbacks import EarlyStopping
+from cgboost.generation.history import StopReason
 from cgboost.losses.differentiable import DifferentiableLoss
 from cgboost.losses.residual import SquaredError
 from cgboost.masters.stagewise import StagewiseMaster
-from cgboost.monitoring import EarlyStopping
 from cgboost.pricing.additive import StagePricer
 from cgboost.pricing.backfitting import BackfittingPricer, Change, MostTurns
 

@@ -113,7 +113,9 @@ class AnyBoostClassifier(Classification, BaseAnyBoost):
         Choose all coefficients anew in every round; ``step`` and ``learning_rate`` then only
         matter for what learners are fitted to.
     start : {"constant", "zero"}, default="constant"
-        f before the first round: the best constant (corrected too, if ``corrective``), or 0.
+        f before the first round: the best constant (corrected too, if ``corrective``), or 0. It
+        stays otherwise: a learner that cannot predict a constant, a linear model without an
+        intercept say, then needs ``corrective=True``.
     n_estimators : int, default=100
         Rounds at most; fewer if the learner finds no way down.
     early_stopping : bool, default=False

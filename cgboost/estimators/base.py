@@ -42,9 +42,9 @@ from cgboost.estimators.parameters import (
 from cgboost.estimators.rows import FLOATS, EvalSet, Held, Matrix, Rows, Vector, check_eval_set
 from cgboost.estimators.runs import run_all, unchanged_on_failure, with_shared
 from cgboost.estimators.tasks import Task
-from cgboost.generation import Callback
-from cgboost.history import Round
-from cgboost.monitoring import EarlyStopping, ProgressLine, Score, ValidationMonitor
+from cgboost.generation.callbacks import EarlyStopping, ProgressLine, Score, ValidationMonitor
+from cgboost.generation.history import Round
+from cgboost.generation.loop import Callback
 
 
 @dataclass(eq=False, repr=False)
@@ -94,13 +94,17 @@ class BaseEnsemble(Described):
         ValueError
             For bad parameters or data, naming the argument and its value.
         MasterError
-            If the solver fails before the first round is complete.
+            If the solver fails before a round has columns.
+        Exception
+            Whatever a kernel, a learner or an executor raises before that (in every run, where
+            there is one for each class), and whatever a callback raises.
 
         Warns
         -----
         ConvergenceWarning
-            If the fit ended before its gap reached ``tol`` because of Ctrl-C, the time limit, or a
-            solver that failed or was too inaccurate. The model is then the last good round.
+            If the fit ended before its gap reached ``tol`` because of Ctrl-C, the time limit, a
+            solver that failed or was too inaccurate, or an error in a kernel, a learner or an
+            executor, which the warning names. The model is then the last good round.
         KernelScaleWarning
             If the columns of two kernels differ in size by more than 1e6.
         """

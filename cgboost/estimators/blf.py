@@ -50,8 +50,9 @@ callable, default="squared_error"
         Factors in the feature space of a kernel, such as ``RBF(0.1)`` or ``Precomputed()``; it must
         be positive semi-definite. None: of the features themselves.
     refit : bool, default=True
-        Whether all coefficients are chosen anew with every factor; otherwise each stays as it was
-        chosen by a line search.
+        Whether all coefficients and the constant are chosen anew with every factor; otherwise each
+        stays as it was chosen by a line search, and the constant as it was before the first: for
+        losses other than the squared error it is then not the best one, and means are off.
     deflate : bool, default=True
         Whether factors are orthogonal; otherwise each is the plain direction of steepest descent.
     newton_steps : int or None, default=None
@@ -62,7 +63,8 @@ callable, default="squared_error"
         brought to length 1 as the factors are.
     subgradient : {"dual", "sign"}, default="dual"
         The pseudo-response of a loss that is piecewise linear: the dual of the linear program, for
-        which uᵀT = 0 ([M] Lemma 2); or the sign of the residuals, with 0 where they are 0.
+        which uᵀT = 0 ([M] Lemma 2); or the sign of the residuals, with 0 where they are 0 up
+        to rounding.
     epsilon, delta, alpha : float, default=0.1, 1.0, 0.5
         Half width of the tube; the residual where Huber's loss becomes linear; the quantile.
     max_components : int or None, default=None
@@ -239,7 +241,10 @@ n_columns_, n_iter_, best_round_, n_features_in_, feature_names_in_
     def predict_proba(self, X: Any) -> Vector:
         """Class probabilities 1/(1 + e^{−2f}) ([M] eq. 31), shape (n_rows, n_classes).
 
-        They suit losses that are least at half the log-odds: "log_loss" and "exponential".
+        They suit losses that are least at half the log-odds: "log_loss" and "exponential". With few
+        factors and one damped Newton step a refit, as by default, they may miss the classes'
+        shares by some hundredths; ``newton_steps=None`` refits to convergence, and their
+        mean is right.
         """
         return probabilities(self._outputs(X))
 

@@ -16,10 +16,10 @@ from cgboost.estimators.parameters import check_count, check_number
 from cgboost.estimators.rows import Rows, Vector
 from cgboost.estimators.tasks import Task, problem_of
 from cgboost.exceptions import TrivialModelWarning, see, warn_caller
-from cgboost.history import StopReason
+from cgboost.generation.history import StopReason
+from cgboost.generation.protocols import Pricer
 from cgboost.losses import SupportVectorLoss
 from cgboost.masters.support_vector import Offset, SupportVectorMaster, WarmStart
-from cgboost.protocols import Pricer
 
 DEFAULT_SHARE = 0.02
 """Columns a round as a share of the training rows, measured best at 1 to 2 %."""
@@ -30,6 +30,7 @@ SMALLEST_TOL = 1e-10
 UNPLANNED_STOPS = (
     StopReason.STALLED,
     StopReason.MASTER_FAILED,
+    StopReason.PRICER_FAILED,
     StopReason.INVALID_BOUND,
     StopReason.TIME,
     StopReason.INTERRUPTED,
@@ -138,7 +139,7 @@ class BaseBoost(BaseEnsemble):
     def _warn_if_cut_short(self) -> None:
         """Say once which runs ended before ``tol``, why, and what they have proved."""
         words = [
-            f"{self._label(k, len(self._runs))}{run.stop_reason}: {run.message}, {_proved(run.gap)}"
+            f"{self._label(k, len(self._runs))}{run.stop_reason}: {run.message}, {_proved(run)}"
             for k, run in enumerate(self._runs)
             if run.stop_reason in UNPLANNED_STOPS and run.gap > self._tol
         ]
@@ -168,10 +169,15 @@ class BaseBoost(BaseEnsemble):
                 f"for {self._trade_off}; {self._remedy}{see('trivial-models')}",
                 TrivialModelWarning,
             )
-        elif self.early_stopping and any(run.is_trivial for run in self._runs):
+        kept = [
+            f"{self._label(k, len(self._runs))}no round had a better validation score than the "
+            "model without columns, which is kept"
+            for k, run in enumerate(self._runs)
+            if self.early_stopping and run.is_trivial and run.gap > self._tol
+        ]
+        if kept:
             warn_caller(
-                f"{type(self).__name__}: no round had a better validation score than the model "
-                f"without columns, which is kept{see('trivial-models')}",
+                f"{type(self).__name__}: {'; '.join(kept)}{see('trivial-models')}",
                 TrivialModelWarning,
             )
 
@@ -182,5 +188,6 @@ def _level_of(loss: SupportVectorLoss) -> Callable[[Vector], float] | None:
     return lambda output: loss.level(np.broadcast_to(output, loss.n_rows))
 
 
-def _proved(gap: float) -> str:
-    return f"relative gap {gap:.1e}" if np.isfinite(gap) else "without a certificate"
+def _proved(run: FittedRun) -> str:
+    gap = f"relative gap {run.gap:.1e}" if np.isfinite(run.gap) else "without a certificate"
+    return f"{gap}; no columns yet, so that it predicts a constant" if run.is_trivial else gap

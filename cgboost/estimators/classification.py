@@ -14,7 +14,7 @@ from cgboost.estimators.base import BaseEnsemble
 from cgboost.estimators.bases import ClassifierMixin
 from cgboost.estimators.rows import Vector
 from cgboost.exceptions import see
-from cgboost.monitoring import Score, error_rate
+from cgboost.generation.callbacks import Score, error_rate
 
 
 @dataclass(eq=False, repr=False)

@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from cgboost.criteria import HighDimensionalCriterion
 from cgboost.estimators.fitted import FittedRun, Table
 from cgboost.estimators.parameters import check_choice, check_number
 from cgboost.estimators.regression import Regression
 from cgboost.estimators.rows import Rows, Vector
 from cgboost.estimators.stagewise import BaseStagewise
+from cgboost.inspection.model_selection import HighDimensionalCriterion
 from cgboost.pricing.centred import CentredFeature, CentredFeatures
 
 FEWEST_ROWS = 3

@@ -11,7 +11,7 @@ from typing import Any
 from sklearn.utils import estimator_html_repr
 
 from cgboost.estimators.bases import BaseEstimator
-from cgboost.report.facts import facts_of
+from cgboost.inspection.report.facts import facts_of
 
 WIDTH = 88
 """Characters in a line of facts."""
@@ -32,7 +32,7 @@ class Described(BaseEstimator):
 
     def _html_repr(self) -> str:
         """scikit-learn's diagram and, below it, facts and history of a fitted model."""
-        from cgboost.report.panel import panel
+        from cgboost.inspection.report.panel import panel
 
         diagram: str = estimator_html_repr(self)
         facts = facts_of(self)
@@ -69,7 +69,7 @@ class Described(BaseEstimator):
         ValueError
             If the path is a folder, its folder does not exist, or it cannot be written to.
         """
-        from cgboost.report.page import write_report
+        from cgboost.inspection.report.page import write_report
 
         return write_report(self, path)
 

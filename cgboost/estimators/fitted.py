@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cgboost.columns import PREDICTION_BLOCK, Ensemble, evaluate
 from cgboost.estimators.tasks import Task
-from cgboost.history import Result, StopReason
+from cgboost.generation.columns import PREDICTION_BLOCK, Ensemble, evaluate
+from cgboost.generation.history import Result, StopReason
 
 Vector = NDArray[np.float64]
 Table = dict[str, NDArray[Any]]

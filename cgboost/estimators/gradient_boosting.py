@@ -23,13 +23,13 @@ from cgboost.estimators.regression import Regression
 from cgboost.estimators.rows import Rows, Vector
 from cgboost.estimators.stagewise import BaseStagewise
 from cgboost.estimators.tasks import Task
-from cgboost.importance import importances, shares
+from cgboost.generation.callbacks import Score, error_rate
+from cgboost.inspection.importance import importances, shares
 from cgboost.losses.differentiable import DifferentiableLoss
 from cgboost.losses.margin import LogLoss, MultinomialDeviance
 from cgboost.losses.piecewise import AbsoluteError
 from cgboost.losses.residual import SquaredError
 from cgboost.masters.stagewise import StagewiseMaster
-from cgboost.monitoring import Score, error_rate
 from cgboost.pricing.trees import LeafRule, TreePricer, median_leaves, newton_leaves
 
 

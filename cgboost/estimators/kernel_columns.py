@@ -17,12 +17,12 @@ from cgboost.estimators.fitted import FittedOutput, FittedRun, Table
 from cgboost.estimators.parameters import check_choice, check_number, check_solver
 from cgboost.estimators.rows import Held, Rows
 from cgboost.exceptions import see
-from cgboost.executors import as_executor
 from cgboost.first_guess import MANY_ROWS, first_guess
 from cgboost.kernels import RBF, KernelLibrary, Linear, Polynomial, Precomputed
 from cgboost.losses import SupportVectorLoss
 from cgboost.masters import TwoNormMaster, one_norm_master
 from cgboost.masters.support_vector import Sign, SupportVectorMaster, WarmStart
+from cgboost.parallel import as_executor
 from cgboost.pricing import KernelPool, StrataPricer
 
 MOST_COLUMNS = 400
@@ -39,7 +39,7 @@ class BaseCGBoost(BaseBoost):
     library: KernelLibrary | None = None
     penalty: Literal["l1", "l2"] = field(default="l2", kw_only=True)
     coef: Literal["free", "nonneg"] = field(default="free", kw_only=True)
-    priority: Literal["full", "stratified"] = field(default="stratified", kw_only=True)
+    priority: Literal["full", "stratified"] = field(default="full", kw_only=True)
     cache_size: float = field(default=1000.0, kw_only=True)
     executor: Any = field(default=None, kw_only=True)
 

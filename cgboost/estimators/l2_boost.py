@@ -14,11 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from cgboost.criteria import CRITERIA, CorrectedAIC, HeldOutError, RoundCriterion
 from cgboost.estimators.componentwise import BaseComponentwise
 from cgboost.estimators.parameters import check_number
 from cgboost.estimators.rows import Rows, Vector
 from cgboost.estimators.tasks import Task
+from cgboost.inspection.model_selection import CRITERIA, CorrectedAIC, HeldOutError, RoundCriterion
 from cgboost.losses.residual import SquaredError
 from cgboost.masters.stagewise import StagewiseMaster
 from cgboost.pricing.centred import CentredFeatures

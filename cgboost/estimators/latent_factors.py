@@ -32,6 +32,7 @@ from cgboost.estimators.rows import Held, Rows, Vector
 from cgboost.estimators.stagewise import warn_cut_short
 from cgboost.estimators.tasks import Task
 from cgboost.exceptions import see
+from cgboost.generation.protocols import Master
 from cgboost.kernels import KernelLibrary, Precomputed
 from cgboost.latent import Columns, KernelSpace, LinearSpace
 from cgboost.losses.differentiable import DifferentiableLoss
@@ -39,7 +40,6 @@ from cgboost.losses.residual import SquaredError
 from cgboost.masters.corrective import CorrectiveMaster, Subgradient
 from cgboost.masters.stagewise import StagewiseMaster
 from cgboost.pricing.latent_factors import LatentFactorPricer
-from cgboost.protocols import Master
 
 MOST_COMPONENTS = 50
 """Where cross-validation is to choose, and ``max_components`` does not say."""

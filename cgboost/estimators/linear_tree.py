@@ -10,10 +10,10 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state as random_state_of
 from sklearn.utils.validation import check_is_fitted
 
-from cgboost.additive.model_tree_growth import Limits, NodePasses, grown, regressors_of
-from cgboost.additive.preparation import Prepared, prepared
-from cgboost.additive.rows import SourceRows, TableRows
-from cgboost.additive.schema import Schema
+from cgboost.additive.tables.preparation import Prepared, prepared
+from cgboost.additive.tables.rows import SourceRows, TableRows
+from cgboost.additive.tables.schema import Schema
+from cgboost.additive.trees.model_tree_growth import Limits, NodePasses, grown, regressors_of
 from cgboost.estimators.bases import RegressorMixin
 from cgboost.estimators.described import Described
 from cgboost.estimators.parameters import (
@@ -58,8 +58,8 @@ class LinearTreeRegressor(RegressorMixin, Described):
         A split must lower the squared error of the holdout rows by this, relative to that of the
         constant.
     validation_fraction : float, default=0.3
-        Share of the rows to hold out; what is in a row decides, so that equal rows stay together
-        and neither order nor blocks matter. At 0 none are, and a price for every coefficient (the
+        Share of the rows to hold out, each by itself, equal rows too. What is in them decides, so
+        that neither order nor blocks matter. At 0 none are, and a price for every coefficient (the
         Bayesian criterion) decides in their place.
     categorical_features : "from_dtype" or sequence of str or int, default="from_dtype"
         Features that are categories. By default those of a data frame that are no numbers, or of a
@@ -88,12 +88,12 @@ class LinearTreeRegressor(RegressorMixin, Described):
     >>> from cgboost import LinearTreeRegressor
     >>> X = np.random.default_rng(0).integers(-50, 50, size=(2000, 2)) / 50.0
     >>> y = np.where(X[:, 0] < 0.0, X[:, 1], 2.0 - 3.0 * X[:, 1])
-    >>> model = LinearTreeRegressor(max_bins=100).fit(X, y)
+    >>> model = LinearTreeRegressor(max_bins=100, random_state=1).fit(X, y)
     >>> print(model.text())
     x0 < -0.01:
-        0 + 1·x1   [685 rows]
+        0 + 1·x1   [671 rows]
     -0.01 ≤ x0 or missing:
-        2 − 3·x1   [745 rows]
+        2 − 3·x1   [733 rows]
     """
 
     _: KW_ONLY
@@ -120,8 +120,10 @@ class LinearTreeRegressor(RegressorMixin, Described):
             blocks each time.
         y : array-like of shape (n_rows,), or None with a source
         sample_weight : array-like of shape (n_rows,) or None
-            A row of weight 2 counts as two rows. Weights with a mean below 1 count as if their mean
-            were 1. Not with a source.
+            A row of weight 2 counts as two rows. It is held out whole or not at all, where of two
+            equal rows each is by itself, so that the trees are the same without a holdout, and with
+            one the same but for the choice of its rows. A row of weight 0 is no row. Weights with a
+            mean below 1 count as if their mean were 1. Not with a source.
 
         Returns
         -------

@@ -23,12 +23,12 @@ from cgboost.estimators.parameters import check_number
 from cgboost.estimators.rows import Rows, Vector
 from cgboost.estimators.stagewise import BaseStagewise
 from cgboost.estimators.tasks import Task
+from cgboost.generation.callbacks import Score, error_rate
+from cgboost.generation.protocols import Pricer
 from cgboost.losses.margin import LogLoss
 from cgboost.masters.stagewise import StagewiseMaster
-from cgboost.monitoring import Score, error_rate
 from cgboost.pricing.learners import LearnerPricer, newton_response
 from cgboost.pricing.lines import LinePool, LinePricer
-from cgboost.protocols import Pricer
 
 LINEAR = "linear"
 

@@ -15,9 +15,9 @@ from cgboost.estimators.certified import BaseBoost
 from cgboost.estimators.fitted import FittedRun
 from cgboost.estimators.parameters import check_nu
 from cgboost.estimators.rows import FLOATS, EvalSet, Matrix, Rows, Vector
+from cgboost.generation.callbacks import Score, error_rate
 from cgboost.losses import SupportVectorLoss, one_class
 from cgboost.masters.support_vector import Offset
-from cgboost.monitoring import Score, error_rate
 
 BORDER = 1e-9
 """Outputs below 0 by no more than this, relative to the level, are on the border."""

@@ -15,11 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from cgboost.criteria import HighDimensionalCriterion
 from cgboost.estimators.componentwise import BaseComponentwise
 from cgboost.estimators.fitted import FittedRun
 from cgboost.estimators.rows import Held, Rows
 from cgboost.estimators.tasks import Task
+from cgboost.inspection.model_selection import HighDimensionalCriterion
 from cgboost.losses.residual import SquaredError
 from cgboost.masters.orthogonal import OrthogonalMaster
 from cgboost.pricing.centred import CentredFeatures, feature_of

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from cgboost.estimators.base import BaseEnsemble
 from cgboost.estimators.bases import RegressorMixin
 from cgboost.estimators.rows import Vector
-from cgboost.monitoring import Score, mean_absolute_error, mean_squared_error
+from cgboost.generation.callbacks import Score, mean_absolute_error, mean_squared_error
 
 
 @dataclass(eq=False, repr=False)

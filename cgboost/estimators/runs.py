@@ -12,8 +12,8 @@ from sklearn.base import BaseEstimator
 
 from cgboost.estimators.fitted import FittedRun
 from cgboost.estimators.tasks import Task
-from cgboost.generation import Callback, ColumnGeneration
-from cgboost.history import Round, StopReason
+from cgboost.generation.history import Round, StopReason
+from cgboost.generation.loop import Callback, ColumnGeneration
 
 
 def run_all(
@@ -38,7 +38,8 @@ def run_all(
     Raises
     ------
     Exception
-        What a pricer has raised: without the user's kernel or learner there is no model.
+        What a master or pricer has raised before its run had a round with columns: there is no
+        model without a part of each run.
     KeyboardInterrupt
         If Ctrl-C came before the first round of the first run was complete.
     """
@@ -60,8 +61,6 @@ def run_all(
                 raise
             interrupted, loop.callbacks = True, (_Interruption(),)
             result = loop.run()
-        if result.stop_reason is StopReason.PRICER_FAILED and result.error is not None:
-            raise result.error
         interrupted = interrupted or result.stop_reason is StopReason.INTERRUPTED
         runs.append(FittedRun.of(result, task))
     return runs

@@ -17,9 +17,15 @@ from cgboost.estimators.fitted import FittedRun
 from cgboost.estimators.parameters import check_count
 from cgboost.estimators.rows import Rows, Vector
 from cgboost.exceptions import see, warn_caller
-from cgboost.history import StopReason
+from cgboost.generation.history import StopReason
 
-CUT_SHORT = (StopReason.MASTER_FAILED, StopReason.TIME, StopReason.INTERRUPTED)
+CUT_SHORT = (
+    StopReason.MASTER_FAILED,
+    StopReason.PRICER_FAILED,
+    StopReason.INVALID_BOUND,
+    StopReason.TIME,
+    StopReason.INTERRUPTED,
+)
 """Reasons to stop that the user should hear of."""
 
 

@@ -16,13 +16,13 @@ from cgboost.estimators.parameters import check_bool, check_number
 from cgboost.estimators.regression import Regression
 from cgboost.estimators.rows import Rows
 from cgboost.estimators.tasks import Task
+from cgboost.generation.protocols import Pricer
 from cgboost.losses.residual import SquaredError
 from cgboost.masters.orthogonal import OrthogonalMaster
 from cgboost.masters.stagewise import StagewiseMaster
 from cgboost.pricing.feed_forward import FeedForwardPricer
 from cgboost.pricing.independent import IndependentPricer
 from cgboost.pricing.learners import LearnerPricer
-from cgboost.protocols import Pricer
 
 
 @dataclass(eq=False, repr=False)

@@ -21,13 +21,13 @@ from cgboost.estimators.formulations import (
 )
 from cgboost.estimators.parameters import check_choice, check_solver
 from cgboost.estimators.rows import Rows
+from cgboost.generation.protocols import Pricer
 from cgboost.losses import SupportVectorLoss
 from cgboost.masters.linear_program import VERTICES
 from cgboost.masters.support_vector import SupportVectorMaster
 from cgboost.pricing.learners import LearnerPricer, check_learner
 from cgboost.pricing.strata import StrataPricer
 from cgboost.pricing.stumps import StumpPool
-from cgboost.protocols import Pricer
 
 FEWEST_STUMPS = 20
 """Stumps a round at least: they are cheap next to a round (measured on breast cancer)."""

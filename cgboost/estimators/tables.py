@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_consistent_length, column_or_1d, validate_data
 
-from cgboost.additive.preparation import check_weight_size, read_source
-from cgboost.additive.rows import SourceRows
-from cgboost.additive.schema import Schema, SchemaMaker
-from cgboost.additive.table_columns import check_frame
+from cgboost.additive.tables.preparation import check_weight_size, read_source
+from cgboost.additive.tables.rows import SourceRows
+from cgboost.additive.tables.schema import Schema, SchemaMaker
+from cgboost.additive.tables.table_columns import check_frame
 from cgboost.estimators.rows import FLOATS, Rows
 
 

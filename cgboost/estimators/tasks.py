@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cgboost.estimators.rows import Vector
-from cgboost.generation import Callback
+from cgboost.generation.loop import Callback
+from cgboost.generation.protocols import Master, Pricer
 from cgboost.pricing import JointPricer, Pairs
-from cgboost.protocols import Master, Pricer
 
 
 @dataclass(frozen=True)

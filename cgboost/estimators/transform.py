@@ -56,8 +56,8 @@ class TransformRegressor(StageInspection, Regression, BaseTransform):
         Whether rows are held out. Otherwise a price for every coefficient (the Bayesian criterion)
         decides in their place, and all stages are kept.
     validation_fraction : float, default=0.3
-        Share of the rows to hold out; what is in a row decides, so that equal rows stay together
-        and neither order nor blocks matter.
+        Share of the rows to hold out, each by itself, equal rows too. What is in them decides, so
+        that neither order nor blocks matter.
     n_iter_no_change : int, default=3
         Stages without a smaller holdout loss after which the run ends; the best one is returned.
     categorical_features : "from_dtype" or sequence of str or int, default="from_dtype"
@@ -131,7 +131,7 @@ feature_names_in_
         Raises
         ------
         ValueError
-            As :func:`cgboost.additive.sql.select_statement`.
+            As :func:`cgboost.additive.export.sql.select_statement`.
         """
         return self._statement(table, 0, "identity", output=output, keep=keep)
 
@@ -141,8 +141,10 @@ class TransformClassifier(StageInspection, Classification, BaseTransform):
     """Transform regression of 0/1 targets by the log loss ([P] sections 2 and 6).
 
     Stages are fitted to the pseudo-residuals of Σ w_i log(1 + exp(−2 y_i f_i)), and added with the
-    step that lowers it most, as long as that changes no f, half the log-odds, by more than 2. More
-    than two classes are handled one against the rest.
+    step and the change of the constant that together lower it most, as long as they change no f,
+    half the log-odds, by more than 2. More than two classes are handled one against the rest. With
+    ``variant="orthogonal"`` and ``"orthogonal_feed_forward"`` all steps and the constant are chosen
+    anew after every stage, without that bound.
 
     Parameters
     ----------
@@ -194,7 +196,7 @@ n_columns_, objective_, best_round_, stop_reason_, n_features_in_, feature_names
         ------
         ValueError
             If there are more than two classes and ``label`` is none of them, or two and it is not
-            the second; as :func:`cgboost.additive.sql.select_statement`.
+            the second; as :func:`cgboost.additive.export.sql.select_statement`.
         """
         check_is_fitted(self)
         labels = self.classes_[1:] if len(self.classes_) == 2 else self.classes_

@@ -15,11 +15,11 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from cgboost.additive.builder import StageBuilder
-from cgboost.additive.holdout import HoldoutLoss, SmallGain
-from cgboost.additive.passes import Passes
-from cgboost.additive.preparation import Prepared, prepared
-from cgboost.additive.rows import SourceRows, TableRows
-from cgboost.additive.schema import LARGEST
+from cgboost.additive.statistics.passes import Passes
+from cgboost.additive.tables.holdout import HoldoutLoss, SmallGain
+from cgboost.additive.tables.preparation import Prepared, prepared
+from cgboost.additive.tables.rows import SourceRows, TableRows
+from cgboost.additive.tables.schema import LARGEST
 from cgboost.estimators.fitted import FittedRun, Table
 from cgboost.estimators.parameters import (
     check_choice,
@@ -33,10 +33,10 @@ from cgboost.estimators.stagewise import BaseStagewise
 from cgboost.estimators.tables import rows_of, table_of
 from cgboost.estimators.tasks import Task
 from cgboost.estimators.transform_inspection import stages_of
+from cgboost.generation.callbacks import EarlyStopping
 from cgboost.losses.differentiable import DifferentiableLoss
 from cgboost.masters.corrective import CorrectiveMaster
 from cgboost.masters.stagewise import StagewiseMaster
-from cgboost.monitoring import EarlyStopping
 from cgboost.pricing.additive import StagePricer
 
 
@@ -97,8 +97,11 @@ class BaseTransform(BaseStagewise):
             rows in the same order each time.
         y : array-like of shape (n_rows,), or None with a source
         sample_weight : array-like of shape (n_rows,) or None
-            Multiplies the loss row by row; a row of weight 2 counts as two rows. Weights with a
-            mean below 1 count as if their mean were 1. Not with a source.
+            Multiplies the loss row by row; a row of weight 2 counts as two rows. It is held out
+            whole or not at all, where of two equal rows each is by itself, so that the models are
+            the same without a holdout, and with one the same but for the choice of its rows.
+            A row of weight 0 is no row. Weights with a mean below 1 count as if their mean were 1.
+            Not with a source.
         eval_set : (X, y) or None
             Rows that are scored after every stage, beside those that the fit holds out itself.
 
@@ -199,7 +202,7 @@ class BaseTransform(BaseStagewise):
             if variant.orthogonal:
                 yield Task(CorrectiveMaster(training, offset="free"), pricer, callbacks=callbacks)
             else:
-                master = StagewiseMaster(training, start="constant", most=self._most)
+                master = StagewiseMaster(training, start="constant", offset="free", most=self._most)
                 yield Task(master, pricer, callbacks=callbacks)
 
     def _callbacks(self, monitored: Any, label: str) -> list[Any]:

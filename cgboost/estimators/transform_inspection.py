@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 from sklearn.utils.validation import check_is_fitted
 
-from cgboost.additive.curve import StageCurve
-from cgboost.additive.graph import stage_graph
-from cgboost.additive.schema import Schema
-from cgboost.additive.sql import select_statement
+from cgboost.additive.export.curve import StageCurve
+from cgboost.additive.export.graph import stage_graph
+from cgboost.additive.export.sql import select_statement
+from cgboost.additive.export.words import INDENT, formula_in_words, input_of, names_of
 from cgboost.additive.stage import Stage, Stages
-from cgboost.additive.words import INDENT, formula_in_words, input_of, names_of
+from cgboost.additive.tables.schema import Schema
 from cgboost.estimators.fitted import FittedOutput, FittedRun
 
 if TYPE_CHECKING:
@@ -97,8 +97,8 @@ class StageInspection:
         Returns
         -------
         networkx.DiGraph
-            As :func:`cgboost.additive.graph.stage_graph`: features by their names (x0, x1, … where
-            they have none) and stages by their numbers.
+            As :func:`cgboost.additive.export.graph.stage_graph`: features by their names (x0, x1, …
+            where they have none) and stages by their numbers.
         """
         stages = self._stages_of(output)
         coef = self._fitted_output(output).coef.tolist()

@@ -8,7 +8,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from cgboost.columns import Term
+from cgboost.generation.columns import Term
 from cgboost.kernels.base import Kernel
 from cgboost.kernels.checks import kernel_values
 from cgboost.kernels.expansions import Matrix, Vector

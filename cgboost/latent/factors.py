@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cgboost.columns import PREDICTION_BLOCK, Term
+from cgboost.generation.columns import PREDICTION_BLOCK, Term
 from cgboost.kernels import Kernel, Matrix, kernel_values
 from cgboost.latent.basis import Columns
 

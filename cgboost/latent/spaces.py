@@ -102,6 +102,7 @@ class KernelSpace:
     Attributes
     ----------
     centres : ndarray of shape (n_rows, n_features)
+        A copy: models keep it, and X is the caller's.
     shares : ndarray of shape (n_rows,)
         The weights, divided by their sum.
     means : ndarray of shape (n_rows,)
@@ -117,8 +118,9 @@ class KernelSpace:
 
     def __init__(self, X: Matrix, kernel: Kernel, weights: Vector, *, name: str) -> None:
         self.weights, self.kernel, self.name = weights, kernel, name
-        self.centres = kernel.centres(X, slice(None))
-        self._gram = kernel_values(name, kernel, X, self.centres)
+        centres = kernel.centres(X, slice(None))
+        self._gram = kernel_values(name, kernel, X, centres)
+        self.centres = np.array(centres, order="C")
         self.precision = float(np.finfo(self._gram.dtype).eps)
         self.shares = weights / weights.sum()
         self.means = product(self._gram, self.shares)

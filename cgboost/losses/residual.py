@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cgboost.losses.differentiable import DifferentiableLoss
+from cgboost.losses.quantiles import weighted_median
 
 Vector = NDArray[np.float64]
 
@@ -63,15 +64,3 @@ class HuberLoss(DifferentiableLoss):
         middle = weighted_median(self.target, self.weights)
         start = np.full(self.n_rows, middle)
         return middle + self.line_search(start, np.ones(self.n_rows))
-
-
-def weighted_median(values: Vector, weights: Vector) -> float:
-    """The middle of the values between which Σ w|v − c| is least."""
-    order = np.argsort(values, kind="stable")
-    ordered, shares = values[order], np.cumsum(weights[order])
-    half = 0.5 * shares[-1]
-    first = int(np.searchsorted(shares, half))
-    if shares[first] == half and first + 1 < len(ordered):
-        later = first + 1 + int(np.argmax(weights[order][first + 1 :] > 0))
-        return float(0.5 * (ordered[first] + ordered[later]))
-    return float(ordered[first])

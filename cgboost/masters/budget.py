@@ -12,15 +12,16 @@ optimal, no combination of columns has a positive margin for that ν.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from cgboost.generation.protocols import MasterState, Priced
 from cgboost.losses import SupportVectorLoss
 from cgboost.masters.dual_session import DualForm
 from cgboost.masters.linear_program import OneNormMaster
 from cgboost.masters.support_vector import Offset, Sign, SupportVectorMaster
-from cgboost.protocols import MasterState, Priced
 
 Vector = NDArray[np.float64]
 
@@ -40,6 +41,7 @@ class BudgetEntry:
     cut: float
     budget: float
     scale: float
+    additive: ClassVar[bool] = False
 
     def excess(self, scores: Vector) -> Vector:
         """D·(|s| − largest) relative to max(1, |objective|); the gap is at most the largest."""
@@ -74,7 +76,7 @@ class BudgetMaster(SupportVectorMaster):
         self.budget = budget
         super().__init__(loss, coef=coef, offset=offset, solver=solver)
 
-    def bound(self, state: MasterState, priced: Priced) -> float | None:
+    def _bound(self, state: MasterState, priced: Priced) -> float:
         """Dual objective at r, with the largest score of all columns."""
         assert isinstance(state.entry, BudgetEntry)
         largest = state.entry.largest + state.entry.cut

@@ -12,9 +12,9 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 
 import numpy as np
 
-from cgboost.columns import Column
 from cgboost.exceptions import BoundError
-from cgboost.protocols import MasterState, Priced
+from cgboost.generation.columns import Column
+from cgboost.generation.protocols import MasterState, Priced
 
 ROUNDING = 1e-7
 """A reduced cost may be below the pricer's bound by this, relative to its largest term."""

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from cgboost.columns import FloatArray
+from cgboost.generation.columns import FloatArray
 from cgboost.losses.sides import Indices, Vector
 
 TOGETHER = 128

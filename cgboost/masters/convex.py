@@ -27,17 +27,19 @@ so one small convex problem gives the best bound along the ray, and it is never 
 from __future__ import annotations
 
 import importlib
+import math
 from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cgboost.columns import Column
 from cgboost.exceptions import MasterError
+from cgboost.generation.columns import Column
+from cgboost.generation.protocols import MasterState, Priced
+from cgboost.masters.convex_bound import lower_bound
 from cgboost.masters.convex_entry import ConvexEntry
 from cgboost.masters.convex_solve import minimise
-from cgboost.protocols import MasterState, Priced
 
 Vector = NDArray[np.float64]
 Expression = Any
@@ -49,14 +51,11 @@ FEASIBILITY = 1e-9
 NOISE = 1e-8
 """Entries of r below this, relative to the largest, are rounding."""
 
-DUAL_ERROR = 1e-10
-"""Error of r, relative to its largest entry, that the bound allows for."""
-
 DECLARED = 1e-6
 """Relative accuracy to which the declarations about the penalty are checked."""
 
 OUTPUT_FACTOR = 10.0
-"""The bound allows for it at outputs up to this many times as large as the present ones."""
+"""What residuals can cost is counted up to outputs this many times as large as present sizes."""
 
 
 class ConvexMaster:
@@ -94,7 +93,8 @@ class ConvexMaster:
         Whether there is a b; penalize it in ``penalty``. With "none", b is the number 0.
     solver : str
         "auto": `solvers` where the problem is an LP or a QP, Clarabel for the other cones. Or a
-        name that `solvers` knows ("piqp", LP and QP only), or CVXPY ("SCS", "cvxpy:SCS").
+        name that `solvers` knows ("piqp", LP and QP only), or CVXPY ("SCS", "cvxpy:SCS"). The small
+        problem of the bound is always solved with "auto".
 
     Attributes
     ----------
@@ -117,8 +117,10 @@ class ConvexMaster:
     have a solution with a = 0, the master before the first column. Slack, for a pricer that asks
     for error points, is |r_i|: the rows that pull.
 
-    The bound allows for an error of 1e-10·max|r| in every dual, at outputs up to ten times as
-    large as the present ones.
+    The bound is the value of a dual point that is made feasible, less what its last residuals and
+    rounding can cost (:mod:`cgboost.masters.convex_bound`): of models whose outputs, offset and
+    auxiliary variables are up to ten times as large as the present ones, the objective or the
+    constants in the loss.
     """
 
     def __init__(
@@ -217,17 +219,15 @@ class ConvexMaster:
         assert isinstance(entry, ConvexEntry)
         response = state.pseudo_response
         b, f = self._offset(), cp.Variable(self.n_rows)
-        gained = f - b
-        delta = DUAL_ERROR * float(np.abs(response).max(initial=0.0))
-        cost = self._loss(f) + self._penalty_of_offset(b) + delta * cp.norm1(gained)
-        cost += self._ray(response @ gained, priced, entry)
+        cost = self._loss(f) + self._penalty_of_offset(b)
+        u = response @ f - math.fsum(response) * b  # Σr cancels: CVXPY's own sum would be rounded
+        cost += self._ray(u, priced, entry)
         problem = cp.Problem(cp.Minimize(cost), self._constraints_without_coefficients(b, f))
+        present = np.append(state.output, [state.intercept, state.objective, 1.0])
         try:
-            value, error = minimise(problem, self.solver, None)
+            return lower_bound(problem, OUTPUT_FACTOR, float(np.abs(present).max()))
         except MasterError:
             return None
-        size = max(float(np.abs(state.output).sum()), float(self.n_rows))
-        return value - error - delta * OUTPUT_FACTOR * size
 
     def _ray(self, u: Expression, priced: Priced, entry: ConvexEntry) -> Expression:
         """The supremum over t of t·u − E(t)."""

@@ -21,6 +21,11 @@ class ConvexEntry:
     scale: float
     cut: float
 
+    @property
+    def additive(self) -> bool:
+        """Σφ* is what the bound of a curved penalty rests on."""
+        return self.curvature > 0
+
     def over(self, scores: Vector) -> Vector:
         """(|s| − λ)₊, or (s − λ)₊ where a ≥ 0; 0 below the cut, which the bound allows for."""
         size = np.abs(scores) if self.two_sided else np.asarray(scores)

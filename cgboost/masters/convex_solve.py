@@ -17,14 +17,11 @@ TIGHT: dict[str, dict[str, float]] = {
     "SCS": {"eps_abs": 1e-9, "eps_rel": 1e-9, "max_iters": 200_000},
     "OSQP": {"eps_abs": 1e-9, "eps_rel": 1e-9, "max_iter": 100_000},
 }
+SOLVED = ("optimal", "optimal_inaccurate")
 TIME_LIMITS = {"CLARABEL": "time_limit", "OSQP": "time_limit", "SCS": "time_limit_secs"}
-TRUSTED = {"optimal": 1e-9, "optimal_inaccurate": 1e-8}
-"""Relative accuracy of an answer at the tolerances above, by status."""
-DOUBTED = {"optimal": 1e-7, "optimal_inaccurate": 1e-5}
-"""The same at the solver's own tolerances, which are the second try."""
 
 
-def minimise(problem: Any, solver: str, time_limit: float | None) -> tuple[float, float]:
+def minimise(problem: Any, solver: str, time_limit: float | None) -> None:
     """Solve in place, duals included.
 
     Parameters
@@ -36,11 +33,6 @@ def minimise(problem: Any, solver: str, time_limit: float | None) -> tuple[float
     time_limit : float or None
         Seconds.
 
-    Returns
-    -------
-    value, error : float
-        The optimum, and by how much it may be too large.
-
     Raises
     ------
     MasterError
@@ -49,41 +41,37 @@ def minimise(problem: Any, solver: str, time_limit: float | None) -> tuple[float
     if solver == "auto":
         solver = "auto" if problem.is_qp() else "CLARABEL"
     if solver == "auto" or solver in BACKENDS:
-        return _by_solvers(problem, solver, time_limit)
+        _by_solvers(problem, solver, time_limit)
+        return
     name = solver.removeprefix(PREFIX).upper()
     if name not in TIGHT and PREFIX + name in available_backends("qp") and problem.is_qp():
         # CVXPY hands such solvers wrong bounds of its own making (see docs/solvers.md)
-        return _by_solvers(problem, PREFIX + name, time_limit)
-    return _by_cvxpy(problem, name, time_limit)
+        _by_solvers(problem, PREFIX + name, time_limit)
+    else:
+        _by_cvxpy(problem, name, time_limit)
 
 
-def _by_solvers(problem: Any, solver: str, time_limit: float | None) -> tuple[float, float]:
+def _by_solvers(problem: Any, solver: str, time_limit: float | None) -> None:
     try:
         solution = solve(Program.from_cvxpy(problem), solver, time_limit=time_limit)
     except LimitError as error:
         raise MasterError(str(error), timed_out=error.status is Status.TIME_LIMIT) from error
     except SolverError as error:
         raise MasterError(str(error)) from error
-    value = put_back(problem, solution)
-    worst = max(solution.primal_residual, solution.dual_residual, solution.duality_gap)
-    return value, max(worst, 1e-12) * (1.0 + abs(value))
+    put_back(problem, solution)
 
 
-def _by_cvxpy(problem: Any, solver: str, time_limit: float | None) -> tuple[float, float]:
+def _by_cvxpy(problem: Any, solver: str, time_limit: float | None) -> None:
     if not problem.is_dcp():
         raise MasterError("the master is not convex by the rules of CVXPY (is_dcp)")
     limit: dict[str, Any] = {}
     if time_limit is not None and solver in TIME_LIMITS:
         limit = {TIME_LIMITS[solver]: time_limit}
-    status, accuracy = _status(problem, solver, TIGHT.get(solver, {}) | limit), TRUSTED
-    if solver not in TIGHT:
-        accuracy = DOUBTED
-    elif status == "solver_error":
-        status, accuracy = _status(problem, solver, limit), DOUBTED
-    if status not in accuracy:
+    status = _status(problem, solver, TIGHT.get(solver, {}) | limit)
+    if status == "solver_error" and solver in TIGHT:
+        status = _status(problem, solver, limit)
+    if status not in SOLVED:
         raise MasterError(f"{solver}: {status}", timed_out=status == "user_limit")
-    value = float(problem.value)
-    return value, accuracy[status] * (1.0 + abs(value))
 
 
 def _status(problem: Any, solver: str, options: dict[str, Any]) -> str:

@@ -14,12 +14,12 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from cgboost.columns import Column
+from cgboost.generation.columns import Column
+from cgboost.generation.protocols import MasterState, Priced
 from cgboost.losses.differentiable import DifferentiableLoss
 from cgboost.masters.column_store import ColumnStore
 from cgboost.masters.refits import refit_of
 from cgboost.masters.stagewise import DescentEntry, optimum_if_settled
-from cgboost.protocols import MasterState, Priced
 
 Vector = NDArray[np.float64]
 Subgradient = Literal["dual", "sign"]

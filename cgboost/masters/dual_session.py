@@ -151,6 +151,30 @@ class DualSession(LiveDual):
 
     # ------------------------------------------------------------------ solving
 
+    def suggest(self, coef: Vector, rate: Vector) -> None:
+        """Begin the next solve at the basis of a point near the optimum.
+
+        The rows of columns in use are tight there. As many sides are inside their box, those whose
+        rates are nearest to 0; the others stand at the end that their rate asks for.
+
+        Parameters
+        ----------
+        coef : ndarray of shape (n_columns,)
+            0 for columns that are not in use. A row of the offset counts as in use.
+        rate : ndarray of shape (n_sides,)
+        """
+        real = self.rows >= 0
+        tight = np.ones(len(self.rows))
+        tight[real] = np.sign(self._row_signs[real] * coef[self.rows[real]])
+        places = np.flatnonzero(self._contents >= 0)
+        kept = self._contents[places]
+        at_ends = np.sign(rate[kept]) * self._direction(kept)
+        nearest = np.argsort(np.abs(rate[kept]), kind="stable")
+        at_ends[nearest[: np.count_nonzero(tight)]] = 0.0
+        columns = np.zeros(len(self._contents))
+        columns[places] = at_ends
+        self._session.suggest_basis(columns, tight)
+
     def solve(self, time_limit: float | None) -> Solution:
         """Solve the session's problem; errors of the solver are passed on."""
         return self._session.solve(time_limit=time_limit)

@@ -25,14 +25,14 @@ from collections.abc import Hashable, Mapping, Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from cgboost.columns import Column
 from cgboost.exceptions import MasterError
+from cgboost.generation.columns import Column
+from cgboost.generation.protocols import MasterState, Priced
+from cgboost.generation.reduced_costs import least_of
 from cgboost.masters.claims import check_copies, check_reduced_costs, check_rows
 from cgboost.masters.lagrange import Capped, deficit_of
 from cgboost.masters.restricted_primal import PrimalPoint, RestrictedPrimal
 from cgboost.masters.rows import Rows
-from cgboost.protocols import MasterState, Priced
-from cgboost.reduced_costs import least_of
 from solvers import LimitError, SolverError, Status
 
 Vector = NDArray[np.float64]

@@ -9,9 +9,9 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from cgboost.columns import Column
 from cgboost.exceptions import MasterError
-from cgboost.history import Result, relative_gap
+from cgboost.generation.columns import Column
+from cgboost.generation.history import Result, relative_gap
 from cgboost.masters.general import LinearMaster
 from solvers import LimitError, Program, Solution, SolverError, solve
 
@@ -29,7 +29,7 @@ class IntegerResult:
     bound : float or None
         Lower bound of the column generation run, valid for the integer problem as well.
     gap : float
-        ``(objective − bound)/max(1, |objective|)``; inf without a bound.
+        ``|objective − bound|/max(1, |objective|)``; inf without a bound.
     columns : tuple of Column
     coef : ndarray of shape (n_columns,)
         Values of the columns, exactly integer where they had to be.

@@ -22,7 +22,7 @@ from cgboost.masters.dual_session import OFFSET, DualForm
 from cgboost.masters.interior_point import InteriorStep, Iterate
 from cgboost.masters.live_dual import LiveDual
 from cgboost.masters.tidying import SMALL, few_coefficients, importance, sides_at_ends
-from cgboost.threads import LARGE, available, blas_threads
+from cgboost.parallel.threads import LARGE, available, blas_threads
 from solvers import LimitError, SolverFailure, Status
 
 SHARE = 0.05

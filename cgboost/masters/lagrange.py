@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cgboost.reduced_costs import ReducedCost, least_of
+from cgboost.generation.reduced_costs import ReducedCost, least_of
 
 
 @dataclass(frozen=True)

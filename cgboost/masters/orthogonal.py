@@ -19,11 +19,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 
-from cgboost.columns import Column
 from cgboost.exceptions import MasterError
+from cgboost.generation.columns import Column
+from cgboost.generation.protocols import MasterState, Priced
 from cgboost.losses.residual import SquaredError
 from cgboost.masters.stagewise import DescentEntry
-from cgboost.protocols import MasterState, Priced
 
 Vector = NDArray[np.float64]
 

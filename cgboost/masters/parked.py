@@ -8,8 +8,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from cgboost.columns import Column
-from cgboost.protocols import ROUNDING
+from cgboost.generation.columns import Column
+from cgboost.generation.protocols import ROUNDING
 
 Vector = NDArray[np.float64]
 Indices = NDArray[np.intp]

@@ -10,13 +10,14 @@ so that the problem grows by one row and one variable a column. At the optimum �
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from cgboost.generation.protocols import MasterState, Priced
 from cgboost.masters.dual_session import DualForm
 from cgboost.masters.support_vector import SupportVectorMaster
-from cgboost.protocols import MasterState, Priced
 
 Vector = NDArray[np.float64]
 
@@ -27,6 +28,7 @@ class TwoNormEntry:
 
     two_sided: bool
     scale: float
+    additive: ClassVar[bool] = True
 
     def excess(self, scores: Vector) -> Vector:
         """½φ(s)² relative to max(1, |objective|)."""
@@ -41,7 +43,7 @@ class TwoNormEntry:
 class TwoNormMaster(SupportVectorMaster):
     """Restricted 2-norm master; see :class:`SupportVectorMaster` for the parameters."""
 
-    def bound(self, state: MasterState, priced: Priced) -> float | None:
+    def _bound(self, state: MasterState, priced: Priced) -> float:
         """Dual objective at t·r for the best t in [0, 1]; at t = 1 the gap is Prop. 4.1's.
 
         With a margin of the loss's choice only t = 1 is feasible.

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cgboost.columns import FloatArray
+from cgboost.generation.columns import FloatArray
 from cgboost.losses import SupportVectorLoss
 from cgboost.losses.sides import Indices, Vector
 from cgboost.masters.active_set_session import ActiveSetSession
@@ -98,6 +98,11 @@ class RestrictedDual:
     loss : SupportVectorLoss
     form : DualForm
     solver : str
+
+    Attributes
+    ----------
+    rate : ndarray of shape (n_sides,)
+        Of the sides at the last point.
     """
 
     def __init__(self, loss: SupportVectorLoss, form: DualForm, solver: str) -> None:
@@ -111,7 +116,7 @@ class RestrictedDual:
             self.session = ActiveSetSession(loss, self.columns, form)
         else:
             self.session = DualSession(loss, self.columns, form, solver)
-        self._rate = self.sides.gain()  # at f = 0
+        self.rate = self.sides.gain()  # at f = 0
         self._slack_for: Indices = np.zeros(0, dtype=np.intp)
         self._repeats = 0
 
@@ -124,17 +129,18 @@ class RestrictedDual:
         self.session.outgrown()
         self._hold(np.arange(first, self.columns.count))
 
-    def expect(self, coef: Vector, intercept: float) -> None:
+    def expect(self, coef: Vector, intercept: float, near: float = NEAREST) -> None:
         """Take coefficients for near the optimum, as a hint of which sides matter.
 
-        Those nearest to their margin start in the session, the others frozen.
+        The share ``near`` of them, nearest to their margin, starts in the session, the others
+        frozen.
         """
         level = intercept + self.columns.shift(coef)
-        self._rate = self.sides.rate(self.columns.combine(coef) + level)
-        size = np.abs(self._rate)
-        far = size > max(LEAST_RATE, float(np.quantile(size, NEAREST)))
-        far &= (self._rate < 0) | np.isfinite(self.sides.cap)
-        self.session.freeze(np.flatnonzero(far), self._rate[far] > 0)
+        self.rate = self.sides.rate(self.columns.combine(coef) + level)
+        size = np.abs(self.rate)
+        far = size > max(LEAST_RATE, float(np.quantile(size, near)))
+        far &= (self.rate < 0) | np.isfinite(self.sides.cap)
+        self.session.freeze(np.flatnonzero(far), self.rate[far] > 0)
 
     def solve(self, time_limit: float | None, accuracy: float = 0.0) -> DualPoint:
         """Optimum over all sides and all columns taken in, to a relative gap of ``accuracy``.
@@ -153,7 +159,7 @@ class RestrictedDual:
                 continue
             point = self._point(solution)
             if not self._must_solve_again(point):
-                self._rate = point.rate
+                self.rate = point.rate
                 return point
 
     def _must_solve_again(self, point: DualPoint) -> bool:
@@ -248,7 +254,7 @@ class RestrictedDual:
         Nearness is judged at the last good point.
         """
         sides = self.session.absent
-        order = np.argsort(np.abs(self._rate[sides]), kind="stable")
+        order = np.argsort(np.abs(self.rate[sides]), kind="stable")
         nearest = sides[order[: len(self.session.kept) + 1]]
         if nearest.size:
             self.session.thaw(nearest)
@@ -260,7 +266,7 @@ class RestrictedDual:
         The end follows from the rate alone: a solver may stop a little short of it, and a side
         well inside its box may be small beside its cap.
         """
-        movement = np.quantile(np.abs(rate - self._rate), MOVEMENT_QUANTILE)
+        movement = np.quantile(np.abs(rate - self.rate), MOVEMENT_QUANTILE)
         kept = self.session.kept
         idle = np.abs(rate[kept]) > max(CALM * movement, LEAST_RATE)
         idle &= (rate[kept] < 0) | np.isfinite(self.sides.cap[kept])

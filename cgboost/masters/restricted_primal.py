@@ -22,10 +22,10 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from cgboost.columns import Column
+from cgboost.generation.columns import Column
+from cgboost.generation.protocols import ROUNDING
 from cgboost.masters.parked import ParkedColumns, costs_of, matrix_of
 from cgboost.masters.rows import Rows
-from cgboost.protocols import ROUNDING
 from solvers import Program, Solution, open_session
 
 Vector = NDArray[np.float64]

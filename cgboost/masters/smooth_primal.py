@@ -20,7 +20,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from cgboost.columns import FloatArray
+from cgboost.generation.columns import FloatArray
 from cgboost.losses.entropic import EntropicLoss
 from cgboost.losses.sides import Indices, Vector
 from cgboost.masters.column_store import ColumnStore

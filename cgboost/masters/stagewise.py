@@ -1,6 +1,7 @@
 """The stagewise master: a coefficient is chosen when its column comes, and stays.
 
     f ← f + Σ c_k h_k     over the columns of one round, each with its own step c_k
+    f ← f + c h + b       with a free offset: the constant is chosen anew with every step
 
 This is AnyBoost (Momma, Bennett 2006, Alg. 1) and forward stagewise modelling. There is no
 restricted problem to re-optimise, so there is no bound: ``solve`` only reports where f stands.
@@ -10,14 +11,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cgboost.columns import Column
+from cgboost.generation.columns import Column
+from cgboost.generation.protocols import MasterState, Priced
 from cgboost.losses.differentiable import DifferentiableLoss, UnboundedStepError
-from cgboost.protocols import MasterState, Priced
+from cgboost.losses.piecewise import PiecewiseLinearLoss
+from cgboost.masters.offset_step import offset_step
 
 Vector = NDArray[np.float64]
 StepRule = Literal["line-search", "newton"] | float
@@ -35,6 +38,7 @@ class DescentEntry:
 
     scale: float
     two_sided: bool = True
+    additive: ClassVar[bool] = False
 
     def excess(self, scores: Vector) -> Vector:
         """|s|, or the positive part of s, relative to max(1, |objective|)."""
@@ -70,6 +74,12 @@ class StagewiseMaster:
         Multiplies the first two.
     start : {"zero", "constant"}
         f before the first column; the best constant becomes the intercept.
+    offset : {"fixed", "free"}, default="fixed"
+        Whether the intercept moves with every step, so that c·h + b is best
+        (:mod:`cgboost.masters.offset_step`). For pricers that make no column of a constant: of
+        losses other than the squared error Σr = 0 is lost in a step along h alone. Needs a smooth
+        loss with one output and ``step="line-search"``; columns of one round step one after the
+        other.
     most : float, default=inf
         What a step changes an output by, at most. Where a column is right on every training row,
         the loss falls without end along it, and the best step would be sure of what it is not.
@@ -85,6 +95,7 @@ class StagewiseMaster:
         step: StepRule = "line-search",
         learning_rate: float = 1.0,
         start: Literal["zero", "constant"] = "zero",
+        offset: Literal["fixed", "free"] = "fixed",
         most: float = np.inf,
     ) -> None:
         if isinstance(step, str) and step not in ("line-search", "newton"):
@@ -93,6 +104,11 @@ class StagewiseMaster:
             raise ValueError(f"start must be 'zero' or 'constant', got {start!r}")
         if not most > 0:
             raise ValueError(f"most must be positive, got {most!r}")
+        if offset not in ("fixed", "free"):
+            raise ValueError(f"offset must be 'fixed' or 'free', got {offset!r}")
+        if offset == "free":
+            _check_free_offset(loss, step)
+        self.offset = offset
         self.loss, self.step, self.learning_rate, self.most = loss, step, learning_rate, most
         self.columns: list[Column] = []
         self.intercept = loss.constant() if start == "constant" else 0.0
@@ -104,9 +120,12 @@ class StagewiseMaster:
         """Choose the steps along the columns, all from the present f, and take them."""
         for column in columns:
             column.check(self.loss.n_rows)
-        steps = [self._step_along(column) for column in columns]
-        for column, step in zip(columns, steps, strict=True):
-            self._output_of(column)[:] += step * column.values
+        if self.offset == "free":
+            steps = [self._step_with_offset(column) for column in columns]
+        else:
+            steps = [self._step_along(column) for column in columns]
+            for column, step in zip(columns, steps, strict=True):
+                self._output_of(column)[:] += step * column.values
         self.columns.extend(columns)
         self._coef.extend(steps)
 
@@ -153,5 +172,22 @@ class StagewiseMaster:
         longest = self.most / max(float(np.abs(direction).max()), np.finfo(float).tiny)
         return float(np.clip(step, -longest, longest))
 
+    def _step_with_offset(self, column: Column) -> float:
+        """Take the best step with the best constant; the intercept moves."""
+        values = np.asarray(column.values, dtype=np.float64)
+        best = offset_step(self.loss, self.output, values, self.most)
+        step, shift = (self.learning_rate * part for part in best)
+        self.output += step * values + shift
+        self.intercept += shift
+        return step
+
     def _output_of(self, column: Column) -> Vector:
         return self.output if self.loss.n_outputs == 1 else self.output[:, column.output]
+
+
+def _check_free_offset(loss: DifferentiableLoss, step: StepRule) -> None:
+    if step != "line-search" or loss.n_outputs != 1 or isinstance(loss, PiecewiseLinearLoss):
+        raise ValueError(
+            "offset='free' needs step='line-search' and a smooth loss with one output, got "
+            f"step={step!r} and {type(loss).__name__}"
+        )

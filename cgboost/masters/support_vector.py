@@ -6,31 +6,35 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cgboost.columns import Column
 from cgboost.exceptions import MasterError, see
+from cgboost.generation.columns import Column
+from cgboost.generation.protocols import EntryRule, MasterState, Priced
 from cgboost.losses import SupportVectorLoss
 from cgboost.masters.dual_session import DualForm
 from cgboost.masters.restricted_dual import DualPoint, RestrictedDual
 from cgboost.masters.smooth_primal import SmoothPrimal
-from cgboost.protocols import EntryRule, MasterState, Priced
 from solvers import LimitError, SolverError, Status
 
 Vector = NDArray[np.float64]
 Sign = Literal["free", "nonneg"]
 Offset = Literal["none", "penalized", "free"]
 
-SETBACKS = 25
-"""So many answers in a row that are worse than an earlier one mean that the solver is lost."""
+SETBACKS = 10
+"""So many answers worse than an earlier one, and no better bound, mean that the solver is lost …"""
+
+COARSE_SETBACKS = 25
+"""… and so many of answers that are coarse on purpose."""
 
 LEVEL = 1e-11
-"""An objective that rises by this, relative to its scale, has not changed."""
+"""An objective, or a bound, that moves by this, relative to its scale, has not changed."""
 
 SMALL_MARGIN = 1e-4
 """Margins are told apart down to this share of the largest entry of the columns."""
@@ -88,7 +92,9 @@ class SupportVectorMaster(ABC):
         self.columns: list[Column] = []
         self.accuracy = 0.0
         self._best: DualPoint | None = None
+        self._best_bound = -np.inf
         self._setbacks = 0
+        self._solver = solver
         self._unit = _mean_price(loss) if loss.chooses_margin else 1.0
         self._dual = self._restricted(self._in_units(), solver)
 
@@ -154,9 +160,15 @@ class SupportVectorMaster(ABC):
             solved=point.solved,
         )
 
-    @abstractmethod
     def bound(self, state: MasterState, priced: Priced) -> float | None:
         """Lower bound on the optimum over *all* columns, from an exact pricing pass."""
+        bound = self._bound(state, priced)
+        if bound > self._best_bound + LEVEL * state.gap_scale:
+            self._best_bound, self._setbacks = bound, 0
+        return bound
+
+    @abstractmethod
+    def _bound(self, state: MasterState, priced: Priced) -> float: ...
 
     def _restricted(self, loss: SupportVectorLoss, solver: str) -> RestrictedDual | SmoothPrimal:
         return RestrictedDual(loss, self._form(), solver)
@@ -209,26 +221,20 @@ class SupportVectorMaster(ABC):
         where that is not serious, just as good).
         """
         assert self._best is not None
-        self._setbacks = self._setbacks + 1 if serious else 0
-        if self._setbacks >= SETBACKS:
+        self._setbacks += serious
+        if self._setbacks >= (SETBACKS if point.solved else COARSE_SETBACKS):
             raise MasterError(
-                f"the last {SETBACKS} answers of the solver were worse than the one before them; "
-                f"scale the features or normalise the kernels{see('solvers')}"
+                f"neither objective nor bound move: {self._setbacks} answers of the solver were "
+                f"worse than the one before them; scale the features or normalise the kernels"
+                f"{see('solvers')}"
             )
         coef = np.zeros(len(point.coef))
         coef[: len(self._best.coef)] = self._best.coef
         return replace(self._best, coef=coef, response=point.response, solved=point.solved)
 
     def _point(self, time_limit: float | None) -> DualPoint:
-        try:
+        with solver_errors_as_master_errors():
             point = self._dual.solve(time_limit, self.accuracy)
-        except SolverError as error:
-            if isinstance(error, LimitError) and error.status is Status.TIME_LIMIT:
-                raise MasterError(str(error), timed_out=True) from error
-            # these problems always have an optimum: failing to find it is a matter of numbers
-            raise MasterError(
-                f"{error}; scale the features or normalise the kernels{see('solvers')}"
-            ) from error
         factor = self._unit if self._grows else 1.0
         return replace(
             point,
@@ -237,6 +243,20 @@ class SupportVectorMaster(ABC):
             output=factor * point.output,
             response=self._unit * point.response,
         )
+
+
+@contextmanager
+def solver_errors_as_master_errors() -> Iterator[None]:
+    """Pass on what a solver raises as a MasterError with advice."""
+    try:
+        yield
+    except SolverError as error:
+        if isinstance(error, LimitError) and error.status is Status.TIME_LIMIT:
+            raise MasterError(str(error), timed_out=True) from error
+        # these problems always have an optimum: failing to find it is a matter of numbers
+        raise MasterError(
+            f"{error}; scale the features or normalise the kernels{see('solvers')}"
+        ) from error
 
 
 def _mean_price(loss: SupportVectorLoss) -> float:

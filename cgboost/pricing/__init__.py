@@ -9,7 +9,7 @@ of several. ``CorrelationPricer`` finds the feature most correlated with the res
 several classes at once of one pricer a class.
 """
 
-from cgboost.callables import Duals, FunctionPricer
+from cgboost.generation.function_pricer import Duals, FunctionPricer
 from cgboost.pricing.binned_stumps import BinnedStumpPricer
 from cgboost.pricing.centred import CentredFeatures
 from cgboost.pricing.class_votes import VotePricer

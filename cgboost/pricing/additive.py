@@ -7,9 +7,9 @@ from numpy.typing import NDArray
 
 from cgboost.additive.builder import StageBuilder
 from cgboost.additive.stage import Outputs, StageOutput, Stages
-from cgboost.columns import Column
+from cgboost.generation.columns import Column
+from cgboost.generation.protocols import MasterState, Priced
 from cgboost.losses.differentiable import DifferentiableLoss
-from cgboost.protocols import MasterState, Priced
 
 Vector = NDArray[np.float64]
 

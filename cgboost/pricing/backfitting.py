@@ -17,13 +17,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from cgboost.additive.passes import Passes
-from cgboost.additive.rows import Matrix
-from cgboost.additive.smoothers import AdditiveFunction, Smoother
-from cgboost.columns import Column, Term
-from cgboost.history import Round, StopReason
+from cgboost.additive.statistics.passes import Passes
+from cgboost.additive.tables.rows import Matrix
+from cgboost.additive.trees.smoothers import AdditiveFunction, Smoother
+from cgboost.generation.columns import Column, Term
+from cgboost.generation.history import Round, StopReason
+from cgboost.generation.protocols import MasterState, Priced
 from cgboost.losses.differentiable import DifferentiableLoss
-from cgboost.protocols import MasterState, Priced
 
 Vector = NDArray[np.float64]
 

@@ -19,10 +19,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from cgboost.columns import Column
+from cgboost.generation.columns import Column
+from cgboost.generation.protocols import MasterState, Priced
 from cgboost.kernels import Matrix
 from cgboost.pricing.stumps import CONSTANT, STUMPS, Stump, midpoints
-from cgboost.protocols import MasterState, Priced
 
 Vector = NDArray[np.float64]
 

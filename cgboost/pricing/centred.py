@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from cgboost.columns import Column
+from cgboost.generation.columns import Column
 
 Vector = NDArray[np.float64]
 

@@ -25,9 +25,9 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from cgboost.columns import Column
+from cgboost.generation.columns import Column
+from cgboost.generation.protocols import MasterState, Priced
 from cgboost.kernels import Matrix
-from cgboost.protocols import MasterState, Priced
 
 Vector = NDArray[np.float64]
 

@@ -11,9 +11,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from cgboost.columns import Column
+from cgboost.generation.columns import Column
+from cgboost.generation.protocols import MasterState, Priced
 from cgboost.pricing.centred import CentredFeatures, Vector, feature_of
-from cgboost.protocols import MasterState, Priced
 
 STRATUM = "feature"
 

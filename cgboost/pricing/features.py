@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from cgboost.columns import Column
+from cgboost.generation.columns import Column
 from cgboost.kernels import Matrix
 from cgboost.pricing.strata import Indices, StrataPricer, Vector
 

@@ -18,9 +18,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cgboost.columns import PREDICTION_BLOCK, Column
+from cgboost.generation.columns import PREDICTION_BLOCK, Column
+from cgboost.generation.protocols import MasterState, Priced
 from cgboost.pricing.learners import LearnerHypothesis, LearnerPricer
-from cgboost.protocols import MasterState, Priced
 
 Vector = NDArray[np.float64]
 Matrix = NDArray[np.floating[Any]]

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from cgboost.protocols import EntryRule
+from cgboost.generation.protocols import EntryRule
 
 Vector = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -29,6 +29,7 @@ class NoRule:
     """The entry rule of a search that wants scores alone: nothing adds to the gap."""
 
     two_sided = True
+    additive = False
 
     def excess(self, scores: Vector) -> Vector:
         """0 for every score."""
@@ -96,8 +97,6 @@ class Found:
         ``worth`` is the excess of a score that is larger by the reach of the query.
     n_evaluated : int
         Number of columns that were searched.
-    n_open : int
-        How many of them add to the gap, those in the master included.
     max_excess, total_excess : float
         Largest and summed excess, if every score is as far off as it may be.
     max_blur, total_blur : float
@@ -112,7 +111,6 @@ class Found:
     excess: Vector = field(default_factory=lambda: np.zeros(0))
     worth: Vector = field(default_factory=lambda: np.zeros(0))
     n_evaluated: int = 0
-    n_open: int = 0
     max_excess: float = 0.0
     total_excess: float = 0.0
     max_blur: float = 0.0
@@ -125,25 +123,31 @@ class Found:
         """Excess of the best column offered, 0 if there is none."""
         return float(self.excess[0]) if self.excess.size else 0.0
 
-    def blurred(self, tol: float, likely: float = 1.0) -> bool:
+    def blurred(self, query: Query, likely: float = 1.0) -> bool:
         """Whether errors of scores, not scores, decide about the gap.
 
-        Where a rule charges a few columns, their largest excess is what counts; where it charges
-        most of them, as a 2-norm does, it is the sum. Far from the end errors matter if they might
-        lead the search astray, and near it if they leave the gap open.
+        The sum of the excesses counts where the bound rests on it, otherwise the largest. Far from
+        the end errors matter if they might lead the search astray, and near it if they leave the
+        gap open.
 
         Parameters
         ----------
-        tol : float
-            Gaps below this do not matter.
+        query : Query
+            What was asked: its rule, and the tolerance.
         likely : float
             The share of their bounds that errors will hardly exceed.
         """
-        few = 2 * self.n_open < self.n_evaluated
-        left, blur = (self.max_left, self.max_blur) if few else (self.total_left, self.total_blur)
-        if left > NEAR * tol:
+        blur = self.total_blur if adds_up(query.rule) else self.max_blur
+        if self._left(query) > NEAR * query.tol:
             blur *= likely
-        return blur > BLUR * max(left, tol)
+        return blur > self.tolerated(query)
+
+    def tolerated(self, query: Query) -> float:
+        """By how much errors of scores may widen the gap."""
+        return BLUR * max(self._left(query), query.tol)
+
+    def _left(self, query: Query) -> float:
+        return self.total_left if adds_up(query.rule) else self.max_left
 
     def best(self, limit: int) -> Found:
         """The same with at most ``limit`` columns offered."""
@@ -156,6 +160,11 @@ class Found:
             excess=self.excess[order],
             worth=self.worth[order],
         )
+
+
+def adds_up(rule: EntryRule) -> bool:
+    """Whether the bound rests on the sum of the excesses; yes, where the rule does not say."""
+    return bool(getattr(rule, "additive", True))
 
 
 def search_scores(
@@ -173,13 +182,8 @@ def search_scores(
         Bounds on the errors of the scores; None: they have none.
     query : Query
     """
-    held = query.held[stratum]
-    places, of_held = _places(indices, held.indices)
-    if held.scores is not None and held.errors is not None:
-        scores, errors = scores.copy(), np.zeros(len(scores)) if errors is None else errors.copy()
-        scores[places], errors[places] = held.scores[of_held], held.errors[of_held]
-    excess = query.rule.excess(scores)
-    wide = excess if errors is None else query.rule.excess(_farthest(scores, errors, query.rule))
+    scores, errors, places = _with_held(query.held[stratum], indices, scores, errors)
+    excess, wide = _excess(scores, errors, query.rule)
     left = excess.copy()
     left[places] = 0.0
     worth = left
@@ -194,7 +198,6 @@ def search_scores(
         excess=excess[order],
         worth=worth[order],
         n_evaluated=len(indices),
-        n_open=int(np.count_nonzero(excess)),
         max_excess=float(wide.max(initial=0.0)),
         total_excess=float(wide.sum()),
         max_blur=float(wide.max(initial=0.0) - excess.max(initial=0.0)),
@@ -202,6 +205,13 @@ def search_scores(
         max_left=float(left.max(initial=0.0)),
         total_left=float(left.sum()),
     )
+
+
+def doubts(stratum: int, scores: Vector, errors: Vector, query: Query) -> Vector:
+    """By how much errors widen the excess of each column of a stratum, shape (n_columns,)."""
+    own, off, _ = _with_held(query.held[stratum], np.arange(len(scores)), scores, errors)
+    excess, wide = _excess(own, off, query.rule)
+    return wide - excess
 
 
 def merged(first: Found, second: Found, limit: int) -> Found:
@@ -213,7 +223,6 @@ def merged(first: Found, second: Found, limit: int) -> Found:
         excess=np.concatenate([first.excess, second.excess]),
         worth=np.concatenate([first.worth, second.worth]),
         n_evaluated=first.n_evaluated + second.n_evaluated,
-        n_open=first.n_open + second.n_open,
         max_excess=max(first.max_excess, second.max_excess),
         total_excess=first.total_excess + second.total_excess,
         max_blur=max(first.max_blur, second.max_blur),
@@ -232,6 +241,23 @@ def largest(values: Vector, limit: int) -> Indices:
     least = np.partition(values, len(values) - count)[len(values) - count]
     places = np.flatnonzero(values >= least)
     return places[np.argsort(-values[places], kind="stable")][:count]
+
+
+def _with_held(
+    held: Held, indices: Indices, scores: Vector, errors: Vector | None
+) -> tuple[Vector, Vector | None, Indices]:
+    """Scores and errors with those that the master sees, and the places of its columns."""
+    places, of_held = _places(indices, held.indices)
+    if held.scores is not None and held.errors is not None:
+        scores, errors = scores.copy(), np.zeros(len(scores)) if errors is None else errors.copy()
+        scores[places], errors[places] = held.scores[of_held], held.errors[of_held]
+    return scores, errors, places
+
+
+def _excess(scores: Vector, errors: Vector | None, rule: EntryRule) -> tuple[Vector, Vector]:
+    """The excess of scores as computed, and if they are as far off as they may be."""
+    excess = rule.excess(scores)
+    return excess, excess if errors is None else rule.excess(_farthest(scores, errors, rule))
 
 
 def _places(indices: Indices, wanted: Indices) -> tuple[Indices, Indices]:

@@ -19,9 +19,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cgboost.generation.protocols import MasterState
 from cgboost.pricing.centred import CentredFeatures, feature_of
 from cgboost.pricing.correlation import CorrelationPricer
-from cgboost.protocols import MasterState
 
 LOOK_AHEAD = 16
 """Gram rows computed at once."""

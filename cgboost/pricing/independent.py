@@ -13,9 +13,9 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from cgboost.columns import Column
+from cgboost.generation.columns import Column
+from cgboost.generation.protocols import MasterState, Priced, Pricer
 from cgboost.losses.residual import SquaredError
-from cgboost.protocols import MasterState, Priced, Pricer
 
 ROUNDING = 1e-12
 """Scores up to this share of ‖W^½y‖‖W^½h‖ count as 0."""

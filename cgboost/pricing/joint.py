@@ -27,8 +27,8 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from cgboost.columns import Column
-from cgboost.protocols import MasterState, Priced, Pricer
+from cgboost.generation.columns import Column
+from cgboost.generation.protocols import MasterState, Priced, Pricer
 
 Vector = NDArray[np.float64]
 

@@ -7,7 +7,8 @@ A pass over the columns K_p(·, x_j) of all kernels p and training rows j needs 
 * Other kernels take blocks of kernel values, from one matrix product for all of them.
 * Rows of kernel values are kept while memory lasts, those that were needed last.
 * Scores of a float32 pool are off by a known bound, which the certificate takes into account. Where
-  that bound hides the gap, the pool goes on in float64.
+  that bound hides the gap, the columns that it leaves undecided are scored again in float64; where
+  these are many, the pool goes on in float64.
 
 The pool outlives one run of the loop: one-vs-rest classes share it.
 """
@@ -21,10 +22,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cgboost.columns import Column
-from cgboost.executors import Executor, as_executor
+from cgboost.generation.columns import Column
 from cgboost.kernels import KernelLibrary, Matrix
 from cgboost.kernels.hypotheses import KernelFamily, KernelHypothesis
+from cgboost.parallel import Executor, as_executor
 from cgboost.pricing.found import Found, Query
 from cgboost.pricing.kernel_pass.blocks import KernelData
 from cgboost.pricing.kernel_pass.sample import KernelSample
@@ -46,7 +47,7 @@ class KernelPool:
     block_size : int, default=1024
         Rows and centres of a block of kernel values.
     executor : Executor or concurrent.futures.Executor, optional
-        Where passes run (:mod:`cgboost.executors`); by default on as many threads as linear algebra
+        Where passes run (:mod:`cgboost.parallel`); by default on as many threads as linear algebra
         may use. Kernel values are kept between passes only where the executor shares this
         process's memory. With ``cache_size=0`` scores have the same bits wherever they are
         computed.

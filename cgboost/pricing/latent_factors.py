@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cgboost.columns import Column
-from cgboost.history import Round
+from cgboost.generation.columns import Column
+from cgboost.generation.history import Round
+from cgboost.generation.protocols import MasterState, Priced
 from cgboost.latent import Basis, FactorHypothesis, Space
-from cgboost.protocols import MasterState, Priced
 
 Vector = NDArray[np.float64]
 

@@ -23,8 +23,8 @@ from sklearn.dummy import DummyClassifier
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import has_fit_parameter
 
-from cgboost.columns import Column
-from cgboost.protocols import EntryRule, MasterState, Priced
+from cgboost.generation.columns import Column
+from cgboost.generation.protocols import EntryRule, MasterState, Priced
 
 Vector = NDArray[np.float64]
 

@@ -28,10 +28,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from cgboost.columns import Column
+from cgboost.generation.columns import Column
+from cgboost.generation.protocols import MasterState, Priced
 from cgboost.kernels import Matrix
 from cgboost.losses.margin import LogLoss
-from cgboost.protocols import MasterState, Priced
 
 Vector = NDArray[np.float64]
 

@@ -7,11 +7,11 @@ from typing import Any, Literal
 
 import numpy as np
 
-from cgboost.callables import PriceFunction, as_pricer
+from cgboost.generation.function_pricer import PriceFunction, as_pricer
+from cgboost.generation.protocols import MasterState, Priced, Pricer
+from cgboost.generation.reduced_costs import combined
 from cgboost.pricing.order import StratumOrder
 from cgboost.pricing.sequence import asked_in_turn
-from cgboost.protocols import MasterState, Priced, Pricer
-from cgboost.reduced_costs import combined
 
 
 class PartialPricing:

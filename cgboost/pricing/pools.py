@@ -12,7 +12,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from cgboost.columns import Column
+from cgboost.generation.columns import Column
 from cgboost.pricing.found import Found, Query, merged, search_scores
 
 Vector = NDArray[np.float64]

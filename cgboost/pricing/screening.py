@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from cgboost.generation.protocols import MasterState
 from cgboost.pricing.centred import CentredFeatures
 from cgboost.pricing.correlation import CorrelationPricer
-from cgboost.protocols import MasterState
 
 MOST_CANDIDATES = 32
 """With more of them a scan in double precision is faster."""

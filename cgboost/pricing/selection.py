@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from cgboost.protocols import EntryRule
+from cgboost.generation.protocols import EntryRule
 
 Vector = NDArray[np.float64]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from cgboost.callables import PriceFunction, as_pricer
-from cgboost.protocols import MasterState, Priced, Pricer
+from cgboost.generation.function_pricer import PriceFunction, as_pricer
+from cgboost.generation.protocols import MasterState, Priced, Pricer
 
 
 class PricerSequence:

@@ -21,12 +21,12 @@ from typing import Literal, cast, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from cgboost.columns import Column
+from cgboost.generation.columns import Column
+from cgboost.generation.protocols import MasterState, Priced
 from cgboost.pricing.found import Found, Held, Query
 from cgboost.pricing.order import StratumOrder
 from cgboost.pricing.pools import ColumnPool, ScoredPool, SearchablePool
 from cgboost.pricing.selection import select_unlike
-from cgboost.protocols import MasterState, Priced
 
 Vector = NDArray[np.float64]
 Indices = NDArray[np.intp]

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cgboost.columns import Column
+from cgboost.generation.columns import Column
 from cgboost.kernels import Matrix
 from cgboost.pricing.strata import Indices, Priority, StrataPricer, Vector
 

@@ -17,9 +17,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 
-from cgboost.columns import Column
-from cgboost.losses.residual import weighted_median
-from cgboost.protocols import MasterState, Priced
+from cgboost.generation.columns import Column
+from cgboost.generation.protocols import MasterState, Priced
+from cgboost.losses.quantiles import weighted_median
 
 if TYPE_CHECKING:
     from sklearn.tree import DecisionTreeRegressor

@@ -11,7 +11,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from cgboost import ColumnGeneration
-from cgboost.columns import Column
+from cgboost.generation import Column
 from cgboost.masters import LinearMaster, solve_integer
 
 widths, demand, capacity = np.array([20, 34, 41, 52, 63]), np.array([44, 27, 35, 18, 12]), 150

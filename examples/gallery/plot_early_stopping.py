@@ -15,7 +15,7 @@ from cgboost import RBF, CGBoostClassifier, KernelLibrary
 X, y = make_moons(600, noise=0.35, random_state=1)
 train, held = slice(0, 200), slice(200, None)
 library = KernelLibrary(RBF.family([0.5, 8.0]))
-settings = {"penalty": "l1", "C": 300.0, "columns_per_round": 2, "priority": "full"}
+settings = {"penalty": "l1", "C": 300.0, "columns_per_round": 2}
 whole = CGBoostClassifier(library, **settings)
 whole.fit(X[train], y[train], eval_set=(X[held], y[held]))
 early = CGBoostClassifier(library, early_stopping=True, n_iter_no_change=15, **settings)

@@ -6,12 +6,13 @@ python examples/own_parts/master.py
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
 from cgboost import ColumnGeneration
+from cgboost.generation import MasterState
 from cgboost.pricing import FeaturePricer
-from cgboost.protocols import MasterState
 from solvers import Program, solve
 
 
@@ -21,6 +22,7 @@ class LassoEntry:
 
     penalty: float
     two_sided: bool = True
+    additive: ClassVar[bool] = False  # the bound below rests on the largest excess, not on the sum
 
     def excess(self, scores):
         """By how much, relative to λ."""

@@ -12,7 +12,7 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.preprocessing import StandardScaler
 
 from cgboost import ColumnGeneration
-from cgboost.columns import Column
+from cgboost.generation import Column
 from cgboost.losses import hinge
 from cgboost.masters import OneNormMaster
 from cgboost.pricing import StrataPricer

@@ -15,7 +15,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from transform_regression.measured import Measured, Record, mean_and_spread
 
-from cgboost.provenance import made_with
+from cgboost.inspection.provenance import made_with
 
 MADE = "made with"
 

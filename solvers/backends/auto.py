@@ -18,7 +18,6 @@ import numpy.typing as npt
 from solvers.arrays import MatrixLike
 from solvers.backends.clarabel import CLARABEL
 from solvers.backends.highs import HighsBackend
-from solvers.backends.osqp import OSQP
 from solvers.backends.piqp import PIQP
 from solvers.capabilities import class_name, require_support
 from solvers.engine import Answer, Request, ask
@@ -135,13 +134,17 @@ class AutoSession:
         """Replace the bounds of some rows."""
         self._session.change_row_bounds(indices, lower, upper)
 
+    def suggest_basis(self, columns: npt.ArrayLike, rows: npt.ArrayLike) -> None:
+        """Suggest where the next solve should begin; see `Session.suggest_basis`."""
+        self._session.suggest_basis(columns, rows)
+
     def solve(self, *, tol: float | None = None, time_limit: float | None = None) -> Solution:
         """Solve the current program; see `Session.solve`."""
         return self._session.solve(tol=tol, time_limit=time_limit)
 
 
 def solve_with_best_available(program: Program, request: Request) -> Answer:
-    """Ask PIQP, Clarabel and OSQP in turn until one is conclusive; else keep the first answer.
+    """Ask PIQP, then Clarabel, until one is conclusive; else keep the first answer.
 
     PIQP may run to its limit on an infeasible program, so only its "solved" is conclusive. Each is
     given the time that is left, and where there is none the time limit is the answer.
@@ -149,7 +152,7 @@ def solve_with_best_available(program: Program, request: Request) -> Answer:
     end = time.perf_counter() + (np.inf if request.time_limit is None else request.time_limit)
     first: Answer | None = None
     failure: SolverFailure | None = None
-    for backend in (PIQP, CLARABEL, OSQP):
+    for backend in (PIQP, CLARABEL):
         if not backend.is_installed:
             continue
         if request.time_limit is not None:

@@ -215,6 +215,12 @@ class HighsSession(CheckedSession):
 
     # --- updates -------------------------------------------------------------------------
 
+    def _native_suggest_basis(self, columns: FloatArray, rows: FloatArray) -> None:
+        """Begin there with the primal simplex: a guess is rarely feasible for either."""
+        if not self._is_mip:
+            self._model.set_basis(columns, rows)
+            self._has_basis = self._is_primal_feasible = True
+
     def _native_add_columns(self, new: NewColumns) -> None:
         self._model.add_columns(new)
 

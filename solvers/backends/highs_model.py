@@ -68,6 +68,18 @@ class HighsModel:
         if indices.size:
             self._call(what, indices.size, indices.astype(np.int32), *values)
 
+    def set_basis(self, columns: FloatArray, rows: FloatArray) -> None:
+        """Set a basis: −1 at the lower bound, +1 at the upper one, 0 basic."""
+        import highspy
+
+        status = highspy.HighsBasisStatus
+        names = {-1.0: status.kLower, 0.0: status.kBasic, 1.0: status.kUpper}
+        basis = highspy.HighsBasis()
+        basis.col_status = [names[value] for value in columns.tolist()]
+        basis.row_status = [names[value] for value in rows.tolist()]
+        basis.valid = basis.alien = True  # alien: HiGHS completes what is no basis
+        self._call("setBasis", basis)
+
     def _call(self, name: str, *args: Any) -> None:
         function: Callable[..., Any] = getattr(self.native, name)
         try:

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from cgboost.additive.builder import StageBuilder
-from cgboost.additive.intervals import intervals_of
-from cgboost.additive.passes import Passes
-from cgboost.additive.rows import TableRows
 from cgboost.additive.stage import Outputs, Stage
+from cgboost.additive.statistics.passes import Passes
+from cgboost.additive.tables.intervals import intervals_of
+from cgboost.additive.tables.rows import TableRows
 
 RNG = np.random.default_rng(0)
 N_ROWS = 3000

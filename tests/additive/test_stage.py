@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from cgboost.additive.intervals import Categories, Intervals
 from cgboost.additive.stage import Outputs, Stage, StageOutput, Stages
-from cgboost.additive.transformation import Transformation
+from cgboost.additive.tables.intervals import Categories, Intervals
+from cgboost.additive.trees.transformation import Transformation
 
 
 def line(feature: int, slope: float, *, coef: list[float] | None = None) -> Transformation:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from cgboost import RBF, CGBoostClassifier, CGBoostRegressor, KernelLibrary, Linear
-from cgboost.history import Round
+from cgboost.generation.history import Round
 
 LIBRARY = KernelLibrary({"linear": Linear(), "rbf": RBF()})
 

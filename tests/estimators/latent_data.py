@@ -15,7 +15,7 @@ from sklearn.datasets import (
 )
 
 from cgboost import BLFClassifier, BLFRegressor
-from cgboost.history import Round
+from cgboost.generation.history import Round
 
 Vector = np.ndarray
 

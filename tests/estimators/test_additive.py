@@ -16,6 +16,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import SplineTransformer
 
 from cgboost import AdditiveRegressor, TransformRegressor
+from tests.estimators.transform_data import binary, blocks, few_values
 
 METHODS = ["one-pass", "backfitting"]
 SPLINES = make_pipeline(SplineTransformer(n_knots=5), LinearRegression())
@@ -159,13 +160,33 @@ def test_smoothers_of_numbers_refuse_categories_and_gaps():
 
 
 @pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("seed", range(12))
+def test_the_holdout_does_not_depend_on_y(method, seed):
+    """Few different rows, each thousands of times: means within the sampling noise."""
+    model = AdditiveRegressor(method, random_state=seed).fit(*binary(seed))
+    np.testing.assert_allclose(model.predict([[0.0], [1.0]]), [0.3, 0.7], atol=0.035)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_equal_rows_in_any_order_give_the_same_model(method):
+    """Which copies are held out depends on the order, and the functions do not."""
+    X, y, weights = few_values(0)
+    model = AdditiveRegressor(method, tol=1e-2)
+    wanted = model.fit(X, y, weights).predict(X)
+    for n_blocks in (1, 9):
+        found = model.fit(blocks(X, y, weights, n_blocks, n_blocks)).predict(X)
+        np.testing.assert_allclose(found, wanted, atol=1e-9)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("smoother", [None, Kernel(), SPLINES], ids=str)
 def test_weights_are_repetitions(method, smoother):
-    """A row of weight 2 is a row that comes twice."""
+    """Without a holdout a row of weight 2 is a row that comes twice."""
     X, y = additive(300)
     weights = np.random.default_rng(2).integers(1, 3, size=len(y))
     many = np.repeat(np.arange(len(y)), weights)
-    model = AdditiveRegressor(method, smoother=smoother, tol=1e-2)
+    model = AdditiveRegressor(method, smoother=smoother, tol=1e-2, early_stopping=False)
     weighted = model.fit(X, y, weights).predict(X)
     np.testing.assert_allclose(weighted, model.fit(X[many], y[many]).predict(X), atol=1e-8)
 

@@ -396,3 +396,26 @@ def test_stages_of_an_unfitted_model() -> None:
     """NotFittedError, as for predictions."""
     with pytest.raises(NotFittedError):
         list(AnyBoostRegressor().staged_predict(np.zeros((2, 2))))
+
+
+@pytest.mark.parametrize("loss", ["log_loss", "exponential"])
+@pytest.mark.parametrize("learner", [TREE, LinearRegression(), DecisionTreeClassifier(max_depth=1)])
+def test_learners_that_predict_constants_correct_the_first_one(learner, loss: str) -> None:
+    """Probabilities of the cells of a binary feature are the classes' shares."""
+    x, place = np.arange(4000) % 2, np.arange(4000) // 2 / 2000
+    X, y = x[:, None].astype(float), np.where(x == 1, place < 0.9, place < 0.02).astype(int)
+    model = AnyBoostClassifier(learner, loss=loss).fit(X, y)
+    found = model.predict_proba([[0.0], [1.0]])[:, 1]
+    np.testing.assert_allclose(found, [0.02, 0.9], atol=1e-3)
+
+
+def test_a_learner_without_constants_needs_the_correction() -> None:
+    """The first constant stays, unless all coefficients are chosen anew."""
+    x, place = np.arange(4000) % 2, np.arange(4000) // 2 / 2000
+    X, y = x[:, None].astype(float), np.where(x == 1, place < 0.9, place < 0.02).astype(int)
+    learner = LinearRegression(fit_intercept=False)
+    stays, moves = (
+        AnyBoostClassifier(learner, corrective=corrective).fit(X, y).predict_proba([[0.0]])[0, 1]
+        for corrective in (False, True)
+    )
+    np.testing.assert_allclose([stays, moves], [0.46, 0.02], atol=1e-3)

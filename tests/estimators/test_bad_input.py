@@ -298,25 +298,6 @@ def assert_certified_or_says_why(model, A, b):
     return model
 
 
-def test_a_kernel_that_fails_midway_is_raised() -> None:
-    """A kernel whose values turn bad after good rounds is an error, not a silent half model."""
-    calls = []
-
-    def tiring(A: np.ndarray, B: np.ndarray) -> np.ndarray:
-        calls.append(1)
-        values = A @ B.T
-        return values * np.nan if len(calls) > 6 else values
-
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(60, 3))
-    y = (X[:, 0] * X[:, 1] > 0).astype(int)
-    library = KernelLibrary({"tiring": tiring, "rbf": RBF()})
-    model = CGBoostClassifier(library, penalty="l1", columns_per_round=1, cache_size=0)
-    with pytest.raises(KernelError, match="kernel 'tiring' returned nan"):
-        model.fit(X, y)
-    assert not hasattr(model, "coef_")
-
-
 def test_a_tube_wider_than_the_data_is_named():
     """Where no y lies outside the tube, no C can help: the warning speaks of epsilon."""
     with pytest.warns(TrivialModelWarning, match=r"within epsilon=5 of a constant: try a smaller"):

@@ -23,6 +23,7 @@ from cgboost.losses.piecewise import AbsoluteError
 from tests.estimators.data import three_classes
 from tests.estimators.latent_data import (
     CLASSES,
+    DATA,
     LOSSES,
     REGRESSION,
     data_of,
@@ -202,16 +203,30 @@ def test_factors_are_features_for_other_models() -> None:
 
 @pytest.mark.parametrize("kernel", KERNELS, ids=str)
 def test_pickles_and_clones_are_the_same_model(kernel: Any) -> None:
-    """What is read back predicts to the bit; a clone fits to the same."""
+    """What is read back predicts to the bit; a clone fits to the same, up to rounding."""
     X, y = noisy_line()
     model = BLFRegressor(3, loss="absolute_error", kernel=kernel).fit(X, y)
     read = pickle.loads(pickle.dumps(model))
-    for same in (read, clone(model).fit(X, y)):
-        np.testing.assert_array_equal(same.predict(X), model.predict(X))
-        np.testing.assert_array_equal(same.transform(X), model.transform(X))
+    again = clone(model).fit(X, y)
+    for outputs_of in (BLFRegressor.predict, BLFRegressor.transform):
+        np.testing.assert_array_equal(outputs_of(read, X), outputs_of(model, X))
+        np.testing.assert_allclose(outputs_of(again, X), outputs_of(model, X), rtol=0, atol=1e-12)
     if kernel is None:
         wide = BLFRegressor(2).fit(np.random.default_rng(0).normal(size=(500, 20)), np.arange(500))
         assert len(pickle.dumps(wide)) < 500 * 20 * 8 / 2  # the training rows are not in it
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("kernel", KERNELS, ids=str)
+def test_the_model_does_not_follow_the_array_it_was_fitted_to(kernel: Any, order: Any) -> None:
+    """The caller may write into X after the fit; the centres of a kernel are copies."""
+    X, y = noisy_line()
+    X = np.array(X, order=order)
+    new = np.random.default_rng(0).normal(size=(9, 6))
+    model = BLFRegressor(3, kernel=kernel).fit(X, y)
+    before = model.predict(new)
+    X[:] = 0.0
+    np.testing.assert_array_equal(model.predict(new), before)
 
 
 def test_a_second_fit_leaves_nothing_of_the_first() -> None:
@@ -341,3 +356,35 @@ def test_precomputed_values_are_the_kernel() -> None:
     )
     assert given.__sklearn_tags__().input_tags.pairwise
     assert not direct.__sklearn_tags__().input_tags.pairwise
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("kernel", [None, RBF()], ids=str)
+@pytest.mark.parametrize("loss", ["absolute_error", "epsilon_insensitive", "quantile"])
+@pytest.mark.parametrize("name", ["diabetes", "tall", "shifted", "correlated", "wide, low rank"])
+def test_the_order_of_the_rows_does_not_matter(
+    name: str, loss: str, kernel: Any, weighted: bool
+) -> None:
+    """After a linear program some residuals are 0 up to rounding, and count as 0: no ±1."""
+    X, y, _ = DATA[name]
+    rng = np.random.default_rng(0)
+    weights = rng.uniform(0.5, 2.0, len(y)) if weighted else np.ones(len(y))
+    order = rng.permutation(len(y))
+    for count in (2, 5, 8):
+        model = model_of(loss, count, kernel=kernel, subgradient="sign")
+        predictions = model.fit(X, y, weights).predict(X)
+        again = clone(model).fit(X[order], y[order], weights[order]).predict(X)
+        assert np.abs(again - predictions).max() <= 1e-6 * y.std()
+
+
+@pytest.mark.parametrize("options", [{"refit": False}, {"subgradient": "sign", "deflate": False}])
+def test_nor_does_it_for_steps_that_end_on_a_row(options: dict[str, Any]) -> None:
+    """A line search ends where a residual is 0; factors may overlap, and best steps be many."""
+    for name, loss in [("diabetes", "absolute_error"), ("shifted", "quantile")]:
+        X, y, _ = DATA[name]
+        order = np.random.default_rng(2).permutation(len(y))
+        for deflate in (True, False):
+            model = BLFRegressor(4, loss=loss, alpha=0.2, **({"deflate": deflate} | options))
+            predictions = model.fit(X, y).predict(X)
+            again = clone(model).fit(X[order], y[order]).predict(X)
+            assert np.abs(again - predictions).max() <= 1e-6 * y.std()

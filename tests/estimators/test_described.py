@@ -15,7 +15,7 @@ from sklearn.preprocessing import StandardScaler
 
 import cgboost
 from cgboost import CGBoostClassifier, StagewiseRegressor
-from tests.report.models import CASES, ESTIMATORS, data, fitted
+from tests.inspection.report.models import CASES, ESTIMATORS, data, fitted
 
 
 @pytest.mark.parametrize("name", ESTIMATORS)
@@ -59,10 +59,10 @@ def test_scikit_learns_choice_of_text_is_kept() -> None:
 
 def test_long_lines_break_as_those_of_scikit_learn() -> None:
     """Alone and in a pipeline, parameters go on below the first one."""
-    model = CGBoostClassifier(C=2.5, penalty="l1", offset="none", max_columns=12, priority="full")
+    model = CGBoostClassifier(C=2.5, penalty="l1", offset="none", max_columns=12, cache_size=5)
     assert repr(model) == (
-        "CGBoostClassifier(C=2.5, max_columns=12, offset='none', penalty='l1',\n"
-        "                  priority='full')"
+        "CGBoostClassifier(C=2.5, cache_size=5, max_columns=12, offset='none',\n"
+        "                  penalty='l1')"
     )
     lines = repr(make_pipeline(StandardScaler(), model)).splitlines()
     assert len(lines) > 3

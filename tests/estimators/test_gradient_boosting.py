@@ -294,3 +294,16 @@ EXPECTED_FAILURES = {
 def test_scikit_learn_check(estimator, check):
     """Every check of scikit-learn passes, apart from the expected failure with its reason."""
     check(estimator)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_leaves_correct_the_first_constant(n_classes: int) -> None:
+    """Probabilities of the cells of a binary feature are the classes' shares."""
+    shares = np.array([[0.02, 0.98, 0.0], [0.9, 0.1, 0.0]])
+    if n_classes == 3:
+        shares = np.array([[0.02, 0.58, 0.4], [0.7, 0.1, 0.2]])
+    x, place = np.arange(2000) % 2, np.arange(2000) // 2 / 1000
+    y = (place[:, None] >= shares[x].cumsum(axis=1) - 1e-9)[:, : n_classes - 1].sum(axis=1)
+    model = GradientBoostingClassifier(max_depth=1).fit(x[:, None], y)
+    found = model.predict_proba([[0.0], [1.0]])
+    np.testing.assert_allclose(found, shares[:, :n_classes], atol=2e-3)

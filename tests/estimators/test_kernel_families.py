@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from cgboost import RBF, CGBoostClassifier, CGBoostRegressor, KernelLibrary, Linear, Polynomial
-from cgboost.columns import evaluate
+from cgboost.generation.columns import evaluate
 from tests.estimators.data import curve, three_classes, two_classes
 
 LIBRARY = KernelLibrary(

@@ -13,7 +13,8 @@ from sklearn.linear_model import LinearRegression
 from sklearn.tree import DecisionTreeRegressor
 
 from cgboost import LinearTreeRegressor
-from cgboost.metrics import gini_coefficient
+from cgboost.inspection.metrics import gini_coefficient
+from tests.estimators.transform_data import binary, blocks, few_values
 
 real_data = pytest.mark.skipif("CGBOOST_DATA" not in os.environ, reason="CGBOOST_DATA is not set")
 
@@ -96,7 +97,7 @@ def test_categories_and_missing_values():
     X, y = shop()
     model = LinearTreeRegressor(max_bins=64).fit(X, y)
     np.testing.assert_allclose(model.predict(X), y, atol=1e-9)
-    assert model.n_leaves_ == 3
+    assert model.n_leaves_ == 4  # two lines, and the missing values beside each
     assert model.feature_names_in_.tolist() == ["kind", "weight"]
     words = model.text()
     assert "weight missing" in words
@@ -133,12 +134,33 @@ def test_predictions_stay_within_the_ranges_of_the_features():
     np.testing.assert_allclose(model.predict([[1.0], [50.0]]), 3.0)
 
 
+@pytest.mark.parametrize("seed", range(12))
+def test_the_holdout_does_not_depend_on_y(seed):
+    """Few different rows, each thousands of times: means within the sampling noise."""
+    model = LinearTreeRegressor(random_state=seed).fit(*binary(seed))
+    np.testing.assert_allclose(model.predict([[0.0], [1.0]]), [0.3, 0.7], atol=0.035)
+
+
+def test_equal_rows_in_any_order_give_the_same_tree():
+    """Which copies are held out depends on the order, and the tree does not; weight 0 is no row."""
+    X, y, weights = few_values(0)
+    model = LinearTreeRegressor()
+    wanted = model.fit(X, y, weights).predict(X)
+    there = weights > 0
+    np.testing.assert_allclose(
+        model.fit(X[there], y[there], weights[there]).predict(X), wanted, atol=1e-9
+    )
+    for n_blocks in (1, 9):
+        found = model.fit(blocks(X, y, weights, n_blocks, n_blocks)).predict(X)
+        np.testing.assert_allclose(found, wanted, atol=1e-9)
+
+
 def test_weights_are_repetitions():
-    """A row of weight 2 is a row that comes twice, one of weight 0 is none."""
+    """Without a holdout a row of weight 2 is a row that comes twice, one of weight 0 is none."""
     X, y = pieces(400, noise=0.2)
     weights = np.random.default_rng(4).integers(0, 3, size=400)
     many = np.repeat(np.arange(400), weights)
-    model = LinearTreeRegressor(min_samples_leaf=7)
+    model = LinearTreeRegressor(min_samples_leaf=7, validation_fraction=0.0)
     weighted = model.fit(X, y, weights).predict(X)
     np.testing.assert_allclose(weighted, model.fit(X[many], y[many]).predict(X), atol=1e-9)
 

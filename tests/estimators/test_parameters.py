@@ -10,6 +10,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from sklearn.base import clone
+from sklearn.datasets import load_digits
 
 from cgboost import (
     RBF,
@@ -20,7 +21,7 @@ from cgboost import (
     Linear,
 )
 from cgboost.estimators import kernel_columns
-from cgboost.executors import FuturesExecutor, SerialExecutor, ThreadExecutor
+from cgboost.parallel import FuturesExecutor, SerialExecutor, ThreadExecutor
 from tests.estimators.data import at_round, classifier, curve, regressor, two_classes
 
 X, Y = two_classes(50)
@@ -79,6 +80,15 @@ def test_priority_changes_the_work_not_the_optimum():
     )
     assert stratified.history_["evaluated"].mean() < full.history_["evaluated"].mean()
     assert stratified.objective_ == pytest.approx(full.objective_, rel=1e-6)
+
+
+@pytest.mark.parametrize("penalty", ["l1", "l2"])
+def test_by_default_a_limited_model_has_columns_of_several_kernels(penalty):
+    """No kernel is preferred: 60 columns of the digits are not those of the first kernel alone."""
+    X, digit = load_digits(return_X_y=True)
+    model = CGBoostClassifier(penalty=penalty, max_columns=60).fit(X[:600] / 16, digit[:600] % 2)
+    assert model.stop_reason_ == "max_columns"
+    assert sum(count > 0 for count in model.columns_per_kernel_.values()) > 1
 
 
 def test_columns_per_round_changes_the_rounds_not_the_optimum():

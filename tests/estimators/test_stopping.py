@@ -8,15 +8,17 @@ import warnings
 import numpy as np
 import pytest
 from rich.console import Console
+from sklearn.datasets import load_breast_cancer, load_wine
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.model_selection import GridSearchCV
 from sklearn.utils.validation import check_is_fitted
 
 import solvers
+from cgboost import RBF, CGBoostClassifier, KernelLibrary, Linear
 from cgboost.estimators import certified, runs
-from cgboost.exceptions import MasterError
+from cgboost.exceptions import MasterError, TrivialModelWarning
+from cgboost.generation.callbacks import ProgressLine
 from cgboost.masters import dual_session
-from cgboost.monitoring import ProgressLine
 from tests.estimators.data import (
     PENALTIES,
     at_round,
@@ -28,6 +30,7 @@ from tests.estimators.data import (
 )
 
 ONE_BY_ONE = {"columns_per_round": 1}
+BACKENDS = {"l1": "highs", "l2": "piqp"}
 
 
 def interrupt():
@@ -51,12 +54,13 @@ def test_a_callback_stops_the_fit(penalty):
     callbacks = [seen.append, at_round(3, lambda: True)]
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        model = classifier(penalty=penalty, callbacks=callbacks, **ONE_BY_ONE).fit(X, y)
+        options = ONE_BY_ONE | {"penalty": penalty, "solver": BACKENDS[penalty]}
+        model = classifier(callbacks=callbacks, **options).fit(X, y)
     assert (model.stop_reason_, model.best_round_, model.n_iter_) == ("callback", 3, 4)
     assert [turn.number for turn in seen] == [0, 1, 2, 3]
     assert seen[-1].objective == model.objective_
     assert not model.converged_
-    assert_is_stage(classifier(penalty=penalty, **ONE_BY_ONE).fit(X, y), model, X)
+    assert_is_stage(classifier(**options).fit(X, y), model, X)
 
 
 def test_a_callback_stops_each_class():
@@ -70,11 +74,12 @@ def test_a_callback_stops_each_class():
 def test_ctrl_c_keeps_the_last_complete_round():
     """KeyboardInterrupt in round 4 leaves the model of round 3, and a warning says so."""
     X, y = two_classes()
-    interrupted = classifier(callbacks=[at_round(4, interrupt)], priority="full", **ONE_BY_ONE)
-    with pytest.warns(ConvergenceWarning, match=r"interrupted: Ctrl-C.*relative gap \d\.\de"):
+    stratified = ONE_BY_ONE | {"priority": "stratified"}
+    interrupted = classifier(callbacks=[at_round(4, interrupt)], **stratified)
+    with pytest.warns(ConvergenceWarning, match=r"interrupted: Ctrl-C.*without a certificate"):
         interrupted.fit(X, y)
     model = classifier(callbacks=[at_round(4, interrupt)], **ONE_BY_ONE)
-    with pytest.warns(ConvergenceWarning, match=r"interrupted: Ctrl-C.*without a certificate"):
+    with pytest.warns(ConvergenceWarning, match=r"interrupted: Ctrl-C.*relative gap \d\.\de"):
         model.fit(X, y)
     assert (model.stop_reason_, model.best_round_) == ("interrupted", 3)
     assert_is_stage(classifier(**ONE_BY_ONE).fit(X, y), model, X)
@@ -115,9 +120,12 @@ def test_ctrl_c_in_a_fit_of_several_classes(number):
 
 
 def test_a_time_limit_keeps_the_last_round():
-    """A limit that has run out after round 0 keeps round 0 and warns that it proves little."""
+    """A limit that has run out after round 0 keeps round 0 and warns that it is a constant."""
     X, y = two_classes()
-    with pytest.warns(ConvergenceWarning, match="within time_limit=1e-09: time: the time"):
+    words = (
+        "within time_limit=1e-09: time: the time.*no columns yet, so that it predicts a constant"
+    )
+    with pytest.warns(ConvergenceWarning, match=words):
         model = classifier(time_limit=1e-9).fit(X, y)
     assert (model.stop_reason_, model.n_columns_) == ("time", 0)
 
@@ -223,6 +231,16 @@ def test_early_stopping_of_several_classes():
     )
 
 
+def test_a_class_that_early_stopping_leaves_without_columns_is_named():
+    """Others have some; the warning is about the one whose first round was the best."""
+    X, y = load_wine(return_X_y=True)
+    model = CGBoostClassifier(early_stopping=True, random_state=0)
+    with pytest.warns(TrivialModelWarning, match="class 2: no round had a better") as caught:
+        model.fit(X, y)
+    assert not any("class 0: no round" in str(warning.message) for warning in caught)
+    assert set(model.columns_["class"]) == {0, 1}
+
+
 def test_early_stopping_holds_out_rows():
     """Without an eval_set a share of the rows is held out; columns_ keeps the caller's numbers."""
     X, y = two_classes(50)
@@ -255,8 +273,6 @@ def failing_solver(monkeypatch, error, *, after):
     monkeypatch.setattr(dual_session, "open_session", opening)
     return at_round(after, lambda: armed.__setitem__(0, True))
 
-
-BACKENDS = {"l1": "highs", "l2": "piqp"}
 
 FAILURES = {
     "time": solvers.LimitError("toy: out of time after 7 s", status=solvers.Status.TIME_LIMIT),
@@ -339,3 +355,15 @@ def test_progress_on_a_terminal_redraws_one_line():
     assert written.count("round ") == model.n_iter_
     assert "validation error" in written
     assert "[red]fit[/]" in written
+
+
+@pytest.mark.parametrize("load", [load_wine, load_breast_cancer])
+def test_raw_features_end_soon_with_a_model_better_than_the_constant(load):
+    """Kernel columns of size 10⁶ beside some of size 1: few rounds, and a warning with advice."""
+    X, y = load(return_X_y=True)
+    library = KernelLibrary({"linear": Linear(), "rbf": RBF()})
+    with pytest.warns(ConvergenceWarning, match="scale the features"):
+        model = CGBoostClassifier(library).fit(X, y)
+    assert model.n_iter_ <= 40 * len(np.atleast_1d(model.intercept_))
+    assert model.score(X, y) > 0.9
+    assert model.n_columns_ > 0

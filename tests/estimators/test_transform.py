@@ -6,10 +6,7 @@ import pickle
 import warnings
 from functools import cache
 from pathlib import Path
-from typing import Any
 
-import duckdb
-import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
@@ -20,14 +17,20 @@ from sklearn.exceptions import ConvergenceWarning
 from cgboost.estimators.transform import TransformClassifier, TransformRegressor
 from cgboost.estimators.transform_base import VARIANTS
 from tests.estimators.data import at_round, three_classes
-from tests.estimators.transform_data import Parquet, blocks, mixed, outputs, structure, surface
+from tests.estimators.transform_data import (
+    Parquet,
+    binary,
+    blocks,
+    few_values,
+    mixed,
+    outputs,
+    product,
+    structure,
+    surface,
+    target,
+)
 
 BOTH = [TransformRegressor, TransformClassifier]
-
-
-def target(kind: type, y: np.ndarray) -> np.ndarray:
-    """Numbers, or whether they are large."""
-    return y if kind is TransformRegressor else (y > 1).astype(int)
 
 
 @cache
@@ -85,7 +88,7 @@ def test_blocks_of_a_table_do_not_matter(block: int, monkeypatch: pytest.MonkeyP
     """A table in memory is worked on in blocks as well."""
     X, y, weights = mixed(3)
     wanted = TransformRegressor(n_estimators=4).fit(X, y, weights).predict(X)
-    monkeypatch.setattr("cgboost.additive.rows.BLOCK", block)
+    monkeypatch.setattr("cgboost.additive.tables.rows.BLOCK", block)
     for n_jobs in (1, 2):
         model = TransformRegressor(n_estimators=4, n_jobs=n_jobs).fit(X, y, weights)
         np.testing.assert_allclose(model.predict(X), wanted, rtol=0, atol=1e-9)
@@ -104,24 +107,75 @@ def test_partitions_of_every_variant(variant: str, early_stopping: bool) -> None
     np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-9)
 
 
+@pytest.mark.parametrize("seed", range(12))
+def test_the_holdout_does_not_depend_on_y(seed: int) -> None:
+    """Few different rows, each thousands of times: probabilities within the sampling noise."""
+    X, y = binary(seed)
+    chances = TransformClassifier(random_state=seed).fit(X, y).predict_proba([[0.0], [1.0]])
+    np.testing.assert_allclose(chances[:, 1], [0.3, 0.7], atol=0.035)
+    means = TransformRegressor(random_state=seed).fit(X, y).predict([[0.0], [1.0]])
+    np.testing.assert_allclose(means, [0.3, 0.7], atol=0.035)
+
+
+@pytest.mark.parametrize("kind", BOTH)
+def test_equal_rows_in_any_order_give_the_same_model(kind: type) -> None:
+    """Which copies are held out depends on the order, and the model does not."""
+    X, y, weights = few_values(0)
+    wanted = kind(n_estimators=4).fit(X, y, weights)
+    for n_blocks in (1, 9):
+        model = kind(n_estimators=4).fit(blocks(X, y, weights, n_blocks, n_blocks))
+        np.testing.assert_allclose(outputs(model, X), outputs(wanted, X), rtol=0, atol=1e-9)
+        assert len(model.history_["objective"]) == len(wanted.history_["objective"])
+
+
+@pytest.mark.parametrize("kind", BOTH)
+@pytest.mark.parametrize("n_rows", [2, 3, 4, 6, 12])
+def test_small_data_of_equal_rows(kind: type, n_rows: int) -> None:
+    """Two rows that alternate, or one row: a model for every seed, without an error."""
+    for seed in range(8):
+        X = np.arange(n_rows)[:, None] % 2.0
+        model = kind(random_state=seed).fit(X, X[:, 0].astype(int))
+        assert np.isfinite(outputs(model, X)).all()
+        one = TransformRegressor(random_state=seed).fit(np.ones((n_rows, 1)), np.full(n_rows, 3.0))
+        np.testing.assert_allclose(one.predict([[1.0], [2.0]]), 3.0)
+
+
 @pytest.mark.parametrize("kind", BOTH)
 def test_a_weight_of_two_is_the_row_twice(kind: type) -> None:
-    """Equal rows are held out together, so that it is the same problem; a weight of 0 is no row."""
+    """Without a holdout: with one, copies are held out each by itself."""
     X, y, weights = mixed(0, 600)
     y = target(kind, y)
     weights[::9] = 0.0
     repeat = np.repeat(np.arange(600), weights.astype(int))
-    heavy = kind(n_estimators=4).fit(X, y, weights)
-    long = kind(n_estimators=4).fit(X.iloc[repeat], y[repeat])
+    model = kind(n_estimators=4, early_stopping=False)
+    heavy = clone(model).fit(X, y, weights)
+    long = clone(model).fit(X.iloc[repeat], y[repeat])
     np.testing.assert_allclose(outputs(heavy, X), outputs(long, X), rtol=0, atol=1e-9)
 
 
+@pytest.mark.parametrize("kind", BOTH)
+def test_a_weight_of_zero_is_no_row(kind: type) -> None:
+    """With a holdout too, and where rows come several times."""
+    X, y, weights = few_values(1)
+    there = weights > 0
+    assert not there.all()
+    whole = kind(n_estimators=4).fit(X, y, weights)
+    part = kind(n_estimators=4).fit(X[there], y[there], weights[there])
+    np.testing.assert_allclose(outputs(part, X), outputs(whole, X), rtol=0, atol=1e-9)
+
+
 def test_small_weights_count_as_one_on_average() -> None:
-    """Weights that add up to 1 say the same as ones."""
+    """Weights that add up to 1 say the same as ones, and as much as others with a mean below 1."""
     X, y, _ = mixed(1, 500)
     ones = TransformRegressor(n_estimators=4).fit(X, y).predict(X)
     small = TransformRegressor(n_estimators=4).fit(X, y, np.full(500, 1 / 500)).predict(X)
     np.testing.assert_allclose(small, ones, atol=1e-9)
+    X, y, weights = few_values(2)
+    one, other = (
+        TransformRegressor(n_estimators=4).fit(X, y, weights / scale).predict(X)
+        for scale in (3.0, 1200.0)
+    )
+    np.testing.assert_allclose(other, one, atol=1e-9)
 
 
 @pytest.mark.parametrize("variant", ["orthogonal", "orthogonal_feed_forward"])
@@ -145,7 +199,7 @@ def test_the_best_holdout_stage_is_kept(monkeypatch: pytest.MonkeyPatch) -> None
     wanted = TransformRegressor(n_estimators=2).fit(X, y)
     assert wanted.stop_reason_ == "max_rounds"
     losses = [9.0, 5.0, 2.0, 3.0, 2.0, 2.5, 1.0]
-    score = "cgboost.additive.holdout.HoldoutLoss.__call__"
+    score = "cgboost.additive.tables.holdout.HoldoutLoss.__call__"
     monkeypatch.setattr(
         score, lambda self, turn: turn.scores.update(holdout_loss=losses[turn.number])
     )
@@ -196,60 +250,6 @@ def test_several_classes_have_stages_of_their_own() -> None:
     assert model.stage_graph(output=2).number_of_nodes() == 2 + len(model.stages_[2])
 
 
-def product(**parameters: Any) -> tuple[pd.DataFrame, np.ndarray, TransformRegressor]:
-    """A product of two features, a third is noise."""
-    rng = np.random.default_rng(0)
-    X = pd.DataFrame(rng.uniform(-1, 1, size=(1500, 3)), columns=["a", "b", "noise"])
-    y = (X["a"] + X["b"] + 3 * X["a"] * X["b"]).to_numpy()
-    model = TransformRegressor(**{"n_estimators": 4} | parameters)
-    return X, y, model.fit(X, y)
-
-
-def test_the_sum_of_transformations_is_the_first_stage() -> None:
-    """λ and h of every feature, by name and by number."""
-    X, _, model = product()
-    stage, none = model.stages_[0], np.zeros((len(X), 0))
-    total = stage.intercept + model.intercept_
-    for weight, term in stage.terms:
-        name = X.columns[term.feature]
-        curve = model.transformation(0, name)
-        assert curve.function is model.transformation(0, term.feature).function is term
-        np.testing.assert_array_equal(curve(X[name]), term(X[name].to_numpy(), none))
-        assert curve.weight == weight
-        total = total + weight * term(X[name].to_numpy(), none)
-    np.testing.assert_allclose(next(model.staged_predict(X)), model.coef_[0] * total, rtol=1e-6)
-    with pytest.raises(KeyError, match="stage 0 does not use 'noise'; it uses 'a', 'b'"):
-        model.transformation(0, "noise")
-    with pytest.raises(KeyError, match="there is no feature 'z'"):
-        model.transformation(0, "z")
-    with pytest.raises(IndexError, match="stage must be from 0 to 3, or −1 for the last, got 9"):
-        model.transformation(9, "a")
-
-
-def test_importances_are_shares_of_the_features() -> None:
-    """Also of stages that transform earlier outputs; noise has next to none."""
-    _, _, model = product()
-    shares = model.importances_
-    np.testing.assert_allclose(shares.sum(), 1)
-    assert (shares[:2] > 0.3).all()
-    np.testing.assert_array_equal(shares, model.feature_importances_)
-
-
-def test_the_stage_graph_has_what_the_stages_use() -> None:
-    """Features by name, stages by number, coefficients of the model."""
-    _, _, model = product()
-    graph = model.stage_graph()
-    assert nx.is_directed_acyclic_graph(graph)
-    assert set(graph.nodes) == {"a", "b", "noise", *range(4)}
-    for number, stage in enumerate(model.stages_):
-        used = {["a", "b", "noise", *range(number)][term.feature] for _, term in stage.terms}
-        edges = graph.in_edges(number, data="kind")
-        assert {node for node, _, kind in edges if kind == "input"} == used
-        assert graph.nodes[number]["coefficient"] == model.coef_[number]
-    plain = TransformRegressor(n_estimators=2).fit(*surface()[:2]).stage_graph()
-    assert {"x0", "x1"} <= set(plain.nodes)
-
-
 @pytest.mark.parametrize("early_stopping", [True, False])
 def test_models_are_copied_and_repeated(early_stopping: bool) -> None:
     """Pickled, cloned and fitted again: the same predictions."""
@@ -286,30 +286,6 @@ def test_rows_of_an_eval_set_are_scored() -> None:
     source = [(X[:400], y[:400]), (X[400:1000], y[400:1000])]
     found = TransformRegressor(n_estimators=4).fit(source, eval_set=(X[1000:], y[1000:]))
     np.testing.assert_allclose(found.history_["validation_mse"], model.history_["validation_mse"])
-
-
-@pytest.mark.parametrize("kind", BOTH)
-def test_a_model_in_sql_predicts_the_same(kind: type) -> None:
-    """Categories, gaps, numbers at an offset; several classes one by one."""
-    X, y, _ = mixed(0)
-    y = target(kind, y) if kind is TransformRegressor else np.digitize(y, [-2, 2])
-    model = kind(n_estimators=4).fit(X, y)
-    people = X.assign(row=np.arange(len(X)))
-    queries: list[dict[str, Any]] = [{}]
-    if kind is TransformClassifier:
-        queries = [{"label": label} for label in (0, 1, 2)]
-    found = []
-    with duckdb.connect() as connection:
-        connection.register("people", people)
-        for query in queries:
-            text = model.to_sql("people", keep=["row"], output="f", **query)
-            found.append(connection.sql(f"{text} ORDER BY row").fetchnumpy()["f"])
-    if kind is TransformRegressor:
-        np.testing.assert_allclose(found[0], model.predict(X), rtol=0, atol=1e-9)
-    else:
-        shares = np.column_stack(found)
-        shares /= shares.sum(axis=1, keepdims=True)
-        np.testing.assert_allclose(shares, model.predict_proba(X), rtol=0, atol=1e-9)
 
 
 def interrupt() -> None:

@@ -43,6 +43,22 @@ def mixed(seed: int, n_rows: int = 1000) -> tuple[pd.DataFrame, np.ndarray, np.n
     return pd.DataFrame(columns), y + 0.3 * rng.normal(size=n_rows), weights
 
 
+def binary(seed: int, n_rows: int = 10_000) -> tuple[np.ndarray, np.ndarray]:
+    """One feature of two values, and labels: P(1 | 0) = 0.3, P(1 | 1) = 0.7."""
+    rng = np.random.default_rng(seed)
+    x = rng.integers(0, 2, n_rows)
+    y = rng.uniform(size=n_rows) < np.where(x == 1, 0.7, 0.3)
+    return x[:, None].astype(float), y.astype(int)
+
+
+def few_values(seed: int, n_rows: int = 1200) -> tuple[pd.DataFrame, np.ndarray, np.ndarray]:
+    """Three features of few values, a response of three, weights: most rows come several times."""
+    rng = np.random.default_rng(seed)
+    X = pd.DataFrame({"a": rng.integers(0, 3, n_rows), "b": rng.choice(list("pqr"), n_rows)})
+    y = X["a"].to_numpy() + 2.0 * (X["b"] == "q").to_numpy() * rng.integers(0, 2, n_rows)
+    return X.assign(c=rng.integers(0, 2, n_rows) / 2), y, rng.choice([0.0, 0.5, 1.0, 2.0], n_rows)
+
+
 def blocks(
     X: pd.DataFrame, y: np.ndarray, weights: np.ndarray, n_blocks: int, seed: int
 ) -> list[Block]:
@@ -87,3 +103,17 @@ def structure(model: TransformRegressor | TransformClassifier) -> list[Any]:
         for stage in model.stages_
         for _, term in stage.terms
     ]
+
+
+def target(kind: type, y: np.ndarray) -> np.ndarray:
+    """Numbers, or whether they are large."""
+    return y if kind is TransformRegressor else (y > 1).astype(int)
+
+
+def product(**parameters: Any) -> tuple[pd.DataFrame, np.ndarray, TransformRegressor]:
+    """A product of two features, a third is noise."""
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.uniform(-1, 1, size=(1500, 3)), columns=["a", "b", "noise"])
+    y = (X["a"] + X["b"] + 3 * X["a"] * X["b"]).to_numpy()
+    model = TransformRegressor(**{"n_estimators": 4} | parameters)
+    return X, y, model.fit(X, y)

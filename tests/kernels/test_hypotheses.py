@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from cgboost import RBF, Linear, Polynomial
-from cgboost.columns import Ensemble, evaluate
 from cgboost.exceptions import KernelError
+from cgboost.generation.columns import Ensemble, evaluate
 from cgboost.kernels import Kernel, Normalized
 from cgboost.kernels.hypotheses import KernelFamily, KernelHypothesis
 

@@ -13,7 +13,7 @@ import pytest
 import scipy.sparse as sp
 
 from cgboost import RBF
-from cgboost.columns import Term
+from cgboost.generation.columns import Term
 from cgboost.kernels import Kernel
 from cgboost.latent import FactorHypothesis, KernelSpace, LinearSpace, Search
 from cgboost.latent import factors as factors_module

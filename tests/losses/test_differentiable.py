@@ -11,7 +11,7 @@ from scipy.optimize import minimize, minimize_scalar
 from cgboost.losses.differentiable import DifferentiableLoss, UnboundedStepError
 from cgboost.losses.margin import Exponential, LogLoss, MultinomialDeviance
 from cgboost.losses.piecewise import AbsoluteError
-from cgboost.losses.residual import HuberLoss, SquaredError, weighted_median
+from cgboost.losses.residual import HuberLoss, SquaredError
 
 SEEDS = st.integers(0, 10**6)
 NAMES = ["squared_error", "absolute_error", "huber", "exponential", "log_loss", "multinomial"]
@@ -35,7 +35,7 @@ def made(name: str, seed: int) -> tuple[DifferentiableLoss, np.ndarray, np.ndarr
 
 
 @pytest.mark.parametrize("name", NAMES)
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(seed=SEEDS)
 def test_derivatives_are_those_of_the_value(name: str, seed: int) -> None:
     """The pseudo-response is minus the gradient and the curvature the diagonal of the Hessian."""
@@ -53,7 +53,7 @@ def test_derivatives_are_those_of_the_value(name: str, seed: int) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(seed=SEEDS)
 def test_line_search_and_constant_are_minima(name: str, seed: int) -> None:
     """No step along the direction, and no constant, is better."""
@@ -96,20 +96,6 @@ def test_exponential_step_of_a_classifier_is_half_the_log_odds() -> None:
     assert DifferentiableLoss.line_search(loss, zero, column) == pytest.approx(0.5 * np.log(3))
     with pytest.raises(UnboundedStepError):
         loss.line_search(zero, -labels)
-
-
-@given(SEEDS)
-def test_weighted_median_minimises_the_absolute_error(seed: int) -> None:
-    """No value has a smaller Σ w|v − c|, with weights of 0 and with ties."""
-    rng = np.random.default_rng(seed)
-    size = int(rng.integers(1, 9))
-    values = rng.integers(-3, 4, size).astype(float)
-    weights = rng.integers(0, 3, size).astype(float)
-    if not weights.any():
-        weights[0] = 1.0
-    median = weighted_median(values, weights)
-    costs = [weights @ np.abs(values - c) for c in values]
-    assert weights @ np.abs(values - median) <= min(costs) + 1e-12
 
 
 def test_huber_is_between_squared_and_absolute_error() -> None:

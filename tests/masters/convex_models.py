@@ -9,7 +9,7 @@ import cvxpy as cp
 import numpy as np
 import pytest
 
-from cgboost.history import Result
+from cgboost.generation.history import Result
 
 N_ROWS, N_COLUMNS = 30, 40
 TIGHT = dict.fromkeys(("tol_gap_abs", "tol_gap_rel", "tol_feas"), 1e-10)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from cgboost.columns import Column
+from cgboost.generation.columns import Column
 from cgboost.masters import LinearMaster
 from solvers import InfeasibleError, Program, solve
 

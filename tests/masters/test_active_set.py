@@ -30,7 +30,7 @@ def coefficients(problem, point) -> np.ndarray:
 
 @SIGNS
 @OFFSETS
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(seed=st.integers(0, 10**6), kind=st.sampled_from(["hinge", "tube", "absolute"]))
 def test_the_optimum_is_clarabels(two_sided: bool, offset: str, seed: int, kind: str) -> None:
     """On random problems of any price the objective is the optimum, the gap says so."""

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cgboost.columns import Column
-from cgboost.generation import ColumnGeneration
+from cgboost.generation.columns import Column
+from cgboost.generation.loop import ColumnGeneration
 from cgboost.losses import hinge
 from cgboost.masters import TwoNormMaster
 from cgboost.masters.active_set_session import ActiveSetSession
@@ -26,7 +26,7 @@ def whole(H: np.ndarray) -> list[Column]:
 
 
 @pytest.mark.parametrize("formulation", TWO_NORM, ids=str)
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=12)
 @given(
     seed=st.integers(0, 10**6),
     price=st.sampled_from([1e-3, 1.0, 1e3]),

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 from cgboost import ColumnGeneration
-from cgboost.callables import Duals
-from cgboost.columns import Column
 from cgboost.exceptions import BoundError
-from cgboost.history import Result, StopReason
+from cgboost.generation.columns import Column
+from cgboost.generation.function_pricer import Duals
+from cgboost.generation.history import Result, StopReason
 from cgboost.masters import LinearMaster
 
 WIDTHS, DEMAND, CAPACITY = [20, 34, 41, 52, 63], [44.0, 27.0, 35.0, 18.0, 12.0], 150

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from cgboost import ColumnGeneration
-from cgboost.columns import Column
-from cgboost.history import StopReason
+from cgboost.generation.columns import Column
+from cgboost.generation.history import StopReason
 from cgboost.losses import epsilon_insensitive, hinge
 from cgboost.masters import ConvexMaster, OneNormMaster, TwoNormMaster
 from cgboost.pricing import FeaturePricer, StrataPricer

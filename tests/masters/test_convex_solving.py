@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from cgboost import ColumnGeneration
-from cgboost.columns import Column
 from cgboost.exceptions import MasterError
+from cgboost.generation.columns import Column
+from cgboost.generation.protocols import Priced
 from cgboost.masters import ConvexMaster
 from cgboost.pricing import FeaturePricer
-from cgboost.protocols import Priced
 from tests.masters.convex_models import (
     N_ROWS,
     data,
@@ -99,7 +99,7 @@ def test_no_bound_where_the_small_problem_fails(monkeypatch: pytest.MonkeyPatch)
 
     master = ConvexMaster(cp.sum_squares, n_rows=3)
     state = master.solve()
-    monkeypatch.setattr("cgboost.masters.convex.minimise", fail)
+    monkeypatch.setattr("cgboost.masters.convex.lower_bound", fail)
     assert master.bound(state, Priced([], exact=True, max_excess=0.0, total_excess=0.0)) is None
 
 

@@ -7,11 +7,11 @@ import pytest
 from scipy.optimize import linprog
 from sklearn.linear_model import LinearRegression, LogisticRegression
 
-from cgboost.columns import Column
+from cgboost.generation.columns import Column
+from cgboost.generation.protocols import MasterState
 from cgboost.losses.differentiable import DifferentiableLoss
 from cgboost.losses.margin import MultinomialDeviance
 from cgboost.masters.corrective import CorrectiveMaster
-from cgboost.protocols import MasterState
 from tests.masters.test_stagewise import LABELS, LOSSES, N_ROWS, RESPONSE, WEIGHTS, H
 
 

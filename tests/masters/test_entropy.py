@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cgboost.columns import Column
 from cgboost.exceptions import MasterError
-from cgboost.generation import ColumnGeneration
+from cgboost.generation.columns import Column
+from cgboost.generation.loop import ColumnGeneration
 from cgboost.losses import entropic_nu_hinge, hinge
 from cgboost.masters import EntropyMaster
 from cgboost.pricing import FeaturePricer
@@ -40,7 +40,7 @@ def dual_optimum(
 
 @pytest.mark.parametrize("coef", ["free", "nonneg"])
 @pytest.mark.parametrize("offset", ["none", "penalized", "free"])
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=8)
 @given(seed=st.integers(0, 10**6))
 def test_reaches_the_full_problem_with_valid_bounds(coef: str, offset: str, seed: int) -> None:
     """The loop reaches the optimum of the whole dual; bound ≤ optimum ≤ objective every round."""

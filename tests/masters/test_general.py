@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cgboost.columns import Column
 from cgboost.exceptions import MasterError
-from cgboost.generation import ColumnGeneration
-from cgboost.history import StopReason
+from cgboost.generation.columns import Column
+from cgboost.generation.history import StopReason
+from cgboost.generation.loop import ColumnGeneration
+from cgboost.generation.protocols import Priced
+from cgboost.generation.stabilization import NoSmoothing, Wentges
 from cgboost.masters import LinearMaster
-from cgboost.protocols import Priced
-from cgboost.smoothing import NoSmoothing, Wentges
 from solvers import available_backends
 from tests.masters.linear_problems import Family, bounded, convex, covering, full_optimum
 

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cgboost.columns import Column
 from cgboost.exceptions import MasterError
-from cgboost.generation import ColumnGeneration
+from cgboost.generation.columns import Column
+from cgboost.generation.loop import ColumnGeneration
 from cgboost.masters import LinearMaster, integer, solve_integer
 from solvers import LimitError, Program, Solution, Status
 

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cgboost.columns import Column
 from cgboost.exceptions import MasterError
-from cgboost.generation import ColumnGeneration
+from cgboost.generation.columns import Column
+from cgboost.generation.loop import ColumnGeneration
 from cgboost.losses import hinge
 from cgboost.masters import OneNormMaster
 from cgboost.masters.interior_session import InteriorSession
@@ -27,7 +27,7 @@ def whole(H: np.ndarray) -> list[Column]:
 
 
 @pytest.mark.parametrize("formulation", ONE_NORM, ids=str)
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(
     seed=st.integers(0, 10**6),
     price=st.sampled_from([1e-3, 1.0, 1e4]),

@@ -14,8 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import cgboost.masters.restricted_dual as restricted_dual
-from cgboost.generation import ColumnGeneration
-from cgboost.history import Result
+from cgboost.generation.history import Result
+from cgboost.generation.loop import ColumnGeneration
 from cgboost.losses import (
     SupportVectorLoss,
     hinge,
@@ -135,7 +135,7 @@ def generate(problem: Problem, formulation: Formulation, **options: Any) -> Resu
 
 
 @pytest.mark.parametrize("formulation", FORMULATIONS, ids=str)
-@settings(max_examples=6, deadline=None)
+@settings(max_examples=6)
 @given(seed=st.integers(0, 10**6), eager=st.booleans())
 def test_reaches_the_full_problem_with_valid_bounds(
     formulation: Formulation, seed: int, eager: bool

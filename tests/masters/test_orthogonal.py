@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from cgboost.columns import Column
 from cgboost.exceptions import MasterError
+from cgboost.generation.columns import Column
 from cgboost.losses.residual import SquaredError
 from cgboost.masters.orthogonal import OrthogonalMaster
 

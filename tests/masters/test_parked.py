@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from cgboost.columns import Column
+from cgboost.generation.columns import Column
 from cgboost.masters.parked import ParkedColumns
 
 

@@ -12,7 +12,7 @@ from cgboost.masters.proximal_steps import RELEASED, ProximalProblem
 from tests.masters.quadratic_duals import at_zero, random_loss, whole
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     seed=st.integers(0, 10**6),
     kind=st.sampled_from(["hinge", "tube", "absolute"]),

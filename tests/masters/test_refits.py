@@ -10,8 +10,8 @@ import warnings
 import numpy as np
 import pytest
 
-from cgboost.columns import Column
 from cgboost.exceptions import MasterError
+from cgboost.generation.columns import Column
 from cgboost.losses.differentiable import DifferentiableLoss
 from cgboost.losses.margin import Exponential, LogLoss
 from cgboost.losses.piecewise import AbsoluteError, EpsilonInsensitive, QuantileLoss

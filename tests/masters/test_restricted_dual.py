@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import cgboost.masters.restricted_dual as restricted_dual
-from cgboost.generation import ColumnGeneration
+from cgboost.generation.loop import ColumnGeneration
 from cgboost.losses import epsilon_insensitive, hinge
 from cgboost.masters.dual_session import DualSession
 from cgboost.masters.restricted_dual import RestrictedDual
@@ -49,7 +49,7 @@ BACKENDS = {"l1": "highs", "l2": "piqp"}
 
 @pytest.mark.parametrize("own", [True, False], ids=["own method", "backend"])
 @pytest.mark.parametrize("formulation", FORMULATIONS, ids=str)
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=8)
 @given(seed=st.integers(0, 10**6), columns_per_round=st.sampled_from([1, 3]))
 def test_eager_working_sets_reach_the_full_optimum(
     formulation: Formulation, own: bool, seed: int, columns_per_round: int

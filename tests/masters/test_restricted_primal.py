@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cgboost.columns import Column
-from cgboost.generation import ColumnGeneration
-from cgboost.history import Round
+from cgboost.generation.columns import Column
+from cgboost.generation.history import Round
+from cgboost.generation.loop import ColumnGeneration
 from cgboost.masters import LinearMaster
 from cgboost.masters.parked import ParkedColumns
 from tests.masters.linear_problems import bounded, convex, covering

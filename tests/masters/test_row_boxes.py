@@ -80,7 +80,7 @@ def test_only_the_largest_rates_leave_their_corners() -> None:
     assert count == 4
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     seed=st.integers(0, 10**6),
     kind=st.sampled_from(["hinge", "tube", "absolute"]),

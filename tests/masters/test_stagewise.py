@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 from scipy.optimize import minimize_scalar
 
-from cgboost.columns import Column
+from cgboost.generation.columns import Column
 from cgboost.losses.differentiable import DifferentiableLoss
 from cgboost.losses.margin import Exponential, LogLoss, MultinomialDeviance
 from cgboost.losses.piecewise import AbsoluteError
@@ -105,8 +107,38 @@ def test_a_step_changes_no_output_by_more_than_it_may(name: str) -> None:
     np.testing.assert_array_equal(free.solve().coef, bounded.solve().coef)
 
 
+def test_a_free_offset_stays_the_best() -> None:
+    """Σr = 0 after every step, the intercept moves, and f is what coefficients and it make."""
+    loss = LOSSES["log_loss"]
+    master = StagewiseMaster(loss, start="constant", offset="free")
+    states = [master.solve()]
+    for j in range(3):
+        master.add([column(j)])
+        states.append(master.solve())
+    for j, state in enumerate(states):
+        np.testing.assert_allclose(state.pseudo_response.sum(), 0.0, atol=1e-9)
+        np.testing.assert_allclose(state.output, H[:, :j] @ state.coef + state.intercept)
+    assert len({float(state.intercept) for state in states}) == 4
+    assert all(b.objective < a.objective for a, b in itertools.pairwise(states))
+    slow = StagewiseMaster(loss, start="constant", offset="free", learning_rate=0.5)
+    slow.add([column(0)])
+    start, end = (states[k].intercept for k in (0, 1))
+    assert slow.solve().coef[0] == pytest.approx(0.5 * states[1].coef[0])
+    assert slow.solve().intercept == pytest.approx(0.5 * (start + end))
+
+
 def test_bad_arguments() -> None:
-    """Step rule, start and bound are checked by name."""
+    """Step rule, start, offset and bound are checked by name."""
+    with pytest.raises(ValueError, match="offset must be 'fixed' or 'free', got 'none'"):
+        StagewiseMaster(LOSSES["log_loss"], offset="none")  # type: ignore[arg-type]
+    for loss, step in (
+        (LOSSES["absolute_error"], "line-search"),
+        (LOSSES["log_loss"], "newton"),
+        (LOSSES["log_loss"], 0.1),
+        (MultinomialDeviance(np.arange(N_ROWS) % 3, WEIGHTS, 3), "line-search"),
+    ):
+        with pytest.raises(ValueError, match="offset='free' needs step='line-search'"):
+            StagewiseMaster(loss, step=step, offset="free")
     with pytest.raises(ValueError, match=r"most must be positive, got 0\.0"):
         StagewiseMaster(LOSSES["log_loss"], most=0.0)
     with pytest.raises(ValueError, match="step must be 'line-search', 'newton' or a number"):

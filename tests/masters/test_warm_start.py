@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from cgboost import ColumnGeneration
-from cgboost.columns import Column
+from cgboost.generation.columns import Column
 from cgboost.losses import hinge
 from cgboost.masters import OneNormMaster
 from cgboost.masters.support_vector import WarmStart

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from cgboost.generation import ColumnGeneration
+from cgboost.generation.loop import ColumnGeneration
+from cgboost.generation.protocols import Master, MasterState, Priced
 from cgboost.pricing.centred import CentredFeatures, feature_of
 from cgboost.pricing.correlation import CorrelationPricer
-from cgboost.protocols import Master, MasterState, Priced
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(80, 120)) + RNG.normal(size=(80, 1))

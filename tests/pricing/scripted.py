@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from cgboost.columns import Column
-from cgboost.protocols import MasterState, Priced
+from cgboost.generation.columns import Column
+from cgboost.generation.protocols import MasterState, Priced
 
 UNIT = [Column(np.eye(2)[i], f"unit {i}", cost=1.0 + i) for i in range(2)]
 

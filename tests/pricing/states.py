@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from cgboost.protocols import EntryRule, MasterState
+from cgboost.generation.protocols import EntryRule, MasterState
 
 
 def state_of(response: np.ndarray, rule: EntryRule, slack: np.ndarray | None = None) -> MasterState:

@@ -7,9 +7,9 @@ import pytest
 
 from cgboost import ColumnGeneration
 from cgboost.additive.builder import StageBuilder
-from cgboost.additive.intervals import intervals_of
-from cgboost.additive.passes import Passes
-from cgboost.additive.rows import TableRows
+from cgboost.additive.statistics.passes import Passes
+from cgboost.additive.tables.intervals import intervals_of
+from cgboost.additive.tables.rows import TableRows
 from cgboost.losses.differentiable import DifferentiableLoss
 from cgboost.losses.margin import LogLoss
 from cgboost.losses.residual import SquaredError

@@ -7,11 +7,11 @@ import pytest
 from sklearn.linear_model import LinearRegression
 
 from cgboost import ColumnGeneration
-from cgboost.additive.passes import Passes
-from cgboost.additive.rows import TableRows
-from cgboost.additive.smoothers import AdditiveFunction, RegressorSmoother
-from cgboost.columns import Term, evaluate, weighted_sum
-from cgboost.history import StopReason
+from cgboost.additive.statistics.passes import Passes
+from cgboost.additive.tables.rows import TableRows
+from cgboost.additive.trees.smoothers import AdditiveFunction, RegressorSmoother
+from cgboost.generation.columns import Term, evaluate, weighted_sum
+from cgboost.generation.history import StopReason
 from cgboost.losses.residual import SquaredError
 from cgboost.masters.stagewise import StagewiseMaster
 from cgboost.pricing.backfitting import BackfittingPricer, Change, Changes, MostTurns

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from cgboost.columns import evaluate
+from cgboost.generation.columns import evaluate
+from cgboost.generation.protocols import MasterState
 from cgboost.masters.stagewise import DescentEntry
 from cgboost.pricing.binned_stumps import BinnedFeatures, BinnedStumpPricer, thresholds
 from cgboost.pricing.class_learners import ClassStumps
 from cgboost.pricing.stumps import CONSTANT, StumpPool
-from cgboost.protocols import MasterState
 
 
 def state_of(response: np.ndarray, *, two_sided: bool = True) -> MasterState:

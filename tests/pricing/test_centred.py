@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from cgboost.columns import evaluate
+from cgboost.generation.columns import evaluate
 from cgboost.pricing.centred import BLOCK, CentredFeatures
 
 RNG = np.random.default_rng(0)

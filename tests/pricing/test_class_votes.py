@@ -7,8 +7,8 @@ import pytest
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
-from cgboost.columns import evaluate
-from cgboost.generation import ColumnGeneration
+from cgboost.generation.columns import evaluate
+from cgboost.generation.loop import ColumnGeneration
 from cgboost.losses.margin import Exponential
 from cgboost.masters.stagewise import StagewiseMaster
 from cgboost.pricing.class_learners import ClassLearners, ClassStumps

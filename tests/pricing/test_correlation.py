@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from cgboost.generation import ColumnGeneration
+from cgboost.generation.loop import ColumnGeneration
 from cgboost.losses.residual import SquaredError
 from cgboost.masters.orthogonal import OrthogonalMaster
 from cgboost.masters.stagewise import StagewiseMaster

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from cgboost.columns import evaluate
+from cgboost.generation.columns import evaluate
 from cgboost.pricing import FeaturePricer
 
 

@@ -14,7 +14,7 @@ from sklearn.tree import DecisionTreeRegressor
 
 import cgboost.pricing.feed_forward as module
 from cgboost import ColumnGeneration
-from cgboost.columns import Column, evaluate, weighted_sum
+from cgboost.generation.columns import Column, evaluate, weighted_sum
 from cgboost.losses.residual import SquaredError
 from cgboost.masters.orthogonal import OrthogonalMaster
 from cgboost.masters.stagewise import StagewiseMaster

@@ -7,7 +7,7 @@ import pytest
 from sklearn.linear_model import LinearRegression
 
 from cgboost import ColumnGeneration
-from cgboost.columns import Column
+from cgboost.generation.columns import Column
 from cgboost.losses.residual import SquaredError
 from cgboost.masters.orthogonal import OrthogonalMaster
 from cgboost.pricing.independent import IndependentPricer

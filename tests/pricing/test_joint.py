@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cgboost.columns import Column
-from cgboost.generation import ColumnGeneration
+from cgboost.generation.columns import Column
+from cgboost.generation.loop import ColumnGeneration
+from cgboost.generation.protocols import MasterState, Priced
 from cgboost.losses import hinge, nu_hinge
 from cgboost.masters import BudgetMaster, OneNormMaster, TwoNormMaster
 from cgboost.pricing import JointPricer, Pairs, StrataPricer, StumpPool
-from cgboost.protocols import MasterState, Priced
 
 N_CLASSES = 3
 LABELS = np.arange(24) % N_CLASSES

@@ -10,12 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cgboost import RBF, KernelLibrary, Linear, Polynomial, Precomputed
-from cgboost.columns import evaluate
 from cgboost.exceptions import KernelError, KernelScaleWarning
-from cgboost.executors import ThreadExecutor
+from cgboost.generation.columns import evaluate
 from cgboost.kernels import Kernel, ProductKernel
 from cgboost.masters.linear_program import OneNormEntry
+from cgboost.parallel import ThreadExecutor
 from cgboost.pricing import KernelPool, KernelPricer, StrataPricer
+from cgboost.pricing.kernel_pass.scores import KernelScores
 from tests.pricing.states import state_of
 
 LIBRARY = KernelLibrary({"linear": Linear(), "rbf": RBF(0.3)})
@@ -31,7 +32,7 @@ MANY = KernelLibrary(
 )
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     seed=st.integers(0, 10**6),
     megabytes=st.sampled_from([0.0, 0.04, 0.1, 10.0]),
@@ -245,6 +246,25 @@ def test_a_pass_that_fails_leaves_the_scores_as_they_were() -> None:
         pool.scores(0, None, two)
     fragile.calls = 10**6
     np.testing.assert_allclose(pool.scores(0, None, two), X @ (X.T @ two), atol=1e-10)
+
+
+def test_a_change_of_precision_that_fails_leaves_no_wrong_scores(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Where memory runs out between float32 and float64, the next pass begins anew."""
+    X = np.random.default_rng(6).normal(size=(30, 2)).astype(np.float32)
+    pool = KernelPool(KernelLibrary({"rbf": RBF(0.5)}), X)
+    one, two = np.ones(30), np.ones(30) + (np.arange(30) < 3)
+    pool.scores(0, None, one)
+
+    def no_room(scores: KernelScores) -> None:
+        raise MemoryError
+
+    with monkeypatch.context() as patch:
+        patch.setattr(KernelScores, "_bare", no_room)
+        with pytest.raises(MemoryError):
+            pool._scores._sharpen()
+    np.testing.assert_allclose(pool.scores(0, None, two), RBF(0.5)(X, X) @ two, rtol=1e-6)
 
 
 class Fragile(Kernel):

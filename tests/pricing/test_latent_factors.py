@@ -9,15 +9,15 @@ import pytest
 from scipy.linalg import null_space
 
 from cgboost import Linear
-from cgboost.generation import ColumnGeneration
-from cgboost.history import StopReason
+from cgboost.generation.history import StopReason
+from cgboost.generation.loop import ColumnGeneration
+from cgboost.generation.protocols import MasterState, Priced
 from cgboost.latent import KernelSpace, LinearSpace, Space
 from cgboost.losses.margin import LogLoss
 from cgboost.losses.residual import SquaredError
 from cgboost.masters.corrective import CorrectiveMaster
 from cgboost.masters.stagewise import DescentEntry, StagewiseMaster
 from cgboost.pricing.latent_factors import LatentFactorPricer
-from cgboost.protocols import MasterState, Priced
 from tests.pricing.states import state_of
 
 RNG = np.random.default_rng(0)

@@ -14,7 +14,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from cgboost import ColumnGeneration
-from cgboost.columns import evaluate
+from cgboost.generation.columns import evaluate
 from cgboost.losses import epsilon_insensitive, hinge
 from cgboost.masters import OneNormMaster
 from cgboost.pricing.learners import LearnerPricer

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from cgboost.generation.protocols import MasterState
 from cgboost.losses.margin import LogLoss
 from cgboost.masters.stagewise import StagewiseMaster
 from cgboost.pricing.lines import Line, LinePool, LinePricer
-from cgboost.protocols import MasterState
 
 RNG = np.random.default_rng(0)
 N_ROWS, N_FEATURES = 70, 12

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cgboost.generation import ColumnGeneration
-from cgboost.history import StopReason
+from cgboost.generation.history import StopReason
+from cgboost.generation.loop import ColumnGeneration
 from cgboost.pricing import PartialPricing
 from tests.masters.linear_problems import Family, convex, covering, full_optimum
 from tests.pricing.scripted import UNIT, Scripted, state

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cgboost import RBF, KernelLibrary, Linear, Polynomial
-from cgboost.generation import ColumnGeneration
+from cgboost.generation.loop import ColumnGeneration
 from cgboost.losses import hinge
 from cgboost.masters import OneNormMaster, TwoNormMaster
 from cgboost.masters.linear_program import OneNormEntry
@@ -26,7 +26,7 @@ def state_of(response: np.ndarray, *, slack: np.ndarray | None = None, two_sided
     return states.state_of(response, OneNormEntry(two_sided), slack)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(seed=st.integers(0, 10**6), limit=st.integers(1, 8), two_sided=st.booleans())
 def test_full_pricing_equals_brute_force(seed: int, limit: int, two_sided: bool) -> None:
     """The best column, the largest and the summed excess are those of all the scores.

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from cgboost import ColumnGeneration
-from cgboost.columns import evaluate
+from cgboost.generation.columns import evaluate
 from cgboost.losses import hinge
 from cgboost.masters import OneNormMaster
 from cgboost.pricing.stumps import CONSTANT, Stump, StumpPool, StumpPricer
@@ -37,7 +37,7 @@ def brute_force(X):
     return made
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.one_of(FEW_VALUES, ANY_VALUES, SINGLE), st.integers(0, 2**32 - 1))
 def test_scores_and_columns_are_those_of_all_thresholds(X, seed):
     """Ties, constants, duplicates, neighbouring floats: the columns are all, the scores r·h."""
@@ -52,7 +52,7 @@ def test_scores_and_columns_are_those_of_all_thresholds(X, seed):
     )
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.one_of(FEW_VALUES, ANY_VALUES, SINGLE))
 def test_a_column_is_its_hypothesis_on_the_training_rows(X):
     """Values, single columns and hypotheses agree, and every key occurs once."""

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.tree import DecisionTreeRegressor
 
-from cgboost.columns import evaluate
+from cgboost.generation.columns import evaluate
 from cgboost.losses.margin import LogLoss, MultinomialDeviance
 from cgboost.losses.piecewise import AbsoluteError
 from cgboost.losses.residual import SquaredError

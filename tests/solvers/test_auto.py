@@ -28,14 +28,12 @@ def test_linear_and_integer_programs_go_to_highs():
 
 
 def test_quadratic_programs_go_to_piqp_or_clarabel(monkeypatch):
-    """PIQP answers, Clarabel if PIQP is not installed, OSQP if neither is."""
+    """PIQP answers, Clarabel if PIQP is not installed; OSQP, a first-order method, never does."""
     program = Program([-1.0], quadratic=[1.0])
     assert solve(program).backend == "piqp"
     monkeypatch.setitem(sys.modules, "piqp", None)
     assert solve(program).backend == "clarabel"
     monkeypatch.setitem(sys.modules, "clarabel", None)
-    assert solve(program).backend == "osqp"
-    monkeypatch.setitem(sys.modules, "osqp", None)
     with pytest.raises(MissingBackendError, match="pip install"):
         solve(program)
 
@@ -80,10 +78,12 @@ def test_the_solvers_share_one_time_limit(monkeypatch):
 
         return replace(backend, package="numpy", engine=engine)
 
-    endings = (Status.ITERATION_LIMIT, Status.INACCURATE, Status.TIME_LIMIT)
-    for name, status in zip(("PIQP", "CLARABEL", "OSQP"), endings, strict=True):
+    endings = (Status.ITERATION_LIMIT, Status.TIME_LIMIT)
+    for name, status in zip(("PIQP", "CLARABEL"), endings, strict=True):
         monkeypatch.setattr(auto, name, mock(getattr(auto, name), status))
     monkeypatch.setattr(auto, "time", SimpleNamespace(perf_counter=lambda: clock[0]))
-    with pytest.raises(LimitError, match="osqp: time limit"):
+    with pytest.raises(LimitError, match="clarabel: time limit"):
         solve(Program([-1.0], quadratic=[1.0]), time_limit=7.0)
-    assert limits == [7.0, 3.0, auto.LEAST_TIME]
+    with pytest.raises(LimitError):
+        solve(Program([-1.0], quadratic=[1.0]), time_limit=3.0)
+    assert limits == [7.0, 3.0, 3.0, auto.LEAST_TIME]

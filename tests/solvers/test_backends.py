@@ -158,7 +158,7 @@ def known_optimum(seed, n, m, kind):
 
 
 @pytest.mark.parametrize("solver", NATIVE)
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(
     seed=st.integers(0, 10**6),
     n=st.integers(1, 8),

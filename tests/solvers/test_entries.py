@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from solvers.entries import ColumnEntries
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     seed=st.integers(0, 10**6),
     moves=st.lists(st.sampled_from(["columns", "rows", "drop columns"]), max_size=8),

@@ -40,7 +40,7 @@ def worst(program, point):
     return worst_residual(program, point.x, point.row_duals)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(
     seed=st.integers(0, 10**6),
     n=st.integers(1, 12),
@@ -154,7 +154,7 @@ def test_a_point_after_a_limit_is_not_polished():
     assert caught.value.solution.x is point.x
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     seed=st.integers(0, 10**6),
     n=st.integers(0, 6),

@@ -18,7 +18,16 @@ from solvers import (
 from tests.solvers.problems import ALL, BY_CLASS, NATIVE, master
 
 BOX = 3.0
-MOVES = ("columns", "rows", "drop columns", "drop rows", "cost", "column bounds", "row bounds")
+MOVES = (
+    "columns",
+    "rows",
+    "drop columns",
+    "drop rows",
+    "cost",
+    "column bounds",
+    "row bounds",
+    "basis",
+)
 
 
 class Mirror:
@@ -71,6 +80,8 @@ class Mirror:
             self.columns = [bound.copy() for bound in self.columns]
             self.columns[0][at], self.columns[1][at] = -rng.random(at.size), rng.random(at.size)
             session.change_column_bounds(at, self.columns[0][at], self.columns[1][at])
+        elif move == "basis":
+            session.suggest_basis(rng.integers(-1, 2, size=n), rng.integers(-1, 2, size=m))
         elif move == "row bounds" and m > 0:
             at = rng.permutation(m)[:1]
             self.rows = [bound.copy() for bound in self.rows]
@@ -104,7 +115,7 @@ def check_updates(mirror, solver, moves):
 
 
 @pytest.mark.parametrize("solver", NATIVE)
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(
     seed=st.integers(0, 10**6),
     moves=st.lists(st.tuples(st.sampled_from(MOVES), st.booleans()), min_size=1, max_size=8),
@@ -162,6 +173,8 @@ BAD_UPDATES = [
     (lambda s: s.change_cost([0], [np.nan]), r"cost\[0\] = nan"),
     (lambda s: s.change_column_bounds([0], [np.nan], [1]), "is nan"),
     (lambda s: s.change_row_bounds([0, 1], [2, 2], [1, 3]), "leave no value"),
+    (lambda s: s.suggest_basis([0], [0, 0]), "columns has shape"),
+    (lambda s: s.suggest_basis([0, 0], [np.nan, 0]), r"rows\[0\] = nan"),
 ]
 
 

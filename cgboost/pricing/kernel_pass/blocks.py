@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from cgboost.kernels import Kernel, Matrix, checked_values, kernel_values, squared_norms
 from cgboost.kernels.expansions import BLOCK as EXPANSION_BLOCK
+from cgboost.parallel.threads import LARGE, available, blas_threads
 from cgboost.pricing.kernel_pass.rounding import Arithmetic, Rounding, rounding
-from cgboost.threads import LARGE, available, blas_threads
 
 FEATURES = 128
 """Features of a float32 product that are summed up at a time: its rounding grows with them.

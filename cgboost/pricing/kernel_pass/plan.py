@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from cgboost.executors import Executor
+from cgboost.parallel import Executor
 from cgboost.pricing.kernel_pass.blocks import KernelData
 
 LEAST_WIDTH = 2048

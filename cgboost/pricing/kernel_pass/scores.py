@@ -4,28 +4,34 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
+from functools import partial, reduce
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cgboost.executors import Executor
 from cgboost.kernels import Matrix
-from cgboost.pricing.found import Found, Held, NoRule, Query
+from cgboost.parallel import Executor
+from cgboost.parallel.threads import available, blas_threads
+from cgboost.pricing.found import Found, Held, NoRule, Query, merged, search_scores
 from cgboost.pricing.kernel_pass.blocks import KernelData
 from cgboost.pricing.kernel_pass.partition import Order, Partition, Step
 from cgboost.pricing.kernel_pass.plan import PassPlan
 from cgboost.pricing.kernel_pass.references import Change, Reference, change
+from cgboost.pricing.kernel_pass.rounding import Rounding
 from cgboost.pricing.kernel_pass.task import Answer, advance, combined
-from cgboost.threads import available, blas_threads
+from cgboost.pricing.kernel_pass.undecided import undecided
 
 Vector = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
 UNLIKELY = 3.0
 """Standard deviations that an error will hardly exceed."""
+
+
+SHARE = 0.25
+"""Refinements may cost this share of a pass in float64 over all columns, in all."""
 
 
 class KernelScores:
@@ -50,6 +56,7 @@ class KernelScores:
         self._plan = PassPlan(data, executor, cache_size)
         self._references = [Reference() for _ in data.kernels]
         self._states = self._bare()
+        self._refinements = 0  # centres scored in float64 while the pool is in float32
 
     def _bare(self) -> list[Any]:
         return [
@@ -60,13 +67,42 @@ class KernelScores:
     def search(self, strata: Sequence[int], indices: Indices | None, query: Query) -> Found:
         """What the columns ``indices`` (ascending; None: all) of some strata show.
 
-        Where rounding hides the gap, scores are computed anew, and then in float64.
+        Where rounding hides the gap, scores are computed anew, and then in float64: those of the
+        columns that it leaves undecided while these are few, later all of them.
         """
         found = self._pass(strata, indices, query).found
         likely = _likely_share(query.response) if query.limit else 1.0
-        while indices is None and found.blurred(query.tol, likely) and self._sharpen():
+        while indices is None and found.blurred(query, likely):
+            refined = self._refined(strata, query, found)
+            if refined is not None and not refined.blurred(query, likely):
+                return refined
+            if not self._sharpen():
+                break
             found = self._pass(strata, None, query).found
         return found
+
+    def _refined(self, strata: Sequence[int], query: Query, rough: Found) -> Found | None:
+        """What all columns show, with those that rounding leaves undecided scored in float64.
+
+        None where there is nothing to be gained, or so much to be done that float64 for all columns
+        is cheaper in the end: such a pass is as much work as scoring every centre once.
+        """
+        if self._dtype == np.float64 or self._is_stale:
+            return None
+        answer = self._pass(strata, None, replace(query, limit=0), with_scores=True)
+        scores, errors = np.array(answer.scores), np.array(answer.errors)
+        centres = undecided(strata, scores, errors, query, rough)
+        self._refinements += len(centres)
+        if self._refinements > SHARE * len(self._data.X):
+            return None
+        exact = self._pass(strata, centres, query, with_scores=True, afresh=True)
+        scores[:, centres], errors[:, centres] = exact.scores, exact.errors
+        everything = np.arange(scores.shape[1])
+        found = [
+            search_scores(s, everything, own, error, query)
+            for s, own, error in zip(strata, scores, errors, strict=True)
+        ]
+        return reduce(lambda a, b: merged(a, b, query.limit), found)
 
     def scores(self, stratum: int, indices: Indices | None, response: Vector) -> Vector:
         """r·K(·, x_j) for the wanted j, shape (n_wanted,)."""
@@ -84,14 +120,17 @@ class KernelScores:
         query: Query,
         *,
         with_scores: bool = False,
+        afresh: bool = False,
     ) -> Answer:
+        """One pass; ``afresh``: some columns in float64, whatever is known of them."""
         n_rows = len(self._data.X)
         if len(query.response) != n_rows:
             raise ValueError(f"X has {n_rows} rows, the master has {len(query.response)}")
         alone = len(self._states) == 1 and self._executor.here
         threads = available() if alone else 1
         with blas_threads(1):
-            order, references = self._order(strata, indices, query, threads, with_scores)
+            order, references = self._order(strata, indices, query, afresh)
+            order = replace(order, threads=threads, with_scores=with_scores)
             combine = partial(combined, limit=query.limit)
             states, answer = self._executor.run(advance, combine, self._shared, self._states, order)
         if indices is None:
@@ -105,49 +144,47 @@ class KernelScores:
         strata: Sequence[int],
         indices: Indices | None,
         query: Query,
-        threads: int,
-        with_scores: bool,
+        afresh: bool,
     ) -> tuple[Order, list[Reference]]:
         """What a pass is to do, and what the scores belong to after it."""
-        roundings = self._data.roundings(self._dtype)
-        changes = [change(self._references[s], query.response, roundings[s]) for s in strata]
+        dtype = np.dtype(np.float64) if afresh else self._dtype
+        roundings = self._data.roundings(dtype)
+        known = [Reference() if afresh else self._references[s] for s in strata]
+        changes = [
+            change(reference, query.response, roundings[s])
+            for s, reference in zip(strata, known, strict=True)
+        ]
         rows = np.flatnonzero(np.any([own.weights != 0 for own in changes], axis=0))
         width = len(self._data.X) if indices is None else len(indices)
         steps, references = [], []
-        for s, own in zip(strata, changes, strict=True):
+        for s, old, own in zip(strata, known, changes, strict=True):
             structured = self._plan.by_structure(s, strata, len(rows), width)
-            reference, error = self._after(s, own, structured)
+            rounding = self._data.roundings(dtype, structured=structured)[s]
+            reference, error = _after(old, own, rounding)
             steps.append(Step(s, own.weights[rows], own.restart, structured, error))
             references.append(reference)
         order = Order(
             rows=rows,
             steps=steps,
-            dtype=self._dtype,
+            dtype=dtype,
             indices=indices,
             query=replace(query, response=np.zeros(0)),
-            threads=threads,
-            with_scores=with_scores,
         )
         return order, references
 
-    def _after(self, stratum: int, own: Change, structured: bool) -> tuple[Reference, float | None]:
-        """The reference after a step, and the error of the scores as those of the response."""
-        rounding = self._data.roundings(self._dtype, structured=structured)[stratum]
-        if rounding is None:
-            return Reference(own.target), None
-        kept, now = own.errors(self._references[stratum], rounding)
-        first = kept if own.restart else self._references[stratum].first_error
-        return Reference(own.target, kept, first), now
+    @property
+    def _is_stale(self) -> bool:
+        return any(reference.is_stale for reference in self._references)
 
     def _sharpen(self) -> bool:
         """Make scores more exact, if they can be: by a fresh start, then by a wider dtype."""
-        stale = any(reference.is_stale for reference in self._references)
+        stale = self._is_stale
         if not stale and self._dtype == np.float64:
             return False
+        self._references = [Reference() for _ in self._data.kernels]
         if not stale:
             self._dtype = np.dtype(np.float64)
             self._states = self._bare()  # what they hold goes before there is more
-        self._references = [Reference() for _ in self._data.kernels]
         return True
 
     def kept(self, stratum: int, indices: Indices) -> Matrix | None:
@@ -173,6 +210,17 @@ class KernelScores:
                 return None
             columns[own] = found
         return columns
+
+
+def _after(
+    old: Reference, own: Change, rounding: Rounding | None
+) -> tuple[Reference, float | None]:
+    """The reference after a step, and the error of the scores as those of the response."""
+    if rounding is None:
+        return Reference(own.target), None
+    kept, now = own.errors(old, rounding)
+    first = kept if own.restart else old.first_error
+    return Reference(own.target, kept, first), now
 
 
 def _likely_share(response: Vector) -> float:

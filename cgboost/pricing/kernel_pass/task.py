@@ -24,10 +24,11 @@ Indices = NDArray[np.intp]
 
 @dataclass(frozen=True)
 class Answer:
-    """What a pass has shown, and the scores of each stratum if they were wanted."""
+    """What a pass has shown; scores of each stratum, and bounds on their errors, if wanted."""
 
     found: Found
     scores: list[Vector]
+    errors: list[Vector]
 
 
 def advance(data: KernelData, state: Partition, order: Order) -> tuple[Partition, Answer]:
@@ -35,6 +36,7 @@ def advance(data: KernelData, state: Partition, order: Order) -> tuple[Partition
 
     The state that is given stays as it is, except that its caches may hold other rows.
     """
+    given = state
     if state.dtype is None or state.dtype != order.dtype:  # to NumPy, None is float64
         state = state.begun(order.dtype, len(data.X))
     wanted = order.indices
@@ -48,9 +50,9 @@ def advance(data: KernelData, state: Partition, order: Order) -> tuple[Partition
         errors[s, places] = doubt if step.restart else errors[s, places] + doubt
         errors[s, places] += UNIT * np.abs(scores[s, places])
     answer = _answer(data, state, order, places, scores, errors)
-    if columns is None:
-        state = replace(state, scores=scores, errors=errors)
-    return state, answer
+    if columns is not None:
+        return given, answer
+    return replace(state, scores=scores, errors=errors), answer
 
 
 def _answer(
@@ -63,7 +65,7 @@ def _answer(
 ) -> Answer:
     indices = np.arange(state.start, state.stop)[places]
     sizes = data.sizes(order.dtype)
-    found, shown = [], []
+    found, shown, off = [], [], []
     for step in order.steps:
         s, size = step.stratum, sizes[step.stratum]
         own = scores[s, places]
@@ -72,16 +74,18 @@ def _answer(
             error = step.error * size[indices]
         found.append(search_scores(s, indices, own, error, order.query))
         shown.append(own)
+        off.append(error)
     limit = order.query.limit
     together = reduce(lambda a, b: merged(a, b, limit), found)
-    return Answer(together, shown if order.with_scores else [])
+    return Answer(together, shown, off) if order.with_scores else Answer(together, [], [])
 
 
 def combined(answers: Sequence[Answer], limit: int) -> Answer:
     """The answers of all partitions, in their order, as one."""
     found = reduce(lambda a, b: merged(a, b, limit), [answer.found for answer in answers])
     scores = [np.concatenate(parts) for parts in zip(*(a.scores for a in answers), strict=True)]
-    return Answer(found, scores)
+    errors = [np.concatenate(parts) for parts in zip(*(a.errors for a in answers), strict=True)]
+    return Answer(found, scores, errors)
 
 
 def _within(indices: Indices, state: Partition) -> Indices:

@@ -15,7 +15,7 @@ from transform_regression.measured import Record
 
 from cgboost import AdaBoostClassifier
 from cgboost.datasets import odd_even_labels
-from cgboost.stages import error_table
+from cgboost.inspection.learning_curves import error_table
 
 Vector = NDArray[np.float64]
 

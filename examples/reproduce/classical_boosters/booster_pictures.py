@@ -14,8 +14,9 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 from transform_regression.measured import Measured
 
-from cgboost import AdaBoostClassifier, drawing
+from cgboost import AdaBoostClassifier
 from cgboost.datasets import odd_even_labels
+from cgboost.inspection import drawing
 
 Vector = NDArray[np.float64]
 

@@ -13,7 +13,7 @@ from kernel_values import Matrix, Values
 from sklearn.svm import SVC, LinearSVC
 
 from cgboost import CGBoostClassifier, ColumnGeneration, KernelLibrary, Precomputed
-from cgboost.columns import Column
+from cgboost.generation import Column
 from cgboost.losses import hinge
 from cgboost.masters import TwoNormMaster
 from cgboost.pricing import FeaturePricer

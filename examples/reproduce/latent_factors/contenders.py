@@ -16,8 +16,8 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.svm import SVC, SVR
 
 from cgboost import BLFClassifier, BLFRegressor, Precomputed
-from cgboost.columns import Column
 from cgboost.estimators.components import smoothed
+from cgboost.generation import Column
 from cgboost.losses.margin import Exponential, LogLoss
 from cgboost.losses.residual import SquaredError
 from cgboost.masters.corrective import CorrectiveMaster

@@ -14,8 +14,9 @@ from records import Curve, Record
 from sklearn.decomposition import PCA
 from thrombin import COSTS, COUNTS, LOSSES, NAME
 
-from cgboost import BLFClassifier, Precomputed, drawing
-from cgboost.factor_pictures import plot_factors, plot_objectives
+from cgboost import BLFClassifier, Precomputed
+from cgboost.inspection import drawing
+from cgboost.inspection.factor_pictures import plot_factors, plot_objectives
 
 WORDS = {
     "squared_error": "squared error",

@@ -62,7 +62,8 @@ orthonormal: True
   the tube; all in the units of y.
 * `coef_` are the coefficients of the features (`dual_coef_` those of a kernel); `vip_` says how
   much each feature matters.
-* `cgboost.factor_pictures` has the pictures: `plot_factors`, `plot_components`, `plot_objectives`.
+* `cgboost.inspection.factor_pictures` has the pictures: `plot_factors`, `plot_components`,
+  `plot_objectives`.
 """
 
 STUDY = """

@@ -17,7 +17,7 @@ from sklearn.tree import DecisionTreeRegressor
 from transform_regression.measured import Record
 
 from cgboost import LogitBoostClassifier
-from cgboost.stages import error_table
+from cgboost.inspection.learning_curves import error_table
 
 SHOWN = (10, 30, 100, 300)
 ROUNDS = tuple(sorted({*np.geomspace(1, 300, 40).round().astype(int).tolist(), *SHOWN}))

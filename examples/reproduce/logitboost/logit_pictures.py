@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from transform_regression.measured import Measured
 
-from cgboost import drawing
+from cgboost.inspection import drawing
 
 TITLES = {MNIST: "MNIST, odd against even", DOROTHEA: "Dorothea"}
 

@@ -10,8 +10,8 @@ from gini_models import MODELS, available
 from matplotlib.figure import Figure
 
 from cgboost import TransformRegressor
-from cgboost.metrics import plot_gains
-from cgboost.transform_pictures import plot_transformations
+from cgboost.inspection.metrics import plot_gains
+from cgboost.inspection.transform_pictures import plot_transformations
 
 SEED = 0
 CHARTS = (

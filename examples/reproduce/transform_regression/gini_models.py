@@ -20,11 +20,11 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.model_selection import train_test_split
 
 from cgboost import TransformClassifier, TransformRegressor
-from cgboost.additive.moments import Moments
-from cgboost.additive.rows import content_hash, held_out
-from cgboost.additive.stepwise import stepwise
-from cgboost.additive.transformation import judges
-from cgboost.metrics import gini_coefficient
+from cgboost.additive.statistics.moments import Moments
+from cgboost.additive.statistics.stepwise import stepwise
+from cgboost.additive.tables.rows import content_hash, held_out, numbered
+from cgboost.additive.trees.transformation import judges
+from cgboost.inspection.metrics import gini_coefficient
 
 Vector = NDArray[np.float64]
 
@@ -63,7 +63,8 @@ def stepwise_linear(data: Data, seed: int) -> Vector:
     A category is a column of ones and zeros for each of its values, a missing value one of them.
     """
     X, X_test = numbers(data.X, data.X_test)
-    held = held_out(content_hash(X, data.y, seed), SHARE)
+    hashes = numbered(content_hash(X, data.y, seed), np.ones(len(X)))
+    held = held_out(hashes, SHARE)
     both = np.column_stack([X, data.y])
     parts = (Moments.of(both, (held == own).astype(np.float64)) for own in (False, True))
     training, holdout = parts

@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 from PIL import Image
 from surface import STAGES, VARIANTS, Surface, model
 
-from cgboost import TransformRegressor, drawing
+from cgboost import TransformRegressor
 from cgboost.additive.stage import Stage
+from cgboost.inspection import drawing
 
 Vector = NDArray[np.float64]
 

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cgboost import RBF, Linear, Polynomial
-from cgboost.executors import SerialExecutor, ThreadExecutor
 from cgboost.kernels import Kernel
+from cgboost.parallel import SerialExecutor, ThreadExecutor
 from cgboost.pricing.kernel_pass.blocks import KernelData
 from cgboost.pricing.kernel_pass.plan import LEAST_WIDTH, PassPlan
 
@@ -28,7 +28,7 @@ def plan(
     return PassPlan(data, SerialExecutor(), megabytes)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     n_rows=st.integers(1, 30000),
     threads=st.integers(1, 9),

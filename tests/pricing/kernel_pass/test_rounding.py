@@ -43,7 +43,7 @@ def arithmetic(X: np.ndarray, dtype: type) -> Arithmetic:
 
 
 @pytest.mark.parametrize("name", KERNELS)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     seed=st.integers(0, 10**6),
     scale=st.sampled_from([1e-3, 1.0, 30.0]),

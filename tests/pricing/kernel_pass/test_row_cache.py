@@ -21,7 +21,7 @@ def fill(cache: RowCache, matrix: np.ndarray, rows: np.ndarray) -> np.ndarray:
     return slots
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     seed=st.integers(0, 10**6),
     capacity=st.integers(0, 25),

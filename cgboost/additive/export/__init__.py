@@ -1,0 +1,1 @@
+"""Stages as SQL, as a graph, in words."""

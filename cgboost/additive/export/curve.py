@@ -1,0 +1,102 @@
+"""One function of a stage, of values as they are in the user's data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from cgboost.additive.export.words import INDENT, leaves_in_words
+from cgboost.additive.tables.schema import Schema
+from cgboost.additive.trees.transformation import Transformation
+
+Vector = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class StageCurve:
+    """h(x | ŷ_0, …, ŷ_{i−1}) of one input in stage i.
+
+    Calling it gives h without its weight; what the stage adds up, and what
+    :func:`cgboost.inspection.transform_pictures.plot_transformations` draws, is ``weight`` times h.
+
+    Attributes
+    ----------
+    name : str
+        Of the input; stage_k for the output of stage k.
+    stage : int
+    weight : float
+        λ, what the function is multiplied by in the stage.
+    function : Transformation
+        The same function of numbers of categories, and of all outputs.
+    categories : dict or None
+        Numbers of the categories, None for a numeric input.
+    output : int or None
+        Where the input is the output of an earlier stage, of which.
+    """
+
+    name: str
+    stage: int
+    weight: float
+    function: Transformation
+    categories: dict[Any, int] | None
+    output: int | None
+
+    @property
+    def n_regressors(self) -> int:
+        """Outputs of earlier stages that its leaves may use."""
+        return int(self.function.coef.shape[1])
+
+    def __call__(self, x: ArrayLike, regressors: ArrayLike | None = None) -> Vector:
+        """Values of h, shape (n_values,).
+
+        Parameters
+        ----------
+        x : array-like of shape (n_values,)
+            Numbers or categories as in the data; nan or None where missing. Categories that the fit
+            has not seen count as missing.
+        regressors : array-like of shape (n_values, n_regressors), optional
+            Outputs of the earlier stages; 0 by default, which is about their mean (but x itself for
+            the output that x is).
+
+        Raises
+        ------
+        ValueError
+            For another shape, or values that are none of this input.
+        """
+        values = np.asarray(x, dtype=object if self.categories is not None else None)
+        if values.ndim != 1:
+            raise ValueError(f"x must have one dimension, got shape {values.shape}")
+        codes = Schema((self.name,), (self.categories,)).encode(values[:, None])[:, 0]
+        return self.function(codes, self._regressors(codes, regressors))
+
+    def text(self) -> str:
+        """A line for every leaf: which values it has, and its formula, times the weight.
+
+        Numbers outside the range of the training rows count as its nearest end.
+        """
+        return "\n".join(leaves_in_words(self.function, self.name, self.categories, self.weight))
+
+    def __repr__(self) -> str:
+        lines = self.text().splitlines()
+        if len(lines) > 5:
+            lines = [*lines[:4], f"… {len(lines) - 4} more"]
+        about = f"{self.name!r} in stage {self.stage}, times its weight {self.weight:.4g}"
+        return "\n".join([f"StageCurve of {about}:", *(INDENT + line for line in lines)])
+
+    def _regressors(self, x: NDArray[np.floating[Any]], given: ArrayLike | None) -> Vector:
+        shape = (len(x), self.n_regressors)
+        if given is None:
+            zeros = np.zeros(shape)
+            if self.output is not None and self.output < self.n_regressors:
+                zeros[:, self.output] = x
+            return zeros
+        values = np.asarray(given, dtype=np.float64)
+        if values.shape != shape:
+            raise ValueError(
+                f"regressors must have the shape {shape}, a column for each of the "
+                f"{self.n_regressors} outputs of earlier stages, got {values.shape}"
+            )
+        return values

@@ -1,0 +1,1 @@
+"""Statistics of groups of rows that can be merged, and regressions from them."""

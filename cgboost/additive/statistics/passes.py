@@ -1,0 +1,193 @@
+"""Passes over the rows: statistics of all inputs of a stage, and of the terms that make it up.
+
+A stage takes two: one for the trees of all inputs, one for the regression that combines them.
+Statistics of blocks are made on several threads and merged in the order of the blocks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cgboost.additive.stage import Outputs
+from cgboost.additive.statistics.moments import Moments, SharedProducts
+from cgboost.additive.tables.intervals import Groups, Values
+from cgboost.additive.tables.rows import Block, SourceRows, TableRows
+from cgboost.additive.trees.transformation import Transformation
+
+Vector = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+T = TypeVar("T")
+
+MOST_KEPT = 256
+"""With more groups than a byte can tell apart, they are looked up again in every pass."""
+
+AHEAD = 2
+"""Blocks that wait for each thread."""
+
+
+@dataclass(frozen=True)
+class Parts:
+    """Training rows and holdout rows of the same data.
+
+    Attributes
+    ----------
+    training, holdout : Moments
+    """
+
+    training: Moments
+    holdout: Moments
+
+    @classmethod
+    def of(cls, both: Moments) -> Parts:
+        """From statistics of groups that come twice: those of training rows first."""
+        half = len(both) // 2
+        return cls(both[:half], both[half:])
+
+    def merged(self, other: Parts) -> Parts:
+        """Of the rows of both."""
+        return Parts(self.training.merged(other.training), self.holdout.merged(other.holdout))
+
+
+class Passes:
+    """What passes over the rows of a fit have in common.
+
+    Parameters
+    ----------
+    rows : TableRows or SourceRows
+    weights : ndarray of shape (n_rows,)
+        A row of weight 2 counts as two rows. Weights with a mean below 1, over the rows that have
+        any, are multiplied to have the mean 1: there cannot be less than one row behind each.
+    held : ndarray of bool, shape (n_rows,)
+        Holdout rows.
+    n_jobs : int
+        Threads.
+    """
+
+    def __init__(
+        self, rows: TableRows | SourceRows, weights: Vector, held: Mask, n_jobs: int
+    ) -> None:
+        counting = np.count_nonzero(weights)
+        level = min(1.0, float(weights.sum()) / counting) if counting else 1.0
+        self.weights = weights if level == 1.0 else weights / level
+        self.rows, self.held, self.n_jobs = rows, held, n_jobs
+        self._kept: dict[Groups, NDArray[np.uint8]] = {}
+        self._known: dict[Groups, set[int]] = {}
+
+    def keep(self, groups: Groups) -> None:
+        """Keep the group of every row in memory once it is found: a byte a row."""
+        if groups.n_groups <= MOST_KEPT and isinstance(self.rows, TableRows):
+            self._kept[groups] = np.empty(self.rows.n_rows, dtype=np.uint8)
+            self._known[groups] = set()
+
+    def codes(self, groups: Groups, x: Values, rows: slice) -> NDArray[Any]:
+        """The groups of an input on the rows of a block."""
+        if groups not in self._kept:
+            return groups.codes(x)
+        if rows.start not in self._known[groups]:
+            self._kept[groups][rows] = groups.codes(x)
+            self._known[groups].add(rows.start)
+        return self._kept[groups][rows]
+
+    def values_of(self, term: Transformation, x: Values, regressors: Vector, rows: slice) -> Vector:
+        """A transformation on the rows of a block."""
+        if not isinstance(term, Transformation):  # a smoother, which has no groups
+            return term(x, regressors)
+        return term.on(self.codes(term.groups, x, rows), x, regressors)
+
+    def by_group(
+        self, inputs: dict[int, Groups], outputs: Outputs, regressors: Outputs, response: Vector
+    ) -> dict[int, Parts]:
+        """Statistics of (x, regressors, response) in each group of each input.
+
+        Parameters
+        ----------
+        inputs : dict of int to Intervals or Categories
+            Groups of the inputs: features, and then outputs of earlier stages.
+        outputs, regressors : Outputs
+            Outputs that are inputs, and those that leaves may use.
+        response : ndarray of shape (n_rows,)
+        """
+
+        def work(block: Block) -> list[Parts]:
+            rows = block.rows
+            shared = SharedProducts(
+                np.column_stack([regressors.on(rows), response[rows]]), self.weights[rows]
+            )
+            n_features, held = block.X.shape[1], self.held[rows]
+            found = []
+            for number, groups in inputs.items():
+                own = number < n_features
+                x = block.X[:, number] if own else outputs.values[number - n_features][rows]
+                codes = self.codes(groups, x, rows) + np.int32(groups.n_groups) * held
+                centres = np.tile(groups.regressor(groups.centres), 2)
+                found.append(
+                    Parts.of(
+                        shared.grouped_with(
+                            groups.regressor(x), codes, 2 * groups.n_groups, centres
+                        )
+                    )
+                )
+            return found
+
+        totals: list[Parts] = []
+        for found in self._mapped(work):
+            totals = [a.merged(b) for a, b in zip(totals, found, strict=True)] if totals else found
+        z = slice(1, -1)  # x has statistics about a centre of its own in each group
+        return {
+            number: Parts(parts.training.without_noise(z), parts.holdout)
+            for number, parts in zip(inputs, totals, strict=True)
+        }
+
+    def of_values(self, make: Callable[[Block], Vector], response: Vector) -> Parts:
+        """Statistics of values made of blocks, shape (n_block, n_values), and the response."""
+
+        def work(block: Block) -> Parts:
+            values = np.column_stack([make(block), response[block.rows]])
+            weights, held = self.weights[block.rows], self.held[block.rows]
+            return Parts(
+                Moments.of(values, np.where(held, 0.0, weights)),
+                Moments.of(values, np.where(held, weights, 0.0)),
+            )
+
+        total: Parts | None = None
+        for found in self._mapped(work):
+            total = found if total is None else total.merged(found)
+        assert total is not None
+        return total
+
+    def values(self, make: Callable[[Block], Vector]) -> Vector:
+        """Values made of blocks, for all rows."""
+        result = np.empty(self.rows.n_rows)
+
+        def work(block: Block) -> None:
+            result[block.rows] = make(block)
+
+        for _ in self._mapped(work):
+            pass
+        return result
+
+    def _mapped(self, work: Callable[[Block], T]) -> Iterator[T]:
+        """What a function makes of every block, in order, a few blocks ahead of time."""
+        if self.n_jobs == 1:
+            yield from map(work, self.rows)
+            return
+        with ThreadPoolExecutor(self.n_jobs) as pool:
+            yield from _in_order(pool, work, self.rows, AHEAD * self.n_jobs)
+
+
+def _in_order(
+    pool: ThreadPoolExecutor, work: Callable[[Any], T], items: Iterable[Any], ahead: int
+) -> Iterator[T]:
+    waiting: list[Future[T]] = []
+    for item in items:
+        waiting.append(pool.submit(work, item))
+        if len(waiting) > ahead:
+            yield waiting.pop(0).result()
+    for future in waiting:
+        yield future.result()

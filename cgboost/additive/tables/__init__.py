@@ -1,0 +1,1 @@
+"""Tables and sources of blocks: columns, intervals, and which rows are held out."""

@@ -1,0 +1,181 @@
+"""What a fit knows before its first stage: rows, which are held out, intervals of the features.
+
+A table takes one look; a source of blocks is read twice: for its columns, categories and responses,
+and again for what is in its rows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import column_or_1d
+
+from cgboost.additive.tables.intervals import Categories, Groups, intervals_of
+from cgboost.additive.tables.rows import SourceRows, TableRows, content_hash, held_out, numbered
+from cgboost.additive.tables.schema import LARGEST, Schema, SchemaMaker
+
+Vector = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+Indices = NDArray[np.intp]
+
+SAMPLE = 100_000
+"""Rows that intervals are made from: all, or those with the smallest hashes."""
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """The data of a fit.
+
+    Attributes
+    ----------
+    rows : TableRows or SourceRows
+    held : ndarray of bool, shape (n_rows,)
+        None, where it would have been all rows that cost anything.
+    groups : list of Intervals or Categories
+        Of every feature.
+    sample : ndarray of int
+        Rows that intervals of outputs are made from.
+    """
+
+    rows: TableRows | SourceRows
+    held: Mask
+    groups: list[Groups]
+    sample: Indices
+
+
+@dataclass(frozen=True)
+class SourceSummary:
+    """What the first reading of a source tells.
+
+    Attributes
+    ----------
+    schema : Schema
+    y, weights : ndarray of shape (n_rows,)
+    """
+
+    schema: Schema
+    y: NDArray[Any]
+    weights: Vector
+
+
+def read_source(source: Any, categorical: Any) -> SourceSummary:
+    """Columns, categories, responses and weights of all blocks.
+
+    Raises
+    ------
+    ValueError
+        If there are no rows, the source can be read only once, a block is no pair, its parts differ
+        in length, or weights are negative, not finite or all 0.
+    """
+    try:
+        once = iter(source) is source
+    except TypeError as error:
+        raise ValueError(
+            "X must be an array, a data frame or a source of blocks (X, y) together with no y; a "
+            f"{type(source).__name__} is none of them"
+        ) from error
+    if once:
+        raise ValueError(
+            f"the source of blocks, a {type(source).__name__}, can be read only once, and a fit "
+            "reads it again and again: give a list of blocks, or an object whose __iter__ starts "
+            "from the beginning"
+        )
+    maker = SchemaMaker(categorical)
+    responses, weights, weighted = [], [], False
+    for number, part in enumerate(source):
+        if not isinstance(part, (tuple, list)) or len(part) not in (2, 3):
+            raise ValueError(
+                f"block {number} of the source must be (X, y) or (X, y, weights), got "
+                f"{type(part).__name__}"
+            )
+        maker.see(part[0])
+        y = column_or_1d(part[1], warn=True)
+        own: Vector = (
+            np.broadcast_to(1.0, len(y))
+            if len(part) == 2
+            else np.asarray(part[2], dtype=np.float64)
+        )
+        n_rows = part[0].shape[0] if hasattr(part[0], "shape") else len(part[0])
+        if not n_rows == len(y) == len(own):
+            raise ValueError(
+                f"block {number} of the source has {n_rows} rows, {len(y)} responses and "
+                f"{len(own)} weights"
+            )
+        responses.append(y)
+        weights.append(own)
+        weighted = weighted or len(part) == 3
+    schema, y = maker.schema(), np.concatenate(responses)
+    if not len(y):
+        raise ValueError(f"the source of blocks has no rows, in {len(responses)} blocks")
+    total = np.concatenate(weights) if weighted else np.broadcast_to(1.0, len(y))
+    if not np.isfinite(total).all() or (total < 0).any() or not total.any():
+        raise ValueError(
+            "the weights in the blocks must be finite, not negative and not all 0, got values "
+            f"from {total.min():g} to {total.max():g}"
+        )
+    check_weight_size("the weights in the blocks", total)
+    return SourceSummary(schema, y, total)
+
+
+def check_weight_size(name: str, weights: Vector) -> None:
+    """Raise a ValueError for weights that squares cannot be multiplied with."""
+    largest = float(weights.max())
+    if largest > LARGEST:
+        raise ValueError(f"{name} must be at most {LARGEST:g} in size, got {largest:g}")
+
+
+def prepared(
+    rows: TableRows | SourceRows,
+    schema: Schema,
+    y: Vector,
+    weights: Vector,
+    *,
+    max_bins: int,
+    share: float,
+    seed: int,
+) -> Prepared:
+    """Hold rows out, and divide the range of every feature into intervals.
+
+    Parameters
+    ----------
+    rows : TableRows or SourceRows
+    schema : Schema
+    y, weights : ndarray of shape (n_rows,)
+        Rows of weight 0 make no intervals.
+    max_bins : int
+        Intervals of a numeric feature.
+    share : float
+        Of the rows to be held out.
+    seed : int
+        Chooses among the ways to hold rows out.
+    """
+    hashes = np.empty(rows.n_rows, dtype=np.uint64)
+    for block in rows:
+        hashes[block.rows] = content_hash(block.X, y[block.rows], seed)
+    hashes = numbered(hashes, weights)
+    held = held_out(hashes, share) & (weights > 0)
+    if not weights[~held].any():
+        held = np.zeros_like(held)
+    sample = _sample(hashes, weights)
+    values = np.empty((len(sample), schema.n_features), order="F")
+    for block in rows:
+        first, last = np.searchsorted(sample, [block.rows.start, block.rows.stop])
+        values[first:last] = block.X[sample[first:last] - block.rows.start]
+    counts = weights[sample]
+    groups: list[Groups] = [
+        intervals_of(values[:, j], counts, max_bins) if known is None else Categories(len(known))
+        for j, known in enumerate(schema.categories)
+    ]
+    return Prepared(rows, held, groups, sample)
+
+
+def _sample(hashes: NDArray[np.uint64], weights: Vector) -> Indices:
+    """Rows of positive weight: all of them, or those with the smallest hashes."""
+    there = np.flatnonzero(weights > 0)
+    if len(there) <= SAMPLE:
+        return there
+    most = np.partition(hashes[there], SAMPLE)[SAMPLE]
+    return there[hashes[there] <= most]

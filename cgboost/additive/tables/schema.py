@@ -1,0 +1,277 @@
+"""What the columns of a table are: numbers, or categories and which; how they become numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cgboost.additive.tables.table_columns import (
+    Column,
+    columns_of,
+    is_missing,
+    kinds_of_types,
+    listed,
+    some,
+)
+
+Vector = NDArray[np.float64]
+Matrix = NDArray[np.floating[Any]]
+Columns = Sequence[Column]
+Names = Sequence[str | None]
+
+FLOATS = (np.dtype(np.float32), np.dtype(np.float64))
+
+LARGEST = 1e100
+"""Numbers may be of this size at most: squares of theirs are summed."""
+
+
+@dataclass(frozen=True)
+class Schema:
+    """Names and kinds of the features.
+
+    Attributes
+    ----------
+    names : tuple of str or None
+        None where the data have no names.
+    categories : tuple of (dict or None)
+        For each feature the number of every category, None for numeric features.
+    """
+
+    names: tuple[str, ...] | None
+    categories: tuple[dict[Any, int] | None, ...]
+
+    @property
+    def n_features(self) -> int:
+        """Number of features."""
+        return len(self.categories)
+
+    def encode(self, X: Any) -> Matrix:
+        """A block as numbers, shape (n_rows, n_features); nan where missing or unknown.
+
+        An array of float32 or float64 without categories is not copied.
+
+        Raises
+        ------
+        ValueError
+            If columns are missing, too many, or in another order; if numbers are infinite; if there
+            are words where numbers were, or numbers where categories are words.
+        """
+        columns = columns_of(X)
+        self._check(columns)
+        if isinstance(X, np.ndarray) and X.dtype in FLOATS and not any(self.categories):
+            for column in columns:
+                _check_size(column, column.values)
+            return X
+        values = np.empty((len(columns[0].values) if columns else 0, len(columns)), order="F")
+        for j, (column, known) in enumerate(zip(columns, self.categories, strict=True)):
+            values[:, j] = _numbers(column) if known is None else _codes(column, known)
+        return values
+
+    def _check(self, columns: Columns) -> None:
+        if len(columns) != self.n_features:
+            raise ValueError(
+                f"X has {len(columns)} features, but {self.n_features} features are expected"
+            )
+        names = tuple(column.name for column in columns)
+        if self.names is not None and None not in names and names != self.names:
+            raise _other_columns(names, self.names)
+
+
+@dataclass
+class _Seen:
+    """What the blocks so far have told of a column: its categories (None for numbers), its type."""
+
+    values: set[Any] | None
+    kinds: set[str]
+    described: str
+
+
+class SchemaMaker:
+    """Finds out what the columns are, from one block after another.
+
+    Parameters
+    ----------
+    categorical : "from_dtype" or sequence of str or int
+        Features that are categories; by default those that are not numbers.
+
+    Raises
+    ------
+    ValueError
+        If ``categorical`` is something else.
+    """
+
+    def __init__(self, categorical: Any = "from_dtype") -> None:
+        by_type = isinstance(categorical, str) and categorical == "from_dtype"
+        if not by_type and (isinstance(categorical, str) or not np.iterable(categorical)):
+            raise ValueError(
+                "categorical_features must be 'from_dtype' or a list of names or numbers of "
+                f"features, got {categorical!r}"
+            )
+        self.categorical = None if by_type else list(categorical)
+        self._names: tuple[str | None, ...] | None = None
+        self._seen: list[_Seen | None] = []
+
+    def see(self, X: Any) -> None:
+        """Take note of the categories in a block.
+
+        Raises
+        ------
+        ValueError
+            If its columns are others than those of the first block, of another type, or of a kind
+            that is neither a number nor a category; if ``categorical`` names features that there
+            are not, or leaves out some that are no numbers.
+        """
+        columns = columns_of(X)
+        names = tuple(column.name for column in columns)
+        if self._names is None:
+            self._check_categorical(names)
+            self._names, self._seen = names, [None] * len(names)
+        elif names != self._names:
+            raise _other_columns(names, self._names)
+        for number, column in enumerate(columns):
+            self._note(number, column)
+
+    def schema(self) -> Schema:
+        """The schema of all blocks seen.
+
+        Raises
+        ------
+        ValueError
+            If there were none.
+        """
+        if self._names is None:
+            raise ValueError("the source of blocks is empty")
+        names = None if None in self._names else tuple(str(name) for name in self._names)
+        ordered = (
+            None
+            if seen is None or seen.values is None
+            else sorted(seen.values, key=lambda v: (str(type(v)), str(v)))
+            for seen in self._seen
+        )
+        categories = (
+            None if values is None else {value: code for code, value in enumerate(values)}
+            for values in ordered
+        )
+        return Schema(names, tuple(categories))
+
+    def _note(self, number: int, column: Column) -> None:
+        category = self._is_category(number, column)
+        if column.is_empty:  # which says nothing
+            return
+        kinds = kinds_of_types(column.types)
+        seen = self._seen[number]
+        if seen is None:
+            seen = _Seen(set() if category else None, kinds, column.described)
+            self._seen[number] = seen
+        if (seen.values is not None) != category or not seen.kinds & kinds:
+            raise ValueError(
+                f"{column.called} is of type {seen.described} in one block, and of type "
+                f"{column.described} in a later one: give it the same type in all blocks"
+            )
+        seen.kinds |= kinds
+        if seen.values is not None:
+            seen.values |= _distinct(column)
+
+    def _is_category(self, number: int, column: Column) -> bool:
+        if self.categorical is not None and {number, column.name} & set(self.categorical):
+            return True
+        if column.is_time:
+            raise ValueError(
+                f"{column.called} has dates or times: make them numbers, days since a first day "
+                "say, or name the feature in categorical_features"
+            )
+        if self.categorical is not None and not column.has_numbers:
+            raise ValueError(
+                f"{column.called} has values that are no numbers ({column.described}), and "
+                f"categorical_features={some(self.categorical)} does not name it: a list takes "
+                "the place of the default, so that it must name all features that are categories"
+            )
+        return self.categorical is None and not column.is_numeric
+
+    def _check_categorical(self, names: Names) -> None:
+        known = {*range(len(names)), *names} - {None}
+        unknown = [feature for feature in self.categorical or () if feature not in known]
+        if unknown:
+            raise ValueError(
+                f"categorical_features has {unknown[:5]}, which X does not have; it has "
+                f"{len(names)} features{f' {some(names)}' if None not in names else ''}"
+            )
+
+
+def _numbers(column: Column) -> Vector:
+    if not column.has_numbers:
+        raise ValueError(
+            f"{column.called} was numeric and now has values that are no numbers "
+            f"({column.described}); name it in categorical_features if it has categories"
+        )
+    values = column.as_floats()
+    _check_size(column, values)
+    return values
+
+
+def _check_size(column: Column, values: Matrix) -> None:
+    if not len(values):
+        return
+    low, high = float(np.fmin.reduce(values)), float(np.fmax.reduce(values))
+    if max(-low, high) > LARGEST:
+        raise ValueError(
+            f"{column.called} has the value {low if -low > high else high:g}: numbers must be "
+            f"finite, not infinity, and at most {LARGEST:g} in size; nan stands for missing values"
+        )
+
+
+def _other_columns(names: Names, expected: Names) -> ValueError:
+    if None in (*names, *expected):
+        found, before = (
+            f"is an array of {len(names)} columns"
+            if None in names
+            else f"is a frame, {some(names)}",
+            "an array" if None in expected else "a frame",
+        )
+        return ValueError(
+            f"a block {found}, and the first one, with {len(expected)} columns, is {before}: "
+            "either all blocks have names for their columns or none"
+        )
+    new = [name for name in names if name not in expected]
+    gone = [name for name in expected if name not in names]
+    if not new and not gone:
+        return ValueError(
+            f"a block has its columns in another order, {some(names)}, than those seen first, "
+            f"{some(expected)}"
+        )
+    return ValueError(
+        f"a block has columns {some(names)}; new: {new[:5]}, missing: {gone[:5]}: it must have "
+        f"those seen first, {some(expected)}, in this order"
+    )
+
+
+def _distinct(column: Column) -> set[Any]:
+    try:
+        found = set(column.values.tolist())
+    except TypeError as error:
+        raise ValueError(
+            f"{column.called} has values that are neither numbers nor categories ({error})"
+        ) from error
+    return {value for value in found if not is_missing(value)}
+
+
+def _codes(column: Column, known: dict[Any, int]) -> Vector:
+    values = column.values.tolist()
+    found = (known.get(value, np.nan) if _hashable(value) else np.nan for value in values)
+    codes = np.fromiter(found, dtype=np.float64, count=len(values))
+    if known and np.isnan(codes).all() and not column.is_empty:
+        types = set(map(type, known))
+        if not kinds_of_types(types) & kinds_of_types(column.types):
+            raise ValueError(
+                f"{column.called} has categories of type {listed(types)} "
+                f"in the model, and is now of type {column.described}"
+            )
+    return codes
+
+
+def _hashable(value: Any) -> bool:
+    return value is not None and value.__hash__ is not None

@@ -1,0 +1,1 @@
+"""Trees: transformations of one feature, and multivariate model trees."""

@@ -1,0 +1,281 @@
+"""How a model tree is grown: level by level, each from one pass over the rows.
+
+A pass makes statistics of the regressors and the response in every group of values of every
+feature, in every open node, for training and holdout rows. All else follows from them. What a
+node's linear model leaves over is transformed along each feature
+(:mod:`cgboost.additive.trees.transformation`): groups are merged bottom-up as long as linear
+corrections in the branches do not become worse on the holdout rows. The feature whose branches
+lower that error most, at a price for each coefficient, splits the node.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cgboost.additive.stage import Outputs
+from cgboost.additive.statistics.moments import Moments, SharedProducts
+from cgboost.additive.statistics.passes import Parts, Passes
+from cgboost.additive.statistics.stepwise import BETTER, squared_error
+from cgboost.additive.tables.intervals import Groups, Intervals
+from cgboost.additive.tables.rows import Block, Matrix
+from cgboost.additive.trees.model_tree import ModelTree, Node, Regressors
+from cgboost.additive.trees.splits import Judge, Split, branches, linear_model, split_of
+from cgboost.additive.trees.transformation import transformation
+
+Vector = NDArray[np.float64]
+Indices = NDArray[np.intp]
+Places = NDArray[np.int32]
+
+PRODUCTS = 2**23
+"""Products of variables that are held for rows at once (64 MB)."""
+
+STATISTICS = 2**25
+"""Numbers that the statistics of a pass may have (256 MB); more nodes take another pass."""
+
+PURE = 1e-10
+"""A node is not split whose squared error, relative to that of the constant, is below this."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How far a tree may grow.
+
+    Attributes
+    ----------
+    max_depth : int
+    min_samples_leaf : float
+        Training rows of a leaf, in weights.
+    tol : float
+        Least decrease of the judged error by a split, relative to that of the constant.
+    """
+
+    max_depth: int
+    min_samples_leaf: float
+    tol: float
+
+
+class NodePasses(Passes):
+    """Passes that make statistics in the nodes of a tree."""
+
+    def by_node(
+        self, tree: ModelTree, place: Places, nodes: list[int], response: Vector
+    ) -> Iterator[tuple[int, list[Parts]]]:
+        """Statistics of (regressors, response) in each group of each feature, node by node.
+
+        Parameters
+        ----------
+        tree : ModelTree
+        place : ndarray of shape (n_rows,)
+            The node of every row when it was last looked at; moved on.
+        nodes : list of int
+        response : ndarray of shape (n_rows,)
+        """
+        width = len(tree.regressors) + 1
+        size = 2 * width**2 * sum(groups.n_groups for groups in tree.groups)
+        step = max(1, STATISTICS // size)
+        for first in range(0, len(nodes), step):
+            chosen = nodes[first : first + step]
+            found = self._of_nodes(tree, place, chosen, response)
+            for slot, number in enumerate(chosen):
+                yield number, [_part(both, slot, len(chosen)) for both in found]
+
+    def _of_nodes(
+        self, tree: ModelTree, place: Places, nodes: list[int], response: Vector
+    ) -> list[Moments]:
+        """For each feature, statistics of groups that are numbered by node, part and value."""
+        slots = np.full(len(tree.nodes), -1)
+        slots[nodes] = np.arange(len(nodes))
+
+        def work(block: Block) -> list[Moments]:
+            where = place[block.rows]  # a view
+            _move_on(tree, where, block.X)
+            rows = np.flatnonzero(slots[where] >= 0)
+            total: list[Moments] = []
+            width = len(tree.regressors) + 1
+            step = max(1024, PRODUCTS // (width * (width + 3)))
+            for start in range(0, max(1, len(rows)), step):
+                own = rows[start : start + step]
+                numbers = own + block.rows.start
+                part = 2 * slots[where[own]] + self.held[numbers]
+                found = _grouped(
+                    tree, block.X[own], response[numbers], self.weights[numbers], part, len(nodes)
+                )
+                total = [a.merged(b) for a, b in zip(total, found, strict=True)] if total else found
+            return total
+
+        totals: list[Moments] = []
+        for found in self._mapped(work):
+            totals = [a.merged(b) for a, b in zip(totals, found, strict=True)] if totals else found
+        return totals
+
+
+def _move_on(tree: ModelTree, where: Places, X: Matrix) -> None:
+    """Bring rows to the children of nodes that have been split since."""
+    for number in np.unique(where).tolist():
+        node = tree.nodes[number]
+        if node.children:
+            rows = np.flatnonzero(where == number)
+            where[rows] = node.descend(X[rows], tree.groups)
+
+
+def _grouped(
+    tree: ModelTree, X: Matrix, response: Vector, weights: Vector, part: Indices, n_nodes: int
+) -> list[Moments]:
+    """Statistics of some rows for every feature; a feature's own regressor loses no digits."""
+    z = tree.regressors(X)
+    width = z.shape[1]
+    shared = SharedProducts(np.column_stack([z, response]), weights)
+    place_of = {int(j): k for k, j in enumerate(tree.regressors.features)}
+    result = []
+    for j, groups in enumerate(tree.groups):
+        n_groups = 2 * n_nodes * groups.n_groups
+        codes = groups.codes(X[:, j]) + groups.n_groups * part
+        k = place_of.get(j)
+        if k is None:
+            result.append(shared.grouped(codes, n_groups).without_noise(slice(0, width)))
+            continue
+        middle, scale = tree.regressors.middle[k], tree.regressors.scale[k]
+        centres = (groups.centres - middle) / scale
+        centres[-1] = 0.0
+        both = shared.grouped_with(z[:, k], codes, n_groups, np.tile(centres, 2 * n_nodes))
+        kept = [1 + i for i in range(width + 1)]
+        kept[k] = 0
+        result.append(both.without_noise(slice(1, 1 + width)).of_variables(kept))
+    return result
+
+
+def _part(both: Moments, slot: int, n_nodes: int) -> Parts:
+    """Statistics of one node."""
+    size = len(both) // n_nodes
+    return Parts.of(both[slot * size : (slot + 1) * size])
+
+
+def regressors_of(passes: Passes, groups: list[Groups], response: Vector, most: int) -> Regressors:
+    """Numeric features as regressors: all, or those that alone explain most."""
+    numeric = {j: own for j, own in enumerate(groups) if isinstance(own, Intervals)}
+    if len(numeric) <= most:
+        return Regressors.of(groups, list(numeric))
+    nothing = Outputs([])
+    found = passes.by_group(dict(numeric), nothing, nothing, response)
+    errors = []
+    for j, parts in found.items():
+        term = transformation(j, groups[j], parts.training, parts.holdout)
+        leaves = parts.training.joined(term.leaf, term.n_leaves)
+        coef = np.column_stack([term.slope, term.coef])
+        errors.append(float(squared_error(leaves, coef, term.intercept).sum()))
+    rounded = np.round(np.array(errors) / (max(errors) * BETTER or 1.0))
+    best = np.argsort(rounded, kind="stable")[:most]
+    return Regressors.of(groups, sorted(list(numeric)[k] for k in best))
+
+
+def grown(
+    passes: NodePasses,
+    groups: list[Groups],
+    regressors: Regressors,
+    response: Vector,
+    limits: Limits,
+) -> ModelTree:
+    """The tree of a response, grown and pruned.
+
+    Parameters
+    ----------
+    passes : NodePasses
+    groups : list of Intervals or Categories
+        Of every feature.
+    regressors : Regressors
+    response : ndarray of shape (n_rows,)
+    limits : Limits
+    """
+    empty = Node(0.0, np.zeros(len(regressors)), 0, 0.0, 0.0, 0.0)
+    tree = ModelTree(groups, regressors, [empty], np.zeros(len(regressors)))
+    place = np.zeros(passes.rows.n_rows, dtype=np.int32)
+    judge = Judge(bool(passes.held.any()))
+    start, waiting = 0.0, [0]
+    while waiting:
+        coming: list[int] = []
+        for number, parts in passes.by_node(tree, place, waiting, response):
+            if number == 0:
+                whole = Parts(parts[0].training.together(), parts[0].holdout.together())
+                tree.nodes[0] = linear_model(whole, judge, 0)
+                tree.explained = _explained(tree.nodes[0], whole.training)
+                start = float(judge.rows(whole).scatter[0, -1, -1])
+            node = tree.nodes[number]
+            if not _may_split(node, start, limits):
+                continue
+            if split := _best_split(node, parts, groups, judge, limits, start):
+                coming.extend(_grow(tree, node, split, judge))
+        waiting = coming
+    return _pruned(tree, limits.tol * start)
+
+
+def _explained(root: Node, training: Moments) -> Vector:
+    """What each regressor takes off the squared error of the constant (Pratt's measure)."""
+    shares = np.maximum(root.coef * training.scatter[0, :-1, -1], 0.0)
+    total = float(training.scatter[0, -1, -1]) - root.training
+    return shares * (max(total, 0.0) / (float(shares.sum()) or 1.0))
+
+
+def _may_split(node: Node, start: float, limits: Limits) -> bool:
+    large = node.count >= 2.0 * limits.min_samples_leaf
+    return large and node.depth < limits.max_depth and node.judged > PURE * start
+
+
+def _best_split(
+    node: Node,
+    parts: list[Parts],
+    groups: list[Groups],
+    judge: Judge,
+    limits: Limits,
+    start: float,
+) -> Split | None:
+    """The split that lowers the judged error most; of equals that of the first feature."""
+    best: Split | None = None
+    for feature, own in enumerate(parts):
+        split = split_of(node, feature, groups[feature], own, judge, limits.min_samples_leaf)
+        if split is None or split.gain <= limits.tol * start:
+            continue
+        if best is None or split.gain > best.gain + BETTER * start:
+            best = split
+    return best
+
+
+def _grow(tree: ModelTree, node: Node, split: Split, judge: Judge) -> list[int]:
+    """Give a node its children; their numbers."""
+    first, below = len(tree.nodes), branches(node, split, judge)
+    node.feature, node.child, node.price = split.feature, split.child, split.price
+    node.children = list(range(first, first + len(below)))
+    tree.nodes.extend(below)
+    return node.children
+
+
+def _pruned(tree: ModelTree, least: float) -> ModelTree:
+    """Without the branches that do not pay on the rows that judge, from the leaves up."""
+    errors = [node.judged for node in tree.nodes]
+    leaves = [1] * len(tree.nodes)
+    for number in range(len(tree.nodes) - 1, -1, -1):
+        node = tree.nodes[number]
+        if not node.children:
+            continue
+        below = sum(errors[k] for k in node.children)
+        count = sum(leaves[k] for k in node.children)
+        if below + node.price * (count - 1) < node.judged - least:
+            errors[number], leaves[number] = below, count
+        else:
+            node.children, node.feature = [], -1
+    return ModelTree(tree.groups, tree.regressors, _reachable(tree), tree.explained)
+
+
+def _reachable(tree: ModelTree) -> list[Node]:
+    """The nodes that are left, renumbered, parents before children."""
+    order = [0]
+    for number in order:
+        order.extend(tree.nodes[number].children)
+    renumbered = {old: new for new, old in enumerate(order)}
+    nodes = [tree.nodes[number] for number in order]
+    for node in nodes:
+        node.children = [renumbered[k] for k in node.children]
+    return nodes

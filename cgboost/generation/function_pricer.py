@@ -1,0 +1,133 @@
+"""A pricer as a plain function of the row duals."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from typing import Any, Self
+
+import numpy as np
+
+from cgboost.generation.columns import Column
+from cgboost.generation.protocols import MasterState, Priced, Pricer
+
+PriceFunction = Callable[["Duals"], Any]
+"""``price(duals)`` -> columns, or (columns, bound), or (columns, bound, exact)."""
+
+
+WANTED = "a pricing function must return columns, (columns, bound) or (columns, bound, exact)"
+
+
+class Duals(np.ndarray[Any, np.dtype[np.float64]]):
+    """The vector of row duals, which also answers to the names of the rows.
+
+    ``duals[i]`` and all of NumPy work as ever; ``duals.of(name)`` is the dual of a named row, and
+    ``duals.capped`` are the columns that a search has to leave out.
+    """
+
+    _numbers: dict[Hashable, int] | None = None
+    _columns: Sequence[Column] | None = None
+
+    @classmethod
+    def of_state(cls, state: MasterState) -> Self:
+        """The duals of a master's state with the names of its rows."""
+        duals = np.array(state.pseudo_response, dtype=np.float64).view(cls)
+        if state.rows is not None:
+            duals._numbers = {name: number for number, name in enumerate(state.rows)}
+        duals._columns = state.columns
+        return duals
+
+    @property
+    def capped(self) -> frozenset[Hashable]:
+        """Keys of the columns in the master with a finite upper bound.
+
+        The master accounts for them. They may have a negative reduced cost although they cannot
+        help, so only a search that leaves them out can prove that nothing helps.
+        """
+        if self._columns is None:
+            raise AttributeError("only the duals as they were handed over know the columns")
+        return frozenset(c.key for c in self._columns if math.isfinite(c.upper))
+
+    def of(self, name: Hashable) -> float:
+        """Dual of the row ``name``."""
+        if self._numbers is None:
+            raise KeyError(
+                f"no row is known by the name {name!r}: the master's rows have no names, or this "
+                "is a copy of the duals, which has lost them"
+            )
+        if name not in self._numbers:
+            raise KeyError(f"no row is called {name!r}; there are {list(self._numbers)[:10]}")
+        return float(self[self._numbers[name]])
+
+
+class FunctionPricer:
+    """A function of the duals as a pricer; :class:`ColumnGeneration` wraps functions in it.
+
+    Parameters
+    ----------
+    function : callable
+        ``function(duals)`` returns columns; or ``(columns, bound)``, where ``bound`` is a lower
+        bound on the reduced cost ``cost − duals·values`` of *every* column that exists, those in
+        ``duals.capped`` excepted (a number, or a mapping from convexity row to number), or None; or
+        ``(columns, bound, exact)``.
+        With a bound the search counts as exact unless it says otherwise; an exact search that
+        finds nothing needs none, since that means 0.
+    """
+
+    def __init__(self, function: PriceFunction) -> None:
+        if not callable(function):
+            raise TypeError(f"a pricer must have a method price or be callable, got {function!r}")
+        self.function = function
+
+    def price(self, state: MasterState, limit: int) -> Priced:
+        """The ``limit`` columns of least reduced cost that the function returns, new ones first."""
+        columns, bound, exact = _unpacked(self.function(Duals.of_state(state)))
+        for column in columns:
+            column.check(len(state.pseudo_response))
+        numbers = bound.values() if isinstance(bound, Mapping) else [bound]
+        if any(number is not None and math.isnan(number) for number in numbers):
+            raise ValueError("a pricing function's bound must be a number or None, got nan")
+        if bound is None:
+            bound = 0.0 if exact and not columns else math.nan
+        held = {column.key for column in state.columns}
+
+        def rank(column: Column) -> tuple[bool, float]:
+            reduced = column.cost - float(column.values @ state.pseudo_response)
+            return column.key in held, reduced
+
+        return Priced(
+            columns=sorted(columns, key=rank)[:limit],
+            exact=exact,
+            reduced_cost=bound,
+            n_evaluated=len(columns),
+        )
+
+
+def as_pricer(pricer: Pricer | PriceFunction) -> Pricer:
+    """``pricer`` itself if it has a method ``price``, else the function as a pricer."""
+    return pricer if hasattr(pricer, "price") else FunctionPricer(pricer)
+
+
+def _unpacked(answer: Any) -> tuple[Sequence[Column], Any, bool]:
+    if not isinstance(answer, tuple) or not answer or isinstance(answer[0], Column):
+        return _columns(answer), None, False
+    if len(answer) == 2:
+        return _columns(answer[0]), answer[1], answer[1] is not None
+    if len(answer) == 3:
+        return _columns(answer[0]), answer[1], bool(answer[2])
+    raise ValueError(f"{WANTED}, got a tuple of {len(answer)}")
+
+
+def _columns(answer: Any) -> list[Column]:
+    """The columns of an answer, or a ValueError that says what it should have been."""
+    if isinstance(answer, Column):
+        raise ValueError(f"{WANTED}, got a single Column: put it in a list")
+    if not isinstance(answer, Iterable):
+        raise ValueError(f"{WANTED}, got {answer!r}")
+    columns = list(answer)
+    for column in columns:
+        if not isinstance(column, Column):
+            raise ValueError(f"{WANTED}; among the columns is a {type(column).__name__}")
+        if not isinstance(column.key, Hashable):
+            raise ValueError(f"a column's key must be hashable (a tuple, say), got {column.key!r}")
+    return columns

@@ -1,0 +1,304 @@
+"""What a run leaves behind: a record per round, the coefficients' path, and the result."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, fields
+from enum import StrEnum
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cgboost.generation.columns import Column, Ensemble
+from cgboost.generation.protocols import MasterState, Priced, Vertex
+
+Vector = NDArray[np.float64]
+
+
+class StopReason(StrEnum):
+    """Why the loop stopped."""
+
+    OPTIMAL = "optimal"
+    """An exact pricer found no column that prices out."""
+    GAP = "gap"
+    """The certified relative duality gap is at most ``tol``."""
+    NO_COLUMN = "no_column"
+    """A heuristic pricer found nothing: no certificate."""
+    ONLY_DUPLICATES = "only_duplicates"
+    """The pricer returned only columns that the master already holds."""
+    STALLED = "stalled"
+    """Nothing prices out, yet the gap exceeds ``tol``: a weak bound, or inaccurate duals."""
+    MAX_COLUMNS = "max_columns"
+    """The master holds ``max_columns`` columns."""
+    MAX_ROUNDS = "max_rounds"
+    """``max_rounds`` rounds are complete."""
+    TIME = "time"
+    """The time limit was reached."""
+    CALLBACK = "callback"
+    """A callback asked to stop."""
+    EARLY_STOPPING = "early_stopping"
+    """The validation score has stopped improving; the best round is kept."""
+    INTERRUPTED = "interrupted"
+    """Ctrl-C; the last complete round is kept."""
+    MASTER_FAILED = "master_failed"
+    """The solver of the restricted master failed; the last good round is kept."""
+    PRICER_FAILED = "pricer_failed"
+    """The pricer raised, or returned something that is no column; the last good round is kept."""
+    INVALID_BOUND = "invalid_bound"
+    """A lower bound came out above the objective: what the pricer or master claims is not true."""
+    UNBOUNDED = "unbounded"
+    """The objective falls without end: there is no optimum, as for classes that can be separated
+    and a loss that is never 0."""
+    EXHAUSTED = "exhausted"
+    """There is no further column: those in the master span all that the data can make."""
+    INFEASIBLE = "infeasible"
+    """No column helps to meet the rows that the columns so far cannot meet."""
+
+
+@dataclass(frozen=True)
+class Round:
+    """One turn of the loop, as callbacks and the history see it.
+
+    Attributes
+    ----------
+    number : int
+        0 is the empty master.
+    columns : int
+        Columns in the master.
+    active : int
+        Columns with a nonzero coefficient.
+    objective, bound, gap : float
+        Objective of the restricted master, best lower bound so far (nan: none yet), and
+        ``|objective − bound|/max(1, |objective|)``.
+    evaluated : int
+        Columns scored by the pricer.
+    stratum : str
+        Priority class in which the next columns were found.
+    seconds, master_seconds, pricing_seconds : float
+        Since the start, and of this round's two halves.
+    scores : dict of str to float
+        Validation scores; callbacks write them.
+    state : MasterState
+        The full state; not part of the history.
+    """
+
+    number: int
+    columns: int
+    active: int
+    objective: float
+    bound: float
+    gap: float
+    evaluated: int
+    stratum: str
+    seconds: float
+    master_seconds: float
+    pricing_seconds: float
+    state: MasterState
+    scores: dict[str, float] = field(default_factory=dict)
+
+    def as_row(self) -> dict[str, float | int | str]:
+        """The round without its state: one row of the history."""
+        hidden = ("number", "state", "scores")
+        row = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in hidden}
+        return {"round": self.number} | row | self.scores
+
+
+@dataclass(frozen=True)
+class Result:
+    """Outcome of :meth:`ColumnGeneration.run`, at the round that was chosen.
+
+    Attributes
+    ----------
+    objective, bound, gap : float
+        ``bound`` is None when nothing was certified; ``gap`` is then infinite.
+    columns : tuple of Column
+        The columns in the master at that round; ``coef`` follows their order.
+    coef : ndarray of shape (n_columns,)
+    intercept : float, or ndarray of shape (n_outputs,) where there are several
+    n_rounds : int
+        Rounds that were run, the empty master included.
+    best_round : int
+        The round this result describes.
+    stop_reason : StopReason
+    message : str
+        The reason in words, with the solver's own where it has any.
+    history : dict of str to ndarray
+        One entry per round.
+    path : list of (coef, intercept)
+        Coefficients after every round; a round with fewer columns has a shorter ``coef``.
+    error : Exception or None
+        What the master or the pricer raised, if that ended the run after a round with columns.
+    """
+
+    objective: float
+    bound: float | None
+    gap: float
+    columns: tuple[Column, ...]
+    coef: Vector
+    intercept: float | Vector
+    n_rounds: int
+    best_round: int
+    stop_reason: StopReason
+    message: str
+    history: dict[str, NDArray[Any]]
+    path: list[tuple[Vector, float | Vector]]
+    error: Exception | None = None
+
+    @property
+    def output(self) -> Vector:
+        """Σ α_j h_j + b on the master's rows, all outputs added up; 0 without columns."""
+        output = np.asarray(self.intercept, dtype=np.float64)
+        for j in np.flatnonzero(self.coef):
+            output = output + self.coef[j] * self.columns[j].values
+        return output
+
+    @property
+    def ensemble(self) -> Ensemble:
+        """The model as a function of new rows: ``result.ensemble.decision_function(X)``.
+
+        For columns that have a hypothesis.
+        """
+        hypotheses = [column.hypothesis for column in self.columns]
+        outputs = {output for column in self.columns for output, _ in column.parts}
+        if outputs - {0} or isinstance(self.intercept, np.ndarray):
+            raise ValueError("this model has several outputs: make an Ensemble of each")
+        if None in hypotheses:
+            raise ValueError("these columns have no hypothesis: they mean nothing on new rows")
+        return Ensemble([h for h in hypotheses if h is not None], self.coef, self.intercept)
+
+    def summary(self) -> str:
+        """A few lines for a person."""
+        history = self.history
+        bound = "none" if self.bound is None else f"{self.bound:.8g}"
+        return "\n".join(
+            [
+                f"stopped      {self.stop_reason}: {self.message}",
+                f"objective    {self.objective:.8g}",
+                f"lower bound  {bound}",
+                f"gap          {self.gap:.2e}",
+                f"columns      {len(self.coef)} generated, {np.count_nonzero(self.coef)} active",
+                f"rounds       {self.n_rounds}, {int(history['evaluated'].sum())} scores evaluated",
+                f"seconds      {history['seconds'][-1]:.3f}: master "
+                f"{history['master_seconds'].sum():.3f}, "
+                f"pricing {history['pricing_seconds'].sum():.3f}",
+            ]
+        )
+
+
+class Trace:
+    """What happened so far: rows of the history, coefficients, the best bound."""
+
+    def __init__(self, tol: float) -> None:
+        self.tol = tol
+        self.started = time.perf_counter()
+        self.best_bound = -math.inf
+        self.rows: list[dict[str, Any]] = []
+        self.path: list[tuple[Vector, float | Vector]] = []
+        self.scales: list[float] = []
+        self.columns: tuple[Column, ...] = ()
+
+    def seconds_left(self, limit: float | None) -> float | None:
+        """What is left for the master; the first solve is let through, to have one round."""
+        if limit is None or not self.rows:
+            return None
+        return max(0.01, limit - (time.perf_counter() - self.started))
+
+    def turn(
+        self,
+        state: MasterState,
+        priced: Priced,
+        bound: float | None,
+        seconds: tuple[float, float],
+    ) -> Round:
+        """Record of the round that ends with this pricing pass."""
+        if bound is not None:
+            self.best_bound = max(self.best_bound, bound)
+        return Round(
+            number=len(self.rows),
+            columns=len(state.columns),
+            active=int(np.count_nonzero(state.coef)),
+            objective=state.objective,
+            bound=self.best_bound if math.isfinite(self.best_bound) else math.nan,
+            gap=relative_gap(state.objective, self.best_bound, state.gap_scale),
+            evaluated=priced.n_evaluated,
+            stratum=priced.stratum,
+            seconds=time.perf_counter() - self.started,
+            master_seconds=seconds[0],
+            pricing_seconds=seconds[1],
+            state=state,
+        )
+
+    @contextmanager
+    def doubting_bound(self) -> Iterator[None]:
+        """Forget the best bound if anything is raised inside."""
+        try:
+            yield
+        except BaseException:
+            self.best_bound = -math.inf
+            raise
+
+    def certify(self, bound: float | None, n_evaluated: int) -> None:
+        """Enter an exact pass made after the last round into its row."""
+        row = self.rows[-1]
+        if bound is not None:
+            self.best_bound = max(self.best_bound, bound)
+            row["bound"] = self.best_bound
+            row["gap"] = relative_gap(row["objective"], self.best_bound, self.scales[-1])
+        row["evaluated"] += n_evaluated
+
+    def keep(self, turn: Round) -> None:
+        """Enter a complete round, scores of the callbacks included."""
+        self.rows.append(turn.as_row())
+        self.path.append((turn.state.coef, turn.state.intercept))
+        self.scales.append(turn.state.gap_scale)
+        self.columns = tuple(turn.state.columns)
+
+    def move(self, number: int, vertex: Vertex) -> None:
+        """Put a vertex in the place of a round's coefficients."""
+        self.path[number] = (vertex.coef, vertex.intercept)
+        self.rows[number] |= {
+            "objective": vertex.objective,
+            "active": int(np.count_nonzero(vertex.coef)),
+            "gap": relative_gap(vertex.objective, self.rows[number]["bound"], self.scales[number]),
+        }
+
+    def result(
+        self, number: int, reason: StopReason, message: str, error: Exception | None = None
+    ) -> Result:
+        """The run, cut at round ``number``."""
+        coef, intercept = self.path[number]
+        row = self.rows[number]
+        bound = self.best_bound if math.isfinite(self.best_bound) else None
+        names = dict.fromkeys(name for entry in self.rows for name in entry)
+        return Result(
+            objective=row["objective"],
+            bound=bound,
+            gap=relative_gap(row["objective"], self.best_bound, self.scales[number]),
+            columns=self.columns[: len(coef)],
+            coef=coef,
+            intercept=intercept,
+            n_rounds=len(self.rows),
+            best_round=number,
+            stop_reason=reason,
+            message=message,
+            history={
+                name: np.array([entry.get(name, math.nan) for entry in self.rows]) for name in names
+            },
+            path=self.path,
+            error=error,
+        )
+
+
+def relative_gap(objective: float, bound: float, scale: float | None = None) -> float:
+    """Relative gap |objective − bound|/scale; inf without either.
+
+    The scale is max(1, |objective|) unless it is given. A bound above the objective is an error of
+    one of the two, and the gap is its size: what cannot be trusted is never shown as 0.
+    """
+    if not (math.isfinite(bound) and math.isfinite(objective)):
+        return math.inf
+    return abs(objective - bound) / (max(1.0, abs(objective)) if scale is None else scale)

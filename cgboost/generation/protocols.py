@@ -1,0 +1,213 @@
+"""What the loop knows of masters and pricers: two protocols and the records they exchange.
+
+::
+
+    Master.solve   ->  MasterState   coefficients, output, pseudo-response, entry rule
+    Pricer.price   ->  Priced        columns, and what an exact pass has seen of all the others
+    Master.bound   ->  float         the lower bound that follows from an exact pass
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cgboost.generation.columns import Column
+
+Vector = NDArray[np.float64]
+
+ROUNDING = 1e-9
+"""Reduced costs closer to 0 than this, relative to the cost, count as 0."""
+
+
+class EntryRule(Protocol):
+    """How much a column outside the master adds to the duality gap, from its score alone."""
+
+    @property
+    def two_sided(self) -> bool:
+        """Whether a column may enter with either sign."""
+        ...
+
+    @property
+    def additive(self) -> bool:
+        """Whether the bound rests on the sum of the excesses (2-norm) or on the largest (1-norm).
+
+        It tells a search in single precision which of the two must be sharp. Where a rule does not
+        say, the sum: that is always sharp enough, and may cost a pass in double precision.
+        """
+        ...
+
+    def excess(self, scores: Vector) -> Vector:
+        """Contribution of each score ``r·h`` to the relative gap; 0 for a priced-out column."""
+        ...
+
+    def settled(self, score: float) -> float:
+        """The score, nearest to this one, at which a column no longer prices out."""
+        ...
+
+
+@dataclass(frozen=True)
+class MasterState:
+    """The optimum of a restricted master.
+
+    Attributes
+    ----------
+    columns : sequence of Column
+        The columns in the master, in the order of ``coef``.
+    coef : ndarray of shape (n_columns,)
+    intercept : float, or ndarray of shape (n_outputs,) where there are several
+    output : ndarray of shape (n_rows,)
+        Model output f = Σ α_j h_j + b.
+    pseudo_response : ndarray of shape (n_rows,)
+        r = −∂loss/∂f, feasible for the dual of the *full* problem up to scaling. Where there is no
+        loss, the row duals.
+    objective : float
+        Value of the restricted problem at (coef, intercept): an upper bound on the optimum; inf
+        while the columns so far do not suffice to meet all rows.
+    slack : ndarray of shape (n_rows,)
+        ξ; positive on error points. Where there is no loss, what is missing in each row.
+    entry : EntryRule or None
+        Which columns may still lower the objective. None: those of negative reduced cost
+        ``cost − r·h``.
+    rows : sequence of hashable or None
+        Names of the rows, where they have any.
+    curvature : ndarray of shape (n_rows,) or None
+        Newton weights ∂²loss/∂f², where the loss has them.
+    scale : float or None
+        What gaps are relative to; None stands for max(1, |objective|).
+    solved : bool
+        Whether the restricted problem is solved as well as it can be. Otherwise it is solved well
+        enough to find columns, and solving it again with the same columns comes nearer.
+    bounded : bool
+        False where the objective falls without end along the columns in the master: the
+        coefficients then stand somewhere far down.
+    """
+
+    columns: Sequence[Column]
+    coef: Vector
+    intercept: float | Vector
+    output: Vector
+    pseudo_response: Vector
+    objective: float
+    slack: Vector
+    entry: EntryRule | None = None
+    rows: Sequence[Hashable] | None = None
+    curvature: Vector | None = None
+    scale: float | None = None
+    solved: bool = True
+    bounded: bool = True
+
+    @property
+    def gap_scale(self) -> float:
+        """What gaps are relative to."""
+        return max(1.0, abs(self.objective)) if self.scale is None else self.scale
+
+    @property
+    def rule(self) -> EntryRule:
+        """The entry rule, for pricers that cannot do without one."""
+        if self.entry is None:
+            raise TypeError("this pricer needs a master with an entry rule (a loss and a penalty)")
+        return self.entry
+
+    def prices_out(self, column: Column) -> bool:
+        """Whether a column outside the master would lower the objective, to first order."""
+        score = float(column.values @ self.pseudo_response)
+        if self.entry is None:
+            return column.cost - score < -ROUNDING * max(1.0, abs(column.cost))
+        return bool(self.entry.excess(np.array([score]))[0] > 0)
+
+
+@dataclass(frozen=True)
+class Priced:
+    """What a pricer found.
+
+    Attributes
+    ----------
+    columns : sequence of Column
+        Columns that price out, best first.
+    exact : bool
+        Whether every column of the family was scored. Only then does finding nothing prove
+        anything, and only then are ``max_excess`` and ``total_excess`` set.
+    max_excess, total_excess : float
+        Largest and summed :meth:`EntryRule.excess` over the whole family.
+    reduced_cost : float or mapping of row to float
+        Lower bound on the reduced cost ``cost − r·h`` of every column, over all or per convexity
+        row; nan where none is known. Columns that are in the master and have a finite upper bound
+        may be left out. For masters without an entry rule, and only meaningful if ``exact``.
+    n_evaluated : int
+        Number of columns scored in this call.
+    exhausted : bool
+        Whether there is no column outside the span of those in the master, whatever r may be.
+    stratum : str
+        The priority class in which the columns were found.
+    """
+
+    columns: Sequence[Column]
+    exact: bool = False
+    max_excess: float = math.nan
+    total_excess: float = math.nan
+    reduced_cost: float | Mapping[Hashable, float] = math.nan
+    n_evaluated: int = 0
+    exhausted: bool = False
+    stratum: str = ""
+
+
+@dataclass(frozen=True)
+class Vertex:
+    """Coefficients on a vertex of the restricted problem: as few as it takes.
+
+    Attributes
+    ----------
+    coef : ndarray of shape (n_columns,)
+    intercept : float
+    objective : float
+    """
+
+    coef: Vector
+    intercept: float
+    objective: float
+
+
+class Master(Protocol):
+    """The restricted problem over the columns generated so far.
+
+    A master may have ``descends = False``: its objective may rise, and a run ends with the last
+    round instead of the best. It may have ``proves = False``: it has no bound on the way, and a
+    round that is known to be the last is not priced. It may have an ``accuracy``, which the loop
+    then sets before every solve: the relative gap to which the restricted problem need be solved in
+    the end (0: as well as can be). Above 0 a master may answer sooner, with ``solved=False`` in its
+    state, once it is good enough to find columns.
+
+    A master whose answers lie inside the optimal face may have
+    ``crossover(coef, intercept, *, time_limit)``: an optimal :class:`Vertex` over the columns that
+    the coefficients of a round use, or None. The loop asks for it once, in the end, for the round
+    that it returns, and takes it if its objective is no worse.
+    """
+
+    def add(self, columns: Sequence[Column]) -> None:
+        """Take new columns into the problem."""
+        ...
+
+    def solve(self, *, time_limit: float | None = None) -> MasterState:
+        """Re-optimise; raise :class:`MasterError` where the solver gives no usable answer."""
+        ...
+
+    def bound(self, state: MasterState, priced: Priced) -> float | None:
+        """Lower bound on the full problem from an exact pricing pass, None where there is none."""
+        ...
+
+
+class Pricer(Protocol):
+    """Looks for the columns with the best score against the pseudo-response."""
+
+    def price(self, state: MasterState, limit: int) -> Priced:
+        """At most ``limit`` columns that price out at ``state``, best first.
+
+        ``limit=0`` asks for the certificate alone: an exact pass, if the pricer can make one.
+        """
+        ...

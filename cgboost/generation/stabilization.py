@@ -1,0 +1,98 @@
+"""Where to price: at the duals of the restricted master, or between them and better ones.
+
+The duals of a restricted master jump about while it has few columns. Wentges (International
+Transactions in Operational Research 4, 1997) prices at w·(duals of the best bound so far) +
+(1 − w)·(duals of the master). A bound belongs to the duals that were priced, so it is evaluated
+there; and if none of the columns found there helps the master (*mispricing*), the same round prices
+at the master's own duals.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cgboost.generation.protocols import MasterState
+
+Vector = NDArray[np.float64]
+
+
+class Smoothing(Protocol):
+    """Names the points at which a round prices, the master's own duals last."""
+
+    def start(self) -> None:
+        """Forget the last run."""
+        ...
+
+    def points(self, state: MasterState) -> Iterator[Vector]:
+        """Duals to price at, until one gives a column that helps; the last is the master's own."""
+        ...
+
+    def learn(self, duals: Vector, bound: float | None) -> None:
+        """Take note of the bound that followed from pricing at ``duals``."""
+        ...
+
+
+class NoSmoothing:
+    """Price at the duals of the restricted master."""
+
+    def start(self) -> None:
+        """Nothing to forget."""
+
+    def points(self, state: MasterState) -> Iterator[Vector]:
+        """The master's own duals."""
+        yield state.pseudo_response
+
+    def learn(self, duals: Vector, bound: float | None) -> None:
+        """Nothing to learn."""
+
+
+class Wentges:
+    """Price between the duals of the best bound and those of the master.
+
+    It needs bounds: with a pricer that is not exact, or a master without them, nothing is smoothed.
+    Nor is anything smoothed while the master is infeasible.
+
+    Parameters
+    ----------
+    weight : float, default=0.5
+        Weight of the duals of the best bound, at least 0 and below 1.
+    decay : float, default=0.95
+        The weight is multiplied by this after every round, and counts as 0 below 0.01: in the end
+        game smoothing only costs pricing passes.
+    """
+
+    LEAST_WEIGHT = 0.01
+
+    def __init__(self, weight: float = 0.5, decay: float = 0.95) -> None:
+        if not 0 <= weight < 1:
+            raise ValueError(f"weight must be at least 0 and below 1, got {weight}")
+        if not 0 <= decay <= 1:
+            raise ValueError(f"decay must be between 0 and 1, got {decay}")
+        self.weight = weight
+        self.decay = decay
+        self.start()
+
+    def start(self) -> None:
+        """Forget the last run."""
+        self._weight = self.weight
+        self._best: Vector | None = None
+        self._best_bound = -math.inf
+        self._learning = False
+
+    def points(self, state: MasterState) -> Iterator[Vector]:
+        """The smoothed duals, if there are any, then the master's own."""
+        self._learning = math.isfinite(state.objective)
+        if self._learning and self._best is not None and self._weight >= self.LEAST_WEIGHT:
+            weight, self._weight = self._weight, self._weight * self.decay
+            yield weight * self._best + (1.0 - weight) * state.pseudo_response
+        yield state.pseudo_response
+
+    def learn(self, duals: Vector, bound: float | None) -> None:
+        """Keep the duals of the best bound."""
+        if self._learning and bound is not None and bound > self._best_bound:
+            self._best, self._best_bound = duals, bound

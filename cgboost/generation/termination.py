@@ -1,0 +1,107 @@
+"""When the loop stops: what the search has shown, and the limits that were set."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from cgboost.generation.columns import Column
+from cgboost.generation.failures import shortfall
+from cgboost.generation.history import Round, StopReason
+from cgboost.generation.protocols import Priced
+
+ON_REQUEST = (
+    StopReason.MAX_COLUMNS,
+    StopReason.MAX_ROUNDS,
+    StopReason.CALLBACK,
+    StopReason.EARLY_STOPPING,
+)
+"""Reasons after which there is still time to certify the last round."""
+
+AT_UPPER = 1e-9
+"""A coefficient this close to its upper bound, relative to it, is at the bound."""
+
+Stop = tuple[StopReason, str]
+"""Why, and the same in words."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How far a run may go; None: as far as it likes."""
+
+    max_columns: int | None = None
+    max_rounds: int | None = None
+    time_limit: float | None = None
+
+    def reached(self, turn: Round) -> Stop | None:
+        """The first limit that the run has reached with this round."""
+        if self.max_columns is not None and turn.columns >= self.max_columns:
+            return StopReason.MAX_COLUMNS, f"{turn.columns} columns"
+        if self.max_rounds is not None and turn.number + 1 >= self.max_rounds:
+            return StopReason.MAX_ROUNDS, f"{self.max_rounds} rounds"
+        if self.time_limit is not None and turn.seconds >= self.time_limit:
+            return StopReason.TIME, "the time limit was reached"
+        return None
+
+    def last(self, columns: int, rounds: int) -> bool:
+        """Whether the round after so many will be the last, though it may find more columns."""
+        full = self.max_columns is not None and columns >= self.max_columns
+        return full or (self.max_rounds is not None and rounds + 1 >= self.max_rounds)
+
+    def room(self, columns: int, wanted: int) -> int:
+        """How many of the ``wanted`` columns there is room for, at least one."""
+        return (
+            wanted if self.max_columns is None else max(1, min(wanted, self.max_columns - columns))
+        )
+
+
+def conclusion(turn: Round, priced: Priced, fresh: Sequence[Column], tol: float) -> Stop | None:
+    """What the search has shown; None where there is something to go on with.
+
+    That is ``fresh`` columns, or a restricted problem that can be solved better.
+    """
+    if not turn.state.bounded:
+        return StopReason.UNBOUNDED, "the objective falls without end; the model is far down"
+    nothing_found = priced.exact and not priced.columns
+    if nothing_found and priced.exhausted:
+        return StopReason.EXHAUSTED, "the columns span all that the data can make"
+    if turn.gap <= tol:
+        if nothing_found:
+            return StopReason.OPTIMAL, "no column prices out"
+        return StopReason.GAP, f"relative duality gap {turn.gap:.1e} ≤ {tol:g}"
+    if not (fresh or turn.state.solved):
+        return None
+    if nothing_found:
+        if turn.objective == np.inf:
+            return StopReason.INFEASIBLE, shortfall(turn)
+        return StopReason.STALLED, _open_gap(turn, tol)
+    if not priced.columns:
+        return StopReason.NO_COLUMN, "the pricer found no column; it is not exact"
+    if not fresh:
+        return StopReason.ONLY_DUPLICATES, _repetition(turn, priced.columns)
+    return None
+
+
+def _open_gap(turn: Round, tol: float) -> str:
+    """Why nothing may be left to find and the gap stay open all the same."""
+    if np.isnan(turn.bound):
+        return "no column prices out, but the master gives no bound that would prove optimality"
+    return (
+        f"no column prices out, but the certified gap {turn.gap:.1e} exceeds tol={tol:g}: either "
+        "the master's bound is not tight at its optimum, or the duals of the restricted master "
+        "are too inaccurate (then scale the features or normalise the kernels, or use a more "
+        "exact solver)"
+    )
+
+
+def _repetition(turn: Round, offered: Sequence[Column]) -> str:
+    """Which columns of the master a pricer offers again."""
+    held = {column.key: x for column, x in zip(turn.state.columns, turn.state.coef, strict=True)}
+    if all(held[column.key] >= column.upper * (1 - AT_UPPER) for column in offered):
+        return (
+            "only columns at their upper bounds price out; to prove optimality, or to find "
+            "others, the pricer must leave such columns out of its search (duals.capped)"
+        )
+    return "only columns already in the master price out"

@@ -1,0 +1,230 @@
+"""What is to be said about a fitted model, whoever asks: ``repr``, a notebook or a report."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cgboost.generation.history import StopReason
+from cgboost.inspection.report.meanings import ended
+
+Table = Mapping[str, NDArray[Any]]
+
+KINDS = {
+    "kernel": ("kernel column", "kernel columns"),
+    "threshold": ("stump", "stumps"),
+    "slope": ("straight line", "straight lines"),
+    "stage": ("stage", "stages"),
+    "factor": ("latent factor", "latent factors"),
+    "estimator": ("learner", "learners"),
+    "turn": ("change of a function", "changes of functions"),
+    "feature": ("column", "columns"),
+}
+"""By a name in the table of columns, what a column is called: one, and several."""
+
+SCORES = ("validation_", "holdout_")
+"""What names of scores on held-out rows begin with."""
+
+MOST_NAMES = 4
+"""Kernels that a line names one by one."""
+
+
+@dataclass(frozen=True)
+class RunFacts:
+    """One run of the loop.
+
+    Attributes
+    ----------
+    label : str
+        The class that it is for; empty where one run makes the model.
+    objective, bound, gap : float
+        At the round that makes the model; −inf and inf without a certificate.
+    stop_reason, message : StopReason, str
+    rounds, kept : int
+        Rounds after the empty master, and the one that makes the model.
+    scores : dict of str to float
+        Scores on held-out rows of the round that makes the model.
+    seconds : float
+    """
+
+    label: str
+    objective: float
+    bound: float
+    gap: float
+    stop_reason: StopReason
+    message: str
+    rounds: int
+    kept: int
+    scores: dict[str, float]
+    seconds: float
+
+    @classmethod
+    def of(cls, run: Any, label: str) -> RunFacts:
+        """What is kept of a :class:`~cgboost.estimators.fitted.FittedRun`."""
+        scores = {
+            name: float(values[run.best_round])
+            for name, values in run.history.items()
+            if name.startswith(SCORES) and math.isfinite(values[run.best_round])
+        }
+        return cls(
+            label=label,
+            objective=float(run.objective),
+            bound=float(run.bound),
+            gap=float(run.gap),
+            stop_reason=run.stop_reason,
+            message=run.message,
+            rounds=len(run.history["round"]) - 1,
+            kept=run.best_round,
+            scores=scores,
+            seconds=float(run.history["seconds"][-1]),
+        )
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What is true of a fitted model.
+
+    Attributes
+    ----------
+    size : str
+        How many columns it has, and of which kernels; leaves and depth of a tree.
+    runs : tuple of RunFacts
+        One, or one a class; none for a model that no loop has made.
+    tol : float or None
+        The gap that was asked for, None where no certificate was.
+    """
+
+    size: str
+    runs: tuple[RunFacts, ...]
+    tol: float | None
+
+    @property
+    def gap(self) -> float:
+        """The largest gap of all runs, inf without a certificate."""
+        return max((run.gap for run in self.runs), default=math.inf)
+
+    @property
+    def objective(self) -> float:
+        """The objectives of all runs added up."""
+        return sum(run.objective for run in self.runs)
+
+    @property
+    def bound(self) -> float:
+        """The bounds of all runs added up, −inf without a certificate."""
+        return sum(run.bound for run in self.runs)
+
+    @property
+    def certificate(self) -> str:
+        """The gap, or that there is no certificate."""
+        if not math.isfinite(self.gap):
+            return "no certificate"
+        within = self.tol is None or self.gap <= self.tol
+        return f"gap {self.gap:.1e} ({'certified' if within else 'certified, above tol'})"
+
+    @property
+    def end(self) -> str:
+        """Why the runs stopped, and after how many rounds."""
+        counts = Counter(ended(run.stop_reason, run.gap) for run in self.runs)
+        if len(counts) == 1:
+            words = next(iter(counts))
+        else:
+            words = ", ".join(f"{word} ({count})" for word, count in counts.most_common())
+        rounds = [run.rounds for run in self.runs]
+        span = str(rounds[0]) if len(set(rounds)) == 1 else f"{min(rounds)} to {max(rounds)}"
+        each = "" if len(rounds) == 1 else " for each class"
+        return f"{words} after {span} round{'' if span == '1' else 's'}{each}"
+
+    @property
+    def scores(self) -> dict[str, str]:
+        """Scores on held-out rows: of one run, or the mean and the range of several."""
+        names = dict.fromkeys(name for run in self.runs for name in run.scores)
+        return {name.replace("_", " "): self._score(name) for name in names}
+
+    def _score(self, name: str) -> str:
+        values = [run.scores[name] for run in self.runs if name in run.scores]
+        if len(self.runs) > 1:
+            span = f"{min(values):.3g} to {max(values):.3g}"
+            return f"{np.mean(values):.4g} (mean of the classes, {span})"
+        run = self.runs[0]
+        return f"{values[0]:.4g}" + (f" at round {run.kept}" if run.kept < run.rounds else "")
+
+    def words(self) -> list[str]:
+        """The facts one by one, as ``repr`` puts them into a line."""
+        if not self.runs:
+            return [self.size, self.certificate]
+        scores = [f"{name} {value}" for name, value in self.scores.items()]
+        return [self.size, self.certificate, f"objective {self.objective:.6g}", self.end, *scores]
+
+    def pairs(self) -> list[tuple[str, str]]:
+        """The facts with their names, as tables show them."""
+        pairs = [("model", self.size), ("certificate", self.certificate)]
+        if not self.runs:
+            return pairs
+        pairs.append(("objective", f"{self.objective:.6g}"))
+        if math.isfinite(self.bound):
+            pairs.append(("lower bound", f"{self.bound:.6g}"))
+        pairs.append(("stopped", self.end))
+        pairs += list(self.scores.items())
+        pairs.append(("time", f"{sum(run.seconds for run in self.runs):.3g} s"))
+        return pairs
+
+
+def facts_of(model: Any) -> Facts | None:
+    """What is true of a model, or None as long as it is not fitted.
+
+    Parameters
+    ----------
+    model : estimator of cgboost
+    """
+    fitted = vars(model)
+    if "tree_" in fitted:
+        leaves, depth = fitted["n_leaves_"], fitted["depth_"]
+        return Facts(f"{leaves} {'leaf' if leaves == 1 else 'leaves'}, depth {depth}", (), None)
+    if "stop_reason_" not in fitted:
+        return None
+    runs = fitted["_runs"]
+    labels = model._run_labels(len(runs))
+    names = [""] * len(runs) if labels is None else [str(label) for label in labels]
+    return Facts(
+        size=_size(model),
+        runs=tuple(RunFacts.of(run, name) for run, name in zip(runs, names, strict=True)),
+        tol=model._tol if "gap_" in fitted else None,
+    )
+
+
+def kind_of(columns: Table, count: int = 2) -> str:
+    """What the columns of a model are called: kernel columns, stumps, stages and so on."""
+    forms = next((forms for name, forms in KINDS.items() if name in columns), KINDS["feature"])
+    return forms[0] if count == 1 else forms[1]
+
+
+def runs_of(history: Table) -> list[Table]:
+    """The history of a model, run by run."""
+    if "class" not in history:
+        return [history]
+    labels = history["class"]
+    starts = np.flatnonzero(history["round"] == 0).tolist()
+    ends = [*starts[1:], len(labels)]
+    return [
+        {name: values[first:end] for name, values in history.items()}
+        for first, end in zip(starts, ends, strict=True)
+    ]
+
+
+def _size(model: Any) -> str:
+    words = f"{model.n_columns_} {kind_of(model.columns_, model.n_columns_)}"
+    counts: Mapping[str, int] = getattr(model, "columns_per_kernel_", {})
+    if len(counts) < 2:
+        return words
+    used = sorted(counts.items(), key=lambda item: -item[1])
+    shown = used if len(used) <= MOST_NAMES else used[: MOST_NAMES - 1]
+    parts = [f"{name} {count}" for name, count in counts.items() if (name, count) in shown]
+    if rest := used[len(shown) :]:
+        parts.append(f"{len(rest)} others {sum(count for _, count in rest)}")
+    return f"{words} ({', '.join(parts)})"

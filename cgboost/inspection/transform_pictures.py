@@ -1,0 +1,229 @@
+"""Pictures of transform regression: the piecewise linear functions that make up a stage.
+
+They draw on a figure of their own, without pyplot and so without a display, unless axes are given.
+How the loss falls from stage to stage is drawn by
+:func:`cgboost.inspection.learning_curves.plot_stages`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cgboost.additive.stage import Stage, Stages
+from cgboost.additive.tables.intervals import Intervals
+from cgboost.additive.trees.transformation import Transformation
+from cgboost.inspection import drawing
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+Vector = NDArray[np.float64]
+
+MOST_POINTS = 2000
+"""Rows that are drawn behind a function; of more every so manieth one."""
+
+MOST_BARS = 30
+"""Categories of one panel; of more those with the largest values of either sign."""
+
+
+@dataclass(frozen=True)
+class _Panel:
+    """One function of a stage.
+
+    Attributes
+    ----------
+    name : str
+    weight : float
+        What the function is multiplied by in the stage.
+    function : Transformation
+    labels : list of str or None
+        Of the categories, where the input is one.
+    regressor : int or None
+        Which of the earlier outputs the input itself is.
+    x : ndarray of shape (n_rows,) or None
+        Rows that are drawn behind it.
+    """
+
+    name: str
+    weight: float
+    function: Transformation
+    labels: list[str] | None
+    regressor: int | None
+    x: Vector | None
+
+    def range(self) -> float:
+        """How far apart the values are, the other inputs being 0."""
+        bounds, _ = segments(self.function, self.regressor)
+        both = self.weight * bounds if self.labels is None else self._bars()
+        return float(np.ptp(both)) if both.size else 0.0
+
+    def _bars(self) -> Vector:
+        return self.weight * self.function.intercept[self.function.leaf]
+
+
+def segments(function: Transformation, regressor: int | None = None) -> tuple[Vector, Vector]:
+    """The straight pieces of a function of a number, where all other inputs are 0.
+
+    Parameters
+    ----------
+    function : Transformation
+        Of a numeric input.
+    regressor : int or None
+        Where the input is an earlier output, which one: it is a regressor of the leaves too.
+
+    Returns
+    -------
+    values, x : ndarray of shape (n_pieces, 2)
+        At the two ends of each piece, in ascending order of x; missing values have none.
+    """
+    groups = function.groups
+    if not isinstance(groups, Intervals):
+        return np.zeros((0, 2)), np.zeros((0, 2))
+    bounds = np.concatenate([[groups.low], groups.edges, [groups.high]])
+    leaf = function.leaf[:-1]
+    starts = np.flatnonzero(np.append(True, leaf[1:] != leaf[:-1]))
+    ends = np.append(starts[1:], len(leaf))
+    x = np.column_stack([bounds[starts], bounds[ends]])
+    own = leaf[starts][:, None]
+    values = function.intercept[own] + function.slope[own] * groups.regressor(x)
+    if regressor is not None and function.coef.shape[1] > regressor:
+        values = values + function.coef[own, regressor] * x
+    return values, x
+
+
+def plot_transformations(
+    model: Any,
+    stage: int = 0,
+    X: Any = None,
+    *,
+    output: int = 0,
+    top: int = 12,
+    axes: Iterable[Axes] | None = None,
+) -> Figure:
+    """Draw the functions of a stage, as they are added up in it: λ h(x).
+
+    Functions of numbers are piecewise linear, those of categories bars. Where leaves have earlier
+    outputs as regressors, the line is the function with these at 0, which is about their mean (but
+    for the output that the function is one of); the points of ``X`` show what they add.
+
+    Parameters
+    ----------
+    model : fitted TransformRegressor or TransformClassifier
+    stage : int, default=0
+        0, 1, …, or −1 for the last.
+    X : array-like or data frame of shape (n_rows, n_features), optional
+        Rows that are drawn behind the functions.
+    output : int, default=0
+        Which of the classes, where there are more than two.
+    top : int, default=12
+        Of more functions than these, those that span the widest range are drawn.
+    axes : iterable of matplotlib Axes, optional
+        One for each function.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+
+    Raises
+    ------
+    sklearn.exceptions.NotFittedError
+        If the model is not fitted.
+    ValueError
+        If there is no such stage, or the number of axes is not that of the functions.
+    """
+    stages = model._stages_of(output)
+    if not -len(stages) <= stage < len(stages):
+        raise ValueError(f"stage must be one of the {len(stages)} of the model, got {stage!r}")
+    number = stage % len(stages)
+    rows = None if X is None else _thinned(model._rows(X))
+    earlier = None if rows is None else Stages(stages).all_outputs(rows, number)
+    panels = _panels(model, stages[number], rows, earlier)
+    widest = sorted(range(len(panels)), key=lambda k: -panels[k].range())[:top]
+    panels = [panels[k] for k in sorted(widest)]
+    figure, places = _grid(axes, len(panels))
+    for panel, axis in zip(panels, places, strict=True):
+        if panel.labels is None:
+            _draw_line(axis, panel, earlier)
+        else:
+            _draw_bars(axis, panel)
+        drawing.label(axis, panel.name, "", "")
+    if axes is None:
+        figure.suptitle(f"Stage {number} of {len(stages)}, from 0", x=0.01, ha="left")
+    return figure
+
+
+def _panels(model: Any, stage: Stage, rows: Vector | None, earlier: Vector | None) -> list[_Panel]:
+    """The terms of a stage, and its link."""
+    n_features = int(model.n_features_in_)
+    names = getattr(model, "feature_names_in_", [f"x{j}" for j in range(n_features)])
+    panels = []
+    for weight, term in stage.terms:
+        own = term.feature < n_features
+        k = term.feature if own else term.feature - n_features
+        source = rows if own else earlier
+        x = None if source is None else source[:, k]
+        known = model._schema.categories[k] if own else None
+        labels = None if known is None else [*map(str, known), "missing"]
+        name = str(names[k]) if own else f"output of stage {k}"
+        panels.append(_Panel(name, weight, term, labels, None if own else k, x))
+    if stage.link is not None:
+        total = None
+        if rows is not None and earlier is not None:
+            total = Stage(stage.intercept, stage.terms)(rows, earlier)
+        panels.append(_Panel("link of the sum", 1.0, stage.link, None, None, total))
+    return panels
+
+
+def _draw_line(axis: Axes, panel: _Panel, earlier: Vector | None) -> None:
+    if panel.x is not None and earlier is not None:
+        values = panel.weight * panel.function(panel.x, earlier)
+        axis.plot(panel.x, values, ".", color="#bbbbbb", markersize=2, zorder=1)
+        missing = np.isnan(panel.x)
+        if missing.any():
+            level = float(values[missing].mean())
+            axis.axhline(level, color=drawing.INK, linestyle=":", linewidth=1, label="missing")
+            axis.legend(frameon=False, fontsize="small")
+    values, x = segments(panel.function, panel.regressor)
+    gap = np.full((len(x), 1), np.nan)  # a line is not drawn through what is no number
+    broken = (
+        np.column_stack([x, gap]).ravel(),
+        panel.weight * np.column_stack([values, gap]).ravel(),
+    )
+    axis.plot(*broken, color=drawing.colour(0), linewidth=1.8, solid_capstyle="butt")
+
+
+def _draw_bars(axis: Axes, panel: _Panel) -> None:
+    values = panel._bars()
+    chosen = np.sort(np.argsort(-np.abs(values), kind="stable")[:MOST_BARS])
+    chosen = chosen[np.argsort(values[chosen], kind="stable")]
+    assert panel.labels is not None
+    names = [panel.labels[k] for k in chosen]
+    axis.barh(range(len(chosen)), values[chosen], color=drawing.colour(0), height=0.7)
+    size = 8 if len(chosen) <= 10 else 7 if len(chosen) <= 16 else 5
+    axis.set_yticks(range(len(chosen)), names, fontsize=size)
+    axis.axvline(0.0, color=drawing.INK, linewidth=0.8)
+
+
+def _grid(axes: Iterable[Axes] | None, count: int) -> tuple[Figure, list[Axes]]:
+    """The given axes, or panels in rows of three."""
+    if axes is not None:
+        return drawing.panels(axes, count, vertical=True)
+    from matplotlib.figure import Figure
+
+    columns = min(3, count)
+    lines = -(-count // columns)
+    figure = Figure(figsize=(3.6 * columns, 2.6 * lines + 0.3), dpi=120, layout="constrained")
+    places = list(figure.subplots(lines, columns, squeeze=False).ravel())
+    for spare in places[count:]:
+        spare.remove()
+    return figure, places[:count]
+
+
+def _thinned(rows: Vector) -> Vector:
+    return rows[:: max(1, -(-len(rows) // MOST_POINTS))]

@@ -1,0 +1,53 @@
+"""Where the tasks of a pricing pass run: here, on threads, in other processes, on other machines.
+
+A pass is a map over parts, each with a state of its own, and a reduction of what the tasks found:
+
+    new_state, answer = task(data, state, message)      for every part
+    combine([answer, …])                                 in the order of the parts
+
+The data goes out once. States stay where the tasks run, if the executor can leave them there. Tasks
+depend on their arguments alone, so that a lost one can run again.
+
+``SerialExecutor`` and ``ThreadExecutor`` run tasks here. Any executor of ``concurrent.futures`` may
+be given as it is. ``DaskExecutor(client)`` runs them on the workers of a Dask cluster.
+"""
+
+from __future__ import annotations
+
+from concurrent import futures
+
+from cgboost.parallel.cluster import DaskExecutor
+from cgboost.parallel.local import SerialExecutor, ThreadExecutor
+from cgboost.parallel.processes import FuturesExecutor
+from cgboost.parallel.protocol import Combine, Executor, Task
+
+__all__ = [
+    "Executor",
+    "Task",
+    "Combine",
+    "SerialExecutor",
+    "ThreadExecutor",
+    "FuturesExecutor",
+    "DaskExecutor",
+    "as_executor",
+]
+
+
+def as_executor(executor: Executor | futures.Executor | None) -> Executor:
+    """An executor for passes: None stands for threads, those of ``concurrent.futures`` are wrapped.
+
+    Raises
+    ------
+    TypeError
+        If it is neither; for a Dask client the error names the adapter.
+    """
+    if executor is None:
+        return ThreadExecutor()
+    if isinstance(executor, futures.Executor):
+        return FuturesExecutor(executor)
+    if not all(hasattr(executor, name) for name in ("n_tasks", "here", "share", "run")):
+        raise TypeError(
+            "executor must be None, an Executor such as ThreadExecutor(2), DaskExecutor(client) "
+            f"for a Dask client, or an executor of concurrent.futures; got {executor!r}"
+        )
+    return executor

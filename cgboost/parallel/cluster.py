@@ -1,0 +1,115 @@
+"""Tasks on the workers of a Dask cluster."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from concurrent import futures
+from operator import itemgetter
+from typing import Any
+
+from cgboost.parallel.protocol import Combine, Task
+
+logger = logging.getLogger(__name__)
+
+CHECKPOINT = 50
+"""After so many passes states come home from a cluster, so that lost ones are soon made again."""
+
+LOSSES = 3
+"""How often a pass may lose its data on a cluster before it gives up."""
+
+
+class DaskExecutor:
+    """Tasks on the workers of a Dask cluster (``pip install cgboost[distributed]``).
+
+    Data is sent to every worker once. In a pass only the message goes out and one answer comes
+    back; states stay with the workers. If a worker is lost, Dask repeats the tasks whose results it
+    held; if the data was lost with the last of them, it is sent again, and so are the messages of
+    the passes since states were home.
+
+    Parameters
+    ----------
+    client : distributed.Client
+        It stays open.
+    n_tasks : int, optional
+        By default one for each thread of the workers.
+    """
+
+    here = False
+
+    def __init__(self, client: Any, n_tasks: int | None = None) -> None:
+        if n_tasks is not None and n_tasks < 1:
+            raise ValueError(f"n_tasks must be at least 1 or None, got {n_tasks!r}")
+        self.client = client
+        self.n_tasks = n_tasks or max(1, sum(client.nthreads().values()))
+
+    def __sklearn_clone__(self) -> DaskExecutor:
+        """Itself: scikit-learn copies parameters, but workers cannot be copied."""
+        return self
+
+    def share(self, data: Any) -> _Sent:
+        """The data as a future that every worker holds."""
+        return _Sent(self.client, data)
+
+    def run(
+        self, task: Task, combine: Combine, shared: _Sent, states: Sequence[Any], message: Any
+    ) -> tuple[list[Any], Any]:
+        """See :meth:`Executor.run`."""
+        chains = [own if isinstance(own, _Chain) else _Chain(own) for own in states]
+        for lost in range(LOSSES):
+            try:
+                return self._run(task, combine, shared.future, chains, message)
+            except futures.CancelledError:
+                logger.warning("the cluster lost its data (%d of %d times)", lost + 1, LOSSES)
+                shared.send()
+                for chain in chains:
+                    chain.repeat(self.client, shared.future)
+        return self._run(task, combine, shared.future, chains, message)
+
+    def _run(
+        self, task: Task, combine: Combine, data: Any, chains: Sequence[_Chain], message: Any
+    ) -> tuple[list[Any], Any]:
+        links = [chain.link(self.client, data, task, message) for chain in chains]
+        answers = [answer for _, answer in links]
+        answer = self.client.submit(combine, answers, pure=False).result()
+        after = [chain for chain, _ in links]
+        if len(after[0].tasks) >= CHECKPOINT:
+            home = self.client.gather([chain.state for chain in after])
+            after = [_Chain(state) for state in home]
+        return list(after), answer
+
+
+class _Sent:
+    """Data on every worker of a cluster."""
+
+    def __init__(self, client: Any, data: Any) -> None:
+        self._client, self._data = client, data
+        self.send()
+
+    def send(self) -> None:
+        """Send it, for the first time or again."""
+        self.future = self._client.scatter(self._data, broadcast=True, hash=True)
+
+
+class _Chain:
+    """A state on a cluster, and the tasks that led to it from a state that is at home."""
+
+    def __init__(
+        self, base: Any, tasks: Sequence[tuple[Task, Any]] = (), state: Any = None
+    ) -> None:
+        self.base = base
+        self.tasks = list(tasks)
+        self.state = base if state is None else state
+
+    def link(self, client: Any, data: Any, task: Task, message: Any) -> tuple[_Chain, Any]:
+        """The chain after one more task, and what the task answers."""
+        pair = client.submit(task, data, self.state, message, pure=False)
+        state, answer = (client.submit(itemgetter(k), pair, pure=False) for k in (0, 1))
+        return _Chain(self.base, [*self.tasks, (task, message)], state), answer
+
+    def repeat(self, client: Any, data: Any) -> None:
+        """Submit all tasks again."""
+        again = _Chain(self.base)
+        for task, message in self.tasks:
+            again, _ = again.link(client, data, task, message)
+        self.state = again.state

@@ -1,0 +1,114 @@
+"""Statistics are those of all rows, in whatever blocks and on however many threads."""
+
+from __future__ import annotations
+
+import threading
+
+import numpy as np
+import pytest
+
+from cgboost.additive.stage import Outputs
+from cgboost.additive.statistics.moments import Moments
+from cgboost.additive.statistics.passes import Passes
+from cgboost.additive.tables.intervals import Categories, intervals_of
+from cgboost.additive.tables.rows import TableRows
+
+RNG = np.random.default_rng(0)
+X = np.column_stack([RNG.normal(size=300) + 1e8, RNG.integers(0, 4, size=300)])
+X[::11, 0] = np.nan
+RESPONSE, EARLIER = RNG.normal(size=300), Outputs([RNG.normal(size=300), RNG.normal(size=300)])
+WEIGHTS = RNG.integers(0, 3, size=300).astype(float)
+HELD = RNG.uniform(size=300) < 0.3
+INPUTS = {
+    0: intervals_of(X[:, 0], np.ones(300), 5),
+    1: Categories(4),
+    3: intervals_of(EARLIER.values[1], np.ones(300), 4),
+}
+
+
+def passes(n_jobs: int = 1) -> Passes:
+    """Over the data above."""
+    return Passes(TableRows(X), WEIGHTS, HELD, n_jobs)
+
+
+@pytest.fixture(params=[(1000, 1), (37, 1), (37, 2), (1, 3)], ids=str)
+def divided(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
+    """Rows in a block, and threads."""
+    size, n_jobs = request.param
+    monkeypatch.setattr("cgboost.additive.tables.rows.BLOCK", size)
+    return n_jobs
+
+
+def test_groups_have_the_statistics_of_their_rows(divided: int) -> None:
+    """Of x, earlier outputs and response; training and holdout rows apart."""
+    found = passes(divided).by_group(INPUTS, EARLIER, EARLIER, RESPONSE)
+    assert list(found) == [0, 1, 3]
+    columns = {0: X[:, 0], 1: X[:, 1], 3: EARLIER.values[1]}
+    for number, groups in INPUTS.items():
+        x = columns[number]
+        values = np.column_stack([groups.regressor(x), *EARLIER.values, RESPONSE])
+        codes = groups.codes(x)
+        for part, rows in (("training", ~HELD), ("holdout", HELD)):
+            moments = getattr(found[number], part)
+            assert len(moments) == groups.n_groups
+            for g in range(groups.n_groups):
+                mine = rows & (codes == g)
+                wanted = Moments.of(values[mine], WEIGHTS[mine])
+                for name in ("count", "mean", "scatter"):
+                    np.testing.assert_allclose(
+                        getattr(moments[[g]], name), getattr(wanted, name), rtol=1e-9, atol=1e-9
+                    )
+
+
+def test_values_of_blocks(divided: int) -> None:
+    """Their statistics with the response, and the values themselves in the order of the rows."""
+    both = passes(divided).of_values(lambda block: np.square(block.X[:, 1:]), RESPONSE)
+    values = np.column_stack([X[:, 1] ** 2, RESPONSE])
+    for moments, rows in ((both.training, ~HELD), (both.holdout, HELD)):
+        wanted = Moments.of(values[rows], WEIGHTS[rows])
+        np.testing.assert_allclose(moments.mean, wanted.mean, atol=1e-12)
+        np.testing.assert_allclose(moments.scatter, wanted.scatter, rtol=1e-10)
+    found = passes(divided).values(lambda block: block.X[:, 1] - RESPONSE[block.rows])
+    np.testing.assert_array_equal(found, X[:, 1] - RESPONSE)
+
+
+def test_a_regressor_that_is_constant_in_a_group_has_no_scatter(divided: int) -> None:
+    """Not even rounding errors, in whatever blocks."""
+    z = np.where(X[:, 1] == 2, 0.3, RNG.normal(size=300))
+    found = passes(divided).by_group({1: Categories(4)}, Outputs([]), Outputs([z]), RESPONSE)
+    scatter = found[1].training.scatter
+    assert not scatter[2, 1].any()
+    assert (scatter[[0, 1, 3], 1, 1] > 1).all()
+
+
+def test_weights_below_one_count_as_one_on_average() -> None:
+    """A row cannot be less than a row; larger weights are repetitions."""
+    weights = np.array([0.1, 0.0, 0.3])
+    rows = TableRows(np.zeros((3, 1)))
+    small = Passes(rows, weights, np.zeros(3, dtype=bool), 1)
+    np.testing.assert_allclose(small.weights, [0.5, 0.0, 1.5])
+    large = Passes(rows, 20 * weights, np.zeros(3, dtype=bool), 1)
+    np.testing.assert_array_equal(large.weights, 20 * weights)
+    nothing = Passes(rows, np.zeros(3), np.zeros(3, dtype=bool), 1)
+    assert not nothing.weights.any()
+
+
+def test_threads_share_the_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two threads work at the same time: each waits for the other."""
+    monkeypatch.setattr("cgboost.additive.tables.rows.BLOCK", 150)
+    meeting = threading.Barrier(2)
+    assert passes(2).values(lambda block: meeting.wait(30) * np.zeros(len(block.X))).shape == (300,)
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_an_error_in_a_block_passes_through(n_jobs: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """From whatever thread."""
+    monkeypatch.setattr("cgboost.additive.tables.rows.BLOCK", 50)
+
+    def broken(block):
+        if block.rows.start == 150:
+            raise RuntimeError("bad block")
+        return np.zeros(len(block.X))
+
+    with pytest.raises(RuntimeError, match="bad block"):
+        passes(n_jobs).values(broken)

@@ -1,0 +1,41 @@
+"""The score of the holdout rows, and the end of a run that gains next to nothing."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import numpy as np
+
+from cgboost.additive.tables.holdout import HoldoutLoss, SmallGain
+from cgboost.losses.residual import SquaredError
+
+
+def turn(number: int, objective: float, output: np.ndarray | None = None) -> SimpleNamespace:
+    """A round."""
+    state = SimpleNamespace(output=output)
+    return SimpleNamespace(number=number, objective=objective, state=state, scores={})
+
+
+def test_the_loss_is_the_mean_over_the_holdout_rows() -> None:
+    """By their weights; others count nothing."""
+    y, held = np.arange(4.0), np.array([False, True, True, False])
+    turned = turn(0, 0.0, np.array([9.0, 0.0, 0.0, 9.0]))
+    HoldoutLoss(SquaredError(y[held], np.array([1.0, 3.0])), held)(turned)
+    unit = SquaredError(y[held], np.array([1.0, 0.0])).value(np.zeros(2))
+    np.testing.assert_allclose(turned.scores["holdout_loss"], (1 + 3 * 4) / 4 * unit)
+    HoldoutLoss(SquaredError(y[:0], np.zeros(0)), np.zeros(4, dtype=bool))(turned)
+    assert turned.scores["holdout_loss"] == 0.0
+
+
+def test_a_run_ends_when_a_stage_gains_less_than_the_tolerance() -> None:
+    """Relative to the loss of the constant; a new run starts anew."""
+    stop = SmallGain(0.01)
+    for _ in range(2):
+        found = [stop(turn(k, loss)) for k, loss in enumerate([100.0, 50.0, 48.0, 47.5])]
+        assert found == [False, False, False, True]
+
+
+def test_a_tolerance_of_zero_ends_nothing_that_does_not_rise() -> None:
+    """Nor does a loss of 0."""
+    stop = SmallGain(0.0)
+    assert [stop(turn(k, loss)) for k, loss in enumerate([1.0, 1.0, 0.0, 0.0])] == [False] * 4

@@ -1,0 +1,135 @@
+"""What a fit knows before its first stage does not depend on order or blocks."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from cgboost.additive.tables.intervals import Categories
+from cgboost.additive.tables.preparation import Prepared, prepared, read_source
+from cgboost.additive.tables.rows import SourceRows, TableRows
+from cgboost.additive.tables.schema import SchemaMaker
+
+
+def data(n_rows: int = 2000) -> tuple[pd.DataFrame, np.ndarray, np.ndarray]:
+    """A number with gaps, a category, responses, weights."""
+    rng = np.random.default_rng(0)
+    x = np.where(rng.uniform(size=n_rows) < 0.1, np.nan, rng.normal(size=n_rows))
+    frame = pd.DataFrame({"x": x, "c": rng.choice(["b", "a", "c"], size=n_rows)})
+    return frame, rng.normal(size=n_rows), rng.integers(0, 3, size=n_rows).astype(float)
+
+
+def in_order(rows: np.ndarray) -> np.ndarray:
+    """Rows sorted by their entries: equal ones are interchangeable."""
+    return rows[np.lexsort(rows.T)]
+
+
+def of_blocks(blocks: list, *, share: float = 0.3, seed: int = 0) -> Prepared:
+    """From a source."""
+    summary = read_source(blocks, "from_dtype")
+    rows = SourceRows(blocks, summary.schema, summary.y)
+    return prepared(
+        rows, summary.schema, summary.y, summary.weights, max_bins=8, share=share, seed=seed
+    )
+
+
+def test_blocks_in_any_order_give_the_same_preparation(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same rows are held out, the same are sampled, the same intervals made of them."""
+    monkeypatch.setattr("cgboost.additive.tables.preparation.SAMPLE", 500)
+    X, y, w = data()
+    again = np.arange(2000) % 1200  # rows that come twice, with different weights
+    X, y = X.iloc[again], y[again]
+    maker = SchemaMaker()
+    maker.see(X)
+    schema = maker.schema()
+    whole = prepared(TableRows(schema.encode(X)), schema, y, w, max_bins=8, share=0.3, seed=0)
+    assert len(whole.sample) == 501
+    assert (w[whole.sample] > 0).all()
+    assert not whole.held[w == 0].any()
+    assert isinstance(whole.groups[1], Categories)
+    order = np.random.default_rng(1).permutation(2000)
+    parts = [order[:3], order[3:900], order[900:900], order[900:]]
+    found = of_blocks([(X.iloc[rows], y[rows], w[rows]) for rows in parts])
+    encoded = np.column_stack([schema.encode(X), y, w])
+    for one, other in (
+        (order[np.flatnonzero(found.held)], np.flatnonzero(whole.held)),
+        (order[found.sample], whole.sample),
+    ):
+        np.testing.assert_array_equal(in_order(encoded[one]), in_order(encoded[other]))
+    np.testing.assert_array_equal(found.groups[0].edges, whole.groups[0].edges)
+    assert found.groups[1].count == 3
+
+
+def test_about_the_share_is_held_out_and_the_seed_chooses() -> None:
+    """Of the rows that cost anything."""
+    X, y, w = data()
+    one, other = (of_blocks([(X, y, w)], seed=seed) for seed in (0, 1))
+    assert abs(one.held.sum() / np.count_nonzero(w) - 0.3) < 0.05
+    assert (one.held != other.held).any()
+    assert not of_blocks([(X, y, w)], share=0.0).held.any()
+
+
+@pytest.mark.parametrize("n_different", [1, 2, 5])
+def test_the_share_does_not_depend_on_what_is_in_a_row(n_different: int) -> None:
+    """Of each row that comes 1000 times about three tenths are held out, for every seed."""
+    X = np.tile(np.arange(float(n_different))[:, None], (1000, 1))
+    y = X[:, 0] ** 2
+    for seed in range(12):
+        held = of_blocks([(X, y)], seed=seed).held.reshape(1000, n_different)
+        assert (np.abs(held.mean(axis=0) - 0.3) < 4 * np.sqrt(0.21 / 1000)).all()
+
+
+def test_few_equal_rows_are_not_all_held_out() -> None:
+    """Something is left to learn from, for every seed and share below 1."""
+    for n_rows in (1, 2, 3, 5):
+        X, y = np.ones((n_rows, 2)), np.ones(n_rows)
+        found = [of_blocks([(X, y)], share=0.7, seed=seed).held for seed in range(40)]
+        assert not any(held.all() for held in found)
+        assert any(held.any() for held in found) == (n_rows > 1)
+
+
+def test_a_sample_has_all_values_of_a_feature(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rows that come often are sampled as often, so that intervals lie between their values."""
+    monkeypatch.setattr("cgboost.additive.tables.preparation.SAMPLE", 500)
+    rng = np.random.default_rng(0)
+    X = rng.choice([1.0, 2.0, 5.0], p=[0.5, 0.4, 0.1], size=(5000, 1))
+    y = rng.integers(0, 2, size=5000)
+    for seed in range(12):
+        found = of_blocks([(X, y)], seed=seed)
+        np.testing.assert_allclose(found.groups[0].edges, [1.5, 3.5])
+        assert len(found.sample) == 501
+        share = np.mean(X[found.sample] == 1.0)
+        assert abs(share - 0.5) < 4 * np.sqrt(0.25 / 501)
+
+
+def test_a_source_is_summed_up() -> None:
+    """Responses and weights of all blocks; weights default to 1."""
+    X, y, w = data(10)
+    summary = read_source([(X[:4], y[:4]), [X[4:], y[4:], w[4:]]], "from_dtype")
+    np.testing.assert_array_equal(summary.y, y)
+    np.testing.assert_array_equal(summary.weights, [1, 1, 1, 1, *w[4:]])
+
+
+ROW = np.ones((2, 1))
+BAD_SOURCES = {
+    "nothing to iterate over": (5, "X must be an array, a data frame or a source .* a int is none"),
+    "a generator": ((block for block in [(ROW, [1, 2])]), "generator, can be read only once"),
+    "empty": ([], "the source of blocks is empty"),
+    "no pair": ([(ROW, [1, 2]), ROW], r"block 1 of the source must be \(X, y\).* got ndarray"),
+    "four": ([(ROW, [1, 2], [1, 1], 0)], "block 0 of the source must be"),
+    "short": ([(ROW, [1])], "block 0 of the source has 2 rows, 1 responses and 1 weights"),
+    "weights": ([(ROW, [1, 2], [1])], "2 rows, 2 responses and 1 weights"),
+    "negative": ([(ROW, [1, 2], [1, -1])], "weights in the blocks must be finite, not negative"),
+    "nan": ([(ROW, [1, 2], [1, np.nan])], "weights in the blocks must be finite"),
+    "no weight": ([(ROW, [1, 2], [0, 0])], "not all 0"),
+    "matrix": ([(ROW, np.ones((2, 2)))], "y should be a 1d array"),
+}
+
+
+@pytest.mark.parametrize("case", BAD_SOURCES)
+def test_bad_sources_are_refused(case: str) -> None:
+    """Each error says what is wrong, and where."""
+    source, words = BAD_SOURCES[case]
+    with pytest.raises(ValueError, match=words):
+        read_source(source, "from_dtype")

@@ -1,0 +1,181 @@
+"""Columns of any table become numbers, the same ones whatever blocks they come in."""
+
+from __future__ import annotations
+
+import datetime
+import decimal
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+from cgboost.additive.tables.schema import Schema, SchemaMaker
+
+
+def schema_of(*blocks: Any, categorical: Any = "from_dtype") -> Schema:
+    """The schema of some blocks."""
+    maker = SchemaMaker(categorical)
+    for block in blocks:
+        maker.see(block)
+    return maker.schema()
+
+
+DAY = datetime.datetime(2020, 2, 29)
+CATEGORIES = {
+    "object": pd.Series(["b", "a", None], dtype=object),
+    "str": pd.Series(["b", "a", None], dtype="str"),
+    "string": pd.Series(["b", "a", None], dtype="string"),
+    "arrow": pd.Series(["b", "a", None], dtype="string[pyarrow]"),
+    "category": pd.Series(["b", "a", None]).astype("category"),
+    "category of numbers": pd.Series([7, 3, None]).astype("category"),
+    "mixed": pd.Series(["b", 3, None], dtype=object),
+    "polars": pl.Series(["b", "a", None]),
+    "polars categorical": pl.Series(["b", "a", None], dtype=pl.Categorical),
+    "polars enum": pl.Series(["b", "a", None], dtype=pl.Enum(["b", "a", "c"])),
+    "polars time": pl.Series([datetime.time(2), datetime.time(1), None]),
+}
+NUMBERS = {
+    "int": pd.Series([2, 1, 0]),
+    "float32": pd.Series([2, 1, 0], dtype=np.float32),
+    "bool": pd.Series([True, True, False]),
+    "Int64": pd.Series([2, 1, None], dtype="Int64"),
+    "Float64": pd.Series([2.5, 1, None], dtype="Float64"),
+    "boolean": pd.Series([True, False, None], dtype="boolean"),
+    "arrow": pd.Series([2.5, 1, None], dtype="double[pyarrow]"),
+    "arrow decimal": pd.Series(
+        [decimal.Decimal("2.5"), decimal.Decimal(1), None],
+        dtype=pd.ArrowDtype(pa.decimal128(5, 2)),
+    ),
+    "polars int": pl.Series([2, 1, None]),
+    "polars boolean": pl.Series([True, False, None]),
+    "polars decimal": pl.Series([decimal.Decimal("2.5"), decimal.Decimal(1), None]),
+    "polars null": pl.Series([None, None, None], dtype=pl.Float64),
+}
+
+
+def frame(column: Any) -> Any:
+    """A data frame of one column."""
+    return (pl if isinstance(column, pl.Series) else pd).DataFrame({"a": column})
+
+
+@pytest.mark.parametrize("kind", CATEGORIES)
+def test_categories_of_every_kind(kind: str) -> None:
+    """Two categories and a missing value, with numbers that do not depend on the order of rows."""
+    X = frame(CATEGORIES[kind])
+    schema = schema_of(X)
+    codes = schema.encode(X)[:, 0]
+    assert sorted(codes[:2]) == [0, 1]
+    assert np.isnan(codes[2])
+    assert schema_of(X[::-1]).categories == schema.categories
+    assert schema.names == ("a",)
+
+
+@pytest.mark.parametrize("kind", NUMBERS)
+def test_numbers_of_every_kind(kind: str) -> None:
+    """Booleans and decimals are numbers; missing ones are nan."""
+    column = NUMBERS[kind]
+    schema = schema_of(frame(column))
+    assert schema.categories == (None,)
+    wanted = [np.nan if value is None or value is pd.NA else float(value) for value in column]
+    np.testing.assert_array_equal(schema.encode(frame(column))[:, 0], wanted)
+
+
+@pytest.mark.parametrize("kind", ["dates", "zone", "timedelta", "polars", "polars zone"])
+def test_dates_are_refused_unless_they_are_called_categories(kind: str) -> None:
+    """They are no numbers, and as categories they are seldom meant."""
+    column = {
+        "dates": pd.Series([DAY, DAY, None]),
+        "zone": pd.Series([DAY, DAY, None]).dt.tz_localize("UTC"),
+        "timedelta": pd.Series([DAY, DAY, None]) - DAY,
+        "polars": pl.Series([DAY.date(), DAY.date(), None]),
+        "polars zone": pl.Series([DAY, DAY, None]).dt.replace_time_zone("UTC"),
+    }[kind]
+    X = frame(column)
+    with pytest.raises(ValueError, match="feature 'a' has dates or times: make them numbers"):
+        schema_of(X)
+    found = schema_of(X, categorical=["a"]).encode(X)[:, 0]
+    np.testing.assert_array_equal(found, [0, 0, np.nan])
+    with pytest.raises(ValueError, match="'a' was numeric and now has values that are no numbers"):
+        schema_of(pd.DataFrame({"a": [1.0]})).encode(X)
+
+
+def test_unknown_categories_are_missing() -> None:
+    """Those that were not seen, and what cannot be a category."""
+    schema = schema_of(pd.DataFrame({"a": ["x", "y"]}))
+    new = pd.DataFrame({"a": pd.Series(["y", "z", None, [1], 3.0], dtype=object)})
+    np.testing.assert_array_equal(schema.encode(new)[:, 0], [1, *[np.nan] * 4])
+
+
+def test_blocks_together_have_the_categories_of_the_whole() -> None:
+    """In any order, with numbers of other types in between."""
+    whole = pd.DataFrame({"a": ["c", "a", None, "b"], "n": [1, 2, 3, 4]})
+    parts = [whole.iloc[[3]].astype({"n": "Int64"}), whole.iloc[[2]], whole.iloc[:2]]
+    assert schema_of(*parts) == schema_of(whole)
+    assert schema_of(*parts[::-1]) == schema_of(whole)
+
+
+def test_arrays_have_no_names_and_chosen_categories() -> None:
+    """By number; in frames by name or number."""
+    X = np.array([[1.0, 30.0], [2.0, 10.0], [3.0, np.nan]])
+    schema = schema_of(X, categorical=[1])
+    assert schema == Schema(None, (None, {10.0: 0, 30.0: 1}))
+    np.testing.assert_array_equal(schema.encode(X)[:, 1], [1, 0, np.nan])
+    named = pd.DataFrame(X, columns=["p", "q"])
+    assert schema_of(named, categorical=["q"]) == schema_of(named, categorical=[1])
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_an_array_of_numbers_is_not_copied(dtype: type) -> None:
+    """It stays what it is."""
+    X = np.ones((5, 2), dtype=dtype)
+    assert schema_of(X).encode(X) is X
+    assert schema_of(X).encode(X.astype(int)).dtype == np.float64
+
+
+@pytest.mark.parametrize("value", [np.inf, -np.inf, 1e200])
+def test_numbers_that_are_too_large_are_refused(value: float) -> None:
+    """In arrays and in frames, with the value."""
+    for X in (np.array([[1.0], [np.nan], [value]]), pd.DataFrame({"a": [1.0, None, value]})):
+        schema = schema_of(X)
+        with pytest.raises(ValueError, match=f"has the value {value:g}".replace("+", r"\+")):
+            schema.encode(X)
+
+
+ONE = pd.DataFrame({"a": [1.0], "b": [2.0]})
+BAD_BLOCKS = {
+    "renamed": (ONE.rename(columns={"b": "c"}), r"new: \['c'\], missing: \['b'\]"),
+    "more": (ONE.assign(c=0), r"new: \['c'\], missing: \[\]"),
+    "fewer": (ONE[["a"]], r"new: \[\], missing: \['b'\]"),
+    "reordered": (ONE[["b", "a"]], r"another order, \['b', 'a'\].*those seen first, \['a', 'b'\]"),
+    "array": (np.ones((1, 3)), "an array of 3 columns, and the first one, with 2 columns"),
+    "vector": (np.ones(3), r"X must have 2 dimensions .* got shape \(3,\)"),
+    "twice": (pd.DataFrame([[1, 2]], columns=["a", "a"]), r"several columns called \['a'\]"),
+}
+
+
+@pytest.mark.parametrize("case", BAD_BLOCKS)
+def test_blocks_with_other_columns_are_refused(case: str) -> None:
+    """The error names what is new and what is missing."""
+    block, words = BAD_BLOCKS[case]
+    with pytest.raises(ValueError, match=words):
+        schema_of(ONE, block)
+
+
+def test_other_bad_input() -> None:
+    """Each error says what to do."""
+    with pytest.raises(ValueError, match="the source of blocks is empty"):
+        schema_of()
+    with pytest.raises(ValueError, match=r"has \['z', 9\], which X does not have; it has 2"):
+        schema_of(ONE, categorical=["z", 9])
+    for odd in ("a", None, 3):
+        with pytest.raises(ValueError, match="must be 'from_dtype' or a list"):
+            SchemaMaker(odd)
+    with pytest.raises(ValueError, match="feature 'a' has values that are neither numbers nor"):
+        schema_of(pd.DataFrame({"a": [[1], [2]]}))
+    with pytest.raises(ValueError, match="'a' was numeric .* name it in categorical_features"):
+        schema_of(ONE).encode(pd.DataFrame({"a": ["x"], "b": [1.0]}))
+    with pytest.raises(ValueError, match="X has 1 features, but 2 features are expected"):
+        schema_of(ONE).encode(np.ones((3, 1)))

@@ -1,0 +1,245 @@
+"""What the pictures show, on tables made by hand and on a fitted model."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from matplotlib.colors import to_hex
+from matplotlib.figure import Figure
+from sklearn.exceptions import NotFittedError
+
+from cgboost.inspection import drawing, plot_columns, plot_history
+from tests.estimators.data import three_classes
+
+KERNELS = ["linear", "rbf", "rbf", "linear", "rbf", "rbf"]
+
+
+def make_model(**history: Any) -> Any:
+    """Return what a fit leaves behind: four rounds, six columns of two kernels."""
+    table: dict[str, Any] = {
+        "round": [0, 1, 2, 3],
+        "columns": [0, 2, 4, 6],
+        "objective": [9.0, 6.0, 5.5, 5.0],
+        "bound": [np.nan, 4.0, 3.0, 4.75],
+        "validation_error": [0.5, 0.25, 0.125, 0.2],
+    }
+    columns = {
+        "kernel": np.array(KERNELS),
+        "row": np.arange(6),
+        "coefficient": np.array([0.5, -2.0, 0.0, 1.0, 0.25, -0.75]),
+        "round": np.array([1, 1, 2, 2, 3, 3]),
+    }
+    return SimpleNamespace(history_=table | history, columns_=columns)
+
+
+def history_panels(model: Any) -> list[Any]:
+    """Return the panels of the history."""
+    return list(plot_history(model).axes)
+
+
+def column_panels(model: Any) -> list[Any]:
+    """Return the panels of the columns."""
+    return list(plot_columns(model).axes)
+
+
+def test_history_has_three_panels_with_one_horizontal_axis() -> None:
+    """Objective, validation score and columns are drawn against the same number of columns."""
+    panels = history_panels(make_model())
+    assert len(panels) == 3
+    assert len({panel.get_xlim() for panel in panels}) == 1
+    assert {panel.get_xlabel() for panel in panels} == {"columns generated"}
+
+
+def test_bound_is_the_best_so_far() -> None:
+    """A bound weaker than an earlier one leaves the drawn bound where it was; the gap is named."""
+    panel = history_panels(make_model())[0]
+    objective, bound = panel.get_lines()
+    np.testing.assert_array_equal(objective.get_ydata(), [9.0, 6.0, 5.5, 5.0])
+    np.testing.assert_array_equal(bound.get_ydata(), [np.nan, 4.0, 4.0, 4.75])
+    assert panel.get_title(loc="left") == "Objective and bound: relative gap 5.0e-02 at the end"
+
+
+@pytest.mark.parametrize("bound", [[np.nan] * 4, [-np.inf] * 4], ids=["nan", "minus infinity"])
+def test_no_bound_is_said(bound: list[float]) -> None:
+    """Without a finite bound nothing is shaded and the title says so."""
+    panel = history_panels(make_model(bound=bound))[0]
+    assert len(panel.get_lines()) == 1
+    assert not panel.collections
+    assert panel.get_title(loc="left") == "Objective, without a bound"
+
+
+def test_scale_follows_the_span() -> None:
+    """Two decades make the scale logarithmic; a very weak bound does not flatten the objective."""
+    assert history_panels(make_model())[0].get_yscale() == "linear"
+    wide = make_model(objective=[900.0, 60.0, 6.0, 5.0])
+    assert history_panels(wide)[0].get_yscale() == "log"
+    weak = history_panels(make_model(bound=[-1e9, 0.0, 4.0, 4.75]))[0]
+    assert weak.get_ylim()[0] == 1.0
+
+
+def test_best_round_is_ringed() -> None:
+    """The ring stands at the lowest validation score, and the legend gives its value."""
+    panel = history_panels(make_model())[1]
+    ring = panel.get_lines()[1]
+    assert (ring.get_xdata()[0], ring.get_ydata()[0]) == (4, 0.125)
+    assert [text.get_text() for text in panel.get_legend().get_texts()] == [
+        "error: best 0.125 with 4 columns, the model has 0.2 with 6"
+    ]
+    model = make_model()
+    model.best_round_ = 2
+    assert [text.get_text() for text in history_panels(model)[1].get_legend().get_texts()] == [
+        "error: best 0.125 with 4 columns"
+    ]
+
+
+def test_no_validation_score_no_panel() -> None:
+    """A history whose scores are missing or never finite has two panels."""
+    model = make_model(validation_error=[np.nan] * 4)
+    assert len(history_panels(model)) == 2
+    del model.history_["validation_error"]
+    assert len(history_panels(model)) == 2
+
+
+def test_columns_are_stacked_per_kernel() -> None:
+    """After each round the two areas end at the columns of one kernel and of both."""
+    panel = history_panels(make_model())[2]
+    tops = [area.get_paths()[0].vertices[:, 1].max() for area in panel.collections]
+    assert tops == [2, 6]
+    assert [text.get_text() for text in panel.get_legend().get_texts()] == ["rbf (4)", "linear (2)"]
+
+
+def test_library_order_wins() -> None:
+    """A model that tells its library order has its kernels coloured in that order."""
+    model = make_model()
+    model.columns_per_kernel_ = {"rbf": 4, "unused": 0, "linear": 2}
+    labels = [text.get_text() for text in column_panels(model)[1].get_yticklabels()]
+    assert labels == ["rbf", "linear"]
+
+
+def test_one_curve_per_class() -> None:
+    """A model of two classes has a curve for each, and its columns are counted class by class."""
+    one = make_model()
+    model = SimpleNamespace(
+        history_={name: np.tile(values, 2) for name, values in one.history_.items()}
+        | {"class": np.repeat(["a", "b"], 4)},
+        columns_={name: np.tile(values, 2) for name, values in one.columns_.items()}
+        | {"class": np.repeat(["a", "b"], 6)},
+    )
+    curves, scores, bars = history_panels(model)
+    assert len(curves.get_lines()) == len(scores.get_lines()) == 2
+    assert len({line.get_color() for line in curves.get_lines()}) == 2
+    assert scores.get_legend() is None
+    assert [bar.get_height() for bar in bars.patches] == [2, 2, 4, 4]
+    assert [text.get_text() for text in bars.get_xticklabels()] == ["a", "b"]
+
+
+def test_coefficients_are_sorted_and_counted() -> None:
+    """Every non-zero coefficient is drawn once, by size, in its kernel's colour, and counted."""
+    left, right = column_panels(make_model())
+    values = [np.nan_to_num(step.get_data().values) for step in left.patches]
+    np.testing.assert_array_equal(np.sum(values, axis=0), [2.0, 1.0, 0.75, 0.5, 0.25])
+    np.testing.assert_array_equal(values[0] > 0, [False, True, False, True, False])
+    assert [bar.get_width() for bar in right.patches] == [2, 3]
+    colours = [to_hex(patch.get_facecolor()).upper() for patch in [*left.patches, *right.patches]]
+    assert colours == 2 * list(drawing.PALETTE[:2])
+
+
+def test_no_place_is_left_empty() -> None:
+    """The panel of counts ends with the last kernel, however few there are."""
+    assert column_panels(make_model())[1].get_ylim() == (1.5, -0.5)
+
+
+def test_many_classes_are_told_apart() -> None:
+    """Twenty-four lines differ in colour or dashes."""
+    styles = {tuple(drawing.thin_line(k).items()) for k in range(24)}
+    assert len(styles) == 24
+
+
+def test_a_model_without_columns_can_be_drawn() -> None:
+    """A model that stopped at the empty master still has both pictures."""
+    model = make_model()
+    model.history_ = {name: values[:1] for name, values in model.history_.items()}
+    model.columns_ = {name: values[:0] for name, values in model.columns_.items()}
+    plot_history(model).canvas.draw()
+    plot_columns(model).canvas.draw()
+
+
+def test_more_kernels_than_colours() -> None:
+    """The seventh kernel has the first colour again, told apart by a hatch."""
+    first, seventh = drawing.area_style(0), drawing.area_style(6)
+    assert first["facecolor"] == seventh["facecolor"]
+    assert first["hatch"] != seventh["hatch"]
+
+
+def test_draws_on_given_axes() -> None:
+    """Given axes are used, and their figure is returned; a wrong number of them is an error."""
+    figure = Figure()
+    axes = figure.subplots(3)
+    assert plot_history(make_model(), axes=axes) is figure
+    assert plot_columns(make_model(), axes=axes[:2]) is figure
+    with pytest.raises(ValueError, match="axes must hold 3 axes, one for each panel, got 2"):
+        plot_history(make_model(), axes=axes[:2])
+
+
+def test_unfitted_model() -> None:
+    """A model that was not fitted is refused in scikit-learn's own words."""
+    with pytest.raises(NotFittedError, match="has no history_: call fit first"):
+        plot_history(SimpleNamespace())
+    with pytest.raises(NotFittedError, match="has no columns_: call fit first"):
+        plot_columns(SimpleNamespace())
+
+
+def test_saves_without_pyplot_and_imports_matplotlib_late(tmp_path: Path) -> None:
+    """The module does not load matplotlib, and a picture is written without pyplot's state."""
+    figure = plot_history(make_model())
+    figure.savefig(tmp_path / "history.png")
+    assert (tmp_path / "history.png").stat().st_size > 10_000
+    check = "import sys, cgboost.inspection; sys.exit('matplotlib' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", check], check=False).returncode == 0
+
+
+def test_pictures_of_a_fitted_model() -> None:
+    """The tables of a real estimator are what the pictures read."""
+    from cgboost import CGBoostClassifier
+    from cgboost.datasets import odd_even_split
+
+    split = odd_even_split(train=60, validation=40, test=1)
+    model = CGBoostClassifier(penalty="l1").fit(
+        split.X_train, split.y_train, eval_set=(split.X_validation, split.y_validation)
+    )
+    assert len(history_panels(model)) == 3
+    assert sum(bar.get_width() for bar in column_panels(model)[1].patches) == model.n_columns_
+
+
+def test_joint_classes_have_one_path_and_their_own_columns() -> None:
+    """One run for several classes has a bound to draw; its columns are told apart by class."""
+    from cgboost import LPBoostClassifier
+
+    X, y = three_classes(90)
+    model = LPBoostClassifier(multi_class="joint").fit(X[:45], y[:45], eval_set=(X[45:], y[45:]))
+    objective, _, growth = history_panels(model)
+    assert objective.get_title(loc="left").startswith("Objective and bound: relative gap")
+    assert growth.get_title(loc="left").endswith("that the model uses, by class")
+    counts = [np.count_nonzero(model.columns_["class"] == k) for k in range(3)]
+    labels = [text.get_text() for text in growth.get_legend().get_texts()]
+    assert labels == [f"{k} ({counts[k]})" for k in (2, 1, 0)]
+    sizes, bars = column_panels(model)
+    assert [bar.get_width() for bar in bars.patches] == counts
+    assert bars.get_title(loc="left") == "Columns per class"
+    assert sizes.get_title(loc="left").endswith("coloured by class")
+
+
+def test_columns_without_kernels_and_classes_are_of_one_kind() -> None:
+    """Stumps for two classes and for regression are drawn in one colour, under their own name."""
+    model = make_model()
+    del model.columns_["kernel"]
+    assert [text.get_text() for text in column_panels(model)[1].get_yticklabels()] == ["learner"]
+    model.columns_["feature"] = np.zeros(6, dtype=int)
+    panel = history_panels(model)[2]
+    assert [text.get_text() for text in panel.get_legend().get_texts()] == ["stump (6)"]

@@ -1,0 +1,88 @@
+"""The table of errors and the loss curve of a boosted classifier."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from cgboost import L2BoostRegressor, LogitBoostClassifier, TransformRegressor
+from cgboost.inspection.learning_curves import error_table, plot_stages
+from tests.estimators.data import curve, three_classes, two_classes
+
+
+def test_errors_are_those_of_models_with_so_many_rounds() -> None:
+    """Every entry is the error of a model that stopped there; rounds beyond the last are absent."""
+    X, y = two_classes(120)
+    sets = {"train": (X[:60], y[:60]), "test": (X[60:], y[60:])}
+    model = LogitBoostClassifier(n_estimators=12).fit(*sets["train"])
+    table = error_table(model, sets, (1, 4, 12, 30))
+    assert table["round"].tolist() == [1, 4, model.n_iter_]
+    for row, rounds in enumerate(table["round"]):
+        shorter = LogitBoostClassifier(n_estimators=int(rounds)).fit(*sets["train"])
+        for name, (rows, labels) in sets.items():
+            assert table[name][row] == pytest.approx(1 - shorter.score(rows, labels))
+
+
+def test_the_picture_shows_table_and_loss() -> None:
+    """Two panels: the objective of every round, and one curve for each set."""
+    X, y = two_classes(80)
+    model = LogitBoostClassifier(n_estimators=12).fit(X, y)
+    sets = {"train": (X, y), "other": (X[::2], y[::2])}
+    loss, errors = plot_stages(model, sets, (1, 4, 10)).axes
+    np.testing.assert_array_equal(loss.lines[0].get_ydata(), model.history_["objective"])
+    table = error_table(model, sets, (1, 4, 10))
+    assert [line.get_label() for line in errors.lines] == ["train", "other"]
+    for line in errors.lines:
+        np.testing.assert_array_equal(line.get_xdata(), table["round"])
+        np.testing.assert_array_equal(line.get_ydata(), table[line.get_label()])
+
+
+def test_each_class_has_its_loss() -> None:
+    """One against the rest there is a curve a class."""
+    X, y = three_classes()
+    model = LogitBoostClassifier(n_estimators=5).fit(X, y)
+    loss, _ = plot_stages(model, {"train": (X, y)}, (1, 5)).axes
+    assert [line.get_label() for line in loss.lines] == ["class 0", "class 1", "class 2"]
+    assert all(len(line.get_ydata()) == 6 for line in loss.lines)
+
+
+def test_errors_of_numbers_are_root_mean_squares() -> None:
+    """A regressor's table has the size of its residuals."""
+    X, y = curve(60)
+    model = L2BoostRegressor(n_estimators=8).fit(X, y)
+    table = error_table(model, {"train": (X, y)}, (2, 8))
+    predictions = list(model.staged_predict(X))
+    wanted = [np.sqrt(np.mean((predictions[k - 1] - y) ** 2)) for k in (2, 8)]
+    np.testing.assert_allclose(table["train"], wanted)
+
+
+def test_rows_that_the_fit_held_out_have_a_curve() -> None:
+    """Beside that of the training rows, from 1 on, with a ring at the stage that was chosen."""
+    X, y = curve(800)
+    model = TransformRegressor(n_estimators=6).fit(X, y)
+    [loss] = plot_stages(model).axes
+    training, holdout, ring = loss.lines
+    for line, name in ((training, "objective"), (holdout, "holdout_loss")):
+        values = model.history_[name]
+        np.testing.assert_allclose(line.get_ydata(), values / values[0])
+    assert ring.get_xdata().tolist() == [model.best_round_]
+    _, errors = plot_stages(model, {"train": (X, y)}).axes
+    assert errors.lines[0].get_xdata().tolist() == list(range(1, model.n_iter_ + 1))
+
+
+def test_without_holdout_rows_there_is_one_curve() -> None:
+    """The loss as it is, where nothing was held out."""
+    X, y = curve(200)
+    model = TransformRegressor(n_estimators=3, early_stopping=False).fit(X, y)
+    [line] = plot_stages(model).axes[0].lines
+    np.testing.assert_array_equal(line.get_ydata(), model.history_["objective"])
+
+
+def test_bad_arguments() -> None:
+    """Sets and rounds are checked by name."""
+    X, y = two_classes()
+    model = LogitBoostClassifier(n_estimators=2).fit(X, y)
+    with pytest.raises(ValueError, match="sets must name at least one pair"):
+        error_table(model, {})
+    with pytest.raises(ValueError, match=r"rounds must be whole numbers ≥ 1, got \[0, 3\]"):
+        error_table(model, {"train": (X, y)}, [0, 3])

@@ -1,0 +1,142 @@
+"""What the pictures of transform regression show: the lines, bars and points themselves."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib.figure import Figure
+from sklearn.exceptions import NotFittedError
+
+from cgboost import TransformClassifier, TransformRegressor
+from cgboost.additive.tables.intervals import Intervals
+from cgboost.additive.trees.transformation import Transformation
+from cgboost.inspection.transform_pictures import plot_transformations, segments
+from tests.estimators.data import three_classes
+
+
+def product(n_rows: int = 3000) -> tuple[Any, Any]:
+    """Two numbers, and their sum and product as the target."""
+    X = np.random.default_rng(0).uniform(-1, 1, size=(n_rows, 2))
+    return X, X[:, 0] + X[:, 1] + 3 * X[:, 0] * X[:, 1]
+
+
+def people(n_rows: int = 3000) -> tuple[Any, Any]:
+    """A number with missing values and a category, as a data frame."""
+    rng = np.random.default_rng(1)
+    age, town = rng.uniform(20, 60, n_rows), rng.choice(["here", "there", "away"], n_rows)
+    y = np.abs(age - 40) / 10 + 3.0 * (town == "there") - 2.0 * (town == "away")
+    age[::10] = np.nan
+    return pd.DataFrame({"age": age, "town": town}), y
+
+
+def titles(figure: Figure) -> list[str]:
+    """Of the panels."""
+    return [axis.get_title(loc="left") for axis in figure.axes]
+
+
+@pytest.mark.parametrize("offset", [0.0, 1000.0])
+def test_segments_are_the_function(offset: float) -> None:
+    """Between the ends of every piece the function is the straight line, and none is left out."""
+    X, y = product()
+    X += offset
+    model = TransformRegressor(n_estimators=2).fit(X, y)
+    function = model.transformation(0, 1).function
+    values, x = segments(function)
+    assert len(values) == len(np.unique(function.leaf[:-1]))
+    np.testing.assert_array_equal(x[1:, 0], x[:-1, 1])
+    assert (x[0, 0], x[-1, 1]) == (function.groups.low, function.groups.high)
+    inner = x[:, :1] + (x[:, 1:] - x[:, :1]) * [0.1, 0.5, 0.9]
+    line = values[:, :1] + (values[:, 1:] - values[:, :1]) * [0.1, 0.5, 0.9]
+    np.testing.assert_allclose(function(inner.ravel(), np.zeros((inner.size, 0))), line.ravel())
+
+
+def test_an_output_that_is_a_regressor_too_counts_once() -> None:
+    """Of one earlier output the line is the whole function, slope and coefficient together."""
+    groups = Intervals(np.array([0.0]), -1.0, 1.0)
+    leaf, level = np.array([0, 1, 2]), np.array([1.0, 2.0, 0.0])
+    slope, coef = np.array([3.0, 0.0, 0.0]), np.array([[-1.0, 9.0], [4.0, 0.0], [0.0, 0.0]])
+    function = Transformation(2, groups, leaf, level, slope, coef)
+    values, x = segments(function, 0)
+    np.testing.assert_array_equal(x, [[-1, 0], [0, 1]])
+    np.testing.assert_array_equal(values, [[-1, 1], [2, 6]])
+    inside = x.mean(axis=1)
+    outputs = np.column_stack([inside, np.zeros(2)])
+    np.testing.assert_allclose(function(inside, outputs), values.mean(axis=1))
+
+
+def test_a_panel_for_every_function_of_a_stage() -> None:
+    """The line is the function times its weight; outputs of earlier stages are inputs too."""
+    X, y = product()
+    model = TransformRegressor(n_estimators=3).fit(X, y)
+    for number, stage in enumerate(model.stages_):
+        figure = plot_transformations(model, number)
+        assert len(figure.axes) == len(stage.terms)
+        for axis, (weight, term) in zip(figure.axes, stage.terms, strict=True):
+            [line] = axis.lines
+            drawn = line.get_ydata()
+            values, _ = segments(term, term.feature - 2 if term.feature > 1 else None)
+            np.testing.assert_allclose(drawn[~np.isnan(drawn)], weight * values.ravel())
+    assert titles(plot_transformations(model, 0)) == ["x0", "x1"]
+    last = titles(plot_transformations(model, -1))
+    assert set(last) - {"x0", "x1"} <= {"output of stage 0", "output of stage 1"}
+    assert len(plot_transformations(model, -1, top=1).axes) == 1
+
+
+def test_rows_stand_where_the_stage_puts_them() -> None:
+    """What the points of all panels add up to is the output of the stage."""
+    X, y = product(400)
+    model = TransformRegressor(n_estimators=2).fit(X, y)
+    figure = plot_transformations(model, 1, X)
+    total = model.stages_[1].intercept + sum(axis.lines[0].get_ydata() for axis in figure.axes)
+    first, second = model.stages_
+    np.testing.assert_allclose(total, second(X, first(X, np.zeros((400, 0)))[:, None]))
+
+
+def test_categories_are_bars_and_missing_values_a_level() -> None:
+    """Bars stand in the order of their values, under the names that the data have."""
+    X, y = people()
+    model = TransformRegressor(n_estimators=1, max_bins=16).fit(X, y)
+    age, town = plot_transformations(model, 0, X).axes
+    assert titles(age.figure) == ["age", "town"]
+    names = [text.get_text() for text in town.get_yticklabels()]
+    assert [name for name in names if name != "missing"] == ["away", "here", "there"]
+    [(weight, term)] = [(w, t) for w, t in model.stages_[0].terms if t.feature == 1]
+    widths = sorted(patch.get_width() for patch in town.patches)
+    np.testing.assert_allclose(widths, np.sort(weight * term.intercept[term.leaf]))
+    [text] = age.get_legend().get_texts()
+    assert text.get_text() == "missing"
+
+
+def test_a_link_is_a_panel_of_its_own() -> None:
+    """The function of the sum comes last."""
+    X, y = product(2000)
+    model = TransformRegressor(variant="initial", n_estimators=1).fit(X, y)
+    figure = plot_transformations(model, 0, X)
+    assert titles(figure) == ["x0", "x1", "link of the sum"]
+    points = figure.axes[-1].lines[0].get_ydata()
+    np.testing.assert_allclose(points, model.stages_[0](X, np.zeros((2000, 0))))
+
+
+def test_each_class_has_its_stages() -> None:
+    """One against the rest the pictures of two classes differ."""
+    X, y = three_classes()
+    model = TransformClassifier(n_estimators=1, early_stopping=False).fit(X, y)
+    first, second = (plot_transformations(model, output=k).axes[0].lines[0] for k in (0, 1))
+    assert not np.array_equal(first.get_ydata(), second.get_ydata())
+
+
+def test_stages_and_axes_that_are_not_there() -> None:
+    """A stage is named by its number, and every function needs a panel."""
+    X, y = product()
+    with pytest.raises(NotFittedError):
+        plot_transformations(TransformRegressor())
+    model = TransformRegressor(n_estimators=1).fit(X, y)
+    with pytest.raises(ValueError, match="stage must be one of the 1 of the model, got 1"):
+        plot_transformations(model, 1)
+    axes = Figure().subplots(1, 3)
+    with pytest.raises(ValueError, match="axes must hold 2 axes, one for each panel, got 3"):
+        plot_transformations(model, axes=axes)
+    assert plot_transformations(model, axes=axes[:2]) is axes[0].figure
