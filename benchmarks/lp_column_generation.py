@@ -21,11 +21,11 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # the products are small: th
 import numpy as np
 
 from cgboost import ColumnGeneration
-from cgboost.datasets import odd_even_split
 from cgboost.losses import hinge
 from cgboost.masters import OneNormMaster
-from cgboost.odd_even import parse_library
 from cgboost.pricing import KernelPool, StrataPricer
+from cgboost.studies.datasets import odd_even_split
+from cgboost.studies.odd_even import parse_library
 from solvers import Program, open_session
 
 FULL = {

@@ -18,9 +18,9 @@ import numpy as np
 from sklearn.svm import SVC
 
 from cgboost import CGBoostClassifier
-from cgboost.datasets import load_mnist, odd_even_labels
 from cgboost.generation import Round
-from cgboost.odd_even import parse_library
+from cgboost.studies.datasets import load_mnist, odd_even_labels
+from cgboost.studies.odd_even import parse_library
 
 TUNING, VALIDATION = 15000, 5000
 GRID = (0.3, 1.0, 3.0, 10.0)

@@ -24,8 +24,8 @@ import numpy as np
 from sklearn.svm import SVC
 
 from cgboost import CGBoostClassifier
-from cgboost.datasets import Split, odd_even_split
-from cgboost.odd_even import parse_library
+from cgboost.studies.datasets import Split, odd_even_split
+from cgboost.studies.odd_even import parse_library
 
 Predictions = dict[str, Callable[[], np.ndarray]]
 """What is timed, by name; each makes the model outputs of all images."""

@@ -27,12 +27,12 @@ from pathlib import Path
 
 import numpy as np
 
-from cgboost.datasets import load_mnist, odd_even_labels
 from cgboost.generation import MasterState
-from cgboost.masters.linear_program import OneNormEntry
-from cgboost.odd_even import parse_library
+from cgboost.masters.support_vector.one_norm import OneNormEntry
 from cgboost.parallel.threads import available
 from cgboost.pricing import KernelPool, StrataPricer
+from cgboost.studies.datasets import load_mnist, odd_even_labels
+from cgboost.studies.odd_even import parse_library
 
 SUPPORT, ERRORS = 0.2, 0.1
 """Shares of rows with r ≠ 0, and of error points."""

@@ -19,8 +19,8 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # the products are small: th
 import numpy as np
 
 from cgboost import CGBoostClassifier
-from cgboost.datasets import odd_even_split
-from cgboost.odd_even import parse_library
+from cgboost.studies.datasets import odd_even_split
+from cgboost.studies.odd_even import parse_library
 
 C_VALUES = np.geomspace(0.05, 20.0, 20)
 

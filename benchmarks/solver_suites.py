@@ -1,8 +1,8 @@
 """Every backend on 32 Netlib LPs and 51 Maros–Mészáros QPs, judged by our residuals.
 
-Each answer is measured against the program itself (`solvers.residuals`) and against the published
-optimum; what the solver says of itself decides nothing. One process a problem, so that a backend
-without a time limit can be stopped.
+Each answer is measured against the program itself (`solvers.program.residuals`) and against the
+published optimum; what the solver says of itself decides nothing. One process a problem, so that a
+backend without a time limit can be stopped.
 
     python benchmarks/solver_suites.py --data DATA [--time-limit 5] [--solvers highs piqp] [--write]
 

@@ -22,7 +22,7 @@ from sklearn.datasets import load_breast_cancer, load_digits
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.model_selection import train_test_split
 
-from cgboost.reweight import reweight
+from cgboost.estimators import reweight
 
 PRICES = (0.01, 0.03, 0.1, 0.3, 1.0)
 

@@ -30,12 +30,12 @@ import scipy.sparse as sp
 from sklearn.svm import SVC
 
 from cgboost import ColumnGeneration
-from cgboost.datasets import odd_even_split
 from cgboost.generation import Result
 from cgboost.losses import hinge
 from cgboost.masters import TwoNormMaster
-from cgboost.odd_even import parse_library
 from cgboost.pricing import FeaturePricer, KernelPool, StrataPricer
+from cgboost.studies.datasets import odd_even_split
+from cgboost.studies.odd_even import parse_library
 
 OSQP_ACCURACY = 1e-5
 """Absolute and relative tolerance given to OSQP."""

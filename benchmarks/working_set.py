@@ -14,11 +14,12 @@ from pathlib import Path
 import numpy as np
 
 from cgboost import ColumnGeneration
-from cgboost.datasets import odd_even_split
 from cgboost.losses import hinge
-from cgboost.masters import OneNormMaster, restricted_dual
-from cgboost.odd_even import parse_library
+from cgboost.masters import OneNormMaster
+from cgboost.masters.support_vector import working_set
 from cgboost.pricing import KernelPool, StrataPricer
+from cgboost.studies.datasets import odd_even_split
+from cgboost.studies.odd_even import parse_library
 
 
 def seconds(pool: KernelPool, labels: np.ndarray, options: argparse.Namespace) -> float:
@@ -50,7 +51,7 @@ def main() -> None:
         pool.scores(stratum, None, labels)
     print("with the working set of rows")
     own = seconds(pool, labels, options)
-    restricted_dual.CALM = np.inf  # no side is ever calm enough to leave
+    working_set.CALM = np.inf  # no side is ever calm enough to leave
     print("without")
     everything = seconds(pool, labels, options)
     print(f"{own:.1f} s against {everything:.1f} s: ratio {everything / own:.1f}")

@@ -12,8 +12,8 @@ from pathlib import Path
 import numpy as np
 
 from cgboost import RBF, CGBoostClassifier, KernelLibrary, Linear, Polynomial
-from cgboost.datasets import odd_even_split
 from cgboost.inspection import plot_history
+from cgboost.studies.datasets import odd_even_split
 
 data = sys.argv[1] if len(sys.argv) > 1 else None
 split = odd_even_split(data, seed=0)

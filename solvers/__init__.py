@@ -6,7 +6,7 @@ solver's word for optimality. Importing this package loads no solver.
 """
 
 from solvers.api import open_session, solve
-from solvers.errors import (
+from solvers.program.errors import (
     InfeasibleError,
     InfeasibleOrUnboundedError,
     InterruptedSolveError,
@@ -16,15 +16,15 @@ from solvers.errors import (
     ProgramError,
     SolverError,
     SolverFailure,
+    Status,
     UnboundedError,
     UnknownSolverError,
     UnsupportedProblemError,
 )
-from solvers.program import Program
+from solvers.program.program import Program
+from solvers.program.solution import Solution
 from solvers.registry import available_backends, get_backend
-from solvers.session import Backend, Session
-from solvers.solution import Solution
-from solvers.status import Status
+from solvers.sessions.session import Backend, Session
 
 __all__ = [
     "Backend",

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from solvers.program import Program
+from solvers.program.program import Program
+from solvers.program.solution import Solution
+from solvers.program.verdict import verified
 from solvers.registry import get_backend
-from solvers.session import Session
-from solvers.solution import Solution
-from solvers.verdict import verified
+from solvers.sessions.session import Session
 
 
 def solve(
@@ -40,7 +40,7 @@ def solve(
     Raises
     ------
     SolverError
-        A subclass for every other outcome, see `solvers.errors`.
+        A subclass for every other outcome, see `solvers.program.errors`.
     """
     session = open_session(program, solver)
     return verified(session.solve(tol=tol, time_limit=time_limit), tol)

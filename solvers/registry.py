@@ -11,8 +11,8 @@ from solvers.backends.highs import HighsBackend
 from solvers.backends.osqp import OSQP
 from solvers.backends.piqp import PIQP
 from solvers.backends.scipy import SCIPY
-from solvers.errors import UnknownSolverError
-from solvers.session import Backend
+from solvers.program.errors import UnknownSolverError
+from solvers.sessions.session import Backend
 
 BACKENDS: dict[str, Backend] = {
     "highs": HighsBackend(),

@@ -13,7 +13,7 @@ import pytest
 from cgboost.generation.history import Result
 from cgboost.losses import SupportVectorLoss, epsilon_insensitive, hinge
 from cgboost.masters import OneNormMaster, TwoNormMaster
-from cgboost.masters.support_vector import SupportVectorMaster
+from cgboost.masters.support_vector.master import SupportVectorMaster
 
 
 @dataclass(frozen=True)

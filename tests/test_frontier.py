@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from sklearn.kernel_approximation import Nystroem
 
-from cgboost.datasets import Split, odd_even_split
+from cgboost.studies.datasets import Split, odd_even_split
 
 FOLDER = Path(__file__).parents[1] / "examples" / "reproduce" / "frontier"
 

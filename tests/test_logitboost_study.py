@@ -12,7 +12,7 @@ import pytest
 from scipy.sparse import csr_matrix
 
 from cgboost import LogitBoostClassifier
-from cgboost.datasets import odd_even_split
+from cgboost.studies.datasets import odd_even_split
 
 REPRODUCE = Path(__file__).parents[1] / "examples" / "reproduce"
 DOCS = REPRODUCE.parents[1] / "docs"

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from cgboost import CGBoostClassifier
-from cgboost.datasets import Split, odd_even_split
+from cgboost.studies.datasets import Split, odd_even_split
 
 REPRODUCE = Path(__file__).parents[1] / "examples" / "reproduce"
 DOCS = REPRODUCE.parents[1] / "docs"

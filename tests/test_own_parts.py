@@ -15,8 +15,8 @@ from sklearn.linear_model import Lasso, QuantileRegressor
 from sklearn.metrics.pairwise import laplacian_kernel
 
 from cgboost import CGBoostClassifier, ColumnGeneration, KernelLibrary, Linear, LPBoostClassifier
-from cgboost.estimators.hinge_loss import HingeClassification
-from cgboost.estimators.kernel_columns import BaseCGBoost
+from cgboost.estimators.common.hinge_loss import HingeClassification
+from cgboost.estimators.kernel.kernel_columns import BaseCGBoost
 from cgboost.exceptions import warn_caller
 from cgboost.losses import hinge
 from cgboost.masters import OneNormMaster

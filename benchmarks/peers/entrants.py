@@ -15,7 +15,7 @@ import numpy as np
 
 import cgboost
 from cgboost import RBF, KernelLibrary
-from cgboost.odd_even import parse_library
+from cgboost.studies.odd_even import parse_library
 
 MOST_CANDIDATES = 6
 RBF_GAMMA = 0.03

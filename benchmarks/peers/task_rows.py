@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn.cross_decomposition import PLSRegression
 from sklearn.datasets import load_diabetes
 
-from cgboost.datasets import data_folder, odd_even_split
+from cgboost.studies.datasets import data_folder, odd_even_split
 
 Vector = NDArray[np.float64]
 STUDIES = Path(__file__).parents[2] / "examples" / "reproduce" / "transform_regression"

@@ -1,23 +1,24 @@
 """scikit-learn estimators: each only assembles a master and a pricer and runs the common loop."""
 
-from cgboost.estimators.ada_boost import AdaBoostClassifier
-from cgboost.estimators.additive import AdditiveRegressor
-from cgboost.estimators.any_boost import AnyBoostClassifier, AnyBoostRegressor
-from cgboost.estimators.blf import BLFClassifier, BLFRegressor
-from cgboost.estimators.classifier import CGBoostClassifier
-from cgboost.estimators.gradient_boosting import (
+from cgboost.estimators.boosting.ada_boost import AdaBoostClassifier
+from cgboost.estimators.boosting.any_boost import AnyBoostClassifier, AnyBoostRegressor
+from cgboost.estimators.boosting.gradient_boosting import (
     GradientBoostingClassifier,
     GradientBoostingRegressor,
 )
-from cgboost.estimators.l2_boost import L2BoostRegressor
-from cgboost.estimators.linear_tree import LinearTreeRegressor
-from cgboost.estimators.logit_boost import LogitBoostClassifier
-from cgboost.estimators.lp_boost import LPBoostClassifier, LPBoostRegressor
-from cgboost.estimators.orthogonal_greedy import OrthogonalGreedyRegressor
-from cgboost.estimators.outlier_detector import CGBoostOutlierDetector
-from cgboost.estimators.regressor import CGBoostRegressor
-from cgboost.estimators.stagewise_regressor import StagewiseRegressor
-from cgboost.estimators.transform import TransformClassifier, TransformRegressor
+from cgboost.estimators.boosting.l2_boost import L2BoostRegressor
+from cgboost.estimators.boosting.logit_boost import LogitBoostClassifier
+from cgboost.estimators.boosting.orthogonal_greedy import OrthogonalGreedyRegressor
+from cgboost.estimators.boosting.stagewise_regressor import StagewiseRegressor
+from cgboost.estimators.kernel.classifier import CGBoostClassifier
+from cgboost.estimators.kernel.outlier_detector import CGBoostOutlierDetector
+from cgboost.estimators.kernel.regressor import CGBoostRegressor
+from cgboost.estimators.latent.blf import BLFClassifier, BLFRegressor
+from cgboost.estimators.lpboost.lp_boost import LPBoostClassifier, LPBoostRegressor
+from cgboost.estimators.lpboost.reweighting import ReweightedEnsemble, reweight
+from cgboost.estimators.transform.additive import AdditiveRegressor
+from cgboost.estimators.transform.linear_tree import LinearTreeRegressor
+from cgboost.estimators.transform.transform import TransformClassifier, TransformRegressor
 
 __all__ = [
     "AdaBoostClassifier",
@@ -37,7 +38,9 @@ __all__ = [
     "LinearTreeRegressor",
     "LogitBoostClassifier",
     "OrthogonalGreedyRegressor",
+    "ReweightedEnsemble",
     "StagewiseRegressor",
     "TransformClassifier",
     "TransformRegressor",
+    "reweight",
 ]

@@ -3,12 +3,14 @@
 A *column* is a hypothesis seen on the training rows: one number per row. The *hypothesis* is the
 same thing as a function, so that it can be evaluated on new rows. Hypotheses that can be evaluated
 together (all centres of one kernel, say) share a *family*.
+
+Pricers bound reduced costs by one number, or by one per convexity row.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
@@ -189,3 +191,23 @@ class Ensemble:
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Model output f, shape (n_rows,); hypotheses with a zero coefficient cost nothing."""
         return self.intercept + weighted_sum(self.hypotheses, self.coef, X)
+
+
+ReducedCost = float | Mapping[Hashable, float]
+
+
+def least_of(bound: ReducedCost) -> float:
+    """The least reduced cost, nan if any is unknown."""
+    values = list(bound.values()) if isinstance(bound, Mapping) else [bound]
+    return float(np.min(values)) if values else math.nan
+
+
+def combined(bounds: Sequence[ReducedCost]) -> ReducedCost:
+    """One bound for the columns of all ``bounds``: per row if each is, else the least of all."""
+    by_row: dict[Hashable, float] = {}
+    for bound in bounds:
+        if not isinstance(bound, Mapping):
+            return float(np.min([least_of(each) for each in bounds]))
+        for row, value in bound.items():
+            by_row[row] = float(np.minimum(value, by_row.get(row, math.inf)))  # keeps a nan
+    return by_row

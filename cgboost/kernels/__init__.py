@@ -4,8 +4,8 @@ from cgboost.kernels.base import Kernel, KernelFunction, ProductKernel, squared_
 from cgboost.kernels.checks import checked_values, kernel_values
 from cgboost.kernels.composite import Normalized, Sum
 from cgboost.kernels.expansions import Expansion, Matrix
-from cgboost.kernels.given import FunctionKernel, Precomputed
 from cgboost.kernels.library import KernelLibrary
+from cgboost.kernels.precomputed import FunctionKernel, Precomputed
 from cgboost.kernels.products import RBF, Linear, Polynomial
 
 __all__ = [

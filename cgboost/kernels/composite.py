@@ -15,7 +15,7 @@ from cgboost.kernels.expansions import (
     SummedExpansion,
     Vector,
 )
-from cgboost.kernels.given import Precomputed
+from cgboost.kernels.precomputed import Precomputed
 
 
 @dataclass(frozen=True)

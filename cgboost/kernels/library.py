@@ -8,7 +8,7 @@ from cgboost.exceptions import see
 from cgboost.kernels.base import Kernel, KernelFunction
 from cgboost.kernels.composite import Normalized
 from cgboost.kernels.expansions import Matrix
-from cgboost.kernels.given import FunctionKernel
+from cgboost.kernels.precomputed import FunctionKernel
 
 
 class KernelLibrary:

@@ -17,9 +17,14 @@ from __future__ import annotations
 from concurrent import futures
 
 from cgboost.parallel.cluster import DaskExecutor
-from cgboost.parallel.local import SerialExecutor, ThreadExecutor
-from cgboost.parallel.processes import FuturesExecutor
-from cgboost.parallel.protocol import Combine, Executor, Task
+from cgboost.parallel.executors import (
+    Combine,
+    Executor,
+    FuturesExecutor,
+    SerialExecutor,
+    Task,
+    ThreadExecutor,
+)
 
 __all__ = [
     "Executor",

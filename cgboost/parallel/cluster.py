@@ -8,7 +8,7 @@ from concurrent import futures
 from operator import itemgetter
 from typing import Any
 
-from cgboost.parallel.protocol import Combine, Task
+from cgboost.parallel.executors import Combine, Task
 
 logger = logging.getLogger(__name__)
 

@@ -9,11 +9,11 @@ import numpy as np
 from sklearn.datasets import load_breast_cancer
 
 from cgboost import LPBoostClassifier
-from solvers.engine import Answer
-from solvers.point import Point
-from solvers.rebuilding import RebuildingBackend
+from solvers.program.errors import Status
+from solvers.program.solution import Point
 from solvers.registry import BACKENDS
-from solvers.status import Status
+from solvers.sessions.engine import Answer
+from solvers.sessions.rebuilding import RebuildingBackend
 
 STATUS = {
     0: Status.OPTIMAL,

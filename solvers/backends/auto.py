@@ -15,19 +15,17 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from solvers.arrays import MatrixLike
 from solvers.backends.clarabel import CLARABEL
 from solvers.backends.highs import HighsBackend
 from solvers.backends.piqp import PIQP
-from solvers.capabilities import class_name, require_support
-from solvers.engine import Answer, Request, ask
-from solvers.errors import MissingBackendError, OptionError, SolverFailure
-from solvers.growing import GrowingProgram, check_columns
-from solvers.program import Program
-from solvers.rebuilding import RebuildingBackend
-from solvers.session import Session
-from solvers.solution import Solution
-from solvers.status import Status
+from solvers.program.arrays import MatrixLike
+from solvers.program.errors import MissingBackendError, OptionError, SolverFailure, Status
+from solvers.program.program import Program
+from solvers.program.solution import Solution
+from solvers.sessions.engine import Answer, Request, ask
+from solvers.sessions.growing import GrowingProgram, check_columns
+from solvers.sessions.rebuilding import RebuildingBackend
+from solvers.sessions.session import Session, class_name, require_support
 
 OPTIONS = {"max_iterations", "eliminate", "polish"}
 CERTIFIED = {Status.INFEASIBLE, Status.UNBOUNDED}

@@ -13,13 +13,12 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from solvers.arrays import FloatArray
-from solvers.engine import Answer, Request, apply_options
-from solvers.matrices import Sides, upper_triangle
-from solvers.point import Point
-from solvers.program import Program
-from solvers.rebuilding import RebuildingBackend
-from solvers.status import Status
+from solvers.program.arrays import FloatArray
+from solvers.program.errors import Status
+from solvers.program.program import Program, Sides, upper_triangle
+from solvers.program.solution import Point
+from solvers.sessions.engine import Answer, Request, apply_options
+from solvers.sessions.rebuilding import RebuildingBackend
 
 _STATUS = {
     "Solved": Status.OPTIMAL,

@@ -21,14 +21,12 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from solvers.engine import Answer, Request
-from solvers.errors import MissingBackendError, OptionError, UnknownSolverError
-from solvers.matrices import Sides
-from solvers.modelling import objective, variable
-from solvers.point import Point
-from solvers.program import Program
-from solvers.rebuilding import RebuildingBackend
-from solvers.status import Status
+from solvers.program.errors import MissingBackendError, OptionError, Status, UnknownSolverError
+from solvers.program.modelling import objective, variable
+from solvers.program.program import Program, Sides
+from solvers.program.solution import Point
+from solvers.sessions.engine import Answer, Request
+from solvers.sessions.rebuilding import RebuildingBackend
 
 PREFIX = "cvxpy:"
 TIGHT = 1e-8

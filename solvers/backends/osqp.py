@@ -14,14 +14,12 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from solvers.arrays import FloatArray, IntArray
-from solvers.engine import Answer, Request
-from solvers.errors import OptionError
-from solvers.matrices import upper_triangle
-from solvers.point import Point
-from solvers.program import Program
-from solvers.rebuilding import RebuildingBackend
-from solvers.status import Status
+from solvers.program.arrays import FloatArray, IntArray
+from solvers.program.errors import OptionError, Status
+from solvers.program.program import Program, upper_triangle
+from solvers.program.solution import Point
+from solvers.sessions.engine import Answer, Request
+from solvers.sessions.rebuilding import RebuildingBackend
 
 DEFAULT_TOLERANCE = 1e-6
 SECOND_TRY = 1e-2

@@ -12,13 +12,12 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from solvers.arrays import is_sparse
-from solvers.engine import Answer, Request, apply_options
-from solvers.matrices import fill, full_dense, full_sparse
-from solvers.point import Point
-from solvers.program import Program
-from solvers.rebuilding import RebuildingBackend
-from solvers.status import Status
+from solvers.program.arrays import is_sparse
+from solvers.program.errors import Status
+from solvers.program.program import Program, fill, full_dense, full_sparse
+from solvers.program.solution import Point
+from solvers.sessions.engine import Answer, Request, apply_options
+from solvers.sessions.rebuilding import RebuildingBackend
 
 logger = logging.getLogger(__name__)
 

@@ -9,12 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from solvers.engine import Answer, Request
-from solvers.matrices import Sides
-from solvers.point import Point
-from solvers.program import Program
-from solvers.rebuilding import RebuildingBackend
-from solvers.status import Status
+from solvers.program.errors import Status
+from solvers.program.program import Program, Sides
+from solvers.program.solution import Point
+from solvers.sessions.engine import Answer, Request
+from solvers.sessions.rebuilding import RebuildingBackend
 
 DEFAULT_MIP_GAP = 1e-6
 LIMIT = 1

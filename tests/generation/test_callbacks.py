@@ -23,7 +23,7 @@ from cgboost.generation.columns import Column
 from cgboost.generation.history import Round, StopReason
 from cgboost.generation.loop import ColumnGeneration
 from cgboost.generation.protocols import MasterState, Priced, Vertex
-from cgboost.pricing.features import FeatureHypothesis
+from cgboost.pricing.features.features import FeatureHypothesis
 
 N_ROWS = 4
 

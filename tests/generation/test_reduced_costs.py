@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cgboost.generation.reduced_costs import combined, least_of
+from cgboost.generation.columns import combined, least_of
 
 
 @pytest.mark.parametrize(

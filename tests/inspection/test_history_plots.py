@@ -207,7 +207,7 @@ def test_saves_without_pyplot_and_imports_matplotlib_late(tmp_path: Path) -> Non
 def test_pictures_of_a_fitted_model() -> None:
     """The tables of a real estimator are what the pictures read."""
     from cgboost import CGBoostClassifier
-    from cgboost.datasets import odd_even_split
+    from cgboost.studies.datasets import odd_even_split
 
     split = odd_even_split(train=60, validation=40, test=1)
     model = CGBoostClassifier(penalty="l1").fit(

@@ -16,7 +16,7 @@ from cgboost import RBF, ColumnGeneration, KernelLibrary, Linear, Polynomial
 from cgboost.generation.protocols import MasterState
 from cgboost.losses import hinge
 from cgboost.masters import OneNormMaster
-from cgboost.masters.linear_program import OneNormEntry
+from cgboost.masters.support_vector.one_norm import OneNormEntry
 from cgboost.parallel import (
     DaskExecutor,
     FuturesExecutor,

@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from solvers import Program, SolverError, UnboundedError, available_backends
-from solvers.errors import InfeasibleError, InfeasibleOrUnboundedError
+from solvers.program.errors import InfeasibleError, InfeasibleOrUnboundedError
 
 INF = np.inf
 NATIVE = ("auto", "highs", "clarabel", "osqp", "piqp", "scipy")

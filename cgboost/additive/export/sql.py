@@ -15,8 +15,15 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from cgboost.additive.export.sql_case import by_category, by_interval
-from cgboost.additive.export.sql_text import check_names, linear, number, quoted, unused
+from cgboost.additive.export.sql_expressions import (
+    by_category,
+    by_interval,
+    check_names,
+    linear,
+    number,
+    quoted,
+    unused,
+)
 from cgboost.additive.stage import Stage, Stages
 from cgboost.additive.tables.intervals import Intervals
 from cgboost.additive.tables.schema import Schema

@@ -4,6 +4,8 @@ A source yields blocks (X, y) or (X, y, weights), the same ones in the same orde
 model learns does not depend on how rows are divided into blocks, nor on their order: which rows are
 held out, and which are sampled for intervals, follows from a hash of what is in them, and equal
 rows are numbered, so that each has a hash of its own.
+
+The loss on the holdout rows decides how many stages are kept.
 """
 
 from __future__ import annotations
@@ -16,15 +18,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cgboost.additive.tables.schema import Schema
+from cgboost.generation.history import Round, StopReason
+from cgboost.losses.differentiable import DifferentiableLoss
 
 Vector = NDArray[np.float64]
+
 Matrix = NDArray[np.floating[Any]]
+
 Mask = NDArray[np.bool_]
 
 BLOCK = 2**16
 """Rows worked on at a time."""
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+
 _MIX = (np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB))
 
 
@@ -156,3 +163,47 @@ def _mixed(state: NDArray[np.uint64]) -> NDArray[np.uint64]:
         state = (state ^ (state >> np.uint64(30))) * _MIX[0]
         state = (state ^ (state >> np.uint64(27))) * _MIX[1]
     return np.asarray(state ^ (state >> np.uint64(31)))
+
+
+class HoldoutLoss:
+    """A callback that writes the mean loss of the holdout rows into every round.
+
+    Parameters
+    ----------
+    loss : DifferentiableLoss
+        On the holdout rows alone.
+    held : ndarray of bool, shape (n_rows,)
+        Which these are.
+    """
+
+    def __init__(self, loss: DifferentiableLoss, held: NDArray[np.bool_]) -> None:
+        self.loss, self.held, self._total = loss, held, float(loss.weights.sum())
+
+    def __call__(self, turn: Round) -> None:
+        """Add the score; 0 where nothing is held out."""
+        there = self._total > 0
+        total = self.loss.value(turn.state.output[self.held]) if there else 0.0
+        turn.scores["holdout_loss"] = total / self._total if there else 0.0
+
+
+class SmallGain:
+    """A callback that ends a run when a stage has lowered the training loss by too little.
+
+    Parameters
+    ----------
+    tol : float
+        Smallest decrease, relative to the loss of the constant.
+    """
+
+    stop_reason = StopReason.GAP
+
+    def __init__(self, tol: float) -> None:
+        self.tol = tol
+        self._first = self._last = np.inf
+
+    def __call__(self, turn: Round) -> bool:
+        """Whether the last stage has gained next to nothing."""
+        if turn.number == 0:
+            self._first, self._last = turn.objective, np.inf
+        gain, self._last = self._last - turn.objective, turn.objective
+        return turn.number > 0 and gain < self.tol * max(self._first, np.finfo(float).tiny)

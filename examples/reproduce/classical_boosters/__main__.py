@@ -35,7 +35,7 @@ from booster_support import cells, support
 from page_form import Job, measure, study_options
 from transform_regression.measured import Measured, Record
 
-from cgboost.datasets import data_folder
+from cgboost.studies.datasets import data_folder
 
 STUDIES = ("adaboost", "digits", "support", "letter", "hardest")
 PACKAGES = ("numpy", "scipy", "scikit-learn")

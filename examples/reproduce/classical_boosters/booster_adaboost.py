@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from transform_regression.measured import Record
 
 from cgboost import AdaBoostClassifier
-from cgboost.datasets import odd_even_labels
 from cgboost.inspection.learning_curves import error_table
+from cgboost.studies.datasets import odd_even_labels
 
 Vector = NDArray[np.float64]
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import train_test_split
 
-from cgboost.datasets import load_digits, load_mnist
+from cgboost.studies.datasets import load_digits, load_mnist
 
 MNIST, SMALL = "MNIST 28×28", "digits 8×8"
 TRAIN_IMAGES = 3000

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from transform_regression.measured import Measured
 
 from cgboost import AdaBoostClassifier
-from cgboost.datasets import odd_even_labels
 from cgboost.inspection import drawing
+from cgboost.studies.datasets import odd_even_labels
 
 Vector = NDArray[np.float64]
 

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.cluster import KMeans
 
-from cgboost.datasets import Split, load_mnist, odd_even_labels, odd_even_split
+from cgboost.studies.datasets import Split, load_mnist, odd_even_labels, odd_even_split
 
 Matrix = NDArray[Any]
 TRAIN, VALIDATION = 1000, 2000

@@ -18,7 +18,7 @@ from methods import (
 )
 from results import Record
 
-from cgboost.datasets import Split
+from cgboost.studies.datasets import Split
 
 Numbers = tuple[float, ...]
 

@@ -30,7 +30,7 @@ from records import SPLITS, Curve, Record, Store
 from report import write_report
 from thrombin import auc_curves, read_thrombin
 
-from cgboost.datasets import data_folder
+from cgboost.studies.datasets import data_folder
 
 STUDIES = ("tables", "curves", "dorothea", "pictures")
 

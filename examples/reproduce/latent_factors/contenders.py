@@ -16,12 +16,12 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.svm import SVC, SVR
 
 from cgboost import BLFClassifier, BLFRegressor, Precomputed
-from cgboost.estimators.components import smoothed
+from cgboost.estimators.latent.components import smoothed
 from cgboost.generation import Column
 from cgboost.losses.margin import Exponential, LogLoss
 from cgboost.losses.residual import SquaredError
-from cgboost.masters.corrective import CorrectiveMaster
-from cgboost.masters.stagewise import StagewiseMaster
+from cgboost.masters.stagewise.fully_corrective import CorrectiveMaster
+from cgboost.masters.stagewise.stagewise import StagewiseMaster
 
 Outcome = tuple[Matrix, Matrix, float]
 """Predictions on training and on test rows, and the number of factors or C."""

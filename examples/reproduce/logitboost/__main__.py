@@ -31,7 +31,7 @@ from logit_pictures import draw_coefficients, draw_curves
 from page_form import Job, measure, study_options
 from transform_regression.measured import Measured, Record
 
-from cgboost.datasets import data_folder
+from cgboost.studies.datasets import data_folder
 
 STUDIES = ("lines", "others", "letter")
 Models = Callable[[Case, str, str, int], list[Record]]

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from sklearn.model_selection import train_test_split
 from thrombin import read_thrombin
 
-from cgboost.datasets import load_mnist, odd_even_labels
+from cgboost.studies.datasets import load_mnist, odd_even_labels
 
 MNIST, DOROTHEA = "MNIST", "Dorothea"
 OFFICIAL, DRAWN = "as it comes", "drawn"

@@ -38,7 +38,7 @@ from mnist_table import STUDY, experiments, name_of, table_record
 from page_form import Job, measure, study_options
 from transform_regression.measured import Measured
 
-from cgboost.datasets import Split, data_folder, odd_even_split
+from cgboost.studies.datasets import Split, data_folder, odd_even_split
 
 STUDIES = ("table", "figure")
 PACKAGES = ("numpy", "scipy", "highspy", "piqp")

@@ -11,8 +11,8 @@ from mnist_table import MIXTURE
 from transform_regression.measured import Record
 
 from cgboost import CGBoostClassifier
-from cgboost.datasets import Split
-from cgboost.odd_even import parse_library
+from cgboost.studies.datasets import Split
+from cgboost.studies.odd_even import parse_library
 
 PRIORITIES, VALIDATION = "priorities", "validation"
 ORDERS = {"regular": "full", "stratified": "stratified"}

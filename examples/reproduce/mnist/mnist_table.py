@@ -9,8 +9,8 @@ from typing import NamedTuple
 from mnist_printed import PRINTED
 from transform_regression.measured import Measured, Record
 
-from cgboost.datasets import Split
-from cgboost.odd_even import fit_best, parse_library, table_row
+from cgboost.studies.datasets import Split
+from cgboost.studies.odd_even import fit_best, parse_library, table_row
 
 STUDY = "table"
 MIXTURE = "L,Q,R"

@@ -30,7 +30,7 @@ from measured import Measured
 from surface import surface, surface_records
 from surface_figures import draw_errors, draw_surfaces, draw_views, picture_models
 
-from cgboost.datasets import data_folder
+from cgboost.studies.datasets import data_folder
 
 STUDIES = ("surface", "gini", "pictures")
 

@@ -10,7 +10,7 @@ import duckdb
 import numpy as np
 
 from cgboost.additive.export.sql import select_statement
-from cgboost.additive.export.sql_text import quoted
+from cgboost.additive.export.sql_expressions import quoted
 from cgboost.additive.stage import Stage, Stages
 from cgboost.additive.tables.intervals import Intervals
 from cgboost.additive.tables.schema import Schema

@@ -5,7 +5,7 @@ from __future__ import annotations
 import networkx as nx
 import numpy as np
 
-from cgboost.additive.export.graph import stage_graph
+from cgboost.additive.export.curve import stage_graph
 from cgboost.additive.stage import Stage
 from tests.additive.test_stage import chain, line
 

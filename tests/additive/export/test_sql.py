@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from cgboost.additive.builder import StageBuilder
 from cgboost.additive.export.sql import select_statement, stage_expressions
-from cgboost.additive.export.sql_text import check_names
+from cgboost.additive.export.sql_expressions import check_names
 from cgboost.additive.stage import Outputs, Stage, Stages
 from cgboost.additive.statistics.passes import Passes
 from cgboost.additive.tables.intervals import Categories, Intervals, intervals_of

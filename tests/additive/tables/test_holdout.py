@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from cgboost.additive.tables.holdout import HoldoutLoss, SmallGain
+from cgboost.additive.tables.rows import HoldoutLoss, SmallGain
 from cgboost.losses.residual import SquaredError
 
 

@@ -1,0 +1,1 @@
+"""The classical boosters: AdaBoost, AnyBoost, LogitBoost, gradient boosting, L2-Boosting."""

@@ -1,0 +1,219 @@
+"""AdaBoost: the exponential loss, lowered by one weak classifier a round.
+
+[N] is a set of lecture notes on boosting: AdaBoost as forward stagewise modelling of Σ exp(−y f).
+[Z] is Zhu, Zou, Rosset, Hastie, *Multi-class AdaBoost*, Statistics and Its Interface 2, 2009.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import softmax
+from sklearn.base import is_classifier
+
+from cgboost.estimators.common.classification import Classification
+from cgboost.estimators.common.parameters import check_count, check_number
+from cgboost.estimators.common.result import FittedRun, Table
+from cgboost.estimators.common.rows import Matrix, Rows, Vector
+from cgboost.estimators.common.stagewise import BaseStagewise
+from cgboost.estimators.common.subproblems import Task
+from cgboost.generation.history import Round
+from cgboost.generation.protocols import Pricer
+from cgboost.losses.margin import Exponential
+from cgboost.masters.stagewise.stagewise import StagewiseMaster
+from cgboost.pricing.features.binned_stumps import BinnedStumpPricer
+from cgboost.pricing.learners.class_learners import ClassLearners, ClassStumps
+from cgboost.pricing.learners.class_votes import VotePricer, class_codes
+from cgboost.pricing.learners.learners import LearnerPricer, check_learner
+
+NOTHING = 1e-12
+"""A classifier leads nowhere if its weighted error is this close to that of guessing."""
+
+
+@dataclass(eq=False, repr=False)
+class AdaBoostClassifier(Classification, BaseStagewise):
+    """Boosting of decision stumps, or of any classifier, for the exponential loss ([N] p. 1).
+
+    Each round weights row i by w_i exp(−y_i f(x_i)), fits a classifier h of values ±1 to them and
+    adds it to f with the best step c = ½ log((1 − err)/err), where err is its share of the weights.
+    The usual α = log((1 − err)/err) is 2c: f is half the log-odds, the sign of both sums the same.
+    A classifier worse than guessing has a negative c; the run ends with one that makes no error.
+
+    K > 2 classes are one run too (SAMME, [Z]): a classifier adds c to the output of the class it
+    predicts and −c/(K − 1) to the others, with α = log((1 − err)/err) + log(K − 1) = cK/(K − 1)².
+
+    Parameters
+    ----------
+    estimator : classifier or None
+        Any of scikit-learn that takes ``sample_weight`` in its fit; it is fitted to the labels −1
+        and 1, or to class numbers from 0. None stands for decision stumps, of which every round
+        finds the one with the fewest weighted errors.
+    n_estimators : int, default=50
+        Rounds at most.
+    learning_rate : float, default=1.0
+        Multiplies every step; below 2, where steps no longer lower the loss.
+    max_bins : int, default=255
+        For stumps: features with more distinct values are cut into this many bins; the others have
+        all their thresholds.
+    early_stopping, validation_fraction, n_iter_no_change, callbacks, verbose, time_limit, \
+random_state
+        As in :class:`AnyBoostClassifier`.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+    estimator_weights_ : ndarray of shape (n_iter_,)
+        α of every round.
+    estimator_errors_ : ndarray of shape (n_iter_,)
+        err of every round; above ½ where α is negative.
+    estimators_ : list of classifier
+        The fitted classifiers, unless they are stumps.
+    columns_ : dict of str to ndarray
+        Stumps: feature, threshold, coefficient c (twice that is α), round; feature −1 is the
+        constant. Of several classes, also class, and the values above and below the threshold.
+    feature_importances_ : ndarray of shape (n_features,)
+        Share of each feature in the loss that the rounds took off.
+    coef_, intercept_, n_columns_, objective_, history_, best_round_, stop_reason_, n_iter_, \
+n_features_in_, feature_names_in_
+        As in :class:`AnyBoostClassifier`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from cgboost import AdaBoostClassifier
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> AdaBoostClassifier().fit(X[::2], y[::2]).score(X[1::2], y[1::2]) > 0.9
+    True
+    """
+
+    estimator: Any = None
+    n_estimators: int = field(default=50, kw_only=True)
+    learning_rate: float = field(default=1.0, kw_only=True)
+    max_bins: int = field(default=255, kw_only=True)
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_number("learning_rate", self.learning_rate, above=0, below=2)
+        check_count("max_bins", self.max_bins)
+        if self.max_bins < 2:
+            raise ValueError(f"max_bins must be at least 2, got {self.max_bins}")
+        if self.estimator is not None:
+            check_learner("estimator", self.estimator)
+            if not is_classifier(self.estimator):
+                raise ValueError(f"estimator must be a classifier, got {self.estimator!r}")
+
+    # ------------------------------------------------------------------ the run
+
+    @property
+    def _many(self) -> bool:
+        return len(self.classes_) > 2
+
+    def _targets(self, encoded: NDArray[np.intp]) -> list[Vector]:
+        if self._many:
+            return [class_codes(len(self.classes_))[encoded]]
+        return super()._targets(encoded)
+
+    def _pool(self, rows: Rows) -> Pricer:
+        if self._many:
+            return self._votes(rows)
+        if self.estimator is None:
+            return BinnedStumpPricer(rows.X, max_bins=self.max_bins, tol=NOTHING)
+        return LearnerPricer(
+            self.estimator, rows.X, tol=NOTHING, random_state=self.random_state, repeats=True
+        )
+
+    def _votes(self, rows: Rows) -> VotePricer:
+        n_classes = len(self.classes_)
+        fit = (
+            ClassStumps(rows.X, rows.y, n_classes, max_bins=self.max_bins)
+            if self.estimator is None
+            else ClassLearners(self.estimator, rows.X, rows.y, random_state=self.random_state)
+        )
+        return VotePricer(fit, rows.X, rows.y, n_classes, tol=NOTHING)
+
+    def _tasks(self, pool: Pricer, rows: Rows) -> Iterator[Task]:
+        [target] = self._targets(rows.y)
+        labels = target if target.ndim == 1 else np.ones(len(target))  # of margins, all are 1
+        loss = Exponential(labels, rows.weights)
+        master = StagewiseMaster(loss, learning_rate=self.learning_rate)
+        yield Task(master, pool, n_outputs=len(self.classes_) if self._many else 1)
+
+    def _callbacks(
+        self, monitored: tuple[Matrix, Vector] | None, label: str
+    ) -> list[Callable[[Round], Any]]:
+        return [WeightedError(), *super()._callbacks(monitored, label)]
+
+    # ------------------------------------------------------------------ fitted attributes
+
+    def _described(self, hypotheses: Sequence[Any], strata: NDArray[np.str_], rows: Rows) -> Table:
+        if self.estimator is not None:
+            return {"estimator": np.arange(len(hypotheses))}
+        if self._many:
+            return _table_of_places(hypotheses)
+        return {
+            "feature": np.array([stump.feature for stump in hypotheses], dtype=np.intp),
+            "threshold": np.array([stump.threshold for stump in hypotheses], dtype=float),
+        }
+
+    def _keep(self, runs: list[FittedRun], rows: Rows) -> None:
+        super()._keep(runs, rows)
+        [run] = runs
+        n_classes = len(self.classes_)
+        self.estimator_weights_ = run.outputs[0].coef * (n_classes / (n_classes - 1) ** 2)
+        self.estimator_errors_ = run.history["weighted_error"][1 : run.best_round + 1]
+        self.__dict__.pop("estimators_", None)
+        if self.estimator is not None:
+            self.estimators_ = [hypothesis.estimator for hypothesis in run.outputs[0].active]
+
+    # ------------------------------------------------------------------ probabilities
+
+    def predict_proba(self, X: ArrayLike) -> Vector:
+        """Class probabilities, shape (n_rows, n_classes): p_k ∝ exp(f_k/(K − 1)).
+
+        For two classes 1/(1 + e^{−2f}).
+        """
+        return self._shares(self._outputs(X))
+
+    def staged_predict_proba(self, X: ArrayLike) -> Iterator[Vector]:
+        """Class probabilities after every round up to the best one."""
+        return map(self._shares, self._staged_outputs(X))
+
+    def _shares(self, outputs: Vector) -> Vector:
+        scores = outputs if self._many else np.column_stack([-outputs, outputs])
+        shares: Vector = softmax(scores / (scores.shape[1] - 1), axis=1)
+        return shares
+
+
+class WeightedError:
+    """A callback that enters err, the share of the weights |r| that the newest column gets wrong.
+
+    A column is wrong where its value and the pseudo-response that it answered differ in sign.
+    """
+
+    def __init__(self) -> None:
+        self._response = np.zeros(0)
+
+    def __call__(self, turn: Round) -> None:
+        """Write the round's ``weighted_error``; nan where there is no column yet."""
+        error = np.nan
+        if turn.number > 0:
+            wrong = turn.state.columns[-1].values * self._response < 0
+            error = float(np.abs(self._response) @ wrong / np.abs(self._response).sum())
+        turn.scores["weighted_error"] = error
+        self._response = turn.state.pseudo_response
+
+
+def _table_of_places(places: Sequence[Any]) -> Table:
+    """Stumps as what they add to one output: a value above the threshold and one below."""
+    stumps = [place.learner for place in places]
+    codes = [class_codes(place.n_classes)[:, place.place] for place in places]
+    return {
+        "feature": np.array([stump.cut.feature for stump in stumps], dtype=np.intp),
+        "threshold": np.array([stump.cut.threshold for stump in stumps], dtype=float),
+        "above": np.array([c[s.above] for c, s in zip(codes, stumps, strict=True)], dtype=float),
+        "below": np.array([c[s.below] for c, s in zip(codes, stumps, strict=True)], dtype=float),
+    }

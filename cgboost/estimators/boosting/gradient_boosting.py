@@ -1,0 +1,245 @@
+"""Gradient boosting of regression trees, for K classes and for numbers.
+
+Friedman, *Greedy Function Approximation: A Gradient Boosting Machine*, Annals of Statistics 29,
+2001, Algorithms 2, 3 and 6.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from cgboost.estimators.boosting.deviance import class_probabilities, mean_log_loss
+from cgboost.estimators.common.classification import Classification
+from cgboost.estimators.common.parameters import check_choice, check_number
+from cgboost.estimators.common.regression import Regression
+from cgboost.estimators.common.result import FittedRun, Table
+from cgboost.estimators.common.rows import Rows, Vector
+from cgboost.estimators.common.stagewise import BaseStagewise
+from cgboost.estimators.common.subproblems import Task
+from cgboost.generation.callbacks import Score, error_rate
+from cgboost.inspection.importance import importances, shares
+from cgboost.losses.differentiable import DifferentiableLoss
+from cgboost.losses.margin import LogLoss, MultinomialDeviance
+from cgboost.losses.piecewise import AbsoluteError
+from cgboost.losses.residual import SquaredError
+from cgboost.masters.stagewise.stagewise import StagewiseMaster
+from cgboost.pricing.learners.trees import LeafRule, TreePricer, median_leaves, newton_leaves
+
+
+@dataclass(eq=False, repr=False)
+class BaseGradientBoosting(BaseStagewise):
+    """Trees grown on the residuals, with leaves chosen for the loss, one for every output."""
+
+    learning_rate: float = field(default=0.1, kw_only=True)
+    subsample: float = field(default=1.0, kw_only=True)
+    max_depth: int | None = field(default=3, kw_only=True)
+    min_samples_split: int | float = field(default=2, kw_only=True)
+    min_samples_leaf: int | float = field(default=1, kw_only=True)
+    max_features: int | float | str | None = field(default=None, kw_only=True)
+    max_leaf_nodes: int | None = field(default=None, kw_only=True)
+    start: Literal["constant", "zero"] = field(default="constant", kw_only=True)
+
+    @property
+    def feature_importances_(self) -> Vector:
+        """Share of each feature in I²_l, what its splits gained; they add up to 1."""
+        check_is_fitted(self)
+        return shares(self._importances)
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_number("learning_rate", self.learning_rate, above=0)
+        check_number("subsample", self.subsample, above=0)
+        check_choice("start", self.start, ("constant", "zero"))
+        if self.subsample > 1:
+            raise ValueError(f"subsample must be a number > 0 and ≤ 1, got {self.subsample!r}")
+
+    @abstractmethod
+    def _loss(self, rows: Rows) -> tuple[DifferentiableLoss, LeafRule]:
+        """The loss of all outputs, and how leaves are chosen for it."""
+
+    def _pool(self, rows: Rows) -> None:
+        """Nothing: one run makes all outputs."""
+
+    def _tasks(self, pool: None, rows: Rows) -> Iterator[Task]:
+        loss, leaves = self._loss(rows)
+        pricer = TreePricer(
+            rows.X,
+            rows.weights,
+            leaves,
+            subsample=self.subsample,
+            parameters={
+                "max_depth": self.max_depth,
+                "min_samples_split": self.min_samples_split,
+                "min_samples_leaf": self.min_samples_leaf,
+                "max_features": self.max_features,
+                "max_leaf_nodes": self.max_leaf_nodes,
+            },
+            random_state=self.random_state,
+        )
+        master = StagewiseMaster(loss, step=float(self.learning_rate), start=self.start)
+        yield Task(master, pricer, n_outputs=loss.n_outputs, columns_per_round=loss.n_outputs)
+
+    def _described(self, hypotheses: Sequence[Any], strata: NDArray[np.str_], rows: Rows) -> Table:
+        return {"estimator": np.arange(len(hypotheses))}
+
+    def _keep(self, runs: list[FittedRun], rows: Rows) -> None:
+        super()._keep(runs, rows)
+        trees = [[h.estimator for h in output.active] for output in runs[0].outputs]
+        self.estimators_ = [tree for of_output in trees for tree in of_output]
+        self.columns_["estimator"] = np.arange(len(self.estimators_))
+        self._importances = np.stack([importances(part, self.n_features_in_) for part in trees])
+
+
+@dataclass(eq=False, repr=False)
+class GradientBoostingClassifier(Classification, BaseGradientBoosting):
+    """Gradient boosting for K classes: K regression trees a round, for the multinomial deviance.
+
+    With p_k = e^{f_k} / Σ_l e^{f_l} and the residuals r_ik = [y_i = k] − p_k(x_i), a tree is grown
+    on the residuals of each class, and in the leaf R it takes the value
+
+        γ = (K − 1)/K · Σ_{i ∈ R} r_ik / Σ_{i ∈ R} |r_ik|(1 − |r_ik|),
+
+    times ``learning_rate``. The same number added to all f_k changes nothing, and the scores are
+    those with Σ_k f_k = 0. For two classes f_2 = −f_1 and the second tree mirrors the first: one is
+    grown, and the one output f = f_2 is half the log-odds of the second class.
+
+    Parameters
+    ----------
+    n_estimators : int, default=100
+        Rounds at most.
+    learning_rate : float, default=0.1
+        Multiplies every tree; 1 is the algorithm without shrinkage.
+    subsample : float, default=1.0
+        Share of the rows, drawn anew in every round, that its trees are grown on.
+    max_depth, min_samples_split, min_samples_leaf, max_features, max_leaf_nodes
+        Of the trees, as in :class:`~sklearn.tree.DecisionTreeRegressor`; ``max_depth=3``.
+    start : {"constant", "zero"}, default="constant"
+        f before the first round: from the shares of the classes (a mean or median in regression),
+        or 0, as in the algorithm to the letter.
+    early_stopping : bool, default=False
+        Stop when the log-loss of held-out rows (a part of the training rows, or ``eval_set``) has
+        not improved for ``n_iter_no_change`` rounds.
+    validation_fraction, n_iter_no_change, callbacks, verbose, time_limit
+        As in :class:`CGBoostClassifier`.
+    random_state : int, RandomState or None
+        For the rows that early stopping holds out, those of a subsample, and ties between splits.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+    estimators_ : list of DecisionTreeRegressor
+        In the order of ``columns_``, with the values of the leaves in place.
+    feature_importances_ : ndarray of shape (n_features,)
+        Share of each feature in I²_l = Σ_k I²_lk / K.
+    class_importances_ : ndarray of shape (n_classes, n_features)
+        I_lk, the relevance of feature l in separating class k from the others: its square is the
+        mean over the trees of what the splits on l gain in squared error.
+    columns_ : dict of str to ndarray
+        estimator (place in ``estimators_``), coefficient, round (and class).
+    coef_, intercept_, n_columns_, objective_, history_, best_round_, stop_reason_, \
+n_features_in_, feature_names_in_
+        As in :class:`CGBoostClassifier`; one run makes the outputs of all classes. ``objective_``
+        is the training loss.
+    n_iter_ : int
+        Rounds that are in the model.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from cgboost import GradientBoostingClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = GradientBoostingClassifier(n_estimators=30, random_state=0).fit(X[::2], y[::2])
+    >>> model.score(X[1::2], y[1::2]) > 0.9, model.class_importances_.shape
+    (True, (3, 4))
+    """
+
+    _scores: ClassVar[dict[str, Score]] = {"log_loss": mean_log_loss, "error": error_rate}
+
+    @property
+    def class_importances_(self) -> Vector:
+        """I_lk of every class and feature."""
+        check_is_fitted(self)
+        return np.sqrt(
+            np.broadcast_to(self._importances, (len(self.classes_), self.n_features_in_))
+        )
+
+    def predict_proba(self, X: Any) -> Vector:
+        """Class probabilities, shape (n_rows, n_classes)."""
+        return class_probabilities(self._outputs(X))
+
+    def staged_predict_proba(self, X: Any) -> Iterator[Vector]:
+        """Class probabilities after every round up to the best one."""
+        return map(class_probabilities, self._staged_outputs(X))
+
+    def _targets(self, encoded: NDArray[np.intp]) -> list[Vector]:
+        targets = super()._targets(encoded)
+        return targets if len(targets) == 1 else [np.column_stack(targets)]
+
+    def _loss(self, rows: Rows) -> tuple[DifferentiableLoss, LeafRule]:
+        n_classes = len(self.classes_)
+        if n_classes == 2:  # half log-odds have the factor ½ in the Newton step already
+            return LogLoss(self._targets(rows.y)[0], rows.weights), newton_leaves()
+        loss = MultinomialDeviance(rows.y, rows.weights, n_classes)
+        return loss, newton_leaves((n_classes - 1) / n_classes)
+
+    def _outputs(self, X: ArrayLike) -> Vector:
+        return _balanced(super()._outputs(X))
+
+    def _staged_outputs(self, X: ArrayLike) -> Iterator[Vector]:
+        return map(_balanced, super()._staged_outputs(X))
+
+
+@dataclass(eq=False, repr=False)
+class GradientBoostingRegressor(Regression, BaseGradientBoosting):
+    """Gradient boosting of regression trees for squared or absolute error.
+
+    Trees are grown on the pseudo-response, y − f or its sign; in
+    each leaf they take the mean or the median of y − f, times ``learning_rate``.
+
+    Parameters
+    ----------
+    loss : {"squared_error", "absolute_error"}, default="squared_error"
+        ½ Σ w_i (y_i − f_i)² or Σ w_i |y_i − f_i|.
+    n_estimators, learning_rate, subsample, max_depth, min_samples_split, min_samples_leaf, \
+max_features, max_leaf_nodes, start, early_stopping, validation_fraction, n_iter_no_change, \
+callbacks, verbose, time_limit, random_state
+        As in :class:`GradientBoostingClassifier`; early stopping watches the mean absolute error.
+
+    Attributes
+    ----------
+    estimators_, feature_importances_, columns_, coef_, intercept_, n_columns_, objective_, \
+history_, best_round_, stop_reason_, n_iter_, n_features_in_, feature_names_in_
+        As in :class:`GradientBoostingClassifier` with two classes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from cgboost import GradientBoostingRegressor
+    >>> x = np.linspace(-3, 3, 60)[:, None]
+    >>> model = GradientBoostingRegressor().fit(x, np.sin(x[:, 0]))
+    >>> bool(np.abs(model.predict(x) - np.sin(x[:, 0])).max() < 0.1)
+    True
+    """
+
+    loss: Literal["squared_error", "absolute_error"] = field(default="squared_error", kw_only=True)
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_choice("loss", self.loss, ("squared_error", "absolute_error"))
+
+    def _loss(self, rows: Rows) -> tuple[DifferentiableLoss, LeafRule]:
+        if self.loss == "squared_error":
+            return SquaredError(rows.y, rows.weights), newton_leaves()
+        return AbsoluteError(rows.y, rows.weights), median_leaves(rows.y, rows.weights)
+
+
+def _balanced(outputs: Vector) -> Vector:
+    """The scores of K classes, shifted so that those of a row add up to 0; one output as it is."""
+    return outputs if outputs.shape[1] == 1 else outputs - outputs.mean(axis=1, keepdims=True)

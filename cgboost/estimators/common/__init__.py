@@ -1,0 +1,1 @@
+"""Parameters, checks, the fit and its result: what all estimators share."""

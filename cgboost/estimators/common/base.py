@@ -1,0 +1,303 @@
+"""What all estimators share: the fit around the common loop, the tables, the staged outputs.
+
+An estimator only assembles masters, pricers and callbacks, and runs the common loop. It is made of
+two halves: a loss, which says what y means, and a source of columns.
+
+::
+
+    BaseEnsemble                 parameters of every fit, the fit, staged outputs, tables
+    ├── Classification           labels, and outputs that decide between them
+    ├── Regression               numbers, and an output that predicts them
+    ├── BaseStagewise            the classical boosters: so many rounds, no certificate
+    └── BaseBoost                an optimum with a certificate (certified.py)
+        ├── HingeClassification  hinge loss; several classes: one run each over one pool, or jointly
+        ├── TubeRegression       ε-insensitive loss
+        ├── NoveltyDetection     one-class loss
+        ├── BaseCGBoost          columns from a kernel library
+        └── BaseLPBoost          columns from stumps or weak learners
+"""
+
+from __future__ import annotations
+
+import time
+from abc import abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from cgboost.estimators.common.fit_loop import run_all, unchanged_on_failure, with_shared
+from cgboost.estimators.common.parameters import (
+    check_bool,
+    check_callbacks,
+    check_count,
+    check_number,
+    check_random_state,
+    check_verbose,
+)
+from cgboost.estimators.common.reporting import Described
+from cgboost.estimators.common.result import FittedOutput, FittedRun, Table, stacked
+from cgboost.estimators.common.rows import (
+    FLOATS,
+    EvalSet,
+    Held,
+    Matrix,
+    Rows,
+    Vector,
+    check_eval_set,
+)
+from cgboost.estimators.common.subproblems import Task
+from cgboost.generation.callbacks import EarlyStopping, ProgressLine, Score, ValidationMonitor
+from cgboost.generation.history import Round
+from cgboost.generation.loop import Callback
+
+
+@dataclass(eq=False, repr=False)
+class BaseEnsemble(Described):
+    """Parameters, the fit and the fitted attributes that all estimators share.
+
+    The dataclass writes the ``__init__`` that scikit-learn asks for: it names every parameter and
+    only stores it.
+    """
+
+    _: KW_ONLY
+    time_limit: float | None = None
+    early_stopping: bool = False
+    validation_fraction: float = 0.1
+    n_iter_no_change: int = 10
+    callbacks: Sequence[Callable[[Round], Any]] | None = None
+    verbose: int = 0
+    random_state: Any = None
+
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: ArrayLike | None = None,
+        eval_set: EvalSet | list[EvalSet] | None = None,
+    ) -> Self:
+        """Fit the model. A fit that fails leaves the estimator as it was before.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+            float32 stays float32, anything else becomes float64.
+        y : array-like of shape (n_rows,)
+            Class labels of any kind; for regression, numbers.
+        sample_weight : array-like of shape (n_rows,) or None
+            Multiplies the loss row by row. A row of weight 0 costs nothing; its kernel columns are
+            still offered to the model, but it makes no threshold for stumps.
+        eval_set : (X, y) or None
+            Held-out rows, scored (unweighted) after every round.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            For bad parameters or data, naming the argument and its value.
+        MasterError
+            If the solver fails before a round has columns.
+        Exception
+            Whatever a kernel, a learner or an executor raises before that (in every run, where
+            there is one for each class), and whatever a callback raises.
+
+        Warns
+        -----
+        ConvergenceWarning
+            If the fit ended before its gap reached ``tol`` because of Ctrl-C, the time limit, a
+            solver that failed or was too inaccurate, or an error in a kernel, a learner or an
+            executor, which the warning names. The model is then the last good round.
+        KernelScaleWarning
+            If the columns of two kernels differ in size by more than 1e6.
+        """
+        started = time.perf_counter()
+        with unchanged_on_failure(self):
+            rows, held = self._prepare(X, y, sample_weight, eval_set)
+            self._run_and_keep(self._pool(rows), rows, held, started)
+        return self
+
+    def _prepare(
+        self, X: Any, y: Any, sample_weight: ArrayLike | None, eval_set: Any
+    ) -> tuple[Rows, Held | None]:
+        """Check everything that ``fit`` is given; the training rows and those held out."""
+        self._check_parameters()
+        X, y = self._validated(X, y)
+        rows = self._usable(Rows.of(X, self._learn(y), sample_weight))
+        held = check_eval_set(self, eval_set, accept_sparse=self._accept_sparse)
+        if held is not None:
+            return rows, (held[0], self._encode(held[1]))
+        return self._hold_out(rows) if self.early_stopping else (rows, None)
+
+    def _run_and_keep(self, pool: Any, rows: Rows, held: Held | None, started: float) -> None:
+        self._keep(self._run_all(pool, rows, held, started), rows)
+        self._warn()
+
+    # ------------------------------------------------------------------ what a subclass says
+
+    _y_numeric: ClassVar[bool] = False
+
+    @property
+    def _accept_sparse(self) -> Any:
+        """Formats in which X may be sparse; False for none."""
+        return False
+
+    def _validated(self, X: Any, y: Any) -> tuple[Matrix, Any]:
+        checked: tuple[Matrix, Any] = validate_data(
+            self,
+            X,
+            y,
+            dtype=FLOATS,
+            y_numeric=self._y_numeric,
+            accept_sparse=self._accept_sparse,
+        )
+        return checked
+
+    @abstractmethod
+    def _learn(self, y: NDArray[Any]) -> NDArray[Any]:
+        """Check the training y, keep what predictions need of it, and encode it."""
+
+    @abstractmethod
+    def _encode(self, y: NDArray[Any]) -> NDArray[Any]:
+        """Encode the y of an ``eval_set`` as the training y was encoded."""
+
+    @abstractmethod
+    def _targets(self, encoded: NDArray[Any]) -> list[Vector]:
+        """The target of every run of the loop: shape (n_rows,), or (n_rows, n_outputs).
+
+        Validation scores compare outputs with targets of the same shape.
+        """
+
+    _scores: ClassVar[dict[str, Score]]
+    """Validation scores by name; early stopping watches the first."""
+
+    @abstractmethod
+    def _pool(self, rows: Rows) -> Any:
+        """What the runs of a fit share to make columns."""
+
+    @abstractmethod
+    def _tasks(self, pool: Any, rows: Rows) -> Iterator[Task]:
+        """Master, pricer and so on, for each of :meth:`_targets`."""
+
+    @abstractmethod
+    def _limits(self) -> dict[str, Any]:
+        """Arguments of the loop that limit every run, beside the time."""
+
+    @abstractmethod
+    def _warn(self) -> None:
+        """Warn of a fit that ended before it was meant to."""
+
+    @abstractmethod
+    def _described(self, hypotheses: Sequence[Any], strata: NDArray[np.str_], rows: Rows) -> Table:
+        """What the table of columns says of active hypotheses, beside coefficient and round."""
+
+    def _usable(self, rows: Rows) -> Rows:
+        return rows
+
+    def _sharing(self, hypotheses: list[Any]) -> list[Any]:
+        """The hypotheses of all runs, with what they have in common kept once."""
+        return hypotheses
+
+    @property
+    def _output_labels(self) -> NDArray[Any] | None:
+        """What distinguishes the outputs of the model, None if there is only one."""
+        return None
+
+    def _run_labels(self, n_runs: int) -> NDArray[Any] | None:
+        """What distinguishes the runs: None where one makes all outputs."""
+        return self._output_labels if n_runs > 1 else None
+
+    # ------------------------------------------------------------------ checks
+
+    def _check_parameters(self) -> None:
+        check_number("time_limit", self.time_limit, above=0, optional=True)
+        check_bool("early_stopping", self.early_stopping)
+        check_number("validation_fraction", self.validation_fraction, above=0, below=1)
+        check_count("n_iter_no_change", self.n_iter_no_change)
+        check_callbacks("callbacks", self.callbacks)
+        check_verbose("verbose", self.verbose)
+        check_random_state("random_state", self.random_state)
+
+    def _hold_out(self, rows: Rows) -> tuple[Rows, Held]:
+        return rows.split(self.validation_fraction, self.random_state, stratify=not self._y_numeric)
+
+    # ------------------------------------------------------------------ the runs
+
+    def _run_all(self, pool: Any, rows: Rows, held: Held | None, started: float) -> list[FittedRun]:
+        count = len(self._targets(rows.y))
+        monitored = [None] * count if held is None else self._monitored(held)
+        callbacks = [self._callbacks(monitored[k], self._label(k, count)) for k in range(count)]
+        deadline = None if self.time_limit is None else started + self.time_limit
+        runs = run_all(self._tasks(pool, rows), callbacks, self._limits(), deadline)
+        return with_shared(runs, self._sharing)
+
+    def _monitored(self, held: Held) -> list[tuple[Matrix, Vector] | None]:
+        return [(held[0], target) for target in self._targets(held[1])]
+
+    def _callbacks(self, monitored: tuple[Matrix, Vector] | None, label: str) -> list[Callback]:
+        callbacks: list[Callback] = []
+        if monitored is not None:
+            callbacks.append(self._monitor(monitored))
+            if self.early_stopping:
+                metric = f"validation_{next(iter(self._scores))}"
+                callbacks.append(EarlyStopping(metric, patience=self.n_iter_no_change))
+        callbacks.extend(self.callbacks or ())
+        if self.verbose:
+            callbacks.append(ProgressLine(label))
+        return callbacks
+
+    def _monitor(self, monitored: tuple[Matrix, Vector]) -> ValidationMonitor:
+        return ValidationMonitor(*monitored, self._scores)
+
+    def _label(self, run: int, n_runs: int) -> str:
+        labels = self._run_labels(n_runs)
+        return "" if labels is None else f"class {labels[run]}: "
+
+    # ------------------------------------------------------------------ fitted attributes
+
+    def _keep(self, runs: list[FittedRun], rows: Rows) -> None:
+        outputs = [output for run in runs for output in run.outputs]
+        labels, run_labels = self._output_labels, self._run_labels(len(runs))
+        self._runs = runs
+        self.columns_ = stacked([self._table(output, rows) for output in outputs], labels)
+        self.history_ = stacked([run.history for run in runs], run_labels)
+        self.coef_ = self.columns_["coefficient"]
+        intercepts = np.array([output.intercept for output in outputs])
+        self.intercept_ = float(intercepts[0]) if labels is None else intercepts
+        self.n_columns_ = len(self.coef_)
+        self.objective_ = sum(run.objective for run in runs)
+        self.n_iter_ = sum(len(run.history["round"]) for run in runs)
+        best_rounds = [run.best_round for run in runs]
+        self.best_round_ = best_rounds[0] if run_labels is None else best_rounds
+        reasons = [str(run.stop_reason) for run in runs]
+        self.stop_reason_ = reasons[0] if run_labels is None else reasons
+
+    def _table(self, output: FittedOutput, rows: Rows) -> Table:
+        """The columns of an output with a nonzero coefficient."""
+        active = np.flatnonzero(output.coef)
+        described = self._described(output.active, output.strata[active], rows)
+        return described | {"coefficient": output.coef[active], "round": output.rounds[active]}
+
+    # ------------------------------------------------------------------ predictions
+
+    def _rows(self, X: ArrayLike) -> Matrix:
+        check_is_fitted(self)
+        return validate_data(self, X, reset=False, dtype=FLOATS, accept_sparse=self._accept_sparse)
+
+    def _outputs(self, X: ArrayLike) -> Vector:
+        """Model outputs, shape (n_rows, n_outputs)."""
+        rows = self._rows(X)
+        values = [output.values(rows) for run in self._runs for output in run.outputs]
+        return np.column_stack(values)
+
+    def _staged_outputs(self, X: ArrayLike) -> Iterator[Vector]:
+        """Model outputs after every round; a run that has ended contributes its model."""
+        rows = self._rows(X)
+        staged = [output.staged_values(rows) for run in self._runs for output in run.outputs]
+        for stage in range(max(len(values) for values in staged)):
+            yield np.column_stack([values[min(stage, len(values) - 1)] for values in staged])

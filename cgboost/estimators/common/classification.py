@@ -1,0 +1,81 @@
+"""The half of an estimator that knows classes: labels, and outputs that decide between them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.multiclass import check_classification_targets
+
+from cgboost.estimators.common.base import BaseEnsemble
+from cgboost.estimators.common.bases import ClassifierMixin
+from cgboost.estimators.common.rows import Vector
+from cgboost.exceptions import see
+from cgboost.generation.callbacks import Score, error_rate
+
+
+@dataclass(eq=False, repr=False)
+class Classification(ClassifierMixin, BaseEnsemble):
+    """One output decides between two classes by its sign, one a class between more."""
+
+    _scores: ClassVar[dict[str, Score]] = {"error": error_rate}
+
+    def decision_function(self, X: ArrayLike) -> Vector:
+        """Model output f: shape (n_rows,), or (n_rows, n_classes) with more than two classes."""
+        return self._one_or_all(self._outputs(X))
+
+    def predict(self, X: ArrayLike) -> NDArray[Any]:
+        """The label with the largest output, shape (n_rows,)."""
+        return self._labels(self._outputs(X))
+
+    def staged_decision_function(self, X: ArrayLike) -> Iterator[Vector]:
+        """Model output after every round up to the best one, like :meth:`decision_function`.
+
+        The last one is the output of the model. A class that needed fewer rounds than the others
+        stays at its last.
+        """
+        return map(self._one_or_all, self._staged_outputs(X))
+
+    def staged_predict(self, X: ArrayLike) -> Iterator[NDArray[Any]]:
+        """Labels after every round up to the best one."""
+        return map(self._labels, self._staged_outputs(X))
+
+    def _one_or_all(self, outputs: Vector) -> Vector:
+        return outputs[:, 0] if len(self.classes_) == 2 else outputs
+
+    def _labels(self, outputs: Vector) -> NDArray[Any]:
+        if len(self.classes_) == 2:
+            return self.classes_[(outputs[:, 0] > 0).astype(np.intp)]
+        return self.classes_[outputs.argmax(axis=1)]
+
+    def _learn(self, y: NDArray[Any]) -> NDArray[np.intp]:
+        try:
+            check_classification_targets(y)
+            self.classes_, encoded = np.unique(y, return_inverse=True)
+        except TypeError as error:
+            raise ValueError(f"y must have labels of one kind, got a mixture ({error})") from error
+        if len(self.classes_) < 2:
+            raise ValueError(
+                "y must have at least two classes, got only one class: "
+                f"{self.classes_.tolist()[0]!r}"
+            )
+        return encoded
+
+    def _encode(self, y: NDArray[Any]) -> NDArray[np.intp]:
+        unknown = sorted(set(y.tolist()) - set(self.classes_.tolist()), key=str)
+        if unknown:
+            raise ValueError(
+                f"eval_set has labels that y does not have: {unknown[:5]}{see('eval-set')}"
+            )
+        return np.searchsorted(self.classes_, y)
+
+    def _targets(self, encoded: NDArray[np.intp]) -> list[Vector]:
+        positives = [1] if len(self.classes_) == 2 else range(len(self.classes_))
+        return [np.where(encoded == k, 1.0, -1.0) for k in positives]
+
+    @property
+    def _output_labels(self) -> NDArray[Any] | None:
+        return None if len(self.classes_) == 2 else self.classes_

@@ -1,0 +1,140 @@
+"""CG-Boost for classification."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from cgboost.estimators.common.hinge_loss import HingeClassification
+from cgboost.estimators.kernel.kernel_columns import BaseCGBoost
+
+
+@dataclass(eq=False, repr=False)
+class CGBoostClassifier(HingeClassification, BaseCGBoost):
+    """Soft-margin classifier over a library of kernels, boosted by column generation.
+
+    Minimises Ω(α) + C Σ_i w_i max(0, 1 − y_i f(x_i)) with f = Σ_p Σ_j α_j^p K_p(·, x_j) + b, and
+    reports a certified lower bound on the optimum over *all* columns. More than two classes are
+    handled one against the rest over one shared cache of kernel columns.
+
+    With ν in place of C the margin ρ is the model's own choice: with W = Σ w_i it minimises
+
+        Ω(α) + Σ_i w_i max(0, ρ − y_i f(x_i)) − νWρ
+
+    where Ω(α) is ½Σα² or, for the 1-norm, the constraint Σ|α| ≤ 1.
+
+    Parameters
+    ----------
+    library : KernelLibrary or None
+        Named kernels in order of priority. None stands for ``KernelLibrary({"linear": Linear(),
+        "quadratic": Polynomial(2), "rbf": RBF()}, normalize=True)``.
+    C : float, default=1.0
+        Price of one unit of margin error.
+    nu : float or None
+        Instead of C: at most this share of the rows (by weight) has a margin below ``margin_``,
+        and at least this share one of at most that. In (0, 1]; with a free offset at most twice
+        the share of the smaller class.
+    penalty : {"l1", "l2"}, default="l2"
+        Ω(α) = Σ|α_j| (a linear program, sparse) or ½Σα_j² (a quadratic program, dense at its
+        optimum: stop at a gap, at ``max_columns`` or at the best validation score for a sparse
+        model).
+    coef : {"free", "nonneg"}, default="free"
+        Sign rule for α. "nonneg" weighs {+K, −K} unless the library has ``negation=False``.
+    offset : {"none", "penalized", "free"}, default="free"
+        The offset b: absent, penalised like a coefficient, or free.
+    priority : {"full", "stratified"}, default="full"
+        Order in which columns are scored; the optimum is the same. "full" scores all columns every
+        round and takes the best; "stratified" scores fewer columns a round and takes those of the
+        first kernels of the library first, so that a model stopped early may have no others.
+        In docs/mnist.md it took 1.3 to 3.4 times as long.
+    columns_per_round : int, "all" or None
+        Most columns generated in a round. None: 2 % of the training rows, at most 400; 1 is the
+        algorithm of the paper to the letter. "all": every column that prices out, in whichever
+        kernel. With penalty="l2" nearly every column has a nonzero coefficient at the optimum, and
+        this is the fastest way to it where the kernel columns fit into memory; with penalty="l1"
+        it costs more than it saves.
+    max_columns : int or None
+        Stop at this many generated columns (per class, with more than two).
+    tol : float, default=1e-4
+        Stop at this certified relative duality gap. Gaps below 1e-10 count as 0, so that
+        ``tol=0`` asks for the optimum to rounding errors.
+    time_limit : float or None
+        Seconds for the fit; several classes share what is left evenly. Solvers that cannot be
+        interrupted, such as PIQP, overrun it by the solve they are in: there it is checked between
+        solves. The first round is always completed.
+    solver : str, default="auto"
+        "auto" or a name of ``solvers.available_backends()``.
+    early_stopping : bool, default=False
+        Stop when the validation score of ``eval_set`` has not improved for ``n_iter_no_change``
+        rounds. However the loop ends, the model is then the round with the best score. Without an
+        ``eval_set``, ``validation_fraction`` of the training rows is held out.
+    validation_fraction : float, default=0.1
+        Share of the rows that early stopping holds out.
+    n_iter_no_change : int, default=10
+        Rounds without a better score before early stopping stops.
+    cache_size : float, default=1000
+        Megabytes for all that pricing holds of the kernel columns; what does not fit is computed
+        again when it is scored.
+    executor : Executor, concurrent.futures.Executor or None
+        Where pricing passes run: a :class:`~cgboost.parallel.ThreadExecutor`, any executor of
+        ``concurrent.futures``, ``DaskExecutor(client)``. None: on as many threads as linear algebra
+        may use.
+    callbacks : list of callables or None
+        Each is called with every :class:`~cgboost.generation.Round`; a true return value stops
+        (with more than two classes: that class).
+    verbose : int, default=0
+        1 shows a progress line on the standard error stream.
+    random_state : int, RandomState or None
+        For the rows that early stopping holds out. None: different rows in each fit.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+    coef_ : ndarray of shape (n_columns,)
+        Nonzero coefficients, in the order of ``columns_``.
+    margin_ : float, or ndarray of shape (n_classes,) with more than two classes
+        The margin ρ that the model has chosen; only with ``nu``. Outputs divided by it have the
+        scale of outputs of models with C.
+    intercept_ : float, or ndarray of shape (n_classes,) with more than two classes
+    columns_ : dict of str to ndarray
+        Table of the model: kernel, row (of the X given to ``fit``), coefficient, round, sign (and
+        class).
+    n_columns_ : int
+        Columns with a nonzero coefficient.
+    columns_per_kernel_ : dict of str to int
+    objective_, dual_bound_, gap_ : float
+        Objective, certified lower bound (−inf without a certificate) and relative gap of the
+        model. One against the rest: the sums, and the largest gap.
+    converged_ : bool
+        Whether ``gap_ ≤ tol``.
+    history_ : dict of str to ndarray
+        One entry a round: round, columns, active, objective, bound, gap, evaluated, stratum,
+        seconds, master_seconds, pricing_seconds (and validation_error, class).
+    best_round_ : int, or list of int with more than two classes
+        The round that makes the model: the last one, unless early stopping chose an earlier one.
+    stop_reason_ : str, or list of str with more than two classes
+        A value of :class:`~cgboost.generation.StopReason`.
+    n_iter_ : int
+        Rounds, of all classes together.
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
+
+    Notes
+    -----
+    After Ctrl-C the last complete round is kept, with a ``ConvergenceWarning``. With more than two
+    classes, classes that were not reached are left with their offset alone. A ``GridSearchCV`` or
+    ``cross_val_score`` therefore goes on with its next fit after one Ctrl-C: press it again (before
+    that fit has its first round) or kill the process to end the search.
+
+    A model whose library holds a lambda cannot be pickled; give a function that a module defines by
+    name.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from cgboost import CGBoostClassifier, KernelLibrary, Linear, RBF
+    >>> X, digit = load_digits(return_X_y=True)
+    >>> library = KernelLibrary({"linear": Linear(), "rbf": RBF()}, normalize=True)
+    >>> model = CGBoostClassifier(library, penalty="l1").fit(X[:500] / 16, digit[:500] % 2)
+    >>> model.converged_
+    True
+    """

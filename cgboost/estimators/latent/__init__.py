@@ -1,0 +1,1 @@
+"""Boosted latent factors."""

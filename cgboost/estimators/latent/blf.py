@@ -1,0 +1,253 @@
+"""Boosted Latent Factors for regression and for classes.
+
+[M] is Momma, Bennett, *Constructing Orthogonal Latent Features for Arbitrary Loss*, 2006.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cgboost.estimators.boosting.any_boost import LossMaker, probabilities
+from cgboost.estimators.common.classification import Classification
+from cgboost.estimators.common.parameters import check_choice, check_number
+from cgboost.estimators.common.regression import Regression
+from cgboost.estimators.common.rows import Vector
+from cgboost.estimators.latent.latent_factors import BaseBLF
+from cgboost.losses.differentiable import DifferentiableLoss
+from cgboost.losses.margin import Exponential, LogLoss
+from cgboost.losses.piecewise import AbsoluteError, EpsilonInsensitive, QuantileLoss
+from cgboost.losses.residual import HuberLoss, SquaredError
+from cgboost.masters.stagewise.fully_corrective import Subgradient
+
+
+@dataclass(eq=False, repr=False)
+class BLFRegressor(Regression, BaseBLF):
+    """Boosted Latent Factors: partial least squares for the loss you have ([M] Alg. 3 and 5).
+
+    Every round adds the linear combination of the features t = X̃w that leads down most steeply,
+    w ∝ X̃ᵀu for the pseudo-response u, among those orthogonal to all before it; then all
+    coefficients of f = μ + Tc are chosen anew. With the squared error this is partial least squares
+    (PLS); with as many factors as the rank of X it is the full linear model. In between, the number
+    of factors regularises.
+
+    Features are centred and not scaled: standardise them where their units differ.
+
+    Parameters
+    ----------
+    n_components : int or "cv", default=2
+        Number of factors at most. "cv": cross-validation inside the training rows chooses it.
+    loss : {"squared_error", "absolute_error", "epsilon_insensitive", "huber", "quantile"} or \
+callable, default="squared_error"
+        Losses that are piecewise linear are refitted by a linear program that gets one column a
+        round ([M] eq. 18). Or ``loss(target, weights)``, a
+        :class:`~cgboost.losses.differentiable.DifferentiableLoss`.
+    kernel : kernel, callable or None, default=None
+        Factors in the feature space of a kernel, such as ``RBF(0.1)`` or ``Precomputed()``; it must
+        be positive semi-definite. None: of the features themselves.
+    refit : bool, default=True
+        Whether all coefficients and the constant are chosen anew with every factor; otherwise each
+        stays as it was chosen by a line search, and the constant as it was before the first: for
+        losses other than the squared error it is then not the best one, and means are off.
+    deflate : bool, default=True
+        Whether factors are orthogonal; otherwise each is the plain direction of steepest descent.
+    newton_steps : int or None, default=None
+        Newton steps of a refit, for Huber's and other losses that are curved; None: until they
+        converge. (:class:`BLFClassifier` takes one, and damps it.)
+    newton_damping : float, default=0.0
+        λ in their matrix (1 − λ)H + λ trace(H)/(N + 1) I ([M] eq. 42), 0 ≤ λ < 1, with the constant
+        brought to length 1 as the factors are.
+    subgradient : {"dual", "sign"}, default="dual"
+        The pseudo-response of a loss that is piecewise linear: the dual of the linear program, for
+        which uᵀT = 0 ([M] Lemma 2); or the sign of the residuals, with 0 where they are 0 up
+        to rounding.
+    epsilon, delta, alpha : float, default=0.1, 1.0, 0.5
+        Half width of the tube; the residual where Huber's loss becomes linear; the quantile.
+    max_components : int or None, default=None
+        Most factors that cross-validation tries; None stands for 50, and never more than features.
+    cv : int or splitter, default=10
+        Folds (shuffled) of that cross-validation. The error of N factors is averaged with that of
+        N − 1 and N + 1 ([M] section 8.1).
+    solver : str, default="auto"
+        For the linear programs.
+    early_stopping, validation_fraction, n_iter_no_change, callbacks, verbose, time_limit
+        As in :class:`CGBoostRegressor`.
+    random_state : int, RandomState or None
+        For the folds, and the rows that early stopping holds out.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_features,)
+        g = W(PᵀW)⁻¹c: predictions are ``X @ coef_ + intercept_``. Without a kernel.
+    dual_coef_ : ndarray of shape (n_rows,)
+        β: predictions are ``K(X, X_train) @ dual_coef_ + intercept_`` ([M] eq. 47). With a kernel.
+    intercept_ : float
+    factor_coef_, factor_intercept_ : ndarray of shape (n_components_,), float
+        c and μ: predictions are ``transform(X) @ factor_coef_ + factor_intercept_``.
+    n_components_ : int
+        Factors in the model.
+    x_scores_ : ndarray of shape (n_rows, n_components_)
+        T, the factors on the training rows: TᵀΓT = I, where Γ has the sample weights.
+    x_weights_, x_loadings_, x_rotations_ : ndarray of shape (n_features, n_components_)
+        W, with columns of length 1, P = X̃ᵀΓT, and W(PᵀW)⁻¹. Without a kernel.
+    vip_ : ndarray of shape (n_features,)
+        Variable importance in projection.
+    cv_errors_ : ndarray
+        Cross-validation error of 1, 2, … factors, where that chose their number.
+    stop_reason_ : str
+        "max_columns", "optimal" (the full model's optimum is reached), "exhausted" (the data have
+        no further factor), or as in :class:`CGBoostRegressor`.
+    objective_ : float
+        The training loss.
+    columns_, history_, n_columns_, n_iter_, best_round_, n_features_in_, feature_names_in_
+        As in :class:`CGBoostRegressor`; ``columns_`` has the factors.
+
+    Notes
+    -----
+    A sample weight of 2 is a row that comes twice: weights count in the means, in the angles
+    between factors and in the loss. (The paper has them in the loss alone.) Where the linear
+    program of a piecewise linear loss has several optima, it may choose another one for the same
+    problem written with more rows.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from cgboost import BLFRegressor
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> model = BLFRegressor(3, loss="absolute_error").fit(X, y)
+    >>> model.transform(X).shape
+    (442, 3)
+    """
+
+    loss: (
+        Literal["squared_error", "absolute_error", "epsilon_insensitive", "huber", "quantile"]
+        | LossMaker
+    ) = field(default="squared_error", kw_only=True)
+    newton_steps: int | None = field(default=None, kw_only=True)
+    newton_damping: float = field(default=0.0, kw_only=True)
+    subgradient: Subgradient = field(default="dual", kw_only=True)
+    epsilon: float = field(default=0.1, kw_only=True)
+    delta: float = field(default=1.0, kw_only=True)
+    alpha: float = field(default=0.5, kw_only=True)
+
+    _losses: ClassVar[tuple[str, ...]] = (
+        "squared_error",
+        "absolute_error",
+        "epsilon_insensitive",
+        "huber",
+        "quantile",
+    )
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_choice("subgradient", self.subgradient, ("dual", "sign"))
+        check_number("epsilon", self.epsilon, at_least=0)
+        check_number("delta", self.delta, above=0)
+        check_number("alpha", self.alpha, above=0, below=1)
+
+    @property
+    def _subgradient(self) -> Subgradient:  # type: ignore[override]
+        return self.subgradient
+
+    def _loss(self, target: Vector, weights: Vector) -> DifferentiableLoss:
+        if callable(self.loss):
+            return self.loss(target, weights)
+        makers: dict[str, Callable[[], DifferentiableLoss]] = {
+            "squared_error": lambda: SquaredError(target, weights),
+            "absolute_error": lambda: AbsoluteError(target, weights),
+            "epsilon_insensitive": lambda: EpsilonInsensitive(target, weights, self.epsilon),
+            "huber": lambda: HuberLoss(target, weights, self.delta),
+            "quantile": lambda: QuantileLoss(target, weights, self.alpha),
+        }
+        return makers[self.loss]()
+
+    def _errors_of(self, output: Any, y: NDArray[Any]) -> Vector:
+        """Squared errors where the loss grows like squares, else absolute or quantile errors."""
+        residual = y - output
+        if self.loss == "quantile":
+            return np.maximum(self.alpha * residual, (self.alpha - 1.0) * residual)
+        return residual**2 if self.loss in ("squared_error", "huber") else np.abs(residual)
+
+
+@dataclass(eq=False, repr=False)
+class BLFClassifier(Classification, BaseBLF):
+    """Boosted Latent Factors for classes ([M] Alg. 3 and 5).
+
+    As :class:`BLFRegressor`, for a loss of the margins y·f of labels ±1. More than two classes are
+    handled one against the rest, each with factors of its own.
+
+    Parameters
+    ----------
+    newton_steps : int or None, default=1
+        Newton steps of a refit; None: until they converge, which fits the training rows closer with
+        fewer factors, and overfits sooner.
+    newton_damping : float, default=0.1
+        As in :class:`BLFRegressor`.
+    n_components, kernel, refit, deflate, max_components, cv, \
+solver, early_stopping, validation_fraction, n_iter_no_change, callbacks, verbose, time_limit, \
+random_state
+        As in :class:`BLFRegressor`; folds are stratified.
+    loss : {"log_loss", "exponential", "squared_error"} or callable, default="log_loss"
+        Σ w_i log(1 + exp(−2 y_i f_i)) ([M] eq. 33), Σ w_i exp(−y_i f_i), or ½ Σ w_i (y_i − f_i)²,
+        which is PLS on labels ±1. The first two have no minimum where classes can be separated: a
+        refit to convergence then ends with ``stop_reason_`` "unbounded", single steps go on.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+    coef_, dual_coef_, intercept_, factor_coef_, n_components_, x_scores_, x_weights_, \
+x_loadings_, x_rotations_, vip_, cv_errors_, stop_reason_, objective_, columns_, history_, \
+n_columns_, n_iter_, best_round_, n_features_in_, feature_names_in_
+        As in :class:`BLFRegressor` with two classes; with more, coefficients have a row for each
+        class, and the factors of all classes stand side by side.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from cgboost import BLFClassifier
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = make_pipeline(StandardScaler(), BLFClassifier(5)).fit(X[::2], y[::2])
+    >>> model.score(X[1::2], y[1::2]) > 0.95
+    True
+    """
+
+    loss: Literal["log_loss", "exponential", "squared_error"] | LossMaker = field(
+        default="log_loss", kw_only=True
+    )
+
+    _losses: ClassVar[tuple[str, ...]] = ("log_loss", "exponential", "squared_error")
+
+    def _loss(self, target: Vector, weights: Vector) -> DifferentiableLoss:
+        makers: dict[str, LossMaker] = {
+            "log_loss": LogLoss,
+            "exponential": Exponential,
+            "squared_error": SquaredError,
+        }
+        return (
+            self.loss(target, weights)
+            if callable(self.loss)
+            else makers[self.loss](target, weights)
+        )
+
+    def _errors_of(self, output: Any, y: NDArray[Any]) -> Vector:
+        return (output != y).astype(np.float64)
+
+    def predict_proba(self, X: Any) -> Vector:
+        """Class probabilities 1/(1 + e^{−2f}) ([M] eq. 31), shape (n_rows, n_classes).
+
+        They suit losses that are least at half the log-odds: "log_loss" and "exponential". With few
+        factors and one damped Newton step a refit, as by default, they may miss the classes'
+        shares by some hundredths; ``newton_steps=None`` refits to convergence, and their
+        mean is right.
+        """
+        return probabilities(self._outputs(X))
+
+    def staged_predict_proba(self, X: Any) -> Iterator[Vector]:
+        """Class probabilities with 1, 2, … factors."""
+        return map(probabilities, self._staged_outputs(X))

@@ -1,0 +1,323 @@
+"""Boosted Latent Factors: orthogonal features for a loss, and the model that is linear in them.
+
+[M] is Momma, Bennett, *Constructing Orthogonal Latent Features for Arbitrary Loss*, 2006.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from numbers import Integral
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import clone
+from sklearn.utils.validation import check_is_fitted
+
+from cgboost.estimators.common.base import BaseEnsemble
+from cgboost.estimators.common.bases import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from cgboost.estimators.common.parameters import (
+    check_bool,
+    check_choice,
+    check_count,
+    check_number,
+    check_solver,
+)
+from cgboost.estimators.common.result import FittedRun, Table
+from cgboost.estimators.common.rows import Held, Rows, Vector
+from cgboost.estimators.common.stagewise import warn_cut_short
+from cgboost.estimators.common.subproblems import Task
+from cgboost.estimators.latent.components import error_curve, folds, smoothed
+from cgboost.exceptions import see
+from cgboost.generation.protocols import Master
+from cgboost.kernels import KernelLibrary, Precomputed
+from cgboost.losses.differentiable import DifferentiableLoss
+from cgboost.losses.residual import SquaredError
+from cgboost.masters.stagewise.fully_corrective import CorrectiveMaster, Subgradient
+from cgboost.masters.stagewise.stagewise import StagewiseMaster
+from cgboost.pricing.latent import Columns, KernelSpace, LinearSpace
+from cgboost.pricing.latent.pricer import LatentFactorPricer
+
+MOST_COMPONENTS = 50
+"""Where cross-validation is to choose, and ``max_components`` does not say."""
+
+
+@dataclass
+class _Pool:
+    """The space of factors, and the pricers of all runs with what they have found."""
+
+    space: LinearSpace | KernelSpace
+    pricers: list[LatentFactorPricer] = field(default_factory=list)
+
+
+@dataclass(eq=False, repr=False)
+class BaseBLF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEnsemble):
+    """One latent factor a round, orthogonal to all before it, and a refit on all of them."""
+
+    n_components: int | Literal["cv"] = 2
+    loss: Any = field(default="", kw_only=True)
+    kernel: Any = field(default=None, kw_only=True)
+    refit: bool = field(default=True, kw_only=True)
+    deflate: bool = field(default=True, kw_only=True)
+    newton_steps: int | None = field(default=1, kw_only=True)
+    newton_damping: float = field(default=0.1, kw_only=True)
+    max_components: int | None = field(default=None, kw_only=True)
+    cv: Any = field(default=10, kw_only=True)
+    solver: str = field(default="auto", kw_only=True)
+
+    _losses: ClassVar[tuple[str, ...]] = ()
+    _subgradient: ClassVar[Subgradient] = "dual"
+
+    @abstractmethod
+    def _loss(self, target: Vector, weights: Vector) -> DifferentiableLoss:
+        """The loss of one output."""
+
+    @abstractmethod
+    def _errors_of(self, output: Any, y: NDArray[Any]) -> Vector:
+        """What cross-validation counts of predictions, row by row."""
+
+    # ------------------------------------------------------------------ checks
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_count("n_components", self.n_components, words=("cv",))
+        check_count("max_components", self.max_components, optional=True)
+        check_count("newton_steps", self.newton_steps, optional=True)
+        check_number("newton_damping", self.newton_damping, at_least=0, below=1)
+        check_solver("solver", self.solver, "lp")
+        if isinstance(self.cv, Integral):
+            check_number("cv", self.cv, at_least=2)
+        check_bool("refit", self.refit)
+        check_bool("deflate", self.deflate)
+        if not callable(self.loss):
+            check_choice("loss", self.loss, self._losses)
+        if self.n_components == "cv" and self.early_stopping:
+            raise ValueError(
+                "n_components='cv' and early_stopping=True both choose the number of factors; set "
+                "one of them to a number or to False"
+            )
+
+    @property
+    def _accept_sparse(self) -> Any:
+        return ("csr", "csc") if self.kernel is None else False
+
+    @property
+    def _library(self) -> KernelLibrary:
+        if self.kernel is None:  # scikit-learn's view in notebooks asks for every property
+            raise AttributeError("there is no kernel")
+        if isinstance(self.kernel, KernelLibrary):
+            return self.kernel
+        if isinstance(self.kernel, (str, type)):
+            raise ValueError(
+                "kernel must be a kernel such as RBF(0.1) or Precomputed(), a callable k(X, Z), or "
+                f"None, got {self.kernel!r}{see('kernels-and-libraries')}"
+            )
+        return KernelLibrary(
+            {getattr(self.kernel, "__name__", type(self.kernel).__name__): self.kernel}
+        )
+
+    @property
+    def _precomputed(self) -> Precomputed | None:
+        """The kernel, if its values are columns of X."""
+        kernels = self._library.kernels.values() if self.kernel is not None else ()
+        return next((kernel for kernel in kernels if isinstance(kernel, Precomputed)), None)
+
+    def _hold_out(self, rows: Rows) -> tuple[Rows, Held]:
+        if self._precomputed is not None:
+            raise ValueError(
+                "early_stopping=True cannot hold out rows of a Precomputed kernel: give an eval_set"
+                + see("precomputed-kernels")
+            )
+        return super()._hold_out(rows)
+
+    def __sklearn_tags__(self) -> Any:
+        """With a precomputed kernel X is square, and cross-validation cuts both its sides."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self._precomputed == Precomputed()
+        tags.input_tags.sparse = self.kernel is None
+        return tags
+
+    # ------------------------------------------------------------------ the runs
+
+    def _pool(self, rows: Rows) -> _Pool:
+        self.n_components_: Any = self.n_components
+        self._forget("cv_errors_")
+        if self.n_components == "cv":
+            self.n_components_ = self._chosen(rows)
+        if self.kernel is None:
+            return _Pool(LinearSpace(rows.X, rows.weights))
+        library = self._library
+        if len(library) != 1:
+            raise ValueError(
+                f"kernel must be one kernel, got a library of {len(library)}: add them up, as in "
+                "RBF(0.1) + Linear()"
+            )
+        ((name, kernel),) = library.fit(rows.X).items()
+        return _Pool(KernelSpace(rows.X, kernel, rows.weights, name=name))
+
+    def _tasks(self, pool: _Pool, rows: Rows) -> Iterator[Task]:
+        for target in self._targets(rows.y):
+            loss = self._loss(target, rows.weights)
+            if not isinstance(loss, DifferentiableLoss):
+                raise TypeError(
+                    f"loss(target, weights) must return a DifferentiableLoss, got {loss!r}: "
+                    "subclass cgboost.losses.differentiable.DifferentiableLoss"
+                )
+            pricer = LatentFactorPricer(pool.space, deflate=self.deflate)
+            pool.pricers.append(pricer)
+            yield Task(self._master(loss), pricer, callbacks=(pricer.note,))
+
+    def _master(self, loss: DifferentiableLoss) -> Master:
+        orthogonal = self.deflate and isinstance(loss, SquaredError)
+        if orthogonal or not self.refit:  # then no earlier coefficient would change
+            return StagewiseMaster(loss, start="constant")
+        return CorrectiveMaster(
+            loss,
+            offset="free",
+            newton_steps=self.newton_steps,
+            newton_damping=self.newton_damping,
+            subgradient=self._subgradient,
+            solver=self.solver,
+        )
+
+    def _limits(self) -> dict[str, Any]:
+        return {"tol": 0.0, "max_columns": self.n_components_}
+
+    def _run_all(self, pool: _Pool, *args: Any, **named: Any) -> list[FittedRun]:
+        runs = super()._run_all(pool, *args, **named)
+        self._pricers = pool.pricers[-len(runs) :]
+        return runs
+
+    def _chosen(self, rows: Rows) -> int:
+        """The number of factors whose smoothed cross-validation error is least."""
+        classes = not self._y_numeric
+        most = self.max_components or MOST_COMPONENTS
+        pairs = folds(self.cv, rows.y, self.random_state, classes=classes)
+        smallest = min(len(train) for train, _ in pairs)
+        most = max(1, min(most, smallest - 1, rows.X.shape[1] if self.kernel is None else most))
+        model = clone(self).set_params(n_components=most, callbacks=None, verbose=0)
+
+        def errors(train: NDArray[np.intp], test: NDArray[np.intp]) -> list[float]:
+            fitted = clone(model).fit(
+                self._part(rows.X, train, train), rows.y[train], rows.weights[train]
+            )
+            held = self._part(rows.X, test, train)
+            return [
+                float(rows.weights[test] @ self._errors_of(output, rows.y[test]))
+                for output in fitted.staged_predict(held)
+            ]
+
+        curve = error_curve(pairs, errors, most)
+        self.cv_errors_ = curve / sum(float(rows.weights[test].sum()) for _, test in pairs)
+        return 1 + int(np.argmin(smoothed(curve)))
+
+    def _part(self, X: Any, rows: NDArray[np.intp], centres: NDArray[np.intp]) -> Any:
+        """Some rows of X; of a precomputed kernel, also the columns of some centres."""
+        if (kernel := self._precomputed) is None:
+            return X[rows]
+        first = kernel.first
+        return X[np.ix_(rows, np.concatenate([np.arange(first), first + centres]))]
+
+    # ------------------------------------------------------------------ fitted attributes
+
+    def _described(self, hypotheses: Sequence[Any], strata: NDArray[np.str_], rows: Rows) -> Table:
+        return {"factor": np.array([h.number for h in hypotheses], dtype=np.intp)}
+
+    def _keep(self, runs: list[FittedRun], rows: Rows) -> None:
+        super()._keep(runs, rows)
+        outputs = [run.outputs[0] for run in runs]
+        sizes = [len(output.coef) for output in outputs]
+        families = [pricer.family for pricer in self._pricers]
+        several = self._output_labels is not None
+        self.n_components_ = sizes if several else sizes[0]
+        self.n_iter_ = max(sizes)
+        self._n_features_out = sum(sizes)
+        self.x_scores_ = np.hstack(
+            [
+                pricer.basis.factors[:, :size]
+                for pricer, size in zip(self._pricers, sizes, strict=True)
+            ]
+        )
+        del self._pricers
+        self.factor_coef_ = np.concatenate([output.coef for output in outputs])
+        width = len(families[0].means)
+        coef = np.zeros((len(runs), width))
+        rotations = np.zeros((width, sum(sizes)))
+        first = 0
+        for place, (family, output, size) in enumerate(zip(families, outputs, sizes, strict=True)):
+            if size:
+                coef[place] = family.coef(range(size), output.coef)
+                rotations[:, first : first + size] = family.rotations.values[:, :size]
+            first += size
+        intercepts = np.array([output.intercept for output in outputs])
+        self.factor_intercept_ = intercepts if several else float(intercepts[0])
+        intercepts = intercepts - coef @ families[0].means
+        self.intercept_ = intercepts if several else float(intercepts[0])
+        if self.kernel is None:
+            self._forget("dual_coef_")
+            self.coef_ = coef if several else coef[0]
+            self.x_rotations_ = rotations
+            self.x_weights_ = _side_by_side([f.weights for f in families], sizes, width)
+            self.x_loadings_ = _side_by_side([f.loadings for f in families], sizes, width)
+        else:
+            self._forget("coef_", "x_rotations_", "x_weights_", "x_loadings_")
+            self.dual_coef_ = coef if several else coef[0]
+
+    def _forget(self, *names: str) -> None:
+        """Drop what an earlier fit may have left that this one does not have."""
+        for name in names:
+            if name in vars(self):
+                delattr(self, name)
+
+    def _warn(self) -> None:
+        warn_cut_short(self, self._runs, f"n_components={self.n_components!r}")
+
+    @property
+    def vip_(self) -> Vector:
+        """Variable importance in projection, shape (n_features,); 1 is average.
+
+        √(p Σ_a c_a² w_ja² / Σ_a c_a²) over the factors a, whose w have length 1. Without a kernel.
+        """
+        check_is_fitted(self)
+        if self.kernel is not None:
+            raise AttributeError("vip_ is for factors of the features themselves (kernel=None)")
+        shares = self.factor_coef_**2
+        if not shares.any():
+            return np.zeros(self.n_features_in_)
+        return np.sqrt(self.n_features_in_ * (self.x_weights_**2 @ shares) / shares.sum())
+
+    # ------------------------------------------------------------------ predictions
+
+    def transform(self, X: ArrayLike, scaled: bool = False) -> Vector:
+        """The latent factors of new rows, shape (n_rows, n_factors).
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+        scaled : bool, default=False
+            Whether each is multiplied by its coefficient, so that they add up to f − μ_y ([M] eq.
+            7). With more than two classes, the factors of all outputs stand side by side.
+        """
+        rows = self._rows(X)
+        parts = [np.zeros((rows.shape[0], 0))]
+        for run in self._runs:
+            output = run.outputs[0]
+            hypotheses = output.hypotheses[: len(output.coef)]
+            if hypotheses:
+                parts.append(hypotheses[0].family.outputs(rows, hypotheses))
+        values = np.hstack(parts)
+        return values * self.factor_coef_ if scaled else values
+
+    def _staged_outputs(self, X: ArrayLike) -> Iterator[Vector]:
+        """Outputs of 1, 2, … factors; without any, those of the constant."""
+        check_is_fitted(self)
+        stages = super()._staged_outputs(X)
+        return islice(stages, 1, None) if self.n_iter_ else stages
+
+
+def _side_by_side(columns: list[Columns], sizes: list[int], height: int) -> Vector:
+    chosen = [own.values[:, :size] for own, size in zip(columns, sizes, strict=True) if size]
+    return np.hstack(chosen) if chosen else np.zeros((height, 0))

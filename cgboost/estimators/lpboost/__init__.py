@@ -1,0 +1,1 @@
+"""Totally corrective boosting over stumps and weak learners."""

@@ -1,0 +1,229 @@
+"""LPBoost: totally corrective boosting over decision stumps or any weak learner.
+
+Demiriz, Bennett, Shawe-Taylor, *Linear Programming Boosting via Column Generation*, Machine
+Learning 46, 2002.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cgboost.estimators.common.formulations import (
+    FORMULATIONS,
+    Settings,
+)
+from cgboost.estimators.common.hinge_loss import HingeClassification
+from cgboost.estimators.common.parameters import check_choice, check_number
+from cgboost.estimators.common.rows import Vector
+from cgboost.estimators.common.tube_loss import TubeRegression
+from cgboost.estimators.lpboost.stump_columns import BaseLPBoost
+from cgboost.losses import SupportVectorLoss
+from cgboost.masters.support_vector.master import Offset
+
+DEFAULT_MARGIN = 0.01
+"""The margin that rows should have with formulation="nm"."""
+
+
+@dataclass(eq=False, repr=False)
+class LPBoostClassifier(HingeClassification, BaseLPBoost):
+    """Soft-margin boosting of decision stumps, certified, or of any weak learner, greedily.
+
+    Minimises Ω(α) + C Σ_i w_i max(0, 1 − y_i f(x_i)) with f = Σ_j α_j h_j + b over *all* decision
+    stumps: every threshold of every feature, either way round, and the constant. The bound is then
+    one over all of them. With any other weak learner the columns are found greedily, and there is
+    no bound: ``gap_`` is inf. More than two classes are handled one against the rest, or jointly.
+
+    With margins m_i = y_i f(x_i), the formulations are
+
+    ========  ========================================================  ===================
+    "lp"      min Σ|α| + C Σ w_i max(0, 1 − m_i)                        LPBoost, with C
+    "lp", ν   min Σ w_i max(0, ρ − m_i) − νWρ,  Σ|α| ≤ 1                LPBoost, with ν
+    "qp"      as "lp" with ½Σα² for Σ|α| (with ν: without Σ|α| ≤ 1)     CG-Boost
+    "erlp"    as "lp", ν, the dual weights regularised by entropy       ERLPBoost
+    "qrlp"    as "lp", ν, the dual weights regularised by squares       QRLP-Boost
+    "md"      min Σ w_i ½(1 − m_i)²,  Σ|α| ≤ C                          MD-Boost
+    "nm"      min Σ w_i (max(0, θ − m_i) + C(θ − m_i)),  Σ|α| ≤ 1       NM-Boost
+    ========  ========================================================  ===================
+
+    where ρ is the model's own margin and W = Σ w_i (see docs/lpboost.md for the sources).
+
+    The joint form has an output f_c = Σ_j α_jc h_j for each class c and a margin for each pair of a
+    row and another class, m_ic = f_{y_i}(x_i) − f_c(x_i). All formulations are the same in these
+    margins, each with the weight w_i (Weston and Watkins, ESANN 1999, with the 1-norm for "lp"):
+
+        min Σ|α| + C Σ_i w_i Σ_{c≠y_i} max(0, 1 − (f_{y_i}(x_i) − f_c(x_i)))
+
+    Parameters
+    ----------
+    estimator : classifier, regressor or None
+        None stands for exact decision stumps. A classifier must take ``sample_weight`` in its
+        ``fit``; it is fitted to the signs of the pseudo-response with its sizes as weights, and
+        contributes −1 or 1. A regressor is fitted to the pseudo-response and contributes its
+        predictions, scaled to a largest value of 1 on the training rows.
+    C : float, default=1.0
+        Price of one unit of margin error; for "md" the size of the model, for "nm" the worth of a
+        margin. The all-zero model is optimal for a small C, which is reported as a
+        :class:`~cgboost.exceptions.TrivialModelWarning`. Of no effect where ``nu`` is used.
+    nu : float or None
+        For "lp" and "qp", instead of C; needed for "erlp" and "qrlp". At most this share of the
+        rows has a margin below ``margin_``, and at least this share one of at most that. In
+        (0, 1]; the all-zero model is optimal where no combination has a positive margin.
+    formulation : {"lp", "qp", "erlp", "qrlp", "md", "nm"}, default="lp"
+        What is minimised, see above. "lp" and "nm" are linear programs, "qp", "qrlp" and "md"
+        quadratic ones; "erlp" is solved by Newton's method, a quadratic program a step.
+    eta : float or None
+        For "erlp" and "qrlp": how little the regularisation counts. None stands for
+        200·log(1/ν), which costs "erlp" at most 0.005 of the soft margin.
+    margin : float or None
+        For "nm": the margin θ that rows should have, of a model with Σ|α| = 1. None: 0.01.
+    offset : {"none", "penalized", "free"}, default="none"
+        The offset b. "none" leaves it to the weak learners: the constant is one of the stumps and
+        costs what any other costs, so that for them "penalized" is the same model.
+    multi_class : {"ovr", "joint"}, default="ovr"
+        What is solved with more than two classes: a problem for each class against the rest, or one
+        problem with the margins of all pairs, which bounds and certifies the model as a whole. It
+        has n_classes − 1 times as many rows as there are training rows, needs ``offset="none"``,
+        and with ``nu`` the shares are shares of the pairs. Two classes are one problem either way.
+    columns_per_round : int or None
+        Columns added a round. None stands for 2 % of the rows (at least 20) with stumps,
+        and for 1 otherwise, for each class; several learners a round come from several seeds.
+    max_columns : int or None
+        Stop at so many columns (one against the rest: per class).
+    tol : float, default=1e-4
+        Stop at this certified relative duality gap; a greedy learner stops where its column would
+        change the objective by less.
+    time_limit, solver, early_stopping, validation_fraction, n_iter_no_change, callbacks, verbose
+        As in :class:`CGBoostClassifier`.
+    random_state : int, RandomState or None
+        For the rows that early stopping holds out, and the seeds of the weak learners (where they
+        have a ``random_state``; their own is not used).
+
+    Attributes
+    ----------
+    columns_ : dict of str to ndarray
+        Table of the model. Stumps: feature and threshold of h(x) = 1 if x[feature] > threshold,
+        else −1 (feature −1 and threshold −inf: the constant), coefficient, round (and class). Weak
+        learners: estimator (its place in ``estimators_``), the scale of its predictions,
+        coefficient, round (and class).
+    estimators_ : list of estimator
+        The fitted weak learners; not for stumps.
+    feature_importances_ : ndarray of shape (n_features,)
+        Share of each feature in Σ|coefficient|; only for stumps.
+    margin_ : float, or ndarray of shape (n_classes,) with more than two classes
+        The margin ρ that the model has chosen; only with ``nu``. Jointly it is one number.
+    classes_, coef_, intercept_, n_columns_, objective_, dual_bound_, gap_, converged_, history_, \
+best_round_, stop_reason_, n_iter_, n_features_in_, feature_names_in_
+        As in :class:`CGBoostClassifier`. With a greedy learner dual_bound_ is −inf, gap_ inf and
+        converged_ False; stop_reason_ is then "no_column" at best. Jointly there is one run, and
+        history_, best_round_ and stop_reason_ are as with two classes.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from cgboost import LPBoostClassifier
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = LPBoostClassifier(tol=1e-6).fit(X, y)
+    >>> model.converged_, round(model.objective_, 3)
+    (True, 6.996)
+    """
+
+    offset: Offset = field(default="none", kw_only=True)
+    eta: float | None = field(default=None, kw_only=True)
+    margin: float | None = field(default=None, kw_only=True)
+    multi_class: Literal["ovr", "joint"] = field(default="ovr", kw_only=True)
+
+    _formulations: ClassVar[tuple[str, ...]] = tuple(FORMULATIONS)
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_number("eta", self.eta, above=0, optional=True)
+        check_number("margin", self.margin, at_least=0, optional=True)
+        check_choice("multi_class", self.multi_class, ("ovr", "joint"))
+        if self.multi_class == "joint" and self.offset != "none":
+            raise ValueError(
+                f'multi_class="joint" needs offset="none", got {self.offset!r}: with stumps the '
+                "constant is a column of every class"
+            )
+        if self.formulation in ("erlp", "qrlp") and self.nu is None:
+            raise ValueError(f"formulation={self.formulation!r} needs nu, got nu=None")
+        for name, value, users in (
+            ("nu", self.nu, ("lp", "qp", "erlp", "qrlp")),
+            ("eta", self.eta, ("erlp", "qrlp")),
+            ("margin", self.margin, ("nm",)),
+        ):
+            if value is not None and self.formulation not in users:
+                raise ValueError(
+                    f"formulation={self.formulation!r} has no use for {name}={value:g}; it belongs "
+                    f"to {', '.join(users)}"
+                )
+
+    def _targets(self, encoded: NDArray[np.intp]) -> list[Vector]:
+        targets = super()._targets(encoded)
+        together = self.multi_class == "joint" and len(targets) > 1
+        return [np.column_stack(targets)] if together else targets
+
+    def _loss(self, target: Vector, weights: Vector) -> SupportVectorLoss:
+        return self._formulation.loss(target, weights, self._settings)
+
+    @property
+    def _settings(self) -> Settings:
+        return Settings(
+            C=self.C, nu=self.nu, eta=self.eta, margin=self._margin, balanced=self.offset == "free"
+        )
+
+    @property
+    def _margin(self) -> float:
+        return DEFAULT_MARGIN if self.margin is None else self.margin
+
+
+@dataclass(eq=False, repr=False)
+class LPBoostRegressor(TubeRegression, BaseLPBoost):
+    """Support-vector boosting of decision stumps, certified, or of any weak learner, greedily.
+
+    Minimises Ω(α) + C Σ_i w_i max(0, |y_i − f(x_i)| − ε) with f = Σ_j α_j h_j + b.
+
+    Parameters
+    ----------
+    estimator : classifier, regressor or None
+        As in :class:`LPBoostClassifier`.
+    offset : {"none", "penalized", "free"}, default="free"
+        The offset b; free by default, since responses may lie anywhere.
+    epsilon : float, default=0.1
+        Half width of the tube inside which errors are free.
+    nu : float or None
+        Let the model choose ε, at a price: at most this share of the rows lies outside the tube.
+        In (0, 1]; ``epsilon`` is then not used.
+    formulation : {"lp", "qp"}, default="lp"
+        Ω(α) = Σ|α| (a linear program, sparse) or ½Σα² (a quadratic program, dense).
+    C, columns_per_round, max_columns, tol, time_limit, solver, early_stopping, \
+validation_fraction, n_iter_no_change, callbacks, verbose, random_state
+        As in :class:`LPBoostClassifier`; early stopping watches the mean absolute error.
+
+    Attributes
+    ----------
+    epsilon_ : float
+        Half width of the tube, given or chosen.
+    columns_, estimators_, feature_importances_, coef_, intercept_, n_columns_, objective_, \
+dual_bound_, gap_, converged_, history_, best_round_, stop_reason_, n_iter_, n_features_in_, \
+feature_names_in_
+        As in :class:`LPBoostClassifier` with two classes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from cgboost import LPBoostRegressor
+    >>> x = np.linspace(-3, 3, 60)[:, None]
+    >>> model = LPBoostRegressor(C=10.0, tol=1e-6).fit(x, np.sin(x[:, 0]))
+    >>> bool(np.abs(model.predict(x) - np.sin(x[:, 0])).max() < 0.11)
+    True
+    """
+
+    _formulations: ClassVar[tuple[str, ...]] = ("lp", "qp")
+
+    @property
+    def _settings(self) -> Settings:
+        return Settings(C=self.C, nu=self.nu, balanced=self.offset == "free")

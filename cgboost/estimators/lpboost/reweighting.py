@@ -1,0 +1,317 @@
+"""New weights for the members of a given ensemble, most of them zero.
+
+The members of a forest, of AdaBoost, or any fitted classifiers are a fixed pool of columns: −1 and
+1 for the two classes, on the rows given. The linear program of LPBoost over this pool,
+
+    min Σ|α_j| + C Σ_i w_i max(0, 1 − y_i Σ_j α_j h_j(x_i)),
+
+has a sparse optimum: members of weight zero can be thrown away. Give it rows that the members were
+not fitted to, or a small C: members that know the rows by heart look better than they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, get_args
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import _check_sample_weight
+
+from cgboost.estimators.common.parameters import (
+    check_choice,
+    check_count,
+    check_number,
+    check_solver,
+)
+from cgboost.exceptions import TrivialModelWarning, see, warn_caller
+from cgboost.generation.history import Result
+from cgboost.generation.loop import ColumnGeneration
+from cgboost.losses import hinge
+from cgboost.masters import OneNormMaster
+from cgboost.masters.support_vector.master import Offset, Sign
+from cgboost.masters.support_vector.one_norm import VERTICES
+from cgboost.pricing.features.features import FeaturePricer
+
+Vector = NDArray[np.float64]
+Predicts = Literal["auto", "label", "index"]
+
+COLUMNS_PER_ROUND = 20
+
+
+@dataclass(frozen=True)
+class Member:
+    """A fitted member: a classifier, a regressor or a function of the rows, and what it sees.
+
+    Attributes
+    ----------
+    estimator : object with ``predict``, or callable
+    features : ndarray of shape (n_seen,) or None
+        The features it was fitted to (bagging over features); None for all.
+    """
+
+    estimator: Any
+    features: NDArray[np.intp] | None = None
+
+    @property
+    def classes(self) -> list[Any] | None:
+        """What it predicts, None if that is a number."""
+        classes = getattr(self.estimator, "classes_", None)
+        return None if classes is None else np.asarray(classes).tolist()
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Predictions on the rows of X, shape (n_rows,)."""
+        predict: Callable[[Any], Any] = getattr(self.estimator, "predict", self.estimator)
+        if hasattr(self.estimator, "predict") and not hasattr(self.estimator, "feature_names_in_"):
+            X = np.asarray(X)
+        if self.features is not None:
+            X = np.asarray(X)[:, self.features]
+        return np.ravel(predict(X))
+
+
+@dataclass(frozen=True)
+class ReweightedEnsemble:
+    """What is left of an ensemble: the members with a weight, and their weights.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+    estimators_ : list
+        The members with a nonzero weight.
+    indices_ : ndarray of shape (n_kept,)
+        Their places among the members given.
+    coef_ : ndarray of shape (n_kept,), or (n_classes, n_kept) with more than two classes
+    intercept_ : float, or ndarray of shape (n_classes,)
+    objective_, dual_bound_, gap_ : float
+        As in :class:`~cgboost.CGBoostClassifier`: sums over the classes, and the largest gap.
+    converged_ : bool
+        Whether the weights are optimal to ``tol``; not if ``max_members`` cut the search short.
+    """
+
+    classes_: NDArray[Any]
+    indices_: NDArray[np.intp]
+    coef_: Vector
+    intercept_: float | Vector
+    objective_: float
+    dual_bound_: float
+    gap_: float
+    converged_: bool
+    members: list[Member] = field(repr=False)
+    indexed: bool = field(repr=False)
+
+    @property
+    def estimators_(self) -> list[Any]:
+        """The members with a nonzero weight."""
+        return [member.estimator for member in self.members]
+
+    def decision_function(self, X: Any) -> Vector:
+        """Weighted vote: shape (n_rows,), or (n_rows, n_classes) with more than two classes."""
+        outputs = np.empty((len(X), len(np.atleast_2d(self.coef_))))
+        outputs[:] = self.intercept_
+        for member, coef in zip(self.members, np.atleast_2d(self.coef_).T, strict=True):
+            votes = _votes(member, X, self.classes_, indexed=self.indexed)
+            outputs += votes * coef
+        return outputs[:, 0] if len(self.classes_) == 2 else outputs
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The label with the largest vote, shape (n_rows,)."""
+        outputs = self.decision_function(X)
+        if len(self.classes_) == 2:
+            return self.classes_[(outputs > 0).astype(np.intp)]
+        return self.classes_[outputs.argmax(axis=1)]
+
+    def score(self, X: Any, y: ArrayLike) -> float:
+        """Share of rows whose label is predicted."""
+        return float(np.mean(self.predict(X) == np.asarray(y)))
+
+
+def reweight(
+    estimators: Any,
+    X: Any,
+    y: ArrayLike,
+    *,
+    C: float = 1.0,
+    classes: ArrayLike | None = None,
+    predicts: Predicts = "auto",
+    coef: Sign = "nonneg",
+    offset: Offset = "none",
+    max_members: int | None = None,
+    sample_weight: ArrayLike | None = None,
+    tol: float = 1e-6,
+    solver: str = "auto",
+) -> ReweightedEnsemble:
+    """Weigh the members of an ensemble by the linear program of LPBoost, and drop the others.
+
+    Parameters
+    ----------
+    estimators : fitted ensemble, or sequence of fitted members
+        An ensemble with ``estimators_`` (forests, AdaBoost, bagging), or its members: classifiers,
+        or regressors and functions ``h(X) -> (n_rows,)`` whose values are taken as they are (two
+        classes only). The trees of a LightGBM model, say, are the functions ``lambda X, k=k:
+        booster.predict(X, raw_score=True, start_iteration=k, num_iteration=1)``.
+    X, y : rows and labels
+        Better not those that the members were fitted to.
+    C : float, default=1.0
+        Price of one unit of margin error; the smaller, the fewer members are left.
+    classes : array-like of shape (n_classes,) or None
+        All labels, sorted. None: those of the ensemble, or else of y.
+    predicts : {"auto", "label", "index"}
+        Whether the members predict labels or, like the trees of a forest, the places of labels in
+        ``classes``. "auto" finds out from their ``classes_``.
+    coef : {"nonneg", "free"}
+        Whether a member may vote against its own prediction.
+    offset : {"none", "penalized", "free"}
+    max_members : int or None
+        Keep at most so many (for each class, with more than two); the weights are then optimal for
+        those that were chosen.
+    sample_weight : array-like of shape (n_rows,) or None
+    tol, solver
+        As in :class:`~cgboost.CGBoostClassifier`.
+
+    Returns
+    -------
+    ReweightedEnsemble
+
+    Raises
+    ------
+    ValueError
+        For bad arguments, naming them; also if "auto" cannot tell labels from places.
+    """
+    check_number("C", C, above=0)
+    check_choice("coef", coef, get_args(Sign))
+    check_choice("offset", offset, get_args(Offset))
+    check_choice("predicts", predicts, get_args(Predicts))
+    check_count("max_members", max_members, optional=True)
+    check_number("tol", tol, at_least=0)
+    check_solver("solver", solver, "lp")
+    labels = np.asarray(y)
+    known = _classes(estimators, labels, classes)
+    members = _members(estimators)
+    indexed = _indexed(members, known, predicts)
+    weights = C * _check_sample_weight(sample_weight, labels, dtype=np.float64)
+    votes = np.stack([_votes(member, X, known, indexed=indexed) for member in members], axis=2)
+    if votes.shape[0] != len(labels):
+        raise ValueError(f"X and y must have one entry a row, got {votes.shape[0]}, {len(labels)}")
+    positives = [known[1]] if len(known) == 2 else list(known)
+    results = [
+        ColumnGeneration(
+            OneNormMaster(
+                hinge(np.where(labels == label, 1.0, -1.0), weights),
+                coef=coef,
+                offset=offset,
+                solver=VERTICES if solver == "auto" else solver,
+            ),
+            FeaturePricer(votes[:, k]),
+            tol=tol,
+            columns_per_round=COLUMNS_PER_ROUND if max_members is None else 1,
+            max_columns=max_members,
+        ).run()
+        for k, label in enumerate(positives)
+    ]
+    if failed := [result.message for result in results if result.error is not None]:
+        warn_caller(f"reweight: {'; '.join(failed)}{see('stopped-early')}", ConvergenceWarning)
+    return _thinned(members, results, known, indexed=indexed, tol=tol)
+
+
+def _thinned(
+    members: list[Member],
+    results: list[Result],
+    classes: NDArray[Any],
+    *,
+    indexed: bool,
+    tol: float,
+) -> ReweightedEnsemble:
+    coef = np.zeros((len(results), len(members)))
+    for row, result in zip(coef, results, strict=True):
+        for column, weight in zip(result.columns, result.coef, strict=True):
+            row[column.hypothesis.index] = weight  # type: ignore[union-attr]
+    kept = np.flatnonzero(coef.any(axis=0))
+    if not kept.size:
+        warn_caller(
+            "reweight: no member is worth its price: with this C the optimal weights are all 0; "
+            f"a larger C may change that{see('trivial-models')}",
+            TrivialModelWarning,
+        )
+    several = len(results) > 1
+    gap = max(result.gap for result in results)
+    return ReweightedEnsemble(
+        classes_=classes,
+        indices_=kept,
+        coef_=coef[:, kept] if several else coef[0, kept],
+        intercept_=(
+            np.array([result.intercept for result in results]) if several else results[0].intercept
+        ),
+        objective_=sum(result.objective for result in results),
+        dual_bound_=float(sum(-np.inf if r.bound is None else r.bound for r in results)),
+        gap_=gap,
+        converged_=bool(gap <= tol),
+        members=[members[j] for j in kept],
+        indexed=indexed,
+    )
+
+
+def _members(estimators: Any) -> list[Member]:
+    inner = getattr(estimators, "estimators_", estimators)
+    features = getattr(estimators, "estimators_features_", None)
+    if isinstance(inner, np.ndarray):
+        inner = inner.ravel().tolist()
+    if not isinstance(inner, Sequence) or not len(inner):
+        raise ValueError(
+            "estimators must be a fitted ensemble with estimators_ or a list of fitted members, "
+            f"got {estimators!r}"
+        )
+    for member in inner:
+        if not hasattr(member, "predict") and not callable(member):
+            raise ValueError(f"estimators has a member that cannot predict: {member!r}")
+    if features is None:
+        return [Member(member) for member in inner]
+    return [Member(member, seen) for member, seen in zip(inner, features, strict=True)]
+
+
+def _classes(estimators: Any, y: NDArray[Any], classes: ArrayLike | None) -> NDArray[Any]:
+    given = getattr(estimators, "classes_", None) if classes is None else classes
+    known = np.unique(y) if given is None else np.asarray(given)
+    if len(known) < 2 or len(np.unique(known)) != len(known):
+        raise ValueError(f"classes must be at least two different labels, got {known.tolist()}")
+    unknown = sorted(set(y.tolist()) - set(known.tolist()), key=str)
+    if unknown:
+        raise ValueError(f"y has labels that are not in classes: {unknown[:5]}")
+    return known
+
+
+def _indexed(members: list[Member], classes: NDArray[Any], predicts: str) -> bool:
+    """Whether the members predict places in ``classes`` instead of the labels in it."""
+    if predicts != "auto":
+        return predicts == "index"
+    said = {label for member in members for label in member.classes or ()}
+    labels = set(classes.tolist())
+    places = set(range(len(classes)))
+    if not said <= labels and not said <= places:
+        raise ValueError(
+            f"the members predict {sorted(said, key=str)[:5]}, which are neither labels in "
+            f"classes={classes.tolist()} nor places of labels"
+        )
+    if said <= labels and said <= places and any(classes[int(place)] != place for place in said):
+        raise ValueError(
+            f"the members predict {sorted(said)}, which may be labels or their places in "
+            f"classes={classes.tolist()}: give predicts='label' or predicts='index'"
+        )
+    return not said <= labels
+
+
+def _votes(member: Member, X: Any, classes: NDArray[Any], *, indexed: bool) -> Vector:
+    """Columns of a member: (n_rows, 1) for two classes, else ±1 for every class."""
+    said = member.predict(X)
+    positives = np.arange(len(classes)) if indexed else classes
+    if len(classes) == 2:
+        positives = positives[1:]
+    if member.classes is not None:
+        return np.where(said[:, None] == positives, 1.0, -1.0)
+    if len(classes) > 2:
+        raise ValueError(
+            f"members without classes_ (regressors, functions) can be weighed for two classes "
+            f"only, y has {len(classes)}; a regression ensemble cannot be reweighed"
+        )
+    return said[:, None].astype(np.float64)

@@ -1,0 +1,1 @@
+"""Transform regression and additive models."""

@@ -1,0 +1,291 @@
+"""Generalised additive models: a sum of functions of one feature each.
+
+[P] is Pednault, *Transform Regression and the Kolmogorov Superposition Theorem*, SDM 2006.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted
+
+from cgboost.additive.statistics.passes import Passes
+from cgboost.additive.tables.preparation import Prepared
+from cgboost.additive.tables.rows import Block, HoldoutLoss
+from cgboost.additive.tables.schema import Schema
+from cgboost.additive.trees.smoothers import (
+    AdditiveFunction,
+    RegressorSmoother,
+    SmoothedStages,
+    Smoother,
+    TreeSmoother,
+)
+from cgboost.estimators.common.parameters import check_choice, check_count, threads_of
+from cgboost.estimators.common.regression import Regression
+from cgboost.estimators.common.result import FittedRun, Table
+from cgboost.estimators.common.rows import Held, Rows, Vector
+from cgboost.estimators.common.subproblems import Task
+from cgboost.estimators.transform.transform_base import BaseTransform
+from cgboost.exceptions import see, warn_caller
+from cgboost.generation.callbacks import EarlyStopping
+from cgboost.generation.history import StopReason
+from cgboost.losses.differentiable import DifferentiableLoss
+from cgboost.losses.residual import SquaredError
+from cgboost.masters.stagewise.stagewise import StagewiseMaster
+from cgboost.pricing.additive.backfitting import BackfittingPricer, Change, MostTurns
+from cgboost.pricing.additive.stages import StagePricer
+
+METHODS = ("one-pass", "backfitting")
+
+
+@dataclass(eq=False, repr=False)
+class AdditiveRegressor(Regression, BaseTransform):
+    """Generalised additive model f(x) = y₀ + Σ_j h_j(x_j) by squared error.
+
+    The functions are linear regression trees that split on their own feature alone (piecewise
+    linear for numbers, piecewise constant for categories, missing values apart), or what another
+    smoother makes.
+
+    * ``"one-pass"`` ([P] Table 3) smooths every feature against y − ȳ; a stepwise regression,
+      chosen on the holdout rows, combines the functions.
+    * ``"backfitting"`` ([P] Table 2) smooths the features in turn against what the functions of the
+      others leave over, until they no longer change. With smoothers that are projections (splines
+      without a penalty, say) it ends at the joint least-squares fit.
+
+    Parameters
+    ----------
+    method : {"one-pass", "backfitting"}, default="one-pass"
+    smoother : regressor or None
+        None stands for linear regression trees, made from statistics of blocks of rows. Otherwise a
+        scikit-learn regressor, which is cloned and fitted to one column at a time,
+        ``clone(smoother).fit(x[:, None], response)``, with ``sample_weight`` where rows have
+        different weights. It needs numbers without gaps: no categories, no missing values.
+    max_iter : int, default=20
+        Rounds of backfitting at most, each through all features.
+    tol : float, default=1e-4
+        Backfitting ends when in a whole round no function changes by more than this: root mean
+        square over the training rows, relative to that of y − ȳ.
+    n_iter_no_change : int, default=3
+        Rounds of backfitting without a smaller holdout loss after which the run ends.
+    max_bins, early_stopping, validation_fraction, categorical_features, n_jobs, callbacks, \
+verbose, time_limit, random_state
+        As in :class:`TransformRegressor`.
+
+    Attributes
+    ----------
+    intercept_ : float
+    functions_ : dict of str or int to AdditiveFunction
+        h_j for each feature that is used, by its name or number; each has mean 0 over all rows of
+        the fit, so that ``intercept_`` + Σ h_j is the prediction.
+    feature_importances_ : ndarray of shape (n_features,)
+        Shares of the features in the variances of the functions.
+    n_iter_ : int
+        Rounds of backfitting in the model; 1 for one pass, 0 if no function was found.
+    columns_ : dict of str to ndarray
+        coefficient and round; stage (one pass), or feature and turn (backfitting: which function a
+        column changed, and in which round of all features).
+    history_, coef_, n_columns_, objective_, best_round_, stop_reason_, n_features_in_, \
+feature_names_in_
+        As in :class:`TransformRegressor`. "no_column" stands for functions that no longer change.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.linear_model import Ridge
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import SplineTransformer
+    >>> from cgboost import AdditiveRegressor
+    >>> X = np.random.default_rng(0).uniform(-1, 1, size=(2000, 2))
+    >>> y = np.abs(X[:, 0]) + np.sin(3 * X[:, 1])
+    >>> AdditiveRegressor().fit(X, y).score(X, y) > 0.99
+    True
+    >>> splines = make_pipeline(SplineTransformer(n_knots=9), Ridge(1e-3))
+    >>> AdditiveRegressor("backfitting", smoother=splines).fit(X, y).score(X, y) > 0.99
+    True
+    """
+
+    method: Literal["one-pass", "backfitting"] = "one-pass"
+    smoother: Any = field(default=None, kw_only=True)
+    max_iter: int = field(default=20, kw_only=True)
+    early_stopping: bool = field(default=True, kw_only=True)
+    validation_fraction: float = field(default=0.3, kw_only=True)
+    n_iter_no_change: int = field(default=3, kw_only=True)
+    n_estimators: int = field(default=1, init=False)
+    variant: Any = field(default="gradient", init=False)
+
+    # ------------------------------------------------------------------ checks
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_choice("method", self.method, METHODS)
+        check_count("max_iter", self.max_iter)
+        able = all(hasattr(self.smoother, name) for name in ("fit", "predict", "get_params"))
+        if self.smoother is not None and (not able or isinstance(self.smoother, type)):
+            raise ValueError(
+                f"smoother must be a scikit-learn regressor or None, got {self.smoother!r}"
+            )
+
+    def _prepare(
+        self, X: Any, y: Any, sample_weight: ArrayLike | None, eval_set: Any
+    ) -> tuple[Rows, Held | None]:
+        rows, held = super()._prepare(X, y, sample_weight, eval_set)
+        odd = [j for j, known in enumerate(self._schema.categories) if known is not None]
+        if self.smoother is not None and odd:
+            raise ValueError(
+                f"features {[self._name(j) for j in odd[:5]]} are categories, which only "
+                "smoother=None can deal with"
+            )
+        return rows, held
+
+    def __sklearn_tags__(self) -> Any:
+        """Only trees have a place for missing values."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = self.smoother is None
+        return tags
+
+    # ------------------------------------------------------------------ the run
+
+    def _loss(self, target: Vector, weights: Vector) -> DifferentiableLoss:
+        return SquaredError(target, weights)
+
+    def _tasks(self, pool: Prepared, rows: Rows) -> Iterator[Task]:
+        if self.method == "one-pass" and self.smoother is None:
+            yield from super()._tasks(pool, rows)
+            return
+        passes, held = self._passes(pool, rows), pool.held
+        training = SquaredError(rows.y, np.where(held, 0.0, rows.weights))
+        everyone = SquaredError(rows.y, np.broadcast_to(1.0, len(rows.y)))
+        outside = SquaredError(rows.y[held], rows.weights[held])
+        smoother: Smoother = (
+            TreeSmoother(passes, pool.groups)
+            if self.smoother is None
+            else RegressorSmoother(passes, self.smoother, self._schema.names)
+        )
+        callbacks: list[Any] = [HoldoutLoss(outside, held)]
+        patience = self.n_iter_no_change * max(1, len(pool.groups))
+        if held.any():
+            callbacks.append(EarlyStopping("holdout_loss", patience=patience))
+        if self.method == "one-pass":
+            builder = SmoothedStages(
+                passes, pool.groups, pool.sample, self.max_bins, feed_forward=False
+            )
+            builder.smoother = smoother
+            master = StagewiseMaster(training, start="constant")
+            yield Task(master, StagePricer(builder, everyone), callbacks=callbacks)
+            return
+        pricer = BackfittingPricer(smoother, passes, everyone, len(pool.groups), tol=self.tol)
+        callbacks.append(MostTurns(pricer, self.max_iter))
+        master = StagewiseMaster(training, step=1.0, start="constant")
+        yield Task(master, pricer, callbacks=callbacks)
+
+    def _passes(self, pool: Prepared, rows: Rows) -> Passes:
+        return Passes(pool.rows, rows.weights, pool.held, threads_of(self.n_jobs))
+
+    def _limits(self) -> dict[str, Any]:
+        return super()._limits() if self.method == "one-pass" else {"tol": 0.0, "max_rounds": None}
+
+    def _warn(self) -> None:
+        super()._warn()
+        (run,) = self._runs
+        if self.method == "backfitting" and run.stop_reason is StopReason.MAX_ROUNDS:
+            warn_caller(
+                f"{type(self).__name__}: the functions still changed after max_iter="
+                f"{self.max_iter} rounds of backfitting; give it more, or a larger tol"
+                f"{see('stopped-early')}",
+                ConvergenceWarning,
+            )
+
+    # ------------------------------------------------------------------ fitted attributes
+
+    def _run_and_keep(self, pool: Any, rows: Rows, held: Held | None, started: float) -> None:
+        super()._run_and_keep(pool, rows, held, started)
+        found, constant = self._found()
+        used = sorted(found)
+
+        def values(block: Block) -> Vector:
+            columns = [found[j](block.X[:, j]) for j in used]
+            return np.column_stack(columns) if columns else np.zeros((len(block.X), 0))
+
+        parts = self._passes(pool, rows).of_values(values, rows.y)
+        total = parts.training.merged(parts.holdout)
+        levels, spread = total.mean[0, :-1], np.diag(total.scatter[0])[:-1]
+        self._functions = {
+            j: found[j].shifted(-float(level)) for j, level in zip(used, levels, strict=True)
+        }
+        self.functions_ = {self._name(j): function for j, function in self._functions.items()}
+        self.intercept_ += constant + float(levels.sum())
+        self._importances = np.zeros(self.n_features_in_)
+        self._importances[used] = spread / (spread.sum() or 1.0)
+
+    def _found(self) -> tuple[dict[int, AdditiveFunction], float]:
+        """The functions of the features as they come out of the run, and a constant."""
+        (run,) = self._runs
+        (output,) = run.outputs
+        found: dict[int, AdditiveFunction] = {}
+        constant = 0.0
+        for coef, hypothesis in zip(output.coef.tolist(), output.active, strict=True):
+            if isinstance(hypothesis, Change):
+                found[hypothesis.feature] = hypothesis.new
+                continue
+            stage = hypothesis.family.stages[hypothesis.number]
+            constant += coef * stage.intercept
+            for weight, term in stage.terms:
+                found[term.feature] = AdditiveFunction(term, coef * weight)
+        used = {j: function for j, function in found.items() if function.term is not None}
+        return used, constant
+
+    def _keep(self, runs: list[FittedRun], rows: Rows) -> None:
+        super(BaseTransform, self)._keep(runs, rows)
+        if self.method == "backfitting":
+            self.n_iter_ = int(self.columns_["turn"].max(initial=0))
+
+    def _described(self, hypotheses: Sequence[Any], strata: NDArray[np.str_], rows: Rows) -> Table:
+        if self.method == "one-pass":
+            return super()._described(hypotheses, strata, rows)
+        return {
+            "feature": np.array([h.feature for h in hypotheses], dtype=np.intp),
+            "turn": np.array([h.turn for h in hypotheses], dtype=np.intp),
+        }
+
+    @property
+    def feature_importances_(self) -> Vector:
+        """Shares of the features in the variances of the functions, shape (n_features,)."""
+        check_is_fitted(self)
+        return self._importances
+
+    def partial(self, feature: int | str, x: ArrayLike) -> Vector:
+        """What a feature adds to the prediction: h_j(x), shape (n_values,).
+
+        Parameters
+        ----------
+        feature : int or str
+            Its number or name.
+        x : array-like of shape (n_values,)
+            Values of this feature: numbers or categories, missing ones where the fit could have
+            them.
+
+        Raises
+        ------
+        ValueError
+            If there is no such feature.
+        """
+        check_is_fitted(self)
+        names = list(self._schema.names or ())
+        number = names.index(feature) if feature in names else feature
+        if not isinstance(number, (int, np.integer)) or not 0 <= number < self.n_features_in_:
+            known = names if names else f"0, …, {self.n_features_in_ - 1}"
+            raise ValueError(f"feature must be one of {known}, got {feature!r}")
+        own = Schema(None, (self._schema.categories[number],))
+        values = np.asarray(x, dtype=object if own.categories[0] is not None else np.float64)
+        if values.ndim != 1:
+            raise ValueError(f"x must have one dimension, got shape {values.shape}")
+        function = self._functions.get(int(number), AdditiveFunction())
+        return function(own.encode(values[:, None])[:, 0])
+
+    def _name(self, feature: int) -> str | int:
+        return feature if self._schema.names is None else self._schema.names[feature]

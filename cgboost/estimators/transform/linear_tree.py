@@ -1,0 +1,224 @@
+"""A model tree: multiway splits, linear regressions in the leaves."""
+
+from __future__ import annotations
+
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import check_random_state as random_state_of
+from sklearn.utils.validation import check_is_fitted
+
+from cgboost.additive.tables.preparation import Prepared, prepared
+from cgboost.additive.tables.rows import SourceRows, TableRows
+from cgboost.additive.tables.schema import Schema
+from cgboost.additive.trees.model_tree_growth import Limits, NodePasses, grown, regressors_of
+from cgboost.estimators.common.bases import RegressorMixin
+from cgboost.estimators.common.fit_loop import unchanged_on_failure
+from cgboost.estimators.common.parameters import (
+    check_count,
+    check_jobs,
+    check_number,
+    check_random_state,
+    threads_of,
+)
+from cgboost.estimators.common.reporting import Described
+from cgboost.estimators.common.rows import Rows, Vector
+from cgboost.estimators.common.tables import rows_of, table_of
+
+
+@dataclass(eq=False, repr=False)
+class LinearTreeRegressor(RegressorMixin, Described):
+    """Linear regression tree: splits are judged by linear fits, and leaves have linear models.
+
+    Every node splits on one feature into as many branches as pay: many intervals of its values, or
+    its categories, are merged two at a time as long as linear models in the branches do not become
+    worse. Missing values are a branch of their own. The leaves have stepwise regressions on the
+    numeric features. Rows held out decide which feature splits a node, how far to merge, which
+    regressors stay and, in the end, which branches; a coefficient must lower their squared error by
+    more than chance would. All follows from sufficient statistics, one pass over the rows a level,
+    so that the data may come in blocks, from a file say.
+
+    Natarajan, Pednault, *Segmented regression estimators for massive data sets*, SIAM Data Mining
+    2002; Pednault, *Transform Regression and the Kolmogorov Superposition Theorem*, SDM 2006,
+    section 8.
+
+    Parameters
+    ----------
+    max_depth : int, default=6
+    min_samples_leaf : int, default=10
+        Least number of training rows in a leaf, in sample weights.
+    max_bins : int, default=32
+        Intervals of a numeric feature before merging; splits lie between them.
+    max_regressors : int, default=16
+        Of more numeric features than this, those that alone explain most are the regressors; all
+        may split.
+    tol : float, default=1e-4
+        A split must lower the squared error of the holdout rows by this, relative to that of the
+        constant.
+    validation_fraction : float, default=0.3
+        Share of the rows to hold out, each by itself, equal rows too. What is in them decides, so
+        that neither order nor blocks matter. At 0 none are, and a price for every coefficient (the
+        Bayesian criterion) decides in their place.
+    categorical_features : "from_dtype" or sequence of str or int, default="from_dtype"
+        Features that are categories. By default those of a data frame that are no numbers, or of a
+        categorical type; a column of Python objects that are all numbers is numeric. A list takes
+        the place of this rule, so that it must name all of them.
+    n_jobs : int, default=1
+        Threads that work on blocks of rows; −1 for all cores.
+    random_state : int, RandomState or None
+        Chooses among the ways to hold rows out; None stands for 0.
+
+    Attributes
+    ----------
+    tree_ : ModelTree
+        Its ``nodes`` have the splits and models.
+    n_leaves_, depth_ : int
+    feature_importances_ : ndarray of shape (n_features,)
+        Shares of the features in the squared training error taken off: by the linear model of the
+        root, and by the splits on each.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str, shape (n_features,)
+        Where X has names.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from cgboost import LinearTreeRegressor
+    >>> X = np.random.default_rng(0).integers(-50, 50, size=(2000, 2)) / 50.0
+    >>> y = np.where(X[:, 0] < 0.0, X[:, 1], 2.0 - 3.0 * X[:, 1])
+    >>> model = LinearTreeRegressor(max_bins=100, random_state=1).fit(X, y)
+    >>> print(model.text())
+    x0 < -0.01:
+        0 + 1·x1   [671 rows]
+    -0.01 ≤ x0 or missing:
+        2 − 3·x1   [733 rows]
+    """
+
+    _: KW_ONLY
+    max_depth: int = 6
+    min_samples_leaf: int = 10
+    max_bins: int = 32
+    max_regressors: int = 16
+    tol: float = 1e-4
+    validation_fraction: float = 0.3
+    categorical_features: Any = "from_dtype"
+    n_jobs: int = 1
+    random_state: Any = None
+
+    _y_numeric: ClassVar[bool] = True
+
+    def fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
+        """Grow the tree. A fit that fails leaves the estimator as it was before.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_rows, n_features), or a source of blocks
+            Numbers, with nan where missing; in a data frame also categories. A source is anything
+            that can be iterated over again and again and yields (X, y) or (X, y, weights), the same
+            blocks each time.
+        y : array-like of shape (n_rows,), or None with a source
+        sample_weight : array-like of shape (n_rows,) or None
+            A row of weight 2 counts as two rows. It is held out whole or not at all, where of two
+            equal rows each is by itself, so that the trees are the same without a holdout, and with
+            one the same but for the choice of its rows. A row of weight 0 is no row. Weights with a
+            mean below 1 count as if their mean were 1. Not with a source.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            For bad parameters or data, naming the argument and its value.
+        """
+        with unchanged_on_failure(self):
+            self._check_parameters()
+            schema, rows = rows_of(self, X, y, sample_weight, _numbers)
+            self._grow(schema, rows)
+        return self
+
+    def _grow(self, schema: Schema, rows: Rows) -> None:
+        if len(rows.weights) < 2:
+            raise ValueError(f"at least 2 rows are needed, got n_samples={len(rows.weights)}")
+        data = self._prepared(schema, rows)
+        passes = NodePasses(data.rows, rows.weights, data.held, threads_of(self.n_jobs))
+        regressors = regressors_of(passes, data.groups, rows.y, self.max_regressors)
+        limits = Limits(self.max_depth, self.min_samples_leaf, self.tol)
+        self.tree_ = grown(passes, data.groups, regressors, rows.y, limits)
+        self._schema = schema
+        self.n_leaves_, self.depth_ = len(self.tree_.leaves), self.tree_.depth
+
+    def predict(self, X: Any) -> Vector:
+        """Values of the linear models of the leaves, shape (n_rows,)."""
+        rows = self._rows(X)
+        return self.tree_.predict(rows)
+
+    def apply(self, X: Any) -> NDArray[np.intp]:
+        """Number of the leaf, among the nodes of the tree, that each row is in, shape (n_rows,)."""
+        rows = self._rows(X)
+        return self.tree_.apply(rows)
+
+    def get_depth(self) -> int:
+        """Splits on the way to the deepest leaf."""
+        check_is_fitted(self)
+        return self.depth_
+
+    def get_n_leaves(self) -> int:
+        """Number of leaves."""
+        check_is_fitted(self)
+        return self.n_leaves_
+
+    @property
+    def feature_importances_(self) -> Vector:
+        """Shares of the features in the squared training error taken off, shape (n_features,)."""
+        check_is_fitted(self)
+        return self.tree_.importances()
+
+    def text(self) -> str:
+        """The tree in words: a line for every branch, a formula for every leaf."""
+        check_is_fitted(self)
+        return self.tree_.text(self._schema)
+
+    def _check_parameters(self) -> None:
+        for name in ("max_depth", "min_samples_leaf", "max_bins", "max_regressors"):
+            check_count(name, getattr(self, name))
+        check_jobs("n_jobs", self.n_jobs)
+        if self.max_bins < 2:
+            raise ValueError(f"max_bins must be at least 2, got {self.max_bins!r}")
+        check_number("tol", self.tol, at_least=0)
+        check_number("validation_fraction", self.validation_fraction, at_least=0, below=1)
+        check_random_state("random_state", self.random_state)
+
+    def _prepared(self, schema: Schema, rows: Rows) -> Prepared:
+        seed = 0 if self.random_state is None else self.random_state
+        if not isinstance(seed, (int, np.integer)):
+            seed = int(random_state_of(seed).randint(2**31))
+        X: Any = rows.X
+        source = X if isinstance(X, SourceRows) else TableRows(X)
+        return prepared(
+            source,
+            schema,
+            rows.y,
+            rows.weights,
+            max_bins=self.max_bins,
+            share=self.validation_fraction,
+            seed=int(seed),
+        )
+
+    def _rows(self, X: Any) -> Any:
+        check_is_fitted(self)
+        X, _ = table_of(self, X, None, reset=False)
+        return self._schema.encode(X)
+
+    def __sklearn_tags__(self) -> Any:
+        """Missing values are a branch of their own."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
+
+def _numbers(y: Any) -> Vector:
+    return np.asarray(y, dtype=np.float64)

@@ -1,0 +1,1 @@
+"""Solvers of the restricted dual: simplex, interior point and active set methods."""

@@ -1,0 +1,349 @@
+"""An active set method for the restricted dual of the 2-norm, with a proximal term that it adapts.
+
+The problem is :class:`~cgboost.masters.dual_solvers.quadratic_dual.QuadraticDual`.
+Steps on a proximal problem (:mod:`cgboost.masters.dual_solvers.proximal_newton`) settle quickly
+where its κ is large; its centre r₀ follows its solution, and gets to the optimum the sooner the
+smaller κ is (Rockafellar, SIAM J. Control Optim. 14, 1976). So κ rises when the steps do not settle
+and falls when they do. Once the right rows are at their corners κ does not matter any more, and the
+last steps are exact: a solve that begins near the optimum needs two or three.
+
+The solver (``ActiveSetSession``) stands where a
+:class:`~cgboost.masters.dual_solvers.simplex.DualSession` may stand, without a solver behind it.
+Every solve goes on from the pseudo-response of the one before: a row that was at an end of its box
+is most often still there.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cgboost.losses import SupportVectorLoss
+from cgboost.losses.dual_box import Indices, Vector
+from cgboost.masters.dual_solvers.protocol import LiveDual
+from cgboost.masters.dual_solvers.proximal_newton import ProximalProblem
+from cgboost.masters.dual_solvers.quadratic_dual import DualIterate, QuadraticDual, RowBoxes
+from cgboost.masters.dual_solvers.schur_complement import Block, KeptProducts
+from cgboost.masters.dual_solvers.simplex import DualForm
+from cgboost.masters.support_vector.column_store import ColumnStore
+from solvers import LimitError, SolverFailure, Status
+
+FINEST = 1e-12
+"""A solve ends at this gap, relative to the objective …"""
+
+HALF = 0.5
+"""… or where the gap does not fall to this share of the smallest …"""
+
+STEPS = 300
+"""… within so many Newton steps …"""
+
+STUCK = 3
+"""… or so many problems with the least κ."""
+
+STEPS_TO_SETTLE = 15
+"""Newton steps for one proximal problem."""
+
+PATIENCE = 3
+"""Steps after which fewer rows and columns must move than ever before."""
+
+START, START_IN_BOX = 1e-2, 0.3
+"""The first κ, relative to the mean squared length of a row, or to the inverse of its box."""
+
+LEAST, MOST = 1e-11, 1e6
+"""The range of κ: the least keeps the systems regular in floating point."""
+
+HARDER, SOFTER, SOFTEST = 10.0, 0.1, 1e-4
+"""What κ is multiplied by when the steps do not settle, when they do, and when they do quickly …"""
+
+QUICK = 4
+"""… within so many steps."""
+
+RESPECT, FORGETTING = 10.0, 0.3
+"""κ stays above this many times the last one that did not settle, which fades by this share."""
+
+
+@dataclass
+class ActiveSetMethod:
+    """The method, and what is worth keeping from one problem to the next.
+
+    Attributes
+    ----------
+    products : KeptProducts
+    proximity : float or None
+        The κ to begin with: the one at which the first steps have settled last time.
+    steps : int
+        Newton steps so far.
+    """
+
+    products: KeptProducts = field(default_factory=KeptProducts)
+    proximity: float | None = None
+    steps: int = 0
+
+    def solve(
+        self, problem: QuadraticDual, start: DualIterate, deadline: float | None
+    ) -> DualIterate:
+        """The optimum, or the nearest point that can be found, from one near it.
+
+        Raises
+        ------
+        LimitError
+            If the deadline (by ``time.perf_counter``) has passed.
+        """
+        self.products.restrict(problem.block.row)
+        first = max(START, START_IN_BOX / (problem.unit * problem.extent))
+        proximity = Proximity(first if self.proximity is None else self.proximity)
+        at = best = start
+        halved, stuck = self.steps, 0
+        while best.relative_gap > FINEST and self.steps < halved + STEPS and stuck < STUCK:
+            before = self.steps
+            attempt = ProximalProblem(problem, at, proximity.kappa)
+            settled = self._settle(attempt, deadline)
+            point = attempt.result(settled)
+            better = point.relative_gap <= HALF * best.relative_gap
+            if settled or better:
+                at = point
+            if better:
+                halved = self.steps
+            stuck = 0 if better or proximity.in_range else stuck + 1
+            best = min(best, point, key=lambda one: one.relative_gap)
+            proximity.learn(self.steps - before if settled else None)
+        if len(problem.constant):
+            self.proximity = proximity.first
+        return best
+
+    def _settle(self, attempt: ProximalProblem, deadline: float | None) -> bool:
+        """Newton steps until nothing moves any more; False if they do not get there."""
+        fewest, since = np.inf, 0
+        for _ in range(STEPS_TO_SETTLE):
+            if deadline is not None and time.perf_counter() > deadline:
+                raise LimitError("the active set method ran out of time", status=Status.TIME_LIMIT)
+            self.steps += 1
+            try:
+                attempt.step(self.products)
+            except np.linalg.LinAlgError:
+                return False
+            moving = attempt.move()
+            if not moving:
+                return True
+            fewest, since = (moving, 0) if moving < fewest else (fewest, since + 1)
+            if since >= PATIENCE:
+                return False
+        return False
+
+
+class Proximity:
+    """The κ of one proximal problem after another, within one solve.
+
+    Attributes
+    ----------
+    kappa : float
+        Relative to the mean squared length of a row.
+    first : float
+        The κ to begin the next solve with.
+    """
+
+    def __init__(self, kappa: float) -> None:
+        self.kappa = self.first = kappa
+        self._settled = self._refused = 0.0
+
+    @property
+    def in_range(self) -> bool:
+        """Whether κ may still rise and fall."""
+        return LEAST < self.kappa < MOST
+
+    def learn(self, steps: int | None) -> None:
+        """Take note that so many steps have settled; None: that they have not."""
+        if steps is None:
+            self._refused = self.kappa
+            middle = np.sqrt(self.kappa * self._settled)
+            between = self.kappa < middle < HALF * self._settled
+            self.kappa = middle if between else HARDER * self.kappa
+        else:
+            if not self._settled:
+                certain = steps <= QUICK and not self._refused
+                self.first = self.kappa * (SOFTER if certain else 1.0)
+            self._settled, self._refused = self.kappa, FORGETTING * self._refused
+            lowest = min(self.kappa, RESPECT * self._refused)
+            self.kappa = max((SOFTEST if steps <= QUICK else SOFTER) * self.kappa, lowest)
+        self.kappa = float(np.clip(self.kappa, LEAST, MOST))
+
+
+ENOUGH = 1e-6
+"""A larger relative gap is a failure."""
+
+SMALL = 2**20
+"""Sides are not frozen while rows times columns are at most this."""
+
+INSIDE = 0.2
+"""Share of the rows that begin inside their boxes …"""
+
+A_LITTLE = 1e-3
+"""… by this much, in units of the inverse of the mean squared length of a row."""
+
+
+@dataclass(frozen=True)
+class ActiveSetPoint:
+    """Where a solve has ended.
+
+    Attributes
+    ----------
+    response : ndarray of shape (n_rows,)
+    coef : ndarray of shape (n_columns,)
+    offset : float
+    """
+
+    response: Vector
+    coef: Vector
+    offset: float
+
+
+class ActiveSetSession(LiveDual):
+    """A restricted dual over some of the sides of a loss and all columns.
+
+    Parameters
+    ----------
+    loss : SupportVectorLoss
+        With finite prices and no mass.
+    columns : ColumnStore
+    form : DualForm
+        Of the 2-norm.
+    """
+
+    def __init__(self, loss: SupportVectorLoss, columns: ColumnStore, form: DualForm) -> None:
+        self.loss, self.sides, self.columns, self.form = loss, loss.sides, columns, form
+        self.at_cap = np.zeros(len(self.sides), dtype=bool)
+        self._kept: Indices = np.arange(len(self.sides))
+        self.rows: Indices = np.zeros(0, dtype=np.intp)
+        self._method = ActiveSetMethod()
+        self._response: Vector | None = None
+        self._had_columns = False
+        self._offset = 0.0
+
+    @staticmethod
+    def serves(loss: SupportVectorLoss, form: DualForm) -> bool:
+        """Whether it can hold such a problem."""
+        return form.quadratic and loss.mass is None and bool(np.isfinite(loss.sides.cap).all())
+
+    # ------------------------------------------------------------------ what is in the session
+
+    @property
+    def kept(self) -> Indices:
+        """The sides in the session."""
+        return self._kept
+
+    @property
+    def absent(self) -> Indices:
+        """The sides that are frozen."""
+        frozen = np.ones(len(self.sides), dtype=bool)
+        frozen[self._kept] = False
+        return np.flatnonzero(frozen)
+
+    @property
+    def steps(self) -> int:
+        """Newton steps so far."""
+        return self._method.steps
+
+    def hold(self, columns: Indices) -> None:
+        """Put columns into the session."""
+        self.rows = np.append(self.rows, columns)
+
+    def release(self, columns: Indices) -> None:
+        """Nothing: no column is idle."""
+        assert not columns.size
+
+    def thaw(self, sides: Indices) -> None:
+        """Put sides into the session, at the end at which they were frozen."""
+        self.at_cap[sides] = False
+        self._kept = np.append(self._kept, sides)
+
+    def freeze(self, sides: Indices, at_cap: NDArray[np.bool_]) -> None:
+        """Take sides out of the session and leave them at 0 or at their cap.
+
+        A row that stands at a corner costs no more than its part of a product with the columns.
+        Where there are few of both, a row out of its place, which means another solve, costs more:
+        then they stay.
+        """
+        if len(self.loss.target) * self.columns.count <= SMALL:
+            return
+        self.at_cap[sides] = at_cap
+        self._kept = self._kept[~np.isin(self._kept, sides)]
+
+    # ------------------------------------------------------------------ solving
+
+    def solve(self, time_limit: float | None) -> ActiveSetPoint:
+        """The optimum, from where the last solve has ended.
+
+        Raises
+        ------
+        LimitError
+            If there is no time left.
+        SolverFailure
+            If the optimum could not be found; a general solver may.
+        """
+        deadline = None if time_limit is None else time.perf_counter() + time_limit
+        problem = self._problem()
+        start = problem.point(self._start(problem), self._offset)
+        end = self._method.solve(problem, start, deadline)
+        if end.relative_gap > ENOUGH:
+            raise SolverFailure(
+                f"the active set method has come no nearer than a gap of {end.relative_gap:.1e}"
+            )
+        response = self._frozen()
+        response[problem.boxes.row] = end.r
+        self._response, self._offset = response, end.offset
+        self._had_columns = self.columns.count > 0
+        coef = self.columns.scales * problem.coefficients(end.s)
+        return ActiveSetPoint(response, coef, end.offset)
+
+    def side_values(self, point: ActiveSetPoint) -> Vector:
+        """Value u of every side, kept or frozen."""
+        return self.sides.values(point.response)
+
+    def multipliers(self, point: ActiveSetPoint) -> tuple[Vector, float, float]:
+        """Coefficients of all columns, the offset, and the level 0."""
+        return point.coef, point.offset, 0.0
+
+    def idle(self, coef: Vector) -> Indices:
+        """None: with the 2-norm every coefficient is the column's score."""
+        return np.zeros(0, dtype=np.intp)
+
+    # ------------------------------------------------------------------ data
+
+    def _problem(self) -> QuadraticDual:
+        frozen = self._frozen()
+        boxes = RowBoxes.of(self.sides, self._kept, frozen)
+        others = frozen.copy()
+        others[boxes.row] = 0.0
+        middle = others.copy()
+        middle[boxes.row] = boxes.corners[:, 1]
+        everything = np.arange(self.columns.count)
+        return QuadraticDual(
+            block=Block(
+                self.columns.scaled(everything, boxes.row), boxes.row, self.columns.scales**2
+            ),
+            constant=self.columns.scores(everything, others) / self.columns.scales,
+            boxes=boxes,
+            gain=self.loss.gain(middle),
+            total=float(others.sum()),
+            two_sided=self.form.two_sided,
+            offset=self.form.offset,
+        )
+
+    def _frozen(self) -> Vector:
+        """The pseudo-response that the frozen sides make."""
+        return self.sides.response(np.where(self.at_cap, self.sides.cap, 0.0))
+
+    def _start(self, problem: QuadraticDual) -> Vector:
+        """The last pseudo-response, or one near 0."""
+        boxes = problem.boxes
+        if self._response is not None and self._had_columns:
+            return boxes.clip(self._response[boxes.row])
+        # if none were inside its box, all would come free at once
+        inside = np.random.default_rng(0).random(len(boxes)) < INSIDE
+        extent = boxes.corners[:, 2] - boxes.corners[:, 0]
+        step = np.minimum(A_LITTLE / problem.unit, 0.1 * extent)
+        r = boxes.clip(boxes.centre)
+        return np.where(inside, r + np.where(boxes.exists[:, 1], step, -step), r)

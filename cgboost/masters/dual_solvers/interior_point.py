@@ -1,0 +1,323 @@
+"""A restricted dual kept for the interior point method: which sides and columns take part.
+
+It stands where a :class:`~cgboost.masters.dual_solvers.simplex.DualSession` may stand, without a
+solver behind it. Sides and columns come and go with their part of the last iterate, and every solve
+goes on from there. It is solved to a fraction of the gap that was open at its start: a restricted
+problem need not be solved better than its columns are good.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cgboost.losses import SupportVectorLoss
+from cgboost.losses.dual_box import Indices, Vector
+from cgboost.masters.dual_solvers.boxed_dual import BoxedDual, Held, gathered
+from cgboost.masters.dual_solvers.interior_point_steps import InteriorStep, Iterate
+from cgboost.masters.dual_solvers.protocol import LiveDual
+from cgboost.masters.dual_solvers.purification import (
+    SMALL,
+    few_coefficients,
+    importance,
+    sides_at_ends,
+)
+from cgboost.masters.dual_solvers.simplex import OFFSET, DualForm
+from cgboost.masters.support_vector.column_store import ColumnStore
+from cgboost.parallel.threads import LARGE, available, blas_threads
+from solvers import LimitError, SolverFailure, Status
+
+SHARE = 0.05
+"""Share of the gap open at the start of a solve at which it may end …"""
+
+AGAIN = 0.01
+"""What is left of that each time that the same problem is to be solved better …"""
+
+FINEST = 1e-9
+"""… but no finer than this, relative to the objective …"""
+
+COARSEST = 0.1
+"""… and no coarser than this."""
+
+STEPS = 100
+"""Interior point steps in one solve."""
+
+TIDYING = 0.5
+"""Share of the gap that tidying up may cost."""
+
+DIVERGENCE = 1e4
+"""A gap that grows by this factor shows that there is no solution."""
+
+NEARLY = 1e-7
+"""A relative gap that is good enough where the target cannot be reached."""
+
+NO_BETTER = 15
+"""Steps without a smaller gap after which a solve ends where it is."""
+
+START = 0.5
+"""Sides start at this share of their caps."""
+
+LEAST_BALANCE = 0.01
+"""The least factor of u by which a start is brought to Σr = 0."""
+
+FAR = 0.9
+"""New columns of a larger score start at this share of their limit."""
+
+
+@dataclass(frozen=True)
+class InteriorPoint:
+    """Where a solve has ended.
+
+    Attributes
+    ----------
+    x : ndarray of shape (n_kept,)
+        Values of the sides in the session.
+    row_duals : ndarray of shape (n_rows,)
+        Coefficients of the (scaled) columns in the session.
+    """
+
+    x: Vector
+    row_duals: Vector
+
+
+class InteriorSession(LiveDual):
+    """A restricted dual over some of the sides of a loss and some of the columns.
+
+    Parameters
+    ----------
+    loss : SupportVectorLoss
+        With finite prices and no mass.
+    columns : ColumnStore
+    form : DualForm
+        Of the 1-norm, without a budget.
+    """
+
+    def __init__(self, loss: SupportVectorLoss, columns: ColumnStore, form: DualForm) -> None:
+        self.sides, self.columns, self.form = loss.sides, columns, form
+        self.at_cap = np.zeros(len(self.sides), dtype=bool)
+        self.kept: Indices = np.arange(len(self.sides))
+        self.rows: Indices = np.zeros(0, dtype=np.intp)  # -> column, or OFFSET
+        self.gap = 0.0
+        self.solved = False
+        self._mu, self._target, self._reached = 1.0, FINEST, np.inf
+        self._data: BoxedDual | None = None
+        self._begun = False
+        if form.offset != "none":
+            self.rows = np.array([OFFSET])
+        self._start_anew()
+
+    @staticmethod
+    def serves(loss: SupportVectorLoss, form: DualForm) -> bool:
+        """Whether it can hold such a problem."""
+        return (
+            not form.quadratic
+            and form.budget is None
+            and loss.mass is None
+            and (bool(np.isfinite(loss.sides.cap).all()))
+        )
+
+    # ------------------------------------------------------------------ what is in the session
+
+    @property
+    def absent(self) -> Indices:
+        """The sides that are frozen."""
+        frozen = np.ones(len(self.sides), dtype=bool)
+        frozen[self.kept] = False
+        return np.flatnonzero(frozen)
+
+    def hold(self, columns: Indices) -> None:
+        """Put columns (or OFFSET, alone) into the session."""
+        self.rows, self._data = np.append(self.rows, columns), None
+        data, at = self._problem(), self._at
+        nothing, limit = np.zeros(len(columns)), data.limit[len(at.coef) :]
+        s = np.clip(data.scores(at.u)[len(at.coef) :], -FAR * limit, FAR * limit)
+        at.coef, at.s = np.append(at.coef, nothing), np.append(at.s, s)
+        at.below, at.above = np.append(at.below, nothing), np.append(at.above, nothing)
+
+    def release(self, columns: Indices) -> None:
+        """Take columns out."""
+        stay = ~np.isin(self.rows, columns)
+        self.rows, self._data, at = self.rows[stay], None, self._at
+        at.coef, at.s, at.below, at.above = (
+            values[stay] for values in (at.coef, at.s, at.below, at.above)
+        )
+
+    def thaw(self, sides: Indices) -> None:
+        """Put sides into the session, near the end at which they were frozen."""
+        at, cap = self._at, self.sides.cap[sides]
+        rate = self._rate(sides)
+        low, high = _multipliers(rate, self._mu / float(cap.mean()))
+        inside = np.minimum(self._mu / np.where(self.at_cap[sides], high, low), 0.1 * cap)
+        u = np.where(self.at_cap[sides], cap - inside, inside)
+        self.at_cap[sides] = False
+        self.kept, self._data = np.append(self.kept, sides), None
+        at.u, at.low, at.high = (
+            np.append(old, new) for old, new in ((at.u, u), (at.low, low), (at.high, high))
+        )
+
+    def freeze(self, sides: Indices, at_cap: NDArray[np.bool_]) -> None:
+        """Take sides out of the session and leave them at 0 or at their cap."""
+        self.at_cap[sides] = at_cap
+        stay = ~np.isin(self.kept, sides)
+        self.kept, self._data, at = self.kept[stay], None, self._at
+        at.u, at.low, at.high = (values[stay] for values in (at.u, at.low, at.high))
+        if not self._begun:
+            self._begin()
+
+    # ------------------------------------------------------------------ solving
+
+    def aim(self, accuracy: float, *, again: bool) -> None:
+        """Set the gap to solve to: a share of what is open, but no less than is asked for."""
+        if accuracy == 0.0:
+            self._target = FINEST
+        elif again:
+            self._target = max(FINEST, AGAIN * self._target)
+        else:
+            objective = self._objective(self._at.coef)
+            opened = max(0.0, objective - self._problem().bound(self._at.u))
+            share = SHARE * opened / self._scale(objective)
+            self._target = max(FINEST, accuracy, min(COARSEST, share))
+
+    def solve(self, time_limit: float | None) -> InteriorPoint:
+        """Go on from the last iterate until the gap is a fraction of what new columns have opened.
+
+        Where that fails, which it may since the sides in the session may be too few to meet the
+        rows, all sides come back and it starts anew.
+
+        Raises
+        ------
+        LimitError
+            If the time is over.
+        SolverFailure
+            If that leads nowhere either.
+        """
+        deadline = None if time_limit is None else time.perf_counter() + time_limit
+        self._begun = True
+        if not (len(self.kept) and self._attempt(deadline)):
+            self._start_anew()
+            if not (self._attempt(deadline) or self._reached < NEARLY):
+                raise SolverFailure("the interior point method made no progress")
+        data, at = self._problem(), self._at
+        scale = self._scale(self._objective(at.coef))
+        allowance = max(TIDYING * self.gap, FINEST * scale)
+        return InteriorPoint(
+            sides_at_ends(data, at, allowance), few_coefficients(data, at, allowance)
+        )
+
+    def _attempt(self, deadline: float | None) -> bool:
+        """One descent to the target; False if it came to nothing."""
+        data, at = self._problem(), self._at
+        pairs = max(1, 2 * (len(at.u) + len(at.coef)))
+        objective = self._objective(at.coef)
+        opened = max(objective - data.bound(at.u), self._target * self._scale(objective))
+        if not self.at_cap.any() and not self.sides.base.any():
+            at.shrink(data)
+        at.recentre(data, opened / pairs)
+        work = float(data.block.shape[0]) * data.block.shape[1] ** 2
+        with blas_threads(available() if work > LARGE else 1):
+            reached = self._descend(data, at, deadline)
+        self._mu = self.gap / pairs
+        return reached
+
+    def _objective(self, coef: Vector) -> float:
+        data = self._problem()
+        return data.objective(coef, data.rate(coef))
+
+    def _scale(self, objective: float) -> float:
+        return max(1.0, abs(objective + self._problem().frozen_gain))
+
+    def _descend(self, data: BoxedDual, at: Iterate, deadline: float | None) -> bool:
+        """Steps to the target, or as near as they lead; False if they lead nowhere."""
+        least, since = np.inf, 0
+        self.solved = True
+        for _ in range(STEPS):
+            step = InteriorStep(data, at)
+            self.gap = at.complementarity(data) + step.infeasibility
+            self._reached = self.gap / self._scale(step.objective)
+            if self._reached <= self._target:
+                self.solved = self._target <= FINEST
+                return True
+            if not self.gap <= DIVERGENCE * least:
+                return False
+            least, since = (self.gap, 0) if self.gap < 0.9 * least else (least, since + 1)
+            if since > NO_BETTER or not step.take():
+                break
+            if deadline is not None and time.perf_counter() > deadline:
+                raise LimitError(
+                    "the interior point method ran out of time", status=Status.TIME_LIMIT
+                )
+        return self._reached <= 10.0 * self._target
+
+    def _start_anew(self) -> None:
+        """All sides in the session."""
+        self.at_cap[:] = False
+        self.kept, self._data = np.arange(len(self.sides)), None
+        self._begin()
+
+    def _begin(self) -> None:
+        """The sides in the session well inside their box, and coefficients of 0."""
+        kept, data, gain = self.kept, self._problem(), self.sides.gain()
+        u = START * self.sides.cap[kept]
+        if self.form.offset == "free" and len(kept):
+            u = u * self._balance(u, float(data.constant[self.rows < 0].sum()))
+        low, high = _multipliers(gain[kept], float(np.abs(gain).mean()))
+        nothing = np.zeros(len(self.rows))
+        s = np.clip(data.scores(u), -FAR * data.limit, FAR * data.limit)
+        self._at = Iterate(u, low, high, nothing, s, nothing, nothing)
+        if not self.at_cap.any():
+            self._at.shrink(data)
+
+    def _balance(self, u: Vector, frozen: float) -> Vector:
+        """Factors of at most 1 for u that bring Σr, with what is frozen, nearer to 0."""
+        positive = self.sides.sign[self.kept] > 0
+        above, below = float(u[positive].sum()), float(u[~positive].sum())
+        if not (above > 0 and below > 0):
+            return np.ones(len(u))
+        return np.where(
+            positive,
+            np.clip((below - frozen) / above, LEAST_BALANCE, 1.0),
+            np.clip((above + frozen) / below, LEAST_BALANCE, 1.0),
+        )
+
+    def side_values(self, point: InteriorPoint) -> Vector:
+        """Value u of every side, kept or frozen."""
+        u = np.where(self.at_cap, self.sides.cap, 0.0)
+        u[self.kept] = np.clip(point.x, 0.0, self.sides.cap[self.kept])
+        return u
+
+    def multipliers(self, point: InteriorPoint) -> tuple[Vector, float, float]:
+        """Coefficients of all columns, the offset, and the level 0."""
+        held = self.rows >= 0
+        coef = np.zeros(self.columns.count)
+        coef[self.rows[held]] = point.row_duals[held] / self.columns.scales[self.rows[held]]
+        if not self.form.two_sided:
+            np.maximum(coef, 0.0, out=coef)
+        return coef, float(point.row_duals[~held].sum()), 0.0
+
+    def idle(self, coef: Vector) -> Indices:
+        """Columns in the session that seem to be slack, at coefficients ``coef``."""
+        seems = importance(self._problem(), self._at) < SMALL
+        return self.rows[seems & (self.rows >= 0)]
+
+    # ------------------------------------------------------------------ data
+
+    def _problem(self) -> BoxedDual:
+        if self._data is None:
+            held = Held(self.kept, self.rows, self.at_cap)
+            self._data = gathered(self.sides, self.columns, self.form, held)
+        return self._data
+
+    def _rate(self, sides: Indices) -> Vector:
+        """Rates of some sides, in the session or not, at the present coefficients."""
+        coef, intercept, _ = self.multipliers(InteriorPoint(self._at.u, self._at.coef))
+        output = self.columns.combine(coef) + intercept
+        return self.sides.rate(output)[sides]
+
+
+def _multipliers(rate: Vector, least: float) -> tuple[Vector, Vector]:
+    """Multipliers z₀, z₁ ≥ least with z₁ − z₀ = rate."""
+    low, high = np.maximum(-rate, 0.0), np.maximum(rate, 0.0)
+    return low + least, high + least

@@ -1,0 +1,262 @@
+"""An interior point method for the restricted dual of the 1-norm, warm-started as it grows.
+
+    max  gain·u − ½Σ curvature·u²     s = Hᵀr + constant,  r = Σ sign·u,  0 ≤ u ≤ cap
+
+with |s_j| ≤ limit_j, or s_j ≤ limit_j where α ≥ 0. A column of limit 0, the free offset, has
+s_j = 0. The multipliers of s = Hᵀr + … are the coefficients α.
+
+Mehrotra's predictor and corrector steps on
+
+    gain − sign·(Hα) − curvature·u + z₀ − z₁ = 0      z₀u = z₁(cap − u) = μ
+    α = w₁ − w₀                                       w₀(limit + s) = w₁(limit − s) = μ
+
+Generated columns are dense and much fewer than the rows, so that a step solves the small dense
+system (HᵀWH + D)Δα = …. A simplex basis would be as dense, but costs a factorisation for every few
+pivots. Duals that are central and not a vertex make
+better columns, too: the restricted problem need only be solved to a fraction of the gap that the
+last columns have opened (Gondzio, González-Brevis, Munari, *Large-scale optimization with the
+primal-dual column generation method*, Math. Prog. Comp. 2016).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cgboost.losses.dual_box import Vector
+from cgboost.masters.dual_solvers.boxed_dual import BoxedDual
+from cgboost.masters.dual_solvers.normal_equations import NormalEquations
+
+TO_THE_BOUNDARY = 0.995
+"""Share of the way to the nearest bound that a step goes at most."""
+
+SHORT = 0.1
+"""A corrected step shorter than this is compared with one that only centres …"""
+
+CENTRING = 0.3
+"""… at this share of the mean product."""
+
+LEAST = 1e-300
+"""A value that can be divided by, for those that are 0."""
+
+NEAREST = 1e-14
+"""Distances from a bound count as no less than this share of it: rounding may leave of them 0."""
+
+LEAST_STEP = 1e-8
+"""Steps shorter than this get nowhere."""
+
+FAR = 0.9
+"""Scores start at this share of their limit at most."""
+
+ROOM = 0.3
+"""Recentring moves a variable by at most this share of its range."""
+
+
+@dataclass
+class Iterate:
+    """A point with everything positive that must be: u, cap − u, z; limit ± s, w.
+
+    Attributes
+    ----------
+    u, low, high : ndarray of shape (n_sides,)
+        Side values and the multipliers of u ≥ 0 and u ≤ cap.
+    coef, s, below, above : ndarray of shape (n_columns,)
+        α, s and the multipliers of s ≥ −limit and s ≤ limit (0 where there is no such bound).
+    """
+
+    u: Vector
+    low: Vector
+    high: Vector
+    coef: Vector
+    s: Vector
+    below: Vector
+    above: Vector
+
+    def slacks(self, data: BoxedDual) -> tuple[Vector, Vector, Vector, Vector]:
+        """Distances from the four bounds; 1 where there is none."""
+        bounded = data.limit > 0
+        closest = NEAREST * data.limit
+        under = np.where(bounded & data.two_sided, np.maximum(data.limit + self.s, closest), 1.0)
+        over = np.where(bounded, np.maximum(data.limit - self.s, closest), 1.0)
+        return self.u, np.maximum(data.cap - self.u, NEAREST * data.cap), under, over
+
+    @property
+    def duals(self) -> tuple[Vector, Vector, Vector, Vector]:
+        """The multipliers of the four bounds."""
+        return self.low, self.high, self.below, self.above
+
+    def complementarity(self, data: BoxedDual) -> float:
+        """Sum of all products of a slack and its multiplier."""
+        return float(sum(g @ z for g, z in zip(self.slacks(data), self.duals, strict=True)))
+
+    def shrink(self, data: BoxedDual) -> None:
+        """Shrink u as a whole until every score is inside its limit; for u = 0 that is feasible."""
+        s = data.scores(self.u)
+        bounded = data.limit > 0
+        size = np.where(data.two_sided, np.abs(s), s)[bounded] / data.limit[bounded]
+        if (most := float(np.max(size, initial=0.0))) > FAR:
+            self.u = self.u * (FAR / most)
+            self.s = np.where(bounded, s * (FAR / most), 0.0)
+
+    def recentre(self, data: BoxedDual, mu: float) -> None:
+        """Raise every product of a slack and its multiplier to ``mu``.
+
+        The smaller of the two is raised, relative to its range. That opens residuals, which full
+        steps close again; a point near the boundary would allow no full step.
+        """
+        from_low, from_high = self.slacks(data)[:2]
+        self.u = self.u + _away_from_bounds(from_low, from_high, *self.duals[:2], data.cap, mu)
+        from_low, from_high = self.slacks(data)[:2]
+        self.low, self.high = (
+            np.maximum(self.low, mu / from_low),
+            np.maximum(self.high, mu / from_high),
+        )
+        above, below = data.limit > 0, (data.limit > 0) & data.two_sided
+        under, over = self.slacks(data)[2:]
+        move = _away_from_bounds(under, over, self.below, self.above, 2.0 * data.limit, mu)
+        self.s = self.s + np.where(above, move, 0.0)
+        under, over = self.slacks(data)[2:]
+        self.below = np.where(below, np.maximum(self.below, mu / under), 0.0)
+        self.above = np.where(above, np.maximum(self.above, mu / over), 0.0)
+
+
+def _away_from_bounds(
+    from_low: Vector, from_high: Vector, low: Vector, high: Vector, extent: Vector, mu: float
+) -> Vector:
+    """Moves that bring each product of a small slack and a large multiplier up to ``mu``."""
+    move = np.zeros(len(extent))
+    up = (from_low * low < mu) & (low * extent > from_low)
+    move[up] = np.minimum(mu / low[up], ROOM * extent[up]) - from_low[up]
+    down = (from_high * high < mu) & (high * extent > from_high)
+    move[down] -= np.minimum(mu / high[down], ROOM * extent[down]) - from_high[down]
+    return move
+
+
+class InteriorStep:
+    """One predictor and corrector step from an iterate.
+
+    Attributes
+    ----------
+    infeasibility : float
+        What the residuals are worth in the objective.
+    objective : float
+        Primal objective.
+    """
+
+    def __init__(self, data: BoxedDual, at: Iterate) -> None:
+        self.data, self.at = data, at
+        self._slacks, self._duals = at.slacks(data), at.duals
+        rate = data.rate(at.coef)
+        self._side_residual = rate - data.curvature * at.u + at.low - at.high
+        self._coef_residual = at.coef + at.below - at.above
+        self._score_residual = at.s - data.scores(at.u)
+        self.infeasibility = float(
+            abs(at.coef @ self._score_residual) + abs(at.u @ self._side_residual)
+        )
+        self.objective = data.objective(at.coef, rate)
+
+    def take(self) -> bool:
+        """Move the iterate; False if it could not be moved."""
+        data, at = self.data, self.at
+        low, high, below, above = self._duals
+        from_low, from_high, under, over = self._slacks
+        bounded = data.limit > 0
+        self._weights = 1.0 / (low / from_low + high / from_high + data.curvature)
+        stiffness = below / under + above / over
+        self._give = np.where(bounded, 1.0 / np.where(bounded, stiffness, 1.0), 0.0)
+        equations = NormalEquations(data.block, data.by_row(self._weights), self._give)
+        products = [g * z for g, z in zip(self._slacks, self._duals, strict=True)]
+        there = [z > 0 for z in self._duals]
+        count = max(1, sum(int(pair.sum()) for pair in there))
+        mu = sum(float(pair.sum()) for pair in products) / count
+        move = self._direction(equations, [-product for product in products])
+        predicted = self._products_after(move, self._lengths(move, 1.0)) / count
+        centre = mu * (predicted / mu) ** 3 if mu > 0 else 0.0
+        bends = [dg * dz for dg, dz in zip(self._slack_moves(move), move.duals, strict=True)]
+        move = self._towards(equations, centre, there, products, bends)
+        lengths = self._lengths(move, TO_THE_BOUNDARY)
+        if min(lengths) < SHORT:  # the correction has led astray
+            plain = self._towards(equations, CENTRING * mu, there, products, [0.0] * len(there))
+            plain_lengths = self._lengths(plain, TO_THE_BOUNDARY)
+            if min(plain_lengths) > min(lengths):
+                move, lengths = plain, plain_lengths
+        if not all(np.isfinite(part).all() for part in vars(move).values()):
+            return False
+        primal, dual = lengths
+        at.u = at.u + dual * move.u
+        at.s = at.s + dual * move.s
+        for name in ("coef", "low", "high", "below", "above"):
+            setattr(at, name, getattr(at, name) + primal * getattr(move, name))
+        return max(primal, dual) > LEAST_STEP
+
+    def _towards(
+        self,
+        equations: NormalEquations,
+        centre: float,
+        there: Sequence[NDArray[np.bool_]],
+        products: Sequence[Vector],
+        bends: Sequence[Vector | float],
+    ) -> Iterate:
+        """The direction in which all products become ``centre``, with their bends foreseen."""
+        targets = [
+            np.where(pair, centre, 0.0) - product - bend
+            for pair, product, bend in zip(there, products, bends, strict=True)
+        ]
+        return self._direction(equations, targets)
+
+    def _direction(self, equations: NormalEquations, targets: list[Vector]) -> Iterate:
+        """The Newton direction to products that change by ``targets``."""
+        data, at = self.data, self.at
+        from_low, from_high, under, over = self._slacks
+        bounded = data.limit > 0
+        pull = self._side_residual + targets[0] / from_low - targets[1] / from_high
+        drift = self._coef_residual + targets[2] / under - targets[3] / over
+        drift = np.where(bounded, self._give * drift, -at.s)
+        rows = data.by_row(data.sign * self._weights * pull)
+        coef = equations.solve(rows @ data.block - drift - self._score_residual)
+        u = self._weights * (pull - data.sign * (data.block @ coef)[data.place])
+        s = self._give * coef + drift
+        return Iterate(
+            u=u,
+            low=(targets[0] - at.low * u) / from_low,
+            high=(targets[1] + at.high * u) / from_high,
+            coef=coef,
+            s=s,
+            below=(targets[2] - at.below * s) / under,
+            above=(targets[3] + at.above * s) / over,
+        )
+
+    def _slack_moves(self, move: Iterate) -> tuple[Vector, Vector, Vector, Vector]:
+        there = self.data.limit > 0
+        return move.u, -move.u, move.s * (there & self.data.two_sided), -move.s * there
+
+    def _lengths(self, move: Iterate, share: float) -> tuple[float, float]:
+        """Step lengths of (α, z, w) and of (u, s), one for both where they are tied."""
+        dual = _to_zero(self._slacks, self._slack_moves(move))
+        primal = _to_zero(self._duals, move.duals)
+        primal, dual = min(1.0, share * primal), min(1.0, share * dual)
+        if self.data.curvature.any():
+            primal = dual = min(primal, dual)
+        return primal, dual
+
+    def _products_after(self, move: Iterate, lengths: tuple[float, float]) -> float:
+        primal, dual = lengths
+        slack_moves = self._slack_moves(move)
+        return float(
+            sum(
+                (g + dual * dg) @ (z + primal * dz)
+                for g, dg, z, dz in zip(
+                    self._slacks, slack_moves, self._duals, move.duals, strict=True
+                )
+            )
+        )
+
+
+def _to_zero(parts: Sequence[Vector], moves: Sequence[Vector]) -> float:
+    """How often the moves can be added before a value reaches 0; values of 0 have no move."""
+    values, move = np.concatenate(parts), np.concatenate(moves)
+    fastest = float((move / np.maximum(values, LEAST)).min(initial=0.0))
+    return -1.0 / fastest if fastest < 0 else np.inf

@@ -1,0 +1,349 @@
+"""The live session of a restricted dual: which variable and row stand where, in which unit.
+
+    min  −gain(u) + Ω*(Hᵀr)     r = base + Σ sign·u,  0 ≤ u ≤ cap
+
+Session columns are the sides u of the training rows (:mod:`cgboost.losses.dual_box`) and, by
+penalty,
+
+    Σ|α|      nothing         rows  −1 ≤ h·r ≤ 1,              or  h·r ≤ 1  where α ≥ 0
+    ½Σα²      z per column    rows  h·r = z,                   or  h·r ≤ z, z ≥ 0
+    Σ|α| ≤ D  β, at cost D    rows  h·r ≤ β and −h·r ≤ β,      or the first of them
+
+Further rows are Σr = 0 for a free offset, or the same as for a column of ones where the offset is
+penalized, and Σu = mass (or ≤ mass) where the loss has one. The multiplier of a column's row is the
+column's coefficient, that of the other rows the offset and the level.
+
+A side in the session is written u = base + direction·v/unit with 0 ≤ v ≤ unit·cap, where base is
+the end at which it was last frozen: thawed sides enter at v = 0, which changes neither bounds nor
+feasibility. The unit is chosen by the size of the columns (and multiplies the objective).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cgboost.losses import SupportVectorLoss
+from cgboost.losses.dual_box import Indices, Vector
+from cgboost.masters.dual_solvers.protocol import LiveDual
+from cgboost.masters.support_vector.column_store import ColumnStore
+from solvers import Program, Session, Solution, open_session
+
+OFFSET, LEVEL = -1, -2
+"""Stand for the offset and the level in the list of session rows."""
+
+AUXILIARY, LARGEST = -1, -2
+"""Stand for the z of a 2-norm column and for β in the list of session columns."""
+
+LARGEST_CAP = 1e6
+"""The unit is chosen so that no cap exceeds this in the session."""
+
+UNIT_RANGE = 1e3
+"""The session is opened anew when its unit has become too small by this factor."""
+
+
+@dataclass(frozen=True)
+class DualForm:
+    """What decides the shape of the problem: the penalty, and the rules for α and b.
+
+    Attributes
+    ----------
+    quadratic : bool
+        ½Σα² instead of Σ|α|.
+    budget : float or None
+        The constraint Σ|α| ≤ budget instead of a penalty.
+    two_sided : bool
+        Whether coefficients are free in sign.
+    offset : {"none", "penalized", "free"}
+    """
+
+    quadratic: bool = False
+    budget: float | None = None
+    two_sided: bool = True
+    offset: str = "none"
+
+
+class DualSession(LiveDual):
+    """A session over some of the sides of a loss and some of the columns.
+
+    Parameters
+    ----------
+    loss : SupportVectorLoss
+    columns : ColumnStore
+        All columns; :meth:`hold` puts some of them into the session.
+    form : DualForm
+    solver : str
+    """
+
+    def __init__(
+        self, loss: SupportVectorLoss, columns: ColumnStore, form: DualForm, solver: str
+    ) -> None:
+        self.loss, self.sides, self.columns, self.form = loss, loss.sides, columns, form
+        self.at_cap = np.zeros(len(self.sides), dtype=bool)
+        self.rows: Indices = np.zeros(0, dtype=np.intp)  # -> column, OFFSET or LEVEL
+        self._row_signs = np.zeros(0)
+        self._contents: Indices = np.arange(len(self.sides))  # -> side, AUXILIARY or LARGEST
+        self._solver = solver
+        self._unit = 1.0
+        caps = self.sides.cap[np.isfinite(self.sides.cap)]
+        self._largest_unit = LARGEST_CAP / max(1.0, caps.max(initial=0.0))
+        # a side between its ends would be lost as a small distance from the cap
+        self._bent = form.quadratic or bool(self.sides.curvature.any())
+        self._session = self._open()
+
+    # ------------------------------------------------------------------ what is in the session
+
+    @property
+    def kept(self) -> Indices:
+        """The sides in the session."""
+        return self._contents[self._contents >= 0]
+
+    @property
+    def absent(self) -> Indices:
+        """The sides that are frozen."""
+        frozen = np.ones(len(self.sides), dtype=bool)
+        frozen[self.kept] = False
+        return np.flatnonzero(frozen)
+
+    def hold(self, columns: Indices) -> None:
+        """Put columns (or OFFSET, or LEVEL, alone) into the session as rows."""
+        rows, signs = self._rows_of(columns)
+        matrix = self._coefficients(rows, signs, self._contents)
+        if self.form.quadratic and not self._is_plain(rows):
+            matrix = np.hstack([matrix, self._add_auxiliary(rows)])
+        self._session.add_rows(matrix, *self._row_bounds(rows, signs))
+        self.rows = np.append(self.rows, rows)
+        self._row_signs = np.append(self._row_signs, signs)
+
+    def release(self, columns: Indices) -> None:
+        """Take the rows of columns out (not for the 2-norm, whose z would stay behind)."""
+        gone = np.isin(self.rows, columns)
+        self._session.remove_rows(np.flatnonzero(gone))
+        self.rows, self._row_signs = self.rows[~gone], self._row_signs[~gone]
+
+    def idle(self, coef: Vector) -> Indices:
+        """Columns in the session that are slack, at coefficients ``coef``."""
+        held = np.unique(self.rows[self.rows >= 0])
+        return held[coef[held] == 0.0]
+
+    def thaw(self, sides: Indices) -> None:
+        """Put sides into the session."""
+        if self._bent:
+            self._rebase(sides, np.zeros(len(sides), dtype=bool))
+        self._session.add_columns(
+            -self._direction(sides) * self.sides.gain()[sides],
+            self._coefficients(self.rows, self._row_signs, sides),
+            lower=np.zeros(len(sides)),
+            upper=self._unit * self.sides.cap[sides],
+            quadratic=self._curvature(sides),
+        )
+        self._contents = np.append(self._contents, sides)
+
+    def freeze(self, sides: Indices, at_cap: NDArray[np.bool_]) -> None:
+        """Take sides out of the session and leave them at 0 or at their cap."""
+        places = np.empty(len(self.sides), dtype=np.intp)
+        positions = np.flatnonzero(self._contents >= 0)
+        places[self._contents[positions]] = positions
+        self._session.remove_columns(places[sides])
+        self._contents = np.delete(self._contents, places[sides])
+        self._rebase(sides, at_cap)
+
+    # ------------------------------------------------------------------ solving
+
+    def suggest(self, coef: Vector, rate: Vector) -> None:
+        """Begin the next solve at the basis of a point near the optimum.
+
+        The rows of columns in use are tight there. As many sides are inside their box, those whose
+        rates are nearest to 0; the others stand at the end that their rate asks for.
+
+        Parameters
+        ----------
+        coef : ndarray of shape (n_columns,)
+            0 for columns that are not in use. A row of the offset counts as in use.
+        rate : ndarray of shape (n_sides,)
+        """
+        real = self.rows >= 0
+        tight = np.ones(len(self.rows))
+        tight[real] = np.sign(self._row_signs[real] * coef[self.rows[real]])
+        places = np.flatnonzero(self._contents >= 0)
+        kept = self._contents[places]
+        at_ends = np.sign(rate[kept]) * self._direction(kept)
+        nearest = np.argsort(np.abs(rate[kept]), kind="stable")
+        at_ends[nearest[: np.count_nonzero(tight)]] = 0.0
+        columns = np.zeros(len(self._contents))
+        columns[places] = at_ends
+        self._session.suggest_basis(columns, tight)
+
+    def solve(self, time_limit: float | None) -> Solution:
+        """Solve the session's problem; errors of the solver are passed on."""
+        return self._session.solve(time_limit=time_limit)
+
+    def side_values(self, solution: Solution) -> Vector:
+        """Value u of every side, kept or frozen."""
+        u = np.where(self.at_cap, self.sides.cap, 0.0)
+        places = np.flatnonzero(self._contents >= 0)
+        kept = self._contents[places]
+        u[kept] += self._direction(kept) * solution.x[places] / self._unit
+        return u
+
+    def multipliers(self, solution: Solution) -> tuple[Vector, float, float]:
+        """Coefficients of all columns, the offset and the level."""
+        multipliers = -self._row_signs * solution.row_duals
+        intercept = float(multipliers[self.rows == OFFSET].sum())
+        level = float(multipliers[self.rows == LEVEL].sum())
+        held = self.rows >= 0
+        coef = np.zeros(self.columns.count)
+        np.add.at(coef, self.rows[held], multipliers[held] / self.columns.scales[self.rows[held]])
+        if not self.form.two_sided:
+            np.maximum(coef, 0.0, out=coef)
+        if self.form.budget is not None:
+            spent = np.abs(coef).sum() + (self.form.offset == "penalized") * abs(intercept)
+            if spent > self.form.budget:
+                coef *= self.form.budget / spent
+                if self.form.offset == "penalized":
+                    intercept *= self.form.budget / spent
+        return coef, intercept, level
+
+    # ------------------------------------------------------------------ the unit
+
+    def outgrown(self) -> bool:
+        """Whether the columns have become too large for the unit; if so, it was opened anew.
+
+        With the 2-norm the optimal u is of the order of 1/|h|²; in units of that, an interior point
+        method sees numbers near 1 whatever the scale of the features. (The simplex gains nothing.)
+        """
+        if not self.form.quadratic:
+            return False
+        fitting = min(self.columns.scales.max() ** 2, self._largest_unit)
+        fitting = float(2.0 ** np.round(np.log2(fitting)))
+        if np.any(self.rows >= 0) and fitting <= UNIT_RANGE * self._unit:
+            return False
+        self._unit = fitting
+        self._session = self._open()
+        return True
+
+    def shrink_unit(self) -> bool:
+        """Open the session in a smaller unit; False if it is small already."""
+        if self._unit <= 1.0:
+            return False
+        self._unit = self._largest_unit = max(1.0, self._unit / UNIT_RANGE)
+        self._session = self._open()
+        return True
+
+    def _open(self) -> Session:
+        """A session in the current unit with the sides and columns of the one before it."""
+        sides, held = self.kept, np.unique(self.rows[self.rows >= 0])
+        budget = self.form.budget
+        extra = [] if budget is None else [budget]
+        self._contents = np.append(sides, np.full(len(extra), LARGEST, dtype=np.intp))
+        self.rows, self._row_signs = held[:0], np.zeros(0)
+        curvature = self._curvature(sides)
+        self._session = open_session(
+            Program(
+                cost=np.append(-self._direction(sides) * self.sides.gain()[sides], extra),
+                matrix=np.zeros((0, len(self._contents))),
+                row_lower=np.zeros(0),
+                row_upper=np.zeros(0),
+                lower=np.zeros(len(self._contents)),
+                upper=np.append(self._unit * self.sides.cap[sides], np.full(len(extra), np.inf)),
+                quadratic=None if curvature is None else np.append(curvature, np.zeros(len(extra))),
+            ),
+            self._solver,
+        )
+        if self.loss.mass is not None:
+            self.hold(np.array([LEVEL]))
+        if self.form.offset != "none":
+            self.hold(np.array([OFFSET]))
+        if held.size:
+            self.hold(held)
+        return self._session
+
+    # ------------------------------------------------------------------ coefficients and bounds
+
+    def _rows_of(self, columns: Indices) -> tuple[Indices, Vector]:
+        """The rows that columns need, and their signs: with a budget one for either sign."""
+        both = self.form.two_sided or columns[0] == OFFSET
+        if self.form.budget is None or self._is_plain(columns) or not both:
+            return columns, np.ones(len(columns))
+        return np.repeat(columns, 2), np.tile([1.0, -1.0], len(columns))
+
+    def _coefficients(self, rows: Indices, signs: Vector, contents: Indices) -> Vector:
+        """Session coefficients of ``rows`` on session columns ``contents``."""
+        matrix = np.zeros((len(rows), len(contents)))
+        places = np.flatnonzero(contents >= 0)
+        sides = contents[places]
+        direction = self._direction(sides)
+        factor = direction * self.sides.sign[sides]
+        real = np.flatnonzero(rows >= 0)
+        values = self.columns.scaled(rows[real], self.sides.row[sides]).T
+        matrix[np.ix_(real, places)] = values * factor * signs[real, None]
+        offset = np.flatnonzero(rows == OFFSET)
+        matrix[np.ix_(offset, places)] = factor * signs[offset, None]
+        matrix[np.ix_(np.flatnonzero(rows == LEVEL), places)] = direction
+        charged = (rows >= 0) | ((rows == OFFSET) & (self.form.offset == "penalized"))
+        matrix[np.ix_(charged, contents == LARGEST)] = -1.0 / self._scales(rows)[charged, None]
+        return matrix
+
+    def _row_bounds(self, rows: Indices, signs: Vector) -> tuple[Vector, Vector]:
+        """Bounds of ``rows``, less the constant part of the bases."""
+        frozen = np.where(self.at_cap, self.sides.cap, 0.0)
+        response = self.sides.response(frozen)
+        real = rows >= 0
+        constant = np.full(len(rows), response.sum())
+        constant[real] = self.columns.scores(rows[real], response) / self._scales(rows)[real]
+        constant *= signs
+        constant[rows == LEVEL] = frozen.sum()
+        bounded = not self.form.quadratic and self.form.budget is None
+        upper = 1.0 / self._scales(rows) if bounded else np.zeros(len(rows))
+        lower = np.full(len(rows), -np.inf)
+        if self.form.budget is None:
+            ranged = (rows == OFFSET) | self.form.two_sided
+            lower = np.where(ranged, -upper, -np.inf)
+        if self.form.offset == "free":
+            lower[rows == OFFSET] = upper[rows == OFFSET] = 0.0
+        if (mass := self.loss.mass) is not None:
+            upper[rows == LEVEL] = mass.amount
+            lower[rows == LEVEL] = -np.inf if mass.at_most else mass.amount
+        return self._unit * (lower - constant), self._unit * (upper - constant)
+
+    def _add_auxiliary(self, rows: Indices) -> Vector:
+        """Add a variable z = h·r for each column; return the new rows' coefficients on them."""
+        count = len(rows)
+        signed = self.form.two_sided or rows[0] == OFFSET
+        self._session.add_columns(
+            np.zeros(count),
+            np.zeros((len(self.rows), count)),
+            lower=-np.inf if signed else 0.0,
+            quadratic=np.ones(count),
+        )
+        self._contents = np.append(self._contents, np.full(count, AUXILIARY))
+        return -np.diag(np.sqrt(self._unit) / self._scales(rows))
+
+    def _rebase(self, sides: Indices, at_cap: NDArray[np.bool_]) -> None:
+        """Move the base of sides that are not in the session."""
+        moved = self.at_cap[sides] != at_cap
+        self.at_cap[sides] = at_cap
+        if moved.any() and len(self.rows):
+            everything = np.arange(len(self.rows))
+            self._session.change_row_bounds(
+                everything, *self._row_bounds(self.rows, self._row_signs)
+            )
+
+    def _curvature(self, sides: Indices) -> Vector | None:
+        curvature = self.sides.curvature[sides]
+        return curvature / self._unit if curvature.any() else None
+
+    def _direction(self, sides: Indices) -> Vector:
+        return np.where(self.at_cap[sides], -1.0, 1.0)
+
+    def _scales(self, rows: Indices) -> Vector:
+        scales = np.ones(len(rows))
+        scales[rows >= 0] = self.columns.scales[rows[rows >= 0]]
+        return scales
+
+    def _is_plain(self, rows: Indices) -> bool:
+        """Whether this is a row without z or β: the level, or a free offset."""
+        lone = rows[0] if len(rows) else 0
+        return bool(lone == LEVEL or (lone == OFFSET and self.form.offset == "free"))

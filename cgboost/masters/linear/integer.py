@@ -1,0 +1,120 @@
+"""An integer solution from generated columns: a heuristic, with its gap to the bound."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from cgboost.exceptions import MasterError
+from cgboost.generation.columns import Column
+from cgboost.generation.history import Result, relative_gap
+from cgboost.masters.linear.master import LinearMaster
+from solvers import LimitError, Program, Solution, SolverError, solve
+
+
+@dataclass(frozen=True)
+class IntegerResult:
+    """The best integer combination of the generated columns that was found.
+
+    A *heuristic*: columns that the linear relaxation did not need are missing. What is proven is
+    the gap to the bound of the run.
+
+    Attributes
+    ----------
+    objective : float
+    bound : float or None
+        Lower bound of the column generation run, valid for the integer problem as well.
+    gap : float
+        ``|objective − bound|/max(1, |objective|)``; inf without a bound.
+    columns : tuple of Column
+    coef : ndarray of shape (n_columns,)
+        Values of the columns, exactly integer where they had to be.
+    proven : bool
+        Whether no better combination *of these columns* exists (branch and cut was complete).
+    """
+
+    objective: float
+    bound: float | None
+    gap: float
+    columns: tuple[Column, ...]
+    coef: NDArray[np.float64]
+    proven: bool
+
+    def summary(self) -> str:
+        """A few lines for a person."""
+        bound = "none" if self.bound is None else f"{self.bound:.8g}"
+        among = "best" if self.proven else "found"
+        return "\n".join(
+            [
+                f"integer      {self.objective:.8g} (heuristic: {among} over "
+                f"{len(self.coef)} generated columns)",
+                f"lower bound  {bound}",
+                f"gap          {self.gap:.2e}",
+            ]
+        )
+
+
+def solve_integer(
+    master: LinearMaster,
+    result: Result,
+    *,
+    time_limit: float | None = None,
+    solver: str = "highs",
+) -> IntegerResult:
+    """Solve the restricted master in integers, by branch and cut over the generated columns.
+
+    Parameters
+    ----------
+    master : LinearMaster
+        Its rows and all its columns; those with ``integer=False`` stay continuous.
+    result : Result
+        The run, for its bound.
+    time_limit : float or None
+        Seconds; the best solution found until then is returned, with ``proven=False``.
+    solver : str
+        A name of :func:`solvers.available_backends` for integer programs.
+
+    Raises
+    ------
+    MasterError
+        If there is no integer solution over these columns, or none was found in time.
+    """
+    columns = tuple(master.columns)
+    if not columns:
+        raise MasterError("there are no columns to combine")
+    cost = np.array([column.cost for column in columns])
+    integer = np.array([column.integer for column in columns])
+    program = Program(
+        cost=cost,
+        matrix=sp.csc_array(np.column_stack([column.values for column in columns])),
+        row_lower=master.constraints.lower,
+        row_upper=master.constraints.upper,
+        upper=np.array([column.upper for column in columns]),
+        integrality=integer,
+    )
+    solution, proven = _solution(program, solver, time_limit)
+    coef = np.where(integer, np.round(solution.x), solution.x)
+    objective = float(cost @ coef)
+    return IntegerResult(
+        objective=objective,
+        bound=result.bound,
+        gap=relative_gap(objective, -math.inf if result.bound is None else result.bound),
+        columns=columns,
+        coef=coef,
+        proven=proven,
+    )
+
+
+def _solution(program: Program, solver: str, time_limit: float | None) -> tuple[Solution, bool]:
+    try:
+        return solve(program, solver, time_limit=time_limit), True
+    except LimitError as error:
+        if error.solution is None or not error.solution.primal_residual <= 1e-6:
+            raise MasterError(f"no integer solution in time: {error}") from error
+        return error.solution, False
+    except SolverError as error:
+        raise MasterError(f"no integer solution over the generated columns: {error}") from error

@@ -1,0 +1,193 @@
+"""The stagewise master: a coefficient is chosen when its column comes, and stays.
+
+    f ← f + Σ c_k h_k     over the columns of one round, each with its own step c_k
+    f ← f + c h + b       with a free offset: the constant is chosen anew with every step
+
+This is AnyBoost (Momma, Bennett 2006, Alg. 1) and forward stagewise modelling. There is no
+restricted problem to re-optimise, so there is no bound: ``solve`` only reports where f stands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cgboost.generation.columns import Column
+from cgboost.generation.protocols import MasterState, Priced
+from cgboost.losses.differentiable import DifferentiableLoss, UnboundedStepError
+from cgboost.losses.piecewise import PiecewiseLinearLoss
+from cgboost.masters.stagewise.offset_step import offset_step
+
+Vector = NDArray[np.float64]
+StepRule = Literal["line-search", "newton"] | float
+
+PERFECT = 1.0
+"""Coefficient of a column along which the loss falls without end; the run ends with it."""
+
+
+@dataclass(frozen=True)
+class DescentEntry:
+    """Every column with r·h ≠ 0 is a way down; more of it is better.
+
+    One-sided, where steps are always positive: only those with r·h > 0.
+    """
+
+    scale: float
+    two_sided: bool = True
+    additive: ClassVar[bool] = False
+
+    def excess(self, scores: Vector) -> Vector:
+        """|s|, or the positive part of s, relative to max(1, |objective|)."""
+        sizes = np.abs(scores) if self.two_sided else np.maximum(scores, 0.0)
+        return sizes / self.scale
+
+    def settled(self, score: float) -> float:
+        """0, where the column leads nowhere."""
+        return 0.0
+
+
+def optimum_if_settled(state: MasterState, priced: Priced) -> float | None:
+    """The objective, where an exact search has found r·h = 0 for every column; otherwise None.
+
+    The loss is convex and nothing limits the coefficients: f is then the best in the span of all
+    columns.
+    """
+    settled = priced.exact and priced.max_excess == 0.0 and state.bounded
+    return state.objective if settled else None
+
+
+class StagewiseMaster:
+    """Master of forward stagewise boosting.
+
+    A step that is not searched for may raise the loss; the model is the last round all the same.
+
+    Parameters
+    ----------
+    loss : DifferentiableLoss
+    step : {"line-search", "newton"} or float
+        The best step along the column, one Newton step, or always the same.
+    learning_rate : float, default=1.0
+        Multiplies the first two.
+    start : {"zero", "constant"}
+        f before the first column; the best constant becomes the intercept.
+    offset : {"fixed", "free"}, default="fixed"
+        Whether the intercept moves with every step, so that c·h + b is best
+        (:mod:`cgboost.masters.stagewise.offset_step`). For pricers that make no column of a
+        constant: of losses other than the squared error Σr = 0 is lost in a step along h alone.
+        Needs a smooth loss with one output and ``step="line-search"``; columns of one round step
+        one after the other.
+    most : float, default=inf
+        What a step changes an output by, at most. Where a column is right on every training row,
+        the loss falls without end along it, and the best step would be sure of what it is not.
+    """
+
+    descends = False
+    proves = False
+
+    def __init__(
+        self,
+        loss: DifferentiableLoss,
+        *,
+        step: StepRule = "line-search",
+        learning_rate: float = 1.0,
+        start: Literal["zero", "constant"] = "zero",
+        offset: Literal["fixed", "free"] = "fixed",
+        most: float = np.inf,
+    ) -> None:
+        if isinstance(step, str) and step not in ("line-search", "newton"):
+            raise ValueError(f"step must be 'line-search', 'newton' or a number, got {step!r}")
+        if start not in ("zero", "constant"):
+            raise ValueError(f"start must be 'zero' or 'constant', got {start!r}")
+        if not most > 0:
+            raise ValueError(f"most must be positive, got {most!r}")
+        if offset not in ("fixed", "free"):
+            raise ValueError(f"offset must be 'fixed' or 'free', got {offset!r}")
+        if offset == "free":
+            _check_free_offset(loss, step)
+        self.offset = offset
+        self.loss, self.step, self.learning_rate, self.most = loss, step, learning_rate, most
+        self.columns: list[Column] = []
+        self.intercept = loss.constant() if start == "constant" else 0.0
+        self.output = np.zeros(loss.shape) + self.intercept
+        self._coef: list[float] = []
+        self._finished = False
+
+    def add(self, columns: Sequence[Column]) -> None:
+        """Choose the steps along the columns, all from the present f, and take them."""
+        for column in columns:
+            column.check(self.loss.n_rows)
+        if self.offset == "free":
+            steps = [self._step_with_offset(column) for column in columns]
+        else:
+            steps = [self._step_along(column) for column in columns]
+            for column, step in zip(columns, steps, strict=True):
+                self._output_of(column)[:] += step * column.values
+        self.columns.extend(columns)
+        self._coef.extend(steps)
+
+    def solve(self, *, time_limit: float | None = None) -> MasterState:
+        """Where f stands: loss, pseudo-response, Newton weights."""
+        objective = self.loss.value(self.output)
+        response = self.loss.pseudo_response(self.output)
+        if self._finished:
+            response = np.zeros_like(response)
+        return MasterState(
+            columns=tuple(self.columns),
+            coef=np.array(self._coef),
+            intercept=self.intercept,
+            output=self.output.copy(),
+            pseudo_response=response,
+            objective=objective,
+            slack=np.abs(response),
+            entry=DescentEntry(max(1.0, abs(objective)), two_sided=isinstance(self.step, str)),
+            curvature=self.loss.curvature(self.output),
+            bounded=not self._finished,
+        )
+
+    def bound(self, state: MasterState, priced: Priced) -> float | None:
+        """The objective, where no column at all leads down; otherwise none."""
+        return optimum_if_settled(state, priced)
+
+    def _step_along(self, column: Column) -> float:
+        if self.loss.n_outputs == 1:
+            direction = np.asarray(column.values, dtype=np.float64)
+        else:
+            direction = np.zeros(self.loss.shape)
+            direction[:, column.output] = column.values
+        if not isinstance(self.step, str):
+            return float(self.step)
+        try:
+            search = {"newton": self.loss.newton_step, "line-search": self.loss.line_search}
+            step = self.learning_rate * search[self.step](self.output, direction)
+        except UnboundedStepError:
+            score = float(np.vdot(self.loss.pseudo_response(self.output), direction))
+            self._finished = self.most == np.inf
+            step = float(np.copysign(PERFECT if self._finished else np.inf, score))
+        if self.most == np.inf or step == 0.0:
+            return step
+        longest = self.most / max(float(np.abs(direction).max()), np.finfo(float).tiny)
+        return float(np.clip(step, -longest, longest))
+
+    def _step_with_offset(self, column: Column) -> float:
+        """Take the best step with the best constant; the intercept moves."""
+        values = np.asarray(column.values, dtype=np.float64)
+        best = offset_step(self.loss, self.output, values, self.most)
+        step, shift = (self.learning_rate * part for part in best)
+        self.output += step * values + shift
+        self.intercept += shift
+        return step
+
+    def _output_of(self, column: Column) -> Vector:
+        return self.output if self.loss.n_outputs == 1 else self.output[:, column.output]
+
+
+def _check_free_offset(loss: DifferentiableLoss, step: StepRule) -> None:
+    if step != "line-search" or loss.n_outputs != 1 or isinstance(loss, PiecewiseLinearLoss):
+        raise ValueError(
+            "offset='free' needs step='line-search' and a smooth loss with one output, got "
+            f"step={step!r} and {type(loss).__name__}"
+        )

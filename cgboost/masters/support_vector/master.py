@@ -1,0 +1,264 @@
+"""What the support-vector masters share: everything but the penalty.
+
+[B] is Bi, Zhang, Bennett, *Column-Generation Boosting Methods for Mixture of Kernels*, KDD 2004.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cgboost.exceptions import MasterError, see
+from cgboost.generation.columns import Column
+from cgboost.generation.protocols import EntryRule, MasterState, Priced
+from cgboost.losses import SupportVectorLoss
+from cgboost.masters.dual_solvers.simplex import DualForm
+from cgboost.masters.support_vector.smooth_primal import SmoothPrimal
+from cgboost.masters.support_vector.working_set import DualPoint, RestrictedDual
+from solvers import LimitError, SolverError, Status
+
+Vector = NDArray[np.float64]
+Sign = Literal["free", "nonneg"]
+Offset = Literal["none", "penalized", "free"]
+
+SETBACKS = 10
+"""So many answers worse than an earlier one, and no better bound, mean that the solver is lost …"""
+
+COARSE_SETBACKS = 25
+"""… and so many of answers that are coarse on purpose."""
+
+LEVEL = 1e-11
+"""An objective, or a bound, that moves by this, relative to its scale, has not changed."""
+
+SMALL_MARGIN = 1e-4
+"""Margins are told apart down to this share of the largest entry of the columns."""
+
+TINY = 1e-100
+"""Stands for 0 where it divides."""
+
+
+@dataclass(frozen=True)
+class WarmStart:
+    """Where to start from: the optimum of a similar problem, or a guess at one's own.
+
+    Attributes
+    ----------
+    columns : sequence of Column
+    coef : ndarray of shape (n_columns,)
+    intercept : float
+    """
+
+    columns: Sequence[Column] = ()
+    coef: Vector = field(default_factory=lambda: np.zeros(0))
+    intercept: float = 0.0
+
+
+class SupportVectorMaster(ABC):
+    """Restricted master of CG-Boost.
+
+    Parameters
+    ----------
+    loss : SupportVectorLoss
+        With C and the sample weights already in its box.
+    coef : {"free", "nonneg"}
+        Sign rule for the coefficients α.
+    offset : {"none", "penalized", "free"}
+        The offset b: absent, a constant column under the same norm, or unpenalized, which adds
+        Σ r = 0 to the dual ([B] section 4.1).
+    solver : str
+        Any name of :func:`solvers.available_backends`, or ``"auto"``.
+    """
+
+    def __init__(
+        self,
+        loss: SupportVectorLoss,
+        *,
+        coef: Sign = "free",
+        offset: Offset = "free",
+        solver: str = "auto",
+    ) -> None:
+        for name, value, choices in (("coef", coef, Sign), ("offset", offset, Offset)):
+            if value not in get_args(choices):
+                raise ValueError(f"{name} must be one of {get_args(choices)}, got {value!r}")
+        self.loss = loss
+        self.two_sided = coef == "free"
+        self.offset = offset
+        self.columns: list[Column] = []
+        self.accuracy = 0.0
+        self._best: DualPoint | None = None
+        self._best_bound = -np.inf
+        self._setbacks = 0
+        self._solver = solver
+        self._unit = _mean_price(loss) if loss.chooses_margin else 1.0
+        self._dual = self._restricted(self._in_units(), solver)
+
+    def add(self, columns: Sequence[Column]) -> None:
+        """Take new columns into the restricted problem."""
+        for column in columns:
+            if np.shape(column.values) != (self.loss.n_rows,):
+                raise ValueError(
+                    f"column {column.key!r} has shape {np.shape(column.values)}, the master has "
+                    f"{self.loss.n_rows} rows"
+                )
+        if columns:
+            self._dual.add([column.values for column in columns])
+            self.columns.extend(columns)
+
+    def start_from(self, start: WarmStart) -> None:
+        """Take in the columns of a similar problem, before the first :meth:`solve`.
+
+        Their coefficients say which rows will be near their margin. The answer does not depend on
+        them.
+        """
+        self.add(start.columns)
+        if start.columns:
+            self._dual.expect(start.coef, start.intercept)
+
+    @property
+    def warm_start(self) -> WarmStart:
+        """The columns with a nonzero coefficient in the last answer, for a similar problem."""
+        if self._best is None:
+            return WarmStart()
+        used = np.flatnonzero(self._best.coef)
+        columns = [self.columns[j] for j in used]
+        return WarmStart(columns, self._best.coef[used], self._best.intercept)
+
+    def solve(self, *, time_limit: float | None = None) -> MasterState:
+        """Re-optimise the restricted problem.
+
+        The objective is evaluated at the recovered (α, b) and the pseudo-response projected on its
+        box, so that both bounds hold whatever the solver's accuracy.
+        """
+        point = self._point(time_limit)
+        objective = self._objective(point)
+        scale = self._scale(objective)
+        if self._best is not None and objective > (least := self._objective(self._best)):
+            point = self._after_setback(point, serious=objective > least + LEVEL * scale)
+            objective = least
+            scale = self._scale(objective)
+        else:
+            self._setbacks = 0
+        self._best = point
+        response = self.loss.feasible(point.response, balanced=self.offset == "free")
+        level = self.loss.level(point.output) if self.loss.level_is_offset else 0.0
+        return MasterState(
+            columns=tuple(self.columns),
+            coef=point.coef,
+            intercept=point.intercept + level,
+            output=point.output + level,
+            pseudo_response=response,
+            objective=objective,
+            slack=self.loss.slack(point.output),
+            entry=self._entry(objective, response),
+            scale=scale,
+            solved=point.solved,
+        )
+
+    def bound(self, state: MasterState, priced: Priced) -> float | None:
+        """Lower bound on the optimum over *all* columns, from an exact pricing pass."""
+        bound = self._bound(state, priced)
+        if bound > self._best_bound + LEVEL * state.gap_scale:
+            self._best_bound, self._setbacks = bound, 0
+        return bound
+
+    @abstractmethod
+    def _bound(self, state: MasterState, priced: Priced) -> float: ...
+
+    def _restricted(self, loss: SupportVectorLoss, solver: str) -> RestrictedDual | SmoothPrimal:
+        return RestrictedDual(loss, self._form(), solver)
+
+    def _in_units(self) -> SupportVectorLoss:
+        """The loss with a mean price of 1, where its scale is arbitrary: solvers need that.
+
+        In units of the price p the pseudo-response is r/p. With the 2-norm α and the output are
+        scaled alike, since α = Hᵀr; with a budget they stay.
+        """
+        if self._unit == 1.0:
+            return self.loss
+        return self.loss.in_units(self._unit, curvature=1.0 if self._grows else self._unit)
+
+    @property
+    def _grows(self) -> bool:
+        """Whether coefficients grow with the prices."""
+        return self._form().quadratic
+
+    @abstractmethod
+    def _form(self) -> DualForm: ...
+
+    @abstractmethod
+    def _penalty(self, coef: Vector, intercept: float) -> float: ...
+
+    @abstractmethod
+    def _entry(self, objective: float, response: Vector) -> EntryRule: ...
+
+    def _scale(self, objective: float) -> float:
+        """What gaps are relative to.
+
+        With a margin of the loss's own the objective is 0 at α = 0 and as small as the margin
+        elsewhere: there, it is not compared with 1 but with what a small margin would be worth.
+        """
+        if not self.loss.chooses_margin:
+            return max(1.0, abs(objective))
+        return max(abs(objective), self._worth_of(SMALL_MARGIN), TINY)
+
+    @abstractmethod
+    def _worth_of(self, margin: float) -> float:
+        """Objective of a model whose margin is this share of the largest entry of the columns."""
+
+    def _objective(self, point: DualPoint) -> float:
+        return self._penalty(point.coef, point.intercept) + self.loss.value(point.output)
+
+    def _after_setback(self, point: DualPoint, *, serious: bool) -> DualPoint:
+        """The last point, which is still feasible, with the pseudo-response of a worse answer.
+
+        More columns cannot raise the optimum: if the objective rises, the answer was inexact (or,
+        where that is not serious, just as good).
+        """
+        assert self._best is not None
+        self._setbacks += serious
+        if self._setbacks >= (SETBACKS if point.solved else COARSE_SETBACKS):
+            raise MasterError(
+                f"neither objective nor bound move: {self._setbacks} answers of the solver were "
+                f"worse than the one before them; scale the features or normalise the kernels"
+                f"{see('solvers')}"
+            )
+        coef = np.zeros(len(point.coef))
+        coef[: len(self._best.coef)] = self._best.coef
+        return replace(self._best, coef=coef, response=point.response, solved=point.solved)
+
+    def _point(self, time_limit: float | None) -> DualPoint:
+        with solver_errors_as_master_errors():
+            point = self._dual.solve(time_limit, self.accuracy)
+        factor = self._unit if self._grows else 1.0
+        return replace(
+            point,
+            coef=factor * point.coef,
+            intercept=factor * point.intercept,
+            output=factor * point.output,
+            response=self._unit * point.response,
+        )
+
+
+@contextmanager
+def solver_errors_as_master_errors() -> Iterator[None]:
+    """Pass on what a solver raises as a MasterError with advice."""
+    try:
+        yield
+    except SolverError as error:
+        if isinstance(error, LimitError) and error.status is Status.TIME_LIMIT:
+            raise MasterError(str(error), timed_out=True) from error
+        # these problems always have an optimum: failing to find it is a matter of numbers
+        raise MasterError(
+            f"{error}; scale the features or normalise the kernels{see('solvers')}"
+        ) from error
+
+
+def _mean_price(loss: SupportVectorLoss) -> float:
+    cap = loss.sides.cap
+    return float(cap.mean()) if cap.size else 1.0

@@ -1,0 +1,318 @@
+"""The restricted master in its dual form, with working sets of rows and columns.
+
+Growing by rows keeps the dual simplex feasible: every generated column is one row of this problem
+(:mod:`cgboost.masters.dual_solvers.simplex`). Most of it does not matter at any one time, and only
+the part that does is kept in the session:
+
+* **Sides.** A row of comfortable margin has u = 0, a row in plain error has u = cap. Such a side is
+  *frozen*: taken out of the session, its constant part moved into the bounds. After each solve all
+  rows are checked; a frozen side whose rate has the wrong sign is thawed and the problem solved
+  again, so that the answer is that of the whole restricted problem. (Column and constraint
+  generation: Dedieu, Mazumder, Wang, JMLR 2022, who leave out rows with u = 0.)
+* **Columns** (not with the 2-norm). A column that has been slack for some solves is *parked* in the
+  same way and comes back when its score exceeds what columns may score.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from cgboost.generation.columns import FloatArray
+from cgboost.losses import SupportVectorLoss
+from cgboost.losses.dual_box import Indices, Vector
+from cgboost.masters.dual_solvers.active_set import ActiveSetSession
+from cgboost.masters.dual_solvers.interior_point import InteriorSession
+from cgboost.masters.dual_solvers.protocol import LiveDual
+from cgboost.masters.dual_solvers.simplex import DualForm, DualSession
+from cgboost.masters.support_vector.column_store import ColumnStore
+from solvers import LimitError, Solution, SolverError, Status
+
+logger = logging.getLogger(__name__)
+
+RATE_TOLERANCE = 1e-8
+"""A frozen side may be on the wrong end by this rate."""
+
+SCORE_TOLERANCE = 1e-8
+"""A parked column may exceed its bound by this."""
+
+CALM = 2.0
+"""A side is frozen when its rate is this many times what rates moved in the last solve …"""
+
+MOVEMENT_QUANTILE = 0.9
+"""… as measured by this quantile of the movements."""
+
+NEAREST = 0.4
+"""The share of the sides that start in the session where it is known which are near."""
+
+LEAST_SHARE = 0.1
+"""Sides and columns leave the session only in numbers of at least this share of it."""
+
+PARKING_ROUNDS = 2
+"""Solves for which a column must be slack before it is parked."""
+
+LARGEST = 1e6
+"""Where an own method can go no further, so many coefficients may be handed to a backend."""
+
+REPEATS = 10
+"""A problem solved so many times without a new column is solved as well as it can be."""
+
+LEAST_RATE = 1e-3
+"""Sides of a smaller rate may be inside their box and are never frozen."""
+
+
+@dataclass(frozen=True)
+class DualPoint:
+    """Optimum of the restricted problem.
+
+    Attributes
+    ----------
+    coef : ndarray of shape (n_columns,)
+    intercept : float
+    output : ndarray of shape (n_rows,)
+    response : ndarray of shape (n_rows,)
+        Pseudo-response r, up to the solver's accuracy.
+    rate : ndarray of shape (n_sides,)
+        What one more unit of each side would add to the dual objective.
+    solved : bool
+        Whether solving again would not come nearer to the optimum.
+    """
+
+    coef: Vector
+    intercept: float
+    output: Vector
+    response: Vector
+    rate: Vector
+    solved: bool = True
+
+
+class RestrictedDual:
+    """Live restricted problem of a support-vector loss.
+
+    Parameters
+    ----------
+    loss : SupportVectorLoss
+    form : DualForm
+    solver : str
+
+    Attributes
+    ----------
+    rate : ndarray of shape (n_sides,)
+        Of the sides at the last point.
+    """
+
+    def __init__(self, loss: SupportVectorLoss, form: DualForm, solver: str) -> None:
+        self.loss, self.sides, self.form = loss, loss.sides, form
+        self.columns = ColumnStore(loss.n_rows, centred=form.offset == "free")
+        self._solver = solver
+        self.session: LiveDual
+        if solver == "auto" and InteriorSession.serves(loss, form):
+            self.session = InteriorSession(loss, self.columns, form)
+        elif solver == "auto" and ActiveSetSession.serves(loss, form):
+            self.session = ActiveSetSession(loss, self.columns, form)
+        else:
+            self.session = DualSession(loss, self.columns, form, solver)
+        self.rate = self.sides.gain()  # at f = 0
+        self._slack_for: Indices = np.zeros(0, dtype=np.intp)
+        self._repeats = 0
+
+    def add(self, values: Sequence[FloatArray] | FloatArray) -> None:
+        """Take in new columns, each of shape (n_rows,)."""
+        first = self.columns.count
+        self._repeats = 0
+        self.columns.append(values)
+        self._slack_for = np.append(self._slack_for, np.zeros(len(values), dtype=np.intp))
+        self.session.outgrown()
+        self._hold(np.arange(first, self.columns.count))
+
+    def expect(self, coef: Vector, intercept: float, near: float = NEAREST) -> None:
+        """Take coefficients for near the optimum, as a hint of which sides matter.
+
+        The share ``near`` of them, nearest to their margin, starts in the session, the others
+        frozen.
+        """
+        level = intercept + self.columns.shift(coef)
+        self.rate = self.sides.rate(self.columns.combine(coef) + level)
+        size = np.abs(self.rate)
+        far = size > max(LEAST_RATE, float(np.quantile(size, near)))
+        far &= (self.rate < 0) | np.isfinite(self.sides.cap)
+        self.session.freeze(np.flatnonzero(far), self.rate[far] > 0)
+
+    def solve(self, time_limit: float | None, accuracy: float = 0.0) -> DualPoint:
+        """Optimum over all sides and all columns taken in, to a relative gap of ``accuracy``.
+
+        Above 0 an answer may come sooner, with ``solved`` false.
+        """
+        deadline = None if time_limit is None else time.perf_counter() + time_limit
+        if self._repeats and self.session.solved and self._simplex_can:
+            self._open_backend()
+        self.session.aim(accuracy, again=self._repeats > 0)
+        self._repeats += 1
+        while True:
+            left = None if deadline is None else max(0.01, deadline - time.perf_counter())
+            solution = self._solution(left)
+            if solution is None:
+                continue
+            point = self._point(solution)
+            if not self._must_solve_again(point):
+                self.rate = point.rate
+                return point
+
+    def _must_solve_again(self, point: DualPoint) -> bool:
+        """Bring back what is wrongly absent, or else take out what is idle.
+
+        It must be solved again if the absence costs more than the session leaves open anyway.
+        """
+        wrong, violated = self._wrongly_frozen(point.rate), self._violated_parked(point)
+        cost = float(np.abs(point.rate[wrong]) @ self.sides.cap[wrong])
+        if violated.size:
+            excess = self._size(violated, point).max() - self._allowed(point)
+            cost += excess * abs(self.loss.linear_gain(point.response))
+            self._hold(violated)
+        if wrong.size:
+            self.session.thaw(wrong)
+        if (wrong.size or violated.size) and (self.session.gap == 0.0 or cost > self.session.gap):
+            return True
+        self._freeze_idle(point.rate)
+        self._park_idle(point)
+        return False
+
+    @property
+    def largest_entry(self) -> float:
+        """The largest |h| of all columns; 0 without any."""
+        return float(self.columns.scales.max(initial=0.0))
+
+    def scores(self, response: Vector) -> Vector:
+        """h·r of all columns, shape (n_columns,); with a free offset for Σr = 0 only."""
+        return self.columns.scores(np.arange(self.columns.count), response)
+
+    def _solution(self, time_limit: float | None) -> Solution | None:
+        """Solve; None if that failed and there is something to try before giving up.
+
+        The kept sides may be too few to meet the rows, and not every solver can tell that from
+        other trouble; then the unit may be too large for it. With nothing left to try, a point at
+        the iteration limit will do, since bounds never trust the solver.
+        """
+        try:
+            return self.session.solve(time_limit)
+        except SolverError as error:
+            if error.status is Status.TIME_LIMIT:
+                raise
+            if not isinstance(self.session, DualSession):
+                logger.info("going on with a backend: %s", error)
+                self._open_backend()
+                return None
+            if self._thaw_nearest() or self.session.shrink_unit():
+                return None
+            inexact = error.solution if isinstance(error, LimitError) else None
+            if inexact is None or not _is_usable(inexact):
+                raise
+            logger.info("going on from an inexact point: %s", error)
+            return inexact
+
+    @property
+    def _simplex_can(self) -> bool:
+        """Whether what is in the session is a small enough problem to be passed to a backend."""
+        size = len(self.session.kept) * len(self.session.rows)
+        return not isinstance(self.session, DualSession) and size <= LARGEST
+
+    def _open_backend(self) -> None:
+        """A session with a solver behind it, over the sides and columns of the present one."""
+        before = self.session
+        self.session = DualSession(self.loss, self.columns, self.form, self._solver)
+        held = before.rows[before.rows >= 0]
+        if held.size:
+            self.session.outgrown()
+            self._hold(held)
+        if (absent := before.absent).size:
+            self.session.freeze(absent, before.at_cap[absent])
+
+    def _point(self, solution: Solution) -> DualPoint:
+        u = self.session.side_values(solution)
+        coef, intercept, level = self.session.multipliers(solution)
+        output = self.columns.combine(coef) + intercept
+        rate = self.sides.rate(output) - level - self.sides.curvature * u
+        shifted = intercept - self.columns.shift(coef)
+        response = self.sides.response(u)
+        solved = (self.session.solved and not self._simplex_can) or self._repeats > REPEATS
+        return DualPoint(coef, shifted, output, response, rate, solved)
+
+    # ------------------------------------------------------------------ working set of sides
+
+    def _wrongly_frozen(self, rate: Vector) -> Indices:
+        wrong = np.where(self.session.at_cap, rate < -RATE_TOLERANCE, rate > RATE_TOLERANCE)
+        wrong[self.session.kept] = False
+        return np.flatnonzero(wrong)
+
+    def _thaw_nearest(self) -> bool:
+        """Thaw as many sides again as are kept, those nearest to their margin; False if none.
+
+        Nearness is judged at the last good point.
+        """
+        sides = self.session.absent
+        order = np.argsort(np.abs(self.rate[sides]), kind="stable")
+        nearest = sides[order[: len(self.session.kept) + 1]]
+        if nearest.size:
+            self.session.thaw(nearest)
+        return bool(nearest.size)
+
+    def _freeze_idle(self, rate: Vector) -> None:
+        """Freeze the sides that sit at an end and, as rates move, will stay there for a while.
+
+        The end follows from the rate alone: a solver may stop a little short of it, and a side
+        well inside its box may be small beside its cap.
+        """
+        movement = np.quantile(np.abs(rate - self.rate), MOVEMENT_QUANTILE)
+        kept = self.session.kept
+        idle = np.abs(rate[kept]) > max(CALM * movement, LEAST_RATE)
+        idle &= (rate[kept] < 0) | np.isfinite(self.sides.cap[kept])
+        if np.count_nonzero(idle) >= max(1.0, LEAST_SHARE * len(kept)):
+            self.session.freeze(kept[idle], rate[kept[idle]] > 0)
+
+    # ------------------------------------------------------------------ working set of columns
+
+    def _hold(self, columns: Indices) -> None:
+        self.session.hold(columns)
+        self._slack_for[columns] = 0
+
+    def _violated_parked(self, point: DualPoint) -> Indices:
+        parked = np.ones(self.columns.count, dtype=bool)
+        held = self.session.rows[self.session.rows >= 0]
+        parked[held] = False
+        candidates = np.flatnonzero(parked)
+        if not candidates.size:
+            return candidates
+        allowed = self._allowed(point)
+        tolerance = SCORE_TOLERANCE * max(1.0, allowed)
+        return candidates[self._size(candidates, point) > allowed + tolerance]
+
+    def _allowed(self, point: DualPoint) -> float:
+        """What a column may score: with a budget, as much as those in the session."""
+        if self.form.budget is None:
+            return 1.0
+        held = self.session.rows[self.session.rows >= 0]
+        return float(self._size(held, point).max(initial=0.0))
+
+    def _size(self, columns: Indices, point: DualPoint) -> Vector:
+        scores = self.columns.scores(columns, point.response)
+        return np.abs(scores) if self.form.two_sided else scores
+
+    def _park_idle(self, point: DualPoint) -> None:
+        """Park columns that have been slack for long; all that are, where columns are complete."""
+        if self.form.quadratic:
+            return
+        idle = self.session.idle(point.coef)
+        slack_for = np.zeros(self.columns.count, dtype=np.intp)
+        slack_for[idle] = self._slack_for[idle] + 1
+        self._slack_for = slack_for
+        parking = idle[slack_for[idle] >= PARKING_ROUNDS]
+        if len(parking) >= max(1.0, LEAST_SHARE * np.count_nonzero(self.session.rows >= 0)):
+            self.session.release(parking)
+
+
+def _is_usable(solution: Solution) -> bool:
+    return bool(np.isfinite(solution.x).all() and np.isfinite(solution.row_duals).all())

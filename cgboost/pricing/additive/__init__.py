@@ -1,0 +1,1 @@
+"""Columns of additive models: transformed features, backfitted."""

@@ -1,0 +1,1 @@
+"""Columns from features: the features themselves, stumps, lines, correlations."""

@@ -1,0 +1,113 @@
+"""What the scores of a stratum belong to, and what has to be added for another pseudo-response.
+
+Scores are linear in r: where few of its entries have changed since the last pass, only these are
+priced. Changes that are negligible beside the rounding of the scores wait until they add up. The
+error of the scores is bounded from pass to pass (:mod:`cgboost.pricing.kernels.rounding`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cgboost.pricing.kernels.rounding import Rounding
+
+Vector = NDArray[np.float64]
+
+UNIT = 0.5 * float(np.finfo(np.float64).eps)
+"""Unit roundoff of the sums."""
+
+NEGLIGIBLE = 1e-11
+"""Changes of r that are smaller than this in total, relative to Σ|r|, wait; …"""
+
+SHARE = 0.1
+"""… so do changes of this share of the rounding of the scores."""
+
+STALE = 2.0
+"""Errors that have grown by this factor through many passes are worth a fresh start."""
+
+
+@dataclass(frozen=True)
+class Reference:
+    """The pseudo-response that the scores of a stratum belong to.
+
+    Attributes
+    ----------
+    response : ndarray of shape (n_rows,) or None
+        None: there are no scores yet.
+    error : float
+        A score is off by at most this times the size of its centre.
+    first_error : float
+        The same after the last fresh start.
+    """
+
+    response: Vector | None = None
+    error: float = 0.0
+    first_error: float = 0.0
+
+    @property
+    def is_stale(self) -> bool:
+        """Whether many passes have made scores much less exact than a fresh start would."""
+        return self.error > STALE * self.first_error
+
+
+@dataclass(frozen=True)
+class Change:
+    """How to come from a reference to a pseudo-response.
+
+    Attributes
+    ----------
+    weights : ndarray of shape (n_rows,)
+        What is added, or with ``restart`` begun with.
+    restart : bool
+    target : ndarray of shape (n_rows,)
+        What the scores will belong to: the pseudo-response without negligible changes.
+    response : ndarray of shape (n_rows,)
+        The pseudo-response.
+    """
+
+    weights: Vector
+    restart: bool
+    target: Vector
+    response: Vector
+
+    def errors(self, reference: Reference, rounding: Rounding) -> tuple[float, float]:
+        """Errors of the new scores, relative to the size of their centres.
+
+        Parameters
+        ----------
+        reference : Reference
+        rounding : Rounding
+            Of the terms that are added.
+
+        Returns
+        -------
+        kept, now : float
+            As scores of the target, and as scores of the pseudo-response.
+        """
+        added = float(np.abs(self.weights) @ rounding.size)
+        kept = 0.0 if self.restart else reference.error
+        kept += (rounding.relative + (np.count_nonzero(self.weights) + 4) * UNIT) * added
+        kept += 2.0 * UNIT * float(np.abs(self.response) @ rounding.size)
+        return kept, kept + float(np.abs(self.response - self.target) @ rounding.size)
+
+
+def change(reference: Reference, response: Vector, rounding: Rounding | None) -> Change:
+    """The cheaper way to new scores: add what has changed, or begin anew."""
+    cut = np.zeros_like(response)
+    if rounding is not None:
+        total = float(np.abs(response) @ rounding.size)
+        waiting = max(NEGLIGIBLE, SHARE * rounding.relative) * total / max(1, len(response))
+        cut = np.divide(waiting, rounding.size, out=cut, where=rounding.size > 0)
+    support = np.abs(response) > cut
+    old = reference.response
+    if old is not None:
+        difference = response - old
+        changed = np.abs(difference) > cut
+        if np.count_nonzero(changed) < np.count_nonzero(support):
+            target = np.where(changed, response, old)
+            return Change(np.where(changed, difference, 0.0), False, target, response)
+    target = np.where(support, response, 0.0)
+    return Change(target, True, target, response)

@@ -1,0 +1,1 @@
+"""Scans of finite pools of columns: full, by strata, partial."""

@@ -1,0 +1,1 @@
+"""Data sets, the odd/even study and the command line."""

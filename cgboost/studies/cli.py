@@ -1,0 +1,244 @@
+"""The command line: ``cgboost odd-even`` runs the study of [B] section 5.
+
+[B] is Bi, Zhang, Bennett, *Column-Generation Boosting Methods for Mixture of Kernels*, KDD 2004.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import signal
+import sys
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import cgboost
+from cgboost.estimators import CGBoostClassifier
+from cgboost.exceptions import CGBoostError
+from cgboost.generation.callbacks import IN_WORDS
+from cgboost.generation.history import StopReason
+from cgboost.studies.datasets import odd_even_split
+from cgboost.studies.odd_even import Row, fit_best, parse_library, table_row, write_table
+from solvers import SolverError
+
+ABOUT = """\
+Boosting by column generation: a model, and how far it can be from the best one at most.
+
+The work is done from Python; this command runs the main study, so that an installation can be
+tried and its results looked at.
+"""
+
+FIRST_STEPS = """\
+examples:
+  cgboost odd-even                       the study on digits that come with scikit-learn
+  cgboost odd-even --out results         the same; tables, picture and report.html in a folder
+  cgboost odd-even --help                all that can be chosen
+
+from Python:
+  from cgboost import CGBoostClassifier
+  model = CGBoostClassifier(penalty="l1").fit(X, y)
+  model.report("report.html")
+
+documentation:
+  docs/getting_started.md                from the installation to the first certificate
+  docs/how_to_mnist.md                   the study with your own choices
+  docs/messages.md                       what errors and warnings mean, and what to do
+"""
+
+DESCRIPTION = """\
+Odd against even digits with a mixture of kernels, boosted by column generation.
+
+Without --data the 1797 digits that ship with scikit-learn are used; with --data (a folder with
+the four MNIST files, or one whose sub-folder mnist has them) the real thing.
+"""
+
+EXAMPLES = """\
+examples:
+  cgboost odd-even
+  cgboost odd-even --data DATA --penalty l1 --C 0.1,1,10
+  cgboost odd-even --data DATA --kernels L+Q --out composite
+  cgboost odd-even --C 1 --max-columns 30 --early-stopping --out small
+
+With --out the folder has table.csv, columns.csv, history.csv, history.png and report.html, which
+says all about the model in one page. Exit status: 0, 2 for bad arguments or data, 130 after Ctrl-C.
+
+documentation: docs/how_to_mnist.md, docs/reports.md
+"""
+
+LEGEND = """\
+R_trn, R_val, R_tst: errors in % on training, validation and test rows; T_trn, T_tst: seconds to
+train and to predict the test rows; C_L, ...: columns per kernel; scored: columns scored a round"""
+
+FILES = ("table.csv", "columns.csv", "history.csv", "history.png", "report.html")
+
+INTERRUPTED, READER_LEFT = 128 + signal.SIGINT, 128 + 13  # what a shell calls the two signals
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Entry point; returns the exit status. Without arguments it shows the help.
+
+    0 is success, 2 means bad arguments, data or folders, 130 Ctrl-C (after what there is has been
+    written), 141 that the reader of the standard output has left.
+    """
+    parser = _parser()
+    options = parser.parse_args(arguments)
+    try:
+        status: int = options.run(options)
+        sys.stdout.flush()
+    except (CGBoostError, SolverError, ValueError) as error:
+        print(f"cgboost: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("cgboost: interrupted before there was a model", file=sys.stderr)
+        return INTERRUPTED
+    except BrokenPipeError:
+        # Python flushes the standard output once more at its exit: let that go nowhere
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return READER_LEFT
+    return status
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="cgboost",
+        description=ABOUT,
+        epilog=FIRST_STEPS,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--version", action="version", version=f"cgboost {cgboost.__version__}")
+    parser.set_defaults(run=partial(_show_help, parser))
+    _add_odd_even(parser.add_subparsers(title="commands", metavar="COMMAND"))
+    return parser
+
+
+def _show_help(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
+    parser.print_help()
+    return 0
+
+
+def _add_odd_even(commands: Any) -> None:
+    parser = commands.add_parser(
+        "odd-even",
+        description=DESCRIPTION,
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        help="the odd/even study on digits",
+    )
+    parser.set_defaults(run=_odd_even)
+    add = parser.add_argument
+    add("--data", type=Path, metavar="DIR", help="folder with the MNIST files")
+    add("--train", type=int, metavar="N", help="training rows (1000 with --data, else 600)")
+    add("--validation", type=int, metavar="N", help="validation rows (2000 with --data, else 400)")
+    add("--test", type=int, metavar="N", help="test rows (10000 with --data, else the rest)")
+    kernels = "L,Q,R a mixture, L+Q a composite (default L,Q,R)"
+    add("--kernels", metavar="K", default="L,Q,R", help=kernels)
+    add("--raw-kernels", action="store_true", help="do not divide by √(k(x,x) k(z,z))")
+    add("--penalty", choices=["l1", "l2"], default="l1", help="norm of the coefficients")
+    add("--coef", choices=["free", "nonneg"], default="free", help="sign rule")
+    add("--offset", choices=["none", "penalized", "free"], default="free", help="offset b")
+    add("--C", metavar="C", default="0.1,1,10", help="price of an error, or several to choose from")
+    add("--priority", choices=["full", "stratified"], default="full", help="pricing order")
+    add("--columns-per-round", type=int, metavar="N", help="columns a round (2 %% of the rows)")
+    add("--max-columns", type=int, metavar="N", help="stop at this many generated columns")
+    add("--early-stopping", action="store_true", help="keep the round that validates best")
+    add("--tol", type=float, metavar="GAP", default=1e-4, help="relative gap (default 1e-4)")
+    solvers = "LP/QP backend, e.g. highs, clarabel, osqp, cvxpy:SCS"
+    add("--solver", metavar="NAME", default="auto", help=solvers)
+    add("--seed", type=int, metavar="N", default=0, help="seed of the random split")
+    add("--out", type=Path, metavar="DIR", help="folder for tables, picture and report")
+
+
+def _odd_even(options: argparse.Namespace) -> int:
+    split = odd_even_split(
+        options.data,
+        train=options.train,
+        validation=options.validation,
+        test=options.test,
+        seed=options.seed,
+    )
+    library = parse_library(options.kernels, normalize=not options.raw_kernels)
+    C_values = _numbers(options.C)
+    if options.out is not None:
+        _make_folder(options.out)
+    sizes = len(split.X_train), len(split.X_validation), len(split.X_test)
+    print(
+        f"odd/even digits: {sizes[0]} training, {sizes[1]} validation, {sizes[2]} test rows; "
+        f"{len(library) * sizes[0]} columns from {library}",
+        flush=True,
+    )
+    model, seconds, interrupted = fit_best(
+        split,
+        library,
+        C_values,
+        progress=True,
+        penalty=options.penalty,
+        coef=options.coef,
+        offset=options.offset,
+        priority=options.priority,
+        columns_per_round=options.columns_per_round,
+        max_columns=options.max_columns,
+        early_stopping=options.early_stopping,
+        tol=options.tol,
+        solver=options.solver,
+    )
+    row = table_row(options.kernels, model, split, seconds)
+    if options.out is not None:
+        _write(options.out, model, row)
+    _print_table(row)
+    certificate = "certified" if model.converged_ else "not certified to tol"
+    end = IN_WORDS[StopReason(str(model.stop_reason_))]
+    print(
+        f"objective {model.objective_:.6g}, lower bound {model.dual_bound_:.6g}, "
+        f"gap {model.gap_:.1e} ({certificate}; {end})"
+    )
+    if options.out is not None:
+        print(f"wrote {', '.join(FILES)} to {options.out}/")
+    return INTERRUPTED if interrupted else 0
+
+
+def _numbers(text: str) -> list[float]:
+    try:
+        return [float(word) for word in text.split(",")]
+    except ValueError as error:
+        raise ValueError(f"--C must be a number or several joined by ',', got {text!r}") from error
+
+
+def _print_table(row: Row) -> None:
+    print(LEGEND)
+    cells = {
+        "kernels": row.kernels,
+        "norm": row.penalty,
+        "C": f"{row.C:g}",
+        "R_trn": f"{row.train_error:.2f}",
+        "R_val": f"{row.validation_error:.2f}",
+        "R_tst": f"{row.test_error:.2f}",
+        "T_trn": f"{row.train_seconds:.2f}",
+        "T_tst": f"{row.test_seconds:.2f}",
+        **{f"C_{name}": str(count) for name, count in row.columns.items()},
+        "scored": f"{row.evaluated_per_round:.0f}",
+    }
+    widths = [max(len(name), len(cell)) for name, cell in cells.items()]
+    for line in (cells.keys(), cells.values()):
+        print("  ".join(cell.rjust(width) for cell, width in zip(line, widths, strict=True)))
+
+
+def _make_folder(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ValueError(f"--out {folder} cannot be made: {error.strerror}") from error
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise ValueError(f"--out {folder} cannot be written to")
+
+
+def _write(folder: Path, model: CGBoostClassifier, row: Row) -> None:
+    from cgboost.inspection import plot_history
+
+    table, columns, history, picture, report = (folder / name for name in FILES)
+    write_table(table, {name: [value] for name, value in row.as_record().items()})
+    write_table(columns, model.columns_)
+    write_table(history, model.history_)
+    plot_history(model).savefig(picture, dpi=120)
+    model.report(report)

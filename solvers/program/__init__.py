@@ -1,0 +1,1 @@
+"""Programs, their solutions and their errors."""

@@ -1,0 +1,300 @@
+"""Linear, convex quadratic and mixed-integer programs, and the forms of their data for solvers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from solvers.program.arrays import (
+    BoolArray,
+    FloatArray,
+    Matrix,
+    MatrixLike,
+    as_bounds,
+    as_finite_vector,
+    as_matrix,
+    is_sparse,
+)
+from solvers.program.errors import ProgramError
+
+SYMMETRY_TOLERANCE = 1e-10
+
+
+@dataclass(frozen=True, eq=False, init=False, repr=False)
+class Program:
+    """``min ½ x'Px + c'x + constant, row_lower <= Ax <= row_upper, lower <= x <= upper``.
+
+    Parameters
+    ----------
+    cost : array_like, shape (n,)
+        Linear cost c.
+    matrix : array or scipy sparse, shape (m, n), optional
+        Row coefficients A, kept dense or sparse as given. No rows by default.
+    row_lower, row_upper : array_like, shape (m,) or scalar
+        Row bounds; equal bounds make an equation. Free by default.
+    lower, upper : array_like, shape (n,) or scalar
+        Variable bounds, ``x >= 0`` by default.
+    quadratic : None, shape (n,), or shape (n, n) array or scipy sparse
+        P: absent, its diagonal, or the whole symmetric positive semidefinite matrix.
+    integrality : array_like of bool, shape (n,), optional
+        Which variables must be integer.
+    constant : float
+        Added to the objective.
+
+    Raises
+    ------
+    ProgramError
+        On a wrong shape, a NaN, an infinity in the costs or the matrix, crossed bounds, an
+        asymmetric P or a negative diagonal of P. The message names the argument, the position
+        and the value.
+
+    Notes
+    -----
+    A bound of size 1e19 or more is infinite. Arrays are not copied if they have the right type
+    already: do not modify them afterwards. P is not checked for negative eigenvalues.
+    """
+
+    cost: FloatArray
+    matrix: Matrix
+    row_lower: FloatArray
+    row_upper: FloatArray
+    lower: FloatArray
+    upper: FloatArray
+    quadratic: FloatArray | sp.csc_array | None
+    integrality: BoolArray | None
+    constant: float
+
+    def __init__(
+        self,
+        cost: npt.ArrayLike,
+        matrix: MatrixLike | None = None,
+        row_lower: npt.ArrayLike = -np.inf,
+        row_upper: npt.ArrayLike = np.inf,
+        lower: npt.ArrayLike = 0.0,
+        upper: npt.ArrayLike = np.inf,
+        quadratic: MatrixLike | None = None,
+        integrality: npt.ArrayLike | None = None,
+        constant: float = 0.0,
+    ) -> None:
+        n = np.size(cost)
+        rows = matrix if matrix is not None else sp.csr_array((0, n))
+        m = _row_count(rows)
+        row_low, row_high = as_bounds(row_lower, row_upper, m, "row_")
+        low, high = as_bounds(lower, upper, n)
+        if not np.isfinite(constant):
+            raise ProgramError(f"constant = {constant} is not finite")
+        self._set(
+            cost=as_finite_vector(cost, n, "cost"),
+            matrix=as_matrix(rows, (m, n), "matrix"),
+            row_lower=row_low,
+            row_upper=row_high,
+            lower=low,
+            upper=high,
+            quadratic=as_quadratic(quadratic, n),
+            integrality=_as_mask(integrality, n),
+            constant=float(constant),
+        )
+
+    @classmethod
+    def from_valid(cls, **fields: Any) -> Program:
+        """Build from all fields, already checked (sessions check each update once)."""
+        program = object.__new__(cls)
+        program._set(**fields)
+        return program
+
+    @classmethod
+    def from_cvxpy(cls, problem: Any) -> Program:
+        """Take an LP or QP out of CVXPY; see `solvers.program.modelling.program_from_cvxpy`."""
+        from solvers.program.modelling import program_from_cvxpy
+
+        return program_from_cvxpy(problem)
+
+    def to_cvxpy(self) -> Any:
+        """Return this as a `cvxpy.Problem`; see `solvers.program.modelling.program_to_cvxpy`."""
+        from solvers.program.modelling import program_to_cvxpy
+
+        return program_to_cvxpy(self)
+
+    def _set(self, **fields: Any) -> None:
+        for name, value in fields.items():
+            object.__setattr__(self, name, value)
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows m."""
+        return self.row_lower.size
+
+    @property
+    def n_columns(self) -> int:
+        """Number of variables n."""
+        return self.cost.size
+
+    @property
+    def is_mip(self) -> bool:
+        """Whether some variable must be integer."""
+        return self.integrality is not None
+
+    @property
+    def is_qp(self) -> bool:
+        """Whether the objective is quadratic."""
+        return self.quadratic is not None
+
+    @property
+    def is_lp(self) -> bool:
+        """Whether the program is neither quadratic nor mixed-integer."""
+        return not self.is_qp and not self.is_mip
+
+    def objective_value(self, x: npt.ArrayLike) -> float:
+        """Return ``½ x'Px + c'x + constant``."""
+        point = np.asarray(x, dtype=np.float64)
+        return float(self.cost @ point + 0.5 * (point @ self.curvature(point)) + self.constant)
+
+    def curvature(self, x: FloatArray) -> FloatArray:
+        """Return ``Px``, shape (n,)."""
+        if self.quadratic is None:
+            return np.zeros(self.n_columns)
+        if self.quadratic.ndim == 1:
+            return self.quadratic * x
+        return np.asarray(self.quadratic @ x)
+
+    def __repr__(self) -> str:
+        kind = ("MI" if self.is_mip else "") + ("QP" if self.is_qp else "LP")
+        return f"Program({kind}, {self.n_rows} rows, {self.n_columns} columns)"
+
+
+def as_quadratic(value: MatrixLike | None, n: int) -> FloatArray | sp.csc_array | None:
+    """Return P as None, a diagonal, a dense or a CSC matrix, checked for what is cheap to check."""
+    if value is None:
+        return None
+    if not is_sparse(value) and np.ndim(value) <= 1:
+        return as_diagonal(value, n)
+    matrix = as_matrix(value, (n, n), "quadratic")
+    _require_nonnegative(matrix.diagonal())
+    _require_symmetric(matrix)
+    if is_sparse(matrix):
+        return matrix.tocsc() if matrix.count_nonzero() else None
+    return matrix if matrix.any() else None
+
+
+def as_diagonal(value: npt.ArrayLike | None, n: int) -> FloatArray | None:
+    """Return a diagonal P as a checked vector, or None if it is zero."""
+    if value is None:
+        return None
+    diagonal = as_finite_vector(value, n, "quadratic")
+    _require_nonnegative(diagonal)
+    return diagonal if diagonal.any() else None
+
+
+def _require_nonnegative(diagonal: FloatArray) -> None:
+    if (diagonal < 0).any():
+        index = int(np.flatnonzero(diagonal < 0)[0])
+        raise ProgramError(f"quadratic[{index}] = {diagonal[index]} < 0: the cost is not convex")
+
+
+def _require_symmetric(matrix: Any) -> None:
+    difference = abs(matrix - matrix.T)
+    if difference.size and difference.max() > SYMMETRY_TOLERANCE * (1.0 + abs(matrix).max()):
+        row, column = np.unravel_index(difference.argmax(), matrix.shape)
+        raise ProgramError(
+            f"quadratic is not symmetric: [{row}, {column}] = {matrix[row, column]} but "
+            f"[{column}, {row}] = {matrix[column, row]}"
+        )
+
+
+def _as_mask(value: npt.ArrayLike | None, n: int) -> BoolArray | None:
+    if value is None:
+        return None
+    mask = np.asarray(value, dtype=bool)
+    if mask.ndim == 0:
+        mask = np.full(n, mask)
+    if mask.shape != (n,):
+        raise ProgramError(f"integrality has shape {mask.shape}, expected ({n},)")
+    return mask if mask.any() else None
+
+
+def _row_count(matrix: Any) -> int:
+    shape = np.shape(matrix) if not is_sparse(matrix) else matrix.shape
+    if len(shape) != 2:
+        raise ProgramError(f"matrix has shape {shape}, expected two dimensions")
+    return int(shape[0])
+
+
+def upper_triangle(program: Program) -> sp.csc_matrix:
+    """Return the upper triangle of P in CSC form (what Clarabel and OSQP read)."""
+    n, quadratic = program.n_columns, program.quadratic
+    if quadratic is None:
+        return sp.csc_matrix((n, n))
+    if quadratic.ndim == 1:
+        return sp.csc_matrix(sp.diags_array(quadratic, format="csc"))
+    if is_sparse(quadratic):
+        return sp.csc_matrix(sp.triu(quadratic, format="csc"))
+    return sp.csc_matrix(np.triu(quadratic))
+
+
+def full_sparse(program: Program) -> sp.csc_matrix:
+    """Return the whole of P in CSC form."""
+    n, quadratic = program.n_columns, program.quadratic
+    if quadratic is None:
+        return sp.csc_matrix((n, n))
+    if quadratic.ndim == 1:
+        return sp.csc_matrix(sp.diags_array(quadratic, format="csc"))
+    return sp.csc_matrix(quadratic)
+
+
+def full_dense(program: Program) -> FloatArray:
+    """Return the whole of P as a dense array."""
+    n, quadratic = program.n_columns, program.quadratic
+    if quadratic is None:
+        return np.zeros((n, n))
+    if quadratic.ndim == 1:
+        return np.diag(quadratic)
+    return quadratic.toarray() if is_sparse(quadratic) else np.asarray(quadratic)
+
+
+def fill(program: Program) -> float:
+    """Return which part of P and A together is nonzero (stored, for sparse ones)."""
+    n, m = program.n_columns, program.n_rows
+    return (_nonzeros(program.quadratic) + _nonzeros(program.matrix)) / max(1, n * (n + m))
+
+
+def _nonzeros(matrix: object) -> int:
+    if matrix is None:
+        return 0
+    return int(matrix.nnz if is_sparse(matrix) else np.count_nonzero(matrix))  # type: ignore
+
+
+class Sides:
+    """Two-sided constraints taken apart: equations, then ``a x <= u``, then ``-a x <= -l``.
+
+    Parameters
+    ----------
+    lower, upper : ndarray, shape (m,)
+        The two sides; those that are infinite are left out.
+    """
+
+    def __init__(self, lower: FloatArray, upper: FloatArray) -> None:
+        self.equal: BoolArray = lower == upper
+        self.above: BoolArray = np.isfinite(upper) & ~self.equal
+        self.below: BoolArray = np.isfinite(lower) & ~self.equal
+
+    def one_sided_rows(self, matrix: Matrix) -> Matrix:
+        """Return the rows of the inequalities."""
+        stack = sp.vstack if is_sparse(matrix) else np.vstack
+        return stack([matrix[self.above], -matrix[self.below]])
+
+    def one_sided_right(self, lower: FloatArray, upper: FloatArray) -> FloatArray:
+        """Return the right-hand sides of the inequalities."""
+        return np.concatenate([upper[self.above], -lower[self.below]])
+
+    def duals(self, equations: FloatArray, inequalities: FloatArray) -> FloatArray:
+        """Return the duals of the constraints from multipliers with ``Px + c + A'z = 0``."""
+        duals = np.zeros(self.equal.size)
+        duals[self.equal] = -equations
+        n_above = int(self.above.sum())
+        duals[self.above] -= inequalities[:n_above]
+        duals[self.below] += inequalities[n_above:]
+        return duals

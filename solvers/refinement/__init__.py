@@ -1,0 +1,1 @@
+"""What is done to a program before a solver sees it, and to its answer afterwards."""

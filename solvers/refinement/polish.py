@@ -1,0 +1,175 @@
+"""Polishing: the optimum on the face that an inexact answer lies next to.
+
+A face is a set of bounds, of variables and of rows, held with equality. If it is the right one,
+the optimum of the program is that of a quadratic program with equations only: one linear system.
+
+Interior point and first-order methods stop a little short of the optimal face, and their duals
+with them. But they nearly always tell which bounds hold there, and the optimum of a known face is
+one linear system. So: guess the face, solve, and keep the result if it is better.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from solvers.program.arrays import FloatArray, IntArray, is_sparse
+from solvers.program.program import Program
+from solvers.program.residuals import worst_residual
+from solvers.program.solution import Point
+from solvers.refinement.saddle import saddle_system
+
+LOWER, FREE, UPPER = -1, 0, 1
+
+REFINEMENTS = 2
+
+
+@dataclass(frozen=True, eq=False)
+class Face:
+    """Bounds held with equality.
+
+    Attributes
+    ----------
+    program : Program
+        The program.
+    columns, rows : ndarray of int
+        `LOWER`, `FREE` or `UPPER` for every variable and every row.
+    """
+
+    program: Program
+    columns: IntArray
+    rows: IntArray
+
+    @classmethod
+    def near(cls, program: Program, point: Point) -> Face:
+        """Return the face of the bounds whose dual is larger than the distance to them.
+
+        Of an interior point method's answer that is the guess of the optimal face; applied to
+        the optimum of a wrong face it drops the bounds whose dual has the wrong sign and adds
+        those that are violated (a primal-dual active set step).
+        """
+        d = program.curvature(point.x) + program.cost - program.matrix.T @ point.row_duals
+        rows = np.asarray(program.matrix @ point.x)
+        return cls(
+            program,
+            _sides(point.x, program.lower, program.upper, np.asarray(d)),
+            _sides(rows, program.row_lower, program.row_upper, point.row_duals),
+        )
+
+    def is_same(self, other: Face | None) -> bool:
+        """Whether the other one holds the same bounds."""
+        return (
+            other is not None
+            and np.array_equal(self.columns, other.columns)
+            and np.array_equal(self.rows, other.rows)
+        )
+
+    def optimum(self, start: Point) -> Point | None:
+        """Return the optimum on the face, of several one near `start`, or None.
+
+        The bounds that are not held are ignored. None means that the system is too large, or
+        singular beyond help.
+        """
+        program = self.program
+        free, held = np.flatnonzero(self.columns == FREE), np.flatnonzero(self.rows != FREE)
+        system = saddle_system(_block(program.quadratic, free), _part(program.matrix, held, free))
+        if system is None:
+            return None
+        x = _held(self.columns, program.lower, program.upper, start.x)
+        right = _held(self.rows, program.row_lower, program.row_upper, np.zeros(self.rows.size))
+        duals = np.where(self.rows == FREE, 0.0, start.row_duals)
+        for _ in range(1 + REFINEMENTS):
+            d = program.curvature(x) + program.cost - np.asarray(program.matrix.T @ duals)
+            missing = right - np.asarray(program.matrix @ x)
+            dx, du = system.solve(-d[free], missing[held])
+            x[free] += dx
+            duals[held] -= du
+        return Point(x, duals)
+
+
+def _sides(values: FloatArray, lower: FloatArray, upper: FloatArray, duals: FloatArray) -> IntArray:
+    is_low = (duals > values - lower) | (lower == upper)
+    return np.where(is_low, LOWER, np.where(-duals > upper - values, UPPER, FREE))
+
+
+def _held(
+    sides: IntArray, lower: FloatArray, upper: FloatArray, otherwise: FloatArray
+) -> FloatArray:
+    return np.where(sides == LOWER, lower, np.where(sides == UPPER, upper, otherwise))
+
+
+def _part(matrix: Any, rows: IntArray, columns: IntArray) -> Any:
+    return matrix[rows][:, columns] if is_sparse(matrix) else matrix[np.ix_(rows, columns)]
+
+
+def _block(quadratic: Any, columns: IntArray) -> Any:
+    if quadratic is None:
+        return None
+    return quadratic[columns] if quadratic.ndim == 1 else _part(quadratic, columns, columns)
+
+
+STEPS = 3
+"""The first guess of a face and two corrections; more hardly ever help."""
+
+GOOD_ENOUGH = 1e-13
+
+HOPELESS = 1e-3
+"""A residual at which the optimum of a face says nothing about the face to try next."""
+
+
+@np.errstate(over="ignore", invalid="ignore", divide="ignore")  # a wrong face is refused, quietly
+def polished(program: Program, point: Point) -> Point:
+    """Return the optimum of a face near `point` if its `worst_residual` is smaller, else `point`.
+
+    Notes
+    -----
+    The cost is one factorisation in the variables between their bounds and the rows at theirs, a
+    few per cent of an interior point solve where that one is dense; see `solvers.refinement.saddle`
+    for the size beyond which nothing is tried.
+    """
+    best, least = point, worst_residual(program, point.x, point.row_duals)
+    near, last = point, None
+    for _ in range(STEPS):
+        if least <= GOOD_ENOUGH or not _is_finite(near):
+            break
+        face = Face.near(program, near)
+        found = None if face.is_same(last) else face.optimum(point)
+        if found is None:
+            break
+        error = worst_residual(program, found.x, found.row_duals)
+        if error < least:
+            best, least = found, error
+        near, last = found if error < HOPELESS else _last_feasible(program, point, found), face
+    return best
+
+
+def _is_finite(point: Point) -> bool:
+    return bool(np.isfinite(point.x).all() and np.isfinite(point.row_duals).all())
+
+
+def _last_feasible(program: Program, start: Point, end: Point) -> Point:
+    """Return the last point from `start` to `end` that crosses none of the bounds.
+
+    It lies at the bound that the face of `end` lacks, which a point far outside does not tell:
+    typically one of a singular P, where that bound alone keeps the optimum from moving away.
+    """
+    rows = np.asarray(program.matrix @ start.x), np.asarray(program.matrix @ end.x)
+    share = min(
+        _share_inside(start.x, end.x, program.lower, program.upper),
+        _share_inside(*rows, program.row_lower, program.row_upper),
+    )
+    return Point(
+        start.x + share * (end.x - start.x),
+        start.row_duals + share * (end.row_duals - start.row_duals),
+    )
+
+
+def _share_inside(
+    start: FloatArray, end: FloatArray, lower: FloatArray, upper: FloatArray
+) -> float:
+    """Return how much of the way no entry that starts inside its bounds leaves them."""
+    crossed = np.where(end < lower, lower, upper)
+    leaves = (start > lower) & (start < upper) & ((end < lower) | (end > upper))
+    return float(((crossed - start)[leaves] / (end - start)[leaves]).min(initial=1.0))

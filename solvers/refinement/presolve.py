@@ -1,0 +1,270 @@
+"""Substitution of free columns that one equation defines.
+
+A column z that is free, occurs in a single row, that row an equation ``a z + g'r = b``, and
+has only its own quadratic cost ``½ p z² + c z``, is an abbreviation for ``(b - g'r) / a``. Putting
+that in everywhere leaves a program in r alone:
+
+    P + G'DG,   D = diag(p / a²);      c - G'(D b + c_z / a);      constant + ½ b'Db + b'(c_z / a)
+
+The dual of a substituted row follows from the stationarity of its z: ``p z + c_z = a y``. The
+reduced costs of r come out the same in both programs.
+
+This is what makes the dual form of a 2-norm master (``min ½ z'z - y'r, H'r = z``) cost the same
+however many columns H has: the substituted program is a dense one in r alone.
+
+Programs without variables, which most solvers refuse, are answered here too.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import scipy.linalg.blas as blas
+import scipy.sparse as sp
+
+from solvers.program.arrays import FloatArray, IntArray, is_sparse
+from solvers.program.errors import Status
+from solvers.program.program import Program
+from solvers.program.solution import Point, Solution
+from solvers.program.verdict import refusal
+from solvers.sessions.engine import Answer
+from solvers.sessions.growing import ColumnEntries, GrowingProgram
+
+LARGEST_DENSE = 8000
+
+DENSE_BLOCK = 0.25
+
+DENSE_FILL = 0.1
+"""Build G'DG dense when at least this part of it may be nonzero."""
+
+
+@dataclass(frozen=True, eq=False)
+class Gram:
+    """The product G'DG of an elimination, which lasts while the program only grows."""
+
+    columns: IntArray
+    rows: IntArray
+    kept_columns: IntArray
+    value: Any
+
+    def is_start_of(self, other: Elimination) -> bool:
+        """Whether the other one substitutes the same columns first and keeps the same ones."""
+        k = self.columns.size
+        return (
+            np.array_equal(self.columns, other.columns[:k])
+            and np.array_equal(self.rows, other.rows[:k])
+            and np.array_equal(self.kept_columns, other.kept_columns)
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Elimination:
+    """Columns to substitute and the equations that define them, pairwise.
+
+    Attributes
+    ----------
+    program : Program
+        The whole program.
+    columns, rows : ndarray of int, shape (w,)
+        ``columns[k]`` occurs only in ``rows[k]``.
+    known : Gram or None
+        That of an elimination in the same program when it had fewer rows and columns.
+    """
+
+    program: Program
+    columns: IntArray
+    rows: IntArray
+    known: Gram | None = None
+
+    @cached_property
+    def kept_columns(self) -> IntArray:
+        """Positions of the columns that remain."""
+        return np.delete(np.arange(self.program.n_columns), self.columns)
+
+    @cached_property
+    def kept_rows(self) -> IntArray:
+        """Positions of the rows that remain."""
+        return np.delete(np.arange(self.program.n_rows), self.rows)
+
+    @cached_property
+    def block(self) -> Any:
+        """G: the defining rows in the remaining columns, dense or CSR, shape (w, n - w)."""
+        return _take(self.program.matrix, self.rows, self.kept_columns)
+
+    @property
+    def is_dense(self) -> bool:
+        """Whether G is a mostly full block, small enough for a dense matrix in its columns.
+
+        A sparse solver substitutes columns of a sparse block itself, if that helps.
+        """
+        w, n = self.block.shape
+        nonzeros = self.block.nnz if is_sparse(self.block) else np.count_nonzero(self.block)
+        return bool(n <= LARGEST_DENSE and nonzeros >= DENSE_BLOCK * w * n)
+
+    @cached_property
+    def reduced(self) -> Program:
+        """The program without the substituted columns and rows."""
+        whole, kept = self.program, self.kept_columns
+        right = whole.row_lower[self.rows]
+        weight = self._weight
+        linear = weight * right + whole.cost[self.columns] / self.pivot
+        return Program.from_valid(
+            cost=whole.cost[kept] - np.asarray(self.block.T @ linear),
+            matrix=_take(whole.matrix, self.kept_rows, kept),
+            row_lower=whole.row_lower[self.kept_rows],
+            row_upper=whole.row_upper[self.kept_rows],
+            lower=whole.lower[kept],
+            upper=whole.upper[kept],
+            quadratic=_plus(_quadratic_part(whole, kept), self.gram.value),
+            integrality=None,
+            constant=whole.constant
+            + float(
+                0.5 * right @ (weight * right) + right @ (whole.cost[self.columns] / self.pivot)
+            ),
+        )
+
+    @cached_property
+    def gram(self) -> Gram:
+        """``G'DG``."""
+        done, value = 0, None
+        if self.known is not None and self.known.is_start_of(self):
+            done, value = self.known.columns.size, self.known.value
+        added = _gram(self.block[done:], self._weight[done:])
+        return Gram(self.columns, self.rows, self.kept_columns, _plus(value, added))
+
+    def restrict(self, point: Point) -> Point:
+        """Return the part of a point that belongs to the reduced program."""
+        return Point(point.x[self.kept_columns], point.row_duals[self.kept_rows])
+
+    def expand(self, point: Point) -> Point:
+        """Return the point of the whole program that a point of the reduced one stands for."""
+        whole = self.program
+        z = (whole.row_lower[self.rows] - np.asarray(self.block @ point.x)) / self.pivot
+        x, duals = np.empty(whole.n_columns), np.empty(whole.n_rows)
+        x[self.kept_columns], x[self.columns] = point.x, z
+        duals[self.kept_rows] = point.row_duals
+        duals[self.rows] = (self.curvature * z + whole.cost[self.columns]) / self.pivot
+        return Point(x, duals)
+
+    @cached_property
+    def _weight(self) -> FloatArray:
+        return self.curvature / self.pivot**2
+
+    @cached_property
+    def pivot(self) -> FloatArray:
+        """Coefficients of the substituted columns in their rows."""
+        return np.asarray(self.program.matrix[self.rows, self.columns]).ravel()
+
+    @cached_property
+    def curvature(self) -> FloatArray:
+        """Quadratic costs p of the substituted columns."""
+        quadratic = self.program.quadratic
+        if quadratic is None:
+            return np.zeros(self.columns.size)
+        diagonal = quadratic if quadratic.ndim == 1 else quadratic.diagonal()
+        return np.asarray(diagonal[self.columns])
+
+
+def find_elimination(
+    program: Program, entries: ColumnEntries | None = None, known: Gram | None = None
+) -> Elimination | None:
+    """Return every substitution that is possible, at most one per equation, or None.
+
+    `entries` of the program's matrix and a `known` product save a caller that has them time.
+    """
+    if program.is_mip or not program.n_rows:
+        return None
+    is_free = np.isneginf(program.lower) & np.isposinf(program.upper)
+    candidates = np.flatnonzero(is_free & _has_own_cost_only(program))
+    if not candidates.size:
+        return None
+    if entries is None:
+        entries = ColumnEntries.of(program.matrix)
+    columns = candidates[entries.count[candidates] == 1]
+    rows = entries.row[columns]
+    is_equation = program.row_lower[rows] == program.row_upper[rows]
+    rows, first = np.unique(rows[is_equation], return_index=True)
+    columns = columns[is_equation][first]
+    return Elimination(program, columns, rows, known) if columns.size else None
+
+
+def _has_own_cost_only(program: Program) -> Any:
+    quadratic = program.quadratic
+    if quadratic is None or quadratic.ndim == 1:
+        return np.ones(program.n_columns, dtype=bool)
+    return np.asarray((quadratic != 0).sum(axis=0)).ravel() <= (quadratic.diagonal() != 0)
+
+
+def _take(matrix: Any, rows: IntArray, columns: IntArray) -> Any:
+    if not is_sparse(matrix):
+        return matrix[np.ix_(rows, columns)]
+    return matrix[rows][:, columns]
+
+
+def _gram(block: Any, weight: FloatArray) -> Any:
+    """Return ``block' diag(weight) block``, dense unless little can be nonzero; None for 0."""
+    n = block.shape[1]
+    if not n or not weight.any():  # BLAS complains of an empty product, on standard output
+        return None
+    if is_sparse(block):
+        if float((np.diff(block.indptr).astype(float) ** 2).sum()) < DENSE_FILL * n * n:
+            return sp.csc_array(block.T @ block.multiply(weight[:, None]))
+        block = block.toarray()
+    scaled = np.sqrt(weight)[:, None] * block
+    upper = blas.dsyrk(1.0, scaled.T)  # half the work of a general product
+    return upper + np.triu(upper, 1).T
+
+
+def _quadratic_part(program: Program, kept: IntArray) -> Any:
+    quadratic: Any = program.quadratic
+    if quadratic is None:
+        return None
+    return quadratic[kept] if quadratic.ndim == 1 else quadratic[kept][:, kept]
+
+
+def _plus(present: Any, added: Any) -> Any:
+    """Return the sum of two forms of P: None, a diagonal, sparse or dense."""
+    if present is None or added is None:
+        return added if present is None else present
+    if present.ndim == 1:
+        if not present.any():
+            return added
+        present = sp.diags_array(present, format="csc")
+    total = present + added
+    return sp.csc_array(total) if is_sparse(total) else np.asarray(total)
+
+
+FEASIBILITY_TOLERANCE = 1e-9
+
+WORDS = "no variables"
+
+
+def empty_answer(program: Program | GrowingProgram) -> Answer:
+    """Return the only point of a program without variables, if it violates no row."""
+    is_below = program.row_lower > FEASIBILITY_TOLERANCE
+    is_above = program.row_upper < -FEASIBILITY_TOLERANCE
+    if np.any(is_below | is_above):
+        return Answer(Status.INFEASIBLE, f"{WORDS}, and a row excludes 0")
+    return Answer(Status.OPTIMAL, WORDS, Point(np.empty(0), np.zeros(program.n_rows)))
+
+
+def empty_solution(growing: GrowingProgram, backend: str) -> Solution:
+    """Return the solution of a program without variables; raises if there is none."""
+    answer = empty_answer(growing)
+    if answer.point is None:
+        raise refusal(answer.status, backend, answer.words)
+    return Solution(
+        status=answer.status,
+        x=answer.point.x,
+        objective=growing.constant,
+        row_duals=answer.point.row_duals,
+        reduced_costs=np.empty(0),
+        iterations=0,
+        seconds=0.0,
+        backend=backend,
+        message=answer.words,
+        source=growing.snapshot(),
+    )

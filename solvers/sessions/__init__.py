@@ -1,0 +1,1 @@
+"""Live models: programs that grow and are solved again."""

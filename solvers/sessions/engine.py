@@ -1,0 +1,80 @@
+"""What an engine, a solver that takes a whole program at a time, is asked and answers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from solvers.program.errors import OptionError, SolverError, SolverFailure, Status
+from solvers.program.program import Program
+from solvers.program.solution import Point
+
+
+@dataclass(frozen=True)
+class Request:
+    """What an engine is asked besides the program.
+
+    Attributes
+    ----------
+    tol : float or None
+        In the solver's own terms; None for the engine's default.
+    time_limit : float or None
+        Seconds.
+    max_iterations : int or None
+        None for the engine's default.
+    options : mapping
+        The solver's own options; they win over the engine's choices.
+    guess : Point or None
+        Where to start, for an engine that can use it.
+    """
+
+    tol: float | None = None
+    time_limit: float | None = None
+    max_iterations: int | None = None
+    options: Mapping[str, Any] = field(default_factory=dict)
+    guess: Point | None = None
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What an engine says: a status, the solver's own words, and a point if there is one.
+
+    `backend` is set by an engine that only passes the question on.
+    """
+
+    status: Status
+    words: str
+    point: Point | None = None
+    iterations: int = 0
+    backend: str = ""
+
+
+Engine = Callable[[Program, Request], Answer]
+
+
+def ask(engine: Engine, program: Program, request: Request, name: str) -> Answer:
+    """Call an engine; whatever native code throws becomes a `SolverFailure`.
+
+    A panic in a Rust library (clarabel) is a BaseException of a type that cannot be imported,
+    so it is recognised by name.
+    """
+    try:
+        return engine(program, request)
+    except SolverError:
+        raise
+    except BaseException as error:
+        if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
+            raise
+        raise SolverFailure(f"{name} failed: {error}", backend=name, words=str(error)) from error
+
+
+def apply_options(settings: Any, options: Mapping[str, Any], name: str) -> None:
+    """Set options as attributes of a native settings object; raises `OptionError`."""
+    for key, value in options.items():
+        if not hasattr(settings, key):
+            raise OptionError(f"{name} has no option {key!r}", backend=name)
+        try:
+            setattr(settings, key, value)
+        except (TypeError, ValueError) as error:
+            raise OptionError(f"{name} rejects {key} = {value!r}: {error}", backend=name) from error

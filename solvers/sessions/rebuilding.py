@@ -1,0 +1,187 @@
+"""Sessions for solvers that take a whole program at a time.
+
+Such a backend is one function, its engine (`solvers.sessions.engine`). Everything else happens
+here: the growing, the substitution of columns, the warm start, the polish, and the check of every
+answer.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, replace
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+
+from solvers.program.arrays import IntArray
+from solvers.program.errors import MissingBackendError, Status
+from solvers.program.program import Program
+from solvers.program.solution import Point, Solution
+from solvers.program.verdict import refusal, verified
+from solvers.refinement.polish import polished
+from solvers.refinement.presolve import Elimination, Gram, empty_answer, find_elimination
+from solvers.sessions.engine import Answer, Engine, Request, ask
+from solvers.sessions.growing import ColumnEntries, NewColumns, NewRows
+from solvers.sessions.session import CheckedSession
+
+
+@dataclass(frozen=True)
+class RebuildingBackend:
+    """A backend made of an engine.
+
+    Parameters
+    ----------
+    name : str
+        The name it is asked for by.
+    capabilities : frozenset of str
+        See `Backend`; ``"warm-start"`` if the engine uses `Request.guess`.
+    package : str
+        What the engine imports (and pip installs).
+    engine : callable
+        ``(Program, Request) -> Answer``; imports its package when called.
+    eliminates_from : float
+        Substitute columns when there are at least this many per remaining column (measured).
+
+    Notes
+    -----
+    Options of `open`: ``max_iterations``; ``eliminate`` (True, False, or None for "where it
+    pays", see `solvers.refinement.presolve`); ``polish`` (True, see `solvers.refinement.polish`);
+    and the solver's own.
+    """
+
+    name: str
+    capabilities: frozenset[str]
+    package: str
+    engine: Engine
+    eliminates_from: float = 0.35
+
+    @property
+    def is_installed(self) -> bool:
+        """Whether the package can be imported."""
+        return find_spec(self.package) is not None
+
+    def open(self, program: Program, **options: Any) -> RebuildingSession:
+        """Start a session."""
+        if not self.is_installed:
+            raise MissingBackendError(
+                f"{self.name} is not installed: pip install {self.package}", backend=self.name
+            )
+        return RebuildingSession(self, program, **options)
+
+
+class RebuildingSession(CheckedSession):
+    """A session that hands the whole program to the engine at each solve."""
+
+    def __init__(
+        self,
+        backend: RebuildingBackend,
+        program: Program,
+        *,
+        max_iterations: int | None = None,
+        eliminate: bool | None = None,
+        polish: bool = True,
+        **options: Any,
+    ) -> None:
+        super().__init__(backend, program)
+        self._engine = backend.engine
+        self._eliminates_from = backend.eliminates_from
+        self._name = backend.name
+        self._max_iterations = max_iterations
+        self._eliminate = eliminate
+        self._polish = polish
+        self._options = options
+        self._last: Point | None = None
+        self._entries: ColumnEntries | None = None  # of the matrix, None if not known
+        self._gram: Gram | None = None  # of the last substitution, None once positions moved
+
+    def solve(self, *, tol: float | None = None, time_limit: float | None = None) -> Solution:
+        """Solve the current program; see `Session.solve`."""
+        start = time.perf_counter()
+        program = self._growing.program()
+        request = Request(tol, time_limit, self._max_iterations, self._options, self._last)
+        answer = self._answer(program, request)
+        solution = self._as_solution(program, answer, time.perf_counter() - start)
+        if solution is None or answer.status not in (Status.OPTIMAL, Status.INACCURATE):
+            raise refusal(answer.status, answer.backend or self._name, answer.words, solution)
+        solution = verified(solution, tol)
+        self._last = answer.point
+        return solution
+
+    def _answer(self, program: Program, request: Request) -> Answer:
+        elimination = self._elimination(program)
+        if elimination is None or not (self._eliminate or self._pays(elimination)):
+            return self._ask(program, request)
+        if request.guess is not None:
+            request = replace(request, guess=elimination.restrict(request.guess))
+        answer = self._ask(elimination.reduced, request)
+        self._gram = elimination.gram
+        point = None if answer.point is None else elimination.expand(answer.point)
+        return replace(answer, point=point)
+
+    def _elimination(self, program: Program) -> Elimination | None:
+        if self._eliminate is False:
+            return None
+        if self._entries is None:
+            self._entries = ColumnEntries.of(program.matrix)
+        return find_elimination(program, self._entries, self._gram)
+
+    def _ask(self, program: Program, request: Request) -> Answer:
+        if program.n_columns == 0:
+            return empty_answer(program)
+        answer = ask(self._engine, program, request, self._name)
+        is_answer = answer.status in (Status.OPTIMAL, Status.INACCURATE)
+        if answer.point is None or program.is_mip or not (is_answer and self._polish):
+            return answer
+        return replace(answer, point=polished(program, answer.point))
+
+    def _pays(self, elimination: Elimination) -> bool:
+        ratio = elimination.columns.size / max(1, elimination.kept_columns.size)
+        return ratio >= self._eliminates_from and elimination.is_dense
+
+    def _as_solution(self, program: Program, answer: Answer, seconds: float) -> Solution | None:
+        if answer.point is None:
+            return None
+        x, row_duals = answer.point.x, answer.point.row_duals
+        pull = np.asarray(program.matrix.T @ row_duals)
+        reduced_costs = program.curvature(x) + program.cost - pull
+        if program.is_mip:
+            reduced_costs = np.full(program.n_columns, np.nan)
+        return Solution(
+            status=answer.status,
+            x=x,
+            objective=program.objective_value(x),
+            row_duals=row_duals,
+            reduced_costs=reduced_costs,
+            iterations=answer.iterations,
+            seconds=seconds,
+            backend=answer.backend or self._name,
+            message=answer.words,
+            source=lambda: program,
+        )
+
+    def _native_add_columns(self, new: NewColumns) -> None:
+        if self._last is not None:
+            x = np.append(self._last.x, np.clip(0.0, new.lower, new.upper))
+            self._last = Point(x, self._last.row_duals)
+        if self._entries is not None:
+            self._entries = self._entries.with_columns(new.matrix)
+
+    def _native_add_rows(self, new: NewRows) -> None:
+        if self._last is not None:
+            duals = np.append(self._last.row_duals, np.zeros(new.lower.size))
+            self._last = Point(self._last.x, duals)
+        if self._entries is not None:
+            self._entries = self._entries.with_rows(new.matrix)
+
+    def _native_remove_columns(self, indices: IntArray) -> None:
+        if self._last is not None:
+            self._last = Point(np.delete(self._last.x, indices), self._last.row_duals)
+        if self._entries is not None:
+            self._entries = self._entries.without_columns(indices)
+        self._gram = None
+
+    def _native_remove_rows(self, indices: IntArray) -> None:
+        if self._last is not None:
+            self._last = Point(self._last.x, np.delete(self._last.row_duals, indices))
+        self._entries = self._gram = None

@@ -1,0 +1,266 @@
+"""Which backend may be given which class of problem.
+
+What a backend and a live session look like from outside, and what all sessions share.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+import numpy.typing as npt
+
+from solvers.program.arrays import (
+    FloatArray,
+    IntArray,
+    MatrixLike,
+    as_bounds,
+    as_finite_vector,
+    as_indices,
+)
+from solvers.program.errors import UnsupportedProblemError
+from solvers.program.program import Program
+from solvers.program.solution import Solution
+from solvers.sessions.growing import GrowingProgram, NewColumns, NewRows, check_columns, check_rows
+
+PROBLEM_NAMES = {
+    "lp": "linear program",
+    "qp": "quadratic program",
+    "mip": "mixed-integer linear program",
+    "miqp": "mixed-integer quadratic program",
+}
+
+
+def problem_class(program: Program) -> str:
+    """Return the capability a backend needs: ``"lp"``, ``"qp"``, ``"mip"`` or ``"miqp"``."""
+    return class_name(is_qp=program.is_qp, is_mip=program.is_mip)
+
+
+def class_name(*, is_qp: bool, is_mip: bool) -> str:
+    """Return the name of the problem class with these properties."""
+    if is_mip:
+        return "miqp" if is_qp else "mip"
+    return "qp" if is_qp else "lp"
+
+
+def require_support(backend: Backend, needed: str) -> None:
+    """Raise `UnsupportedProblemError` unless the backend solves problems of this class."""
+    if needed in backend.capabilities:
+        return
+    from solvers.registry import local_backends  # the registry imports the backends
+
+    able = ", ".join(local_backends(needed)) or "no other backend either"
+    raise UnsupportedProblemError(
+        f"{backend.name} does not solve a {PROBLEM_NAMES[needed]}; these do: {able}",
+        backend=backend.name,
+    )
+
+
+@runtime_checkable
+class Backend(Protocol):
+    """One solver: what it can do, and how to start it on a program."""
+
+    @property
+    def name(self) -> str:
+        """The name it is asked for by."""
+
+    @property
+    def capabilities(self) -> frozenset[str]:
+        """Some of ``"lp", "qp", "mip", "warm-start", "add-columns"``."""
+
+    @property
+    def is_installed(self) -> bool:
+        """Whether the package it drives can be imported (found out without importing it)."""
+
+    def open(self, program: Program, **options: Any) -> Session:
+        """Start a session; raises `SolverError` if the backend cannot take the program."""
+
+
+@runtime_checkable
+class Session(Protocol):
+    """A live program that can grow, shrink, change and be solved again.
+
+    An update either applies fully or raises a `SolverError` and changes nothing. A solve that
+    failed or hit a limit leaves the session usable.
+    """
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+
+    @property
+    def n_columns(self) -> int:
+        """Number of variables."""
+
+    @property
+    def program(self) -> Program:
+        """The current program, materialised on demand."""
+
+    def add_columns(
+        self,
+        cost: npt.ArrayLike,
+        matrix: MatrixLike,
+        *,
+        lower: npt.ArrayLike = 0.0,
+        upper: npt.ArrayLike = np.inf,
+        quadratic: npt.ArrayLike | None = None,
+    ) -> None:
+        """Append k variables; `matrix` is (n_rows, k), `quadratic` their (k,) diagonal of P."""
+
+    def add_rows(self, matrix: MatrixLike, lower: npt.ArrayLike, upper: npt.ArrayLike) -> None:
+        """Append k rows; `matrix` is (k, n_columns)."""
+
+    def remove_columns(self, indices: npt.ArrayLike) -> None:
+        """Delete variables; later ones move down, as in `numpy.delete`."""
+
+    def remove_rows(self, indices: npt.ArrayLike) -> None:
+        """Delete rows; later ones move down, as in `numpy.delete`."""
+
+    def change_cost(self, indices: npt.ArrayLike, cost: npt.ArrayLike) -> None:
+        """Replace the linear cost of some variables."""
+
+    def change_column_bounds(
+        self, indices: npt.ArrayLike, lower: npt.ArrayLike, upper: npt.ArrayLike
+    ) -> None:
+        """Replace the bounds of some variables."""
+
+    def change_row_bounds(
+        self, indices: npt.ArrayLike, lower: npt.ArrayLike, upper: npt.ArrayLike
+    ) -> None:
+        """Replace the bounds of some rows."""
+
+    def suggest_basis(self, columns: npt.ArrayLike, rows: npt.ArrayLike) -> None:
+        """Suggest where the next solve should begin; a session without a simplex ignores it.
+
+        Both hold a number for every column (or row): −1 at its lower bound, +1 at its upper bound,
+        0 in the basis. There should be as many zeros as there are rows; a basis that is singular,
+        or of another size, is completed by the solver.
+        """
+
+    def solve(self, *, tol: float | None = None, time_limit: float | None = None) -> Solution:
+        """Solve the current program; raises unless there is a usable answer."""
+
+
+class CheckedSession:
+    """All of a session but `solve`: checks every update, hands it to the native model, records it.
+
+    A subclass adds `solve`, and overrides the `_native_...` hooks for the model it keeps alive; one
+    that rebuilds at each solve leaves them alone. A hook that fails must leave the native model
+    unchanged.
+    """
+
+    def __init__(self, backend: Backend, program: Program) -> None:
+        require_support(backend, problem_class(program))
+        self._backend = backend
+        self._growing = GrowingProgram(program)
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return self._growing.n_rows
+
+    @property
+    def n_columns(self) -> int:
+        """Number of variables."""
+        return self._growing.n_columns
+
+    @property
+    def program(self) -> Program:
+        """The current program, materialised on demand."""
+        return self._growing.program()
+
+    def add_columns(
+        self,
+        cost: npt.ArrayLike,
+        matrix: MatrixLike,
+        *,
+        lower: npt.ArrayLike = 0.0,
+        upper: npt.ArrayLike = np.inf,
+        quadratic: npt.ArrayLike | None = None,
+    ) -> None:
+        """Append k variables; see `Session.add_columns`."""
+        new = check_columns(self.n_rows, cost, matrix, lower, upper, quadratic)
+        if new.quadratic is not None:
+            is_mip = self._growing.integrality is not None
+            require_support(self._backend, class_name(is_qp=True, is_mip=is_mip))
+        self._native_add_columns(new)
+        self._growing.add_columns(new)
+
+    def add_rows(self, matrix: MatrixLike, lower: npt.ArrayLike, upper: npt.ArrayLike) -> None:
+        """Append k rows; see `Session.add_rows`."""
+        new = check_rows(self.n_columns, matrix, lower, upper)
+        self._native_add_rows(new)
+        self._growing.add_rows(new)
+
+    def remove_columns(self, indices: npt.ArrayLike) -> None:
+        """Delete variables; see `Session.remove_columns`."""
+        gone = as_indices(indices, self.n_columns, "indices")
+        self._native_remove_columns(gone)
+        self._growing.remove_columns(gone)
+
+    def remove_rows(self, indices: npt.ArrayLike) -> None:
+        """Delete rows; see `Session.remove_rows`."""
+        gone = as_indices(indices, self.n_rows, "indices")
+        self._native_remove_rows(gone)
+        self._growing.remove_rows(gone)
+
+    def change_cost(self, indices: npt.ArrayLike, cost: npt.ArrayLike) -> None:
+        """Replace the linear cost of some variables."""
+        at = as_indices(indices, self.n_columns, "indices")
+        costs = as_finite_vector(cost, at.size, "cost")
+        self._native_change_cost(at, costs)
+        self._growing.replace("cost", at, costs)
+
+    def change_column_bounds(
+        self, indices: npt.ArrayLike, lower: npt.ArrayLike, upper: npt.ArrayLike
+    ) -> None:
+        """Replace the bounds of some variables."""
+        at = as_indices(indices, self.n_columns, "indices")
+        low, high = as_bounds(lower, upper, at.size)
+        self._native_change_column_bounds(at, low, high)
+        self._growing.replace("lower", at, low)
+        self._growing.replace("upper", at, high)
+
+    def change_row_bounds(
+        self, indices: npt.ArrayLike, lower: npt.ArrayLike, upper: npt.ArrayLike
+    ) -> None:
+        """Replace the bounds of some rows."""
+        at = as_indices(indices, self.n_rows, "indices")
+        low, high = as_bounds(lower, upper, at.size)
+        self._native_change_row_bounds(at, low, high)
+        self._growing.replace("row_lower", at, low)
+        self._growing.replace("row_upper", at, high)
+
+    def suggest_basis(self, columns: npt.ArrayLike, rows: npt.ArrayLike) -> None:
+        """Suggest where the next solve should begin; see `Session.suggest_basis`."""
+        of_columns = as_finite_vector(columns, self.n_columns, "columns")
+        of_rows = as_finite_vector(rows, self.n_rows, "rows")
+        self._native_suggest_basis(np.sign(of_columns), np.sign(of_rows))
+
+    def _native_suggest_basis(self, columns: FloatArray, rows: FloatArray) -> None:
+        """Start the native model from a basis."""
+
+    def _native_add_columns(self, new: NewColumns) -> None:
+        """Append columns to the native model."""
+
+    def _native_add_rows(self, new: NewRows) -> None:
+        """Append rows to the native model."""
+
+    def _native_remove_columns(self, indices: IntArray) -> None:
+        """Delete columns of the native model."""
+
+    def _native_remove_rows(self, indices: IntArray) -> None:
+        """Delete rows of the native model."""
+
+    def _native_change_cost(self, indices: IntArray, cost: FloatArray) -> None:
+        """Replace costs in the native model."""
+
+    def _native_change_column_bounds(
+        self, indices: IntArray, lower: FloatArray, upper: FloatArray
+    ) -> None:
+        """Replace column bounds in the native model."""
+
+    def _native_change_row_bounds(
+        self, indices: IntArray, lower: FloatArray, upper: FloatArray
+    ) -> None:
+        """Replace row bounds in the native model."""

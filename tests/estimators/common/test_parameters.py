@@ -1,0 +1,230 @@
+"""No parameter is dead: changing any one of them changes what it says it changes."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.datasets import load_digits
+
+from cgboost import (
+    RBF,
+    CGBoostClassifier,
+    CGBoostOutlierDetector,
+    CGBoostRegressor,
+    KernelLibrary,
+    Linear,
+)
+from cgboost.estimators.kernel import kernel_columns
+from cgboost.parallel import FuturesExecutor, SerialExecutor, ThreadExecutor
+from tests.estimators.data import at_round, classifier, curve, regressor, two_classes
+
+X, Y = two_classes(50)
+EVAL_SET = X[40:], Y[40:]
+
+
+def fit(**parameters):
+    """A classifier fitted on 40 rows and validated on 10."""
+    return classifier(**parameters).fit(X[:40], Y[:40], eval_set=EVAL_SET)
+
+
+def differ(first, second):
+    """Whether two models have different outputs."""
+    return not np.allclose(first.decision_function(X), second.decision_function(X), atol=1e-6)
+
+
+CHANGES_THE_MODEL = {
+    "library": (KernelLibrary({"linear": Linear()}), KernelLibrary({"rbf": RBF()})),
+    "C": (0.1, 10.0),
+    "nu": (None, 0.2, 0.6),
+    "penalty": ("l1", "l2"),
+    "offset": ("none", "penalized", "free"),
+    "max_columns": (1, 5),
+    "tol": (1e-6, 0.5),
+    "early_stopping": (False, True),
+    "callbacks": (None, [at_round(1, lambda: True)]),
+}
+
+
+@pytest.mark.parametrize("name", CHANGES_THE_MODEL)
+def test_parameter_changes_the_model(name):
+    """Each value gives another decision function."""
+    common = {"C": 5.0, "columns_per_round": 1, "n_iter_no_change": 1}
+    models = [fit(**common | {name: value}) for value in CHANGES_THE_MODEL[name]]
+    assert all(differ(a, b) for a, b in pairwise(models))
+
+
+def test_coef_changes_the_model_where_the_library_is_not_closed_under_negation():
+    """Non-negative coefficients without negated columns restrict the model; with them, nothing."""
+    library = KernelLibrary({"rbf": RBF()}, negation=False)
+    options = {"library": library, "offset": "none"}
+    free, nonneg = fit(**options), fit(**options, coef="nonneg")
+    assert nonneg.objective_ > free.objective_ * 1.01
+    assert (nonneg.coef_ > 0).all()
+    assert (nonneg.columns_["sign"] == 1).all()
+    closed = KernelLibrary({"rbf": RBF()})
+    negated = fit(library=closed, offset="none", coef="nonneg")
+    assert negated.objective_ == pytest.approx(free.objective_, rel=1e-9)
+    assert (negated.columns_["sign"] == -1).any()
+
+
+def test_priority_changes_the_work_not_the_optimum():
+    """Stratified pricing evaluates fewer columns a round and reaches the same objective."""
+    full, stratified = (
+        fit(priority=p, columns_per_round=1, tol=1e-8) for p in ("full", "stratified")
+    )
+    assert stratified.history_["evaluated"].mean() < full.history_["evaluated"].mean()
+    assert stratified.objective_ == pytest.approx(full.objective_, rel=1e-6)
+
+
+@pytest.mark.parametrize("penalty", ["l1", "l2"])
+def test_by_default_a_limited_model_has_columns_of_several_kernels(penalty):
+    """No kernel is preferred: 60 columns of the digits are not those of the first kernel alone."""
+    X, digit = load_digits(return_X_y=True)
+    model = CGBoostClassifier(penalty=penalty, max_columns=60).fit(X[:600] / 16, digit[:600] % 2)
+    assert model.stop_reason_ == "max_columns"
+    assert sum(count > 0 for count in model.columns_per_kernel_.values()) > 1
+
+
+def test_columns_per_round_changes_the_rounds_not_the_optimum():
+    """More columns a round need fewer rounds; None stands for 2 % of the rows."""
+    one, ten = fit(columns_per_round=1, tol=1e-8), fit(columns_per_round=10, tol=1e-8)
+    assert ten.n_iter_ < one.n_iter_
+    assert ten.objective_ == pytest.approx(one.objective_, rel=1e-6)
+    assert np.diff(ten.history_["columns"]).max() > 1
+    assert fit(tol=1e-8).n_iter_ == one.n_iter_  # 2 % of 40 rows
+
+
+def test_time_limit_stops_the_fit():
+    """A tiny limit stops after one round, a large one changes nothing."""
+    with pytest.warns(UserWarning, match="time limit"):
+        assert fit(time_limit=1e-9).stop_reason_ == "time"
+    assert fit(time_limit=1e6).stop_reason_ == "optimal"
+
+
+def test_solver_chooses_the_backend(monkeypatch):
+    """The name reaches the master, and another backend finds the same optimum."""
+    named = []
+
+    class Watched(kernel_columns.TwoNormMaster):
+        def __init__(self, *arguments, solver, **options):
+            named.append(solver)
+            super().__init__(*arguments, solver=solver, **options)
+
+    monkeypatch.setattr(kernel_columns, "TwoNormMaster", Watched)
+    piqp, clarabel = (fit(penalty="l2", solver=s, tol=1e-5) for s in ("piqp", "clarabel"))
+    assert named == ["piqp", "clarabel"]
+    assert piqp.objective_ == pytest.approx(clarabel.objective_, rel=1e-4)
+
+
+def test_validation_fraction_and_random_state_choose_the_held_out_rows():
+    """The fraction sets how many rows are held out, the seed which."""
+    counts = []
+
+    def count(turn):
+        counts.append(len(turn.state.output))
+
+    for fraction in (0.2, 0.5):
+        stopping = classifier(
+            early_stopping=True, validation_fraction=fraction, random_state=0, callbacks=[count]
+        )
+        stopping.fit(X, Y)
+    assert set(counts) == {40, 25}
+    models = [classifier(early_stopping=True, random_state=s).fit(X, Y) for s in (0, 1)]
+    assert differ(*models)
+
+
+def test_n_iter_no_change_is_the_patience():
+    """A longer patience runs more rounds past the best one."""
+    rounds = []
+    for patience in (1, 3):
+        model = fit(early_stopping=True, n_iter_no_change=patience, columns_per_round=1, C=5.0)
+        rounds.append(model.n_iter_ - 1 - model.best_round_)
+    assert rounds == [1, 3]
+
+
+def test_cache_size_changes_how_often_kernels_are_evaluated():
+    """Without room for columns they are computed again, to the same model."""
+    calls = []
+
+    def counting(A, B):
+        calls.append(len(B))
+        return A @ B.T
+
+    library = KernelLibrary({"counted": counting})
+    cached, in_cache = fit(library=library), sum(calls)
+    calls.clear()
+    bare = fit(library=library, cache_size=0)
+    assert sum(calls) > 2 * in_cache
+    assert not differ(cached, bare)
+
+
+def test_verbose_shows_progress(capsys):
+    """Progress is written only when asked for."""
+    fit()
+    assert capsys.readouterr().err == ""
+    fit(verbose=1)
+    assert "columns, objective" in capsys.readouterr().err
+
+
+def test_epsilon_widens_the_tube():
+    """Errors below epsilon are free, so a wide tube has a lower objective and fewer columns."""
+    A, b = curve()
+    narrow, wide = (regressor(epsilon=e, C=10.0).fit(A, b) for e in (0.0, 0.5))
+    assert wide.objective_ < narrow.objective_
+    assert wide.n_columns_ < narrow.n_columns_
+    assert np.abs(wide.predict(A) - b).max() <= 0.5 + 1e-3
+
+
+def test_executor_changes_where_passes_run():
+    """Any executor gives the same model; what is none is named, and search can clone the model."""
+    reference = fit(executor=SerialExecutor())
+    with ThreadPoolExecutor(2) as workers:
+        adapter = FuturesExecutor(workers)
+        for executor in (ThreadExecutor(2), workers, adapter):
+            model = fit(executor=executor)
+            assert model.objective_ == pytest.approx(reference.objective_, rel=1e-9)
+        assert clone(CGBoostClassifier(executor=adapter)).executor is adapter
+    with pytest.raises(TypeError, match="executor must be None"):
+        fit(executor=3)
+
+
+TESTED = {
+    *CHANGES_THE_MODEL,
+    *("coef", "priority", "columns_per_round", "time_limit", "solver", "validation_fraction"),
+    *("random_state", "n_iter_no_change", "cache_size", "verbose", "epsilon", "executor"),
+}
+
+
+@pytest.mark.parametrize("estimator", [CGBoostClassifier, CGBoostRegressor, CGBoostOutlierDetector])
+def test_every_parameter_is_tested_and_documented(estimator):
+    """The tests above cover the whole signature, and the docstring names every parameter."""
+    names = set(inspect.signature(estimator).parameters)
+    assert names <= TESTED
+    assert names == set(estimator().get_params())
+    documented = re.findall(r"\w+", estimator.__doc__.split("Attributes\n")[0])
+    assert names <= set(documented)
+
+
+@pytest.mark.parametrize("estimator", [CGBoostClassifier, CGBoostRegressor, CGBoostOutlierDetector])
+def test_every_fitted_attribute_is_documented(estimator):
+    """The docstring names every attribute that fit sets."""
+    model = estimator(penalty="l1").fit(X, Y)
+    attributes = estimator.__doc__.split("Attributes\n")[1]
+    assert not [name for name in vars(model) if name.endswith("_") and name not in attributes]
+
+
+def test_all_columns_at_once_reach_the_two_norm_optimum_in_two_rounds():
+    """columns_per_round="all" takes every column that prices out; other words are named."""
+    whole = fit(penalty="l2", columns_per_round="all", tol=1e-7)
+    assert whole.n_iter_ == 2
+    assert whole.converged_
+    rounds = fit(penalty="l2", columns_per_round=5, tol=1e-7)
+    assert whole.objective_ == pytest.approx(rounds.objective_, rel=1e-6)
+    with pytest.raises(ValueError, match="columns_per_round must be .* or 'all', got 'some'"):
+        fit(columns_per_round="some")

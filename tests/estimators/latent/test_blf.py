@@ -1,0 +1,390 @@
+"""Boosted Latent Factors as estimators: weights, dtypes, stages, early stopping, persistence."""
+
+from __future__ import annotations
+
+import pickle
+import tracemalloc
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.base import clone
+from sklearn.cross_decomposition import PLSRegression
+from sklearn.datasets import load_diabetes
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.pipeline import make_pipeline
+from sklearn.svm import LinearSVC
+
+from cgboost import RBF, BLFClassifier, BLFRegressor, Linear, Precomputed
+from cgboost.losses.margin import LogLoss
+from cgboost.losses.piecewise import AbsoluteError
+from tests.estimators.data import three_classes
+from tests.estimators.latent.latent_data import (
+    CLASSES,
+    DATA,
+    LOSSES,
+    REGRESSION,
+    data_of,
+    exact,
+    model_of,
+    noisy_line,
+    outputs,
+    overlapping,
+)
+
+KERNELS = [None, RBF(0.1)]
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=str)
+@pytest.mark.parametrize("loss", LOSSES)
+def test_a_weight_is_a_number_of_rows(loss: str, kernel: Any) -> None:
+    """Weights 0, 1, 2, 3 and rows that come as often make one model; 0 leaves a row out."""
+    X, y = data_of(loss)
+    times = np.random.default_rng(0).integers(0, 4, len(y))
+    new = np.random.default_rng(1).normal(size=(10, X.shape[1]))
+    weighted = model_of(loss, 4, kernel=kernel).fit(X, y, sample_weight=times)
+    repeated = model_of(loss, 4, kernel=kernel).fit(np.repeat(X, times, 0), np.repeat(y, times))
+    np.testing.assert_allclose(outputs(weighted, new), outputs(repeated, new), atol=1e-8)
+    np.testing.assert_allclose(weighted.transform(new), repeated.transform(new), atol=1e-8)
+    assert weighted.objective_ == pytest.approx(repeated.objective_)
+    T = weighted.x_scores_
+    np.testing.assert_allclose(T.T @ (times[:, None] * T), np.eye(4), atol=1e-10)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_stages_are_the_models_of_fewer_factors(loss: str) -> None:
+    """The first so many factors and their coefficients do not depend on those that follow."""
+    X, y = data_of(loss)
+    stages = list(model_of(loss, 5).fit(X, y).staged_decision_function(X))
+    assert len(stages) == 5
+    for count, stage in enumerate(stages, start=1):
+        shorter = model_of(loss, count).fit(X, y)
+        np.testing.assert_allclose(stage, outputs(shorter, X), atol=1e-12)
+
+
+@pytest.mark.parametrize("loss", ["squared_error", "absolute_error", "log_loss"])
+@pytest.mark.parametrize("form", [sp.csr_matrix, sp.csc_matrix, sp.csr_array, sp.coo_matrix])
+def test_sparse_is_dense(loss: str, form: Any) -> None:
+    """Fit, prediction, factors and validation agree to rounding."""
+    X, y = data_of(loss)
+    X = X * (np.random.default_rng(0).uniform(size=X.shape) > 0.5)
+    held = slice(0, 20)
+    dense = model_of(loss).fit(X, y, eval_set=(X[held], y[held]))
+    sparse = model_of(loss).fit(form(X), y, eval_set=(form(X[held]), y[held]))
+    np.testing.assert_allclose(sparse.coef_, dense.coef_, atol=1e-10)
+    np.testing.assert_allclose(outputs(sparse, form(X)), outputs(dense, X), atol=1e-10)
+    np.testing.assert_allclose(sparse.transform(form(X)), dense.transform(X), atol=1e-10)
+    name = "validation_error" if loss in CLASSES else "validation_mae"
+    np.testing.assert_allclose(sparse.history_[name], dense.history_[name], atol=1e-10)
+
+
+def test_many_sparse_features_stay_sparse() -> None:
+    """100000 binary features: a tenth of the memory of dense rows, and right answers."""
+    rng = np.random.default_rng(0)
+    places = np.sort(rng.integers(0, 100_000, size=(800, 200)), axis=1).ravel()
+    X = sp.csr_matrix((np.ones(len(places)), places, 200 * np.arange(801)), (800, 100_000))
+    X.sum_duplicates()
+    X.data[:] = 1.0
+    y = np.asarray(X[:, :2000].sum(axis=1)).ravel() > 4
+    before = X.copy()
+    tracemalloc.start()
+    model = BLFClassifier(4).fit(X, y)
+    probabilities = model.predict_proba(X)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 0.1 * 8 * 800 * 100_000
+    assert (before != X).nnz == 0
+    chosen = np.sort(rng.choice(100_000, 3000, replace=False))
+    part = BLFClassifier(4).fit(X[:, chosen], y)
+    dense = BLFClassifier(4).fit(X[:, chosen].toarray(), y)
+    np.testing.assert_allclose(part.coef_, dense.coef_, atol=1e-10)
+    assert np.mean((probabilities[:, 1] > 0.5) == y) > 0.9
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=str)
+def test_float32_stays_float32(kernel: Any) -> None:
+    """Nearly the model of float64, in less memory than a copy of X, which is not changed."""
+    rng = np.random.default_rng(0)
+    shape = (3000, 400) if kernel is None else (300, 5)
+    X = rng.normal(size=shape)
+    y = X[:, :3].sum(axis=1) + rng.normal(size=shape[0])
+    single = X.astype(np.float32)
+    before = single.copy()
+    tracemalloc.start()
+    model = BLFRegressor(3, kernel=kernel).fit(single, y)
+    predictions = model.predict(single)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    np.testing.assert_array_equal(single, before)
+    np.testing.assert_allclose(
+        predictions, BLFRegressor(3, kernel=kernel).fit(X, y).predict(X), atol=1e-3
+    )
+    if kernel is None:
+        assert peak < single.nbytes
+
+
+def test_coefficients_are_the_model() -> None:
+    """X·coef_ + intercept_; with a kernel K·dual_coef_ + intercept_; factors add up to f − μ."""
+    X, y = noisy_line()
+    new = np.random.default_rng(0).normal(size=(9, 6))
+    model = BLFRegressor(3, loss="absolute_error").fit(X, y)
+    np.testing.assert_allclose(new @ model.coef_ + model.intercept_, model.predict(new))
+    np.testing.assert_allclose(model.x_rotations_ @ model.factor_coef_, model.coef_)
+    scaled = model.transform(new, scaled=True)
+    np.testing.assert_allclose(scaled, model.transform(new) * model.factor_coef_)
+    constant = model.predict(X.mean(axis=0)[None])[0]
+    np.testing.assert_allclose(scaled.sum(axis=1) + constant, model.predict(new))
+    kernel = BLFRegressor(3, loss="absolute_error", kernel=RBF(0.1)).fit(X, y)
+    values = RBF(0.1)(new, X) @ kernel.dual_coef_ + kernel.intercept_
+    np.testing.assert_allclose(values, kernel.predict(new))
+    assert not hasattr(kernel, "coef_")
+    assert not hasattr(model, "dual_coef_")
+
+
+def test_several_classes_have_factors_of_their_own() -> None:
+    """One against the rest: every class is the model of its own labels."""
+    X, y = three_classes()
+    model = BLFClassifier(2).fit(X, np.array(["a", "b", "c"])[y])
+    assert model.n_components_ == [2, 2, 2]
+    assert model.coef_.shape == (3, 2)
+    assert model.transform(X).shape == model.x_scores_.shape == (45, 6)
+    np.testing.assert_allclose(model.transform(X), model.x_scores_, atol=1e-10)
+    for k in range(3):
+        own = BLFClassifier(2).fit(X, y == k)
+        np.testing.assert_allclose(model.decision_function(X)[:, k], own.decision_function(X))
+        np.testing.assert_allclose(model.transform(X)[:, 2 * k : 2 * k + 2], own.transform(X))
+    np.testing.assert_allclose(model.predict_proba(X).sum(axis=1), 1.0)
+    stages = list(model.staged_predict_proba(X))
+    np.testing.assert_allclose(stages[-1], model.predict_proba(X))
+    assert model.vip_.shape == (2,)
+    assert BLFClassifier("cv", cv=3, kernel=RBF(0.5)).fit(X, y).dual_coef_.shape == (3, 45)
+
+
+def test_probabilities_are_those_of_the_paper() -> None:
+    """1/(1 + e^{−2f}) (eq. 31)."""
+    X, y = overlapping()
+    model = BLFClassifier(2).fit(X, y)
+    expected = 1 / (1 + np.exp(-2 * model.decision_function(X)))
+    np.testing.assert_allclose(model.predict_proba(X)[:, 1], expected)
+
+
+def test_squares_on_labels_are_pls_for_classes() -> None:
+    """±1 regressed by PLS, decided by sign."""
+    X, y = overlapping()
+    model = BLFClassifier(3, loss="squared_error").fit(X, y)
+    reference = PLSRegression(3, scale=False).fit(X, 2.0 * y - 1)
+    np.testing.assert_allclose(model.decision_function(X), reference.predict(X).ravel(), atol=1e-9)
+
+
+def test_importance_is_one_on_average() -> None:
+    """The mean of vip² is 1, and features that matter have more; not with a kernel."""
+    X, y = load_diabetes(return_X_y=True)
+    for loss in ("squared_error", "huber"):
+        vip = BLFRegressor(3, loss=loss).fit(X, y).vip_
+        assert np.mean(vip**2) == pytest.approx(1.0)
+        assert set(np.argsort(vip)[-2:]) == {2, 8}
+    assert not hasattr(BLFRegressor(2, kernel=Linear()).fit(X, y), "vip_")
+
+
+def test_factors_are_features_for_other_models() -> None:
+    """Names, pandas output, and a pipeline into a linear SVM."""
+    X, y = overlapping()
+    model = BLFClassifier(3).fit(X, y)
+    names = [f"blfclassifier{i}" for i in range(3)]
+    assert list(model.get_feature_names_out()) == names
+    frame = clone(model).set_output(transform="pandas").fit(X, y).transform(X)
+    assert list(frame.columns) == names
+    np.testing.assert_allclose(frame.to_numpy(), model.transform(X))
+    np.testing.assert_allclose(clone(model).fit_transform(X, y), model.transform(X))
+    assert make_pipeline(BLFClassifier(3), LinearSVC()).fit(X, y).score(X, y) > 0.6
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=str)
+def test_pickles_and_clones_are_the_same_model(kernel: Any) -> None:
+    """What is read back predicts to the bit; a clone fits to the same, up to rounding."""
+    X, y = noisy_line()
+    model = BLFRegressor(3, loss="absolute_error", kernel=kernel).fit(X, y)
+    read = pickle.loads(pickle.dumps(model))
+    again = clone(model).fit(X, y)
+    for outputs_of in (BLFRegressor.predict, BLFRegressor.transform):
+        np.testing.assert_array_equal(outputs_of(read, X), outputs_of(model, X))
+        np.testing.assert_allclose(outputs_of(again, X), outputs_of(model, X), rtol=0, atol=1e-12)
+    if kernel is None:
+        wide = BLFRegressor(2).fit(np.random.default_rng(0).normal(size=(500, 20)), np.arange(500))
+        assert len(pickle.dumps(wide)) < 500 * 20 * 8 / 2  # the training rows are not in it
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("kernel", KERNELS, ids=str)
+def test_the_model_does_not_follow_the_array_it_was_fitted_to(kernel: Any, order: Any) -> None:
+    """The caller may write into X after the fit; the centres of a kernel are copies."""
+    X, y = noisy_line()
+    X = np.array(X, order=order)
+    new = np.random.default_rng(0).normal(size=(9, 6))
+    model = BLFRegressor(3, kernel=kernel).fit(X, y)
+    before = model.predict(new)
+    X[:] = 0.0
+    np.testing.assert_array_equal(model.predict(new), before)
+
+
+def test_a_second_fit_leaves_nothing_of_the_first() -> None:
+    """Coefficients of features, of a kernel, and errors of cross-validation come and go."""
+    X, y = noisy_line()
+    model = BLFRegressor("cv", cv=3, random_state=0).fit(X, y)
+    of_features, of_a_kernel = (
+        {"coef_", "x_weights_", "x_loadings_", "x_rotations_"},
+        {"dual_coef_"},
+    )
+    assert vars(model).keys() >= of_features | {"cv_errors_"}
+    model.set_params(n_components=2, kernel=RBF(0.1)).fit(X, y)
+    assert vars(model).keys() >= of_a_kernel
+    assert not vars(model).keys() & (of_features | {"cv_errors_"})
+    model.set_params(kernel=None).fit(X, y)
+    assert vars(model).keys() >= of_features
+    assert not vars(model).keys() & of_a_kernel
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=str)
+@pytest.mark.parametrize("end", [3, 0])
+def test_a_run_cut_short_is_the_model_of_its_last_round(kernel: Any, end: int) -> None:
+    """After Ctrl-C factors, loadings and coefficients are those of the rounds before."""
+    X, y = data_of("absolute_error")
+
+    def stop(turn: Any) -> None:
+        if turn.number == end + 1:
+            raise KeyboardInterrupt
+
+    model = BLFRegressor(6, loss="absolute_error", kernel=kernel, callbacks=[stop])
+    with pytest.warns(ConvergenceWarning, match="n_components=6: interrupted"):
+        model.fit(X, y)
+    assert (model.n_components_, model.stop_reason_) == (end, "interrupted")
+    np.testing.assert_allclose(model.transform(X), model.x_scores_, atol=1e-10)
+    if end:
+        shorter = BLFRegressor(end, loss="absolute_error", kernel=kernel).fit(X, y)
+        np.testing.assert_allclose(model.predict(X), shorter.predict(X), atol=1e-12)
+        np.testing.assert_allclose(model.x_scores_, shorter.x_scores_)
+
+
+@pytest.mark.parametrize("loss", ["huber", "log_loss"])
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_matrix])
+def test_early_stopping_keeps_the_best_round(loss: str, form: Any) -> None:
+    """Of an eval_set, or of rows held out: the factors up to the best score are the model."""
+    rng = np.random.default_rng(0)
+    X, y = data_of(loss)
+    X = np.hstack([X, rng.normal(size=(len(y), 30))])
+    train, test = slice(0, 40), slice(40, None)
+    model = model_of(loss, 25, early_stopping=True, n_iter_no_change=3)
+    model.fit(form(X[train]), y[train], eval_set=(form(X[test]), y[test]))
+    scores = model.history_["validation_error" if loss in CLASSES else "validation_mae"]
+    assert model.stop_reason_ == "early_stopping"
+    assert model.best_round_ == np.argmin(scores) == model.n_components_ < 25
+    assert model.transform(form(X)).shape == (len(y), model.n_components_)
+    if model.n_components_:
+        shorter = model_of(loss, model.n_components_).fit(form(X[train]), y[train])
+        np.testing.assert_allclose(outputs(model, form(X)), outputs(shorter, form(X)), atol=1e-9)
+    held_out = model_of(loss, 25, early_stopping=True, n_iter_no_change=3, random_state=0)
+    assert held_out.fit(form(X), y).n_components_ < 25
+
+
+@pytest.mark.parametrize("loss", ["absolute_error", "log_loss"])
+def test_a_callable_loss_is_as_good_as_a_name(loss: str) -> None:
+    """loss(target, weights) makes the same model."""
+    X, y = data_of(loss)
+    named = model_of(loss).fit(X, y)
+    model = (
+        BLFClassifier(3, loss=LogLoss) if loss in CLASSES else BLFRegressor(3, loss=AbsoluteError)
+    )
+    np.testing.assert_array_equal(outputs(model.fit(X, y), X), outputs(named, X))
+
+
+@pytest.mark.parametrize("deflate", [True, False])
+@pytest.mark.parametrize("refit", [True, False])
+@pytest.mark.parametrize("loss", LOSSES)
+def test_the_four_switches_lower_the_loss_of_every_loss(
+    loss: str, refit: bool, deflate: bool
+) -> None:
+    """Each descends round by round, and its factors map new rows; deflated ones are orthonormal."""
+    X, y = data_of(loss)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = exact(loss, 4, refit=refit, deflate=deflate).fit(X, y)
+    objectives = model.history_["objective"]
+    assert np.all(np.diff(objectives) <= 1e-9 * objectives[0])
+    assert objectives[-1] < objectives[0]
+    np.testing.assert_allclose(model.transform(X), model.x_scores_, atol=1e-9)
+    angles = model.x_scores_.T @ model.x_scores_
+    assert np.allclose(angles, np.eye(model.n_components_), atol=1e-9) == deflate
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("epsilon", 2.0), ("delta", 0.1), ("alpha", 0.9), ("subgradient", "sign"),
+     ("newton_steps", 3), ("newton_damping", 0.7), ("refit", False), ("deflate", False)],
+)  # fmt: skip
+def test_every_parameter_does_something(name: str, value: Any) -> None:
+    """Changing it changes the model of some loss."""
+    X, y = noisy_line()
+    changed = []
+    for loss in REGRESSION:
+        base = BLFRegressor(4, loss=loss, newton_steps=1, newton_damping=0.1)
+        other = clone(base).set_params(**{name: value})
+        changed.append(not np.allclose(base.fit(X, y).predict(X), other.fit(X, y).predict(X)))
+    assert any(changed)
+
+
+def test_default_huber_models_are_refitted_to_convergence() -> None:
+    """With every factor the model is the optimum of the full linear model, not a damped step."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 5))
+    y = X[:, 0] + 0.1 * rng.normal(size=60)
+    model = BLFRegressor(20, loss="huber").fit(X, y)
+    assert (model.n_components_, model.stop_reason_) == (5, "optimal")
+    scaled = model.transform(X, scaled=True)
+    np.testing.assert_allclose(scaled.sum(axis=1) + model.factor_intercept_, model.predict(X))
+
+
+def test_precomputed_values_are_the_kernel() -> None:
+    """Given as a matrix: the same outputs, also for new rows, and for cross-validation around."""
+    X, y = overlapping()
+    new = np.random.default_rng(0).normal(size=(9, 5))
+    given = BLFClassifier(3, kernel=Precomputed()).fit(RBF(0.1)(X, X), y)
+    direct = BLFClassifier(3, kernel=RBF(0.1)).fit(X, y)
+    np.testing.assert_allclose(
+        given.decision_function(RBF(0.1)(new, X)), direct.decision_function(new)
+    )
+    assert given.__sklearn_tags__().input_tags.pairwise
+    assert not direct.__sklearn_tags__().input_tags.pairwise
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("kernel", [None, RBF()], ids=str)
+@pytest.mark.parametrize("loss", ["absolute_error", "epsilon_insensitive", "quantile"])
+@pytest.mark.parametrize("name", ["diabetes", "tall", "shifted", "correlated", "wide, low rank"])
+def test_the_order_of_the_rows_does_not_matter(
+    name: str, loss: str, kernel: Any, weighted: bool
+) -> None:
+    """After a linear program some residuals are 0 up to rounding, and count as 0: no ±1."""
+    X, y, _ = DATA[name]
+    rng = np.random.default_rng(0)
+    weights = rng.uniform(0.5, 2.0, len(y)) if weighted else np.ones(len(y))
+    order = rng.permutation(len(y))
+    for count in (2, 5, 8):
+        model = model_of(loss, count, kernel=kernel, subgradient="sign")
+        predictions = model.fit(X, y, weights).predict(X)
+        again = clone(model).fit(X[order], y[order], weights[order]).predict(X)
+        assert np.abs(again - predictions).max() <= 1e-6 * y.std()
+
+
+@pytest.mark.parametrize("options", [{"refit": False}, {"subgradient": "sign", "deflate": False}])
+def test_nor_does_it_for_steps_that_end_on_a_row(options: dict[str, Any]) -> None:
+    """A line search ends where a residual is 0; factors may overlap, and best steps be many."""
+    for name, loss in [("diabetes", "absolute_error"), ("shifted", "quantile")]:
+        X, y, _ = DATA[name]
+        order = np.random.default_rng(2).permutation(len(y))
+        for deflate in (True, False):
+            model = BLFRegressor(4, loss=loss, alpha=0.2, **({"deflate": deflate} | options))
+            predictions = model.fit(X, y).predict(X)
+            again = clone(model).fit(X[order], y[order]).predict(X)
+            assert np.abs(again - predictions).max() <= 1e-6 * y.std()

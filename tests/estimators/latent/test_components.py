@@ -1,0 +1,160 @@
+"""The number of latent factors by cross-validation inside the training rows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.cross_decomposition import PLSRegression
+from sklearn.model_selection import KFold, StratifiedKFold, cross_val_score
+
+from cgboost import RBF, BLFClassifier, BLFRegressor, KernelLibrary, Linear, Precomputed
+from cgboost.estimators.latent.components import error_curve, folds, smoothed
+from tests.estimators.latent.latent_data import (
+    data_of,
+    model_of,
+    noisy_line,
+    overlapping,
+    random_rows,
+)
+
+
+def test_smoothed_is_the_three_point_moving_average() -> None:
+    """In the middle of three, at the ends of two; one or two values stay as they are."""
+    np.testing.assert_allclose(smoothed(np.array([3.0, 6.0, 0.0, 9.0])), [4.5, 3.0, 5.0, 4.5])
+    np.testing.assert_array_equal(smoothed(np.array([2.0])), [2.0])
+    np.testing.assert_array_equal(smoothed(np.array([2.0, 4.0])), [2.0, 4.0])
+
+
+def test_a_fold_that_stopped_early_stays_at_its_last_error() -> None:
+    """Curves of different lengths add up; what is beyond the size is left out."""
+    curves = iter([[5.0, 4.0, 3.0, 2.0], [1.0]])
+    pairs = [(np.array([0]), np.array([1])), (np.array([1]), np.array([0]))]
+    np.testing.assert_array_equal(
+        error_curve(pairs, lambda train, test: next(curves), 3), [6.0, 5.0, 4.0]
+    )
+
+
+@pytest.mark.parametrize("classes", [True, False])
+def test_folds_hold_every_row_out_once(classes: bool) -> None:
+    """Shuffled, repeatable, and for classes with all of them in every part."""
+    y = np.repeat([0, 1], [40, 10])
+    pairs = folds(5, y, 0, classes=classes)
+    assert len(pairs) == 5
+    np.testing.assert_array_equal(np.sort(np.concatenate([t for _, t in pairs])), np.arange(50))
+    again = folds(5, y, 0, classes=classes)
+    for (train, test), (_, same) in zip(pairs, again, strict=True):
+        np.testing.assert_array_equal(test, same)
+        assert not set(train) & set(test)
+        assert not classes or y[test].sum() == 2
+
+
+def test_a_number_of_folds_is_lowered_to_the_smallest_class() -> None:
+    """With three rows of a class there are three folds; of regression, as many as rows."""
+    assert len(folds(10, np.repeat([0, 1], [40, 3]), 0, classes=True)) == 3
+    assert len(folds(10, np.arange(4.0), 0, classes=False)) == 4
+
+
+@pytest.mark.parametrize(
+    ("y", "classes", "what"),
+    [([0, 0, 0, 1], True, "a class with 1 row"), ([1.0], False, "1 row")],
+)
+def test_what_cannot_be_held_out_is_refused(y: Any, classes: bool, what: str) -> None:
+    """A class of one row, or one row at all, says what to do."""
+    with pytest.raises(ValueError, match=f"got {what}: give a number of components"):
+        folds(10, np.array(y), 0, classes=classes)
+
+
+def test_a_splitter_that_leaves_one_class_is_named() -> None:
+    """Rows in the order of their classes, and folds that are not shuffled."""
+    X, y = overlapping()
+    order = np.argsort(y)
+    model = BLFClassifier("cv", cv=KFold(2))
+    with pytest.raises(ValueError, match=r"cv=KFold.* leaves a single class .* fold . of 2.*Strat"):
+        model.fit(X[order], y[order])
+    assert model.set_params(cv=StratifiedKFold(2)).fit(X[order], y[order]).n_components_ >= 1
+
+
+def test_the_number_is_that_of_least_smoothed_error() -> None:
+    """As computed with scikit-learn's PLS over the same folds."""
+    X, y = random_rows(60, 12, rank=3)
+    splitter = KFold(5, shuffle=True, random_state=3)
+    errors = [
+        -cross_val_score(
+            PLSRegression(n, scale=False), X, y, cv=splitter, scoring="neg_mean_squared_error"
+        ).mean()
+        for n in range(1, 13)
+    ]
+    model = BLFRegressor("cv", cv=5, random_state=3).fit(X, y)
+    np.testing.assert_allclose(model.cv_errors_, errors, rtol=1e-7)
+    assert model.n_components_ == 1 + np.argmin(smoothed(np.array(errors)))
+    fixed = BLFRegressor(model.n_components_).fit(X, y)
+    np.testing.assert_array_equal(model.predict(X), fixed.predict(X))
+    same = BLFRegressor("cv", cv=splitter).fit(X, y)
+    np.testing.assert_allclose(same.cv_errors_, model.cv_errors_)
+
+
+@pytest.mark.parametrize("loss", ["absolute_error", "huber", "quantile", "log_loss", "exponential"])
+def test_every_loss_may_choose(loss: str) -> None:
+    """The number lies within its limits, and the errors are of the right kind."""
+    X, y = data_of(loss)
+    model = model_of(loss, "cv", cv=4, max_components=3, random_state=0).fit(X, y)
+    assert 1 <= model.n_components_ <= 3
+    assert model.cv_errors_.shape == (3,)
+    assert model.n_components_ == 1 + np.argmin(smoothed(model.cv_errors_))
+
+
+def test_quantiles_are_judged_by_their_own_error() -> None:
+    """For α = 0.95 the error of cross-validation is Σ max(αe, (α − 1)e)."""
+    X, y = noisy_line()
+    model = BLFRegressor("cv", loss="quantile", alpha=0.95, cv=3, random_state=0).fit(X, y)
+    train, test = next(iter(folds(3, y, 0, classes=False)))
+    assert model.cv_errors_.shape == (6,)
+    errors = np.zeros(6)
+    for train, test in folds(3, y, 0, classes=False):
+        part = BLFRegressor(6, loss="quantile", alpha=0.95).fit(X[train], y[train])
+        residuals = y[test] - np.array(list(part.staged_predict(X[test])))
+        errors += np.maximum(0.95 * residuals, -0.05 * residuals).sum(axis=1)
+    np.testing.assert_allclose(model.cv_errors_, errors / len(y))
+
+
+@pytest.mark.parametrize("first", [0, 4])
+@pytest.mark.parametrize("named", [False, True])
+def test_a_precomputed_kernel_is_cut_on_both_sides(first: int, named: bool) -> None:
+    """The errors are those of the kernel itself, also in a library and beside other columns."""
+    X, y = overlapping()
+    K = np.hstack([np.full((len(X), first), 1e3), RBF(0.1)(X, X)])
+    kernel: Any = Precomputed(first)
+    given = BLFClassifier(
+        "cv", kernel=KernelLibrary({"rbf": kernel}) if named else kernel,
+        cv=4, max_components=5, random_state=0,
+    ).fit(K, y)  # fmt: skip
+    direct = BLFClassifier(
+        "cv", kernel=RBF(0.1), cv=4, max_components=5, random_state=0
+    ).fit(X, y)  # fmt: skip
+    np.testing.assert_allclose(given.cv_errors_, direct.cv_errors_)
+    assert given.n_components_ == direct.n_components_
+    np.testing.assert_allclose(given.predict_proba(K), direct.predict_proba(X), atol=1e-9)
+
+
+def test_weights_count_in_the_errors() -> None:
+    """A row of weight 0 neither trains nor tests."""
+    X, y = noisy_line(40)
+    wild = np.where(np.arange(40) == 7, 1e3, y)
+    weights = (np.arange(40) != 7).astype(float)
+    ends = [
+        BLFRegressor("cv", cv=5, random_state=0).fit(X, response, sample_weight=weights).cv_errors_
+        for response in (y, wild)
+    ]
+    np.testing.assert_allclose(ends[0], ends[1])
+
+
+def test_more_factors_than_rows_or_features_are_not_tried() -> None:
+    """The curve ends with the features, or one short of the rows of the smallest part."""
+    X, y = random_rows(12, 40)
+    assert BLFRegressor("cv", cv=3, random_state=0).fit(X, y).cv_errors_.shape == (7,)
+    assert BLFRegressor("cv", cv=3).fit(X[:, :2], y).cv_errors_.shape == (2,)
+    kernel = BLFRegressor("cv", cv=3, kernel=Linear()).fit(X[:, :2], y)
+    assert kernel.cv_errors_.shape == (7,)
+    assert kernel.n_components_ <= 2

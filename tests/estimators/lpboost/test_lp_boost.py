@@ -1,0 +1,333 @@
+"""LPBoost: exact stumps with a certificate, greedy learners without one."""
+
+from __future__ import annotations
+
+import pickle
+from functools import partial
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+from sklearn.cluster import KMeans
+from sklearn.datasets import load_breast_cancer
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.linear_model import LogisticRegression
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from cgboost import LPBoostClassifier, LPBoostRegressor
+from cgboost.pricing.features.stumps import StumpPool
+from tests.estimators.common.test_bad_input import BAD_DATA, BAD_PARAMETERS
+from tests.estimators.data import at_round, curve, three_classes, two_classes
+from tests.problems import Formulation, Problem
+
+TREE = DecisionTreeClassifier(max_depth=2)
+REGRESSION_TREE = DecisionTreeRegressor(max_depth=2)
+
+WEIGHTS = "check_sample_weight_equivalence_on_dense_data"
+REASON = (
+    "repeated rows leave the problem as it is, but not the number of columns a round (2-norm, cut "
+    "short), which of several optima is found (regression, ν), or what a tree makes of r"
+)
+
+
+def expected_failures(estimator):
+    """Classifiers over the 1-norm with C pass every check."""
+    passes = isinstance(estimator, LPBoostClassifier) and estimator.formulation == "lp"
+    passes = passes and estimator.nu is None
+    return {} if passes else {WEIGHTS: REASON}
+
+
+ESTIMATORS = [
+    LPBoostClassifier(),
+    LPBoostClassifier(nu=0.2),
+    LPBoostClassifier(multi_class="joint"),
+    LPBoostRegressor(),
+    LPBoostClassifier(formulation="qp", tol=1e-2, max_columns=60),
+    LPBoostClassifier(TREE, max_columns=20),
+    LPBoostRegressor(REGRESSION_TREE, max_columns=20),
+]
+
+
+@parametrize_with_checks(ESTIMATORS, expected_failed_checks=expected_failures)
+def test_scikit_learn_check(estimator, check):
+    """Every check of scikit-learn passes, apart from the expected failures with their reason."""
+    check(estimator)
+
+
+@pytest.fixture(params=["binary", "multi-class", "joint", "regression"])
+def kind(request):
+    """A class and rows for it."""
+    return {
+        "binary": (LPBoostClassifier, two_classes()),
+        "multi-class": (LPBoostClassifier, three_classes()),
+        "joint": (partial(LPBoostClassifier, multi_class="joint"), three_classes()),
+        "regression": (LPBoostRegressor, curve()),
+    }[request.param]
+
+
+def all_stumps(X):
+    """Every stump on X, shape (n_rows, n_stumps)."""
+    pool = StumpPool(X)
+    return pool.values(0, np.arange(pool.size(0))).T
+
+
+@pytest.mark.parametrize("penalty", ["l1", "l2"])
+@pytest.mark.parametrize("offset", ["none", "penalized", "free"])
+@pytest.mark.parametrize("loss", ["hinge", "epsilon"])
+def test_stumps_reach_the_one_shot_optimum(loss, offset, penalty):
+    """The certified objective is that of the full problem over all stumps, solved at once."""
+    X, y = two_classes() if loss == "hinge" else curve()
+    problem = Problem(all_stumps(X), 2.0 * y - 1.0 if loss == "hinge" else y, np.full(40, 0.6), 0.1)
+    optimum = problem.optimum(Formulation(loss, penalty, "free", offset))
+    make = LPBoostClassifier if loss == "hinge" else LPBoostRegressor
+    formulation = {"l1": "lp", "l2": "qp"}[penalty]
+    model = make(C=0.6, offset=offset, formulation=formulation, tol=1e-8).fit(X, y)
+    assert model.converged_
+    assert model.objective_ == pytest.approx(optimum, rel=1e-6)
+    assert model.dual_bound_ <= optimum * (1 + 1e-6)
+
+
+def test_breast_cancer_is_certified_in_few_rounds():
+    """The whole data set is solved to 1e-6 with a fraction of its stumps."""
+    X, y = load_breast_cancer(return_X_y=True)
+    model = LPBoostClassifier(tol=1e-6).fit(X, y)
+    assert model.converged_
+    assert model.n_iter_ <= 45
+    assert model.history_["columns"][-1] < 0.1 * StumpPool(X).size(0)
+    assert model.score(X, y) == 1.0
+
+
+def rebuilt(model, X, table):
+    """Output from the rows of a table of columns alone."""
+    if model.estimator is None:
+        over = X[:, table["feature"].to_numpy()] > table["threshold"].to_numpy()
+        values = np.where(over, 1.0, -1.0)
+    else:
+        learners = [model.estimators_[number] for number in table["estimator"]]
+        values = np.column_stack([learner.predict(X) for learner in learners])
+        values = values * table["scale"].to_numpy()
+    return values @ table["coefficient"].to_numpy()
+
+
+@pytest.mark.parametrize("learner", [None, TREE, REGRESSION_TREE], ids=str)
+def test_the_table_of_columns_is_the_model(kind, learner):
+    """columns_ (and estimators_) rebuild the outputs; coef_ is its column of coefficients."""
+    make, (X, y) = kind
+    model = make(learner, max_columns=25, random_state=0).fit(X, y)
+    table = pd.DataFrame(model.columns_)
+    np.testing.assert_array_equal(table["coefficient"], model.coef_)
+    assert (table["round"] >= 1).all()
+    output = model.predict(X) if make is LPBoostRegressor else model.decision_function(X)
+    if "class" in table:
+        parts = [rebuilt(model, X, table[table["class"] == k]) for k in range(3)]
+        np.testing.assert_allclose(output, np.transpose(parts) + model.intercept_, atol=1e-9)
+    else:
+        np.testing.assert_allclose(output, rebuilt(model, X, table) + model.intercept_, atol=1e-9)
+    assert hasattr(model, "estimators_") is (learner is not None)
+    assert not hasattr(model, "columns_per_kernel_")
+
+
+@pytest.mark.parametrize("learner", [TREE, REGRESSION_TREE, LogisticRegression()], ids=str)
+def test_greedy_learners_prove_nothing(kind, learner):
+    """No bound, an infinite gap, and never "optimal"; the fit is better than none all the same."""
+    make, (X, y) = kind
+    model = make(learner, C=2.0, max_columns=30, random_state=0).fit(X, y)
+    reasons = np.atleast_1d(model.stop_reason_)
+    assert set(reasons) <= {"no_column", "max_columns"}
+    assert (model.dual_bound_, model.gap_, model.converged_) == (-np.inf, np.inf, False)
+    assert model.score(X, y) > (0.05 if make is LPBoostRegressor else 0.7)
+
+
+@pytest.mark.parametrize("learner", [None, TREE], ids=str)
+def test_stages_end_in_the_model(kind, learner):
+    """The last stage is the model, and a pickled copy predicts the same."""
+    make, (X, y) = kind
+    model = make(learner, max_columns=25, random_state=0).fit(X, y)
+    stages = list(model.staged_predict(X))
+    assert len(stages) == np.max(model.best_round_) + 1
+    np.testing.assert_allclose(stages[-1], model.predict(X), atol=1e-9)
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(model)).predict(X), model.predict(X))
+
+
+@pytest.mark.parametrize("learner", [None, REGRESSION_TREE], ids=str)
+def test_early_stopping_keeps_the_best_round(kind, learner):
+    """With an eval_set the scores are in the history, and the best round makes the model."""
+    make, (X, y) = kind
+    model = make(learner, C=10.0, early_stopping=True, n_iter_no_change=3, random_state=0)
+    model.fit(X[:30], y[:30], eval_set=(X[30:], y[30:]))
+    name = "validation_mae" if make is LPBoostRegressor else "validation_error"
+    table = pd.DataFrame(model.history_)
+    runs = [part for _, part in table.groupby("class")] if "class" in table else [table]
+    for run, best in zip(runs, np.atleast_1d(model.best_round_), strict=True):
+        assert run[name].iloc[best] == run[name].min()
+    held_out = make(learner, early_stopping=True, random_state=0).fit(X, y)
+    assert name in held_out.history_
+
+
+def test_a_callback_stops_the_fit():
+    """Callbacks see the rounds and may stop them."""
+    X, y = two_classes()
+    model = LPBoostClassifier(callbacks=[at_round(2, lambda: True)], columns_per_round=1).fit(X, y)
+    assert (model.stop_reason_, model.best_round_) == ("callback", 2)
+
+
+def test_a_time_limit_warns():
+    """A fit cut short says so, and what it has proved."""
+    X, y = two_classes()
+    with pytest.warns(ConvergenceWarning, match="LPBoostClassifier stopped before reaching tol"):
+        assert LPBoostClassifier(time_limit=1e-9).fit(X, y).stop_reason_ == "time"
+
+
+def interrupt():
+    """What Ctrl-C does."""
+    raise KeyboardInterrupt
+
+
+def test_ctrl_c_in_a_fit_of_several_classes():
+    """The last complete round of the first class stays, the others are left empty."""
+    X, y = three_classes()
+    model = LPBoostClassifier(callbacks=[at_round(2, interrupt)], columns_per_round=1)
+    with pytest.warns(ConvergenceWarning, match="class 0: interrupted"):
+        model.fit(X, y)
+    assert model.stop_reason_ == ["interrupted"] * 3
+    assert model.best_round_ == [1, 0, 0]
+
+
+def test_importances_are_shares_of_the_coefficients():
+    """They add up to 1, ignore the constant, and exist for stumps only."""
+    X, y = two_classes()
+    X = np.column_stack([X, np.zeros(40)])
+    model = LPBoostClassifier().fit(X, y)
+    assert model.feature_importances_.shape == (4,)
+    assert model.feature_importances_.sum() == pytest.approx(1.0)
+    assert model.feature_importances_[3] == 0.0
+    table = pd.DataFrame(model.columns_).query("feature == 0")
+    sizes = pd.DataFrame(model.columns_).query("feature >= 0")["coefficient"].abs()
+    share = table["coefficient"].abs().sum() / sizes.sum()
+    assert model.feature_importances_[0] == pytest.approx(share)
+    np.testing.assert_array_equal(LPBoostClassifier(C=1e-9).fit(X, y).feature_importances_, 0.0)
+    assert not hasattr(LPBoostClassifier(TREE).fit(X, y), "feature_importances_")
+    with pytest.raises(NotFittedError):
+        _ = LPBoostClassifier().feature_importances_
+
+
+def test_rows_of_weight_0_are_left_out(kind):
+    """They make no threshold and no learner sees them: the fit is that without them."""
+    make, (X, y) = kind
+    weights = np.where(np.arange(len(y)) % 4 == 0, 0.0, 1.5)
+    for learner in (None, REGRESSION_TREE):
+        model = make(learner, max_columns=20, random_state=0)
+        weighted = clone(model).fit(X, y, sample_weight=weights)
+        kept = clone(model).fit(X[weights > 0], y[weights > 0], sample_weight=weights[weights > 0])
+        np.testing.assert_array_equal(weighted.coef_, kept.coef_)
+        assert not np.array_equal(weighted.coef_, clone(model).fit(X, y).coef_)
+
+
+def test_a_repeated_row_is_a_row_of_twice_the_weight():
+    """Both make the same problem: objectives agree."""
+    X, y = two_classes()
+    repeated = LPBoostClassifier(tol=1e-9).fit(np.vstack([X, X[:10]]), np.append(y, y[:10]))
+    weights = np.where(np.arange(40) < 10, 2.0, 1.0)
+    weighted = LPBoostClassifier(tol=1e-9).fit(X, y, sample_weight=weights)
+    assert repeated.objective_ == pytest.approx(weighted.objective_, rel=1e-7)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"C": 0.2},
+        {"formulation": "qp"},
+        {"nu": 0.3},
+        {"formulation": "md", "C": 2.0},
+        {"formulation": "nm", "C": 0.3},
+        {"formulation": "qrlp", "nu": 0.3, "eta": 1.0},
+        {"formulation": "erlp", "nu": 0.3, "eta": 5.0},
+        {"offset": "free"},
+        {"columns_per_round": 3},
+        {"max_columns": 4},
+        {"tol": 0.3},
+        {"estimator": TREE},
+    ],
+    ids=str,
+)
+def test_every_parameter_changes_something(change):
+    """A parameter that changed nothing would be dead."""
+    X, y = two_classes()
+    base = LPBoostClassifier().fit(X, y)
+    changed = LPBoostClassifier(**change).fit(X, y)
+    assert (base.objective_, base.n_iter_) != (changed.objective_, changed.n_iter_)
+
+
+def test_the_seed_reaches_the_learners():
+    """Random learners repeat with the same seed and differ with another."""
+    X, y = two_classes()
+    learner = DecisionTreeClassifier(max_depth=1, splitter="random", max_features=1)
+    fits = [
+        LPBoostClassifier(learner, max_columns=8, columns_per_round=2, random_state=seed).fit(X, y)
+        for seed in (0, 0, 1)
+    ]
+    np.testing.assert_array_equal(fits[0].coef_, fits[1].coef_)
+    assert fits[0].history_["objective"].tolist() != fits[2].history_["objective"].tolist()
+
+
+def test_epsilon_and_the_free_offset_of_the_regressor():
+    """A wider tube costs less; the default offset takes responses far from 0."""
+    X, y = curve()
+    assert (
+        LPBoostRegressor(epsilon=0.5).fit(X, y).objective_ < LPBoostRegressor().fit(X, y).objective_
+    )
+    near, far = LPBoostRegressor().fit(X, y), LPBoostRegressor().fit(X, y + 1000.0)
+    assert far.objective_ == pytest.approx(near.objective_, rel=1e-3)
+    with pytest.raises(ValueError, match="epsilon must be a finite number ≥ 0"):
+        LPBoostRegressor(epsilon=-1).fit(X, y)
+
+
+def test_float32_stays_float32():
+    """Thresholds found in float32 classify float32 and float64 rows alike."""
+    X, y = two_classes()
+    single = LPBoostClassifier().fit(X.astype(np.float32), y)
+    double = LPBoostClassifier().fit(X.astype(np.float32).astype(float), y)
+    assert single.objective_ == pytest.approx(double.objective_, rel=1e-9)
+
+
+ABSENT = {"penalty", "library", "coef", "priority", "cache_size", "executor"}
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        *((p, m) for p, m in BAD_PARAMETERS if not ABSENT & set(p)),
+        ({"formulation": "l1"}, r"formulation must be one of \['erlp', 'lp', .*got 'l1'"),
+        ({"formulation": "erlp"}, "formulation='erlp' needs nu, got nu=None"),
+        ({"formulation": "qrlp"}, "formulation='qrlp' needs nu, got nu=None"),
+        ({"formulation": "qp", "solver": "highs"}, "solver='highs' cannot solve a QP"),
+        ({"multi_class": "ovo"}, r"multi_class must be one of .*got 'ovo'"),
+        ({"multi_class": "joint", "offset": "free"}, "needs offset=\"none\", got 'free'"),
+        ({"eta": 0}, "eta must be a finite number > 0, got 0"),
+        ({"margin": -1}, "margin must .*got -1"),
+        ({"estimator": "stump"}, "estimator must be a scikit-learn classifier or regressor, or No"),
+        ({"estimator": DecisionTreeClassifier}, "estimator must be a scikit-learn classifier"),
+        ({"estimator": KMeans()}, "estimator must be .*got KMeans"),
+        ({"estimator": KNeighborsClassifier()}, "sample_weight in its fit, KNeighborsClassifier"),
+    ],
+)
+def test_bad_parameter(parameters, message):
+    """The error names the parameter, its value and what would do; nothing is fitted."""
+    X, y = two_classes()
+    model = LPBoostClassifier(**parameters)
+    with pytest.raises(ValueError, match=message):
+        model.fit(X, y)
+    assert set(vars(model)) == set(model.get_params(deep=False))
+
+
+@pytest.mark.parametrize(("data", "message"), BAD_DATA)
+def test_bad_data(data, message):
+    """The error names the argument; nothing is fitted."""
+    X, y = two_classes()
+    model = LPBoostClassifier()
+    with pytest.raises(ValueError, match=message):
+        model.fit(**({"X": X, "y": y} | data))
+    assert set(vars(model)) == set(model.get_params(deep=False))

@@ -1,0 +1,328 @@
+"""Generalised additive models: one pass, backfitting, smoothers."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.interpolate import UnivariateSpline
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import LinearRegression, Ridge
+from sklearn.neighbors import KNeighborsRegressor
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import SplineTransformer
+
+from cgboost import AdditiveRegressor, TransformRegressor
+from tests.estimators.transform.transform_data import binary, blocks, few_values
+
+METHODS = ["one-pass", "backfitting"]
+SPLINES = make_pipeline(SplineTransformer(n_knots=5), LinearRegression())
+
+
+class SmoothingSpline(RegressorMixin, BaseEstimator):
+    """SciPy's smoothing spline as a scikit-learn regressor."""
+
+    def __init__(self, smoothing=None):
+        self.smoothing = smoothing
+
+    def fit(self, X, y, sample_weight=None):
+        x, first = np.unique(X[:, 0], return_index=True)
+        weights = None if sample_weight is None else sample_weight[first]
+        self.spline_ = UnivariateSpline(x, y[first], weights, s=self.smoothing)
+        return self
+
+    def predict(self, X):
+        return self.spline_(X[:, 0])
+
+
+class Kernel(RegressorMixin, BaseEstimator):
+    """Weighted means by a Gaussian kernel (Nadaraya and Watson)."""
+
+    def fit(self, X, y, sample_weight=None):
+        self.X_, self.y_ = X, y
+        self.weights_ = np.ones(len(y)) if sample_weight is None else sample_weight
+        return self
+
+    def predict(self, X):
+        near = self.weights_ * np.exp(-50.0 * (X - self.X_.T) ** 2)
+        return near @ self.y_ / near.sum(axis=1)
+
+
+def additive(n_rows: int = 2000, *, noise: float = 0.1) -> tuple[np.ndarray, np.ndarray]:
+    """A sum of a corner, a wave and a line; the fourth feature is the second with noise."""
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-1, 1, size=(n_rows, 4))
+    X[:, 3] = 0.5 * X[:, 3] + 0.5 * X[:, 1]
+    y = np.abs(X[:, 0]) + np.sin(3 * X[:, 1]) + X[:, 2]
+    return X, y + noise * rng.normal(size=n_rows)
+
+
+def table(n_rows: int = 1000) -> tuple[pd.DataFrame, np.ndarray]:
+    """Categories and missing values that matter."""
+    rng = np.random.default_rng(1)
+    frame = pd.DataFrame(
+        {
+            "colour": rng.choice(["red", "green", "blue"], size=n_rows),
+            "size": rng.uniform(0, 1, size=n_rows),
+        }
+    )
+    y = frame["colour"].map({"red": 0.0, "green": 1.0, "blue": 1.0}).to_numpy()
+    frame.loc[::10, "size"] = np.nan
+    frame.loc[5::50, "colour"] = None
+    return frame, y + frame["size"].fillna(2.0).to_numpy()
+
+
+def total(model: AdditiveRegressor, X: np.ndarray) -> np.ndarray:
+    """Intercept and functions, added up."""
+    return model.intercept_ + sum(model.partial(j, X[:, j]) for j in range(X.shape[1]))
+
+
+def test_one_pass_is_the_first_stage_of_gradient_boosting():
+    """The default is one stage of the transform regressor without what later stages add."""
+    for X, y in (additive(), table()):
+        model = AdditiveRegressor().fit(X, y)
+        other = TransformRegressor(variant="gradient", n_estimators=1).fit(X, y)
+        np.testing.assert_array_equal(model.predict(X), other.predict(X))
+        assert model.n_iter_ == 1
+
+
+@pytest.mark.parametrize("smoother", [None, SPLINES, KNeighborsRegressor(20), Kernel()], ids=str)
+@pytest.mark.parametrize("method", METHODS)
+def test_functions_add_up_to_the_prediction(method, smoother):
+    """Intercept and functions of mean 0 make the prediction, whatever the smoother."""
+    X, y = additive(600)
+    model = AdditiveRegressor(method, smoother=smoother, tol=1e-2).fit(X, y)
+    np.testing.assert_allclose(total(model, X), model.predict(X), atol=1e-9)
+    for j, function in model.functions_.items():
+        assert abs(function(X[:, j]).mean()) < 1e-9
+    assert model.score(X, y) > 0.9
+    assert model.feature_importances_.sum() == pytest.approx(1.0)
+    assert np.all(model.feature_importances_[:3] > model.feature_importances_[3])
+
+
+def test_backfitting_of_splines_is_the_joint_fit():
+    """For linear smoothers the functions end at least squares on all spline bases at once."""
+    X, y = additive()
+    model = AdditiveRegressor(
+        "backfitting", smoother=SPLINES, early_stopping=False, tol=1e-10, max_iter=1000
+    ).fit(X, y)
+    basis = np.column_stack(
+        [SplineTransformer(n_knots=5).fit_transform(X[:, [j]]) for j in range(4)]
+    )
+    wanted = basis @ np.linalg.lstsq(basis, y, rcond=None)[0]
+    np.testing.assert_allclose(model.predict(X), wanted, atol=1e-7)
+    assert model.stop_reason_ == "no_column"
+    assert 1 < model.n_iter_ < 1000
+
+
+@pytest.mark.parametrize("smoother", [None, SPLINES], ids=str)
+def test_backfitting_is_better_than_one_pass_where_features_are_correlated(smoother):
+    """What one feature has taken from another is given back."""
+    X, y = additive()
+    X = X[:, [1, 3]]
+    y = np.sin(3 * X[:, 0]) - 2.0 * X[:, 1]
+    errors = [
+        np.mean((AdditiveRegressor(m, smoother=smoother).fit(X, y).predict(X) - y) ** 2)
+        for m in METHODS
+    ]
+    assert errors[1] < 0.5 * errors[0]
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_categories_and_missing_values(method):
+    """Piecewise constant in categories, missing values apart; unseen categories are predicted."""
+    X, y = table()
+    model = AdditiveRegressor(method, categorical_features="from_dtype").fit(X, y)
+    assert model.score(X, y) > 0.9
+    levels = model.partial("colour", ["red", "green", "blue", "black"])
+    np.testing.assert_allclose(levels[1:3] - levels[0], 1.0, atol=0.1)
+    assert np.isfinite(levels[3])
+    gap = model.partial("size", [np.nan])[0]
+    assert gap > model.partial("size", [0.0, 0.5, 1.0]).max()
+    assert set(model.functions_) == {"colour", "size"}
+
+
+def test_smoothers_of_numbers_refuse_categories_and_gaps():
+    """The message names the feature and what can deal with it, at prediction time too."""
+    X, y = table()
+    with pytest.raises(ValueError, match=r"\['colour'\] are categories.*smoother=None"):
+        AdditiveRegressor(smoother=SPLINES).fit(X, y)
+    with pytest.raises(ValueError, match=r"feature 'size' has 100 missing values.*smoother=None"):
+        AdditiveRegressor(smoother=SPLINES).fit(X[["size"]], y)
+    X, y = additive(200)
+    model = AdditiveRegressor(smoother=SPLINES).fit(X, y)
+    X[3, 1] = np.nan
+    with pytest.raises(ValueError, match="feature 1 has 1 missing"):
+        model.predict(X)
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("seed", range(12))
+def test_the_holdout_does_not_depend_on_y(method, seed):
+    """Few different rows, each thousands of times: means within the sampling noise."""
+    model = AdditiveRegressor(method, random_state=seed).fit(*binary(seed))
+    np.testing.assert_allclose(model.predict([[0.0], [1.0]]), [0.3, 0.7], atol=0.035)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_equal_rows_in_any_order_give_the_same_model(method):
+    """Which copies are held out depends on the order, and the functions do not."""
+    X, y, weights = few_values(0)
+    model = AdditiveRegressor(method, tol=1e-2)
+    wanted = model.fit(X, y, weights).predict(X)
+    for n_blocks in (1, 9):
+        found = model.fit(blocks(X, y, weights, n_blocks, n_blocks)).predict(X)
+        np.testing.assert_allclose(found, wanted, atol=1e-9)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("smoother", [None, Kernel(), SPLINES], ids=str)
+def test_weights_are_repetitions(method, smoother):
+    """Without a holdout a row of weight 2 is a row that comes twice."""
+    X, y = additive(300)
+    weights = np.random.default_rng(2).integers(1, 3, size=len(y))
+    many = np.repeat(np.arange(len(y)), weights)
+    model = AdditiveRegressor(method, smoother=smoother, tol=1e-2, early_stopping=False)
+    weighted = model.fit(X, y, weights).predict(X)
+    np.testing.assert_allclose(weighted, model.fit(X[many], y[many]).predict(X), atol=1e-8)
+
+
+def test_weights_that_a_smoother_does_not_take():
+    """Different weights need a smoother that knows them; equal ones do not."""
+    X, y = additive(200)
+    model = AdditiveRegressor(smoother=KNeighborsRegressor())
+    plain = model.fit(X, y).predict(X)
+    np.testing.assert_allclose(model.fit(X, y, np.full(200, 3.0)).predict(X), plain)
+    with pytest.raises(ValueError, match="KNeighborsRegressor.*takes no sample_weight"):
+        model.fit(X, y, np.arange(1.0, 201.0))
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("smoother", [None, SPLINES], ids=str)
+def test_partitions_give_the_same_model(method, smoother):
+    """One table, blocks of a source, and threads agree to 1e-9."""
+    X, y = additive(1500)
+    cuts = [0, 100, 101, 900, 1500]
+    blocks = [(X[a:b], y[a:b]) for a, b in pairwise(cuts)]
+    model = AdditiveRegressor(method, smoother=smoother, tol=1e-3)
+    wanted = model.fit(X, y).predict(X)
+    np.testing.assert_allclose(model.fit(blocks).predict(X), wanted, atol=1e-9)
+    model.set_params(n_jobs=3)
+    np.testing.assert_allclose(model.fit(blocks).predict(X), wanted, atol=1e-9)
+
+
+@pytest.mark.parametrize("smoother", [SmoothingSpline(6.0), KNeighborsRegressor(15)], ids=str)
+def test_smoothers_of_others(smoother):
+    """A spline of SciPy and neighbours of scikit-learn follow a wave."""
+    x = np.linspace(-1, 1, 800)
+    y = np.sin(4 * x) + 0.1 * np.random.default_rng(0).normal(size=800)
+    model = AdditiveRegressor("backfitting", smoother=smoother).fit(x[:, None], y)
+    assert np.max(np.abs(model.predict(x[:, None]) - np.sin(4 * x))) < 0.25
+
+
+def test_history_counts_rounds():
+    """A column is a change of one function; the history has the holdout loss."""
+    X, y = additive()
+    model = AdditiveRegressor("backfitting").fit(X, y)
+    turns = model.columns_["turn"]
+    assert model.n_iter_ == turns.max()
+    assert np.all(np.diff(turns) >= 0)
+    assert model.columns_["feature"][:3].tolist() == [0, 1, 2]
+    assert len(model.history_["holdout_loss"]) >= len(turns)
+    staged = np.array(list(model.staged_predict(X)))
+    np.testing.assert_allclose(staged[-1], model.predict(X), atol=1e-12)
+
+
+def test_an_evaluation_set_is_scored():
+    """Rows given for it are scored in every round."""
+    X, y = additive()
+    model = AdditiveRegressor("backfitting").fit(X[:1500], y[:1500], eval_set=(X[1500:], y[1500:]))
+    assert model.history_["validation_mse"][-1] < 0.1 * model.history_["validation_mse"][0]
+
+
+def test_too_few_rounds_are_told():
+    """A run that ends with functions that still change warns, and says what to raise."""
+    X, y = additive()
+    model = AdditiveRegressor(
+        "backfitting", smoother=SPLINES, early_stopping=False, max_iter=2, tol=1e-8
+    )
+    with pytest.warns(ConvergenceWarning, match="max_iter=2"):
+        model.fit(X, y)
+    assert model.n_iter_ == 2
+    assert model.stop_reason_ == "max_rounds"
+
+
+def test_every_parameter_matters():
+    """Changing a parameter changes the model."""
+    X, y = additive(600, noise=0.5)
+    base = {"method": "backfitting", "tol": 1e-3}
+
+    def fitted(**parameters):
+        return AdditiveRegressor(**(base | parameters)).fit(X, y).predict(X)
+
+    plain = fitted()
+    for parameters in (
+        {"method": "one-pass"},
+        {"smoother": Ridge()},
+        {"max_bins": 4},
+        {"tol": 0.5},
+        {"early_stopping": False, "max_iter": 50},
+        {"validation_fraction": 0.5},
+        {"categorical_features": [0]},
+        {"random_state": 1},
+    ):
+        if "categorical_features" in parameters:
+            X = np.round(X, 1)
+            plain = fitted()
+        assert np.max(np.abs(fitted(**parameters) - plain)) > 1e-6, parameters
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("smoother", [None, SPLINES], ids=str)
+def test_a_constant_target(method, smoother):
+    """There is nothing to smooth: the model is the constant, without functions."""
+    X, _ = additive(100)
+    model = AdditiveRegressor(method, smoother=smoother).fit(X, np.full(100, 7.0))
+    np.testing.assert_allclose(model.predict(X), 7.0)
+    assert model.functions_ == {}
+    np.testing.assert_array_equal(model.feature_importances_, 0.0)
+    np.testing.assert_array_equal(model.partial(0, [1.0, 2.0]), 0.0)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_constant_features_and_few_rows(method):
+    """Two rows, and features that say nothing, are no error."""
+    model = AdditiveRegressor(method).fit([[1.0, 2.0], [1.0, 3.0]], [0.0, 1.0])
+    assert np.isfinite(model.predict([[5.0, np.nan]])).all()
+    X, y = additive(200)
+    X[:, 2] = 4.0
+    model = AdditiveRegressor(method, smoother=Kernel(), tol=1e-2).fit(X, y)
+    assert 2 not in model.functions_
+
+
+@pytest.mark.parametrize(
+    ("parameters", "words"),
+    [
+        ({"method": "both"}, "method must be one of"),
+        ({"smoother": 3}, "smoother must be a scikit-learn regressor or None, got 3"),
+        ({"max_iter": 0}, "max_iter must be a whole number"),
+    ],
+)
+def test_bad_parameters(parameters, words):
+    """The message names the parameter and its value."""
+    with pytest.raises(ValueError, match=words):
+        AdditiveRegressor(**parameters).fit(*additive(50))
+
+
+def test_unknown_features():
+    """Asking for a function of a feature that there is not names those that there are."""
+    X, y = table()
+    model = AdditiveRegressor().fit(X, y)
+    with pytest.raises(ValueError, match=r"\['colour', 'size'\], got 'weight'"):
+        model.partial("weight", [1.0])
+    with pytest.raises(ValueError, match="one dimension"):
+        model.partial("size", [[1.0]])

@@ -1,0 +1,307 @@
+"""Transform regression with data that end early, and with input that is refused."""
+
+from __future__ import annotations
+
+import datetime
+import warnings
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from sklearn.exceptions import NotFittedError
+
+from cgboost.estimators.transform.transform import TransformClassifier, TransformRegressor
+from tests.estimators.transform.transform_data import mixed, outputs
+
+BOTH = [TransformRegressor, TransformClassifier]
+RNG = np.random.default_rng(0)
+N_ROWS = 300
+X = RNG.normal(size=N_ROWS)
+GROUP = RNG.choice(list("abc"), N_ROWS)
+Y = X + 2 * (GROUP == "a") + 0.1 * RNG.normal(size=N_ROWS)
+FRAME = pd.DataFrame({"x": X, "group": GROUP})
+
+
+def quiet(kind: type, data: Any, y: Any, **parameters: Any) -> Any:
+    """A fit of few stages, in which a warning is an error."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        return kind(**{"n_estimators": 3} | parameters).fit(data, y)
+
+
+CATEGORIES = {
+    "object": pd.Series(GROUP, dtype=object),
+    "string": pd.Series(GROUP, dtype="string"),
+    "str": pd.Series(GROUP, dtype="str"),
+    "category": pd.Series(GROUP).astype("category"),
+    "number": pd.Series(np.searchsorted(list("abc"), GROUP)).astype("category"),
+    "boolean": pd.Series(np.where(GROUP == "a", True, None), dtype="boolean"),
+    "Int64": pd.Series(np.where(GROUP == "a", 1, None), dtype="Int64"),
+    "polars": pl.Series(GROUP),
+    "polars enum": pl.Series(GROUP, dtype=pl.Enum(list("abc"))),
+    "polars boolean": pl.Series([True if value == "a" else None for value in GROUP]),
+}
+
+
+@pytest.mark.parametrize("case", CATEGORIES)
+def test_columns_of_every_kind_are_used(case: str) -> None:
+    """Categories, nullable numbers and truth values of pandas and polars."""
+    column = CATEGORIES[case]
+    frame = (pl if isinstance(column, pl.Series) else pd).DataFrame({"x": X, "group": column})
+    model = quiet(TransformRegressor, frame, Y)
+    assert model.score(frame, Y) > 0.98
+    np.testing.assert_array_equal(model.feature_names_in_, ["x", "group"])
+    assert model.predict(frame[:1]).shape == (1,)
+
+
+USELESS = {
+    "all missing": np.full(N_ROWS, np.nan),
+    "no category": pd.Series([None] * N_ROWS, dtype=object),
+    "constant": np.full(N_ROWS, 0.1),
+    "one category": pd.Series(["z"] * N_ROWS),
+    "one and missing": np.where(np.arange(N_ROWS) % 2, 0.1, np.nan),
+    "every value a category": pd.Series([str(k) for k in range(N_ROWS)]),
+}
+
+
+@pytest.mark.parametrize("case", USELESS)
+@pytest.mark.parametrize("kind", BOTH)
+def test_columns_without_information_do_no_harm(kind: type, case: str) -> None:
+    """Alone they leave the constant or nearly so; beside others they are not used."""
+    y = Y if kind is TransformRegressor else (Y > 1).astype(int)
+    alone = quiet(kind, pd.DataFrame({"useless": USELESS[case]}), y)
+    assert alone.n_iter_ == 0
+    assert alone.stop_reason_ == "no_column"
+    assert alone.stages_ == []
+    assert not alone.importances_.any()
+    assert np.ptp(outputs(alone, pd.DataFrame({"useless": USELESS[case]}))) == 0.0
+    frame = FRAME.assign(useless=USELESS[case])
+    model = quiet(kind, frame, y)
+    assert np.isfinite(outputs(model, frame)).all()
+    used = {term.feature for stage in model.stages_ for _, term in stage.terms}
+    assert {0, 1} <= used
+    assert 2 not in used
+
+
+@pytest.mark.parametrize("kind", BOTH)
+def test_unseen_categories_and_missing_values_are_predicted(kind: type) -> None:
+    """Unseen categories as missing ones; those as the mean over all, if none were missing."""
+    y = Y if kind is TransformRegressor else (Y > 1).astype(int)
+    model = quiet(kind, FRAME, y)
+    unseen = outputs(model, FRAME.assign(group="new"))
+    np.testing.assert_array_equal(unseen, outputs(model, FRAME.assign(group=None)))
+    low, high = (outputs(model, FRAME.assign(group=name)).mean() for name in "ba")
+    assert low < unseen.mean() < high
+    nothing = pd.DataFrame({"x": [np.nan, 1e9, -1e9], "group": [None, "a", "zz"]})
+    assert np.isfinite(outputs(model, nothing)).all()
+
+
+@pytest.mark.parametrize("value", [0.0, 0.1, -1e8])
+def test_a_constant_response_is_the_model(value: float) -> None:
+    """Without a stage."""
+    model = quiet(TransformRegressor, FRAME, np.full(N_ROWS, value))
+    np.testing.assert_allclose(model.predict(FRAME), value, rtol=1e-15)
+    assert (model.n_iter_, model.stop_reason_) == (0, "no_column")
+
+
+@pytest.mark.parametrize("kind", BOTH)
+@pytest.mark.parametrize("n_rows", [2, 3, 5])
+def test_a_handful_of_rows(kind: type, n_rows: int) -> None:
+    """More features than rows, a holdout part that is empty or has them all but one."""
+    data = RNG.normal(size=(n_rows, 6))
+    y = np.arange(n_rows) % 2
+    for seed in range(6):
+        model = quiet(kind, data, y, random_state=seed, validation_fraction=0.5)
+        assert np.isfinite(outputs(model, data)).all()
+
+
+@pytest.mark.parametrize("kind", BOTH)
+def test_an_empty_holdout_part(kind: type) -> None:
+    """A tiny share, or rows that are all equal: a price for coefficients decides instead."""
+    y = Y if kind is TransformRegressor else (Y > 1).astype(int)
+    tiny = quiet(kind, FRAME, y, validation_fraction=1e-12)
+    none = quiet(kind, FRAME, y, early_stopping=False)
+    np.testing.assert_array_equal(outputs(tiny, FRAME), outputs(none, FRAME))
+    assert tiny.n_iter_ > 0
+    same = quiet(kind, np.ones((50, 2)), np.arange(50) % 2)
+    assert np.ptp(outputs(same, np.ones((50, 2)))) == 0.0
+
+
+def test_an_outlier_in_a_feature_leaves_the_others_alone() -> None:
+    """Other values of the same feature are still told apart."""
+    far = X.copy()
+    far[0] = 1e12
+    assert quiet(TransformRegressor, far[:, None], X).score(far[1:, None], X[1:]) > 0.95
+
+
+def test_separable_classes_are_finite() -> None:
+    """However large the step is that the line search finds."""
+    model = quiet(TransformClassifier, X[:, None], X > 0)
+    assert np.isfinite(model.decision_function(100 * X[:, None])).all()
+    assert model.score(X[:, None], X > 0) == 1.0
+
+
+class Broken:
+    """A source that raises when it is read for the n-th time, in the middle."""
+
+    def __init__(self, turn: int, error: BaseException) -> None:
+        self.turn, self.error = turn, error
+
+    def __iter__(self):
+        self.turn -= 1
+        yield FRAME[:100], Y[:100]
+        if self.turn == 0:
+            raise self.error
+        yield FRAME[100:], Y[100:]
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+@pytest.mark.parametrize("turn", [1, 2, 3, 4, 6])
+def test_a_broken_source_leaves_the_estimator_as_it_was(turn: int, n_jobs: int) -> None:
+    """While it is prepared, in the first stage, in a later one; the error passes through."""
+    model = TransformRegressor(n_estimators=3, n_jobs=n_jobs).fit(FRAME[:50], Y[:50])
+    before = dict(vars(model))
+    wanted = model.predict(FRAME)
+    with pytest.raises(OSError, match="disk gone"):
+        model.fit(Broken(turn, OSError("disk gone")))
+    assert vars(model).keys() == before.keys()
+    assert all(vars(model)[name] is before[name] for name in before)
+    np.testing.assert_array_equal(model.predict(FRAME), wanted)
+    fresh = TransformRegressor(n_estimators=3)
+    with pytest.raises(OSError, match="disk gone"):
+        fresh.fit(Broken(turn, OSError("disk gone")))
+    with pytest.raises(NotFittedError):
+        fresh.predict(FRAME)
+
+
+@pytest.mark.parametrize("turn", [2, 3, 5])
+def test_a_source_that_yields_other_rows_is_an_error(turn: int) -> None:
+    """Whenever it is noticed; the estimator stays as it was."""
+
+    class Changing:
+        count = 0
+
+        def __iter__(self):
+            self.count += 1
+            order = np.arange(N_ROWS) if self.count < turn else RNG.permutation(N_ROWS)
+            yield FRAME.iloc[order], Y[order]
+
+    model = TransformRegressor(n_estimators=3)
+    with pytest.raises(ValueError, match="must yield the same rows in the same order each time"):
+        model.fit(Changing())
+    assert not hasattr(model, "n_iter_")
+
+
+SOURCES = {
+    "generator": (lambda: ((FRAME, Y) for _ in range(1)), "can be read only once"),
+    "number": (lambda: 5, "X must be an array, a data frame or a source of blocks"),
+    "empty": (lambda: [], "the source of blocks is empty"),
+    "no pairs": (lambda: [FRAME], "block 0 of the source must be"),
+    "other columns": (
+        lambda: [(FRAME, Y), (FRAME.rename(columns={"x": "z"}), Y)],
+        r"new: \['z'\], missing: \['x'\]",
+    ),
+    "nan": (lambda: [(FRAME, np.full(N_ROWS, np.nan))], "y must be finite"),
+    "infinite": (lambda: [(X[:, None] * np.inf, Y)], "a feature of X has the value"),
+    "weights": (lambda: [(FRAME, Y, -np.ones(N_ROWS))], "weights in the blocks must be finite"),
+    "strings": (lambda: [(FRAME, GROUP)], "could not convert string to float"),
+}
+
+
+@pytest.mark.parametrize("case", SOURCES)
+def test_sources_that_are_refused(case: str) -> None:
+    """Each error says what is wrong."""
+    make, words = SOURCES[case]
+    with pytest.raises(ValueError, match=words):
+        TransformRegressor().fit(make())
+
+
+DATES = pd.date_range("2020-01-01", periods=N_ROWS)
+REFUSED: dict[str, tuple[dict[str, Any], Any, Any, str]] = {
+    "dates": ({}, FRAME.assign(day=DATES), Y, "feature 'day' has dates or times"),
+    "polars dates": (
+        {},
+        pl.DataFrame({"day": [datetime.date(2020, 1, 1)] * N_ROWS}),
+        Y,
+        "feature 'day' has dates or times",
+    ),
+    "infinite": ({}, FRAME.assign(x=np.inf), Y, "feature 'x' has the value inf"),
+    "infinite array": ({}, np.full((N_ROWS, 2), np.inf), Y, "infinity"),
+    "large": ({}, FRAME.assign(x=1e200), Y, r"feature 'x' has the value 1e\+200"),
+    "large y": ({}, FRAME, 1e200 * Y, r"y must be at most 1e\+100 in size"),
+    "no rows": ({}, FRAME[:0], Y[:0], r"data frame of shape \(0, 2\)"),
+    "no columns": ({}, FRAME[[]], Y, r"data frame of shape \(300, 0\)"),
+    "one row": ({}, FRAME[:1], Y[:1], "at least 2 rows are needed, got n_samples=1"),
+    "lengths": ({}, FRAME, Y[:-1], "inconsistent numbers of samples"),
+    "no y": ({}, FRAME, None, "requires y to be passed"),
+    "nan in y": ({}, FRAME, np.where(X > 1, np.nan, Y), "y must be finite"),
+    "unknown variant": ({"variant": "table 8"}, FRAME, Y, "variant must be"),
+    "one bin": ({"max_bins": 1}, FRAME, Y, "max_bins must be at least 2, got 1"),
+    "no thread": ({"n_jobs": 0}, FRAME, Y, "n_jobs must be a whole number ≥ 1"),
+    "negative tol": ({"tol": -1.0}, FRAME, Y, "tol must be"),
+    "unknown category": (
+        {"categorical_features": ["colour"]},
+        FRAME,
+        Y,
+        r"categorical_features has \['colour'\], which X does not have",
+    ),
+    "not a list": ({"categorical_features": "group"}, FRAME, Y, "must be 'from_dtype' or a list"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_input_that_is_refused(case: str) -> None:
+    """Each error names the argument and what is wrong with it; nothing is fitted."""
+    parameters, data, y, words = REFUSED[case]
+    model = TransformRegressor(**parameters)
+    before = dict(vars(model))
+    with pytest.raises(ValueError, match=words):
+        model.fit(data, y)
+    assert vars(model) == before
+
+
+def test_weights_and_eval_sets_that_are_refused() -> None:
+    """Weights of a source belong into it; an eval_set is a pair with known labels."""
+    with pytest.raises(ValueError, match="weights of a source belong into its blocks"):
+        TransformRegressor().fit([(FRAME, Y)], sample_weight=np.ones(N_ROWS))
+    with pytest.raises(ValueError, match="sample_weight must not be negative"):
+        TransformRegressor().fit(FRAME, Y, -np.ones(N_ROWS))
+    with pytest.raises(ValueError, match=r"eval_set must be a pair \(X, y\), got a DataFrame"):
+        TransformRegressor().fit(FRAME, Y, eval_set=FRAME)
+    with pytest.raises(ValueError, match="eval_set has labels that y does not have"):
+        TransformClassifier().fit(FRAME, GROUP, eval_set=(FRAME[:2], ["a", "z"]))
+
+
+@pytest.mark.filterwarnings("ignore:X does not have valid feature names")
+def test_rows_to_predict_that_are_refused() -> None:
+    """Other columns, another order, words where numbers were; not fitted at all."""
+    model = quiet(TransformRegressor, FRAME, Y)
+    for wrong, words in (
+        (FRAME[["group", "x"]], "same order"),
+        (FRAME.rename(columns={"x": "z"}), "feature names should match"),
+        (FRAME.assign(x=GROUP), "'x' was numeric and now has values that are no numbers"),
+        (np.ones((2, 3)), "X has 3 features"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            model.predict(wrong)
+    for call in ("predict", "transformation", "stage_graph", "to_sql"):
+        arguments = {"transformation": (0, 0), "stage_graph": ()}.get(call, ("t",))
+        with pytest.raises(NotFittedError):
+            getattr(TransformRegressor(), call)(*arguments)
+
+
+def test_labels_that_are_refused_in_sql() -> None:
+    """There is one query for each class against the rest."""
+    data, y, _ = mixed(0, 300)
+    labels = np.array(["a", "b", "c"])[np.digitize(y, [-1, 1])]
+    model = quiet(TransformClassifier, data, labels)
+    assert "SELECT" in model.to_sql("t", label="b")
+    for odd in (None, "z"):
+        with pytest.raises(ValueError, match=r"label must be one of \['a', 'b', 'c'\], got"):
+            model.to_sql("t", label=odd)
+    two = quiet(TransformClassifier, data, labels == "a")
+    assert two.to_sql("t") == two.to_sql("t", label=True)
+    with pytest.raises(ValueError, match=r"label must be one of \[True\], got False"):
+        two.to_sql("t", label=False)

@@ -1,0 +1,309 @@
+"""Linear regression trees: recovery, kinds of data, comparison with constant trees."""
+
+from __future__ import annotations
+
+import os
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.linear_model import LinearRegression
+from sklearn.tree import DecisionTreeRegressor
+
+from cgboost import LinearTreeRegressor
+from cgboost.inspection.metrics import gini_coefficient
+from tests.estimators.transform.transform_data import binary, blocks, few_values
+
+real_data = pytest.mark.skipif("CGBOOST_DATA" not in os.environ, reason="CGBOOST_DATA is not set")
+
+ADULT = [
+    *("age", "workclass", "fnlwgt", "education", "years", "marital", "occupation", "relationship"),
+    *("race", "sex", "gain", "loss", "hours", "country", "income"),
+]
+
+
+def pieces(n_rows: int = 3000, *, noise: float = 0.0, seed: int = 0):
+    """Three planes in five features, on a grid that intervals can separate exactly."""
+    rng = np.random.default_rng(seed)
+    X = rng.integers(-10, 10, size=(n_rows, 5)) / 10.0
+    y = np.where(X[:, 0] < 0.0, 2.0 * X[:, 1] - X[:, 2], 1.0 - X[:, 1])
+    y = np.where((X[:, 0] >= 0.0) & (X[:, 3] >= 0.5), 5.0 + 3.0 * X[:, 4], y)
+    return X, y + noise * rng.normal(size=n_rows)
+
+
+def shop(n_rows: int = 3000) -> tuple[pd.DataFrame, np.ndarray]:
+    """Price by weight, at a rate that depends on the kind; the weight may be missing."""
+    rng = np.random.default_rng(1)
+    frame = pd.DataFrame(
+        {
+            "kind": rng.choice(["tea", "coffee", "salt", "sugar"], size=n_rows),
+            "weight": rng.integers(1, 50, size=n_rows) / 10.0,
+        }
+    )
+    rate = frame["kind"].map({"tea": 9.0, "coffee": 9.0, "salt": 1.0, "sugar": 1.0})
+    y = rate.to_numpy() * frame["weight"].to_numpy()
+    frame.loc[::9, "weight"] = np.nan
+    return frame, np.where(frame["weight"].isna(), 33.0, y)
+
+
+@pytest.mark.parametrize("share", [0.3, 0.0])
+def test_piecewise_linear_functions_are_recovered(share):
+    """Three planes are three leaves, without an error, with rows held out and without."""
+    X, y = pieces()
+    model = LinearTreeRegressor(validation_fraction=share).fit(X, y)
+    np.testing.assert_allclose(model.predict(X), y, atol=1e-9)
+    assert (model.n_leaves_, model.depth_) == (3, 2)
+    assert (model.get_n_leaves(), model.get_depth()) == (3, 2)
+    assert np.unique(model.apply(X)).tolist() == model.tree_.leaves
+
+
+def test_the_words_say_what_the_tree_does():
+    """Splits and formulas of the planes, in units of the features."""
+    X, y = pieces()
+    words = LinearTreeRegressor().fit(X, y).text()
+    for part in ("x0 < -0.05", "2·x1 − 1·x2", "1 − 1·x1", "0.45 ≤ x3", "5 + 3·x4"):
+        assert part in words, words
+
+
+def test_one_plane_is_one_leaf():
+    """A linear function needs no split; the leaf is the least-squares fit of the training rows."""
+    X, _ = pieces()
+    y = 1.0 + X @ [1.0, 2.0, 3.0, -4.0, 5.0]
+    model = LinearTreeRegressor().fit(X, y)
+    assert model.n_leaves_ == 1
+    np.testing.assert_allclose(model.predict(X), LinearRegression().fit(X, y).predict(X), atol=1e-9)
+    shares = model.feature_importances_
+    np.testing.assert_allclose(shares, np.arange(1.0, 6.0) ** 2 / 55.0, atol=0.05)
+
+
+def test_fewer_leaves_and_a_lower_error_than_constant_leaves():
+    """On noisy planes the error is that of the noise, which constant leaves do not come near."""
+    X, y = pieces(noise=0.1)
+    Z, z = pieces(noise=0.0, seed=1)
+    model = LinearTreeRegressor().fit(X, y)
+    error = np.sqrt(np.mean((model.predict(Z) - z) ** 2))
+    assert error < 0.05
+    assert model.n_leaves_ <= 5
+    for depth in (3, 6, 9, None):
+        other = DecisionTreeRegressor(max_depth=depth, min_samples_leaf=5).fit(X, y)
+        assert np.sqrt(np.mean((other.predict(Z) - z) ** 2)) > 3.0 * error
+        assert other.get_n_leaves() > model.n_leaves_
+
+
+def test_categories_and_missing_values():
+    """Categories with the same line are one branch, missing values a branch of their own."""
+    X, y = shop()
+    model = LinearTreeRegressor(max_bins=64).fit(X, y)
+    np.testing.assert_allclose(model.predict(X), y, atol=1e-9)
+    assert model.n_leaves_ == 4  # two lines, and the missing values beside each
+    assert model.feature_names_in_.tolist() == ["kind", "weight"]
+    words = model.text()
+    assert "weight missing" in words
+    assert "kind in {coffee, tea}" in words
+    new = pd.DataFrame({"kind": ["cocoa", None, "tea"], "weight": [1.0, 2.0, np.nan]})
+    assert np.isfinite(model.predict(new)).all()
+    assert model.predict(new)[2] == pytest.approx(33.0)
+
+
+def test_categories_may_be_numbers():
+    """Numbers that are named categories are no regressors, and are split in any order."""
+    rng = np.random.default_rng(2)
+    X = rng.integers(0, 6, size=(1000, 1)).astype(float)
+    y = np.array([0.0, 5.0, 1.0, 5.0, 0.0, 1.0])[X[:, 0].astype(int)]
+    model = LinearTreeRegressor(categorical_features=[0], validation_fraction=0.0).fit(X, y)
+    np.testing.assert_allclose(model.predict(X), y, atol=1e-12)
+    assert (model.n_leaves_, model.depth_) == (3, 1)
+
+
+@pytest.mark.parametrize("missing", [0.02, 1.0])
+def test_few_or_only_missing_values(missing):
+    """A feature with next to no values, or none, does no harm."""
+    X, y = pieces(600)
+    X[np.random.default_rng(3).uniform(size=600) < missing, 4] = np.nan
+    model = LinearTreeRegressor().fit(X, y)
+    assert model.score(X, y) > 0.8
+    assert np.isfinite(model.predict(np.full((3, 5), np.nan))).all()
+
+
+def test_predictions_stay_within_the_ranges_of_the_features():
+    """Beyond the values seen a line goes on as a constant."""
+    X = np.linspace(0.0, 1.0, 200)[:, None]
+    model = LinearTreeRegressor().fit(X, 3.0 * X[:, 0])
+    np.testing.assert_allclose(model.predict([[1.0], [50.0]]), 3.0)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_the_holdout_does_not_depend_on_y(seed):
+    """Few different rows, each thousands of times: means within the sampling noise."""
+    model = LinearTreeRegressor(random_state=seed).fit(*binary(seed))
+    np.testing.assert_allclose(model.predict([[0.0], [1.0]]), [0.3, 0.7], atol=0.035)
+
+
+def test_equal_rows_in_any_order_give_the_same_tree():
+    """Which copies are held out depends on the order, and the tree does not; weight 0 is no row."""
+    X, y, weights = few_values(0)
+    model = LinearTreeRegressor()
+    wanted = model.fit(X, y, weights).predict(X)
+    there = weights > 0
+    np.testing.assert_allclose(
+        model.fit(X[there], y[there], weights[there]).predict(X), wanted, atol=1e-9
+    )
+    for n_blocks in (1, 9):
+        found = model.fit(blocks(X, y, weights, n_blocks, n_blocks)).predict(X)
+        np.testing.assert_allclose(found, wanted, atol=1e-9)
+
+
+def test_weights_are_repetitions():
+    """Without a holdout a row of weight 2 is a row that comes twice, one of weight 0 is none."""
+    X, y = pieces(400, noise=0.2)
+    weights = np.random.default_rng(4).integers(0, 3, size=400)
+    many = np.repeat(np.arange(400), weights)
+    model = LinearTreeRegressor(min_samples_leaf=7, validation_fraction=0.0)
+    weighted = model.fit(X, y, weights).predict(X)
+    np.testing.assert_allclose(weighted, model.fit(X[many], y[many]).predict(X), atol=1e-9)
+
+
+@pytest.mark.parametrize("share", [0.3, 0.0])
+def test_partitions_give_the_same_tree(share):
+    """One table, another order, blocks of a source and threads agree to 1e-9."""
+    X, y = shop(2000)
+    y = y + np.random.default_rng(5).normal(size=2000)
+    model = LinearTreeRegressor(validation_fraction=share)
+    wanted = model.fit(X, y).predict(X)
+    leaves = model.n_leaves_
+    cuts = [0, 1, 700, 1300, 2000]
+    blocks = [(X.iloc[a:b], y[a:b]) for a, b in pairwise(cuts)]
+    order = np.random.default_rng(6).permutation(2000)
+    for fitted in (
+        model.fit(X.iloc[order], y[order]).predict(X),
+        model.fit(blocks).predict(X),
+        model.set_params(n_jobs=3).fit(blocks).predict(X),
+    ):
+        np.testing.assert_allclose(fitted, wanted, atol=1e-9)
+        assert model.n_leaves_ == leaves
+
+
+def test_a_failed_fit_changes_nothing():
+    """Names and tree are those of the last fit that succeeded; those of a source are kept."""
+    X, y = shop(400)
+    model = LinearTreeRegressor().fit([(X[:150], y[:150]), (X[150:], y[150:])])
+    assert model.feature_names_in_.tolist() == ["kind", "weight"]
+    before = model.predict(X)
+    with pytest.raises(ValueError, match="y"):
+        model.fit(np.ones((4, 3)), [1.0, 2.0, np.nan, 0.0])
+    np.testing.assert_array_equal(model.predict(X), before)
+    numbers = pieces(200)
+    assert not hasattr(model.fit([numbers]), "feature_names_in_")
+    assert model.n_features_in_ == 5
+
+
+def test_weights_of_a_source_come_with_its_blocks():
+    """Blocks (X, y, weights) are rows with weights; weights beside a source are refused."""
+    X, y = pieces(500, noise=0.1)
+    weights = np.random.default_rng(7).integers(1, 4, size=500).astype(float)
+    model = LinearTreeRegressor()
+    wanted = model.fit(X, y, weights).predict(X)
+    blocks = [(X[:200], y[:200], weights[:200]), (X[200:], y[200:], weights[200:])]
+    np.testing.assert_allclose(model.fit(blocks).predict(X), wanted, atol=1e-9)
+    with pytest.raises(ValueError, match="weights of a source"):
+        model.fit(blocks, sample_weight=weights)
+
+
+def test_ties_and_a_constant_target():
+    """A target that is the same everywhere, or features that are, make one leaf."""
+    X, y = pieces(300)
+    model = LinearTreeRegressor().fit(X, np.full(300, 4.0))
+    assert model.n_leaves_ == 1
+    np.testing.assert_allclose(model.predict(X), 4.0)
+    np.testing.assert_array_equal(model.feature_importances_, 0.0)
+    flat = LinearTreeRegressor().fit(np.ones((300, 2)), y)
+    assert flat.n_leaves_ == 1
+    assert len(np.unique(flat.predict(np.ones((5, 2))))) == 1
+    X, y = pieces()
+    twice = np.column_stack([X, X])
+    doubled = LinearTreeRegressor().fit(twice, y)
+    assert doubled.n_leaves_ == 3
+    np.testing.assert_allclose(doubled.predict(twice), y, atol=1e-9)
+
+
+@pytest.mark.parametrize("n_rows", [2, 3, 5, 12])
+def test_tiny_data(n_rows):
+    """A few rows, fewer than regressors, give a finite model."""
+    X, y = pieces(n_rows)
+    for share in (0.0, 0.3):
+        model = LinearTreeRegressor(validation_fraction=share, min_samples_leaf=1).fit(X, y)
+        assert np.isfinite(model.predict(X)).all()
+        assert np.max(np.abs(model.predict(X))) < 100.0
+    with pytest.raises(ValueError, match="at least 2 rows"):
+        LinearTreeRegressor().fit(X[:1], y[:1])
+
+
+def test_every_parameter_matters():
+    """Changing a parameter changes the model."""
+    rng = np.random.default_rng(8)
+    X = rng.uniform(-1, 1, size=(1500, 4))
+    y = np.sin(5 * X[:, 0]) * X[:, 1] + np.abs(X[:, 2]) + 0.1 * rng.normal(size=1500)
+    X[:, 3] = np.round(X[:, 3] * 3)
+    y = y + np.array([0.0, 2.0, 1.0, 3.0, 0.0, 1.0, 2.0])[X[:, 3].astype(int) + 3]
+    plain = LinearTreeRegressor().fit(X, y).predict(X)
+    for parameters in (
+        {"max_depth": 1},
+        {"min_samples_leaf": 100},
+        {"max_bins": 4},
+        {"max_regressors": 1},
+        {"tol": 0.1},
+        {"validation_fraction": 0.5},
+        {"categorical_features": [3]},
+        {"random_state": 1},
+    ):
+        model = LinearTreeRegressor(**parameters).fit(X, y)
+        assert np.max(np.abs(model.predict(X) - plain)) > 1e-6, parameters
+        assert model.depth_ <= model.max_depth
+        counts = [model.tree_.nodes[leaf].count for leaf in model.tree_.leaves]
+        assert min(counts) >= model.min_samples_leaf
+
+
+@pytest.mark.parametrize(
+    ("parameters", "words"),
+    [
+        ({"max_depth": 0}, "max_depth must be a whole number ≥ 1, got 0"),
+        ({"max_bins": 1}, "max_bins must be at least 2, got 1"),
+        ({"tol": -1.0}, "tol must be a finite number ≥ 0, got -1.0"),
+        ({"validation_fraction": 1.0}, "validation_fraction must be"),
+        ({"random_state": "seed"}, "random_state must be"),
+    ],
+)
+def test_bad_parameters(parameters, words):
+    """The message names the parameter and its value."""
+    with pytest.raises(ValueError, match=words):
+        LinearTreeRegressor(**parameters).fit(*pieces(20))
+
+
+def adult(name: str, skip: int) -> tuple[pd.DataFrame, np.ndarray]:
+    """The census rows of a file, with ? for missing values."""
+    frame = pd.read_csv(
+        Path(os.environ["CGBOOST_DATA"]) / "adult" / name,
+        names=ADULT,
+        skiprows=skip,
+        skipinitialspace=True,
+        na_values="?",
+    )
+    rich = frame.pop("income").str.startswith(">").to_numpy(dtype=float)
+    return frame, rich
+
+
+@real_data
+@pytest.mark.data
+def test_adult_beside_a_constant_tree():
+    """On the census a linear tree orders the test rows better than constant trees of any depth."""
+    (X, y), (Z, z) = adult("adult.data", 0), adult("adult.test", 1)
+    model = LinearTreeRegressor(max_depth=3).fit(X, y)
+    gini = gini_coefficient(z, model.predict(Z))
+    both = pd.get_dummies(pd.concat([X, Z]), dummy_na=True).to_numpy(dtype=np.float32)
+    for depth in (3, 6, None):
+        tree = DecisionTreeRegressor(max_depth=depth, min_samples_leaf=10, random_state=0)
+        tree.fit(both[: len(y)], y)
+        assert gini > gini_coefficient(z, tree.predict(both[len(y) :]))
+    assert gini > 0.79

@@ -1,0 +1,383 @@
+"""Transform regression and the methods that lead up to it."""
+
+from __future__ import annotations
+
+import pickle
+import warnings
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+from sklearn.datasets import load_iris
+from sklearn.exceptions import ConvergenceWarning
+
+from cgboost.estimators.transform.transform import TransformClassifier, TransformRegressor
+from cgboost.estimators.transform.transform_base import VARIANTS
+from tests.estimators.data import at_round, three_classes
+from tests.estimators.transform.transform_data import (
+    Parquet,
+    binary,
+    blocks,
+    few_values,
+    mixed,
+    outputs,
+    product,
+    structure,
+    surface,
+    target,
+)
+
+BOTH = [TransformRegressor, TransformClassifier]
+
+
+@cache
+def rms(variant: str) -> np.ndarray:
+    """Errors on the test points of the surface after every stage."""
+    X, z, X_test, z_test = surface()
+    model = TransformRegressor(variant=variant, tol=0.0).fit(X, z)
+    return np.array([np.sqrt(np.mean((z_test - f) ** 2)) for f in model.staged_predict(X_test)])
+
+
+def test_transform_regression_models_the_surface_of_the_paper() -> None:
+    """The first stage has the linear terms alone ([P] Figure 3); ten have the product as well."""
+    errors = rms("transform")
+    assert len(errors) == 10
+    np.testing.assert_allclose(errors[0], 2.6, atol=0.1)
+    assert errors[2] < 0.15
+    assert errors[9] < 0.05
+
+
+def test_every_rung_of_the_ladder_is_lower() -> None:
+    """[P] Tables 1, 4, 5, 6, 7, 8: additive, initial, in between, transform regression."""
+    initial, transform = rms("initial"), rms("transform")
+    n = len(initial)
+    assert (transform[1:n] < initial[1:]).all()
+    last = {variant: rms(variant)[-1] for variant in VARIANTS}
+    assert last["gradient"] > 2.5  # an additive model of an additive residual finds nothing more
+    assert last["transform"] < 0.1 < last["initial"] < last["gradient"]
+    for variant in ("orthogonal", "feed_forward"):
+        assert last["transform"] < last[variant] < last["initial"]
+        assert last["orthogonal_feed_forward"] < last[variant]
+    assert last["transform"] < last["orthogonal_feed_forward"]
+
+
+@pytest.mark.parametrize(("n_blocks", "seed"), [(1, 0), (3, 1), (16, 1), (16, 2)])
+@pytest.mark.parametrize("kind", BOTH)
+def test_any_partition_of_the_rows_gives_the_same_model(
+    kind: type, n_blocks: int, seed: int, tmp_path: Path
+) -> None:
+    """Shuffled rows in shuffled blocks, from memory and from a file, one thread or two."""
+    X, y, weights = mixed(seed)
+    y = target(kind, y)
+    whole = kind(n_estimators=5).fit(X, y, weights)
+    wanted = outputs(whole, X)
+    parts = blocks(X, y, weights, n_blocks, seed)
+    for source in (parts, parts[::-1], Parquet(tmp_path / "rows.parquet", parts)):
+        model = kind(n_estimators=5, n_jobs=1 + seed % 2).fit(source)
+        np.testing.assert_allclose(outputs(model, X), wanted, rtol=0, atol=1e-9)
+        assert structure(model) == structure(whole)
+        assert model.n_iter_ == whole.n_iter_
+        np.testing.assert_allclose(model.objective_, whole.objective_, rtol=1e-9)
+
+
+@pytest.mark.parametrize("block", [500, 90])
+def test_blocks_of_a_table_do_not_matter(block: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A table in memory is worked on in blocks as well."""
+    X, y, weights = mixed(3)
+    wanted = TransformRegressor(n_estimators=4).fit(X, y, weights).predict(X)
+    monkeypatch.setattr("cgboost.additive.tables.rows.BLOCK", block)
+    for n_jobs in (1, 2):
+        model = TransformRegressor(n_estimators=4, n_jobs=n_jobs).fit(X, y, weights)
+        np.testing.assert_allclose(model.predict(X), wanted, rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("early_stopping", [True, False])
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_partitions_of_every_variant(variant: str, early_stopping: bool) -> None:
+    """On the surface with noise; with holdout rows and without."""
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(np.round(rng.uniform(-1, 1, size=(800, 2)), 2), columns=["a", "b"])
+    y = X["a"].to_numpy() * (1 + 3 * X["b"].to_numpy()) + 0.2 * rng.normal(size=800)
+    model = TransformRegressor(n_estimators=4, variant=variant, early_stopping=early_stopping)
+    wanted = model.fit(X, y).predict(X)
+    found = clone(model).fit(blocks(X, y, np.ones(800), 7, 0)).predict(X)
+    np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_the_holdout_does_not_depend_on_y(seed: int) -> None:
+    """Few different rows, each thousands of times: probabilities within the sampling noise."""
+    X, y = binary(seed)
+    chances = TransformClassifier(random_state=seed).fit(X, y).predict_proba([[0.0], [1.0]])
+    np.testing.assert_allclose(chances[:, 1], [0.3, 0.7], atol=0.035)
+    means = TransformRegressor(random_state=seed).fit(X, y).predict([[0.0], [1.0]])
+    np.testing.assert_allclose(means, [0.3, 0.7], atol=0.035)
+
+
+@pytest.mark.parametrize("kind", BOTH)
+def test_equal_rows_in_any_order_give_the_same_model(kind: type) -> None:
+    """Which copies are held out depends on the order, and the model does not."""
+    X, y, weights = few_values(0)
+    wanted = kind(n_estimators=4).fit(X, y, weights)
+    for n_blocks in (1, 9):
+        model = kind(n_estimators=4).fit(blocks(X, y, weights, n_blocks, n_blocks))
+        np.testing.assert_allclose(outputs(model, X), outputs(wanted, X), rtol=0, atol=1e-9)
+        assert len(model.history_["objective"]) == len(wanted.history_["objective"])
+
+
+@pytest.mark.parametrize("kind", BOTH)
+@pytest.mark.parametrize("n_rows", [2, 3, 4, 6, 12])
+def test_small_data_of_equal_rows(kind: type, n_rows: int) -> None:
+    """Two rows that alternate, or one row: a model for every seed, without an error."""
+    for seed in range(8):
+        X = np.arange(n_rows)[:, None] % 2.0
+        model = kind(random_state=seed).fit(X, X[:, 0].astype(int))
+        assert np.isfinite(outputs(model, X)).all()
+        one = TransformRegressor(random_state=seed).fit(np.ones((n_rows, 1)), np.full(n_rows, 3.0))
+        np.testing.assert_allclose(one.predict([[1.0], [2.0]]), 3.0)
+
+
+@pytest.mark.parametrize("kind", BOTH)
+def test_a_weight_of_two_is_the_row_twice(kind: type) -> None:
+    """Without a holdout: with one, copies are held out each by itself."""
+    X, y, weights = mixed(0, 600)
+    y = target(kind, y)
+    weights[::9] = 0.0
+    repeat = np.repeat(np.arange(600), weights.astype(int))
+    model = kind(n_estimators=4, early_stopping=False)
+    heavy = clone(model).fit(X, y, weights)
+    long = clone(model).fit(X.iloc[repeat], y[repeat])
+    np.testing.assert_allclose(outputs(heavy, X), outputs(long, X), rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("kind", BOTH)
+def test_a_weight_of_zero_is_no_row(kind: type) -> None:
+    """With a holdout too, and where rows come several times."""
+    X, y, weights = few_values(1)
+    there = weights > 0
+    assert not there.all()
+    whole = kind(n_estimators=4).fit(X, y, weights)
+    part = kind(n_estimators=4).fit(X[there], y[there], weights[there])
+    np.testing.assert_allclose(outputs(part, X), outputs(whole, X), rtol=0, atol=1e-9)
+
+
+def test_small_weights_count_as_one_on_average() -> None:
+    """Weights that add up to 1 say the same as ones, and as much as others with a mean below 1."""
+    X, y, _ = mixed(1, 500)
+    ones = TransformRegressor(n_estimators=4).fit(X, y).predict(X)
+    small = TransformRegressor(n_estimators=4).fit(X, y, np.full(500, 1 / 500)).predict(X)
+    np.testing.assert_allclose(small, ones, atol=1e-9)
+    X, y, weights = few_values(2)
+    one, other = (
+        TransformRegressor(n_estimators=4).fit(X, y, weights / scale).predict(X)
+        for scale in (3.0, 1200.0)
+    )
+    np.testing.assert_allclose(other, one, atol=1e-9)
+
+
+@pytest.mark.parametrize("variant", ["orthogonal", "orthogonal_feed_forward"])
+def test_refitted_stages_are_orthogonal_to_the_residual(variant: str) -> None:
+    """On the training rows, which are all where none are held out."""
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-1, 1, size=(1000, 2))
+    y = X[:, 0] + 3 * X[:, 0] * X[:, 1] + 0.1 * rng.normal(size=1000)
+    model = TransformRegressor(variant=variant, early_stopping=False, n_estimators=5).fit(X, y)
+    left = y - model.predict(X)
+    family = model._runs[0].outputs[0].hypotheses[0].family
+    stages = family.all_outputs(X, model.n_iter_)
+    cosines = stages.T @ left / np.linalg.norm(stages, axis=0) / np.linalg.norm(left)
+    np.testing.assert_allclose(cosines, 0, atol=1e-9)
+    assert abs(left.mean()) < 1e-9
+
+
+def test_the_best_holdout_stage_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Stages after it are tried for some rounds, and left away."""
+    X, y, _ = product()
+    wanted = TransformRegressor(n_estimators=2).fit(X, y)
+    assert wanted.stop_reason_ == "max_rounds"
+    losses = [9.0, 5.0, 2.0, 3.0, 2.0, 2.5, 1.0]
+    score = "cgboost.additive.tables.rows.HoldoutLoss.__call__"
+    monkeypatch.setattr(
+        score, lambda self, turn: turn.scores.update(holdout_loss=losses[turn.number])
+    )
+    model = TransformRegressor(n_estimators=9, tol=0.0, n_iter_no_change=3).fit(X, y)
+    assert (model.stop_reason_, model.best_round_, model.n_iter_) == ("early_stopping", 2, 2)
+    np.testing.assert_array_equal(model.history_["holdout_loss"], losses[:6])
+    assert len(model.stages_) == len(list(model.staged_predict(X))) == 2
+    np.testing.assert_array_equal(model.predict(X), wanted.predict(X))
+
+
+def test_a_stage_that_gains_little_is_the_last() -> None:
+    """The gain is relative to the loss of the constant."""
+    X, z, _, _ = surface()
+    model = TransformRegressor(tol=0.01).fit(X[::5], z[::5])
+    losses = model.history_["objective"]
+    gains = -np.diff(losses) / losses[0]
+    assert model.stop_reason_ == "gap"
+    assert gains[-1] < 0.01
+    assert (gains[:-1] >= 0.01).all()
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_the_log_loss_falls_with_every_stage(variant: str) -> None:
+    """On the training rows; transform regression finds the product. Labels fit probabilities."""
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-1, 1, size=(1500, 2))
+    y = (X[:, 0] * X[:, 1] + 0.3 * X[:, 0] + 0.1 * rng.normal(size=1500) > 0).astype(int)
+    model = TransformClassifier(variant=variant, n_estimators=5).fit(X, y)
+    assert (np.diff(model.history_["objective"]) < 0).all()
+    chances = model.predict_proba(X)
+    np.testing.assert_allclose(chances.sum(axis=1), 1)
+    loss = -np.mean(np.log(np.clip(chances[np.arange(1500), y], 1e-300, 1)))
+    assert loss < (0.35 if variant == "transform" else 0.69)
+    np.testing.assert_array_equal(model.predict(X), (chances[:, 1] > 0.5).astype(int))
+
+
+def test_several_classes_have_stages_of_their_own() -> None:
+    """One list each; predictions are among the labels, and the probabilities add up to 1."""
+    X, y = three_classes(300)
+    labels = np.array(["a", "b", "c"])[y]
+    model = TransformClassifier(n_estimators=4).fit(X, labels)
+    assert [len(stages) for stages in model.stages_] == model.best_round_
+    assert model.score(X, labels) > 0.6
+    np.testing.assert_allclose(model.predict_proba(X).sum(axis=1), 1)
+    assert model.decision_function(X).shape == (300, 3)
+    one = model.stages_[2][0].terms[0][1]
+    assert model.transformation(0, one.feature, output=2).function is one
+    assert model.stage_graph(output=2).number_of_nodes() == 2 + len(model.stages_[2])
+
+
+@pytest.mark.parametrize("early_stopping", [True, False])
+def test_models_are_copied_and_repeated(early_stopping: bool) -> None:
+    """Pickled, cloned and fitted again: the same predictions."""
+    X, y, model = product(early_stopping=early_stopping)
+    wanted = model.predict(X)
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(model)).predict(X), wanted)
+    np.testing.assert_array_equal(clone(model).fit(X, y).predict(X), wanted)
+    np.testing.assert_array_equal(model.fit(X, y).predict(X), wanted)
+    *_, last = model.staged_predict(X)
+    np.testing.assert_allclose(last, wanted, atol=1e-12)
+    assert repr(TransformRegressor(max_bins=9)) == "TransformRegressor(max_bins=9)"
+    assert model.history_["holdout_loss"].any() == early_stopping
+
+
+def test_single_precision_is_enough() -> None:
+    """The same model as of the same numbers in double precision; no copy is made of them."""
+    X, z, _, _ = surface()
+    single = X[::7].astype(np.float32)
+    one = TransformRegressor(n_estimators=3).fit(single, z[::7])
+    other = TransformRegressor(n_estimators=3).fit(single.astype(np.float64), z[::7])
+    np.testing.assert_allclose(one.predict(single), other.predict(single), atol=1e-9)
+
+
+def test_rows_of_an_eval_set_are_scored() -> None:
+    """Beside those that the fit holds out; they do not change it."""
+    X, y, _ = product()
+    model = TransformRegressor(n_estimators=4).fit(
+        X[:1000], y[:1000], eval_set=(X[1000:], y[1000:])
+    )
+    left = y[1000:] - model.predict(X[1000:])
+    np.testing.assert_allclose(model.history_["validation_mse"][-1], np.mean(left**2))
+    alone = TransformRegressor(n_estimators=4).fit(X[:1000], y[:1000])
+    np.testing.assert_array_equal(alone.predict(X), model.predict(X))
+    source = [(X[:400], y[:400]), (X[400:1000], y[400:1000])]
+    found = TransformRegressor(n_estimators=4).fit(source, eval_set=(X[1000:], y[1000:]))
+    np.testing.assert_allclose(found.history_["validation_mse"], model.history_["validation_mse"])
+
+
+def interrupt() -> None:
+    """As Ctrl-C."""
+    raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("kind", BOTH)
+def test_an_interrupted_fit_keeps_the_stages_so_far(kind: type) -> None:
+    """With a warning; later stages are not there."""
+    X, y, _ = mixed(0, 500)
+    y = target(kind, y)
+    model = kind(callbacks=[at_round(2, interrupt)])
+    with pytest.warns(ConvergenceWarning, match="interrupted"):
+        model.fit(X, y)
+    whole = kind(n_estimators=2, early_stopping=True).fit(X, y)
+    assert model.n_iter_ <= 2
+    assert np.isfinite(outputs(model, X)).all()
+    assert structure(model) == structure(whole)[: len(structure(model))]
+
+
+def test_a_time_limit_ends_the_fit() -> None:
+    """With what there is, at least the constant."""
+    X, y, _ = mixed(0, 500)
+    with pytest.warns(ConvergenceWarning, match="time"):
+        model = TransformRegressor(time_limit=1e-9).fit(X, y)
+    assert model.stop_reason_ == "time"
+    assert np.isfinite(model.predict(X)).all()
+
+
+def test_every_parameter_changes_something() -> None:
+    """Bins, seeds, shares, tolerances, stages, patience and kinds of columns."""
+    X, y, _ = mixed(2, 800)
+    plain = TransformRegressor(n_estimators=8).fit(X, y)
+    for change in (
+        {"max_bins": 2},
+        {"random_state": 1},
+        {"validation_fraction": 0.5},
+        {"early_stopping": False},
+        {"tol": 1.0},
+        {"n_estimators": 1},
+        {"variant": "initial"},
+        {"categorical_features": ["few", "group", "gaps"]},
+    ):
+        other = clone(plain).set_params(**change).fit(X, y)
+        assert not np.allclose(other.predict(X), plain.predict(X)), change
+
+
+def test_a_fit_gives_no_warning() -> None:
+    """On data of every kind."""
+    X, y, weights = mixed(0, 400)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for kind in BOTH:
+            model = kind(n_estimators=3).fit(X, target(kind, y), weights)
+            outputs(model, X)
+
+
+def test_far_rows_get_no_far_answers() -> None:
+    """No stage leaves the range that it has on the training rows: later ones would follow it."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(4000, 4))
+    y = X[:, 0] * X[:, 1] + X[:, 2] + 0.1 * rng.normal(size=4000)
+    model = TransformRegressor().fit(X[:2000], y[:2000])
+    assert len(model.stages_) > 3
+    missed = np.array([np.mean((f - y[2000:]) ** 2) for f in model.staged_predict(X[2000:])])
+    assert missed[-1] < 0.5 * missed[0] < 0.5 * y.var()
+    inside, far = (
+        np.diff(list(model.staged_predict(rows)), axis=0) for rows in (X[:2000], 100.0 * X)
+    )
+    slack = 1e-9 * np.abs(inside).max()
+    assert (far >= inside.min(axis=1, keepdims=True) - slack).all()
+    assert (far <= inside.max(axis=1, keepdims=True) + slack).all()
+
+
+def test_without_holdout_rows_later_stages_do_not_learn_the_noise() -> None:
+    """On few rows with many features the model is not much worse on others than its first stage."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(1000, 8))
+    y = X[:, 0] * (1.0 + X[:, 1]) + 0.5 * rng.normal(size=1000)
+    model = TransformRegressor(early_stopping=False).fit(X[:500], y[:500])
+    found = [np.mean((f - y[500:]) ** 2) for f in model.staged_predict(X[500:])]
+    assert found[0] < 0.8 * y.var()
+    assert found[-1] < 1.2 * found[0]
+
+
+@pytest.mark.parametrize("early_stopping", [True, False])
+def test_classes_that_are_told_apart_without_error_keep_their_stages(early_stopping: bool) -> None:
+    """A step along which the loss falls without end is bounded: a held-out row may disagree."""
+    X, y = load_iris(return_X_y=True)
+    for seed in range(3):
+        model = TransformClassifier(early_stopping=early_stopping, random_state=seed).fit(X, y)
+        assert all(len(stages) > 0 for stages in model.stages_)
+        assert model.predict_proba(X)[y == 0, 0].min() > 0.6
+        assert model.score(X, y) > 0.9

@@ -1,0 +1,84 @@
+"""Transform models looked at: their functions, importances, graph, and SQL."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import duckdb
+import networkx as nx
+import numpy as np
+import pytest
+
+from cgboost.estimators.transform.transform import TransformClassifier, TransformRegressor
+from tests.estimators.transform.transform_data import mixed, product, surface, target
+
+BOTH = [TransformRegressor, TransformClassifier]
+
+
+def test_the_sum_of_transformations_is_the_first_stage() -> None:
+    """λ and h of every feature, by name and by number."""
+    X, _, model = product()
+    stage, none = model.stages_[0], np.zeros((len(X), 0))
+    total = stage.intercept + model.intercept_
+    for weight, term in stage.terms:
+        name = X.columns[term.feature]
+        curve = model.transformation(0, name)
+        assert curve.function is model.transformation(0, term.feature).function is term
+        np.testing.assert_array_equal(curve(X[name]), term(X[name].to_numpy(), none))
+        assert curve.weight == weight
+        total = total + weight * term(X[name].to_numpy(), none)
+    np.testing.assert_allclose(next(model.staged_predict(X)), model.coef_[0] * total, rtol=1e-6)
+    with pytest.raises(KeyError, match="stage 0 does not use 'noise'; it uses 'a', 'b'"):
+        model.transformation(0, "noise")
+    with pytest.raises(KeyError, match="there is no feature 'z'"):
+        model.transformation(0, "z")
+    with pytest.raises(IndexError, match="stage must be from 0 to 3, or −1 for the last, got 9"):
+        model.transformation(9, "a")
+
+
+def test_importances_are_shares_of_the_features() -> None:
+    """Also of stages that transform earlier outputs; noise has next to none."""
+    _, _, model = product()
+    shares = model.importances_
+    np.testing.assert_allclose(shares.sum(), 1)
+    assert (shares[:2] > 0.3).all()
+    np.testing.assert_array_equal(shares, model.feature_importances_)
+
+
+def test_the_stage_graph_has_what_the_stages_use() -> None:
+    """Features by name, stages by number, coefficients of the model."""
+    _, _, model = product()
+    graph = model.stage_graph()
+    assert nx.is_directed_acyclic_graph(graph)
+    assert set(graph.nodes) == {"a", "b", "noise", *range(4)}
+    for number, stage in enumerate(model.stages_):
+        used = {["a", "b", "noise", *range(number)][term.feature] for _, term in stage.terms}
+        edges = graph.in_edges(number, data="kind")
+        assert {node for node, _, kind in edges if kind == "input"} == used
+        assert graph.nodes[number]["coefficient"] == model.coef_[number]
+    plain = TransformRegressor(n_estimators=2).fit(*surface()[:2]).stage_graph()
+    assert {"x0", "x1"} <= set(plain.nodes)
+
+
+@pytest.mark.parametrize("kind", BOTH)
+def test_a_model_in_sql_predicts_the_same(kind: type) -> None:
+    """Categories, gaps, numbers at an offset; several classes one by one."""
+    X, y, _ = mixed(0)
+    y = target(kind, y) if kind is TransformRegressor else np.digitize(y, [-2, 2])
+    model = kind(n_estimators=4).fit(X, y)
+    people = X.assign(row=np.arange(len(X)))
+    queries: list[dict[str, Any]] = [{}]
+    if kind is TransformClassifier:
+        queries = [{"label": label} for label in (0, 1, 2)]
+    found = []
+    with duckdb.connect() as connection:
+        connection.register("people", people)
+        for query in queries:
+            text = model.to_sql("people", keep=["row"], output="f", **query)
+            found.append(connection.sql(f"{text} ORDER BY row").fetchnumpy()["f"])
+    if kind is TransformRegressor:
+        np.testing.assert_allclose(found[0], model.predict(X), rtol=0, atol=1e-9)
+    else:
+        shares = np.column_stack(found)
+        shares /= shares.sum(axis=1, keepdims=True)
+        np.testing.assert_allclose(shares, model.predict_proba(X), rtol=0, atol=1e-9)

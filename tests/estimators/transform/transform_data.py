@@ -1,0 +1,119 @@
+"""Data and sources of blocks that the tests of transform regression share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from cgboost.estimators.transform.transform import TransformClassifier, TransformRegressor
+
+Block = tuple[pd.DataFrame, np.ndarray, np.ndarray]
+
+
+def surface() -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Surface x + y + 5 sin(πx/2) sin(πy/2) on [−1, 1]² ([P] eq. 5): training and test points.
+
+    A grid of step 0.01; points at multiples of 0.1 are the test points.
+    """
+    grid = np.round(np.arange(-1, 1.0001, 0.01), 2)
+    x, y = (part.ravel() for part in np.meshgrid(grid, grid))
+    X = np.column_stack([x, y])
+    z = x + y + 5 * np.sin(np.pi * x / 2) * np.sin(np.pi * y / 2)
+    on = (np.abs(10 * X - np.round(10 * X)) < 1e-6).all(axis=1)
+    return X[~on], z[~on], X[on], z[on]
+
+
+def mixed(seed: int, n_rows: int = 1000) -> tuple[pd.DataFrame, np.ndarray, np.ndarray]:
+    """Numbers with gaps, at an offset, with few values and twice; categories with gaps; weights."""
+    rng = np.random.default_rng(seed)
+    x, few = rng.normal(size=n_rows), rng.integers(0, 7, n_rows).astype(float)
+    far = rng.uniform(size=n_rows)
+    group = rng.choice(list("abcdef"), n_rows)
+    gaps = np.where(rng.uniform(size=n_rows) < 0.1, None, rng.choice(["p", "q"], n_rows))
+    y = 2 * x + np.sin(3 * few) + 3 * (group == "a") * x.clip(-1, 1) + far * few
+    x[rng.uniform(size=n_rows) < 0.05] = np.nan
+    columns = {"x": x, "few": few, "far": far + 1e6, "group": group, "gaps": gaps, "twice": x}
+    weights = rng.integers(1, 4, n_rows).astype(float)
+    return pd.DataFrame(columns), y + 0.3 * rng.normal(size=n_rows), weights
+
+
+def binary(seed: int, n_rows: int = 10_000) -> tuple[np.ndarray, np.ndarray]:
+    """One feature of two values, and labels: P(1 | 0) = 0.3, P(1 | 1) = 0.7."""
+    rng = np.random.default_rng(seed)
+    x = rng.integers(0, 2, n_rows)
+    y = rng.uniform(size=n_rows) < np.where(x == 1, 0.7, 0.3)
+    return x[:, None].astype(float), y.astype(int)
+
+
+def few_values(seed: int, n_rows: int = 1200) -> tuple[pd.DataFrame, np.ndarray, np.ndarray]:
+    """Three features of few values, a response of three, weights: most rows come several times."""
+    rng = np.random.default_rng(seed)
+    X = pd.DataFrame({"a": rng.integers(0, 3, n_rows), "b": rng.choice(list("pqr"), n_rows)})
+    y = X["a"].to_numpy() + 2.0 * (X["b"] == "q").to_numpy() * rng.integers(0, 2, n_rows)
+    return X.assign(c=rng.integers(0, 2, n_rows) / 2), y, rng.choice([0.0, 0.5, 1.0, 2.0], n_rows)
+
+
+def blocks(
+    X: pd.DataFrame, y: np.ndarray, weights: np.ndarray, n_blocks: int, seed: int
+) -> list[Block]:
+    """All rows in random order, in blocks of random sizes."""
+    rng = np.random.default_rng(seed)
+    ends = np.sort(rng.choice(np.arange(1, len(y)), n_blocks - 1, replace=False))
+    parts = np.split(rng.permutation(len(y)), ends)
+    return [(X.iloc[rows], y[rows], weights[rows]) for rows in parts]
+
+
+class Parquet:
+    """Blocks that are read from a file each time, a group of rows after another."""
+
+    def __init__(self, path: Path, parts: list[Block]) -> None:
+        self.path = path
+        tables = [
+            pa.Table.from_pandas(X.assign(y=y, w=w), preserve_index=False) for X, y, w in parts
+        ]
+        with pq.ParquetWriter(path, tables[0].schema) as writer:
+            for table in tables:
+                writer.write_table(table)
+
+    def __iter__(self) -> Iterator[Block]:
+        file = pq.ParquetFile(self.path)
+        for number in range(file.num_row_groups):
+            frame = file.read_row_group(number).to_pandas()
+            X = frame.drop(columns=["y", "w"])
+            yield X, frame["y"].to_numpy(), frame["w"].to_numpy()
+
+
+def outputs(model: TransformRegressor | TransformClassifier, X: Any) -> np.ndarray:
+    """Predictions, or what decides between classes."""
+    if isinstance(model, TransformClassifier):
+        return model.decision_function(X)
+    return model.predict(X)
+
+
+def structure(model: TransformRegressor | TransformClassifier) -> list[Any]:
+    """Which inputs the stages use, their leaves and what is in them."""
+    return [
+        (term.feature, term.leaf.tolist(), (term.slope != 0).tolist(), (term.coef != 0).tolist())
+        for stage in model.stages_
+        for _, term in stage.terms
+    ]
+
+
+def target(kind: type, y: np.ndarray) -> np.ndarray:
+    """Numbers, or whether they are large."""
+    return y if kind is TransformRegressor else (y > 1).astype(int)
+
+
+def product(**parameters: Any) -> tuple[pd.DataFrame, np.ndarray, TransformRegressor]:
+    """A product of two features, a third is noise."""
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.uniform(-1, 1, size=(1500, 3)), columns=["a", "b", "noise"])
+    y = (X["a"] + X["b"] + 3 * X["a"] * X["b"]).to_numpy()
+    model = TransformRegressor(**{"n_estimators": 4} | parameters)
+    return X, y, model.fit(X, y)

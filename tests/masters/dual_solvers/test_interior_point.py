@@ -1,0 +1,131 @@
+"""The own method for the 1-norm: right answers, working sets, coarse answers on request."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cgboost.exceptions import MasterError
+from cgboost.generation.columns import Column
+from cgboost.generation.loop import ColumnGeneration
+from cgboost.losses import hinge
+from cgboost.masters import OneNormMaster
+from cgboost.masters.dual_solvers.interior_point import InteriorSession
+from cgboost.pricing import FeaturePricer
+from tests.problems import FORMULATIONS, Formulation, random_problem
+
+ONE_NORM = [formulation for formulation in FORMULATIONS if formulation.penalty == "l1"]
+
+
+def whole(H: np.ndarray) -> list[Column]:
+    """All columns of a matrix."""
+    return [Column(values=column, key=("feature", j)) for j, column in enumerate(H.T)]
+
+
+@pytest.mark.parametrize("formulation", ONE_NORM, ids=str)
+@settings(max_examples=15)
+@given(
+    seed=st.integers(0, 10**6),
+    price=st.sampled_from([1e-3, 1.0, 1e4]),
+    size=st.sampled_from([1e-3, 1.0, 1e3]),
+)
+def test_one_solve_is_exact(formulation: Formulation, seed: int, price: float, size: float) -> None:
+    """With all columns in one solve, objective and bound are those of HiGHS, at any scale."""
+    problem = random_problem(seed)
+    H = size * problem.H
+    loss = problem.loss(formulation)
+    loss = replace(loss, lower=price * loss.lower, upper=price * loss.upper)
+    answers = {}
+    for solver in ("auto", "highs"):
+        master = formulation.master(loss, solver)
+        master.add(whole(H))
+        answers[solver] = master.solve()
+    assert answers["auto"].objective == pytest.approx(
+        answers["highs"].objective, rel=1e-7, abs=1e-7
+    )
+
+
+def test_collinear_and_empty_columns() -> None:
+    """Repeated columns, opposite ones and columns of zeros change nothing."""
+    problem = random_problem(3)
+    formulation = Formulation("hinge", "l1", "free", "free")
+    H = np.hstack([problem.H, problem.H, -problem.H, np.zeros((len(problem.H), 2))])
+    master = formulation.master(problem.loss(formulation))
+    result = ColumnGeneration(master, FeaturePricer(H), tol=1e-8, columns_per_round=50).run()
+    assert result.objective == pytest.approx(problem.optimum(formulation), rel=1e-7)
+    assert result.gap <= 1e-8
+
+
+def test_a_coarse_answer_says_so_and_gets_better_when_asked_again() -> None:
+    """With an accuracy the first answers are coarse; the same problem again comes nearer."""
+    rng = np.random.default_rng(0)
+    H = rng.normal(size=(300, 60))
+    labels = np.where(H[:, 0] - H[:, 1] + rng.normal(size=300) > 0, 1.0, -1.0)
+    exact = OneNormMaster(hinge(labels, np.ones(300)))
+    exact.add(whole(H))
+    optimum = exact.solve().objective
+    coarse = OneNormMaster(hinge(labels, np.ones(300)))
+    coarse.accuracy = 1e-9
+    coarse.add(whole(H))
+    states = [coarse.solve() for _ in range(6)]
+    errors = [state.objective - optimum for state in states]
+    assert not states[0].solved
+    assert errors[0] > 1e-6
+    assert states[-1].solved
+    assert errors[-1] <= 1e-8 * optimum
+    assert np.all(np.diff(errors) <= 1e-9)
+
+
+def test_the_answer_is_sparse() -> None:
+    """Columns that are not needed have a coefficient of exactly 0, as at a vertex."""
+    rng = np.random.default_rng(1)
+    H = rng.normal(size=(400, 80))
+    labels = np.where(H[:, :3].sum(axis=1) + rng.normal(size=400) > 0, 1.0, -1.0)
+    loss = hinge(labels, np.full(400, 0.05))
+    counts = {}
+    for solver in ("auto", "highs"):
+        master = OneNormMaster(loss, solver=solver)
+        result = ColumnGeneration(master, FeaturePricer(H), tol=1e-7, columns_per_round=5).run()
+        counts[solver] = np.count_nonzero(result.coef)
+    assert counts["auto"] == counts["highs"]
+
+
+def test_rows_far_from_their_margin_leave_the_session() -> None:
+    """At the optimum only a part of the sides is left in the session."""
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(500, 8))
+    labels = np.where(X[:, 0] + 0.3 * rng.normal(size=500) > 0, 1.0, -1.0)
+    master = OneNormMaster(hinge(labels, np.ones(500)))
+    result = ColumnGeneration(master, FeaturePricer(X), tol=1e-8).run()
+    assert result.gap <= 1e-8
+    assert isinstance(master._dual.session, InteriorSession)
+    assert len(master._dual.session.kept) < 250
+
+
+def test_curvature_is_part_of_the_method() -> None:
+    """A hinge rounded at its corner has the optimum that a quadratic backend finds."""
+    rng = np.random.default_rng(3)
+    H = rng.normal(size=(60, 10))
+    labels = np.where(H[:, 0] + rng.normal(size=60) > 0, 1.0, -1.0)
+    loss = replace(hinge(labels, np.ones(60)), curvature=np.full(60, 0.5))
+    objectives = []
+    for solver in ("auto", "clarabel"):
+        master = OneNormMaster(loss, solver=solver)
+        master.add(whole(H))
+        objectives.append(master.solve().objective)
+    assert objectives[0] == pytest.approx(objectives[1], rel=1e-6)
+
+
+def test_a_time_limit_is_kept() -> None:
+    """Out of time is a failure of the master that says so."""
+    rng = np.random.default_rng(4)
+    H = rng.normal(size=(3000, 300))
+    labels = np.where(H[:, 0] + rng.normal(size=3000) > 0, 1.0, -1.0)
+    master = OneNormMaster(hinge(labels, np.ones(3000)))
+    master.add(whole(H))
+    with pytest.raises(MasterError, match="out of time"):
+        master.solve(time_limit=0.01)

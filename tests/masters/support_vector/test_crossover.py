@@ -1,0 +1,154 @@
+"""From inside the optimal face of the 1-norm master to a vertex of it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cgboost.exceptions import MasterError
+from cgboost.generation.columns import Column
+from cgboost.generation.loop import ColumnGeneration
+from cgboost.generation.protocols import MasterState, Vertex
+from cgboost.losses import hinge
+from cgboost.masters import OneNormMaster, TwoNormMaster
+from cgboost.masters.support_vector import crossover as module
+from cgboost.pricing import FeaturePricer
+from tests.problems import FORMULATIONS, Formulation, random_problem
+
+ONE_NORM = [formulation for formulation in FORMULATIONS if formulation.penalty == "l1"]
+AT_THE_KINK = 1e-7
+
+
+def columns_of(H: np.ndarray) -> list[Column]:
+    """All columns of a matrix."""
+    return [Column(values=column, key=("feature", j)) for j, column in enumerate(H.T)]
+
+
+def free_directions(master: OneNormMaster, H: np.ndarray, vertex: Vertex) -> int:
+    """In how many directions a point can be moved with no term of the objective at a kink."""
+    used = np.flatnonzero(vertex.coef)
+    sides = master.loss.sides
+    rate = sides.rate(H @ vertex.coef + vertex.intercept)
+    on_margin = sides.row[np.abs(rate) <= AT_THE_KINK * (1 + np.abs(rate).max(initial=0.0))]
+    active = H[on_margin][:, used]
+    if master.offset == "free" or (master.offset == "penalized" and vertex.intercept != 0):
+        active = np.column_stack([active, np.ones(len(on_margin))])
+    rank = int(np.linalg.matrix_rank(active, tol=1e-9)) if active.size else 0
+    return active.shape[1] - rank
+
+
+def centre(master: OneNormMaster, H: np.ndarray) -> MasterState:
+    """An answer from inside the optimal face, every column in the master."""
+    master.accuracy = 1e-3
+    master.add(columns_of(H))
+    return master.solve()
+
+
+@pytest.mark.parametrize("formulation", ONE_NORM, ids=str)
+@settings(max_examples=25)
+@given(seed=st.integers(0, 10**6))
+def test_it_ends_on_an_optimal_vertex(formulation: Formulation, seed: int) -> None:
+    """No direction is free, the objective is no worse and optimal over the columns in use."""
+    problem = random_problem(seed)
+    master = formulation.master(problem.loss(formulation))
+    state = centre(master, problem.H)
+    vertex = master.crossover(state.coef, float(state.intercept))
+    if vertex is None:
+        assert not state.coef.any()
+        return
+    scale = max(1.0, abs(state.objective))
+    assert free_directions(master, problem.H, vertex) == 0
+    assert vertex.objective <= state.objective + 1e-9 * scale
+    used = np.flatnonzero(state.coef)
+    part = type(problem)(problem.H[:, used], problem.target, problem.price, problem.epsilon)
+    assert vertex.objective == pytest.approx(part.optimum(formulation), rel=1e-6, abs=1e-6)
+    assert not vertex.coef[state.coef == 0].any()
+
+
+def separable(n_rows: int = 200, n_columns: int = 60) -> tuple[np.ndarray, np.ndarray]:
+    """Columns that come three times, and labels."""
+    rng = np.random.default_rng(0)
+    H = rng.normal(size=(n_rows, n_columns))
+    labels = np.where(H[:, :5].sum(axis=1) + rng.normal(size=n_rows) > 0, 1.0, -1.0)
+    return np.hstack([H, H, H]), labels
+
+
+def test_a_run_ends_on_the_vertex_that_the_simplex_finds() -> None:
+    """As many columns as with HiGHS, where an interior point keeps every copy of a column."""
+    H, labels = separable()
+    counts = {}
+    for solver in ("auto", "highs"):
+        master = OneNormMaster(hinge(labels, np.full(200, 0.3)), solver=solver)
+        run = ColumnGeneration(master, FeaturePricer(H), tol=1e-6, columns_per_round=30).run()
+        assert run.gap <= 1e-6
+        assert run.history["active"][-1] == np.count_nonzero(run.coef)
+        assert run.history["objective"][-1] == run.objective
+        counts[solver] = np.count_nonzero(run.coef)
+    assert counts["auto"] == counts["highs"]
+
+
+def test_the_basis_of_the_interior_point_saves_pivots(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The simplex takes a third of the pivots that it takes from nothing, or fewer."""
+    H, labels = separable(600)
+    loss = hinge(labels, np.ones(600))
+    master = OneNormMaster(loss)
+    master.add(columns_of(H[:, :60]))
+    state = master.solve()
+    iterations = []
+    solve = module.DualSession.solve
+
+    def counted(session: module.DualSession, time_limit: float | None) -> object:
+        solution = solve(session, time_limit)
+        iterations.append(solution.iterations)
+        return solution
+
+    monkeypatch.setattr(module.DualSession, "solve", counted)
+    totals = []
+    for suggest in (module.DualSession.suggest, lambda *_: None):
+        monkeypatch.setattr(module.DualSession, "suggest", suggest)
+        master.crossover(state.coef, float(state.intercept))
+        totals.append(sum(iterations))
+        iterations.clear()
+    assert 3 * totals[0] < totals[1]
+
+
+def test_a_path_goes_on_from_the_vertex() -> None:
+    """The next problem starts from the columns of the vertex alone."""
+    H, labels = separable()
+    master = OneNormMaster(hinge(labels, np.full(200, 0.3)))
+    run = ColumnGeneration(master, FeaturePricer(H), columns_per_round=30).run()
+    np.testing.assert_array_equal(master.warm_start.coef, run.coef[run.coef != 0])
+
+
+@pytest.mark.parametrize("solver", ["highs", "clarabel"])
+def test_a_named_solver_has_the_last_word(solver: str) -> None:
+    """Its answers are left as they are."""
+    H, labels = separable()
+    master = OneNormMaster(hinge(labels, np.full(200, 0.3)), solver=solver)
+    assert master.crossover(np.ones(0), 0.0) is None
+    master.add(columns_of(H))
+    state = master.solve()
+    assert master.crossover(state.coef, float(state.intercept)) is None
+
+
+def test_what_has_no_vertex_or_too_large_a_basis_stays(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The 2-norm has no such point; a dense basis beyond the limit would take too long."""
+    H, labels = separable()
+    loss = hinge(labels, np.full(200, 0.3))
+    assert not hasattr(TwoNormMaster(loss), "crossover")
+    master = OneNormMaster(loss)
+    state = centre(master, H)
+    monkeypatch.setattr(module, "MOST_COLUMNS", 3)
+    assert master.crossover(state.coef, float(state.intercept)) is None
+
+
+def test_a_simplex_that_fails_is_a_master_error() -> None:
+    """With no time left the error says so."""
+    H, labels = separable(2000)
+    master = OneNormMaster(hinge(labels, np.full(2000, 0.3)))
+    state = centre(master, H)
+    with pytest.raises(MasterError, match="time limit") as caught:
+        master.crossover(state.coef, float(state.intercept), time_limit=1e-9)
+    assert caught.value.timed_out

@@ -1,0 +1,140 @@
+"""Stumps over binned features: the best of all, found by sums over bins."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from cgboost.generation.columns import evaluate
+from cgboost.generation.protocols import MasterState
+from cgboost.masters.stagewise.stagewise import DescentEntry
+from cgboost.pricing.features.binned_stumps import BinnedFeatures, BinnedStumpPricer, thresholds
+from cgboost.pricing.features.stumps import CONSTANT, StumpPool
+from cgboost.pricing.learners.class_learners import ClassStumps
+
+
+def state_of(response: np.ndarray, *, two_sided: bool = True) -> MasterState:
+    """The state of a master at the start, with this pseudo-response."""
+    return MasterState(
+        columns=(),
+        coef=np.zeros(0),
+        intercept=0.0,
+        output=np.zeros_like(response),
+        pseudo_response=response,
+        objective=1.0,
+        slack=np.abs(response),
+        entry=DescentEntry(1.0, two_sided=two_sided),
+    )
+
+
+def features(n_rows: int = 60) -> np.ndarray:
+    """A continuous, a rounded, a binary and a constant feature."""
+    rng = np.random.default_rng(0)
+    Z = rng.normal(size=(n_rows, 4))
+    return np.column_stack([Z[:, 0], Z[:, 1].round(), Z[:, 2] > 1, np.full(n_rows, 3.0)])
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("seed", range(20))
+def test_with_a_bin_for_every_value_the_best_of_all_stumps_is_found(seed, dtype):
+    """|r·h| is the largest of the exhaustive pool, and the column is its hypothesis."""
+    X = features().astype(dtype)
+    response = np.random.default_rng(seed).normal(size=60) + (seed % 3 - 1.0) * (X[:, 1] > 0)
+    [column] = BinnedStumpPricer(X).price(state_of(response), 1).columns
+    best = np.abs(StumpPool(X).scores(0, None, response)).max()
+    assert abs(response @ column.values) == pytest.approx(best, rel=1e-12)
+    np.testing.assert_array_equal(evaluate([column.hypothesis], X)[:, 0], column.values)
+
+
+def test_the_constant_is_a_stump():
+    """Where all responses have one sign, or no feature varies, the constant 1 is the column."""
+    response = np.random.default_rng(0).uniform(1, 2, size=60)
+    for X in (features(), np.ones((60, 2))):
+        for sign in (1.0, -1.0):
+            [column] = BinnedStumpPricer(X).price(state_of(sign * response), 1).columns
+            assert column.hypothesis.feature == CONSTANT
+            np.testing.assert_array_equal(column.values, 1.0)
+
+
+def test_one_sided_masters_are_offered_a_way_down():
+    """Where steps are positive the column is the best of positive score, if there is any."""
+    X, response = features(), np.random.default_rng(3).normal(size=60) - 0.8
+    [column] = BinnedStumpPricer(X).price(state_of(response, two_sided=False), 1).columns
+    scores = StumpPool(X).scores(0, None, response)
+    assert scores.max() < np.abs(scores).max()
+    assert response @ column.values == pytest.approx(scores.max())
+    assert (
+        not BinnedStumpPricer(np.ones((60, 1)))
+        .price(state_of(response * 0 - 1.0, two_sided=False), 1)
+        .columns
+    )
+
+
+def test_a_stump_that_leads_nowhere_is_not_offered():
+    """Neither with r = 0, nor where only rounding keeps all scores from 0, nor without a limit."""
+    X = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
+    response = np.array([1.0, -1.0, -1.0, 1.0 + 1e-15])
+    pricer = BinnedStumpPricer(X)
+    assert not pricer.price(state_of(response), 1).columns
+    assert not pricer.price(state_of(np.zeros(4)), 1).columns
+    assert not pricer.price(state_of(response + 1), 0).columns
+    assert not pricer.price(state_of(response), 1).exact
+
+
+@pytest.mark.parametrize("max_bins", [2, 7, 255])
+def test_bins_of_about_equally_many_rows(max_bins):
+    """No bin has more than two equal shares of the rows, apart from one of a single value."""
+    rng = np.random.default_rng(0)
+    values = np.concatenate([rng.exponential(size=2000), np.zeros(500)])
+    cuts = thresholds(values, max_bins)
+    counts = np.histogram(values, [-np.inf, *cuts, np.inf])[0]
+    assert len(cuts) <= max_bins - 1
+    assert np.all(np.diff(cuts) > 0)
+    assert not np.isin(cuts, values).any()
+    sizes = [len(np.unique(values[np.searchsorted(cuts, values) == b])) for b in range(len(counts))]
+    assert np.all((counts <= 2 * len(values) / max_bins) | (np.array(sizes) == 1))
+
+
+def test_few_bins_find_the_best_stump_between_them():
+    """With fewer bins than values the column is the best over the cuts."""
+    X = np.random.default_rng(0).normal(size=(500, 3))
+    response = np.random.default_rng(1).normal(size=500)
+    pricer = BinnedStumpPricer(X, max_bins=8)
+    [column] = pricer.price(state_of(response), 1).columns
+    cuts = pricer.bins.thresholds
+    best = max(abs(response @ np.where(X[:, f] > t, 1.0, -1.0)) for f in range(3) for t in cuts[f])
+    assert abs(response @ column.values) == pytest.approx(best)
+
+
+def test_class_stumps_make_the_fewest_weighted_errors():
+    """Over all thresholds, and all pairs of classes on both sides of it."""
+    X, labels = features(), np.random.default_rng(0).integers(0, 4, size=60)
+    for seed in range(10):
+        weights = np.random.default_rng(seed).exponential(size=60)
+        stump = ClassStumps(X, labels, 4)(weights)
+        fewest = min(
+            weights[np.where(X[:, f] > t, a, b) != labels].sum()
+            for f in range(4)
+            for t in [-np.inf, *X[:, f]]
+            for a in range(4)
+            for b in range(4)
+        )
+        assert weights[stump.predict(X) != labels].sum() == pytest.approx(fewest)
+
+
+def test_class_stumps_may_be_constant():
+    """Without a feature that varies the heaviest class is predicted."""
+    labels = np.array([0, 1, 2, 2])
+    stump = ClassStumps(np.ones((4, 1)), labels, 3)(np.array([1.0, 5.0, 2.0, 2.0]))
+    assert (stump.cut.feature, stump.above, stump.below) == (CONSTANT, 1, 1)
+    np.testing.assert_array_equal(stump.importances(1), [0.0])
+
+
+def test_bad_arguments():
+    """Too few bins, values that are not finite and another number of rows are named."""
+    with pytest.raises(ValueError, match="max_bins must be at least 2, got 1"):
+        BinnedFeatures(np.ones((3, 1)), 1)
+    with pytest.raises(ValueError, match="X must be a finite, non-empty matrix"):
+        BinnedStumpPricer(np.array([[np.nan], [1.0]]))
+    with pytest.raises(ValueError, match="X has 3 rows, the master has 2"):
+        BinnedStumpPricer(np.ones((3, 1))).price(state_of(np.ones(2)), 1)

@@ -1,0 +1,195 @@
+"""What a kernel pool certifies: no less than exact arithmetic shows, and sharp where it matters."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.datasets import load_digits
+
+from cgboost import RBF, ColumnGeneration, KernelLibrary, Linear, Polynomial
+from cgboost.generation.history import Result, StopReason
+from cgboost.generation.protocols import EntryRule
+from cgboost.losses import hinge
+from cgboost.masters import OneNormMaster, TwoNormMaster
+from cgboost.masters.support_vector.master import Offset
+from cgboost.masters.support_vector.one_norm import OneNormEntry
+from cgboost.masters.support_vector.one_norm_ball import BudgetEntry
+from cgboost.masters.support_vector.two_norm import TwoNormEntry
+from cgboost.pricing import KernelPool, StrataPricer
+from tests.pricing.states import state_of
+
+LIBRARY = KernelLibrary(
+    {
+        "linear": Linear(),
+        "quadratic": Polynomial(2, coef0=0.5),
+        "both": Linear() + 0.1 * RBF(2.0),
+        "rbf": RBF(0.05),
+        "own": lambda A, B: np.exp(-((A[:, :1].astype(float) - 2.0 * B[:, 0]) ** 2)),
+    }
+)
+
+RULES = [
+    OneNormEntry(True),
+    OneNormEntry(False),
+    TwoNormEntry(True, 3.0),
+    TwoNormEntry(False, 3.0),
+    BudgetEntry(two_sided=True, largest=0.7, cut=1e-9, budget=2.0, scale=1.0),
+]
+
+
+def responses(rng: np.random.Generator, n_rows: int) -> list[np.ndarray]:
+    """Pseudo-responses that change in some rows, by much or by next to nothing, or altogether."""
+    response = rng.normal(size=n_rows) * (rng.uniform(size=n_rows) < 0.6)
+    found = [response]
+    for kind in rng.integers(4, size=6):
+        response = response.copy()
+        rows = rng.permutation(n_rows)[: rng.integers(1, n_rows)]
+        if kind == 0:
+            response[rows[:5]] = rng.normal(size=len(rows[:5]))
+        elif kind == 1:
+            response[rows] += 1e-12 * rng.normal(size=len(rows))
+        elif kind == 2:
+            response[rows] = 0.0
+        else:
+            response = 10.0 * rng.normal(size=n_rows)
+        found.append(response)
+    return found
+
+
+@settings(max_examples=40)
+@given(
+    seed=st.integers(0, 10**6),
+    rule=st.sampled_from(RULES),
+    dtype=st.sampled_from([np.float32, np.float64]),
+    megabytes=st.sampled_from([0.0, 0.02, 10.0]),
+    normalize=st.booleans(),
+    n_features=st.sampled_from([2, 90]),
+    tol=st.sampled_from([1e12, 1e-2, 1e-5]),  # the largest: float32 is good enough
+)
+def test_the_excess_is_never_below_that_of_exact_arithmetic(
+    seed: int,
+    rule: EntryRule,
+    dtype: type,
+    megabytes: float,
+    normalize: bool,
+    n_features: int,
+    tol: float,
+) -> None:
+    """Over many passes, in float32 or as it gives way, the excess covers long double arithmetic."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(loc=1.0, size=(35, n_features)).astype(dtype)
+    library = KernelLibrary(LIBRARY.kernels, normalize=normalize)
+    pool = KernelPool(library, X, cache_size=megabytes, block_size=8)
+    pricer = StrataPricer(pool, tol=tol)
+    wide = X.astype(np.longdouble)
+    rows = {name: X if name == "own" else wide for name in library.names}  # taken as it is
+    grams = [kernel(rows[name], rows[name]) for name, kernel in library.fit(X).items()]
+    for response in responses(rng, len(X)):
+        priced = pricer.price(state_of(response, rule), int(rng.integers(3)))
+        exact = response.astype(np.longdouble)
+        scores = [(gram.T.astype(np.longdouble) @ exact).astype(float) for gram in grams]
+        excess = np.concatenate([rule.excess(own) for own in scores])
+        assert priced.exact
+        assert priced.max_excess >= excess.max() * (1 - 1e-15)
+        assert priced.total_excess >= excess.sum() * (1 - 1e-13)
+
+
+def test_in_float64_the_certificate_is_as_good_as_exact() -> None:
+    """Rounding widens the excess by less than any tolerance asks for."""
+    rng = np.random.default_rng(0)
+    X, response = rng.normal(size=(60, 5)), rng.normal(size=60)
+    pool = KernelPool(KernelLibrary({"rbf": RBF(0.1)}), X)
+    exact = np.abs(RBF(0.1)(X, X) @ response).max() - 1
+    priced = StrataPricer(pool).price(state_of(response, OneNormEntry(True)), 1)
+    assert exact <= priced.max_excess <= exact + 1e-11
+
+
+def test_float32_gives_way_where_it_hides_the_gap() -> None:
+    """Scores far from pricing out are left in float32; near the boundary float64 decides.
+
+    While these columns are few, they alone are scored in float64; then all columns are.
+    """
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(50, 40)).astype(np.float32)
+    gram = RBF(0.01)(X.astype(float), X.astype(float))
+    response = rng.normal(size=50)
+    response /= np.abs(gram @ response).max()  # the largest score is 1
+    pricer = StrataPricer(KernelPool(KernelLibrary({"rbf": RBF(0.01)}), X), tol=1e-6)
+    rule = OneNormEntry(True)
+    assert pricer.price(state_of(3.0 * response, rule), 0).max_excess > 2.0 + 1e-6
+    assert pricer.price(state_of(response, rule), 0).max_excess < 1e-6
+    assert pricer.price(state_of(3.0 * response, rule), 0).max_excess > 2.0 + 1e-6
+    for _ in range(50):
+        assert pricer.price(state_of(response, rule), 0).max_excess < 1e-6
+    sharp = pricer.price(state_of(3.0 * response, rule), 0)
+    assert sharp.max_excess == pytest.approx(2.0, abs=1e-9)
+
+
+def test_float32_gives_way_where_sums_of_errors_hide_the_gap() -> None:
+    """With a 2-norm, where all scores are tiny beside their errors, float64 decides."""
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(50, 40)).astype(np.float32)
+    response = 100.0 * np.linalg.svd(X.astype(float))[0][:, -1]  # all scores are 0
+    rough, sharp = (
+        StrataPricer(KernelPool(KernelLibrary({"linear": Linear()}), X), tol=tol).price(
+            state_of(response, TwoNormEntry(True, 1.0)), 0
+        )
+        for tol in (1e3, 1e-6)
+    )
+    assert rough.total_excess > 1e-6
+    assert sharp.total_excess < 1e-9
+
+
+@pytest.mark.parametrize("coef", ["free", "nonneg"])
+@pytest.mark.parametrize("master", [OneNormMaster, TwoNormMaster])
+def test_a_run_in_float32_reaches_a_gap_that_float32_cannot_show(master: type, coef: str) -> None:
+    """With float32 rows a relative gap of 10⁻⁶ is certified, and the bound holds in float64."""
+    rng = np.random.default_rng(2)
+    X = rng.uniform(size=(150, 100)).astype(np.float32)
+    labels = np.where(X[:, 0] + 0.2 * rng.normal(size=150) > 0.5, 1.0, -1.0)
+    library = KernelLibrary({"linear": Linear(), "rbf": RBF()})
+    loss = hinge(labels, np.full(150, 1.0))
+    run = ColumnGeneration(
+        master(loss, coef=coef),
+        StrataPricer(KernelPool(library, X), tol=1e-6),
+        tol=1e-6,
+        columns_per_round=20,
+    ).run()
+    wide = ColumnGeneration(
+        master(loss, coef=coef),
+        StrataPricer(KernelPool(library, X.astype(np.float64)), tol=1e-8),
+        tol=1e-8,
+        columns_per_round=20,
+    ).run()
+    assert run.gap <= 1e-6
+    assert run.bound <= wide.objective * (1 + 1e-8)
+    assert run.objective == pytest.approx(wide.objective, rel=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("n_rows", "price", "offset"), [(500, 100.0, "free"), (300, 10.0, "penalized")]
+)
+def test_with_nonnegative_coefficients_few_columns_count_and_their_errors_add_up(
+    n_rows: int, price: float, offset: Offset
+) -> None:
+    """A 2-norm, α ≥ 0, on float32 digits: certified to tol, with a bound that float64 confirms."""
+    X, digit = load_digits(return_X_y=True)
+    X, labels = (X[:n_rows] / 16).astype(np.float32), np.where(digit[:n_rows] % 2, 1.0, -1.0)
+    library = KernelLibrary(
+        {"linear": Linear(), "quadratic": Polynomial(2), "rbf": RBF()}, normalize=True
+    )
+    loss = hinge(labels, np.full(n_rows, price))
+
+    def run(rows: np.ndarray, tol: float) -> Result:
+        master = TwoNormMaster(loss, coef="nonneg", offset=offset)
+        pricer = StrataPricer(KernelPool(library, rows), tol=tol)
+        return ColumnGeneration(master, pricer, tol=tol, columns_per_round=25).run()
+
+    narrow, wide = run(X, 1e-6), run(X.astype(np.float64), 1e-9)
+    assert narrow.stop_reason in (StopReason.OPTIMAL, StopReason.GAP)
+    assert narrow.gap <= 1e-6
+    rounded = 2 * np.finfo(np.float32).eps  # columns of the master: the problem is another by that
+    assert narrow.bound <= wide.objective * (1 + rounded)
+    assert narrow.objective == pytest.approx(wide.objective, rel=2e-6)

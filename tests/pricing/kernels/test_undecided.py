@@ -1,0 +1,63 @@
+"""Columns to be scored again: without their errors the gap is seen, and none is chosen in vain."""
+
+from __future__ import annotations
+
+from functools import reduce
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cgboost.generation.protocols import EntryRule
+from cgboost.masters.support_vector.one_norm import OneNormEntry
+from cgboost.masters.support_vector.two_norm import TwoNormEntry
+from cgboost.pricing.kernels.undecided import undecided
+from cgboost.pricing.scans.candidates import Found, Held, Query, merged, search_scores
+
+
+def shown(scores: np.ndarray, errors: np.ndarray, query: Query) -> Found:
+    """What all columns of all strata show."""
+    every = np.arange(scores.shape[1])
+    found = [search_scores(s, every, scores[s], errors[s], query) for s in range(len(scores))]
+    return reduce(lambda a, b: merged(a, b, query.limit), found)
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    seed=st.integers(0, 10**6),
+    rule=st.sampled_from(
+        [OneNormEntry(True), OneNormEntry(False), TwoNormEntry(True, 2.0), TwoNormEntry(False, 2.0)]
+    ),
+    size=st.sampled_from([1e-1, 1e-2, 1e-3]),
+    tol=st.sampled_from([1e-2, 1e-4]),
+)
+def test_without_their_errors_the_gap_is_seen(
+    seed: int, rule: EntryRule, size: float, tol: float
+) -> None:
+    """What hid the gap no longer does once the columns chosen have no errors."""
+    rng = np.random.default_rng(seed)
+    scores = rule.settled(2.0) - size * rng.uniform(-0.01, 3.0, size=(2, 60))  # most just within
+    errors = size * rng.uniform(size=(2, 60))
+    held = [
+        Held(np.array([1, 7]), np.array([3.0, 0.5]), np.array([0.0, 1e-14])),
+        Held(np.arange(3)),
+    ]
+    query = Query(np.zeros(0), rule, held, 5, tol)
+    found = shown(scores, errors, query)
+    centres = undecided([0, 1], scores, errors, query, found)
+    assert len(centres) or not found.blurred(query)
+    assert (np.diff(centres) > 0).all()
+    errors[:, centres] = 0.0
+    assert not shown(scores, errors, query).blurred(query)
+
+
+@pytest.mark.parametrize("rule", [OneNormEntry(False), TwoNormEntry(False, 1.0)])
+def test_columns_that_cannot_price_out_are_left_as_they_are(rule: EntryRule) -> None:
+    """Nor are those of the master, whose own scores are known."""
+    scores = np.where(np.arange(200) % 50 == 3, rule.settled(2.0), -5.0)[None]
+    held = Held(np.array([53]), np.array([2.0]), np.array([1e-15]))
+    query = Query(np.zeros(0), rule, [held], 5, 1e-6)
+    errors = np.full((1, 200), 0.1)
+    chosen = undecided([0], scores, errors, query, shown(scores, errors, query))
+    assert chosen.tolist() == [3, 103, 153]

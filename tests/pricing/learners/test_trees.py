@@ -1,0 +1,115 @@
+"""Trees with leaves chosen for the loss, one for each output."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.tree import DecisionTreeRegressor
+
+from cgboost.generation.columns import evaluate
+from cgboost.losses.margin import LogLoss, MultinomialDeviance
+from cgboost.losses.piecewise import AbsoluteError
+from cgboost.losses.residual import SquaredError
+from cgboost.masters.stagewise.stagewise import StagewiseMaster
+from cgboost.pricing.learners.trees import TreePricer, as_single, median_leaves, newton_leaves
+
+RNG = np.random.default_rng(0)
+N_ROWS = 90
+X = RNG.normal(size=(N_ROWS, 3))
+Y = X[:, 0] + 0.3 * RNG.normal(size=N_ROWS)
+WEIGHTS = RNG.integers(0, 3, N_ROWS).astype(float)
+SMALL = {"max_depth": 2}
+
+
+def pricer(leaves=None, **arguments) -> TreePricer:
+    """Trees of depth 2 with Newton leaves."""
+    leaves = newton_leaves() if leaves is None else leaves
+    return TreePricer(X, WEIGHTS, leaves, **{"parameters": SMALL, "random_state": 0} | arguments)
+
+
+def test_newton_leaves_are_newton_steps_of_the_loss() -> None:
+    """The value of a leaf is the Newton step along its indicator."""
+    loss = LogLoss(np.sign(Y), WEIGHTS)
+    master = StagewiseMaster(loss, step=0.1)
+    master.output = 0.5 * Y
+    [column] = pricer().price(master.solve(), 1).columns
+    assert len(np.unique(column.values)) == 4
+    for value in np.unique(column.values):
+        step = loss.newton_step(master.output, (column.values == value).astype(float))
+        assert value == pytest.approx(step, rel=1e-10)
+
+
+def test_median_leaves_are_the_best_steps_of_the_absolute_error() -> None:
+    """The value of a leaf is the weighted median of the residuals in it."""
+    loss = AbsoluteError(Y, WEIGHTS)
+    master = StagewiseMaster(loss, step=0.1, start="constant")
+    [column] = pricer(median_leaves(Y, WEIGHTS)).price(master.solve(), 1).columns
+    for value in np.unique(column.values):
+        step = loss.line_search(master.output, (column.values == value).astype(float))
+        assert value == pytest.approx(step)
+
+
+def test_a_tree_for_every_output() -> None:
+    """Tree k is grown on the residuals of class k and adds to its scores; columns are functions."""
+    labels = np.digitize(Y, [-0.5, 0.5])
+    loss = MultinomialDeviance(labels, np.ones(N_ROWS), 3)
+    state = StagewiseMaster(loss, step=0.1).solve()
+    grown = TreePricer(X, np.ones(N_ROWS), newton_leaves(2 / 3), parameters=SMALL, random_state=0)
+    priced = grown.price(state, 3)
+    assert [column.output for column in priced.columns] == [0, 1, 2]
+    assert (priced.n_evaluated, priced.exact) == (3, False)
+    for k, column in enumerate(priced.columns):
+        tree = column.hypothesis.estimator
+        own = DecisionTreeRegressor(max_depth=2, random_state=tree.random_state)
+        own.fit(X.astype(np.float32), (labels == k) - 1 / 3)
+        np.testing.assert_array_equal(own.tree_.feature, tree.tree_.feature)
+        np.testing.assert_array_equal(evaluate([column.hypothesis], X)[:, 0], column.values)
+        np.testing.assert_array_equal(tree.predict(X), column.values)
+    assert [column.output for column in grown.price(state, 2).columns] == [0, 1]
+
+
+def test_a_leaf_without_curvature_stays_at_0() -> None:
+    """0/0 is no step."""
+    state = StagewiseMaster(LogLoss(np.sign(Y), np.ones(N_ROWS)), step=0.1)
+    state.output = np.where(Y > 0, 400.0, 0.1)
+    even = TreePricer(np.sign(Y)[:, None], np.ones(N_ROWS), newton_leaves(), parameters=SMALL)
+    [column] = even.price(state.solve(), 1).columns
+    assert not column.values[Y > 0].any()
+    assert column.values[Y < 0].all()
+
+
+def test_trees_see_only_their_rows() -> None:
+    """What is not drawn changes neither splits nor leaves; every round draws anew."""
+    loss = SquaredError(Y, np.ones(N_ROWS))
+    drawn = np.sort(np.random.RandomState(0).permutation(N_ROWS)[:30])
+    wild = np.full(N_ROWS, 1e6)
+    wild[drawn] = Y[drawn]
+    values = []
+    for target in (Y, wild):
+        state = StagewiseMaster(SquaredError(target, loss.weights), step=0.1).solve()
+        part = TreePricer(
+            X, loss.weights, newton_leaves(), subsample=1 / 3, parameters=SMALL, random_state=0
+        )
+        rounds = [part.price(state, 1).columns[0].values for _ in range(2)]
+        values.append(rounds[0])
+        assert not np.array_equal(*rounds)
+    np.testing.assert_array_equal(*values)
+
+
+def test_nothing_to_fit_is_no_column() -> None:
+    """No room, or no pseudo-response."""
+    loss = SquaredError(Y, WEIGHTS)
+    assert not pricer().price(StagewiseMaster(loss).solve(), 0).columns
+    done = StagewiseMaster(loss)
+    done.output = Y.copy()
+    assert not pricer().price(done.solve(), 1).columns
+
+
+def test_bad_arguments() -> None:
+    """Rows, subsample and features are checked by name."""
+    with pytest.raises(ValueError, match="X has 90 rows, weights have 3"):
+        TreePricer(X, np.ones(3), newton_leaves())
+    with pytest.raises(ValueError, match="subsample must be a number > 0 and ≤ 1, got 1.5"):
+        pricer(subsample=1.5)
+    with pytest.raises(ValueError, match=r"X must fit into float32, .* got 1e\+39"):
+        as_single(np.array([[1e39]]))

@@ -1,0 +1,161 @@
+"""The command line, called as a function and as a program."""
+
+from __future__ import annotations
+
+import csv
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from sklearn.exceptions import ConvergenceWarning
+
+import cgboost
+from cgboost.generation.callbacks import ProgressLine
+from cgboost.generation.history import Round
+from cgboost.studies.cli import EXAMPLES, FILES, _parser, main
+
+SMALL = ["odd-even", "--train", "120", "--validation", "80", "--test", "100"]
+
+
+def test_prints_table_one_and_writes_everything(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The table's columns, the certificate, and five files with the right contents."""
+    assert main([*SMALL, "--C", "1", "--out", str(tmp_path / "new" / "folder")]) == 0
+    printed = capsys.readouterr().out
+    for word in ("R_trn", "R_tst", "T_trn", "T_tst", "C_L", "C_Q", "C_R", "certified"):
+        assert word in printed
+    folder = tmp_path / "new" / "folder"
+    assert (folder / "history.png").read_bytes()[:4] == b"\x89PNG"
+    report = (folder / "report.html").read_text(encoding="utf-8")
+    assert "<h1>CGBoostClassifier</h1>" in report
+    assert "(certified)" in report
+    with (folder / "history.csv").open(encoding="utf-8") as file:
+        history = list(csv.DictReader(file))
+    assert float(history[-1]["gap"]) <= 1e-4
+    assert {"objective", "bound", "validation_error", "evaluated"} <= set(history[0])
+    with (folder / "columns.csv").open(encoding="utf-8") as file:
+        columns = list(csv.DictReader(file))
+    assert {row["kernel"] for row in columns} <= {"L", "Q", "R"}
+    assert len(columns) > 5
+    with (folder / "table.csv").open(encoding="utf-8") as file:
+        (row,) = csv.DictReader(file)
+    assert all(len(cell.replace(".", "").lstrip("0")) <= 10 for cell in row.values())
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["--penalty", "l2", "--max-columns", "40"],
+        ["--kernels", "L+Q", "--priority", "full", "--columns-per-round", "1"],
+        ["--solver", "clarabel", "--coef", "nonneg", "--offset", "penalized"],
+        ["--raw-kernels", "--kernels", "L", "--early-stopping", "--seed", "3", "--tol", "1e-2"],
+    ],
+    ids=" ".join,
+)
+def test_every_option_is_taken(options: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    """Formulation, kernels, pricing and solver can be chosen on the command line."""
+    assert main([*SMALL, "--C", "0.5,2", *options]) == 0
+    assert "objective" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--data", "no/such/folder"], "the data folder 'no/such/folder' does not exist"),
+        (["--seed", "-1"], "seed must be a whole number ≥ 0, got -1"),
+        (["--out", __file__], "test_cli.py cannot be made: File exists"),
+        (["--out", f"{__file__}/folder"], "test_cli.py/folder cannot be made: Not a directory"),
+        (["--kernels", "L,Z"], "L,Z"),
+        (["--C", "one"], "--C must be a number"),
+        (["--C", "-1"], "C must be a finite number > 0, got -1.0"),
+        (["--train", "5000"], "5000"),
+        (["--solver", "gurobi"], "gurobi"),
+        (["--solver", "osqpp"], "did you mean 'osqp'? Known are"),
+        (["--penalty", "l2", "--solver", "highs"], "highs"),
+    ],
+    ids=str,
+)
+def test_mistakes_end_in_one_line_and_status_two(
+    options: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """No traceback: one line on standard error that names the value."""
+    assert main([*SMALL, *options]) == 2
+    error = capsys.readouterr().err
+    assert error.startswith("cgboost: ")
+    assert message in error
+
+
+def test_each_price_has_its_line(capsys: pytest.CaptureFixture[str]) -> None:
+    """The progress of each fit is labelled with its C, and the table has a legend."""
+    assert main([*SMALL, "--C", "0.5,2"]) == 0
+    written = capsys.readouterr()
+    assert [line.split()[0] for line in written.err.splitlines()] == ["C=0.5:", "C=2:"]
+    assert "R_tst: errors in %" in written.out
+
+
+def test_ctrl_c_writes_what_there_is_and_ends_with_130(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """After Ctrl-C the table and the files describe the last complete round."""
+    number = 3
+
+    class Pressing(ProgressLine):
+        def __call__(self, turn: Round) -> None:
+            if turn.number == number:
+                raise KeyboardInterrupt
+
+    monkeypatch.setattr("cgboost.studies.odd_even.ProgressLine", Pressing)
+    with pytest.warns(ConvergenceWarning, match="interrupted"):
+        assert main([*SMALL, "--out", str(tmp_path)]) == 130
+    assert "(not certified to tol; interrupted)" in capsys.readouterr().out
+    assert {path.name for path in tmp_path.iterdir()} == set(FILES)
+    number = 0
+    assert main(SMALL) == 130
+    assert capsys.readouterr().err == "cgboost: interrupted before there was a model\n"
+
+
+def test_a_reader_that_leaves_is_no_error() -> None:
+    """With the other end of the pipe closed, the command ends without a traceback."""
+    code = (
+        f"import sys; from cgboost.studies.cli import main; sys.exit(main({[*SMALL, '--C', '1']}))"
+    )
+    command = [sys.executable, "-c", code]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        process.stdout.close()
+        assert b"Error" not in process.stderr.read()
+    assert process.returncode == 141
+
+
+def test_version(capsys: pytest.CaptureFixture[str]) -> None:
+    """``cgboost --version`` prints the package's version."""
+    with pytest.raises(SystemExit, match="0"):
+        main(["--version"])
+    assert capsys.readouterr().out == f"cgboost {cgboost.__version__}\n"
+
+
+@pytest.mark.parametrize("arguments", [[], ["--help"], ["odd-even", "--help"]], ids=" ".join)
+def test_help_shows_examples_and_pages(arguments: list[str]) -> None:
+    """Each help, also that of the bare command, ends with commands to copy and pages to read."""
+    code = "import sys; from cgboost.studies.cli import main; sys.exit(main())"
+    done = subprocess.run(
+        [sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=True
+    )
+    examples = re.findall(r"^  (cgboost odd-even.*?)(?:   .*)?$", done.stdout, re.M)
+    assert len(examples) >= 3
+    pages = re.findall(r"docs/\w+\.md", done.stdout)
+    assert len(pages) >= 2
+    assert all((Path(__file__).parents[1] / page).is_file() for page in pages)
+    for example in examples:
+        if "--help" not in example:
+            words = shlex.split(example)[1:]
+            assert _parser().parse_args(words).run.__name__ == "_odd_even"
+
+
+def test_files_named_in_the_help_are_those_that_are_written() -> None:
+    """The help of ``--out`` does not promise what is not there."""
+    named = re.findall(r"\w+\.(?:csv|png|html)", EXAMPLES)
+    assert named == list(FILES)
