@@ -40,12 +40,13 @@ def numbers(text: str) -> list[float]:
 
 
 def tolerance(number: str) -> float:
-    """Half a per cent of decimals, and of shares near 1 a hundredth; a tenth of counts.
+    """Half a per cent of decimals, and of shares near 1 a hundredth; a fifth of counts.
 
-    An optimum need not be unique: on another machine a model may have a few columns more.
+    An optimum need not be unique: on another machine a model may have a few columns more. Nor do
+    the last rounds: one processor needed 13 rounds where another needed 15.
     """
     size = abs(float(number))
-    return max(1.0, 0.1 * size) if number.lstrip("-").isdigit() else max(0.011, 0.005 * size)
+    return max(1.0, 0.2 * size) if number.lstrip("-").isdigit() else max(0.011, 0.005 * size)
 
 
 @pytest.mark.parametrize("name", PAGES)
