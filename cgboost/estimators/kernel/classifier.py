@@ -2,14 +2,27 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal
 
-from cgboost.estimators.common.hinge_loss import HingeClassification
-from cgboost.estimators.kernel.kernel_columns import BaseCGBoost
+from cgboost.estimators.common.certified import BaseBoost
+from cgboost.estimators.common.classification import Classification
+from cgboost.estimators.common.objective import (
+    Margins,
+    Objective,
+    check_trade_off,
+    margin_objective,
+)
+from cgboost.estimators.common.path import fit_path
+from cgboost.estimators.common.result import FittedRun
+from cgboost.estimators.common.rows import Rows
+from cgboost.estimators.kernel.kernel_columns import DEFAULT_LIBRARY, KernelColumns, formulation_of
+from cgboost.kernels import KernelLibrary
+from cgboost.masters.support_vector.master import Offset
 
 
 @dataclass(eq=False, repr=False)
-class CGBoostClassifier(HingeClassification, BaseCGBoost):
+class CGBoostClassifier(Classification, BaseBoost):
     """Soft-margin classifier over a library of kernels, boosted by column generation.
 
     Minimises Ω(α) + C Σ_i w_i max(0, 1 − y_i f(x_i)) with f = Σ_p Σ_j α_j^p K_p(·, x_j) + b, and
@@ -138,3 +151,37 @@ class CGBoostClassifier(HingeClassification, BaseCGBoost):
     >>> model.converged_
     True
     """
+
+    library: KernelLibrary | None = None
+    C: float = field(default=1.0, kw_only=True)
+    nu: float | None = field(default=None, kw_only=True)
+    penalty: Literal["l1", "l2"] = field(default="l2", kw_only=True)
+    coef: Literal["free", "nonneg"] = field(default="free", kw_only=True)
+    offset: Offset = field(default="free", kw_only=True)
+    priority: Literal["full", "stratified"] = field(default="full", kw_only=True)
+    cache_size: float = field(default=1000.0, kw_only=True)
+    executor: Any = field(default=None, kw_only=True)
+
+    _default_library: ClassVar[KernelLibrary] = DEFAULT_LIBRARY
+
+    path = fit_path
+
+    def _check_parameters(self) -> None:
+        check_trade_off(self)
+        super()._check_parameters()
+
+    @property
+    def _objective(self) -> Objective:
+        margins = Margins(self.C, self.nu, balanced=self.offset == "free")
+        return margin_objective(formulation_of(self.penalty), margins)
+
+    @property
+    def _family(self) -> KernelColumns:
+        return KernelColumns.of(self)
+
+    def _master_options(self) -> dict[str, Any]:
+        return {"coef": self._family.sign, "offset": self.offset, "solver": self.solver}
+
+    def _keep(self, runs: list[FittedRun], rows: Rows) -> None:
+        super()._keep(runs, rows)
+        self.columns_per_kernel_ = self._family.counts(self.columns_)
