@@ -16,11 +16,11 @@ from scipy.special import softmax
 from sklearn.base import is_classifier
 
 from cgboost.estimators.common.classification import Classification
+from cgboost.estimators.common.fit_loop import Task
 from cgboost.estimators.common.parameters import check_count, check_number
 from cgboost.estimators.common.result import FittedRun, Table
 from cgboost.estimators.common.rows import Matrix, Rows, Vector
 from cgboost.estimators.common.stagewise import BaseStagewise
-from cgboost.estimators.common.subproblems import Task
 from cgboost.generation.history import Round
 from cgboost.generation.protocols import Pricer
 from cgboost.losses.margin import Exponential

@@ -14,10 +14,10 @@ from sklearn.base import is_classifier
 
 from cgboost.estimators.boosting.learner_columns import BaseLearnerBoost
 from cgboost.estimators.common.classification import Classification
+from cgboost.estimators.common.fit_loop import Task
 from cgboost.estimators.common.parameters import check_bool, check_choice, check_number
 from cgboost.estimators.common.regression import Regression
 from cgboost.estimators.common.rows import Rows, Vector
-from cgboost.estimators.common.subproblems import Task
 from cgboost.losses.differentiable import DifferentiableLoss
 from cgboost.losses.margin import Exponential, LogLoss
 from cgboost.losses.piecewise import AbsoluteError

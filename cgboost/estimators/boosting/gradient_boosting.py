@@ -17,12 +17,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from cgboost.estimators.boosting.deviance import class_probabilities, mean_log_loss
 from cgboost.estimators.common.classification import Classification
+from cgboost.estimators.common.fit_loop import Task
 from cgboost.estimators.common.parameters import check_choice, check_number
 from cgboost.estimators.common.regression import Regression
 from cgboost.estimators.common.result import FittedRun, Table
 from cgboost.estimators.common.rows import Rows, Vector
 from cgboost.estimators.common.stagewise import BaseStagewise
-from cgboost.estimators.common.subproblems import Task
 from cgboost.generation.callbacks import Score, error_rate
 from cgboost.inspection.importance import importances, shares
 from cgboost.losses.differentiable import DifferentiableLoss

@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from cgboost.estimators.boosting.componentwise import BaseComponentwise
+from cgboost.estimators.common.fit_loop import Task
 from cgboost.estimators.common.parameters import check_number
 from cgboost.estimators.common.rows import Rows, Vector
-from cgboost.estimators.common.subproblems import Task
 from cgboost.inspection.model_selection import CRITERIA, CorrectedAIC, HeldOutError, RoundCriterion
 from cgboost.losses.residual import SquaredError
 from cgboost.masters.stagewise.stagewise import StagewiseMaster

@@ -18,11 +18,11 @@ from sklearn.utils.validation import has_fit_parameter
 from cgboost.estimators.boosting.any_boost import probabilities
 from cgboost.estimators.boosting.deviance import mean_log_loss
 from cgboost.estimators.common.classification import Classification
+from cgboost.estimators.common.fit_loop import Task
 from cgboost.estimators.common.parameters import check_number
 from cgboost.estimators.common.result import FittedRun, Table
 from cgboost.estimators.common.rows import Rows, Vector
 from cgboost.estimators.common.stagewise import BaseStagewise
-from cgboost.estimators.common.subproblems import Task
 from cgboost.generation.callbacks import Score, error_rate
 from cgboost.generation.protocols import Pricer
 from cgboost.losses.margin import LogLoss

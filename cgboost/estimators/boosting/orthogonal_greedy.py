@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from cgboost.estimators.boosting.componentwise import BaseComponentwise
+from cgboost.estimators.common.fit_loop import Task
 from cgboost.estimators.common.result import FittedRun
 from cgboost.estimators.common.rows import Held, Rows
-from cgboost.estimators.common.subproblems import Task
 from cgboost.inspection.model_selection import HighDimensionalCriterion
 from cgboost.losses.residual import SquaredError
 from cgboost.masters.stagewise.orthogonal import OrthogonalMaster

@@ -12,10 +12,10 @@ from dataclasses import dataclass, field
 from sklearn.base import is_regressor
 
 from cgboost.estimators.boosting.learner_columns import BaseLearnerBoost
+from cgboost.estimators.common.fit_loop import Task
 from cgboost.estimators.common.parameters import check_bool, check_number
 from cgboost.estimators.common.regression import Regression
 from cgboost.estimators.common.rows import Rows
-from cgboost.estimators.common.subproblems import Task
 from cgboost.generation.protocols import Pricer
 from cgboost.losses.residual import SquaredError
 from cgboost.masters.stagewise.orthogonal import OrthogonalMaster

@@ -19,6 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from cgboost.estimators.common.base import BaseEnsemble
 from cgboost.estimators.common.bases import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from cgboost.estimators.common.fit_loop import Task
 from cgboost.estimators.common.parameters import (
     check_bool,
     check_choice,
@@ -29,7 +30,6 @@ from cgboost.estimators.common.parameters import (
 from cgboost.estimators.common.result import FittedRun, Table
 from cgboost.estimators.common.rows import Held, Rows, Vector
 from cgboost.estimators.common.stagewise import warn_cut_short
-from cgboost.estimators.common.subproblems import Task
 from cgboost.estimators.latent.components import error_curve, folds, smoothed
 from cgboost.exceptions import see
 from cgboost.generation.protocols import Master

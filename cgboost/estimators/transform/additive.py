@@ -25,11 +25,11 @@ from cgboost.additive.trees.smoothers import (
     Smoother,
     TreeSmoother,
 )
+from cgboost.estimators.common.fit_loop import Task
 from cgboost.estimators.common.parameters import check_choice, check_count, threads_of
 from cgboost.estimators.common.regression import Regression
 from cgboost.estimators.common.result import FittedRun, Table
 from cgboost.estimators.common.rows import Held, Rows, Vector
-from cgboost.estimators.common.subproblems import Task
 from cgboost.estimators.transform.transform_base import BaseTransform
 from cgboost.exceptions import see, warn_caller
 from cgboost.generation.callbacks import EarlyStopping

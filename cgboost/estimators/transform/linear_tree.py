@@ -24,8 +24,7 @@ from cgboost.estimators.common.parameters import (
     check_random_state,
     threads_of,
 )
-from cgboost.estimators.common.rows import Rows, Vector
-from cgboost.estimators.common.tables import rows_of, table_of
+from cgboost.estimators.common.rows import Rows, Vector, rows_of, table_of
 
 
 @dataclass(eq=False, repr=False)
