@@ -27,7 +27,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from cgboost.estimators.common import reporting
 from cgboost.estimators.common.bases import BaseEstimator
-from cgboost.estimators.common.fit_loop import Task, run_all, unchanged_on_failure, with_shared
+from cgboost.estimators.common.fit_loop import run_all, unchanged_on_failure, with_shared
 from cgboost.estimators.common.parameters import (
     check_bool,
     check_callbacks,
@@ -46,6 +46,7 @@ from cgboost.estimators.common.rows import (
     Vector,
     check_eval_set,
 )
+from cgboost.estimators.common.subproblems import Task
 from cgboost.generation.callbacks import EarlyStopping, ProgressLine, Score, ValidationMonitor
 from cgboost.generation.history import Round
 from cgboost.generation.loop import Callback

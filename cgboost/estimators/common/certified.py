@@ -14,11 +14,11 @@ from sklearn.exceptions import ConvergenceWarning
 
 from cgboost.estimators.common.base import BaseEnsemble
 from cgboost.estimators.common.columns import ColumnFamily
-from cgboost.estimators.common.fit_loop import Task, problem_of
 from cgboost.estimators.common.objective import Objective
 from cgboost.estimators.common.parameters import check_count, check_number, check_solver
 from cgboost.estimators.common.result import FittedOutput, FittedRun, Table
 from cgboost.estimators.common.rows import Held, Rows, Vector
+from cgboost.estimators.common.subproblems import Task, problem_of
 from cgboost.exceptions import TrivialModelWarning, see, warn_caller
 from cgboost.generation.history import StopReason
 from cgboost.losses import SupportVectorLoss

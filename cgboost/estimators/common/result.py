@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cgboost.estimators.common.fit_loop import Task
+from cgboost.estimators.common.subproblems import Task
 from cgboost.generation.columns import PREDICTION_BLOCK, Ensemble, evaluate
 from cgboost.generation.history import Result, StopReason
 
