@@ -7,15 +7,17 @@
     md     squared margin error, Σ|α| ≤ C
     nm     shortfall of the margins against C times their sum, Σ|α| ≤ 1
 
-The same two penalties go with the ε-insensitive loss. Akkerman, Ferry, Artigues, Hebrard, Vidal,
-*Boosting Revisited*, TMLR 2025 (arXiv 2507.18242), compare these formulations of boosting.
+"lp" and "qp" take any other loss that has a dual box or a conjugate.
+
+Akkerman, Ferry, Artigues, Hebrard, Vidal, *Boosting Revisited*, TMLR 2025
+(arXiv 2507.18242), compare these formulations of boosting.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Literal
 
@@ -25,19 +27,22 @@ from cgboost.estimators.common.parameters import check_choice, check_nu, check_n
 from cgboost.estimators.common.result import FittedRun
 from cgboost.estimators.common.rows import Vector
 from cgboost.losses import (
+    EpsilonInsensitive,
+    Hinge,
+    Loss,
     SupportVectorLoss,
     entropic_nu_hinge,
-    epsilon_insensitive,
-    hinge,
     margin_distribution,
     negative_margin,
     nu_hinge,
     nu_insensitive,
 )
+from cgboost.losses.base import Ability
+from cgboost.losses.registry import get_loss, require
 from cgboost.masters import BudgetMaster, EntropyMaster, TwoNormMaster, one_norm_master
 
 FormulationName = Literal["lp", "qp", "erlp", "qrlp", "md", "nm"]
-LossMaker = Callable[[Vector, Vector], SupportVectorLoss]
+LossMaker = Callable[[Vector, Vector], Any]
 
 ACCURACY = 0.01
 """Twice the soft margin that regularisation may cost by default (columns between −1 and 1)."""
@@ -116,6 +121,7 @@ class Margins:
     C: float
     nu: float | None
     balanced: bool
+    cost: Loss = field(default_factory=Hinge)
     eta: float | None = None
     margin: float = 0.0
 
@@ -133,10 +139,10 @@ class Margins:
             return self.eta
         return max(0.5, 2.0 / ACCURACY * math.log(1.0 / self.share))
 
-    def soft(self, labels: Vector, weights: Vector) -> SupportVectorLoss:
-        """Hinge loss, with C or with ν (Demiriz, Bennett, Shawe-Taylor, Mach. Learn. 46, 2002)."""
+    def soft(self, labels: Vector, weights: Vector) -> Any:
+        """A loss with C, or the hinge with ν (Demiriz, Bennett, Shawe-Taylor 2002)."""
         if self.nu is None:
-            return hinge(labels, self.C * weights)
+            return with_dual(self.cost, labels, self.C * weights)
         return nu_hinge(labels, weights, self.nu, balanced=self.balanced)
 
     def entropic(self, labels: Vector, weights: Vector) -> SupportVectorLoss:
@@ -170,8 +176,40 @@ def margin_objective(formulation: str, margins: Margins) -> Objective:
         "nm": (margins.shortfall, BudgetMaster, "lp"),
     }
     loss, master, program = makers[formulation]
+    if formulation == "lp":
+        program = program_of(margins.cost)
     trade_off = f"C={margins.C:g}" if margins.nu is None else f"nu={margins.nu:g}"
     return Objective(loss, master, program, trade_off, level="margin_", level_sign=-1.0)
+
+
+def with_dual(loss: Loss, target: Vector, cost: Vector) -> Any:
+    """A loss on data, in the form that the masters solve: its dual box, or its conjugate."""
+    if "dual_box" in loss.abilities:
+        return loss.dual_box(target, cost)
+    return loss.on(target, cost)
+
+
+def program_of(loss: Loss) -> str:
+    """What a solver must be able to solve for a loss with the 1-norm."""
+    return "qp" if "hessian_diag" in loss.abilities else "lp"
+
+
+def check_cost(estimator: Any, names: Sequence[str], natural: type[Loss], **own: Any) -> None:
+    """Check the parameter loss of a certified estimator, and that ν goes with it."""
+    if not isinstance(estimator.loss, Loss):
+        check_choice("loss", estimator.loss, names)
+    loss = get_loss_with(estimator.loss, natural, **own)
+    needs: tuple[Ability, ...] = ("conjugate",)
+    require(loss, needs, type(estimator).__name__)
+    if estimator.nu is not None and not isinstance(loss, natural):
+        raise ValueError(
+            f"nu={estimator.nu!r} belongs to loss={natural.name!r}, got loss={estimator.loss!r}"
+        )
+
+
+def get_loss_with(loss: str | Loss, natural: type[Loss], **own: Any) -> Loss:
+    """The loss of a name, with the estimator's own parameters where it is the natural one."""
+    return get_loss(loss, **(own if loss == natural.name else {}))
 
 
 FORMULATIONS: tuple[str, ...] = ("lp", "qp", "erlp", "qrlp", "md", "nm")
@@ -185,21 +223,22 @@ def one_norm(loss: SupportVectorLoss, **options: Any) -> Any:
 # ---------------------------------------------------------------------- regression
 
 
-def tube_objective(formulation: str, *, C: float, epsilon: float, nu: float | None) -> Objective:
-    """The objective of ε-insensitive loss, with ε given or learned."""
+def residual_objective(formulation: str, *, C: float, cost: Loss, nu: float | None) -> Objective:
+    """The objective of a loss of the residuals; that of ε-insensitive loss may learn its ε."""
 
-    def loss(target: Vector, weights: Vector) -> SupportVectorLoss:
+    def loss(target: Vector, weights: Vector) -> Any:
         if nu is None:
-            return epsilon_insensitive(target, C * weights, epsilon)
+            return with_dual(cost, target, C * weights)
         return nu_insensitive(target, C * weights, nu)
 
-    inside = f"every y lies within epsilon={epsilon:g} of a constant: try a smaller one"
+    epsilon = cost.epsilon if isinstance(cost, EpsilonInsensitive) else None
+    inside = f"every y lies within epsilon={epsilon or 0.0:g} of a constant: try a smaller one"
     return Objective(
         loss,
         one_norm if formulation == "lp" else TwoNormMaster,
-        formulation,
+        program_of(cost) if formulation == "lp" else "qp",
         f"C={C:g}",
-        level="epsilon_",
+        level=None if epsilon is None else "epsilon_",
         default_level=epsilon,
-        remedy_at_zero=inside if nu is None else LARGER,
+        remedy_at_zero=inside if nu is None and epsilon is not None else LARGER,
     )

@@ -10,6 +10,7 @@ from cgboost.estimators.common.classification import Classification
 from cgboost.estimators.common.objective import (
     Margins,
     Objective,
+    check_cost,
     check_trade_off,
     margin_objective,
 )
@@ -18,6 +19,8 @@ from cgboost.estimators.common.result import FittedRun
 from cgboost.estimators.common.rows import Rows
 from cgboost.estimators.kernel.kernel_columns import DEFAULT_LIBRARY, KernelColumns, formulation_of
 from cgboost.kernels import KernelLibrary
+from cgboost.losses import Hinge, Loss
+from cgboost.losses.registry import CLASSIFICATION, get_loss
 from cgboost.masters.support_vector.master import Offset
 
 
@@ -40,8 +43,12 @@ class CGBoostClassifier(Classification, BaseBoost):
     library : KernelLibrary or None
         Named kernels in order of priority. None stands for ``KernelLibrary({"linear": Linear(),
         "quadratic": Polynomial(2), "rbf": RBF()}, normalize=True)``.
+    loss : str or Loss, default="hinge"
+        What an error costs: "hinge", "squared_hinge", "log_loss", "exponential", or a
+        :class:`~cgboost.losses.Loss` of labels ±1, yours perhaps; it takes the place of
+        max(0, 1 − y f) above. See docs/losses.md.
     C : float, default=1.0
-        Price of one unit of margin error.
+        Cost of one unit of loss.
     nu : float or None
         Instead of C: at most this share of the rows (by weight) has a margin below ``margin_``,
         and at least this share one of at most that. In (0, 1]; with a free offset at most twice
@@ -153,6 +160,7 @@ class CGBoostClassifier(Classification, BaseBoost):
     """
 
     library: KernelLibrary | None = None
+    loss: str | Loss = field(default="hinge", kw_only=True)
     C: float = field(default=1.0, kw_only=True)
     nu: float | None = field(default=None, kw_only=True)
     penalty: Literal["l1", "l2"] = field(default="l2", kw_only=True)
@@ -167,12 +175,13 @@ class CGBoostClassifier(Classification, BaseBoost):
     path = fit_path
 
     def _check_parameters(self) -> None:
+        check_cost(self, CLASSIFICATION, Hinge)
         check_trade_off(self)
         super()._check_parameters()
 
     @property
     def _objective(self) -> Objective:
-        margins = Margins(self.C, self.nu, balanced=self.offset == "free")
+        margins = Margins(self.C, self.nu, balanced=self.offset == "free", cost=get_loss(self.loss))
         return margin_objective(formulation_of(self.penalty), margins)
 
     @property

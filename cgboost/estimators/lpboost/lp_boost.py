@@ -6,6 +6,7 @@ Learning 46, 2002.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -20,9 +21,11 @@ from cgboost.estimators.common.objective import (
     FormulationName,
     Margins,
     Objective,
+    check_cost,
     check_trade_off,
+    get_loss_with,
     margin_objective,
-    tube_objective,
+    residual_objective,
 )
 from cgboost.estimators.common.parameters import check_choice, check_number
 from cgboost.estimators.common.path import fit_path
@@ -34,6 +37,8 @@ from cgboost.estimators.lpboost.stump_columns import (
     stump_importances,
     stumps_or_learners,
 )
+from cgboost.losses import EpsilonInsensitive, Hinge, Loss
+from cgboost.losses.registry import CLASSIFICATION, REGRESSION, get_loss
 from cgboost.masters.support_vector.master import Offset
 from cgboost.masters.support_vector.one_norm import VERTICES
 
@@ -77,6 +82,8 @@ class LPBoostClassifier(Classification, BaseBoost):
         ``fit``; it is fitted to the signs of the pseudo-response with its sizes as weights, and
         contributes −1 or 1. A regressor is fitted to the pseudo-response and contributes its
         predictions, scaled to a largest value of 1 on the training rows.
+    loss : str or Loss, default="hinge"
+        As in :class:`CGBoostClassifier`; with ``formulation`` "lp" and "qp".
     C : float, default=1.0
         Price of one unit of margin error; for "md" the size of the model, for "nm" the worth of a
         margin. The all-zero model is optimal for a small C, which is reported as a
@@ -145,6 +152,7 @@ best_round_, stop_reason_, n_iter_, n_features_in_, feature_names_in_
     """
 
     estimator: Any = None
+    loss: str | Loss = field(default="hinge", kw_only=True)
     C: float = field(default=1.0, kw_only=True)
     nu: float | None = field(default=None, kw_only=True)
     formulation: FormulationName = field(default="lp", kw_only=True)
@@ -166,6 +174,7 @@ best_round_, stop_reason_, n_iter_, n_features_in_, feature_names_in_
         return stump_importances(self.columns_, self.n_features_in_)
 
     def _check_parameters(self) -> None:
+        check_cost(self, CLASSIFICATION, Hinge)
         check_trade_off(self)
         check_choice("formulation", self.formulation, FORMULATIONS)
         check_number("eta", self.eta, above=0, optional=True)
@@ -175,6 +184,11 @@ best_round_, stop_reason_, n_iter_, n_features_in_, feature_names_in_
             raise ValueError(
                 f'multi_class="joint" needs offset="none", got {self.offset!r}: with stumps the '
                 "constant is a column of every class"
+            )
+        if self.formulation not in ("lp", "qp") and self.loss != "hinge":
+            raise ValueError(
+                f"formulation={self.formulation!r} has a loss of its own; loss={self.loss!r} goes "
+                'with "lp" and "qp"'
             )
         if self.formulation in ("erlp", "qrlp") and self.nu is None:
             raise ValueError(f"formulation={self.formulation!r} needs nu, got nu=None")
@@ -203,6 +217,7 @@ best_round_, stop_reason_, n_iter_, n_features_in_, feature_names_in_
             balanced=self.offset == "free",
             eta=self.eta,
             margin=DEFAULT_MARGIN if self.margin is None else self.margin,
+            cost=get_loss(self.loss),
         )
         return margin_objective(self.formulation, margins)
 
@@ -226,6 +241,8 @@ class LPBoostRegressor(Regression, BaseBoost):
         As in :class:`LPBoostClassifier`.
     offset : {"none", "penalized", "free"}, default="free"
         The offset b; free by default, since responses may lie anywhere.
+    loss : str or Loss, default="epsilon_insensitive"
+        As in :class:`CGBoostRegressor`.
     epsilon : float, default=0.1
         Half width of the tube inside which errors are free.
     nu : float or None
@@ -257,6 +274,7 @@ feature_names_in_
     """
 
     estimator: Any = None
+    loss: str | Loss = field(default="epsilon_insensitive", kw_only=True)
     epsilon: float = field(default=0.1, kw_only=True)
     C: float = field(default=1.0, kw_only=True)
     nu: float | None = field(default=None, kw_only=True)
@@ -277,13 +295,22 @@ feature_names_in_
 
     def _check_parameters(self) -> None:
         check_number("epsilon", self.epsilon, at_least=0)
+        check_cost(self, REGRESSION, EpsilonInsensitive, epsilon=self.epsilon)
         check_trade_off(self)
         check_choice("formulation", self.formulation, ("lp", "qp"))
         super()._check_parameters()
 
     @property
     def _objective(self) -> Objective:
-        return tube_objective(self.formulation, C=self.C, epsilon=self.epsilon, nu=self.nu)
+        return residual_objective(self.formulation, C=self.C, cost=self._cost, nu=self.nu)
+
+    @property
+    def _cost(self) -> Loss:
+        return get_loss_with(self.loss, EpsilonInsensitive, epsilon=self.epsilon)
+
+    @property
+    def _inverse_link(self) -> Callable[[Vector], Vector]:
+        return self._cost.inverse_link
 
     @property
     def _family(self) -> StumpColumns | LearnerColumns:
