@@ -19,8 +19,9 @@ from cgboost.generation.columns import FloatArray
 from cgboost.losses import SupportVectorLoss
 from cgboost.losses.dual_box import Vector
 from cgboost.masters.dual_solvers.interior_point import InteriorSession
-from cgboost.masters.dual_solvers.simplex import DualForm, DualSession
+from cgboost.masters.dual_solvers.simplex import DualSession
 from cgboost.masters.support_vector.working_set import DualPoint, RestrictedDual
+from cgboost.penalties.dual_form import DualForm
 
 SIMPLEX = "highs"
 """The solver that ends on a vertex."""

@@ -14,9 +14,9 @@ from cgboost.generation.protocols import EntryRule
 from cgboost.losses import hinge
 from cgboost.masters import OneNormMaster, TwoNormMaster
 from cgboost.masters.support_vector.master import Offset
-from cgboost.masters.support_vector.one_norm import OneNormEntry
-from cgboost.masters.support_vector.one_norm_ball import BudgetEntry
-from cgboost.masters.support_vector.two_norm import TwoNormEntry
+from cgboost.penalties.l1 import OneNormEntry
+from cgboost.penalties.l1_ball import BudgetEntry
+from cgboost.penalties.l2 import TwoNormEntry
 from cgboost.pricing import KernelPool, StrataPricer
 from tests.pricing.states import state_of
 
