@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from numbers import Real
@@ -11,7 +12,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from cgboost.exceptions import KernelError
-from cgboost.kernels.base import Kernel, Norms, ProductKernel
+from cgboost.kernels.base import Kernel, Norms, squared_norms, values_of_products
 from cgboost.kernels.expansions import (
     Expansion,
     Matrix,
@@ -22,6 +23,30 @@ from cgboost.kernels.expansions import (
 )
 
 AnyKernel = TypeVar("AnyKernel", bound=Kernel)
+
+
+class ProductKernel(Kernel):
+    """A kernel that is a function of x·z, ‖x‖² and ‖z‖²: a subclass says which.
+
+    It defines ``fill(out, products, x_norms, z_norms)``, where ``out`` may be ``products``, and
+    ``diagonal_from_norms(norms)``.
+    """
+
+    def __call__(self, X: Matrix, Z: Matrix) -> Matrix:
+        return values_of_products(self, X, Z)
+
+    def diagonal(self, X: Matrix) -> Norms:
+        return self.diagonal_from_norms(squared_norms(X))
+
+    @property
+    def of_products(self) -> bool:
+        return True
+
+    @abstractmethod
+    def fill(self, out: Matrix, products: Matrix, x_norms: Norms, z_norms: Norms) -> None: ...
+
+    @abstractmethod
+    def diagonal_from_norms(self, norms: Norms) -> Norms: ...
 
 
 @dataclass(frozen=True)
