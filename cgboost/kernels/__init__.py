@@ -6,7 +6,9 @@ from cgboost.kernels.expansions import Expansion, Matrix
 from cgboost.kernels.library import KernelLibrary
 from cgboost.kernels.normalized import Normalized
 from cgboost.kernels.precomputed import FunctionKernel, Precomputed
-from cgboost.kernels.products import RBF, Linear, Polynomial, ProductKernel
+from cgboost.kernels.products import Linear, Polynomial, ProductKernel
+from cgboost.kernels.rbf import RBF
+from cgboost.kernels.rounding import Arithmetic, Rounding
 
 __all__ = [
     "Kernel",
@@ -22,6 +24,8 @@ __all__ = [
     "Expansion",
     "Matrix",
     "KernelFunction",
+    "Arithmetic",
+    "Rounding",
     "squared_norms",
     "kernel_values",
     "checked_values",

@@ -32,6 +32,7 @@ from cgboost.kernels.expansions import (
     as_floats,
     float_dtype,
 )
+from cgboost.kernels.rounding import Arithmetic, Rounding
 
 Norms = NDArray[np.floating[Any]]
 KernelFunction = Callable[[Matrix, Matrix], Matrix]
@@ -137,6 +138,18 @@ class Kernel(ABC):
 
     def _no_products(self) -> KernelError:
         return KernelError(f"{self} has no values from inner products: call it with X and Z")
+
+    def rounding(self, arithmetic: Arithmetic) -> Rounding | None:
+        """How far values from inner products may be from exact ones; None: that is not known.
+
+        A kernel without this bound is priced in float64, whatever the precision of the rows.
+
+        Parameters
+        ----------
+        arithmetic : Arithmetic
+            Norms of the rows, and the precision of the inner products.
+        """
+        return None
 
     # ------------------------------------------------------------------ weighted sums
 
@@ -255,6 +268,18 @@ class Sum(Kernel):
     def expansion_cost(self, n_centres: int, n_features: int, n_rows: int) -> float:
         costs = (kernel.expansion_cost(n_centres, n_features, n_rows) for _, kernel in self.terms)
         return sum(costs)
+
+    def rounding(self, arithmetic: Arithmetic) -> Rounding | None:
+        parts = [(weight, part.rounding(arithmetic)) for weight, part in self.terms]
+        relative = diagonal = (len(parts) + 2) * arithmetic.unit
+        squares = np.zeros_like(arithmetic.norms)
+        for weight, own in parts:
+            if own is None:
+                return None
+            squares += abs(weight) * own.size**2
+        relative += max(own.relative for _, own in parts if own is not None)
+        diagonal += max(own.diagonal for _, own in parts if own is not None)
+        return Rounding(relative, np.sqrt(squares), diagonal)
 
     def expanded(self, centres: Matrix, weights: Vector) -> Expansion:
         return SummedExpansion(

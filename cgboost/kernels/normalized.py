@@ -14,6 +14,13 @@ from cgboost.kernels.expansions import (
     ScaledExpansion,
     Vector,
 )
+from cgboost.kernels.rounding import Arithmetic, Rounding
+
+LARGEST_DOUBT = 0.1
+"""A normalising factor with a larger relative error than this is not bounded."""
+
+SMALLEST_DIAGONAL = float(np.finfo(np.float32).tiny / np.finfo(np.float32).eps)
+"""Below this k(x, x) may have lost digits to underflow, and is not bounded."""
 
 
 @dataclass(frozen=True)
@@ -66,6 +73,20 @@ class Normalized(Kernel):
     def expanded(self, centres: Matrix, weights: Vector) -> Expansion:
         scaled = weights * self._scale(centres)
         return ScaledExpansion(self.kernel.expanded(centres, scaled), self._scale)
+
+    def rounding(self, arithmetic: Arithmetic) -> Rounding | None:
+        own = self.kernel.rounding(arithmetic)
+        if own is None:
+            return None
+        diagonal = self.kernel.diagonal_from_norms(arithmetic.norms)
+        positive = diagonal > 0
+        ratio = np.divide(own.size**2, diagonal, out=np.zeros_like(diagonal), where=positive)
+        doubt = own.diagonal * float(ratio.max(initial=0.0))  # relative error of the diagonal
+        smallest = float(diagonal[positive].min(initial=np.inf))
+        if not doubt <= LARGEST_DOUBT or smallest < SMALLEST_DIAGONAL:
+            return None
+        relative = 1.1 * (own.relative + 1.2 * doubt + 8.0 * arithmetic.unit)
+        return Rounding(relative, np.sqrt(ratio), diagonal=0.0)
 
     def _scale(self, X: Matrix) -> Norms:
         return self._inverse_root(self.kernel.diagonal(X))

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from cgboost.kernels import Kernel, Matrix, checked_values, kernel_values, squared_norms
 from cgboost.kernels.expansions import BLOCK as EXPANSION_BLOCK
+from cgboost.kernels.rounding import Arithmetic, Rounding
 from cgboost.parallel.threads import LARGE, available, blas_threads
-from cgboost.pricing.kernels.rounding import Arithmetic, Rounding, rounding
 
 FEATURES = 128
 """Features of a float32 product that are summed up at a time: its rounding grows with them.
@@ -94,7 +94,7 @@ class KernelData:
                 n_terms = _rounds(n_features, key[0])
             norms = self.norms(np.float64).astype(np.float64, copy=False)
             arithmetic = Arithmetic(norms, n_terms, 0.5 * float(np.finfo(key[0]).eps))
-            self._roundings[key] = [rounding(kernel, arithmetic) for kernel in self.kernels]
+            self._roundings[key] = [kernel.rounding(arithmetic) for kernel in self.kernels]
         return self._roundings[key]
 
     def sizes(self, dtype: Any) -> list[Vector | None]:
