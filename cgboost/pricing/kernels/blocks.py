@@ -116,8 +116,9 @@ class KernelData:
         strata : sequence of int
         rows, centres : slice or ndarray of int
         dtype : dtype
-            What X is converted to first, for kernels that are made of inner products. Any other
-            kernel is given the rows as they are, and its values are taken as they are.
+            What X is converted to first, for kernels that are made of inner products and bound
+            their rounding. All others are given float64, and their values are taken as they are;
+            precomputed values are not converted.
         threads : int
             BLAS threads for a product that is large.
 
@@ -126,26 +127,44 @@ class KernelData:
         stratum, values : int, ndarray of shape (n_rows, n_centres)
             Values are overwritten by the next ones.
         """
-        sharing = [stratum for stratum in strata if self.kernels[stratum].of_products]
+        sharing: dict[np.dtype[Any], list[int]] = {}
         for stratum in strata:
-            if stratum not in sharing:
-                kernel = self.kernels[stratum]
-                own = self.rows(rows, self.dtype)
-                yield (
-                    stratum,
-                    kernel_values(
-                        self.names[stratum], kernel, own, kernel.centres(self.X, centres)
-                    ),
-                )
-        if not sharing:
-            return
+            if self.kernels[stratum].of_products:
+                sharing.setdefault(self.value_dtype(stratum, dtype), []).append(stratum)
+            else:
+                yield stratum, self._called(stratum, rows, centres)
+        for own, group in sharing.items():
+            yield from self._from_products(group, rows, centres, own, threads)
+
+    def value_dtype(self, stratum: int, dtype: Any, *, structured: bool = False) -> np.dtype[Any]:
+        """What values of a kernel are computed in: float64 where their rounding is not bounded."""
+        known = self.roundings(dtype, structured=structured)[stratum] is not None
+        return np.dtype(dtype if known else np.float64)
+
+    def _called(self, stratum: int, rows: slice | Indices, centres: slice | Indices) -> Matrix:
+        """Values as the kernel itself makes them."""
+        kernel = self.kernels[stratum]
+        own, chosen = self.rows(rows, self.dtype), kernel.centres(self.X, centres)
+        if not kernel.is_precomputed:
+            own, chosen = own.astype(np.float64, copy=False), chosen.astype(np.float64, copy=False)
+        return kernel_values(self.names[stratum], kernel, own, chosen)
+
+    def _from_products(
+        self,
+        strata: Sequence[int],
+        rows: slice | Indices,
+        centres: slice | Indices,
+        dtype: np.dtype[Any],
+        threads: int,
+    ) -> Iterator[tuple[int, Matrix]]:
+        """Values of several kernels from one product."""
         A, Z = self.rows(rows, dtype), self.rows(centres, dtype)
         with np.errstate(over="ignore", invalid="ignore"):
             products = _product(A, Z, threads)
         norms = self.norms(dtype)
-        buffer = np.empty_like(products) if len(sharing) > 1 else products
-        for stratum in sharing:
-            out = products if stratum == sharing[-1] else buffer
+        buffer = np.empty_like(products) if len(strata) > 1 else products
+        for stratum in strata:
+            out = products if stratum == strata[-1] else buffer
             with np.errstate(over="ignore", invalid="ignore"):
                 values = self.kernels[stratum].from_products(
                     products, norms[rows], norms[centres], out=out

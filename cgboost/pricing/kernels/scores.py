@@ -190,7 +190,7 @@ class KernelScores:
     def kept(self, stratum: int, indices: Indices) -> Matrix | None:
         """Columns that are in memory: as rows, for a symmetric kernel in float64; or as columns.
 
-        Values of kernels that are not made of products are what they are in any dtype.
+        Values of kernels that are not made of products are the same in any dtype of the pass.
         """
         if not self._executor.here:
             return None
