@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from cgboost import RBF, Linear, Polynomial
 from cgboost.kernels import FunctionKernel, Kernel, Normalized, Precomputed
-from cgboost.kernels.rounding import Arithmetic
+from tests.kernels.conformance import arithmetic, rows
 
 KERNELS: dict[str, Kernel] = {
     "linear": Linear(),
@@ -25,21 +25,6 @@ KERNELS: dict[str, Kernel] = {
     "cosine of a sum": Normalized(Linear() + 0.1 * Polynomial(2)),
     "cosine of an rbf": Normalized(RBF(0.1)),
 }
-
-
-def rows(seed: int, *, scale: float, n_features: int) -> np.ndarray:
-    """Rows in float32 whose norms differ; some are equal, one is zero."""
-    rng = np.random.default_rng(seed)
-    X = rng.normal(loc=rng.normal(), size=(30, n_features)) * rng.lognormal(size=(30, 1)) * scale
-    X[3] = X[4]
-    X[5] = 0.0
-    return X.astype(np.float32)
-
-
-def arithmetic(X: np.ndarray, dtype: type) -> Arithmetic:
-    """Of these rows, in a dtype."""
-    norms = np.einsum("ij,ij->i", X, X, dtype=np.float64)
-    return Arithmetic(norms, X.shape[1], 0.5 * float(np.finfo(dtype).eps))
 
 
 @pytest.mark.parametrize("name", KERNELS)
