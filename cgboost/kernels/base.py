@@ -17,7 +17,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 import numpy as np
@@ -138,6 +138,17 @@ class Kernel(ABC):
 
     def _no_products(self) -> KernelError:
         return KernelError(f"{self} has no values from inner products: call it with X and Z")
+
+    def refine(self, values: Matrix, X: Matrix, Z: Matrix) -> None:
+        """Make values anew, in place, that inner products leave with too few digits.
+
+        Parameters
+        ----------
+        values : ndarray of shape (len(X), len(Z))
+            As :meth:`from_products` made them.
+        X, Z : ndarray
+            The rows, in the precision of the values.
+        """
 
     def rounding(self, arithmetic: Arithmetic) -> Rounding | None:
         """How far values from inner products may be from exact ones; None: that is not known.
@@ -270,7 +281,8 @@ class Sum(Kernel):
         return sum(costs)
 
     def rounding(self, arithmetic: Arithmetic) -> Rounding | None:
-        parts = [(weight, part.rounding(arithmetic)) for weight, part in self.terms]
+        rough = replace(arithmetic, refined=False)
+        parts = [(weight, part.rounding(rough)) for weight, part in self.terms]
         relative = diagonal = (len(parts) + 2) * arithmetic.unit
         squares = np.zeros_like(arithmetic.norms)
         for weight, own in parts:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -75,7 +75,7 @@ class Normalized(Kernel):
         return ScaledExpansion(self.kernel.expanded(centres, scaled), self._scale)
 
     def rounding(self, arithmetic: Arithmetic) -> Rounding | None:
-        own = self.kernel.rounding(arithmetic)
+        own = self.kernel.rounding(replace(arithmetic, refined=False))
         if own is None:
             return None
         diagonal = self.kernel.diagonal_from_norms(arithmetic.norms)

@@ -33,7 +33,9 @@ class ProductKernel(Kernel):
     """
 
     def __call__(self, X: Matrix, Z: Matrix) -> Matrix:
-        return values_of_products(self, X, Z)
+        values = values_of_products(self, X, Z)
+        self.refine(values, X, Z)
+        return values
 
     def diagonal(self, X: Matrix) -> Norms:
         return self.diagonal_from_norms(squared_norms(X))

@@ -34,11 +34,14 @@ class Arithmetic:
         where the product is summed up in parts.
     unit : float
         Unit roundoff: half of the eps of the dtype that values are computed in.
+    refined : bool
+        Whether the rows are at hand, so that :meth:`Kernel.refine` follows.
     """
 
     norms: Vector
     n_terms: int
     unit: float
+    refined: bool = False
 
     def gamma(self, extra: int = 0) -> float:
         """γ_n for n = n_terms + extra roundings in a row."""

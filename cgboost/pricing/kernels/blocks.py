@@ -93,7 +93,8 @@ class KernelData:
             if not structured:
                 n_terms = _rounds(n_features, key[0])
             norms = self.norms(np.float64).astype(np.float64, copy=False)
-            arithmetic = Arithmetic(norms, n_terms, 0.5 * float(np.finfo(key[0]).eps))
+            unit = 0.5 * float(np.finfo(key[0]).eps)
+            arithmetic = Arithmetic(norms, n_terms, unit, refined=not structured)
             self._roundings[key] = [kernel.rounding(arithmetic) for kernel in self.kernels]
         return self._roundings[key]
 
@@ -169,6 +170,7 @@ class KernelData:
                 values = self.kernels[stratum].from_products(
                     products, norms[rows], norms[centres], out=out
                 )
+                self.kernels[stratum].refine(values, A, Z)
             yield stratum, checked_values(self.names[stratum], values, A, Z)
 
     def columns(
