@@ -1,4 +1,4 @@
-"""Transform regression, the paper's study: writes docs/transform_study.md and its pictures.
+"""Transform regression, the paper's study: records, pictures, tables.
 
     python examples/reproduce/transform_regression --data DATA [--docs docs] [--seeds 0 1 … 9]
                                                    [--studies surface gini pictures]
@@ -8,27 +8,30 @@
 * ``pictures``: the figures, and gains charts.
 
 What docs/transform_results.csv has already is not measured again: an interrupted run goes on where
-it was, and without the file everything is measured anew. The page is made of this file and of
-docs/transform_benchmark.csv, which benchmarks/transform_regression.py writes; ``--studies`` with
-nothing behind it makes the page alone.
+it was, and without the file everything is measured anew. The tables are made from this file and
+from docs/transform_benchmark.csv, which benchmarks/transform_regression.py writes; ``--studies``
+with nothing behind it makes the tables alone.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
+import sys
 import time
 from pathlib import Path
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+sys.path.append(str(Path(__file__).resolve().parents[1]))
 
-from findings import write_page
 from gini_data import read_data
 from gini_figures import draw_functions, draw_gains
 from gini_models import gini_records
-from measured import Measured
+from page_tables import refresh
 from surface import surface, surface_records
 from surface_figures import draw_errors, draw_surfaces, draw_views, picture_models
+from transform_regression.measured import Measured
+from transform_tables import tables
 
 from cgboost.studies.datasets import data_folder
 
@@ -36,7 +39,7 @@ STUDIES = ("surface", "gini", "pictures")
 
 
 def main() -> None:
-    """Measure what was asked for, then draw the pictures and write the page."""
+    """Measure what was asked for, then draw the pictures and refresh the page."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--data", help="folder with adult/ and coil2000/")
     parser.add_argument("--docs", type=Path, default=Path("docs"))
@@ -60,7 +63,7 @@ def main() -> None:
         draw_gains(sets, docs / "transform_gains.png")
         draw_functions(sets[0], docs / "transform_functions.png")
     print(f"{time.perf_counter() - clock:.0f} s ({time.process_time() - cpu:.0f} s of CPU)")
-    write_page(measured, docs)
+    refresh(docs / "transform_study.md", tables(docs))
 
 
 if __name__ == "__main__":

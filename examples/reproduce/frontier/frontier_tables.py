@@ -1,15 +1,14 @@
-"""The page of the study: tables made of the records, and what there is to read from them."""
+"""Tables of the study's page, made from its records."""
 
 from __future__ import annotations
 
-import platform
 from collections.abc import Iterable, Sequence
-from importlib.metadata import version
 from pathlib import Path
+from statistics import mean
 
+from page_tables import plus_minus, table
 from picture import CURVES, OURS, TITLES, frontier
-from results import Record, best, mean_and_spread, worded
-from words import HISTORY, PAGE, READING
+from results import Record, best, read_records
 
 MODELS = (
     "SVC",
@@ -21,39 +20,20 @@ MODELS = (
 )
 EVERY_KERNEL = MODELS[:3]
 TABLE_SIZES = (50, 100, 200, 400, 600)
-PACKAGES = ("numpy", "scikit-learn", "piqp", "highspy")
+FILE = "frontier.csv"
 
 
-def write_page(records: Sequence[Record], path: Path) -> None:
-    """Write docs/frontier.md."""
-    seeds = sorted({record.seed for record in records})
-    machine = f"Python {platform.python_version()}, " + ", ".join(
-        f"{name} {version(name)}" for name in PACKAGES
-    )
-    page = PAGE.format(
-        n_seeds=len(seeds),
-        seeds=", ".join(map(str, seeds)),
-        machine=machine,
-        n_models=len(records),
-        chosen=table(
-            chosen_rows(records), "kernels | model | columns | kernel, C | validation | test"
-        ),
-        kernels=table(kernel_rows(records), "kernels | γ or p | " + " | ".join(EVERY_KERNEL)),
-        frontier=table(
-            frontier_rows(records),
-            "kernels | model | " + " | ".join(f"{size}" for size in TABLE_SIZES),
-        ),
-        lowest=lowest(records),
-        reading=READING,
-        history=HISTORY,
-    )
-    path.write_text(page, encoding="utf-8")
-
-
-def table(rows: Iterable[Sequence[str]], head: str) -> str:
-    """A Markdown table."""
-    lines = [f"| {head} |", "|" + " --- |" * (head.count("|") + 1)]
-    return "\n".join(lines + [f"| {' | '.join(row)} |" for row in rows])
+def tables(folder: Path) -> dict[str, str]:
+    """All tables, made from the records in a folder."""
+    records = read_records(folder / FILE)
+    sizes = " | ".join(map(str, TABLE_SIZES))
+    found = {
+        "chosen": (chosen_rows, "kernels | model | columns | kernel, C | validation | test"),
+        "kernels": (kernel_rows, "kernels | γ or p | " + " | ".join(EVERY_KERNEL)),
+        "frontier": (frontier_rows, f"kernels | model | {sizes}"),
+        "lowest": (lowest_rows, "kernels | columns | by | lowest error | model"),
+    }
+    return {name: table(rows(records), head) for name, (rows, head) in found.items()}
 
 
 def chosen_rows(records: Sequence[Record]) -> Iterable[Sequence[str]]:
@@ -65,10 +45,10 @@ def chosen_rows(records: Sequence[Record]) -> Iterable[Sequence[str]]:
             yield (
                 TITLES[likeness],
                 method,
-                f"{mean_and_spread([model.columns for model in models])[0]:.0f}",
+                f"{mean(model.columns for model in models):.0f}",
                 numbers,
-                worded([model.validation for model in models]),
-                f"**{worded([model.test for model in models])}**",
+                plus_minus([model.validation for model in models]),
+                f"**{plus_minus([model.test for model in models])}**",
             )
 
 
@@ -85,7 +65,7 @@ def kernel_rows(records: Sequence[Record]) -> Iterable[Sequence[str]]:
             cells = []
             for method in EVERY_KERNEL:
                 models = best(dense, lambda r: (r.numbers, r.method) == (numbers, method))  # noqa: B023
-                cells.append(worded([model.test for model in models]) if models else "")
+                cells.append(plus_minus([model.test for model in models]) if models else "")
             yield TITLES[likeness], numbers.replace("+", ", "), *cells
 
 
@@ -118,22 +98,17 @@ def mean_test(records: Sequence[Record], likeness: str, method: str, size: int) 
     models = frontier(records, likeness, method, size)
     if not models or len(models) < n_seeds:
         return float("inf")
-    return mean_and_spread([r.test for r in models])[0]
+    return mean(r.test for r in models)
 
 
-def lowest(records: Sequence[Record]) -> str:
-    """Which method is lowest at 100 and at 200 columns, ours and the others'."""
-    lines = []
+def lowest_rows(records: Sequence[Record]) -> Iterable[Sequence[str]]:
+    """The method with the lowest error at 100 and at 200 columns, of ours and of the others."""
     for likeness in TITLES:
         for size in (100, 200):
-            words = []
-            for group, methods in (("ours", OURS), ("others", set(CURVES) - set(OURS))):
+            for group, methods in (("cgboost", OURS), ("others", set(CURVES) - set(OURS))):
                 error, method = min(
                     (mean_test(records, likeness, method, size), method) for method in methods
                 )
                 if error < float("inf"):
                     tests = [r.test for r in frontier(records, likeness, method, size)]
-                    words.append(f"{group}: {worded(tests)} ({method})")
-            if words:
-                lines.append(f"* {TITLES[likeness]}, {size} columns: {'; '.join(words)}.")
-    return "\n".join(lines)
+                    yield TITLES[likeness], str(size), group, plus_minus(tests), method

@@ -1,4 +1,4 @@
-"""The page of the study: its tables, made of the records."""
+"""Tables of the study's page, made from its records."""
 
 from __future__ import annotations
 
@@ -6,27 +6,31 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from logit_data import DOROTHEA, DRAWN, MNIST, OFFICIAL
-from logit_found import at, found
-from logit_models import LINES, MODELS, SHOWN
-from logit_words import PAGE
-from page_form import made, table, worded
+from logit_models import LINES, MODELS, ROUNDS, SHOWN
+from page_tables import plus_minus, table
+from study_jobs import made
 from transform_regression.measured import Measured
 
-COMMAND = "python examples/reproduce/logitboost --data DATA"
 FILE = "logitboost_study.csv"
 
 
-def write_page(measured: Measured, path: Path) -> None:
-    """Write docs/logitboost_study.md."""
-    page = PAGE.format(
-        made=made(measured, COMMAND, FILE),
-        rounds=table(round_rows(measured), "data | rounds | training | test | loss | features"),
-        others=table(
+def tables(folder: Path) -> dict[str, str]:
+    """All tables, made from the records in a folder."""
+    measured = Measured(folder / FILE)
+    return {
+        "made": made(measured),
+        "rounds": table(round_rows(measured), "data | rounds | training | test | loss | features"),
+        "others": table(
             other_rows(measured), "data | model | training | test | both classes alike | CPU s"
         ),
-        **found(measured),
-    )
-    path.write_text(page, encoding="utf-8")
+    }
+
+
+def at(measured: Measured, data: str, part: str, number: int) -> list[float]:
+    """What every seed has after so many rounds."""
+    place = ROUNDS.index(number)
+    runs = measured.chosen("lines", data, part)
+    return [run.values[place] for run in runs if place < len(run.values)]
 
 
 def round_rows(measured: Measured) -> Iterator[Sequence[str]]:
@@ -36,7 +40,7 @@ def round_rows(measured: Measured) -> Iterator[Sequence[str]]:
             name = f"{data}, {kind}"
             for number in SHOWN:
                 cells = [
-                    worded(at(measured, name, part, number), digits)
+                    plus_minus(at(measured, name, part, number), digits)
                     for part, digits in (("train", 2), ("test", 2), ("loss", 4), ("features", 0))
                     if at(measured, name, part, number)
                 ]
@@ -55,4 +59,4 @@ def other_rows(measured: Measured) -> Iterator[Sequence[str]]:
                 if runs:
                     columns = zip(*(run.values[:3] for run in runs), strict=True)
                     seconds = sum(run.seconds for run in runs) / len(runs)
-                    yield name, model, *(worded(column) for column in columns), f"{seconds:.1f}"
+                    yield name, model, *(plus_minus(column) for column in columns), f"{seconds:.1f}"

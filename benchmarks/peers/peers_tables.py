@@ -1,4 +1,4 @@
-"""The page: tables made of the records, and sentences whose numbers are looked up in them."""
+"""Tables of the page, made from the records."""
 
 from __future__ import annotations
 
@@ -7,101 +7,93 @@ from collections.abc import Iterable, Iterator, Sequence
 from math import isfinite, isnan
 from pathlib import Path
 
-from classes import LIMIT_SECONDS, in_line, missing
+from classes import in_line, missing
 from entrants import Entrant
-from fits import Class, Fit, Summary, summarised
-from peers_advice import advice
-from peers_numbers import Found, listed, ranked
-from peers_verdict import overall, verdict
-from peers_words import PAGE, WEIGHTS, WEIGHTS_CHECK
-from tasks import Task
+from fits import Class, Fit, Store, Summary, summarised
+from page_tables import plus_minus, table
+from tasks import Task, all_tasks
 
-SECTIONS = ("digits", "adult", "boston", "diabetes")
 SMALLEST_GAP = 1e-9
 """Smaller ones are rounding errors."""
+LEADERS = "task | best of ours | score | best of the others | score | time to fit, ours / theirs"
+PROGRAMS = (
+    "problem | solved by | objective | test error, % | stumps with a weight | certificate | fit, s"
+)
+Found = dict[str, dict[str, Summary]]
 
 
-def write_page(
-    tasks: Sequence[Task], fits: Sequence[Fit], classes: Sequence[Class], made: str, path: Path
-) -> None:
-    """Write docs/peers.md."""
+def tables(folder: Path) -> dict[str, str]:
+    """All tables, made from the records in a folder."""
+    fits = Store(folder / "peers.csv", Fit).rows
+    classes = Store(folder / "peers.classes.csv", Class).rows
+    versions = (folder / "peers.txt").read_text(encoding="utf-8").strip()
+    return tables_of(list(all_tasks(None)), fits, classes, versions)
+
+
+def tables_of(
+    tasks: Sequence[Task], fits: Sequence[Fit], classes: Sequence[Class], versions: str
+) -> dict[str, str]:
+    """All tables, made from these records."""
     found = {task.name: summarised(fits, task.name, task.higher_is_better) for task in tasks}
-    seconds = sum(f.fit_seconds + f.predict_seconds for f in fits if not f.error)
-    all_classes = in_line([*missing(classes), *classes])
-    page = PAGE.format(
-        overall=overall(tasks, found),
-        seeds=seeds_of(tasks, fits),
-        n_fits=sum(not fit.error for fit in fits),
-        minutes=f"{seconds / 60:.0f}",
-        check_minutes=f"{sum(own.seconds for own in classes) / 60:.0f}",
-        made=made,
-        advice="\n".join(f"* {line}" for line in advice(found)),
-        tasks="\n\n".join(section(task, found[task.name]) for task in chosen(tasks, SECTIONS)),
-        latent="\n\n".join(section(task, found[task.name]) for task in tasks if is_latent(task)),
-        programs=table(
-            program_rows([task for task in tasks if is_program(task)], found),
-            "problem | solved by | objective | test error, % | stumps with a weight | certificate "
-            "| fit, s",
-        ),
-        program_words="\n".join(
-            f"* {task.title}: {task.words}" for task in tasks if is_program(task)
-        ),
-        errors=table(error_rows(fits), "task | class | what it raised"),
-        limit=LIMIT_SECONDS,
-        weights=WEIGHTS * any(fails_weights(own) for own in classes),
-        packages=table(package_rows(all_classes), "package | version | licence | Python"),
-        classes=table(class_rows(all_classes), "class | package | failed | of | which"),
-    )
-    path.write_text(page, encoding="utf-8")
+    programs = [task for task in tasks if task.compared == "objective"]
+    lines = in_line([*missing(classes), *classes])
+    made = "task | seeds | fits | CPU minutes"
+    return {
+        "made": table(made_rows(tasks, fits, classes), made),
+        "versions": table([[versions]], "made with"),
+        "leaders": table(leader_rows(tasks, found), LEADERS),
+        **{
+            task.name.replace(" ", "-"): task_table(task, found[task.name])
+            for task in tasks
+            if task not in programs
+        },
+        "programs": table(program_rows(programs, found), PROGRAMS),
+        "errors": table(error_rows(fits), "task | class | what it raised"),
+        "packages": table(package_rows(lines), "package | version | licence | Python"),
+        "classes": table(class_rows(lines), "class | package | failed | of | which"),
+    }
 
 
-def seeds_of(tasks: Sequence[Task], fits: Sequence[Fit]) -> str:
-    """Which seeds were measured; by task where they differ."""
-    groups: dict[str, list[str]] = {}
+def made_rows(
+    tasks: Sequence[Task], fits: Sequence[Fit], classes: Sequence[Class]
+) -> Iterator[Sequence[str]]:
+    """Seeds, number of fits and CPU time of each task."""
     for task in tasks:
-        if own := sorted({fit.seed for fit in fits if fit.task == task.name}):
-            groups.setdefault(listed(list(map(str, own))), []).append(task.title.partition(",")[0])
-    if len(groups) == 1:
-        return f"the seeds {next(iter(groups))}"
-    words = [f"{own} ({', '.join(dict.fromkeys(names))})" for own, names in groups.items()]
-    return f"the seeds {'; '.join(words)}"
+        own = [fit for fit in fits if fit.task == task.name]
+        worked = [fit for fit in own if not fit.error]
+        seeds = ", ".join(map(str, sorted({fit.seed for fit in own})))
+        minutes = sum(fit.fit_seconds + fit.predict_seconds for fit in worked) / 60
+        yield task.title, seeds, str(len(worked)), f"{minutes:.1f}"
+    yield "`check_estimator`", "", "", f"{sum(own.seconds for own in classes) / 60:.1f}"
 
 
-def fails_weights(own: Class) -> bool:
-    """Whether it is ours, and weights are not the same as repeated rows."""
-    return own.package == "cgboost" and WEIGHTS_CHECK in own.failed
+def leader_rows(tasks: Sequence[Task], found: Found) -> Iterator[Sequence[str]]:
+    """The best of ours beside the best of the others, the better score in bold."""
+    for task in tasks:
+        known = {entrant.name: entrant for entrant in task.entrants}
+        order = ranked(found[task.name].values(), task.higher_is_better)
+        groups = [[own for own in order if known[own.model].is_ours == ours] for ours in (1, 0)]
+        if not task.compared and all(groups):
+            pair = [group[0] for group in groups]
+            cells = [
+                cell
+                for own in pair
+                for cell in (own.model, f"**{score(own)}**" if own is order[0] else score(own))
+            ]
+            ours, theirs = (own.median("fit_seconds") for own in pair)
+            yield task.title, *cells, short(ours / theirs)
 
 
-def is_latent(task: Task) -> bool:
-    """Whether partial least squares are compared."""
-    return task.name.startswith("latent")
+def ranked(own: Iterable[Summary], higher_is_better: bool = False) -> list[Summary]:
+    """Those that were fitted, the best mean test score first."""
+    sign = -1 if higher_is_better else 1
+    return sorted((s for s in own if s.fits), key=lambda s: sign * s.mean("test"))
 
 
-def is_program(task: Task) -> bool:
-    """Whether objectives of one program are compared."""
-    return task.compared == "objective"
-
-
-def chosen(tasks: Sequence[Task], names: Sequence[str]) -> list[Task]:
-    """The tasks of these names."""
-    return [task for task in tasks if task.name in names]
-
-
-def table(rows: Iterable[Sequence[str]], head: str) -> str:
-    """A Markdown table."""
-    lines = [f"| {head} |", "|" + " --- |" * (head.count("|") + 1)]
-    return "\n".join(lines + [f"| {' | '.join(row)} |" for row in rows])
-
-
-def section(task: Task, found: dict[str, Summary]) -> str:
-    """Heading, rows, table and what it shows of one task."""
+def task_table(task: Task, found: dict[str, Summary]) -> str:
+    """One row for each entrant of a task."""
     head = f"class | {task.measure} | fit, s | all candidates, s | predict, ms | size | certificate"
-    if task.compared:
-        head += f" | {task.compared}"
-    if not any(own.fits for own in found.values()):
-        return f"### {task.title}\n\nNot measured."
-    parts = (task.words, table(task_rows(task, found), head), verdict(task, found))
-    return f"### {task.title}\n\n" + "\n\n".join(part for part in parts if part)
+    return table(task_rows(task, found), f"{head} | {task.compared}" if task.compared else head)
 
 
 def task_rows(task: Task, found: dict[str, Summary]) -> Iterator[Sequence[str]]:
@@ -110,11 +102,11 @@ def task_rows(task: Task, found: dict[str, Summary]) -> Iterator[Sequence[str]]:
     worked = ranked(found.values(), task.higher_is_better)
     n_seeds = max((len(own.fits) for own in worked), default=0)
     for place, own in enumerate(worked):
-        score = spread(own, "test")
+        shown = score(own)
         some = f" ({len(own.fits)} of {n_seeds} seeds)" if len(own.fits) < n_seeds else ""
         cells = [
             name_of(known[own.model]) + some,
-            f"**{score}**" if not place and not task.name.startswith("latent") else score,
+            f"**{shown}**" if not place and not task.compared else shown,
             short(own.median("fit_seconds")),
             short(own.total_seconds),
             short(1000 * own.median("predict_seconds")),
@@ -133,13 +125,10 @@ def name_of(entrant: Entrant) -> str:
     return f"**{entrant.name}**" if entrant.is_ours else entrant.name
 
 
-def spread(own: Summary, name: str) -> str:
-    """Mean ± standard deviation; the mean alone of one seed."""
-    mean = own.mean(name)
-    digits = 3 if abs(mean) < 2 else 2
-    if len(own.fits) == 1:
-        return f"{mean:.{digits}f}"
-    return f"{mean:.{digits}f} ± {own.spread(name):.{digits}f}"
+def score(own: Summary) -> str:
+    """Mean test score ± standard deviation; the mean alone of one seed."""
+    digits = 3 if abs(own.mean("test")) < 2 else 2
+    return plus_minus([fit.test for fit in own.fits], digits)
 
 
 def short(number: float) -> str:
@@ -166,7 +155,7 @@ def program_rows(tasks: Sequence[Task], found: Found) -> Iterator[Sequence[str]]
                     task.title,
                     name_of(known[own.model]),
                     f"{objective:.4g}",
-                    spread(own, "test"),
+                    score(own),
                     f"{own.median('size'):.0f}",
                     certificate(own),
                     short(own.median("fit_seconds")),

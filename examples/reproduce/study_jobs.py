@@ -1,7 +1,7 @@
-"""What the pages of studies share: jobs with a progress line, tables, and how a page was made.
+"""What the studies share: options, jobs with a progress line, and the table of how they were made.
 
-A study imports this file, and the records of ``transform_regression/measured.py``, from the folder
-above its own.
+A study imports this file, ``page_tables.py``, and the records of
+``transform_regression/measured.py`` from the folder above its own.
 """
 
 from __future__ import annotations
@@ -11,9 +11,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from page_tables import table
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-from transform_regression.measured import Measured, Record, mean_and_spread
+from transform_regression.measured import Measured, Record
 
 from cgboost.inspection.provenance import made_with
 
@@ -87,30 +88,11 @@ def followed(jobs: Sequence[Job]) -> Iterator[Job]:
             progress.advance(task)
 
 
-def made(measured: Measured, command: str, file: str) -> str:
-    """Command, seeds, versions, machine and time, as every page gives them."""
+def made(measured: Measured) -> str:
+    """Table of seeds, CPU time, versions and machine."""
     runs = [record for record in measured.records if record.study != MADE]
     seeds = sorted({record.seed for record in runs})
     lines = [record.data for record in measured.records if record.study == MADE]
     minutes = sum(record.seconds for record in runs) / 60
-    return (
-        f"    {command}\n\n"
-        f"writes this page, its pictures and [the records]({file}) behind them. "
-        f"Seeds {seeds[0]} to {seeds[-1]}; {minutes:.1f} minutes of CPU time for the fits, on one "
-        f"core. {'; and '.join(lines)}.\n\nRecords that are there are not measured again; with "
-        "`--studies` and nothing behind it, page and pictures are made of them alone."
-    )
-
-
-def table(rows: Iterable[Sequence[str]], head: str) -> str:
-    """A Markdown table."""
-    lines = [f"| {head} |", "|" + " --- |" * (head.count("|") + 1)]
-    return "\n".join(lines + [f"| {' | '.join(row)} |" for row in rows])
-
-
-def worded(numbers: Sequence[float], digits: int = 2) -> str:
-    """Mean ± standard deviation; of a single number the number alone."""
-    mean, spread = mean_and_spread(numbers)
-    if len(numbers) == 1:
-        return f"{mean:.{digits}f}"
-    return f"{mean:.{digits}f} ± {spread:.{digits}f}"
+    row = (f"{seeds[0]} to {seeds[-1]}", f"{minutes:.1f}", "; and ".join(lines))
+    return table([row], "seeds | CPU minutes of all fits, one core | made with")

@@ -1,53 +1,40 @@
-"""The page of the study: tables of what was measured beside what the paper prints."""
+"""Tables of the study's page: what was measured beside what the paper prints."""
 
 from __future__ import annotations
 
-import platform
-import textwrap
 from collections.abc import Iterable, Iterator, Sequence
-from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
-from contenders import MOST_PRINCIPAL
 from drawings import WORDS, values_of
-from printed import MISPRINTS, PAPER, TABLES, Pair, Printed
-from records import Curve, Record
-from report_words import PAGE
+from page_tables import table
+from printed import PAPER, TABLES, Pair, Printed
+from records import Curve, Record, Store
 from scipy.stats import ttest_rel
 from thrombin import COSTS, COUNTS, LOSSES, NAME
 
-PACKAGES = ("numpy", "scipy", "scikit-learn")
 LEVEL = 0.05
 SHOWN_COUNTS = (1, 2, 3, 5, 10, 15, 20, 25)
 HEADER = "data | loss | training | paper | test | paper | factors | paper | against squared error"
 Key = tuple[str, str, str]
 
 
-def write_report(records: Sequence[Record], curves: Sequence[Curve], path: Path) -> None:
-    """Write docs/blf.md."""
-    groups = grouped(records)
+def tables(folder: Path) -> dict[str, str]:
+    """All tables, made from the records in a folder."""
+    groups = grouped(Store(folder / "blf_splits.csv", Record).rows)
+    curves = Store(folder / "blf_curves.csv", Curve).rows
     areas = [curve for curve in curves if curve.data == NAME]
-    machine = f"Python {platform.python_version()}, " + ", ".join(
-        f"{name} {version(name)}" for name in PACKAGES
-    )
-    page = PAGE.format(
-        machine=machine,
-        n_records=len(records),
-        n_splits=len({record.split for record in records}),
-        minutes=f"{sum(record.seconds for record in records) / 60:.0f}",
-        tables="\n\n".join(tables(groups)),
-        outside=outsiders(groups),
-        misprints=misprints(),
-        principal=table(principal_rows(groups), "data | loss | BLF | PCA | test | BLF | PCA"),
-        verdicts=verdicts(groups),
-        at_limit=at_limit(records),
-        most_principal=MOST_PRINCIPAL,
-        n_areas=len({curve.split for curve in areas}),
-        factors=table(area_rows(areas), "loss | " + " | ".join(map(str, SHOWN_COUNTS))),
-        machines=table(machine_rows(areas), "features | " + " | ".join(f"{C:g}" for C in COSTS)),
-    )
-    path.write_text(page, encoding="utf-8")
+    found = {
+        f"table-{number}": table(table_rows(groups, kernel, target), HEADER)
+        for (kernel, target), (number, _) in TABLES.items()
+    }
+    return found | {
+        "away": table(away_rows(groups), "means | further away | models"),
+        "principal": table(principal_rows(groups), "data | loss | BLF | PCA | test | BLF | PCA"),
+        "wins": table(win_rows(groups), "data | BLF better | PCA better | no difference"),
+        "factors": table(area_rows(areas), "loss | " + " | ".join(map(str, SHOWN_COUNTS))),
+        "machines": table(machine_rows(areas), "features | " + " | ".join(f"{C:g}" for C in COSTS)),
+    }
 
 
 def grouped(records: Iterable[Record]) -> dict[Key, list[Record]]:
@@ -58,16 +45,11 @@ def grouped(records: Iterable[Record]) -> dict[Key, list[Record]]:
     return groups
 
 
-def tables(groups: dict[Key, list[Record]]) -> Iterator[str]:
-    """Tables 1 to 4, as far as there are records."""
-    for (kernel, target), (number, title) in TABLES.items():
-        rows = [
-            table_row(groups, key)
-            for key in PAPER
-            if key in groups and key[0] == kernel and is_regression(key) == (target == "numbers")
-        ]
-        if rows:
-            yield f"### Table {number}. {title}\n\n{table(rows, HEADER)}"
+def table_rows(groups: dict[Key, list[Record]], kernel: str, target: str) -> Iterator[list[str]]:
+    """Rows of one of Tables 1 to 4, as far as there are records."""
+    for key in PAPER:
+        if key in groups and key[0] == kernel and is_regression(key) == (target == "numbers"):
+            yield table_row(groups, key)
 
 
 def is_regression(key: Key) -> bool:
@@ -128,38 +110,13 @@ def verdict(one: Sequence[Record], other: Sequence[Record], *, lower: bool = Fal
     return 1 if (difference < 0) == lower else -1
 
 
-def outsiders(groups: dict[Key, list[Record]]) -> str:
-    """How many results are away from the paper's, and which test results are."""
-    names = ("training", "test", "factors")
-    away: dict[str, list[str]] = {name: [] for name in names}
+def away_rows(groups: dict[Key, list[Record]]) -> Iterator[list[str]]:
+    """How many means are further from the paper's than the paper's standard deviation."""
     known = [key for key in PAPER if key in groups]
-    for key in known:
-        for name, (own, theirs) in zip(names, pairs(groups[key], PAPER[key]), strict=False):
-            if is_away(own, theirs):
-                away[name].append(f"* {where(key)}: {shown(own)} beside {shown(theirs)}.")
-    counts = {name: len(lines) for name, lines in away.items()}
-    summary = (
-        f"Means that are further from the paper's than its standard deviation, of {len(known)} "
-        f"models: {counts['test']} of test results, {counts['training']} of training results, "
-        f"{counts['factors']} of numbers of factors. The test results:"
-    )
-    return "\n".join([paragraph(summary), "", *(away["test"] or ["* none."])])
-
-
-def misprints() -> str:
-    """What we take for slips of the pen, in words."""
-    found = "; ".join(f"{where(key)}: {text}" for key, text in MISPRINTS.items())
-    return paragraph(f"Two numbers of the paper seem to be misprinted. {found}.")
-
-
-def paragraph(text: str) -> str:
-    """Text in lines of at most 100 characters."""
-    return textwrap.fill(text, 100)
-
-
-def where(key: Key) -> str:
-    """A model in words."""
-    return f"{key[1]}, {'RBF' if key[0] == 'rbf' else 'linear'}, {WORDS[key[2]]}"
+    compared_with = [list(pairs(groups[key], PAPER[key])) for key in known]
+    for place, name in enumerate(("training results", "test results", "numbers of factors")):
+        some = [found[place] for found in compared_with if place < len(found)]
+        yield [name, str(sum(is_away(own, theirs) for own, theirs in some)), str(len(some))]
 
 
 def principal_rows(groups: dict[Key, list[Record]]) -> Iterator[list[str]]:
@@ -175,25 +132,15 @@ def principal_rows(groups: dict[Key, list[Record]]) -> Iterator[list[str]]:
         yield [*row, *(shown(moments([r.size for r in some])) for some in (own, records))]
 
 
-def verdicts(groups: dict[Key, list[Record]]) -> str:
-    """Wins, losses and ties of latent factors against principal components, as in the paper."""
+def win_rows(groups: dict[Key, list[Record]]) -> Iterator[list[str]]:
+    """How often latent factors are better, worse and no different, as the paper counts it."""
     counts: dict[bool, list[int]] = {True: [], False: []}
     for (kernel, name, model), records in groups.items():
         if model.startswith("pca"):
             own = groups[kernel, name, model.removeprefix("pca ")]
             counts[name == "WBC"].append(verdict(own, records))
-    results = "; ".join(
-        f"on {where}, BLF wins {found.count(1)} times, PCA {found.count(-1)} times, and "
-        f"{found.count(0)} are ties"
-        for where, found in (("the first four data sets", counts[False]), ("WBC", counts[True]))
-    )
-    return paragraph(f"By the paired t-test, {results}.")
-
-
-def at_limit(records: Iterable[Record]) -> str:
-    """The share of choices that are as many principal components as were tried."""
-    sizes = [record.size for record in records if record.model.startswith("pca")]
-    return f"{100 * np.mean([size >= MOST_PRINCIPAL for size in sizes]):.0f}" if sizes else "0"
+    for where, found in (("the first four", counts[False]), ("WBC", counts[True])):
+        yield [where, *(str(found.count(sign)) for sign in (1, -1, 0))]
 
 
 def area_rows(curves: Sequence[Curve]) -> Iterator[list[str]]:
@@ -217,10 +164,3 @@ def quartiles(values: np.ndarray) -> str:
     """Median and the two quartiles."""
     low, middle, high = np.quantile(values, (0.25, 0.5, 0.75))
     return f"{middle:.3f} ({low:.3f}, {high:.3f})"
-
-
-def table(rows: Iterable[Sequence[str]], header: str) -> str:
-    """A table in Markdown."""
-    width = header.count("|") + 1
-    lines = [f"| {header} |", "|" + " --- |" * width]
-    return "\n".join([*lines, *("| " + " | ".join(row) + " |" for row in rows)])
