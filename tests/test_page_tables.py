@@ -69,6 +69,6 @@ def test_the_tables_of_a_page_are_those_of_its_records(study: str, page_tables: 
     """A page is what refreshing makes of it."""
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(str(REPRODUCE))
-        page = page_tables.DOCS / page_tables.STUDIES[study][2]
-        text = page.read_text(encoding="utf-8")
-        assert page_tables.refreshed(text, page_tables.maker(study)(page_tables.DOCS)) == text
+        folder = page_tables.DOCS / "studies" / study
+        text = (folder / "page.md").read_text(encoding="utf-8")
+        assert page_tables.refreshed(text, page_tables.maker(study)(folder)) == text

@@ -1,13 +1,13 @@
 """cgboost beside its peers: the same rows, splits, candidates and thread.
 
     python -m pip install -r benchmarks/peers/requirements.txt
-    python benchmarks/peers --data DATA [--docs docs] [--seeds 0 1 2 3 4] [--tasks digits adult …]
+    python benchmarks/peers --data DATA [--docs FOLDER] [--seeds 0 1 2 3 4] [--tasks digits adult …]
     python benchmarks/peers --page
 
 The peers are needed for this alone; one that is not installed, or raises, is in the table with its
-error. What docs/peers.csv and docs/peers.classes.csv have is not measured again: an interrupted run
+error. What peers.csv and peers.classes.csv have is not measured again: an interrupted run
 goes on where it was, and without the files everything is measured anew. ``--page`` only makes the
-picture and the tables of docs/peers.md from them.
+picture and the tables of page.md from them.
 
 Each task has rows for every seed. Every candidate of every entrant is fitted to the training rows,
 the entrants in turn; the validation rows choose the candidate, the test rows give the figures of
@@ -59,7 +59,12 @@ def main() -> None:
     names = [*(task.name for task in all_tasks(None)), CHECKS]
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--data", help="folder with mnist/, adult/ and uci/")
-    parser.add_argument("--docs", type=Path, default=Path("docs"))
+    parser.add_argument(
+        "--docs",
+        type=Path,
+        default=Path("docs/studies/peers"),
+        help="folder of the page and its records",
+    )
     parser.add_argument("--seeds", type=int, nargs="+", default=list(range(5)))
     parser.add_argument("--tasks", nargs="*", choices=names, default=names)
     parser.add_argument("--page", action="store_true", help="measure nothing")
@@ -77,7 +82,7 @@ def main() -> None:
         measure(fits, classes, options)
         (docs / "peers.txt").write_text(made_with(*PACKAGES) + "\n", encoding="utf-8")
     draw(list(all_tasks(None)), fits.rows, docs / "peers.png")
-    refresh(docs / "peers.md", tables(docs))
+    refresh(docs / "page.md", tables(docs))
 
 
 def measure(fits: Store[Fit], classes: Store[Class], options: argparse.Namespace) -> None:

@@ -27,21 +27,13 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 REPRODUCE, DOCS = ROOT / "examples" / "reproduce", ROOT / "docs"
 STUDIES = {
-    "classical_boosters": (
-        REPRODUCE / "classical_boosters",
-        "booster_tables",
-        "classical_boosters.md",
-    ),
-    "frontier": (REPRODUCE / "frontier", "frontier_tables", "frontier.md"),
-    "latent_factors": (REPRODUCE / "latent_factors", "latent_tables", "blf_study.md"),
-    "logitboost": (REPRODUCE / "logitboost", "logit_tables", "logitboost_study.md"),
-    "mnist": (REPRODUCE / "mnist", "mnist_tables", "mnist.md"),
-    "peers": (ROOT / "benchmarks" / "peers", "peers_tables", "peers.md"),
-    "transform_regression": (
-        REPRODUCE / "transform_regression",
-        "transform_tables",
-        "transform_study.md",
-    ),
+    "classical_boosters": (REPRODUCE / "classical_boosters", "booster_tables"),
+    "frontier": (REPRODUCE / "frontier", "frontier_tables"),
+    "latent_factors": (REPRODUCE / "latent_factors", "latent_tables"),
+    "logitboost": (REPRODUCE / "logitboost", "logit_tables"),
+    "mnist": (REPRODUCE / "mnist", "mnist_tables"),
+    "peers": (ROOT / "benchmarks" / "peers", "peers_tables"),
+    "transform_regression": (REPRODUCE / "transform_regression", "transform_tables"),
 }
 """Folder and module of the tables of each study."""
 MARKED = re.compile(r"<!-- table: (\S+) -->\n(.*?)<!-- /table -->", re.S)
@@ -103,7 +95,7 @@ def refresh(page: Path, tables: Mapping[str, str]) -> None:
 
 def maker(study: str) -> Callable[[Path], dict[str, str]]:
     """The function that makes the tables of a study."""
-    folder, module, _ = STUDIES[study]
+    folder, module = STUDIES[study]
     sys.path[:0] = [str(path) for path in (folder, REPRODUCE) if str(path) not in sys.path]
     function: Callable[[Path], dict[str, str]] = importlib.import_module(module).tables
     return function
@@ -114,7 +106,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("studies", nargs="*", metavar="STUDY", help=", ".join(STUDIES))
     for study in parser.parse_args().studies or STUDIES:
-        refresh(DOCS / STUDIES[study][2], maker(study)(DOCS))
+        folder = DOCS / "studies" / study
+        refresh(folder / "page.md", maker(study)(folder))
 
 
 if __name__ == "__main__":

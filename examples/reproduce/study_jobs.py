@@ -39,7 +39,7 @@ class Job:
     measure: Callable[[], Iterable[Record]]
 
 
-def study_options(about: str, data: str, studies: Sequence[str]) -> argparse.Namespace:
+def study_options(about: str, data: str, name: str, studies: Sequence[str]) -> argparse.Namespace:
     """The options of a study's script: data, docs, seeds, studies.
 
     Parameters
@@ -48,12 +48,19 @@ def study_options(about: str, data: str, studies: Sequence[str]) -> argparse.Nam
         The script's docstring; its first line is the description.
     data : str
         What the folder of data must hold.
+    name : str
+        The study; its page and records are in the folder of this name in docs/studies.
     studies : sequence of str
         The parts that can be chosen.
     """
     parser = argparse.ArgumentParser(description=about.split("\n")[0])
     parser.add_argument("--data", help=f"folder with {data}")
-    parser.add_argument("--docs", type=Path, default=Path("docs"))
+    parser.add_argument(
+        "--docs",
+        type=Path,
+        default=Path("docs/studies") / name,
+        help="folder of the page and its records",
+    )
     parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2, 3, 4])
     parser.add_argument("--studies", nargs="*", choices=studies, default=studies)
     return parser.parse_args()

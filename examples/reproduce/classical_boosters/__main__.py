@@ -1,6 +1,6 @@
 """The classical boosters of the lecture notes, on data: records, pictures and tables of the page.
 
-    python examples/reproduce/classical_boosters --data DATA [--docs docs] [--seeds 0 1 2 3 4]
+    python examples/reproduce/classical_boosters --data DATA [--docs FOLDER] [--seeds 0 1 2 3 4]
                                                  [--studies adaboost digits support letter hardest]
 
 * ``adaboost``: errors, bound and weights of AdaBoost on MNIST, odd against even;
@@ -9,7 +9,7 @@
 * ``letter``: statements of the notes about greedy rules, in numbers;
 * ``hardest``: the picture of the images that AdaBoost weights most.
 
-What docs/classical_boosters.csv has already is not measured again; ``--studies`` with nothing
+What classical_boosters.csv has already is not measured again; ``--studies`` with nothing
 behind it makes the tables and the pictures from the records alone, without ``--data``.
 """
 
@@ -71,7 +71,7 @@ def grown(data: str, folder: Path | None, seed: int) -> Iterable[Record]:
 
 def main() -> None:
     """Measure what was asked for, then draw the pictures and refresh the page."""
-    options = study_options(__doc__, "the MNIST files", STUDIES)
+    options = study_options(__doc__, "the MNIST files", "classical_boosters", STUDIES)
     docs = options.docs
     measured = Measured(docs / "classical_boosters.csv")
     images = {"adaboost", "digits", "hardest"} & set(options.studies)
@@ -82,7 +82,7 @@ def main() -> None:
     draw_support(measured, docs / "classical_support.png")
     if "hardest" in options.studies:
         draw_hardest(draw(MNIST, folder, options.seeds[0]), docs / "classical_hardest.png")
-    refresh(docs / "classical_boosters.md", tables(docs))
+    refresh(docs / "page.md", tables(docs))
 
 
 if __name__ == "__main__":

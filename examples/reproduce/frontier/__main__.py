@@ -1,9 +1,9 @@
 """Test error against number of columns on MNIST odd/even: records, picture, tables.
 
-    python examples/reproduce/frontier --data DATA [--docs docs] [--seeds 0 1 2 3 4]
+    python examples/reproduce/frontier --data DATA [--docs FOLDER] [--seeds 0 1 2 3 4]
                                        [--likenesses rbf cosine jittered] [--sizes 25 50 …]
 
-Every seed and likeness that is measured replaces its records in docs/frontier.csv; the picture and
+Every seed and likeness that is measured replaces its records in frontier.csv; the picture and
 the tables are made from all records there. ``--seeds`` with nothing behind it makes them anew
 without measuring. Without ``--data`` the digits of scikit-learn are used.
 """
@@ -31,7 +31,12 @@ def main() -> None:
     """Measure what was asked for, then write the picture and the tables."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--data", help="folder with the MNIST files")
-    parser.add_argument("--docs", type=Path, default=Path("docs"))
+    parser.add_argument(
+        "--docs",
+        type=Path,
+        default=Path("docs/studies/frontier"),
+        help="folder of the page and its records",
+    )
     parser.add_argument("--seeds", type=int, nargs="*", default=[0, 1, 2, 3, 4])
     parser.add_argument("--likenesses", nargs="+", choices=LIKENESSES, default=LIKENESSES)
     parser.add_argument("--sizes", type=int, nargs="+", default=SIZES)
@@ -51,7 +56,7 @@ def main() -> None:
                 flush=True,
             )
     draw(records, options.docs / "frontier.png")
-    refresh(options.docs / "frontier.md", tables(options.docs))
+    refresh(options.docs / "page.md", tables(options.docs))
 
 
 if __name__ == "__main__":

@@ -1,11 +1,11 @@
 """Boosted Latent Factors, the paper's study on real data: records, pictures, tables.
 
-    python examples/reproduce/latent_factors --data DATA [--docs docs] [--splits 100]
+    python examples/reproduce/latent_factors --data DATA [--docs FOLDER] [--splits 100]
                                              [--studies tables curves dorothea pictures]
 
-* ``tables``: Tables 1 to 4 and Figure 4, docs/blf_splits.csv;
-* ``curves``: Figure 3, docs/blf_curves.csv;
-* ``dorothea``: Figures 5 and 6, docs/blf_curves.csv too;
+* ``tables``: Tables 1 to 4 and Figure 4, blf_splits.csv;
+* ``curves``: Figure 3, blf_curves.csv;
+* ``dorothea``: Figures 5 and 6, blf_curves.csv too;
 * ``pictures``: Figures 1 and 2.
 
 Splits that these files have already are not measured again: an interrupted run goes on where it
@@ -42,7 +42,12 @@ def main() -> None:
     """Measure what was asked for, then draw the pictures and refresh the page."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--data", help="folder with uci/ and dorothea/")
-    parser.add_argument("--docs", type=Path, default=Path("docs"))
+    parser.add_argument(
+        "--docs",
+        type=Path,
+        default=Path("docs/studies/latent_factors"),
+        help="folder of the page and its records",
+    )
     parser.add_argument("--splits", type=int, default=SPLITS)
     parser.add_argument("--studies", nargs="*", choices=STUDIES, default=STUDIES)
     options = parser.parse_args()
@@ -64,7 +69,7 @@ def main() -> None:
         wall, spent = time.perf_counter() - clock, time.process_time() - cpu
         print(f"{wall:.0f} s ({spent:.0f} s of CPU)")
     draw_results(splits.rows, curves.rows, options.docs)
-    refresh(options.docs / "blf_study.md", tables(options.docs))
+    refresh(options.docs / "page.md", tables(options.docs))
 
 
 if __name__ == "__main__":

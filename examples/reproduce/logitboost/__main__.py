@@ -1,13 +1,13 @@
 """LogitBoost over lines, the table and curve of the course notes: records, pictures, tables.
 
-    python examples/reproduce/logitboost --data DATA [--docs docs] [--seeds 0 1 2 3 4]
+    python examples/reproduce/logitboost --data DATA [--docs FOLDER] [--seeds 0 1 2 3 4]
                                          [--studies lines others letter]
 
 * ``lines``: errors and loss of LogitBoost by round, on MNIST odd/even and on Dorothea;
 * ``others``: logistic regression, trees, and no model at all;
 * ``letter``: the algorithm of the notes, written out, against ours.
 
-What docs/logitboost_study.csv has already is not measured again; ``--studies`` with nothing behind
+What logitboost_study.csv has already is not measured again; ``--studies`` with nothing behind
 it makes the pictures and the tables alone, without ``--data``.
 """
 
@@ -65,14 +65,14 @@ def against(source: Source, seed: int) -> list[Record]:
 
 def main() -> None:
     """Measure what was asked for, then draw the pictures and refresh the page."""
-    options = study_options(__doc__, "mnist/ and dorothea/", STUDIES)
+    options = study_options(__doc__, "mnist/ and dorothea/", "logitboost", STUDIES)
     measured = Measured(options.docs / "logitboost_study.csv")
     if options.studies:
         source = Source(data_folder(options.data))
         measure(measured, jobs(source, options.studies, options.seeds), PACKAGES)
     draw_curves(measured, options.docs / "logitboost_study.png")
     draw_coefficients(measured, options.docs / "logitboost_study_pixels.png")
-    refresh(options.docs / "logitboost_study.md", tables(options.docs))
+    refresh(options.docs / "page.md", tables(options.docs))
 
 
 if __name__ == "__main__":

@@ -1,15 +1,15 @@
 """Transform regression, the paper's study: records, pictures, tables.
 
-    python examples/reproduce/transform_regression --data DATA [--docs docs] [--seeds 0 1 … 9]
+    python examples/reproduce/transform_regression --data DATA [--docs FOLDER] [--seeds 0 1 … 9]
                                                    [--studies surface gini pictures]
 
 * ``surface``: the surface of Figures 1 to 3, six methods; needs no data;
 * ``gini``: Table 9 for Adult and COIL;
 * ``pictures``: the figures, and gains charts.
 
-What docs/transform_results.csv has already is not measured again: an interrupted run goes on where
+What transform_results.csv has already is not measured again: an interrupted run goes on where
 it was, and without the file everything is measured anew. The tables are made from this file and
-from docs/transform_benchmark.csv, which benchmarks/transform_regression.py writes; ``--studies``
+from transform_benchmark.csv, which benchmarks/transform_regression.py writes; ``--studies``
 with nothing behind it makes the tables alone.
 """
 
@@ -42,7 +42,12 @@ def main() -> None:
     """Measure what was asked for, then draw the pictures and refresh the page."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--data", help="folder with adult/ and coil2000/")
-    parser.add_argument("--docs", type=Path, default=Path("docs"))
+    parser.add_argument(
+        "--docs",
+        type=Path,
+        default=Path("docs/studies/transform_regression"),
+        help="folder of the page and its records",
+    )
     parser.add_argument("--seeds", type=int, nargs="+", default=list(range(10)))
     parser.add_argument("--studies", nargs="*", choices=STUDIES, default=STUDIES)
     options = parser.parse_args()
@@ -63,7 +68,7 @@ def main() -> None:
         draw_gains(sets, docs / "transform_gains.png")
         draw_functions(sets[0], docs / "transform_functions.png")
     print(f"{time.perf_counter() - clock:.0f} s ({time.process_time() - cpu:.0f} s of CPU)")
-    refresh(docs / "transform_study.md", tables(docs))
+    refresh(docs / "page.md", tables(docs))
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Looks at every page of the built site for what is missing.
 
-    python docs/check_site.py build/site [--screenshots FOLDER]
+    python docs/_build/check_site.py build/site [--screenshots FOLDER]
 
 In the files: links to pages, anchors, pictures, scripts and styles that are not there, and anything
 a page would load from the network. Then, where Chromium is installed, in the browser, from a server

@@ -1,4 +1,4 @@
-"""How Sphinx builds the site: `make docs`. The pages are the Markdown files of this folder."""
+"""How Sphinx builds the site: `make docs`. The pages are the Markdown files of docs/."""
 
 import sys
 import warnings
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import cgboost
 
-sys.path.insert(0, str(Path(__file__).parent / "_extensions"))
+sys.path.insert(0, str(Path(__file__).parent / "extensions"))
 warnings.filterwarnings("ignore", message=".*non-interactive.*")  # pictures are made, not shown
 
 project = "cgboost"
@@ -20,20 +20,23 @@ extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
     "sphinx_gallery.gen_gallery",
-    # ours, in _extensions/
+    # ours, in extensions/
     "landing_pages",
     "plain_docstrings",
     "quiet_references",
     "root_pages",
 ]
 exclude_patterns = ["_*", "gallery/*.ipynb", "gallery/*.py", "gallery/*.md5", "gallery/*.zip"]
-templates_path = ["_templates"]
+templates_path = ["templates"]
 nitpicky = True
 
 # Markdown
 myst_heading_anchors = 4
-landing_pages = ["index", "guide", "methods", "studies", "api/index", "project"]
-landing_page_for_the_rest = "studies"
+landing_pages = [
+    "index",
+    *(f"{room}/index" for room in ("user_guide", "methods", "studies", "api", "development")),
+]
+landing_page_for_the_rest = "studies/index"
 root_pages = {name: f"project/{name.lower()}" for name in ("README", "CONTRIBUTING", "CHANGELOG")}
 made_pages = {"examples/gallery": "gallery/index.rst"}
 
@@ -65,10 +68,13 @@ sphinx_gallery_conf = {
 # The look
 html_theme = "pydata_sphinx_theme"
 html_title = "cgboost"
-html_static_path = ["_static"]
+html_static_path = ["static"]
 html_css_files = ["cgboost.css"]
-html_favicon = "_static/favicon.svg"
-html_sidebars = {name: [] for name in ("index", "getting_started", "column_generation")}
+html_favicon = "static/favicon.svg"
+html_sidebars = {
+    name: []
+    for name in ("index", "user_guide/getting_started", "user_guide/column_generation")
+}
 html_show_sourcelink = False
 html_context = {"default_mode": "auto"}
 html_theme_options = {
