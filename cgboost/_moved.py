@@ -19,7 +19,7 @@ MOVED = {  # deprecated in 0.2, goes in 0.4
     "cgboost.executors": "cgboost.parallel",
     "cgboost.factor_pictures": "cgboost.inspection.factor_pictures",
     "cgboost.failures": "cgboost.generation.failures",
-    "cgboost.first_guess": "cgboost.estimators.kernel.warm_start",
+    "cgboost.first_guess": "cgboost.estimators.kernel.kernel_columns",
     "cgboost.history": "cgboost.generation.history",
     "cgboost.importance": "cgboost.inspection.importance",
     "cgboost.latent": "cgboost.pricing.latent",

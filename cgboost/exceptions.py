@@ -59,6 +59,10 @@ class KernelError(CGBoostError, ValueError):
     """A kernel returned something that is not a finite matrix of the right shape."""
 
 
+class UnsupportedLossError(CGBoostError, ValueError):
+    """A loss lacks what a master or an estimator needs of it; the message names those that fit."""
+
+
 class KernelScaleWarning(UserWarning):
     """Kernels of one library differ so much in scale that the penalty ignores some of them."""
 

@@ -15,8 +15,6 @@ from sklearn.linear_model import Lasso, QuantileRegressor
 from sklearn.metrics.pairwise import laplacian_kernel
 
 from cgboost import CGBoostClassifier, ColumnGeneration, KernelLibrary, Linear, LPBoostClassifier
-from cgboost.estimators.common.hinge_loss import HingeClassification
-from cgboost.estimators.kernel.kernel_columns import BaseCGBoost
 from cgboost.exceptions import warn_caller
 from cgboost.losses import hinge
 from cgboost.masters import OneNormMaster
@@ -67,16 +65,16 @@ def test_the_recipe_for_deprecations_warns_of_the_old_name_only() -> None:
     """The class of its one block works, warns when the old parameter is given, and else not."""
     (block,) = contributing("Deprecations")
     space = {"__name__": "recipe", "dataclass": dataclass, "field": field, "Any": Any}
-    space |= {"HingeClassification": HingeClassification, "BaseCGBoost": BaseCGBoost}
+    space |= {"CGBoostClassifier": CGBoostClassifier}
     space["warn_caller"] = warn_caller
     exec(compile(block, "CONTRIBUTING.md", "exec", dont_inherit=True), space)
     X = np.random.default_rng(6).normal(size=(30, 2))
     library = KernelLibrary({"linear": Linear()})
     with warnings.catch_warnings():
         warnings.simplefilter("error", FutureWarning)
-        space["CGBoostClassifier"](library).fit(X, X[:, 0] > 0)
+        space["KernelClassifier"](library).fit(X, X[:, 0] > 0)
     with pytest.warns(FutureWarning, match="called library"):
-        space["CGBoostClassifier"](library, kernels=library).fit(X, X[:, 0] > 0)
+        space["KernelClassifier"](library, kernels=library).fit(X, X[:, 0] > 0)
 
 
 def test_no_code_of_contributing_is_in_another_section() -> None:

@@ -25,6 +25,12 @@ def check_price(target: Vector, price: Vector) -> None:
         raise ValueError(f"price must be finite and not negative, got {np.min(price)!r}")
 
 
+def check_epsilon(epsilon: float) -> None:
+    """ε must be finite and not negative."""
+    if not 0 <= epsilon < np.inf:
+        raise ValueError(f"epsilon must be at least 0, got {epsilon!r}")
+
+
 def check_nu(nu: float) -> None:
     """ν must be in (0, 1]."""
     if not 0 < nu <= 1:

@@ -15,7 +15,7 @@ from dataclasses import dataclass, fields
 import numpy as np
 from numpy.typing import NDArray
 
-from cgboost.losses.classification import nu_hinge
+from cgboost.losses.hinge import nu_hinge
 from cgboost.losses.support_vector import SupportVectorLoss
 
 Vector = NDArray[np.float64]

@@ -28,6 +28,11 @@ BALANCED = 1e-15
 """Σr this small beside Σ|r| counts as 0."""
 
 
+def quadratic_term(cost: Vector) -> Vector:
+    """1/cost, the quadratic term of a loss ½ cost e²; 1 where a row costs nothing and has r = 0."""
+    return 1.0 / np.where(cost > 0, cost, 1.0)
+
+
 @dataclass(frozen=True)
 class Mass:
     """Σ|r| = amount, or ≤ amount."""

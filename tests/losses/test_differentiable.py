@@ -8,10 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize, minimize_scalar
 
+from cgboost.losses import AbsoluteError, Exponential, Huber, LogLoss, Multinomial, SquaredError
 from cgboost.losses.differentiable import DifferentiableLoss, UnboundedStepError
-from cgboost.losses.margin import Exponential, LogLoss, MultinomialDeviance
-from cgboost.losses.piecewise import AbsoluteError
-from cgboost.losses.residual import HuberLoss, SquaredError
 
 SEEDS = st.integers(0, 10**6)
 NAMES = ["squared_error", "absolute_error", "huber", "exponential", "log_loss", "multinomial"]
@@ -24,12 +22,12 @@ def made(name: str, seed: int) -> tuple[DifferentiableLoss, np.ndarray, np.ndarr
     weights = rng.uniform(0.5, 2.0, size) * (np.arange(size) != 1)
     labels = np.where(np.arange(size) % 2, 1.0, -1.0)
     loss: DifferentiableLoss = {
-        "squared_error": lambda: SquaredError(rng.normal(size=size), weights),
-        "absolute_error": lambda: AbsoluteError(rng.normal(size=size), weights),
-        "huber": lambda: HuberLoss(rng.normal(size=size), weights, 0.7),
-        "exponential": lambda: Exponential(labels, weights),
-        "log_loss": lambda: LogLoss(labels, weights),
-        "multinomial": lambda: MultinomialDeviance(np.arange(size) % 3, weights, 3),
+        "squared_error": lambda: SquaredError().on(rng.normal(size=size), weights),
+        "absolute_error": lambda: AbsoluteError().on(rng.normal(size=size), weights),
+        "huber": lambda: Huber(0.7).on(rng.normal(size=size), weights),
+        "exponential": lambda: Exponential().on(labels, weights),
+        "log_loss": lambda: LogLoss().on(labels, weights),
+        "multinomial": lambda: Multinomial(3).on(np.arange(size) % 3, weights),
     }[name]()
     return loss, rng.normal(size=loss.shape), rng.normal(size=loss.shape)
 
@@ -90,7 +88,7 @@ def test_large_outputs_stay_finite(name: str) -> None:
 def test_exponential_step_of_a_classifier_is_half_the_log_odds() -> None:
     """½ log((1 − err)/err) for a column of ±1; a perfect one has no best step."""
     labels, weights = np.array([1.0, 1.0, -1.0, -1.0]), np.ones(4)
-    loss, zero = Exponential(labels, weights), np.zeros(4)
+    loss, zero = Exponential().on(labels, weights), np.zeros(4)
     column = np.array([1.0, 1.0, 1.0, -1.0])
     assert loss.line_search(zero, column) == pytest.approx(0.5 * np.log(3))
     assert DifferentiableLoss.line_search(loss, zero, column) == pytest.approx(0.5 * np.log(3))
@@ -101,26 +99,26 @@ def test_exponential_step_of_a_classifier_is_half_the_log_odds() -> None:
 def test_huber_is_between_squared_and_absolute_error() -> None:
     """½e² up to δ, a straight line of slope δ beyond; nothing else at the ends of δ."""
     y, weights, zero = np.array([0.5, -1.0, 3.0]), np.array([1.0, 2.0, 3.0]), np.zeros(3)
-    loss = HuberLoss(y, weights, 1.0)
+    loss = Huber(1.0).on(y, weights)
     assert loss.value(zero) == pytest.approx(0.125 + 2 * 0.5 + 3 * 2.5)
     np.testing.assert_array_equal(loss.pseudo_response(zero), [0.5, -2.0, 3.0])
     np.testing.assert_array_equal(loss.curvature(zero), [1.0, 0.0, 0.0])
-    wide, narrow = HuberLoss(y, weights, 100.0), HuberLoss(y, weights, 1e-9)
-    assert wide.value(zero) == SquaredError(y, weights).value(zero)
-    assert wide.constant() == pytest.approx(SquaredError(y, weights).constant())
-    assert narrow.value(zero) / 1e-9 == pytest.approx(AbsoluteError(y, weights).value(zero))
+    wide, narrow = Huber(100.0).on(y, weights), Huber(1e-9).on(y, weights)
+    assert wide.value(zero) == SquaredError().on(y, weights).value(zero)
+    assert wide.constant() == pytest.approx(SquaredError().on(y, weights).constant())
+    assert narrow.value(zero) / 1e-9 == pytest.approx(AbsoluteError().on(y, weights).value(zero))
 
 
 @pytest.mark.parametrize("delta", [0.0, -1.0, float("nan")])
 def test_huber_has_a_positive_delta(delta: float) -> None:
     """Anything else is refused with its value."""
     with pytest.raises(ValueError, match=f"delta must be positive, got {delta}"):
-        HuberLoss(np.zeros(2), np.ones(2), delta)
+        Huber(delta).on(np.zeros(2), np.ones(2))
 
 
 def test_shapes_are_checked() -> None:
     """Weights must have one entry a row."""
     with pytest.raises(ValueError, match=r"one entry a row: shape \(2,\) for \(3,\)"):
-        SquaredError(np.zeros(3), np.ones(2))
+        SquaredError().on(np.zeros(3), np.ones(2))
     with pytest.raises(ValueError, match="labels must be −1 or 1"):
-        LogLoss(np.array([0.0, 1.0]), np.ones(2))
+        LogLoss().on(np.array([0.0, 1.0]), np.ones(2))

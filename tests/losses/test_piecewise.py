@@ -7,13 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cgboost.losses import AbsoluteError, EpsilonInsensitive, Quantile
 from cgboost.losses.differentiable import UnboundedStepError
-from cgboost.losses.piecewise import (
-    AbsoluteError,
-    EpsilonInsensitive,
-    PiecewiseLinearLoss,
-    QuantileLoss,
-)
+from cgboost.losses.piecewise import PiecewiseLinearLoss
 from cgboost.losses.quantiles import weighted_median
 from cgboost.losses.support_vector import SupportVectorLoss
 
@@ -29,9 +25,9 @@ def made(name: str, seed: int) -> PiecewiseLinearLoss:
     weights = rng.integers(0, 3, size) * rng.choice([1e-6, 1.0, 1e6])
     weights[rng.integers(size)] = 1.0
     makers = {
-        "absolute_error": lambda: AbsoluteError(target, weights),
-        "epsilon_insensitive": lambda: EpsilonInsensitive(target, weights, 0.5 * (seed % 3)),
-        "quantile": lambda: QuantileLoss(target, weights, [0.1, 0.5, 0.75][seed % 3]),
+        "absolute_error": lambda: AbsoluteError().on(target, weights),
+        "epsilon_insensitive": lambda: EpsilonInsensitive(0.5 * (seed % 3)).on(target, weights),
+        "quantile": lambda: Quantile([0.1, 0.5, 0.75][seed % 3]).on(target, weights),
     }
     return makers[name]()
 
@@ -72,11 +68,11 @@ def test_constants_are_quantiles(seed: int) -> None:
     rng = np.random.default_rng(seed)
     size = int(rng.integers(1, 30))
     y, weights = rng.normal(size=size), rng.uniform(0.5, 2.0, size)
-    assert AbsoluteError(y, weights).constant() == pytest.approx(weighted_median(y, weights))
-    assert AbsoluteError(y, np.ones(size)).constant() == pytest.approx(np.median(y))
+    assert AbsoluteError().on(y, weights).constant() == pytest.approx(weighted_median(y, weights))
+    assert AbsoluteError().on(y, np.ones(size)).constant() == pytest.approx(np.median(y))
     alpha = float(rng.uniform(0.05, 0.95))
     middle = np.quantile(y, alpha, method="averaged_inverted_cdf")
-    assert QuantileLoss(y, np.ones(size), alpha).constant() == pytest.approx(middle)
+    assert Quantile(alpha).on(y, np.ones(size)).constant() == pytest.approx(middle)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -96,25 +92,31 @@ def test_values_by_hand() -> None:
     """Losses and pseudo-responses of four residuals."""
     y, w = np.array([3.0, 0.0, 0.2, -2.0]), np.array([1.0, 2.0, 3.0, 4.0])
     zero = np.zeros(4)
-    assert AbsoluteError(y, w).value(zero) == pytest.approx(3 + 0.6 + 8)
-    np.testing.assert_array_equal(AbsoluteError(y, w).pseudo_response(zero), [1, 0, 3, -4])
-    tube = EpsilonInsensitive(y, w, 0.5)
+    assert AbsoluteError().on(y, w).value(zero) == pytest.approx(3 + 0.6 + 8)
+    np.testing.assert_array_equal(AbsoluteError().on(y, w).pseudo_response(zero), [1, 0, 3, -4])
+    tube = EpsilonInsensitive(0.5).on(y, w)
     assert tube.value(zero) == pytest.approx(2.5 + 6.0)
     np.testing.assert_array_equal(tube.pseudo_response(zero), [1, 0, 0, -4])
-    quantile = QuantileLoss(y, w, 0.75)
+    quantile = Quantile(0.75).on(y, w)
     assert quantile.value(zero) == pytest.approx(0.75 * 3.6 + 0.25 * 8)
     np.testing.assert_allclose(quantile.pseudo_response(zero), [0.75, 0, 2.25, -1.0])
 
 
 def test_a_direction_of_zeros_needs_no_step() -> None:
     """Along nothing the best step is 0."""
-    assert AbsoluteError(np.arange(3.0), np.ones(3)).line_search(np.zeros(3), np.zeros(3)) == 0.0
+    assert (
+        AbsoluteError().on(np.arange(3.0), np.ones(3)).line_search(np.zeros(3), np.zeros(3)) == 0.0
+    )
 
 
 def test_a_loss_that_only_falls_has_no_best_step() -> None:
     """With a price for one side alone a step may go on without end, in either direction."""
-    box = SupportVectorLoss(np.zeros(2), lower=np.array([1.0, 1.0]), upper=np.array([2.0, 2.0]))
-    loss = PiecewiseLinearLoss(box, np.ones(2))
+
+    class Falling(Quantile):
+        def dual_box(self, y: np.ndarray, cost: np.ndarray) -> SupportVectorLoss:
+            return SupportVectorLoss(y, lower=cost, upper=2.0 * cost)
+
+    loss = Falling().on(np.zeros(2), np.ones(2))
     for sign in (1.0, -1.0):
         with pytest.raises(UnboundedStepError, match="falls without end"):
             loss.line_search(np.zeros(2), sign * np.ones(2))
@@ -123,14 +125,14 @@ def test_a_loss_that_only_falls_has_no_best_step() -> None:
 @pytest.mark.parametrize("alpha", [0.0, 1.0, -0.5, float("nan")])
 def test_a_quantile_lies_between_0_and_1(alpha: float) -> None:
     """Anything else is refused with its value."""
-    with pytest.raises(ValueError, match=f"alpha must be between 0 and 1, got {alpha}"):
-        QuantileLoss(np.zeros(2), np.ones(2), alpha)
+    with pytest.raises(ValueError, match=f"quantile must be between 0 and 1, got {alpha}"):
+        Quantile(alpha).on(np.zeros(2), np.ones(2))
 
 
 def test_a_tube_has_a_width() -> None:
     """A negative ε is refused with its value."""
     with pytest.raises(ValueError, match="epsilon must be at least 0, got -1"):
-        EpsilonInsensitive(np.zeros(2), np.ones(2), -1)
+        EpsilonInsensitive(-1).on(np.zeros(2), np.ones(2))
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -157,6 +159,6 @@ def test_what_counts_as_rounding_has_no_scale(size: float, shift: float) -> None
     y[7] = 1e12
     signs = np.where(rng.uniform(size=50) < 0.5, -1.0, 1.0)
     signs[7] = 0.0
-    loss = AbsoluteError(size * y, np.ones(50))
+    loss = AbsoluteError().on(size * y, np.ones(50))
     output = size * (y - 1e-6 * signs)
     np.testing.assert_array_equal(loss.pseudo_response(output), signs)

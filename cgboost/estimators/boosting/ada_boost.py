@@ -23,7 +23,7 @@ from cgboost.estimators.common.stagewise import BaseStagewise
 from cgboost.estimators.common.subproblems import Task
 from cgboost.generation.history import Round
 from cgboost.generation.protocols import Pricer
-from cgboost.losses.margin import Exponential
+from cgboost.losses.exponential import Exponential
 from cgboost.masters.stagewise.stagewise import StagewiseMaster
 from cgboost.pricing.features.binned_stumps import BinnedStumpPricer
 from cgboost.pricing.learners.class_learners import ClassLearners, ClassStumps
@@ -138,7 +138,7 @@ n_features_in_, feature_names_in_
     def _tasks(self, pool: Pricer, rows: Rows) -> Iterator[Task]:
         [target] = self._targets(rows.y)
         labels = target if target.ndim == 1 else np.ones(len(target))  # of margins, all are 1
-        loss = Exponential(labels, rows.weights)
+        loss = Exponential().on(labels, rows.weights)
         master = StagewiseMaster(loss, learning_rate=self.learning_rate)
         yield Task(master, pool, n_outputs=len(self.classes_) if self._many else 1)
 

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
@@ -18,16 +18,18 @@ from cgboost.estimators.common.parameters import check_bool, check_choice, check
 from cgboost.estimators.common.regression import Regression
 from cgboost.estimators.common.rows import Rows, Vector
 from cgboost.estimators.common.subproblems import Task
-from cgboost.losses.differentiable import DifferentiableLoss
-from cgboost.losses.margin import Exponential, LogLoss
-from cgboost.losses.piecewise import AbsoluteError
-from cgboost.losses.residual import SquaredError
+from cgboost.losses.registry import (
+    CLASSIFICATION,
+    REGRESSION,
+    LossMaker,
+    bound_loss,
+    check_loss,
+    known_loss,
+    require,
+)
 from cgboost.masters.stagewise.fully_corrective import CorrectiveMaster
 from cgboost.masters.stagewise.stagewise import StagewiseMaster
 from cgboost.pricing.learners.learners import LearnerPricer, Working, newton_response
-
-LossMaker = Callable[[Vector, Vector], DifferentiableLoss]
-"""``loss(target, weights)``, such as a subclass of DifferentiableLoss."""
 
 
 @dataclass(eq=False, repr=False)
@@ -40,12 +42,11 @@ class BaseAnyBoost(BaseLearnerBoost):
     start: Literal["constant", "zero"] = field(default="constant", kw_only=True)
     loss: Any = field(default="", kw_only=True)
 
-    _losses: ClassVar[dict[str, LossMaker]] = {}
+    _losses: ClassVar[tuple[str, ...]] = ()
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        if not callable(self.loss):
-            check_choice("loss", self.loss, self._losses)
+        check_loss(self.loss, self._losses)
         if isinstance(self.step, str):
             check_choice("step", self.step, ("line-search", "newton"))
         else:
@@ -53,16 +54,8 @@ class BaseAnyBoost(BaseLearnerBoost):
         check_number("learning_rate", self.learning_rate, above=0)
         check_choice("start", self.start, ("constant", "zero"))
         check_bool("corrective", self.corrective)
-        if self._loss is AbsoluteError and self.step == "newton":
-            raise ValueError(
-                'step="newton" needs a loss with curvature, loss="absolute_error" has none; use '
-                '"line-search"'
-            )
-
-    @property
-    def _loss(self) -> LossMaker:
-        chosen: LossMaker = self.loss if callable(self.loss) else self._losses[self.loss]
-        return chosen
+        if self.step == "newton" and (loss := known_loss(self.loss)) is not None:
+            require(loss, ["hessian_diag"], 'step="newton"')
 
     def _working(self, weights: Vector) -> Working:
         if self.step == "newton" and not is_classifier(self._learner):
@@ -72,12 +65,7 @@ class BaseAnyBoost(BaseLearnerBoost):
 
     def _tasks(self, pool: LearnerPricer, rows: Rows) -> Iterator[Task]:
         for target in self._targets(rows.y):
-            loss = self._loss(target, rows.weights)
-            if not isinstance(loss, DifferentiableLoss):
-                raise TypeError(
-                    f"loss(target, weights) must return a DifferentiableLoss, got {loss!r}: "
-                    "subclass cgboost.losses.differentiable.DifferentiableLoss"
-                )
+            loss = bound_loss(self.loss, target, rows.weights)
             if self.corrective:
                 offset: Literal["free", "none"] = "free" if self.start == "constant" else "none"
                 yield Task(CorrectiveMaster(loss, offset=offset), pool)
@@ -152,7 +140,7 @@ n_features_in_, feature_names_in_
 
     loss: Literal["log_loss", "exponential"] | LossMaker = field(default="log_loss", kw_only=True)
 
-    _losses: ClassVar[dict[str, LossMaker]] = {"log_loss": LogLoss, "exponential": Exponential}
+    _losses: ClassVar[tuple[str, ...]] = CLASSIFICATION
 
     def predict_proba(self, X: Any) -> Vector:
         """Class probabilities 1/(1 + e^{−2f}), one against the rest: shape (n_rows, n_classes).
@@ -191,10 +179,7 @@ stop_reason_, n_iter_, feature_importances_, n_features_in_, feature_names_in_
         default="squared_error", kw_only=True
     )
 
-    _losses: ClassVar[dict[str, LossMaker]] = {
-        "squared_error": SquaredError,
-        "absolute_error": AbsoluteError,
-    }
+    _losses: ClassVar[tuple[str, ...]] = REGRESSION
 
 
 def probabilities(outputs: Vector) -> Vector:

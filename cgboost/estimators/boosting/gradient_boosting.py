@@ -25,10 +25,11 @@ from cgboost.estimators.common.stagewise import BaseStagewise
 from cgboost.estimators.common.subproblems import Task
 from cgboost.generation.callbacks import Score, error_rate
 from cgboost.inspection.importance import importances, shares
+from cgboost.losses.absolute_error import AbsoluteError
 from cgboost.losses.differentiable import DifferentiableLoss
-from cgboost.losses.margin import LogLoss, MultinomialDeviance
-from cgboost.losses.piecewise import AbsoluteError
-from cgboost.losses.residual import SquaredError
+from cgboost.losses.log_loss import LogLoss
+from cgboost.losses.multinomial import Multinomial
+from cgboost.losses.squared_error import SquaredError
 from cgboost.masters.stagewise.stagewise import StagewiseMaster
 from cgboost.pricing.learners.trees import LeafRule, TreePricer, median_leaves, newton_leaves
 
@@ -185,8 +186,8 @@ n_features_in_, feature_names_in_
     def _loss(self, rows: Rows) -> tuple[DifferentiableLoss, LeafRule]:
         n_classes = len(self.classes_)
         if n_classes == 2:  # half log-odds have the factor ½ in the Newton step already
-            return LogLoss(self._targets(rows.y)[0], rows.weights), newton_leaves()
-        loss = MultinomialDeviance(rows.y, rows.weights, n_classes)
+            return LogLoss().on(self._targets(rows.y)[0], rows.weights), newton_leaves()
+        loss = Multinomial(n_classes).on(rows.y, rows.weights)
         return loss, newton_leaves((n_classes - 1) / n_classes)
 
     def _outputs(self, X: ArrayLike) -> Vector:
@@ -236,8 +237,8 @@ history_, best_round_, stop_reason_, n_iter_, n_features_in_, feature_names_in_
 
     def _loss(self, rows: Rows) -> tuple[DifferentiableLoss, LeafRule]:
         if self.loss == "squared_error":
-            return SquaredError(rows.y, rows.weights), newton_leaves()
-        return AbsoluteError(rows.y, rows.weights), median_leaves(rows.y, rows.weights)
+            return SquaredError().on(rows.y, rows.weights), newton_leaves()
+        return AbsoluteError().on(rows.y, rows.weights), median_leaves(rows.y, rows.weights)
 
 
 def _balanced(outputs: Vector) -> Vector:

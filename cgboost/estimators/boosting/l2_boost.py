@@ -19,7 +19,7 @@ from cgboost.estimators.common.parameters import check_number
 from cgboost.estimators.common.rows import Rows, Vector
 from cgboost.estimators.common.subproblems import Task
 from cgboost.inspection.model_selection import CRITERIA, CorrectedAIC, HeldOutError, RoundCriterion
-from cgboost.losses.residual import SquaredError
+from cgboost.losses.squared_error import SquaredError
 from cgboost.masters.stagewise.stagewise import StagewiseMaster
 from cgboost.pricing.features.centred import CentredFeatures
 from cgboost.pricing.features.gram import GramPricer
@@ -122,7 +122,7 @@ class L2BoostRegressor(BaseComponentwise):
         criterion = self._chosen_by(rows)
         yield Task(
             StagewiseMaster(
-                SquaredError(rows.y, rows.weights),
+                SquaredError().on(rows.y, rows.weights),
                 step="newton",
                 learning_rate=self.learning_rate,
                 start="constant" if self.fit_intercept else "zero",

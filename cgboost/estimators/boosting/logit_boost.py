@@ -25,14 +25,15 @@ from cgboost.estimators.common.stagewise import BaseStagewise
 from cgboost.estimators.common.subproblems import Task
 from cgboost.generation.callbacks import Score, error_rate
 from cgboost.generation.protocols import Pricer
-from cgboost.losses.margin import LogLoss
+from cgboost.losses.base import WeightedLoss
+from cgboost.losses.log_loss import LogLoss
 from cgboost.masters.stagewise.stagewise import StagewiseMaster
 from cgboost.pricing.features.lines import LinePool, LinePricer
 from cgboost.pricing.learners.learners import LearnerPricer, newton_response
 
 LINEAR = "linear"
 
-MakePricer = Callable[[LogLoss], Pricer]
+MakePricer = Callable[[WeightedLoss], Pricer]
 
 
 @dataclass(eq=False, repr=False)
@@ -131,7 +132,7 @@ class LogitBoostClassifier(Classification, BaseStagewise):
 
     def _tasks(self, pool: MakePricer, rows: Rows) -> Iterator[Task]:
         for target in self._targets(rows.y):
-            loss = LogLoss(target, rows.weights)
+            loss = LogLoss().on(target, rows.weights)
             yield Task(StagewiseMaster(loss, step=float(self.learning_rate)), pool(loss))
 
     def _described(self, hypotheses: Sequence[Any], strata: NDArray[np.str_], rows: Rows) -> Table:

@@ -20,7 +20,7 @@ from cgboost.estimators.common.result import FittedRun
 from cgboost.estimators.common.rows import Held, Rows
 from cgboost.estimators.common.subproblems import Task
 from cgboost.inspection.model_selection import HighDimensionalCriterion
-from cgboost.losses.residual import SquaredError
+from cgboost.losses.squared_error import SquaredError
 from cgboost.masters.stagewise.orthogonal import OrthogonalMaster
 from cgboost.pricing.features.centred import CentredFeatures, feature_of
 from cgboost.pricing.features.correlation import CorrelationPricer
@@ -135,7 +135,7 @@ class OrthogonalGreedyRegressor(BaseComponentwise):
             most = min(most, max(1, math.floor(STEPS * math.sqrt(n_rows / math.log(n_features)))))
         return _Search(
             features=super()._pool(rows),
-            master=OrthogonalMaster(SquaredError(rows.y, rows.weights), offset=self._offset),
+            master=OrthogonalMaster(SquaredError().on(rows.y, rows.weights), offset=self._offset),
             criterion=None if self.criterion is None else self._hdic(self.criterion, rows),
             most=most,
         )

@@ -17,7 +17,7 @@ from cgboost.estimators.common.regression import Regression
 from cgboost.estimators.common.rows import Rows
 from cgboost.estimators.common.subproblems import Task
 from cgboost.generation.protocols import Pricer
-from cgboost.losses.residual import SquaredError
+from cgboost.losses.squared_error import SquaredError
 from cgboost.masters.stagewise.orthogonal import OrthogonalMaster
 from cgboost.masters.stagewise.stagewise import StagewiseMaster
 from cgboost.pricing.learners.feed_forward import FeedForwardPricer
@@ -94,7 +94,7 @@ stop_reason_, n_iter_, feature_importances_, n_features_in_, feature_names_in_
 
     def _tasks(self, pool: LearnerPricer, rows: Rows) -> Iterator[Task]:
         for target in self._targets(rows.y):
-            loss = SquaredError(target, rows.weights)
+            loss = SquaredError().on(target, rows.weights)
             pricer: Pricer = FeedForwardPricer(pool) if self.feed_forward else pool
             if self.orthogonalize:
                 yield Task(OrthogonalMaster(loss), IndependentPricer(pricer, loss))

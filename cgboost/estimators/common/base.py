@@ -1,20 +1,16 @@
 """What all estimators share: the fit around the common loop, the tables, the staged outputs.
 
-An estimator only assembles masters, pricers and callbacks, and runs the common loop. It is made of
-two halves: a loss, which says what y means, and a source of columns.
+An estimator assembles masters, pricers and callbacks, and runs the common loop. What its y means is
+a base class; its loss and penalty (:mod:`objective`) and its family of columns (:mod:`columns`) are
+objects that it makes of its parameters.
 
 ::
 
-    BaseEnsemble                 parameters of every fit, the fit, staged outputs, tables
-    ├── Classification           labels, and outputs that decide between them
-    ├── Regression               numbers, and an output that predicts them
-    ├── BaseStagewise            the classical boosters: so many rounds, no certificate
-    └── BaseBoost                an optimum with a certificate (certified.py)
-        ├── HingeClassification  hinge loss; several classes: one run each over one pool, or jointly
-        ├── TubeRegression       ε-insensitive loss
-        ├── NoveltyDetection     one-class loss
-        ├── BaseCGBoost          columns from a kernel library
-        └── BaseLPBoost          columns from stumps or weak learners
+    BaseEnsemble          parameters of every fit, the fit, staged outputs, tables
+    ├── Classification    labels, and outputs that decide between them
+    ├── Regression        numbers, and an output that predicts them
+    ├── BaseStagewise     the classical boosters: a number of rounds, no certificate
+    └── BaseBoost         an optimum with a certificate (certified.py)
 """
 
 from __future__ import annotations
@@ -29,6 +25,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from cgboost.estimators.common import reporting
+from cgboost.estimators.common.bases import BaseEstimator
 from cgboost.estimators.common.fit_loop import run_all, unchanged_on_failure, with_shared
 from cgboost.estimators.common.parameters import (
     check_bool,
@@ -38,7 +36,6 @@ from cgboost.estimators.common.parameters import (
     check_random_state,
     check_verbose,
 )
-from cgboost.estimators.common.reporting import Described
 from cgboost.estimators.common.result import FittedOutput, FittedRun, Table, stacked
 from cgboost.estimators.common.rows import (
     FLOATS,
@@ -56,7 +53,7 @@ from cgboost.generation.loop import Callback
 
 
 @dataclass(eq=False, repr=False)
-class BaseEnsemble(Described):
+class BaseEnsemble(BaseEstimator):
     """Parameters, the fit and the fitted attributes that all estimators share.
 
     The dataclass writes the ``__init__`` that scikit-learn asks for: it names every parameter and
@@ -71,6 +68,12 @@ class BaseEnsemble(Described):
     callbacks: Sequence[Callable[[Round], Any]] | None = None
     verbose: int = 0
     random_state: Any = None
+
+    __repr__ = reporting.representation
+    _html_repr = reporting.html_representation
+    _repr_html_inner = reporting.html_representation  # scikit-learn 1.6 asks for this one
+    _repr_mimebundle_ = reporting.mime_bundle
+    report = reporting.report
 
     def fit(
         self,

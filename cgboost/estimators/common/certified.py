@@ -3,26 +3,26 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterator, MutableMapping
+from collections.abc import Callable, Iterator, MutableMapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, ClassVar, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
 from cgboost.estimators.common.base import BaseEnsemble
-from cgboost.estimators.common.parameters import check_count, check_number
-from cgboost.estimators.common.result import FittedRun
-from cgboost.estimators.common.rows import Rows, Vector
+from cgboost.estimators.common.columns import ColumnFamily
+from cgboost.estimators.common.objective import Objective
+from cgboost.estimators.common.parameters import check_count, check_number, check_solver
+from cgboost.estimators.common.result import FittedOutput, FittedRun, Table
+from cgboost.estimators.common.rows import Held, Rows, Vector
 from cgboost.estimators.common.subproblems import Task, problem_of
 from cgboost.exceptions import TrivialModelWarning, see, warn_caller
 from cgboost.generation.history import StopReason
-from cgboost.generation.protocols import Pricer
 from cgboost.losses import SupportVectorLoss
-from cgboost.masters.support_vector.master import Offset, SupportVectorMaster, WarmStart
-
-DEFAULT_SHARE = 0.02
-"""Columns a round as a share of the training rows, measured best at 1 to 2 %."""
+from cgboost.masters.support_vector.master import WarmStart
 
 SMALLEST_TOL = 1e-10
 """What ``tol=0`` means: sums in float64 cannot tell smaller relative gaps from none."""
@@ -39,7 +39,7 @@ UNPLANNED_STOPS = (
 
 @dataclass(eq=False, repr=False)
 class BaseBoost(BaseEnsemble):
-    """A loss and a penalty, minimised over all columns by masters of support-vector losses."""
+    """An objective minimised over all columns of a family, up to a certified gap."""
 
     columns_per_round: int | Literal["all"] | None = field(default=None, kw_only=True)
     max_columns: int | None = field(default=None, kw_only=True)
@@ -50,49 +50,44 @@ class BaseBoost(BaseEnsemble):
 
     @property
     @abstractmethod
-    def _offset(self) -> Offset: ...
-
-    @abstractmethod
-    def _loss(self, target: Vector, weights: Vector) -> SupportVectorLoss: ...
+    def _objective(self) -> Objective:
+        """Loss and penalty, from the parameters."""
 
     @property
     @abstractmethod
-    def _trade_off(self) -> str:
-        """The parameter that weighs the loss against the penalty, and its value."""
-
-    @property
-    @abstractmethod
-    def _program(self) -> str:
-        """What a solver must be able to solve: "lp" or "qp"."""
+    def _family(self) -> ColumnFamily:
+        """The family of columns, from the parameters."""
 
     @abstractmethod
-    def _master(self, loss: SupportVectorLoss) -> SupportVectorMaster: ...
+    def _master_options(self) -> dict[str, Any]:
+        """Sign rule, offset and solver of the masters."""
 
-    @abstractmethod
-    def _pricer(self, pool: Any) -> Pricer: ...
-
-    def _first_guess(self, pool: Any, loss: SupportVectorLoss) -> WarmStart:
-        """Where a run starts from."""
-        return WarmStart()
-
-    def _default_columns(self, n_rows: int) -> int:
-        return max(1, round(DEFAULT_SHARE * n_rows))
-
-    _column_words: ClassVar[tuple[str, ...]] = ()
-    """What ``columns_per_round`` may be beside a number."""
-
-    def _at_once(self, pool: Any, n_rows: int) -> int:
-        """Columns a round for each output, where ``columns_per_round`` is no number."""
-        return self._default_columns(n_rows)
+    def __sklearn_tags__(self) -> Any:
+        """Tags of scikit-learn, with whether X is square."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self._family.is_pairwise
+        return tags
 
     # ------------------------------------------------------------------ the runs
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        words = self._column_words
-        check_count("columns_per_round", self.columns_per_round, optional=True, words=words)
+        family = self._family
+        check_count("columns_per_round", self.columns_per_round, optional=True, words=family.words)
         check_count("max_columns", self.max_columns, optional=True)
         check_number("tol", self.tol, at_least=0)
+        family.check()
+        check_solver("solver", self.solver, self._objective.program)
+
+    def _hold_out(self, rows: Rows) -> tuple[Rows, Held]:
+        self._family.check_hold_out()
+        return super()._hold_out(rows)
+
+    def _usable(self, rows: Rows) -> Rows:
+        return self._family.usable(rows)
+
+    def _pool(self, rows: Rows) -> Any:
+        return self._family.pool(rows)
 
     @property
     def _tol(self) -> float:
@@ -105,20 +100,26 @@ class BaseBoost(BaseEnsemble):
     """By number of the run, where it starts from; then where it has ended. For paths alone."""
 
     def _tasks(self, pool: Any, rows: Rows) -> Iterator[Task]:
+        family, objective = self._family, self._objective
+        make_master = partial(objective.master, **self._master_options())
+        at_once = self.columns_per_round
         for number, target in enumerate(self._targets(rows.y)):
             problem = problem_of(target, rows.weights, self._output_labels)
-            loss = self._loss(problem.target, problem.weights)
-            at_once = self.columns_per_round
-            if at_once is None or isinstance(at_once, str):
-                at_once = problem.n_outputs * self._at_once(pool, len(rows.weights))
-            master = self._master(loss)
+            loss = objective.loss(problem.target, problem.weights)
+            columns = at_once
+            if columns is None or isinstance(columns, str):
+                columns = problem.n_outputs * family.columns_per_round(pool, len(rows.weights))
+            master = make_master(loss)
             carried = (self._carried or {}).get(number)
-            master.start_from(self._first_guess(pool, loss) if carried is None else carried)
+            if carried is None and self.max_columns is None:
+                carried = family.warm_start(pool, loss, make_master)
+            if carried is not None:
+                master.start_from(carried)
             yield Task(
                 master,
-                problem.pricer(lambda: self._pricer(pool)),
+                problem.pricer(lambda: family.pricer(pool, self._tol)),
                 n_outputs=problem.n_outputs,
-                columns_per_round=at_once,
+                columns_per_round=columns,
                 level=_level_of(loss),
             )
             if self._carried is not None:
@@ -126,11 +127,26 @@ class BaseBoost(BaseEnsemble):
 
     # ------------------------------------------------------------------ fitted attributes
 
+    def _described(self, hypotheses: Sequence[Any], strata: NDArray[np.str_], rows: Rows) -> Table:
+        return self._family.described(hypotheses, strata, rows)
+
+    def _table(self, output: FittedOutput, rows: Rows) -> Table:
+        return self._family.completed(super()._table(output, rows))
+
+    def _sharing(self, hypotheses: list[Any]) -> list[Any]:
+        return self._family.shared(hypotheses)
+
     def _keep(self, runs: list[FittedRun], rows: Rows) -> None:
         super()._keep(runs, rows)
         self.dual_bound_ = sum(run.bound for run in runs)
         self.gap_ = max(run.gap for run in runs)
         self.converged_ = bool(self.gap_ <= self._tol)
+        family, objective = self._family, self._objective
+        one = self._run_labels(len(runs)) is None
+        for name in (*family.optional_attributes, *objective.optional_attributes):
+            self.__dict__.pop(name, None)
+        vars(self).update(objective.attributes(runs, one=one))
+        vars(self).update(family.attributes(self.columns_, runs))
 
     def _warn(self) -> None:
         self._warn_if_cut_short()
@@ -151,11 +167,6 @@ class BaseBoost(BaseEnsemble):
                 ConvergenceWarning,
             )
 
-    @property
-    def _remedy(self) -> str:
-        """What may make more of a model without columns."""
-        return "a larger value may change that"
-
     def _warn_if_trivial(self) -> None:
         """Say so where no column is in the model, and why."""
         words = [
@@ -164,9 +175,11 @@ class BaseBoost(BaseEnsemble):
             if run.is_trivial and run.gap <= self._tol
         ]
         if words:
+            objective = self._objective
+            remedy = objective.remedy if self.objective_ else objective.remedy_at_zero
             warn_caller(
                 f"{type(self).__name__}: {'; '.join(words)}: the model without columns is optimal "
-                f"for {self._trade_off}; {self._remedy}{see('trivial-models')}",
+                f"for {objective.trade_off}; {remedy}{see('trivial-models')}",
                 TrivialModelWarning,
             )
         kept = [

@@ -62,65 +62,61 @@ class RegularizationPath:
         }
 
 
-@dataclass(eq=False, repr=False)
-class HasPath(BaseBoost):
-    """What estimators share that weigh their loss by C."""
+def fit_path(
+    self: BaseBoost,
+    X: Any,
+    y: Any,
+    C_values: Sequence[float],
+    *,
+    sample_weight: ArrayLike | None = None,
+    eval_set: EvalSet | None = None,
+) -> RegularizationPath:
+    """Fit a model for every C; much cheaper than as many separate fits.
 
-    def path(
-        self,
-        X: Any,
-        y: Any,
-        C_values: Sequence[float],
-        *,
-        sample_weight: ArrayLike | None = None,
-        eval_set: EvalSet | None = None,
-    ) -> RegularizationPath:
-        """Fit a model for every C; much cheaper than as many separate fits.
+    The models share what is computed of the columns. They are fitted in order of growing C,
+    and each starts with the columns that those before it have generated. This estimator itself
+    is left as it is.
 
-        The models share what is computed of the columns. They are fitted in order of growing C,
-        and each starts with the columns that those before it have generated. This estimator itself
-        is left as it is.
+    Parameters
+    ----------
+    X, y, sample_weight, eval_set
+        As for :meth:`fit`.
+    C_values : sequence of float
+        In any order.
 
-        Parameters
-        ----------
-        X, y, sample_weight, eval_set
-            As for :meth:`fit`.
-        C_values : sequence of float
-            In any order.
+    Returns
+    -------
+    RegularizationPath
 
-        Returns
-        -------
-        RegularizationPath
-
-        Raises
-        ------
-        ValueError
-            As :meth:`fit`; if there is no C, or one that is not positive; for models with ``nu``.
-        """
-        if np.ndim(C_values) != 1:
-            raise ValueError(f"C_values must be a sequence of numbers, got {C_values!r}")
-        if len(C_values) == 0:
-            raise ValueError("C_values must have at least one value, got none")
-        for C in C_values:
-            check_number("C_values", C, above=0)
-        nu = getattr(self, "nu", None)
-        if nu is not None:
-            raise ValueError(f"a path is over C, but nu={nu!r} is given in its place")
-        prepared = copy.copy(self)
-        rows, held = prepared._prepare(X, y, sample_weight, eval_set)
-        pool = prepared._pool(rows)
-        carried: dict[int, WarmStart] = {}
-        models: dict[int, Any] = {}
-        seconds, scores = np.zeros(len(C_values)), np.full(len(C_values), np.nan)
-        for place in np.argsort(C_values, kind="stable"):
-            started = time.perf_counter()
-            model: Any = copy.copy(prepared).set_params(C=float(C_values[place]))
-            model._carried = carried
-            model._run_and_keep(pool, rows, held, started)
-            del model._carried
-            seconds[place] = time.perf_counter() - started
-            if eval_set is not None:
-                scores[place] = model.score(*eval_set)
-            models[int(place)] = model
-        ordered = [models[place] for place in range(len(C_values))]
-        return RegularizationPath(np.asarray(C_values, dtype=np.float64), ordered, scores, seconds)
+    Raises
+    ------
+    ValueError
+        As :meth:`fit`; if there is no C, or one that is not positive; for models with ``nu``.
+    """
+    if np.ndim(C_values) != 1:
+        raise ValueError(f"C_values must be a sequence of numbers, got {C_values!r}")
+    if len(C_values) == 0:
+        raise ValueError("C_values must have at least one value, got none")
+    for C in C_values:
+        check_number("C_values", C, above=0)
+    nu = getattr(self, "nu", None)
+    if nu is not None:
+        raise ValueError(f"a path is over C, but nu={nu!r} is given in its place")
+    prepared = copy.copy(self)
+    rows, held = prepared._prepare(X, y, sample_weight, eval_set)
+    pool = prepared._pool(rows)
+    carried: dict[int, WarmStart] = {}
+    models: dict[int, Any] = {}
+    seconds, scores = np.zeros(len(C_values)), np.full(len(C_values), np.nan)
+    for place in np.argsort(C_values, kind="stable"):
+        started = time.perf_counter()
+        model: Any = copy.copy(prepared).set_params(C=float(C_values[place]))
+        model._carried = carried
+        model._run_and_keep(pool, rows, held, started)
+        del model._carried
+        seconds[place] = time.perf_counter() - started
+        if eval_set is not None:
+            scores[place] = model.score(*eval_set)
+        models[int(place)] = model
+    ordered = [models[place] for place in range(len(C_values))]
+    return RegularizationPath(np.asarray(C_values, dtype=np.float64), ordered, scores, seconds)

@@ -1,4 +1,7 @@
-"""How an estimator speaks of itself: ``repr``, the view in a notebook, and a report."""
+"""Reports of an estimator on its model: ``repr``, the view in a notebook, a file.
+
+These functions are methods: an estimator assigns them in its class body.
+"""
 
 from __future__ import annotations
 
@@ -17,61 +20,59 @@ WIDTH = 88
 """Characters in a line of facts."""
 
 
-class Described(BaseEstimator):
-    """Facts about a fitted model, beside the parameters that scikit-learn shows."""
+def representation(model: BaseEstimator, N_CHAR_MAX: int = 700) -> str:
+    """The line that makes an estimator and, once it is fitted, the facts about its model."""
+    constructor: str = BaseEstimator.__repr__(model, N_CHAR_MAX)
+    facts = facts_of(model)
+    if facts is None:
+        return constructor
+    layout = {"initial_indent": "  ", "subsequent_indent": "  ", "break_long_words": False}
+    lines = textwrap.wrap(", ".join(facts.words()), WIDTH, **layout)  # type: ignore[arg-type]
+    return "\n".join([constructor, *lines])
 
-    def __repr__(self, N_CHAR_MAX: int = 700) -> str:
-        """The line that makes this estimator and, once it is fitted, what is true of it."""
-        constructor: str = super().__repr__(N_CHAR_MAX)
-        facts = facts_of(self)
-        if facts is None:
-            return constructor
-        layout = {"initial_indent": "  ", "subsequent_indent": "  ", "break_long_words": False}
-        lines = textwrap.wrap(", ".join(facts.words()), WIDTH, **layout)  # type: ignore[arg-type]
-        return "\n".join([constructor, *lines])
 
-    def _html_repr(self) -> str:
-        """scikit-learn's diagram and, below it, facts and history of a fitted model."""
-        from cgboost.inspection.report.panel import panel
+def html_representation(model: BaseEstimator) -> str:
+    """scikit-learn's diagram and, below it, facts and history of a fitted model."""
+    from cgboost.inspection.report.panel import panel
 
-        diagram: str = estimator_html_repr(self)
-        facts = facts_of(self)
-        return diagram if facts is None else diagram + panel(self, facts)
+    diagram: str = estimator_html_repr(model)
+    facts = facts_of(model)
+    return diagram if facts is None else diagram + panel(model, facts)
 
-    def _repr_html_inner(self) -> str:  # scikit-learn 1.6 does not ask for _html_repr
-        return self._html_repr()
 
-    def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
-        bundle: dict[str, str] = super()._repr_mimebundle_(**options)
-        return bundle | ({"text/html": self._html_repr()} if "text/html" in bundle else {})
+def mime_bundle(model: BaseEstimator, **options: Any) -> dict[str, str]:
+    """The representations that notebooks ask for."""
+    bundle: dict[str, str] = BaseEstimator._repr_mimebundle_(model, **options)
+    return bundle | ({"text/html": html_representation(model)} if "text/html" in bundle else {})
 
-    def report(self, path: str | os.PathLike[str]) -> Path:
-        """Write all that there is to say about this model into one HTML file.
 
-        The file has the certificate and what it means, the history as a table and as curves, the
-        columns, the kernels, importances or stages where the model has them, the parameters, and
-        what it was made with. It needs nothing else: no network, no other file.
+def report(self: BaseEstimator, path: str | os.PathLike[str]) -> Path:
+    """Write all that there is to say about this model into one HTML file.
 
-        Parameters
-        ----------
-        path : str or path-like
-            The file; one that is there is replaced.
+    The file has the certificate and what it means, the history as a table and as curves, the
+    columns, the kernels, importances or stages where the model has them, the parameters, and what
+    it was made with. It needs nothing else: no network, no other file.
 
-        Returns
-        -------
-        pathlib.Path
-            The file.
+    Parameters
+    ----------
+    path : str or path-like
+        The file; one that is there is replaced.
 
-        Raises
-        ------
-        sklearn.exceptions.NotFittedError
-            If the model is not fitted.
-        ValueError
-            If the path is a folder, its folder does not exist, or it cannot be written to.
-        """
-        from cgboost.inspection.report.page import write_report
+    Returns
+    -------
+    pathlib.Path
+        The file.
 
-        return write_report(self, path)
+    Raises
+    ------
+    sklearn.exceptions.NotFittedError
+        If the model is not fitted.
+    ValueError
+        If the path is a folder, its folder does not exist, or it cannot be written to.
+    """
+    from cgboost.inspection.report.page import write_report
+
+    return write_report(self, path)
 
 
 def _break_long_lines() -> None:
@@ -82,7 +83,7 @@ def _break_long_lines() -> None:
     with suppress(ImportError, AttributeError):  # it is not public, and lines may stay long
         from sklearn.utils._pprint import _EstimatorPrettyPrinter as Printer
 
-        Printer._dispatch[Described.__repr__] = Printer._pprint_estimator
+        Printer._dispatch[representation] = Printer._pprint_estimator
 
 
 _break_long_lines()

@@ -1,20 +1,36 @@
-"""Training and validation rows: sample weights, ``eval_set``, the part that is held out."""
+"""Training and validation rows: sample weights, ``eval_set``, the part that is held out.
+
+Arrays are checked; data frames keep their columns.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
-from sklearn.utils.validation import _check_sample_weight, validate_data
+from sklearn.utils.validation import (
+    _check_sample_weight,
+    check_consistent_length,
+    column_or_1d,
+    validate_data,
+)
 
+from cgboost.additive.tables.preparation import check_weight_size, read_source
+from cgboost.additive.tables.rows import SourceRows
+from cgboost.additive.tables.schema import Schema, SchemaMaker
+from cgboost.additive.tables.table_columns import check_frame
 from cgboost.exceptions import see
 
 Matrix = NDArray[np.floating[Any]]
+
 Vector = NDArray[np.float64]
+
 EvalSet = tuple[ArrayLike, ArrayLike]
+
 Held = tuple[Matrix, NDArray[Any]]
 
 FLOATS = [np.float64, np.float32]
@@ -105,3 +121,128 @@ def check_eval_set(
     except ValueError as error:
         raise ValueError(f"eval_set: {error}{see('eval-set')}") from error
     return X, y
+
+
+def is_table(X: Any) -> bool:
+    """Whether X is an array or a data frame, and not a source of blocks."""
+    return hasattr(X, "shape") or hasattr(X, "dtypes")
+
+
+def is_source(X: Any) -> bool:
+    """Whether X yields blocks (X, y): a list of such pairs, or an object that only iterates."""
+    if is_table(X) or hasattr(X, "__array__") or not hasattr(X, "__iter__"):
+        return False
+    if not isinstance(X, (list, tuple)):
+        return not hasattr(X, "__getitem__")
+    first = X[0] if len(X) else None
+    return isinstance(first, (list, tuple)) and len(first) in (2, 3) and is_table(first[0])
+
+
+def table_of(estimator: Any, X: Any, y: Any, *, reset: bool) -> tuple[Any, Any]:
+    """A checked array, float32 or float64, or the data frame as it is, and the response.
+
+    Raises
+    ------
+    ValueError
+        As scikit-learn's ``validate_data``; nan is allowed in X. If X is a source of blocks, or a
+        frame of another library than pandas or polars.
+    """
+    if is_source(X):
+        raise ValueError(
+            f"X must be one table here, an array or a data frame, got a {type(X).__name__} of "
+            "blocks: give one block after another, each without its y"
+        )
+    check_frame(X)
+    numeric = estimator._y_numeric
+    if numeric and y is not None:
+        y = _numbers(y)
+    if not (hasattr(X, "columns") and hasattr(X, "dtypes")):
+        how: dict[str, Any] = {"dtype": FLOATS, "ensure_all_finite": "allow-nan"}
+        if y is None:
+            return validate_data(estimator, X, reset=reset, **how), None
+        checked: tuple[Any, Any] = validate_data(
+            estimator, X, y, reset=reset, y_numeric=numeric, **how
+        )
+        return checked
+    if 0 in X.shape:
+        raise ValueError(f"X must have rows and columns, got a data frame of shape {X.shape}")
+    validate_data(estimator, X, reset=reset, skip_check_array=True)
+    if y is None:
+        return X, None
+    y = response_of(estimator, y)
+    check_consistent_length(X, y)
+    return X, y
+
+
+def response_of(estimator: Any, y: Any) -> NDArray[Any]:
+    """The responses of a data frame or of a source: finite numbers for a regressor.
+
+    Raises
+    ------
+    ValueError
+        If they are not, or have two dimensions.
+    """
+    y = column_or_1d(y, warn=True)
+    if not estimator._y_numeric:
+        return np.asarray(y)
+    numbers = np.asarray(_numbers(y), dtype=np.float64)
+    if not np.isfinite(numbers).all():
+        raise ValueError("y must be finite, it has nan or infinity")
+    return numbers
+
+
+def rows_of(
+    estimator: Any, X: Any, y: Any, sample_weight: Any, learn: Callable[[Any], NDArray[Any]]
+) -> tuple[Schema, Rows]:
+    """What the columns are, and the training rows: encoded, or as their source gives them.
+
+    Parameters
+    ----------
+    estimator : estimator
+        With ``categorical_features``; it gets ``n_features_in_`` and ``feature_names_in_``.
+    X, y, sample_weight
+        As ``fit`` was given them: a table, or a source of blocks and no ``y``.
+    learn : callable
+        Makes numbers of the responses.
+
+    Raises
+    ------
+    ValueError
+        If ``y`` is missing, or responses or weights are given beside a source.
+    """
+    if y is not None and is_source(X):
+        raise ValueError("y of a source of blocks belongs into its blocks, (X, y): leave y out")
+    if is_table(X) or y is not None:
+        if y is None:
+            raise ValueError(
+                f"{type(estimator).__name__} requires y to be passed, but the target y is None"
+            )
+        X, y = table_of(estimator, X, y, reset=True)
+        maker = SchemaMaker(estimator.categorical_features)
+        maker.see(X)
+        schema = maker.schema()
+        rows = Rows.of(schema.encode(X), learn(y), sample_weight).counting()
+        check_weight_size("sample_weight", rows.weights)
+        return schema, rows
+    if sample_weight is not None:
+        raise ValueError("weights of a source belong into its blocks: (X, y, weights)")
+    summary = read_source(X, estimator.categorical_features)
+    schema = summary.schema
+    estimator.n_features_in_ = schema.n_features
+    if schema.names is not None:
+        estimator.feature_names_in_ = np.array(schema.names, dtype=object)
+    elif hasattr(estimator, "feature_names_in_"):
+        del estimator.feature_names_in_  # of an earlier fit
+    source: Any = SourceRows(X, schema, summary.y)
+    target = learn(response_of(estimator, summary.y))
+    return schema, Rows(source, target, summary.weights, None)
+
+
+def _numbers(y: Any) -> Any:
+    """The responses as they are, if they are numbers or can be read as some."""
+    if np.asarray(y).dtype.kind in "OUS":
+        try:
+            return np.asarray(y, dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"y must be numbers ({error})") from error
+    return y

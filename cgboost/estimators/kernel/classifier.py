@@ -2,14 +2,30 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal
 
-from cgboost.estimators.common.hinge_loss import HingeClassification
-from cgboost.estimators.kernel.kernel_columns import BaseCGBoost
+from cgboost.estimators.common.certified import BaseBoost
+from cgboost.estimators.common.classification import Classification
+from cgboost.estimators.common.objective import (
+    Margins,
+    Objective,
+    check_cost,
+    check_trade_off,
+    margin_objective,
+)
+from cgboost.estimators.common.path import fit_path
+from cgboost.estimators.common.result import FittedRun
+from cgboost.estimators.common.rows import Rows
+from cgboost.estimators.kernel.kernel_columns import DEFAULT_LIBRARY, KernelColumns, formulation_of
+from cgboost.kernels import KernelLibrary
+from cgboost.losses import Hinge, Loss
+from cgboost.losses.registry import CLASSIFICATION, get_loss
+from cgboost.masters.support_vector.master import Offset
 
 
 @dataclass(eq=False, repr=False)
-class CGBoostClassifier(HingeClassification, BaseCGBoost):
+class CGBoostClassifier(Classification, BaseBoost):
     """Soft-margin classifier over a library of kernels, boosted by column generation.
 
     Minimises Ω(α) + C Σ_i w_i max(0, 1 − y_i f(x_i)) with f = Σ_p Σ_j α_j^p K_p(·, x_j) + b, and
@@ -27,8 +43,12 @@ class CGBoostClassifier(HingeClassification, BaseCGBoost):
     library : KernelLibrary or None
         Named kernels in order of priority. None stands for ``KernelLibrary({"linear": Linear(),
         "quadratic": Polynomial(2), "rbf": RBF()}, normalize=True)``.
+    loss : str or Loss, default="hinge"
+        What an error costs: "hinge", "squared_hinge", "log_loss", "exponential", or a
+        :class:`~cgboost.losses.Loss` of labels ±1, yours perhaps; it takes the place of
+        max(0, 1 − y f) above. See docs/losses.md.
     C : float, default=1.0
-        Price of one unit of margin error.
+        Cost of one unit of loss.
     nu : float or None
         Instead of C: at most this share of the rows (by weight) has a margin below ``margin_``,
         and at least this share one of at most that. In (0, 1]; with a free offset at most twice
@@ -138,3 +158,39 @@ class CGBoostClassifier(HingeClassification, BaseCGBoost):
     >>> model.converged_
     True
     """
+
+    library: KernelLibrary | None = None
+    loss: str | Loss = field(default="hinge", kw_only=True)
+    C: float = field(default=1.0, kw_only=True)
+    nu: float | None = field(default=None, kw_only=True)
+    penalty: Literal["l1", "l2"] = field(default="l2", kw_only=True)
+    coef: Literal["free", "nonneg"] = field(default="free", kw_only=True)
+    offset: Offset = field(default="free", kw_only=True)
+    priority: Literal["full", "stratified"] = field(default="full", kw_only=True)
+    cache_size: float = field(default=1000.0, kw_only=True)
+    executor: Any = field(default=None, kw_only=True)
+
+    _default_library: ClassVar[KernelLibrary] = DEFAULT_LIBRARY
+
+    path = fit_path
+
+    def _check_parameters(self) -> None:
+        check_cost(self, CLASSIFICATION, Hinge)
+        check_trade_off(self)
+        super()._check_parameters()
+
+    @property
+    def _objective(self) -> Objective:
+        margins = Margins(self.C, self.nu, balanced=self.offset == "free", cost=get_loss(self.loss))
+        return margin_objective(formulation_of(self.penalty), margins)
+
+    @property
+    def _family(self) -> KernelColumns:
+        return KernelColumns.of(self)
+
+    def _master_options(self) -> dict[str, Any]:
+        return {"coef": self._family.sign, "offset": self.offset, "solver": self.solver}
+
+    def _keep(self, runs: list[FittedRun], rows: Rows) -> None:
+        super()._keep(runs, rows)
+        self.columns_per_kernel_ = self._family.counts(self.columns_)

@@ -1,29 +1,82 @@
-"""The half of an estimator that makes columns from a library of kernels: CG-Boost.
+"""Columns from a library of kernels: CG-Boost.
+
+With many rows the first rounds are spent on finding what a few thousand rows can say as well. The
+problem is therefore solved coarsely on a random part of the rows first (and that one from a part of
+its own, if it is still large), and the full problem starts with the columns it uses, and with the
+rows that are near their margin there. Nothing of the certificate rests on it.
 
 Bi, Zhang, Bennett, *Column-Generation Boosting Methods for Mixture of Kernels*, KDD 2004 ([B]).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cgboost.estimators.common.certified import BaseBoost
-from cgboost.estimators.common.parameters import check_choice, check_number, check_solver
-from cgboost.estimators.common.result import FittedOutput, FittedRun, Table
-from cgboost.estimators.common.rows import Held, Rows
-from cgboost.estimators.kernel.warm_start import MANY_ROWS, first_guess
+from cgboost.estimators.common.columns import ColumnFamily
+from cgboost.estimators.common.parameters import check_choice, check_number
+from cgboost.estimators.common.result import Table
+from cgboost.estimators.common.rows import Rows
 from cgboost.exceptions import see
+from cgboost.generation.loop import ColumnGeneration
 from cgboost.kernels import RBF, KernelLibrary, Linear, Polynomial, Precomputed
 from cgboost.losses import SupportVectorLoss
-from cgboost.masters import TwoNormMaster, one_norm_master
 from cgboost.masters.support_vector.master import Sign, SupportVectorMaster, WarmStart
 from cgboost.parallel import as_executor
 from cgboost.pricing import KernelPool, StrataPricer
+
+MANY_ROWS = 6000
+"""A first guess is made from this number of rows."""
+
+PART = 6
+"""One row in so many takes part in it."""
+
+COARSE = 0.05
+"""Relative gap at which the guess is good enough."""
+
+COLUMNS = 0.05
+"""Columns a round, as a share of the rows of the part."""
+
+
+def first_guess(
+    pool: KernelPool,
+    loss: SupportVectorLoss,
+    make_master: Callable[[SupportVectorLoss], SupportVectorMaster],
+) -> WarmStart:
+    """What a part of the rows of a pool makes use of; nothing where the rows are few.
+
+    Parameters
+    ----------
+    pool : KernelPool
+    loss : SupportVectorLoss
+        On all rows of the pool.
+    make_master : callable
+        A master for such a loss.
+    """
+    n_rows = len(pool.X)
+    if n_rows < MANY_ROWS:
+        return WarmStart()
+    rows = np.sort(np.random.default_rng(0).permutation(n_rows)[: n_rows // PART])
+    kernels = {family.name: family.kernel for family in pool.families}
+    part, part_loss = KernelPool(KernelLibrary(kernels), pool.X[rows]), loss.on_part(rows)
+    master = make_master(part_loss)
+    master.start_from(first_guess(part, part_loss, make_master))
+    ColumnGeneration(
+        master,
+        StrataPricer(part, tol=COARSE),
+        tol=COARSE,
+        columns_per_round=round(COLUMNS * len(rows)),
+    ).run()
+    numbers = {name: stratum for stratum, name in enumerate(pool.strata)}
+    own = master.warm_start
+    keys = [(numbers[column.stratum], int(rows[column.key[1]])) for column in own.columns]  # type: ignore[index]
+    columns = pool.columns([stratum for stratum, _ in keys], [row for _, row in keys])
+    return replace(own, columns=columns)
+
 
 MOST_COLUMNS = 400
 """Columns a round at most: with many rows a share of them would be too many."""
@@ -31,113 +84,119 @@ MOST_COLUMNS = 400
 REACH = 0.15
 """With many rows, columns are taken that nearly price out: the master is quicker than a pass."""
 
+DEFAULT_LIBRARY = KernelLibrary(
+    {"linear": Linear(), "quadratic": Polynomial(2), "rbf": RBF()}, normalize=True
+)
+"""The library of a model that is given none."""
 
-@dataclass(eq=False, repr=False)
-class BaseCGBoost(BaseBoost):
-    """Columns from a kernel library."""
 
-    library: KernelLibrary | None = None
-    penalty: Literal["l1", "l2"] = field(default="l2", kw_only=True)
-    coef: Literal["free", "nonneg"] = field(default="free", kw_only=True)
-    priority: Literal["full", "stratified"] = field(default="full", kw_only=True)
-    cache_size: float = field(default=1000.0, kw_only=True)
-    executor: Any = field(default=None, kw_only=True)
+@dataclass(frozen=True)
+class KernelColumns(ColumnFamily):
+    """The columns K(·, x_j) of all kernels of a library, for all training rows x_j."""
 
-    _default_library: ClassVar[KernelLibrary] = KernelLibrary(
-        {"linear": Linear(), "quadratic": Polynomial(2), "rbf": RBF()}, normalize=True
-    )
+    library: KernelLibrary
+    penalty: str
+    coef: Literal["free", "nonneg"]
+    priority: Literal["full", "stratified"]
+    cache_size: float
+    executor: Any
+    at_once: int | str | None
 
-    def _check_parameters(self) -> None:
-        if self.library is not None and not isinstance(self.library, KernelLibrary):
+    words: ClassVar[tuple[str, ...]] = ("all",)
+
+    @classmethod
+    def of(cls, estimator: Any, **changes: Any) -> KernelColumns:
+        """The family with the parameters of an estimator."""
+        library = estimator.library
+        library = estimator._default_library if library is None else library
+        return super().of(
+            estimator, **{"library": library, "at_once": estimator.columns_per_round} | changes
+        )
+
+    def check(self) -> None:
+        """See :meth:`ColumnFamily.check`."""
+        if not isinstance(self.library, KernelLibrary):
             raise ValueError(
                 "library must be a KernelLibrary or None, as KernelLibrary({'rbf': RBF()}) is one, "
-                f"got {self.library!r}"
-                f"{see('kernels-and-libraries')}"
+                f"got {self.library!r}{see('kernels-and-libraries')}"
             )
-        super()._check_parameters()
         check_choice("penalty", self.penalty, ("l1", "l2"))
-        check_solver("solver", self.solver, self._program)
         check_choice("coef", self.coef, ("free", "nonneg"))
         check_choice("priority", self.priority, ("full", "stratified"))
         check_number("cache_size", self.cache_size, at_least=0)
         as_executor(self.executor)
 
-    def _hold_out(self, rows: Rows) -> tuple[Rows, Held]:
-        if any(isinstance(kernel, Precomputed) for kernel in self._library.kernels.values()):
+    def check_hold_out(self) -> None:
+        """Not for precomputed kernels."""
+        if any(isinstance(kernel, Precomputed) for kernel in self.library.kernels.values()):
             raise ValueError(
                 "early_stopping=True cannot hold out rows of a Precomputed kernel: give an eval_set"
                 + see("precomputed-kernels")
             )
-        return super()._hold_out(rows)
 
     @property
-    def _library(self) -> KernelLibrary:
-        return self._default_library if self.library is None else self.library
+    def sign(self) -> Sign:
+        """The sign rule of the master.
 
-    def __sklearn_tags__(self) -> Any:
-        """With a lone precomputed kernel X is square, and cross-validation cuts both its sides."""
-        tags = super().__sklearn_tags__()
+        α ≥ 0 over a library closed under negation is the same problem as free α over the library.
+        """
+        return "free" if self.library.negation else self.coef
+
+    @property
+    def is_pairwise(self) -> bool:
+        """Whether X is square, so that cross-validation must cut both its sides."""
         lone = isinstance(self.library, KernelLibrary) and len(self.library) == 1
-        tags.input_tags.pairwise = lone and Precomputed() in self._library.kernels.values()
-        return tags
+        return lone and Precomputed() in self.library.kernels.values()
 
-    @property
-    def _program(self) -> str:
-        return "lp" if self.penalty == "l1" else "qp"
+    def pool(self, rows: Rows) -> KernelPool:
+        """The pool of all kernel columns."""
+        return KernelPool(self.library, rows.X, cache_size=self.cache_size, executor=self.executor)
 
-    def _master(self, loss: SupportVectorLoss) -> SupportVectorMaster:
-        # α ≥ 0 over a library closed under negation is the same problem as free α over the library
-        sign: Sign = "free" if self._library.negation else self.coef
-        kind = one_norm_master(loss) if self.penalty == "l1" else TwoNormMaster
-        return kind(loss, coef=sign, offset=self._offset, solver=self.solver)
-
-    def _first_guess(self, pool: KernelPool, loss: SupportVectorLoss) -> WarmStart:
-        """With many rows, what a part of the rows makes use of."""
-        if self.penalty == "l2" or loss.mass is not None or self.max_columns is not None:
-            return WarmStart()
-        return first_guess(pool, loss, self._master)
-
-    def _pool(self, rows: Rows) -> KernelPool:
-        return KernelPool(self._library, rows.X, cache_size=self.cache_size, executor=self.executor)
-
-    def _default_columns(self, n_rows: int) -> int:
-        return min(MOST_COLUMNS, super()._default_columns(n_rows))
-
-    _column_words: ClassVar[tuple[str, ...]] = ("all",)
-
-    def _at_once(self, pool: KernelPool, n_rows: int) -> int:
-        if self.columns_per_round == "all":
-            return sum(pool.size(kernel) for kernel in range(len(pool.strata)))
-        return super()._at_once(pool, n_rows)
-
-    def _pricer(self, pool: KernelPool) -> StrataPricer:
-        priority = "full" if self.columns_per_round == "all" else self.priority
+    def pricer(self, pool: KernelPool, tol: float) -> StrataPricer:
+        """A scan of the pool."""
+        priority = "full" if self.at_once == "all" else self.priority
         reach = REACH if self.penalty == "l1" and len(pool.X) >= MANY_ROWS else 0.0
-        return StrataPricer(pool, priority=priority, tol=self._tol, reach=reach)
+        return StrataPricer(pool, priority=priority, tol=tol, reach=reach)
 
-    def _sharing(self, hypotheses: list[Any]) -> list[Any]:
-        """A row that is the centre of several columns is kept once."""
-        centres: dict[bytes, NDArray[Any]] = {}
-        return [
-            replace(h, centre=centres.setdefault(h.centre.tobytes(), h.centre)) for h in hypotheses
-        ]
+    def columns_per_round(self, pool: KernelPool, n_rows: int) -> int:
+        """A share of the rows, or every column that prices out."""
+        if self.at_once == "all":
+            return sum(pool.size(kernel) for kernel in range(len(pool.strata)))
+        return min(MOST_COLUMNS, super().columns_per_round(pool, n_rows))
 
-    def _described(self, hypotheses: Sequence[Any], strata: NDArray[np.str_], rows: Rows) -> Table:
-        places = np.array([hypothesis.row for hypothesis in hypotheses], dtype=np.intp)
+    def warm_start(
+        self, pool: KernelPool, loss: SupportVectorLoss, make_master: Callable[[Any], Any]
+    ) -> WarmStart:
+        """With many rows, what a part of the rows makes use of."""
+        if self.penalty == "l2" or loss.mass is not None:
+            return WarmStart()
+        return first_guess(pool, loss, make_master)
+
+    def described(self, columns: Sequence[Any], strata: NDArray[np.str_], rows: Rows) -> Table:
+        """Kernel and row of each column."""
+        places = np.array([column.row for column in columns], dtype=np.intp)
         assert rows.numbers is not None
         return {"kernel": strata, "row": rows.numbers[places]}
 
-    def _table(self, output: FittedOutput, rows: Rows) -> Table:
+    def completed(self, table: Table) -> Table:
         """Add the column's sign: with α ≥ 0 a negative weight on K is a positive one on −K."""
-        table = super()._table(output, rows)
         coefficient = table["coefficient"]
         flipped = (coefficient < 0) if self.coef == "nonneg" else np.zeros(len(coefficient), bool)
         sign = np.where(flipped, -1, 1)
         return table | {"coefficient": sign * coefficient, "sign": sign}
 
-    def _keep(self, runs: list[FittedRun], rows: Rows) -> None:
-        super()._keep(runs, rows)
-        self.columns_per_kernel_ = {
-            name: int(np.count_nonzero(self.columns_["kernel"] == name))
-            for name in self._library.names
-        }
+    def shared(self, columns: list[Any]) -> list[Any]:
+        """A row that is the centre of several columns is kept once."""
+        centres: dict[bytes, NDArray[Any]] = {}
+        return [
+            replace(c, centre=centres.setdefault(c.centre.tobytes(), c.centre)) for c in columns
+        ]
+
+    def counts(self, table: Table) -> dict[str, int]:
+        """Columns of each kernel."""
+        return {n: int(np.count_nonzero(table["kernel"] == n)) for n in self.library.names}
+
+
+def formulation_of(penalty: str) -> str:
+    """The formulation of a penalty: a linear or a quadratic program."""
+    return "lp" if penalty == "l1" else "qp"

@@ -5,23 +5,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cgboost.estimators.boosting.any_boost import LossMaker, probabilities
+from cgboost.estimators.boosting.any_boost import probabilities
 from cgboost.estimators.common.classification import Classification
 from cgboost.estimators.common.parameters import check_choice, check_number
 from cgboost.estimators.common.regression import Regression
 from cgboost.estimators.common.rows import Vector
 from cgboost.estimators.latent.latent_factors import BaseBLF
-from cgboost.losses.differentiable import DifferentiableLoss
-from cgboost.losses.margin import Exponential, LogLoss
-from cgboost.losses.piecewise import AbsoluteError, EpsilonInsensitive, QuantileLoss
-from cgboost.losses.residual import HuberLoss, SquaredError
+from cgboost.losses import Huber, Loss, Poisson, Quantile, SquaredEpsilonInsensitive, SquaredError
+from cgboost.losses.registry import CLASSIFICATION, REGRESSION, LossMaker, get_loss
 from cgboost.masters.stagewise.fully_corrective import Subgradient
 
 
@@ -134,13 +132,7 @@ callable, default="squared_error"
     delta: float = field(default=1.0, kw_only=True)
     alpha: float = field(default=0.5, kw_only=True)
 
-    _losses: ClassVar[tuple[str, ...]] = (
-        "squared_error",
-        "absolute_error",
-        "epsilon_insensitive",
-        "huber",
-        "quantile",
-    )
+    _losses: ClassVar[tuple[str, ...]] = REGRESSION
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -153,24 +145,25 @@ callable, default="squared_error"
     def _subgradient(self) -> Subgradient:  # type: ignore[override]
         return self.subgradient
 
-    def _loss(self, target: Vector, weights: Vector) -> DifferentiableLoss:
-        if callable(self.loss):
-            return self.loss(target, weights)
-        makers: dict[str, Callable[[], DifferentiableLoss]] = {
-            "squared_error": lambda: SquaredError(target, weights),
-            "absolute_error": lambda: AbsoluteError(target, weights),
-            "epsilon_insensitive": lambda: EpsilonInsensitive(target, weights, self.epsilon),
-            "huber": lambda: HuberLoss(target, weights, self.delta),
-            "quantile": lambda: QuantileLoss(target, weights, self.alpha),
+    @property
+    def _chosen_loss(self) -> Loss | LossMaker:
+        parameters = {
+            "epsilon_insensitive": {"epsilon": self.epsilon},
+            "squared_epsilon_insensitive": {"epsilon": self.epsilon},
+            "huber": {"delta": self.delta},
+            "quantile": {"quantile": self.alpha},
         }
-        return makers[self.loss]()
+        if isinstance(self.loss, str):
+            return get_loss(self.loss, **parameters.get(self.loss, {}))
+        return super()._chosen_loss
 
     def _errors_of(self, output: Any, y: NDArray[Any]) -> Vector:
-        """Squared errors where the loss grows like squares, else absolute or quantile errors."""
-        residual = y - output
-        if self.loss == "quantile":
-            return np.maximum(self.alpha * residual, (self.alpha - 1.0) * residual)
-        return residual**2 if self.loss in ("squared_error", "huber") else np.abs(residual)
+        """Squared errors where the loss grows like squares, else those of the loss."""
+        loss = self._chosen_loss
+        if isinstance(loss, (Quantile, Poisson)):
+            return loss.value(y, output)
+        squares = isinstance(loss, (SquaredError, Huber, SquaredEpsilonInsensitive))
+        return (y - output) ** 2 if squares else np.abs(y - output)
 
 
 @dataclass(eq=False, repr=False)
@@ -221,19 +214,7 @@ n_columns_, n_iter_, best_round_, n_features_in_, feature_names_in_
         default="log_loss", kw_only=True
     )
 
-    _losses: ClassVar[tuple[str, ...]] = ("log_loss", "exponential", "squared_error")
-
-    def _loss(self, target: Vector, weights: Vector) -> DifferentiableLoss:
-        makers: dict[str, LossMaker] = {
-            "log_loss": LogLoss,
-            "exponential": Exponential,
-            "squared_error": SquaredError,
-        }
-        return (
-            self.loss(target, weights)
-            if callable(self.loss)
-            else makers[self.loss](target, weights)
-        )
+    _losses: ClassVar[tuple[str, ...]] = (*CLASSIFICATION, "squared_error")
 
     def _errors_of(self, output: Any, y: NDArray[Any]) -> Vector:
         return (output != y).astype(np.float64)

@@ -21,7 +21,6 @@ from cgboost.estimators.common.base import BaseEnsemble
 from cgboost.estimators.common.bases import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from cgboost.estimators.common.parameters import (
     check_bool,
-    check_choice,
     check_count,
     check_number,
     check_solver,
@@ -34,8 +33,10 @@ from cgboost.estimators.latent.components import error_curve, folds, smoothed
 from cgboost.exceptions import see
 from cgboost.generation.protocols import Master
 from cgboost.kernels import KernelLibrary, Precomputed
+from cgboost.losses.base import Loss
 from cgboost.losses.differentiable import DifferentiableLoss
-from cgboost.losses.residual import SquaredError
+from cgboost.losses.registry import LossMaker, bound_loss, check_loss, known_loss
+from cgboost.losses.squared_error import WeightedSquaredError
 from cgboost.masters.stagewise.fully_corrective import CorrectiveMaster, Subgradient
 from cgboost.masters.stagewise.stagewise import StagewiseMaster
 from cgboost.pricing.latent import Columns, KernelSpace, LinearSpace
@@ -71,9 +72,12 @@ class BaseBLF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEnsemble):
     _losses: ClassVar[tuple[str, ...]] = ()
     _subgradient: ClassVar[Subgradient] = "dual"
 
-    @abstractmethod
-    def _loss(self, target: Vector, weights: Vector) -> DifferentiableLoss:
+    @property
+    def _chosen_loss(self) -> Loss | LossMaker:
         """The loss of one output."""
+        known = known_loss(self.loss)
+        chosen: Loss | LossMaker = self.loss if known is None else known
+        return chosen
 
     @abstractmethod
     def _errors_of(self, output: Any, y: NDArray[Any]) -> Vector:
@@ -92,8 +96,7 @@ class BaseBLF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEnsemble):
             check_number("cv", self.cv, at_least=2)
         check_bool("refit", self.refit)
         check_bool("deflate", self.deflate)
-        if not callable(self.loss):
-            check_choice("loss", self.loss, self._losses)
+        check_loss(self.loss, self._losses)
         if self.n_components == "cv" and self.early_stopping:
             raise ValueError(
                 "n_components='cv' and early_stopping=True both choose the number of factors; set "
@@ -160,18 +163,13 @@ class BaseBLF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEnsemble):
 
     def _tasks(self, pool: _Pool, rows: Rows) -> Iterator[Task]:
         for target in self._targets(rows.y):
-            loss = self._loss(target, rows.weights)
-            if not isinstance(loss, DifferentiableLoss):
-                raise TypeError(
-                    f"loss(target, weights) must return a DifferentiableLoss, got {loss!r}: "
-                    "subclass cgboost.losses.differentiable.DifferentiableLoss"
-                )
+            loss = bound_loss(self._chosen_loss, target, rows.weights)
             pricer = LatentFactorPricer(pool.space, deflate=self.deflate)
             pool.pricers.append(pricer)
             yield Task(self._master(loss), pricer, callbacks=(pricer.note,))
 
     def _master(self, loss: DifferentiableLoss) -> Master:
-        orthogonal = self.deflate and isinstance(loss, SquaredError)
+        orthogonal = self.deflate and isinstance(loss, WeightedSquaredError)
         if orthogonal or not self.refit:  # then no earlier coefficient would change
             return StagewiseMaster(loss, start="constant")
         return CorrectiveMaster(

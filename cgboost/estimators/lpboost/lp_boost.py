@@ -6,30 +6,48 @@ Learning 46, 2002.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import ClassVar, Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
 
-from cgboost.estimators.common.formulations import (
+from cgboost.estimators.common.certified import BaseBoost
+from cgboost.estimators.common.classification import Classification
+from cgboost.estimators.common.objective import (
     FORMULATIONS,
-    Settings,
+    FormulationName,
+    Margins,
+    Objective,
+    check_cost,
+    check_trade_off,
+    get_loss_with,
+    margin_objective,
+    residual_objective,
 )
-from cgboost.estimators.common.hinge_loss import HingeClassification
 from cgboost.estimators.common.parameters import check_choice, check_number
+from cgboost.estimators.common.path import fit_path
+from cgboost.estimators.common.regression import Regression
 from cgboost.estimators.common.rows import Vector
-from cgboost.estimators.common.tube_loss import TubeRegression
-from cgboost.estimators.lpboost.stump_columns import BaseLPBoost
-from cgboost.losses import SupportVectorLoss
+from cgboost.estimators.lpboost.stump_columns import (
+    LearnerColumns,
+    StumpColumns,
+    stump_importances,
+    stumps_or_learners,
+)
+from cgboost.losses import EpsilonInsensitive, Hinge, Loss
+from cgboost.losses.registry import CLASSIFICATION, REGRESSION, get_loss
 from cgboost.masters.support_vector.master import Offset
+from cgboost.masters.support_vector.one_norm import VERTICES
 
 DEFAULT_MARGIN = 0.01
 """The margin that rows should have with formulation="nm"."""
 
 
 @dataclass(eq=False, repr=False)
-class LPBoostClassifier(HingeClassification, BaseLPBoost):
+class LPBoostClassifier(Classification, BaseBoost):
     """Soft-margin boosting of decision stumps, certified, or of any weak learner, greedily.
 
     Minimises Ω(α) + C Σ_i w_i max(0, 1 − y_i f(x_i)) with f = Σ_j α_j h_j + b over *all* decision
@@ -64,6 +82,8 @@ class LPBoostClassifier(HingeClassification, BaseLPBoost):
         ``fit``; it is fitted to the signs of the pseudo-response with its sizes as weights, and
         contributes −1 or 1. A regressor is fitted to the pseudo-response and contributes its
         predictions, scaled to a largest value of 1 on the training rows.
+    loss : str or Loss, default="hinge"
+        As in :class:`CGBoostClassifier`; with ``formulation`` "lp" and "qp".
     C : float, default=1.0
         Price of one unit of margin error; for "md" the size of the model, for "nm" the worth of a
         margin. The all-zero model is optimal for a small C, which is reported as a
@@ -131,15 +151,32 @@ best_round_, stop_reason_, n_iter_, n_features_in_, feature_names_in_
     (True, 6.996)
     """
 
+    estimator: Any = None
+    loss: str | Loss = field(default="hinge", kw_only=True)
+    C: float = field(default=1.0, kw_only=True)
+    nu: float | None = field(default=None, kw_only=True)
+    formulation: FormulationName = field(default="lp", kw_only=True)
     offset: Offset = field(default="none", kw_only=True)
     eta: float | None = field(default=None, kw_only=True)
     margin: float | None = field(default=None, kw_only=True)
     multi_class: Literal["ovr", "joint"] = field(default="ovr", kw_only=True)
 
-    _formulations: ClassVar[tuple[str, ...]] = tuple(FORMULATIONS)
+    path = fit_path
+
+    @property
+    def feature_importances_(self) -> NDArray[np.float64]:
+        """Share of Σ|coefficient| that the stumps on each feature have; the constant has none.
+
+        Shape (n_features,). All zero for a model without stumps; only for stumps
+        (``estimator=None``).
+        """
+        check_is_fitted(self)
+        return stump_importances(self.columns_, self.n_features_in_)
 
     def _check_parameters(self) -> None:
-        super()._check_parameters()
+        check_cost(self, CLASSIFICATION, Hinge)
+        check_trade_off(self)
+        check_choice("formulation", self.formulation, FORMULATIONS)
         check_number("eta", self.eta, above=0, optional=True)
         check_number("margin", self.margin, at_least=0, optional=True)
         check_choice("multi_class", self.multi_class, ("ovr", "joint"))
@@ -147,6 +184,11 @@ best_round_, stop_reason_, n_iter_, n_features_in_, feature_names_in_
             raise ValueError(
                 f'multi_class="joint" needs offset="none", got {self.offset!r}: with stumps the '
                 "constant is a column of every class"
+            )
+        if self.formulation not in ("lp", "qp") and self.loss != "hinge":
+            raise ValueError(
+                f"formulation={self.formulation!r} has a loss of its own; loss={self.loss!r} goes "
+                'with "lp" and "qp"'
             )
         if self.formulation in ("erlp", "qrlp") and self.nu is None:
             raise ValueError(f"formulation={self.formulation!r} needs nu, got nu=None")
@@ -160,28 +202,35 @@ best_round_, stop_reason_, n_iter_, n_features_in_, feature_names_in_
                     f"formulation={self.formulation!r} has no use for {name}={value:g}; it belongs "
                     f"to {', '.join(users)}"
                 )
+        super()._check_parameters()
 
     def _targets(self, encoded: NDArray[np.intp]) -> list[Vector]:
         targets = super()._targets(encoded)
         together = self.multi_class == "joint" and len(targets) > 1
         return [np.column_stack(targets)] if together else targets
 
-    def _loss(self, target: Vector, weights: Vector) -> SupportVectorLoss:
-        return self._formulation.loss(target, weights, self._settings)
-
     @property
-    def _settings(self) -> Settings:
-        return Settings(
-            C=self.C, nu=self.nu, eta=self.eta, margin=self._margin, balanced=self.offset == "free"
+    def _objective(self) -> Objective:
+        margins = Margins(
+            self.C,
+            self.nu,
+            balanced=self.offset == "free",
+            eta=self.eta,
+            margin=DEFAULT_MARGIN if self.margin is None else self.margin,
+            cost=get_loss(self.loss),
         )
+        return margin_objective(self.formulation, margins)
 
     @property
-    def _margin(self) -> float:
-        return DEFAULT_MARGIN if self.margin is None else self.margin
+    def _family(self) -> StumpColumns | LearnerColumns:
+        return stumps_or_learners(self)
+
+    def _master_options(self) -> dict[str, Any]:
+        return {"offset": self.offset, "solver": _solver(self)}
 
 
 @dataclass(eq=False, repr=False)
-class LPBoostRegressor(TubeRegression, BaseLPBoost):
+class LPBoostRegressor(Regression, BaseBoost):
     """Support-vector boosting of decision stumps, certified, or of any weak learner, greedily.
 
     Minimises Ω(α) + C Σ_i w_i max(0, |y_i − f(x_i)| − ε) with f = Σ_j α_j h_j + b.
@@ -192,6 +241,8 @@ class LPBoostRegressor(TubeRegression, BaseLPBoost):
         As in :class:`LPBoostClassifier`.
     offset : {"none", "penalized", "free"}, default="free"
         The offset b; free by default, since responses may lie anywhere.
+    loss : str or Loss, default="epsilon_insensitive"
+        As in :class:`CGBoostRegressor`.
     epsilon : float, default=0.1
         Half width of the tube inside which errors are free.
     nu : float or None
@@ -222,8 +273,54 @@ feature_names_in_
     True
     """
 
-    _formulations: ClassVar[tuple[str, ...]] = ("lp", "qp")
+    estimator: Any = None
+    loss: str | Loss = field(default="epsilon_insensitive", kw_only=True)
+    epsilon: float = field(default=0.1, kw_only=True)
+    C: float = field(default=1.0, kw_only=True)
+    nu: float | None = field(default=None, kw_only=True)
+    formulation: Literal["lp", "qp"] = field(default="lp", kw_only=True)
+    offset: Offset = field(default="free", kw_only=True)
+
+    path = fit_path
 
     @property
-    def _settings(self) -> Settings:
-        return Settings(C=self.C, nu=self.nu, balanced=self.offset == "free")
+    def feature_importances_(self) -> NDArray[np.float64]:
+        """Share of Σ|coefficient| that the stumps on each feature have; the constant has none.
+
+        Shape (n_features,). All zero for a model without stumps; only for stumps
+        (``estimator=None``).
+        """
+        check_is_fitted(self)
+        return stump_importances(self.columns_, self.n_features_in_)
+
+    def _check_parameters(self) -> None:
+        check_number("epsilon", self.epsilon, at_least=0)
+        check_cost(self, REGRESSION, EpsilonInsensitive, epsilon=self.epsilon)
+        check_trade_off(self)
+        check_choice("formulation", self.formulation, ("lp", "qp"))
+        super()._check_parameters()
+
+    @property
+    def _objective(self) -> Objective:
+        return residual_objective(self.formulation, C=self.C, cost=self._cost, nu=self.nu)
+
+    @property
+    def _cost(self) -> Loss:
+        return get_loss_with(self.loss, EpsilonInsensitive, epsilon=self.epsilon)
+
+    @property
+    def _inverse_link(self) -> Callable[[Vector], Vector]:
+        return self._cost.inverse_link
+
+    @property
+    def _family(self) -> StumpColumns | LearnerColumns:
+        return stumps_or_learners(self)
+
+    def _master_options(self) -> dict[str, Any]:
+        return {"offset": self.offset, "solver": _solver(self)}
+
+
+def _solver(estimator: LPBoostClassifier | LPBoostRegressor) -> str:
+    """With "auto" and a linear program, a simplex: stumps repeat each other."""
+    is_linear = estimator._objective.program == "lp"
+    return VERTICES if estimator.solver == "auto" and is_linear else estimator.solver

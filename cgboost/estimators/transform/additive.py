@@ -35,7 +35,7 @@ from cgboost.exceptions import see, warn_caller
 from cgboost.generation.callbacks import EarlyStopping
 from cgboost.generation.history import StopReason
 from cgboost.losses.differentiable import DifferentiableLoss
-from cgboost.losses.residual import SquaredError
+from cgboost.losses.squared_error import SquaredError
 from cgboost.masters.stagewise.stagewise import StagewiseMaster
 from cgboost.pricing.additive.backfitting import BackfittingPricer, Change, MostTurns
 from cgboost.pricing.additive.stages import StagePricer
@@ -151,16 +151,16 @@ feature_names_in_
     # ------------------------------------------------------------------ the run
 
     def _loss(self, target: Vector, weights: Vector) -> DifferentiableLoss:
-        return SquaredError(target, weights)
+        return SquaredError().on(target, weights)
 
     def _tasks(self, pool: Prepared, rows: Rows) -> Iterator[Task]:
         if self.method == "one-pass" and self.smoother is None:
             yield from super()._tasks(pool, rows)
             return
         passes, held = self._passes(pool, rows), pool.held
-        training = SquaredError(rows.y, np.where(held, 0.0, rows.weights))
-        everyone = SquaredError(rows.y, np.broadcast_to(1.0, len(rows.y)))
-        outside = SquaredError(rows.y[held], rows.weights[held])
+        training = SquaredError().on(rows.y, np.where(held, 0.0, rows.weights))
+        everyone = SquaredError().on(rows.y, np.broadcast_to(1.0, len(rows.y)))
+        outside = SquaredError().on(rows.y[held], rows.weights[held])
         smoother: Smoother = (
             TreeSmoother(passes, pool.groups)
             if self.smoother is None

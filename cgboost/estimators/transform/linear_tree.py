@@ -14,7 +14,8 @@ from cgboost.additive.tables.preparation import Prepared, prepared
 from cgboost.additive.tables.rows import SourceRows, TableRows
 from cgboost.additive.tables.schema import Schema
 from cgboost.additive.trees.model_tree_growth import Limits, NodePasses, grown, regressors_of
-from cgboost.estimators.common.bases import RegressorMixin
+from cgboost.estimators.common import reporting
+from cgboost.estimators.common.bases import BaseEstimator, RegressorMixin
 from cgboost.estimators.common.fit_loop import unchanged_on_failure
 from cgboost.estimators.common.parameters import (
     check_count,
@@ -23,13 +24,11 @@ from cgboost.estimators.common.parameters import (
     check_random_state,
     threads_of,
 )
-from cgboost.estimators.common.reporting import Described
-from cgboost.estimators.common.rows import Rows, Vector
-from cgboost.estimators.common.tables import rows_of, table_of
+from cgboost.estimators.common.rows import Rows, Vector, rows_of, table_of
 
 
 @dataclass(eq=False, repr=False)
-class LinearTreeRegressor(RegressorMixin, Described):
+class LinearTreeRegressor(RegressorMixin, BaseEstimator):
     """Linear regression tree: splits are judged by linear fits, and leaves have linear models.
 
     Every node splits on one feature into as many branches as pay: many intervals of its values, or
@@ -106,6 +105,12 @@ class LinearTreeRegressor(RegressorMixin, Described):
     categorical_features: Any = "from_dtype"
     n_jobs: int = 1
     random_state: Any = None
+
+    __repr__ = reporting.representation
+    _html_repr = reporting.html_representation
+    _repr_html_inner = reporting.html_representation
+    _repr_mimebundle_ = reporting.mime_bundle
+    report = reporting.report
 
     _y_numeric: ClassVar[bool] = True
 

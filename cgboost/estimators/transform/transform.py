@@ -19,8 +19,8 @@ from cgboost.estimators.common.rows import Vector
 from cgboost.estimators.transform.transform_base import BaseTransform
 from cgboost.estimators.transform.transform_inspection import StageInspection
 from cgboost.losses.differentiable import DifferentiableLoss
-from cgboost.losses.margin import LogLoss
-from cgboost.losses.residual import SquaredError
+from cgboost.losses.log_loss import LogLoss
+from cgboost.losses.squared_error import SquaredError
 
 
 @dataclass(eq=False, repr=False)
@@ -103,7 +103,7 @@ feature_names_in_
     n_iter_no_change: int = field(default=3, kw_only=True)
 
     def _loss(self, target: Vector, weights: Vector) -> DifferentiableLoss:
-        return SquaredError(target, weights)
+        return SquaredError().on(target, weights)
 
     def to_sql(
         self,
@@ -168,7 +168,7 @@ n_columns_, objective_, best_round_, stop_reason_, n_features_in_, feature_names
     _most: ClassVar[float] = 2.0
 
     def _loss(self, target: Vector, weights: Vector) -> DifferentiableLoss:
-        return LogLoss(target, weights)
+        return LogLoss().on(target, weights)
 
     def to_sql(
         self,

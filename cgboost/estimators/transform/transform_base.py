@@ -27,10 +27,9 @@ from cgboost.estimators.common.parameters import (
     threads_of,
 )
 from cgboost.estimators.common.result import FittedRun, Table
-from cgboost.estimators.common.rows import Held, Rows, Vector
+from cgboost.estimators.common.rows import Held, Rows, Vector, rows_of, table_of
 from cgboost.estimators.common.stagewise import BaseStagewise
 from cgboost.estimators.common.subproblems import Task
-from cgboost.estimators.common.tables import rows_of, table_of
 from cgboost.estimators.transform.transform_inspection import stages_of
 from cgboost.generation.callbacks import EarlyStopping
 from cgboost.losses.differentiable import DifferentiableLoss

@@ -22,7 +22,7 @@ from scipy.linalg import solve_triangular
 from cgboost.exceptions import MasterError
 from cgboost.generation.columns import Column
 from cgboost.generation.protocols import MasterState, Priced
-from cgboost.losses.residual import SquaredError
+from cgboost.losses.squared_error import WeightedSquaredError
 from cgboost.masters.stagewise.stagewise import DescentEntry
 
 Vector = NDArray[np.float64]
@@ -36,7 +36,8 @@ class OrthogonalMaster:
 
     Parameters
     ----------
-    loss : SquaredError
+    loss : WeightedSquaredError
+        ``SquaredError().on(y, weights)``.
         With positive weights.
     offset : {"free", "none"}
         Whether there is an intercept, refitted with the coefficients.
@@ -44,7 +45,9 @@ class OrthogonalMaster:
 
     proves = False
 
-    def __init__(self, loss: SquaredError, *, offset: Literal["free", "none"] = "none") -> None:
+    def __init__(
+        self, loss: WeightedSquaredError, *, offset: Literal["free", "none"] = "none"
+    ) -> None:
         if offset not in ("free", "none"):
             raise ValueError(f"offset must be 'free' or 'none', got {offset!r}")
         if not (loss.weights > 0).all():

@@ -23,7 +23,7 @@ from cgboost.losses.differentiable import (
     UnboundedStepError,
 )
 from cgboost.losses.piecewise import PiecewiseLinearLoss
-from cgboost.losses.residual import SquaredError
+from cgboost.losses.squared_error import WeightedSquaredError
 from solvers import LimitError, Program, Session, SolverError, Status, open_session
 
 Vector = NDArray[np.float64]
@@ -85,7 +85,7 @@ def refit_of(
     solver : str
         For linear programs.
     """
-    if isinstance(loss, SquaredError):
+    if isinstance(loss, WeightedSquaredError):
         return LeastSquares(loss)
     if isinstance(loss, PiecewiseLinearLoss):
         return LeastDeviations(loss, solver)
@@ -95,7 +95,7 @@ def refit_of(
 class LeastSquares:
     """Coefficients by least squares."""
 
-    def __init__(self, loss: SquaredError) -> None:
+    def __init__(self, loss: WeightedSquaredError) -> None:
         self.loss, self._roots = loss, np.sqrt(loss.weights)
 
     def refit(self, H: Vector, coef: Vector, time_limit: float | None) -> Refitted:

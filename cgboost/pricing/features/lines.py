@@ -31,7 +31,7 @@ from numpy.typing import ArrayLike, NDArray
 from cgboost.generation.columns import Column
 from cgboost.generation.protocols import MasterState, Priced
 from cgboost.kernels import Matrix
-from cgboost.losses.margin import LogLoss
+from cgboost.losses.base import WeightedLoss
 
 Vector = NDArray[np.float64]
 
@@ -162,11 +162,11 @@ class LinePricer:
     Parameters
     ----------
     pool : LinePool
-    loss : LogLoss
+    loss : WeightedLoss
         The master's loss.
     """
 
-    def __init__(self, pool: LinePool, loss: LogLoss) -> None:
+    def __init__(self, pool: LinePool, loss: WeightedLoss) -> None:
         if loss.n_rows != len(pool.X):
             raise ValueError(f"X has {len(pool.X)} rows, the loss has {loss.n_rows}")
         self.pool, self.loss = pool, loss

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from cgboost.generation.columns import Column
 from cgboost.generation.protocols import MasterState, Priced, Pricer
-from cgboost.losses.residual import SquaredError
+from cgboost.losses.squared_error import WeightedSquaredError
 
 ROUNDING = 1e-12
 """Scores up to this share of ‖W^½y‖‖W^½h‖ count as 0."""
@@ -30,11 +30,11 @@ class IndependentPricer:
     Parameters
     ----------
     pricer : Pricer
-    loss : SquaredError
+    loss : WeightedSquaredError
         That of a master which refits all coefficients, from 0 on or from the best constant.
     """
 
-    def __init__(self, pricer: Pricer, loss: SquaredError) -> None:
+    def __init__(self, pricer: Pricer, loss: WeightedSquaredError) -> None:
         self.pricer, self.loss = pricer, loss
         self._size = self._norm(loss.target)
 

@@ -18,8 +18,7 @@ from sklearn.svm import SVC, SVR
 from cgboost import BLFClassifier, BLFRegressor, Precomputed
 from cgboost.estimators.latent.components import smoothed
 from cgboost.generation import Column
-from cgboost.losses.margin import Exponential, LogLoss
-from cgboost.losses.residual import SquaredError
+from cgboost.losses import SquaredError, get_loss
 from cgboost.masters.stagewise.fully_corrective import CorrectiveMaster
 from cgboost.masters.stagewise.stagewise import StagewiseMaster
 
@@ -107,12 +106,11 @@ def staged_outputs(
 ) -> Iterator[tuple[Matrix, Matrix]]:
     """Outputs on training and on other rows with 1, 2, … of the factors."""
     weights = np.ones(len(y))
-    makers: dict[str, Any] = {"exponential": Exponential, "log_loss": LogLoss}
     master: Any = (
-        StagewiseMaster(SquaredError(y, weights), start="constant")
+        StagewiseMaster(SquaredError().on(y, weights), start="constant")
         if loss == "squared_error"
         else CorrectiveMaster(
-            makers[loss](y, weights), offset="free", newton_steps=1, newton_damping=DAMPING
+            get_loss(loss).on(y, weights), offset="free", newton_steps=1, newton_damping=DAMPING
         )
     )
     master.solve()

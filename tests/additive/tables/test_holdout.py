@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 
 from cgboost.additive.tables.rows import HoldoutLoss, SmallGain
-from cgboost.losses.residual import SquaredError
+from cgboost.losses import SquaredError
 
 
 def turn(number: int, objective: float, output: np.ndarray | None = None) -> SimpleNamespace:
@@ -20,10 +20,10 @@ def test_the_loss_is_the_mean_over_the_holdout_rows() -> None:
     """By their weights; others count nothing."""
     y, held = np.arange(4.0), np.array([False, True, True, False])
     turned = turn(0, 0.0, np.array([9.0, 0.0, 0.0, 9.0]))
-    HoldoutLoss(SquaredError(y[held], np.array([1.0, 3.0])), held)(turned)
-    unit = SquaredError(y[held], np.array([1.0, 0.0])).value(np.zeros(2))
+    HoldoutLoss(SquaredError().on(y[held], np.array([1.0, 3.0])), held)(turned)
+    unit = SquaredError().on(y[held], np.array([1.0, 0.0])).value(np.zeros(2))
     np.testing.assert_allclose(turned.scores["holdout_loss"], (1 + 3 * 4) / 4 * unit)
-    HoldoutLoss(SquaredError(y[:0], np.zeros(0)), np.zeros(4, dtype=bool))(turned)
+    HoldoutLoss(SquaredError().on(y[:0], np.zeros(0)), np.zeros(4, dtype=bool))(turned)
     assert turned.scores["holdout_loss"] == 0.0
 
 

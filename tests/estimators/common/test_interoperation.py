@@ -18,7 +18,7 @@ from sklearn.preprocessing import StandardScaler
 
 import cgboost
 from cgboost import RBF, CGBoostClassifier, CGBoostRegressor, KernelLibrary, Linear, Precomputed
-from cgboost.estimators.kernel.kernel_columns import BaseCGBoost
+from cgboost.estimators.kernel.kernel_columns import DEFAULT_LIBRARY
 from tests.estimators.data import (
     LIBRARY,
     PENALTIES,
@@ -177,5 +177,5 @@ def test_the_default_library():
     for estimator in (CGBoostClassifier, CGBoostRegressor):
         literal = re.search(r"``(KernelLibrary\(.*?)``", estimator.__doc__, re.DOTALL).group(1)
         written = eval(literal, dict(vars(cgboost)))
-        assert written.kernels == BaseCGBoost._default_library.kernels
-        assert repr(written) == repr(BaseCGBoost._default_library)
+        assert written.kernels == DEFAULT_LIBRARY.kernels
+        assert repr(written) == repr(DEFAULT_LIBRARY)

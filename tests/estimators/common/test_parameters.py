@@ -20,7 +20,7 @@ from cgboost import (
     KernelLibrary,
     Linear,
 )
-from cgboost.estimators.kernel import kernel_columns
+from cgboost.estimators.common import objective
 from cgboost.parallel import FuturesExecutor, SerialExecutor, ThreadExecutor
 from tests.estimators.data import at_round, classifier, curve, regressor, two_classes
 
@@ -111,12 +111,12 @@ def test_solver_chooses_the_backend(monkeypatch):
     """The name reaches the master, and another backend finds the same optimum."""
     named = []
 
-    class Watched(kernel_columns.TwoNormMaster):
+    class Watched(objective.TwoNormMaster):
         def __init__(self, *arguments, solver, **options):
             named.append(solver)
             super().__init__(*arguments, solver=solver, **options)
 
-    monkeypatch.setattr(kernel_columns, "TwoNormMaster", Watched)
+    monkeypatch.setattr(objective, "TwoNormMaster", Watched)
     piqp, clarabel = (fit(penalty="l2", solver=s, tol=1e-5) for s in ("piqp", "clarabel"))
     assert named == ["piqp", "clarabel"]
     assert piqp.objective_ == pytest.approx(clarabel.objective_, rel=1e-4)

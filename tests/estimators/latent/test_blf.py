@@ -18,8 +18,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.svm import LinearSVC
 
 from cgboost import RBF, BLFClassifier, BLFRegressor, Linear, Precomputed
-from cgboost.losses.margin import LogLoss
-from cgboost.losses.piecewise import AbsoluteError
+from cgboost.losses import AbsoluteError, LogLoss
 from tests.estimators.data import three_classes
 from tests.estimators.latent.latent_data import (
     CLASSES,

@@ -9,8 +9,8 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 
 from cgboost.generation.columns import Column
 from cgboost.generation.protocols import MasterState
+from cgboost.losses import Multinomial
 from cgboost.losses.differentiable import DifferentiableLoss
-from cgboost.losses.margin import MultinomialDeviance
 from cgboost.masters.stagewise.fully_corrective import CorrectiveMaster
 from tests.masters.stagewise.test_stagewise import LABELS, LOSSES, N_ROWS, RESPONSE, WEIGHTS, H
 
@@ -78,7 +78,7 @@ def test_separated_classes_end_with_finite_coefficients() -> None:
 
 def test_bad_arguments() -> None:
     """One output only; the offset by name."""
-    many = MultinomialDeviance(np.arange(N_ROWS) % 3, WEIGHTS, 3)
+    many = Multinomial(3).on(np.arange(N_ROWS) % 3, WEIGHTS)
     with pytest.raises(ValueError, match="one output"):
         CorrectiveMaster(many)
     with pytest.raises(ValueError, match="offset must be 'free' or 'none', got 'penalized'"):

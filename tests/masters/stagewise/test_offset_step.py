@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
+from cgboost.losses import Exponential, Huber, LogLoss, SquaredError
 from cgboost.losses.differentiable import DifferentiableLoss
-from cgboost.losses.margin import Exponential, LogLoss
-from cgboost.losses.residual import HuberLoss, SquaredError
 from cgboost.masters.stagewise.offset_step import least_in_box, offset_step
 
 RNG = np.random.default_rng(0)
@@ -18,10 +17,10 @@ WEIGHTS = RNG.uniform(0.5, 2.0, N_ROWS)
 LABELS = np.where(H + RNG.normal(size=N_ROWS) > 0.7, 1.0, -1.0)
 TARGET = 2.0 * H + 5.0 + RNG.standard_t(1, N_ROWS)
 LOSSES: dict[str, DifferentiableLoss] = {
-    "squared_error": SquaredError(TARGET, WEIGHTS),
-    "huber": HuberLoss(TARGET, WEIGHTS, 0.5),
-    "exponential": Exponential(LABELS, WEIGHTS),
-    "log_loss": LogLoss(LABELS, WEIGHTS),
+    "squared_error": SquaredError().on(TARGET, WEIGHTS),
+    "huber": Huber(0.5).on(TARGET, WEIGHTS),
+    "exponential": Exponential().on(LABELS, WEIGHTS),
+    "log_loss": LogLoss().on(LABELS, WEIGHTS),
 }
 
 
@@ -61,7 +60,7 @@ def test_bounds_are_kept_and_nothing_within_them_is_lower(name: str, most: float
 def test_a_loss_without_a_minimum_is_followed_far_down() -> None:
     """One of two cells is without error: it goes to the bound, the other to its own best value."""
     cell = np.repeat([0.0, 1.0], 20)
-    loss = LogLoss(np.where(cell == 1.0, 1.0, np.tile([-1.0, 1.0], 20)), np.ones(40))
+    loss = LogLoss().on(np.where(cell == 1.0, 1.0, np.tile([-1.0, 1.0], 20)), np.ones(40))
     output = np.full(40, loss.constant())
     step, shift = offset_step(loss, output, cell, 2.0)
     np.testing.assert_allclose(output[0] + shift, 0.0, atol=1e-9)

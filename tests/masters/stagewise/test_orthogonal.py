@@ -7,7 +7,7 @@ import pytest
 
 from cgboost.exceptions import MasterError
 from cgboost.generation.columns import Column
-from cgboost.losses.residual import SquaredError
+from cgboost.losses import SquaredError
 from cgboost.masters.stagewise.orthogonal import OrthogonalMaster
 
 RNG = np.random.default_rng(0)
@@ -15,7 +15,7 @@ N_ROWS, N_COLUMNS = 60, 25
 H = RNG.normal(size=(N_ROWS, N_COLUMNS)) + 1.0
 WEIGHTS = RNG.uniform(0.5, 2.0, N_ROWS)
 Y = H[:, :3] @ [1.0, -2.0, 3.0] + RNG.normal(size=N_ROWS) + 4.0
-LOSS = SquaredError(Y, WEIGHTS)
+LOSS = SquaredError().on(Y, WEIGHTS)
 
 
 def columns(H: np.ndarray) -> list[Column]:
@@ -97,4 +97,4 @@ def test_bad_arguments() -> None:
     with pytest.raises(ValueError, match="offset must be 'free' or 'none', got 'mean'"):
         OrthogonalMaster(LOSS, offset="mean")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="weights must be positive"):
-        OrthogonalMaster(SquaredError(Y, np.arange(N_ROWS) * 1.0))
+        OrthogonalMaster(SquaredError().on(Y, np.arange(N_ROWS) * 1.0))

@@ -12,10 +12,16 @@ import pytest
 
 from cgboost.exceptions import MasterError
 from cgboost.generation.columns import Column
-from cgboost.losses.differentiable import DifferentiableLoss
-from cgboost.losses.margin import Exponential, LogLoss
-from cgboost.losses.piecewise import AbsoluteError, EpsilonInsensitive, QuantileLoss
-from cgboost.losses.residual import HuberLoss, SquaredError
+from cgboost.losses import (
+    AbsoluteError,
+    EpsilonInsensitive,
+    Exponential,
+    Huber,
+    LogLoss,
+    Quantile,
+    SquaredError,
+)
+from cgboost.losses.base import Loss
 from cgboost.masters.stagewise import refits
 from cgboost.masters.stagewise.fully_corrective import CorrectiveMaster
 from cgboost.masters.stagewise.refits import LeastDeviations, LeastSquares, Newton, refit_of
@@ -29,19 +35,19 @@ WEIGHTS = RNG.uniform(0.5, 2.0, 40)
 WEIGHTS[::9] = 0.0
 
 PIECEWISE = {
-    "absolute_error": AbsoluteError(Y, WEIGHTS),
-    "epsilon_insensitive": EpsilonInsensitive(Y, WEIGHTS, 0.4),
-    "quantile": QuantileLoss(Y, WEIGHTS, 0.8),
+    "absolute_error": AbsoluteError().on(Y, WEIGHTS),
+    "epsilon_insensitive": EpsilonInsensitive(0.4).on(Y, WEIGHTS),
+    "quantile": Quantile(0.8).on(Y, WEIGHTS),
 }
 
 
 def test_every_loss_has_its_way() -> None:
     """Least squares, a linear program, or Newton's method."""
     ways = {
-        SquaredError(Y, WEIGHTS): LeastSquares,
+        SquaredError().on(Y, WEIGHTS): LeastSquares,
         PIECEWISE["quantile"]: LeastDeviations,
-        HuberLoss(Y, WEIGHTS, 1.0): Newton,
-        LogLoss(LABELS, WEIGHTS): Newton,
+        Huber(1.0).on(Y, WEIGHTS): Newton,
+        LogLoss().on(LABELS, WEIGHTS): Newton,
     }
     for loss, way in ways.items():
         assert type(refit_of(loss, newton_steps=None, damping=0.0, solver="auto")) is way
@@ -71,7 +77,7 @@ def test_a_growing_program_is_the_program_from_scratch(name: str) -> None:
 def test_a_program_has_no_scale(size: float, price: float, shift: float) -> None:
     """Responses and weights of any size, and far from 0, give the same coefficients."""
     expected = LeastDeviations(PIECEWISE["absolute_error"], "auto").refit(H, np.zeros(5), None)
-    loss = AbsoluteError(size * (Y + shift), price * WEIGHTS)
+    loss = AbsoluteError().on(size * (Y + shift), price * WEIGHTS)
     start = np.array([loss.constant(), 0.0, 0.0, 0.0, 0.0])
     found = LeastDeviations(loss, "auto").refit(H, start, None)
     found.coef[0] -= size * shift
@@ -83,11 +89,13 @@ def test_one_outlier_does_not_blur_the_others() -> None:
     """A residual of 10¹² leaves the fit to the other rows exact."""
     far = Y.copy()
     far[1] = 1e12
-    loss = AbsoluteError(far, WEIGHTS)
+    loss = AbsoluteError().on(far, WEIGHTS)
     found = LeastDeviations(loss, "auto").refit(H, np.array([loss.constant(), 0, 0, 0, 0]), None)
     near = Y.copy()
     near[1] = 1e3
-    expected = LeastDeviations(AbsoluteError(near, WEIGHTS), "auto").refit(H, np.zeros(5), None)
+    expected = LeastDeviations(AbsoluteError().on(near, WEIGHTS), "auto").refit(
+        H, np.zeros(5), None
+    )
     np.testing.assert_allclose(found.coef, expected.coef, atol=1e-6)
 
 
@@ -100,12 +108,12 @@ def test_a_program_out_of_time_is_a_master_error() -> None:
 
 @pytest.mark.parametrize("kind", [LogLoss, Exponential])
 @pytest.mark.parametrize("damping", [0.0, 0.1, 0.9])
-def test_one_step_is_that_of_the_paper(kind: type[DifferentiableLoss], damping: float) -> None:
+def test_one_step_is_that_of_the_paper(kind: type[Loss], damping: float) -> None:
     """Ĥ⁻¹Hᵀr with Ĥ = (1 − λ)H + λ trace(H)/n I, H = HᵀdH (eq. 30, 41, 42), in one full step.
 
     Columns have length 1, weighted.
     """
-    loss = kind(LABELS, WEIGHTS)
+    loss = kind().on(LABELS, WEIGHTS)
     columns = H / np.sqrt(WEIGHTS @ H**2)
     coef = 0.1 * RNG.normal(size=5)
     f = columns @ coef
@@ -130,7 +138,7 @@ def test_steps_to_convergence_reach_the_optimum(name: str, damping: float) -> No
     """Hᵀr = 0 and CVXPY's objective, from far off, damped or not."""
     target = Y if name == "huber" else LABELS
     makers = {"log_loss": LogLoss, "exponential": Exponential}
-    loss = HuberLoss(Y, WEIGHTS, 0.3) if name == "huber" else makers[name](LABELS, WEIGHTS)
+    loss = Huber(0.3).on(Y, WEIGHTS) if name == "huber" else makers[name]().on(LABELS, WEIGHTS)
     found = Newton(loss, None, damping).refit(H, np.full(5, 3.0), None)
     optimum = full_optimum(name, H, target, WEIGHTS, delta=0.3)
     assert loss.value(H @ found.coef) == pytest.approx(optimum, rel=1e-8)
@@ -139,7 +147,7 @@ def test_steps_to_convergence_reach_the_optimum(name: str, damping: float) -> No
 
 def test_a_step_never_raises_the_loss() -> None:
     """Where the full step would, its best part is taken."""
-    loss = LogLoss(LABELS, WEIGHTS)
+    loss = LogLoss().on(LABELS, WEIGHTS)
     for seed in range(20):
         coef = 5.0 * np.random.default_rng(seed).normal(size=5)
         full = loss.value(H @ Newton(loss, 1, 0.0).refit(H, coef, None).coef)
@@ -148,7 +156,7 @@ def test_a_step_never_raises_the_loss() -> None:
 
 def test_huber_with_no_row_inside_takes_the_step_of_least_squares() -> None:
     """All residuals are beyond δ, so nothing bends: the loss falls all the same, in numbers."""
-    loss = HuberLoss(np.array([-10.0, -10.0, 10.0, 10.0]), np.ones(4), 1e-3)
+    loss = Huber(1e-3).on(np.array([-10.0, -10.0, 10.0, 10.0]), np.ones(4))
     columns = np.column_stack([np.ones(4), [1.0, 2.0, 3.0, 5.0]])
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -159,12 +167,12 @@ def test_huber_with_no_row_inside_takes_the_step_of_least_squares() -> None:
 @pytest.mark.parametrize("kind", [LogLoss, Exponential])
 @pytest.mark.parametrize("offset", ["free", "none"])
 def test_separated_classes_are_called_unbounded_and_separated(
-    kind: type[DifferentiableLoss], offset: str
+    kind: type[Loss], offset: str
 ) -> None:
     """The master says that there is no optimum, all labels come out right, nothing overflows."""
     columns = H[:, 1:3]
     labels = np.where(columns[:, 0] + 0.3 * columns[:, 1] > 0, 1.0, -1.0)
-    master = CorrectiveMaster(kind(labels, WEIGHTS), offset=offset)  # type: ignore[arg-type]
+    master = CorrectiveMaster(kind().on(labels, WEIGHTS), offset=offset)  # type: ignore[arg-type]
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         for j in range(2):

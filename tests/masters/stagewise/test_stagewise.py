@@ -9,10 +9,8 @@ import pytest
 from scipy.optimize import minimize_scalar
 
 from cgboost.generation.columns import Column
+from cgboost.losses import AbsoluteError, Exponential, LogLoss, Multinomial, SquaredError
 from cgboost.losses.differentiable import DifferentiableLoss
-from cgboost.losses.margin import Exponential, LogLoss, MultinomialDeviance
-from cgboost.losses.piecewise import AbsoluteError
-from cgboost.losses.residual import SquaredError
 from cgboost.masters.stagewise.stagewise import PERFECT, StagewiseMaster
 
 RNG = np.random.default_rng(0)
@@ -22,10 +20,10 @@ WEIGHTS = RNG.uniform(0.5, 2.0, N_ROWS)
 H = RNG.normal(size=(N_ROWS, 3))
 RESPONSE = H[:, 0] + RNG.normal(size=N_ROWS)
 LOSSES: dict[str, DifferentiableLoss] = {
-    "squared_error": SquaredError(RESPONSE, WEIGHTS),
-    "absolute_error": AbsoluteError(RESPONSE, WEIGHTS),
-    "exponential": Exponential(LABELS, WEIGHTS),
-    "log_loss": LogLoss(LABELS, WEIGHTS),
+    "squared_error": SquaredError().on(RESPONSE, WEIGHTS),
+    "absolute_error": AbsoluteError().on(RESPONSE, WEIGHTS),
+    "exponential": Exponential().on(LABELS, WEIGHTS),
+    "log_loss": LogLoss().on(LABELS, WEIGHTS),
 }
 
 
@@ -69,7 +67,7 @@ def test_newton_steps_learning_rate_and_start(name: str) -> None:
 def test_columns_of_several_outputs_step_from_the_same_point() -> None:
     """With K class scores the steps of one round do not see each other."""
     classes = np.arange(N_ROWS) % 3
-    loss = MultinomialDeviance(classes, WEIGHTS, 3)
+    loss = Multinomial(3).on(classes, WEIGHTS)
     master = StagewiseMaster(loss)
     master.add([column(k, output=k) for k in range(3)])
     state = master.solve()
@@ -135,7 +133,7 @@ def test_bad_arguments() -> None:
         (LOSSES["absolute_error"], "line-search"),
         (LOSSES["log_loss"], "newton"),
         (LOSSES["log_loss"], 0.1),
-        (MultinomialDeviance(np.arange(N_ROWS) % 3, WEIGHTS, 3), "line-search"),
+        (Multinomial(3).on(np.arange(N_ROWS) % 3, WEIGHTS), "line-search"),
     ):
         with pytest.raises(ValueError, match="offset='free' needs step='line-search'"):
             StagewiseMaster(loss, step=step, offset="free")

@@ -12,7 +12,7 @@ from cgboost.additive.tables.rows import TableRows
 from cgboost.additive.trees.smoothers import AdditiveFunction, RegressorSmoother
 from cgboost.generation.columns import Term, evaluate, weighted_sum
 from cgboost.generation.history import StopReason
-from cgboost.losses.residual import SquaredError
+from cgboost.losses import SquaredError
 from cgboost.masters.stagewise.stagewise import StagewiseMaster
 from cgboost.pricing.additive.backfitting import BackfittingPricer, Change, Changes, MostTurns
 
@@ -31,9 +31,9 @@ def backfitted(X, y, weights, held=None, *, tol=1e-10, most=10_000):
     passes = Passes(TableRows(X), weights, held, 1)
     smoother = RegressorSmoother(passes, LinearRegression())
     pricer = BackfittingPricer(
-        smoother, passes, SquaredError(y, np.ones(len(y))), X.shape[1], tol=tol
+        smoother, passes, SquaredError().on(y, np.ones(len(y))), X.shape[1], tol=tol
     )
-    training = SquaredError(y, np.where(held, 0.0, weights))
+    training = SquaredError().on(y, np.where(held, 0.0, weights))
     master = StagewiseMaster(training, step=1.0, start="constant")
     loop = ColumnGeneration(master, pricer, tol=0.0, callbacks=[MostTurns(pricer, most)])
     return loop.run(), pricer

@@ -10,9 +10,8 @@ from cgboost.additive.builder import StageBuilder
 from cgboost.additive.statistics.passes import Passes
 from cgboost.additive.tables.intervals import intervals_of
 from cgboost.additive.tables.rows import TableRows
+from cgboost.losses import LogLoss, SquaredError
 from cgboost.losses.differentiable import DifferentiableLoss
-from cgboost.losses.margin import LogLoss
-from cgboost.losses.residual import SquaredError
 from cgboost.masters.stagewise.fully_corrective import CorrectiveMaster
 from cgboost.masters.stagewise.stagewise import StagewiseMaster
 from cgboost.pricing.additive.stages import StagePricer
@@ -34,13 +33,13 @@ def pricer(loss: DifferentiableLoss, **choices: bool) -> StagePricer:
 @pytest.mark.parametrize("refitted", [False, True])
 def test_stages_lower_the_loss_and_predict_as_their_columns(refitted: bool) -> None:
     """In every round; on the rows of the fit the hypotheses have the values of the columns."""
-    loss = SquaredError(Y, TRAINING)
+    loss = SquaredError().on(Y, TRAINING)
     master = (
         CorrectiveMaster(loss, offset="free")
         if refitted
         else StagewiseMaster(loss, start="constant")
     )
-    stages = pricer(SquaredError(Y, np.ones(1500)))
+    stages = pricer(SquaredError().on(Y, np.ones(1500)))
     result = ColumnGeneration(master, stages, max_columns=4).run()
     assert len(result.columns) == 4
     assert (np.diff(result.history["objective"]) < 0).all()
@@ -55,43 +54,45 @@ def test_the_outputs_of_transform_regression_are_nearly_orthogonal_by_themselves
     """Earlier outputs in the leaves: a refit of all stages changes next to nothing ([P] 6)."""
     ends = []
     for master in (
-        StagewiseMaster(SquaredError(Y, TRAINING), start="constant"),
-        CorrectiveMaster(SquaredError(Y, TRAINING), offset="free"),
+        StagewiseMaster(SquaredError().on(Y, TRAINING), start="constant"),
+        CorrectiveMaster(SquaredError().on(Y, TRAINING), offset="free"),
     ):
-        everyone = SquaredError(Y, np.ones(1500))
+        everyone = SquaredError().on(Y, np.ones(1500))
         ends.append(ColumnGeneration(master, pricer(everyone), max_columns=3).run().objective)
     assert ends[0] < 1.05 * ends[1]
 
 
 def test_the_line_search_of_squared_error_finds_a_step_of_one() -> None:
     """A stage ends with least squares on the training rows: λ = 1 ([P] section 2)."""
-    master = StagewiseMaster(SquaredError(Y, TRAINING), start="constant")
-    result = ColumnGeneration(master, pricer(SquaredError(Y, np.ones(1500))), max_columns=3).run()
+    master = StagewiseMaster(SquaredError().on(Y, TRAINING), start="constant")
+    result = ColumnGeneration(
+        master, pricer(SquaredError().on(Y, np.ones(1500))), max_columns=3
+    ).run()
     np.testing.assert_allclose(result.coef, 1.0, rtol=1e-9)
 
 
 def test_holdout_rows_have_pseudo_responses_too() -> None:
     """Those of the log loss; their weights are 0 in the master alone."""
     labels = np.where(Y > 0, 1.0, -1.0)
-    master = StagewiseMaster(LogLoss(labels, TRAINING), start="constant")
+    master = StagewiseMaster(LogLoss().on(labels, TRAINING), start="constant")
     seen = []
-    stages = pricer(LogLoss(labels, np.ones(1500)))
+    stages = pricer(LogLoss().on(labels, np.ones(1500)))
     build = stages.builder.stage
     stages.builder.stage = lambda response, outputs: (
         seen.append(response) or build(response, outputs)
     )
     result = ColumnGeneration(master, stages, max_columns=2).run()
     assert (np.diff(result.history["objective"]) < 0).all()
-    loss = LogLoss(labels, np.ones(1500))
+    loss = LogLoss().on(labels, np.ones(1500))
     np.testing.assert_allclose(seen[0], loss.pseudo_response(np.full(1500, master.intercept)))
     assert seen[0][HELD].any()
 
 
 def test_a_constant_stage_is_no_column() -> None:
     """Where the residual is nothing, the run ends; a limit of 0 asks for nothing."""
-    loss = SquaredError(np.full(1500, 0.1), TRAINING)
+    loss = SquaredError().on(np.full(1500, 0.1), TRAINING)
     master = StagewiseMaster(loss, start="constant")
-    stages = pricer(SquaredError(np.full(1500, 0.1), np.ones(1500)))
+    stages = pricer(SquaredError().on(np.full(1500, 0.1), np.ones(1500)))
     result = ColumnGeneration(master, stages, max_columns=2).run()
     assert len(result.columns) == 0
     assert stages.price(master.solve(), 0).columns == ()
@@ -100,8 +101,8 @@ def test_a_constant_stage_is_no_column() -> None:
 @pytest.mark.parametrize(("feed_forward", "wanted"), [(True, [2, 3, 4]), (False, [2, 2, 2])])
 def test_inputs_are_counted(feed_forward: bool, wanted: list[int]) -> None:
     """Features, and the outputs so far where they are inputs."""
-    master = StagewiseMaster(SquaredError(Y, TRAINING), start="constant")
-    stages = pricer(SquaredError(Y, np.ones(1500)), feed_forward=feed_forward, regressors=True)
+    master = StagewiseMaster(SquaredError().on(Y, TRAINING), start="constant")
+    stages = pricer(SquaredError().on(Y, np.ones(1500)), feed_forward=feed_forward, regressors=True)
     counts = []
     for _ in range(3):
         priced = stages.price(master.solve(), 1)

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from cgboost.generation.loop import ColumnGeneration
-from cgboost.losses.margin import LogLoss
-from cgboost.losses.residual import SquaredError
+from cgboost.losses import LogLoss, SquaredError
 from cgboost.masters.stagewise.fully_corrective import CorrectiveMaster
 from cgboost.masters.stagewise.orthogonal import OrthogonalMaster
 from cgboost.masters.stagewise.stagewise import StagewiseMaster
@@ -18,7 +17,7 @@ from tests.pricing.checked import WEIGHTS, X, Y, correct_rounds, features
 
 def stagewise() -> StagewiseMaster:
     """A master of L2-Boosting."""
-    return StagewiseMaster(SquaredError(Y, WEIGHTS), step="newton", start="constant")
+    return StagewiseMaster(SquaredError().on(Y, WEIGHTS), step="newton", start="constant")
 
 
 def test_one_scan_is_enough() -> None:
@@ -27,7 +26,7 @@ def test_one_scan_is_enough() -> None:
     assert correct_rounds(stagewise(), pricer, 200) == 200
     assert pricer.scans == 1
     pricer = GramPricer(features(), repeats=False)
-    master = OrthogonalMaster(SquaredError(Y, WEIGHTS), offset="free")
+    master = OrthogonalMaster(SquaredError().on(Y, WEIGHTS), offset="free")
     assert correct_rounds(master, pricer, 40) == 40
     assert pricer.scans == 1
 
@@ -43,7 +42,7 @@ def test_without_room_for_gram_rows_it_scans(rows: int, least: int) -> None:
 
 def test_another_loss_is_noticed() -> None:
     """Where scores are not linear in the coefficients, the winner's own score says so."""
-    loss = LogLoss(np.where(Y > 0, 1.0, -1.0), WEIGHTS)
+    loss = LogLoss().on(np.where(Y > 0, 1.0, -1.0), WEIGHTS)
     for master in (StagewiseMaster(loss, learning_rate=0.5), CorrectiveMaster(loss)):
         pricer = GramPricer(features(), repeats=True)
         assert correct_rounds(master, pricer, 6) == 6

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from cgboost.generation.protocols import MasterState
-from cgboost.losses.margin import LogLoss
+from cgboost.losses import LogLoss, WeightedLoss
 from cgboost.masters.stagewise.stagewise import StagewiseMaster
 from cgboost.pricing.features.lines import Line, LinePool, LinePricer
 
@@ -14,12 +14,12 @@ RNG = np.random.default_rng(0)
 N_ROWS, N_FEATURES = 70, 12
 
 
-def problem(seed: int = 0, *, far: float = 1.0) -> tuple[np.ndarray, LogLoss, MasterState]:
+def problem(seed: int = 0, *, far: float = 1.0) -> tuple[np.ndarray, WeightedLoss, MasterState]:
     """Rows, a weighted loss, and the state of a master somewhere away from 0."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(N_ROWS, N_FEATURES)) * rng.uniform(0.1, 10, N_FEATURES) + 5.0
     y = np.where(X[:, 0] / X[:, 0].std() + rng.normal(size=N_ROWS) > 5 / X[:, 0].std(), 1.0, -1.0)
-    loss = LogLoss(y, rng.uniform(0.0, 2.0, N_ROWS))
+    loss = LogLoss().on(y, rng.uniform(0.0, 2.0, N_ROWS))
     master = StagewiseMaster(loss, step=1.0)
     master.output = far * rng.normal(size=N_ROWS)
     return X, loss, master.solve()
@@ -84,7 +84,7 @@ def test_the_bound_skips_most_features() -> None:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(300, 400))
     y = np.where(X[:, 3] + 0.5 * rng.normal(size=300) > 0, 1.0, -1.0)
-    loss = LogLoss(y, np.ones(300))
+    loss = LogLoss().on(y, np.ones(300))
     calls, value = [], loss.value
     state = StagewiseMaster(loss, step=1.0).solve()
     loss.value = lambda output: calls.append(1) or value(output)  # type: ignore[method-assign]

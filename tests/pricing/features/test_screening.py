@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from cgboost.losses.residual import SquaredError
+from cgboost.losses import SquaredError
 from cgboost.masters.stagewise.stagewise import StagewiseMaster
 from cgboost.pricing.features import screening
 from cgboost.pricing.features.centred import CentredFeatures, feature_of
@@ -16,7 +16,7 @@ from tests.pricing.checked import WEIGHTS, X, Y, features
 def chosen(X: np.ndarray) -> tuple[int, int]:
     """The feature taken first, and the scans in double precision that it took."""
     pricer = ScreenedPricer(CentredFeatures(X, WEIGHTS, centre=True), repeats=False)
-    state = StagewiseMaster(SquaredError(Y, WEIGHTS), start="constant").solve()
+    state = StagewiseMaster(SquaredError().on(Y, WEIGHTS), start="constant").solve()
     return feature_of(pricer.price(state, 1).columns[0]), pricer.scans
 
 
@@ -34,7 +34,7 @@ def test_what_single_precision_puts_in_the_wrong_order(seed: int) -> None:
     noise = np.random.default_rng(seed).normal(size=(len(Y), 20))
     alike = X[:, [chosen(X)[0]] * 20] + 1e-7 * noise
     exact = CentredFeatures(alike, WEIGHTS, centre=True)
-    state = StagewiseMaster(SquaredError(Y, WEIGHTS), start="constant").solve()
+    state = StagewiseMaster(SquaredError().on(Y, WEIGHTS), start="constant").solve()
     best = np.argmax(np.abs(exact.scores(state.pseudo_response)) / exact.lengths)
     assert chosen(alike) == (best, 0)
 

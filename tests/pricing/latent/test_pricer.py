@@ -12,8 +12,7 @@ from cgboost import Linear
 from cgboost.generation.history import StopReason
 from cgboost.generation.loop import ColumnGeneration
 from cgboost.generation.protocols import MasterState, Priced
-from cgboost.losses.margin import LogLoss
-from cgboost.losses.residual import SquaredError
+from cgboost.losses import LogLoss, SquaredError
 from cgboost.masters.stagewise.fully_corrective import CorrectiveMaster
 from cgboost.masters.stagewise.stagewise import DescentEntry, StagewiseMaster
 from cgboost.pricing.latent import KernelSpace, LinearSpace, Space
@@ -130,9 +129,9 @@ def test_in_the_loop_runs_end_with_the_rank(kernel: int) -> None:
     labels = np.where(RNG.uniform(size=30) > 0.5, 1.0, -1.0)
     ends = {}
     for name, master in (
-        ("squares", StagewiseMaster(SquaredError(labels, ONES), start="constant")),
-        ("steps", StagewiseMaster(LogLoss(labels, ONES), start="constant")),
-        ("refits", CorrectiveMaster(LogLoss(labels, ONES), offset="free")),
+        ("squares", StagewiseMaster(SquaredError().on(labels, ONES), start="constant")),
+        ("steps", StagewiseMaster(LogLoss().on(labels, ONES), start="constant")),
+        ("refits", CorrectiveMaster(LogLoss().on(labels, ONES), offset="free")),
     ):
         pricer = LatentFactorPricer(spaces(X)[kernel])
         result = ColumnGeneration(master, pricer, tol=0.0, callbacks=[pricer.note]).run()

@@ -9,7 +9,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from cgboost.generation.columns import evaluate
 from cgboost.generation.loop import ColumnGeneration
-from cgboost.losses.margin import Exponential
+from cgboost.losses import Exponential
 from cgboost.masters.stagewise.stagewise import StagewiseMaster
 from cgboost.pricing.learners.class_learners import ClassLearners, ClassStumps
 from cgboost.pricing.learners.class_votes import CODES, CodePlace, VotePricer, class_codes
@@ -61,7 +61,7 @@ def test_with_two_classes_it_is_the_pricer_of_labels():
     learner, signs = DecisionTreeClassifier(max_depth=2, random_state=0), 2.0 * y - 1.0
 
     def run(target, pricer):
-        master = StagewiseMaster(Exponential(target, np.ones(80)))
+        master = StagewiseMaster(Exponential().on(target, np.ones(80)))
         return ColumnGeneration(master, pricer, tol=0.0, max_rounds=11).run()
 
     votes = run(np.ones(80), VotePricer(ClassLearners(learner, X, y, random_state=0), X, y, 2))

@@ -15,7 +15,7 @@ from sklearn.tree import DecisionTreeRegressor
 import cgboost.pricing.learners.feed_forward as module
 from cgboost import ColumnGeneration
 from cgboost.generation.columns import Column, evaluate, weighted_sum
-from cgboost.losses.residual import SquaredError
+from cgboost.losses import SquaredError
 from cgboost.masters.stagewise.orthogonal import OrthogonalMaster
 from cgboost.masters.stagewise.stagewise import StagewiseMaster
 from cgboost.pricing.learners.feed_forward import FeedForwardPricer, Inputs
@@ -24,7 +24,7 @@ from tests.estimators.data import curve
 
 X, Y = curve(90)
 NEW, _ = curve(37, seed=1)
-LOSS = SquaredError(Y, np.ones(len(Y)))
+LOSS = SquaredError().on(Y, np.ones(len(Y)))
 
 LEARNERS = [
     DecisionTreeRegressor(max_depth=2, random_state=0),

@@ -8,7 +8,7 @@ from sklearn.linear_model import LinearRegression
 
 from cgboost import ColumnGeneration
 from cgboost.generation.columns import Column
-from cgboost.losses.residual import SquaredError
+from cgboost.losses import SquaredError
 from cgboost.masters.stagewise.orthogonal import OrthogonalMaster
 from cgboost.pricing.learners.independent import IndependentPricer
 from cgboost.pricing.learners.learners import LearnerPricer, residuals
@@ -30,7 +30,7 @@ def columns(rows: np.ndarray, name: str) -> list[Column]:
 def test_combinations_are_left_out_and_new_columns_stay(size: float, leftover: float) -> None:
     """However small the residual is, whatever the units of the columns, with uneven weights."""
     target = RNG.normal(size=6) @ HELD + leftover * RNG.normal(size=N_ROWS)
-    loss = SquaredError(target, WEIGHTS)
+    loss = SquaredError().on(target, WEIGHTS)
     master = OrthogonalMaster(loss)
     master.add(columns(HELD, "held"))
     dependent = columns(size * RNG.normal(size=(5, 6)) @ HELD, "dependent")
@@ -46,7 +46,7 @@ def test_combinations_are_left_out_and_new_columns_stay(size: float, leftover: f
 
 def test_rounding_errors_of_an_exact_model_are_no_residual() -> None:
     """A fit to what is left of an exact model has a large cosine with it, and is left out."""
-    loss = SquaredError(RNG.normal(size=6) @ HELD, np.ones(N_ROWS))
+    loss = SquaredError().on(RNG.normal(size=6) @ HELD, np.ones(N_ROWS))
     master = OrthogonalMaster(loss)
     master.add(columns(HELD, "held"))
     state = master.solve()
@@ -58,7 +58,7 @@ def test_rounding_errors_of_an_exact_model_are_no_residual() -> None:
 def test_a_run_ends_where_nothing_is_new() -> None:
     """The second fit of a linear model is a combination: no column, instead of a failed master."""
     X = RNG.normal(size=(N_ROWS, 3))
-    loss = SquaredError(X @ [1.0, 2.0, 3.0], WEIGHTS)
+    loss = SquaredError().on(X @ [1.0, 2.0, 3.0], WEIGHTS)
     learners = {"working": residuals(WEIGHTS), "tol": 0.0, "repeats": True}
     reasons = []
     for wrap in (lambda pricer: pricer, lambda pricer: IndependentPricer(pricer, loss)):

@@ -7,9 +7,7 @@ import pytest
 from sklearn.tree import DecisionTreeRegressor
 
 from cgboost.generation.columns import evaluate
-from cgboost.losses.margin import LogLoss, MultinomialDeviance
-from cgboost.losses.piecewise import AbsoluteError
-from cgboost.losses.residual import SquaredError
+from cgboost.losses import AbsoluteError, LogLoss, Multinomial, SquaredError
 from cgboost.masters.stagewise.stagewise import StagewiseMaster
 from cgboost.pricing.learners.trees import TreePricer, as_single, median_leaves, newton_leaves
 
@@ -29,7 +27,7 @@ def pricer(leaves=None, **arguments) -> TreePricer:
 
 def test_newton_leaves_are_newton_steps_of_the_loss() -> None:
     """The value of a leaf is the Newton step along its indicator."""
-    loss = LogLoss(np.sign(Y), WEIGHTS)
+    loss = LogLoss().on(np.sign(Y), WEIGHTS)
     master = StagewiseMaster(loss, step=0.1)
     master.output = 0.5 * Y
     [column] = pricer().price(master.solve(), 1).columns
@@ -41,7 +39,7 @@ def test_newton_leaves_are_newton_steps_of_the_loss() -> None:
 
 def test_median_leaves_are_the_best_steps_of_the_absolute_error() -> None:
     """The value of a leaf is the weighted median of the residuals in it."""
-    loss = AbsoluteError(Y, WEIGHTS)
+    loss = AbsoluteError().on(Y, WEIGHTS)
     master = StagewiseMaster(loss, step=0.1, start="constant")
     [column] = pricer(median_leaves(Y, WEIGHTS)).price(master.solve(), 1).columns
     for value in np.unique(column.values):
@@ -52,7 +50,7 @@ def test_median_leaves_are_the_best_steps_of_the_absolute_error() -> None:
 def test_a_tree_for_every_output() -> None:
     """Tree k is grown on the residuals of class k and adds to its scores; columns are functions."""
     labels = np.digitize(Y, [-0.5, 0.5])
-    loss = MultinomialDeviance(labels, np.ones(N_ROWS), 3)
+    loss = Multinomial(3).on(labels, np.ones(N_ROWS))
     state = StagewiseMaster(loss, step=0.1).solve()
     grown = TreePricer(X, np.ones(N_ROWS), newton_leaves(2 / 3), parameters=SMALL, random_state=0)
     priced = grown.price(state, 3)
@@ -70,7 +68,7 @@ def test_a_tree_for_every_output() -> None:
 
 def test_a_leaf_without_curvature_stays_at_0() -> None:
     """0/0 is no step."""
-    state = StagewiseMaster(LogLoss(np.sign(Y), np.ones(N_ROWS)), step=0.1)
+    state = StagewiseMaster(LogLoss().on(np.sign(Y), np.ones(N_ROWS)), step=0.1)
     state.output = np.where(Y > 0, 400.0, 0.1)
     even = TreePricer(np.sign(Y)[:, None], np.ones(N_ROWS), newton_leaves(), parameters=SMALL)
     [column] = even.price(state.solve(), 1).columns
@@ -80,13 +78,13 @@ def test_a_leaf_without_curvature_stays_at_0() -> None:
 
 def test_trees_see_only_their_rows() -> None:
     """What is not drawn changes neither splits nor leaves; every round draws anew."""
-    loss = SquaredError(Y, np.ones(N_ROWS))
+    loss = SquaredError().on(Y, np.ones(N_ROWS))
     drawn = np.sort(np.random.RandomState(0).permutation(N_ROWS)[:30])
     wild = np.full(N_ROWS, 1e6)
     wild[drawn] = Y[drawn]
     values = []
     for target in (Y, wild):
-        state = StagewiseMaster(SquaredError(target, loss.weights), step=0.1).solve()
+        state = StagewiseMaster(SquaredError().on(target, loss.weights), step=0.1).solve()
         part = TreePricer(
             X, loss.weights, newton_leaves(), subsample=1 / 3, parameters=SMALL, random_state=0
         )
@@ -98,7 +96,7 @@ def test_trees_see_only_their_rows() -> None:
 
 def test_nothing_to_fit_is_no_column() -> None:
     """No room, or no pseudo-response."""
-    loss = SquaredError(Y, WEIGHTS)
+    loss = SquaredError().on(Y, WEIGHTS)
     assert not pricer().price(StagewiseMaster(loss).solve(), 0).columns
     done = StagewiseMaster(loss)
     done.output = Y.copy()

@@ -1,24 +1,62 @@
-"""Losses of the margins m_i = y_i f_i, for labels y of ±1.
+"""Hinge losses of the margins m_i = y_i f_i, for labels y of ±1.
 
 [B] is Bi, Zhang, Bennett, *Column-Generation Boosting Methods for Mixture of Kernels*, KDD 2004.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import ClassVar
+
 import numpy as np
 from numpy.typing import NDArray
 
+from cgboost.losses.base import Expression, Loss, import_cvxpy
 from cgboost.losses.checks import check_labels, check_nu, check_price
+from cgboost.losses.piecewise import PiecewiseLinearLoss
 from cgboost.losses.support_vector import Mass, SupportVectorLoss
 
 Vector = NDArray[np.float64]
 
 
+@dataclass(frozen=True)
+class Hinge(Loss):
+    """Hinge loss max(0, 1 − y f), for labels y of ±1 ([B] eq. 4)."""
+
+    name: ClassVar[str] = "hinge"
+    classification: ClassVar[bool] = True
+
+    def check_target(self, y: Vector) -> None:
+        """Labels must be ±1."""
+        check_labels(y)
+
+    def value(self, y: Vector, f: Vector) -> Vector:
+        """max(0, 1 − y f)."""
+        return np.maximum(1.0 - y * f, 0.0)
+
+    def gradient(self, y: Vector, f: Vector) -> Vector:
+        """−y where y f < 1, otherwise 0."""
+        return np.where(y * f < 1.0, -y, 0.0)
+
+    def dual_box(self, y: Vector, cost: Vector) -> SupportVectorLoss:
+        """0 ≤ y r ≤ cost."""
+        check_labels(y)
+        check_price(y, cost)
+        return SupportVectorLoss(y, *_box(y, np.zeros(len(y)), cost))
+
+    def to_cvxpy(self, y: Vector, f: Expression) -> Expression:
+        """(1 − y f)₊."""
+        cp = import_cvxpy()
+        return cp.pos(1.0 - cp.multiply(y, f))
+
+    def on(self, y: Vector, weights: Vector) -> PiecewiseLinearLoss:
+        """The loss on training rows."""
+        return PiecewiseLinearLoss(self, y, weights)
+
+
 def hinge(labels: Vector, price: Vector) -> SupportVectorLoss:
     """Hinge loss Σ price_i·max(0, 1 − m_i) ([B] eq. 4)."""
-    check_labels(labels)
-    check_price(labels, price)
-    return SupportVectorLoss(labels, *_box(labels, np.zeros(len(labels)), price))
+    return Hinge().dual_box(labels, price)
 
 
 def nu_hinge(
@@ -84,17 +122,6 @@ def negative_margin(
     return SupportVectorLoss(
         margin * labels, *_box(labels, trade_off * price, (1.0 + trade_off) * price)
     )
-
-
-def margin_distribution(labels: Vector, price: Vector) -> SupportVectorLoss:
-    """Mean against variance of the margins: Σ price_i·½(1 − m_i)² = Σ price_i·(½m_i² − m_i + ½).
-
-    MD-Boost with the identity for the covariance (Shen, Li, IEEE Trans. Neural Networks 21, 2010).
-    """
-    check_labels(labels)
-    check_price(labels, price)
-    reach = np.where(price > 0, np.inf, 0.0)
-    return SupportVectorLoss(labels, -reach, reach, curvature=1.0 / np.where(price > 0, price, 1.0))
 
 
 def _box(labels: Vector, least: Vector, most: Vector) -> tuple[Vector, Vector]:

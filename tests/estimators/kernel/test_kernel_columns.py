@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from cgboost import RBF, CGBoostClassifier, CGBoostRegressor, KernelLibrary, Linear
-from cgboost.estimators.kernel import warm_start as first_guess
-from cgboost.estimators.kernel.warm_start import first_guess as guess
+from cgboost.estimators.kernel import kernel_columns as first_guess
+from cgboost.estimators.kernel.kernel_columns import first_guess as guess
 from cgboost.losses import hinge
 from cgboost.masters import OneNormMaster
 from cgboost.pricing import KernelPool

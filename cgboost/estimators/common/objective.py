@@ -1,0 +1,244 @@
+"""Objectives of certified estimators: a loss, and the master of it with a penalty.
+
+    lp     hinge + Σ|α|            with ν: hinge with a margin of its own, Σ|α| ≤ 1
+    qp     hinge + ½Σα²            with ν: hinge with a margin of its own + ½Σα²
+    erlp   as lp with ν, the dual weights regularised by their entropy
+    qrlp   as lp with ν, the dual weights regularised by their squares
+    md     squared margin error, Σ|α| ≤ C
+    nm     shortfall of the margins against C times their sum, Σ|α| ≤ 1
+
+"lp" and "qp" take any other loss that has a dual box or a conjugate.
+
+Akkerman, Ferry, Artigues, Hebrard, Vidal, *Boosting Revisited*, TMLR 2025
+(arXiv 2507.18242), compare these formulations of boosting.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, Literal
+
+import numpy as np
+
+from cgboost.estimators.common.parameters import check_choice, check_nu, check_number
+from cgboost.estimators.common.result import FittedRun
+from cgboost.estimators.common.rows import Vector
+from cgboost.losses import (
+    EpsilonInsensitive,
+    Hinge,
+    Loss,
+    SupportVectorLoss,
+    entropic_nu_hinge,
+    margin_distribution,
+    negative_margin,
+    nu_hinge,
+    nu_insensitive,
+)
+from cgboost.losses.base import Ability
+from cgboost.losses.registry import get_loss, require
+from cgboost.masters import BudgetMaster, EntropyMaster, TwoNormMaster, one_norm_master
+
+FormulationName = Literal["lp", "qp", "erlp", "qrlp", "md", "nm"]
+LossMaker = Callable[[Vector, Vector], Any]
+
+ACCURACY = 0.01
+"""Twice the soft margin that regularisation may cost by default (columns between −1 and 1)."""
+
+LARGER = "a larger value may change that"
+
+
+@dataclass(frozen=True)
+class Objective:
+    """What one run of the loop minimises.
+
+    Attributes
+    ----------
+    loss : callable
+        ``loss(target, weights)``, the loss on data.
+    master : callable
+        ``master(loss, coef=…, offset=…, solver=…)``, the master of such a loss.
+    program : {"lp", "qp"}
+        What a solver must be able to solve.
+    trade_off : str
+        The parameter that weighs the loss against the penalty, and its value.
+    level : str or None
+        The fitted attribute that holds what the loss chooses itself: margin ρ or tube ε.
+    level_sign : float
+        Of that attribute relative to the level of the loss.
+    default_level : float or None
+        Its value where the loss chooses nothing; None: there is no such attribute.
+    remedy : str
+        What may make more of a model without columns …
+    remedy_at_zero : str
+        … and the same for a model without loss.
+    """
+
+    loss: LossMaker
+    master: Callable[..., Any]
+    program: str
+    trade_off: str
+    level: str | None = None
+    level_sign: float = 1.0
+    default_level: float | None = None
+    remedy: str = LARGER
+    remedy_at_zero: str = LARGER
+
+    @property
+    def optional_attributes(self) -> tuple[str, ...]:
+        """Names in :meth:`attributes` that some fits do not have."""
+        return () if self.level is None else (self.level,)
+
+    def attributes(self, runs: Sequence[FittedRun], *, one: bool) -> dict[str, Any]:
+        """The fitted attribute of the level: a number, or one for each class."""
+        if self.level is None:
+            return {}
+        levels = np.array([0.0 + self.level_sign * run.level for run in runs])
+        if not np.isfinite(levels).all():
+            return {} if self.default_level is None else {self.level: self.default_level}
+        return {self.level: float(levels[0]) if one else levels}
+
+
+def check_trade_off(estimator: Any) -> None:
+    """Check the parameters C, nu and offset."""
+    check_number("C", estimator.C, above=0)
+    check_nu(estimator.nu, optional=True)
+    check_choice("offset", estimator.offset, ("none", "penalized", "free"))
+
+
+# ---------------------------------------------------------------------- classification
+
+
+@dataclass(frozen=True)
+class Margins:
+    """The parameters of objectives of the margins.
+
+    ``balanced`` says that the offset is free, so that Σr = 0.
+    """
+
+    C: float
+    nu: float | None
+    balanced: bool
+    cost: Loss = field(default_factory=Hinge)
+    eta: float | None = None
+    margin: float = 0.0
+
+    @property
+    def share(self) -> float:
+        """ν, for the formulations that cannot do without."""
+        if self.nu is None:
+            raise ValueError("this formulation needs nu, got None")
+        return self.nu
+
+    @property
+    def regularisation(self) -> float:
+        """η; by default (2/δ)·log(1/ν), costs at most δ/2 of the soft margin (Warmuth et al.)."""
+        if self.eta is not None:
+            return self.eta
+        return max(0.5, 2.0 / ACCURACY * math.log(1.0 / self.share))
+
+    def soft(self, labels: Vector, weights: Vector) -> Any:
+        """A loss with C, or the hinge with ν (Demiriz, Bennett, Shawe-Taylor 2002)."""
+        if self.nu is None:
+            return with_dual(self.cost, labels, self.C * weights)
+        return nu_hinge(labels, weights, self.nu, balanced=self.balanced)
+
+    def entropic(self, labels: Vector, weights: Vector) -> SupportVectorLoss:
+        """The loss of ERLPBoost."""
+        return entropic_nu_hinge(
+            labels, weights, self.share, eta=self.regularisation, balanced=self.balanced
+        )
+
+    def smoothed(self, labels: Vector, weights: Vector) -> SupportVectorLoss:
+        """The loss of QRLP-Boost."""
+        smoothing = 1.0 / (self.regularisation * self.share)
+        return nu_hinge(labels, weights, self.share, balanced=self.balanced, smoothing=smoothing)
+
+    def distribution(self, labels: Vector, weights: Vector) -> SupportVectorLoss:
+        """The loss of MD-Boost."""
+        return margin_distribution(labels, weights)
+
+    def shortfall(self, labels: Vector, weights: Vector) -> SupportVectorLoss:
+        """The loss of NM-Boost."""
+        return negative_margin(labels, weights, margin=self.margin, trade_off=self.C)
+
+
+def margin_objective(formulation: str, margins: Margins) -> Objective:
+    """The objective of a formulation of boosting."""
+    makers: dict[str, tuple[LossMaker, Callable[..., Any], str]] = {
+        "lp": (margins.soft, one_norm, "lp"),
+        "qp": (margins.soft, TwoNormMaster, "qp"),
+        "erlp": (margins.entropic, EntropyMaster, "qp"),
+        "qrlp": (margins.smoothed, BudgetMaster, "qp"),
+        "md": (margins.distribution, partial(BudgetMaster, budget=margins.C), "qp"),
+        "nm": (margins.shortfall, BudgetMaster, "lp"),
+    }
+    loss, master, program = makers[formulation]
+    if formulation == "lp":
+        program = program_of(margins.cost)
+    trade_off = f"C={margins.C:g}" if margins.nu is None else f"nu={margins.nu:g}"
+    return Objective(loss, master, program, trade_off, level="margin_", level_sign=-1.0)
+
+
+def with_dual(loss: Loss, target: Vector, cost: Vector) -> Any:
+    """A loss on data, in the form that the masters solve: its dual box, or its conjugate."""
+    if "dual_box" in loss.abilities:
+        return loss.dual_box(target, cost)
+    return loss.on(target, cost)
+
+
+def program_of(loss: Loss) -> str:
+    """What a solver must be able to solve for a loss with the 1-norm."""
+    return "qp" if "hessian_diag" in loss.abilities else "lp"
+
+
+def check_cost(estimator: Any, names: Sequence[str], natural: type[Loss], **own: Any) -> None:
+    """Check the parameter loss of a certified estimator, and that ν goes with it."""
+    if not isinstance(estimator.loss, Loss):
+        check_choice("loss", estimator.loss, names)
+    loss = get_loss_with(estimator.loss, natural, **own)
+    needs: tuple[Ability, ...] = ("conjugate",)
+    require(loss, needs, type(estimator).__name__)
+    if estimator.nu is not None and not isinstance(loss, natural):
+        raise ValueError(
+            f"nu={estimator.nu!r} belongs to loss={natural.name!r}, got loss={estimator.loss!r}"
+        )
+
+
+def get_loss_with(loss: str | Loss, natural: type[Loss], **own: Any) -> Loss:
+    """The loss of a name, with the estimator's own parameters where it is the natural one."""
+    return get_loss(loss, **(own if loss == natural.name else {}))
+
+
+FORMULATIONS: tuple[str, ...] = ("lp", "qp", "erlp", "qrlp", "md", "nm")
+
+
+def one_norm(loss: SupportVectorLoss, **options: Any) -> Any:
+    """The master of Σ|α|, or of Σ|α| ≤ 1 for a loss with a margin of its own."""
+    return one_norm_master(loss)(loss, **options)
+
+
+# ---------------------------------------------------------------------- regression
+
+
+def residual_objective(formulation: str, *, C: float, cost: Loss, nu: float | None) -> Objective:
+    """The objective of a loss of the residuals; that of ε-insensitive loss may learn its ε."""
+
+    def loss(target: Vector, weights: Vector) -> Any:
+        if nu is None:
+            return with_dual(cost, target, C * weights)
+        return nu_insensitive(target, C * weights, nu)
+
+    epsilon = cost.epsilon if isinstance(cost, EpsilonInsensitive) else None
+    inside = f"every y lies within epsilon={epsilon or 0.0:g} of a constant: try a smaller one"
+    return Objective(
+        loss,
+        one_norm if formulation == "lp" else TwoNormMaster,
+        program_of(cost) if formulation == "lp" else "qp",
+        f"C={C:g}",
+        level=None if epsilon is None else "epsilon_",
+        default_level=epsilon,
+        remedy_at_zero=inside if nu is None and epsilon is not None else LARGER,
+    )

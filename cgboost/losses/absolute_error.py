@@ -1,0 +1,45 @@
+"""The absolute error."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cgboost.losses.base import Expression, Loss, import_cvxpy
+from cgboost.losses.checks import check_price
+from cgboost.losses.piecewise import PiecewiseLinearLoss
+from cgboost.losses.support_vector import SupportVectorLoss
+
+Vector = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class AbsoluteError(Loss):
+    """Absolute error |y − f|, least at the median."""
+
+    name: ClassVar[str] = "absolute_error"
+
+    def value(self, y: Vector, f: Vector) -> Vector:
+        """|y − f|."""
+        return np.abs(y - f)
+
+    def gradient(self, y: Vector, f: Vector) -> Vector:
+        """The sign of f − y."""
+        return np.sign(f - y)
+
+    def dual_box(self, y: Vector, cost: Vector) -> SupportVectorLoss:
+        """|r| ≤ cost."""
+        check_price(y, cost)
+        return SupportVectorLoss(y, lower=-cost, upper=cost.copy())
+
+    def to_cvxpy(self, y: Vector, f: Expression) -> Expression:
+        """|y − f|."""
+        cp = import_cvxpy()
+        return cp.abs(y - f)
+
+    def on(self, y: Vector, weights: Vector) -> PiecewiseLinearLoss:
+        """The loss on training rows."""
+        return PiecewiseLinearLoss(self, y, weights)

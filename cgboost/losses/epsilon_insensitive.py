@@ -1,0 +1,81 @@
+"""ε-insensitive losses of the residuals y_i − f_i.
+
+[B] is Bi, Zhang, Bennett, *Column-Generation Boosting Methods for Mixture of Kernels*, KDD 2004.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cgboost.losses.base import Expression, Loss, import_cvxpy
+from cgboost.losses.checks import check_epsilon, check_nu, check_price
+from cgboost.losses.piecewise import PiecewiseLinearLoss
+from cgboost.losses.support_vector import Mass, SupportVectorLoss
+
+Vector = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class EpsilonInsensitive(Loss):
+    """ε-insensitive loss max(0, |y − f| − ε) ([B] eq. 13).
+
+    Parameters
+    ----------
+    epsilon : float, default=0.1
+        Half width of the tube inside which errors are free, in the units of y.
+    """
+
+    epsilon: float = 0.1
+
+    name: ClassVar[str] = "epsilon_insensitive"
+
+    def __post_init__(self) -> None:
+        check_epsilon(self.epsilon)
+
+    def value(self, y: Vector, f: Vector) -> Vector:
+        """max(0, |y − f| − ε)."""
+        return np.maximum(np.abs(y - f) - self.epsilon, 0.0)
+
+    def gradient(self, y: Vector, f: Vector) -> Vector:
+        """The sign of f − y outside the tube, 0 inside."""
+        return np.where(np.abs(y - f) > self.epsilon, np.sign(f - y), 0.0)
+
+    def dual_box(self, y: Vector, cost: Vector) -> SupportVectorLoss:
+        """|r| ≤ cost, at the price ε|r|."""
+        check_price(y, cost)
+        return SupportVectorLoss(y, lower=-cost, upper=cost.copy(), epsilon=self.epsilon)
+
+    def to_cvxpy(self, y: Vector, f: Expression) -> Expression:
+        """(|y − f| − ε)₊."""
+        cp = import_cvxpy()
+        return cp.pos(cp.abs(y - f) - self.epsilon)
+
+    def on(self, y: Vector, weights: Vector) -> PiecewiseLinearLoss:
+        """The loss on training rows."""
+        return PiecewiseLinearLoss(self, y, weights)
+
+
+def epsilon_insensitive(response: Vector, price: Vector, epsilon: float) -> SupportVectorLoss:
+    """ε-insensitive loss Σ price_i·max(0, |y_i − f_i| − ε) ([B] eq. 13)."""
+    return EpsilonInsensitive(epsilon).dual_box(response, price)
+
+
+def nu_insensitive(response: Vector, price: Vector, nu: float) -> SupportVectorLoss:
+    """ε-insensitive loss with an ε of the model's choice, which costs νP, P = Σ price_i.
+
+    min over ε ≥ 0 of Σ price_i·max(0, |y_i − f_i| − ε) + νPε: at most a share ν of the rows (by
+    price) lies outside the tube (Schölkopf et al., Neural Computation 12, 2000; with the 1-norm
+    Smola, Schölkopf, Rätsch, ICANN 1999).
+    """
+    check_price(response, price)
+    check_nu(nu)
+    return SupportVectorLoss(
+        target=response,
+        lower=-price,
+        upper=price.copy(),
+        mass=Mass(nu * float(price.sum()), at_most=True),
+    )

@@ -1,0 +1,70 @@
+"""The logistic loss, for labels of ±1.
+
+[M] is Momma, Bennett, *Constructing Orthogonal Latent Features for Arbitrary Loss*, 2006.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit, xlogy
+
+from cgboost.losses.base import Expression, Loss, import_cvxpy
+from cgboost.losses.checks import check_labels
+
+Vector = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class LogLoss(Loss):
+    """Logistic loss log(1 + exp(−2 y f)) ([M] eq. 33): f is half the log-odds; labels are ±1."""
+
+    name: ClassVar[str] = "log_loss"
+    classification: ClassVar[bool] = True
+    attains_minimum: ClassVar[bool] = False
+
+    def check_target(self, y: Vector) -> None:
+        """Labels must be ±1."""
+        check_labels(y)
+
+    def value(self, y: Vector, f: Vector) -> Vector:
+        """log(1 + exp(−2 y f))."""
+        return np.logaddexp(0.0, -2.0 * y * f)
+
+    def gradient(self, y: Vector, f: Vector) -> Vector:
+        """−2 (y* − p), with y* = (y + 1)/2 and p = 1/(1 + e^{−2f})."""
+        return np.asarray(-2.0 * y * expit(-2.0 * y * f), dtype=np.float64)
+
+    def hessian_diag(self, y: Vector, f: Vector) -> Vector:
+        """4 p (1 − p)."""
+        return np.asarray(4.0 * expit(2.0 * f) * expit(-2.0 * f), dtype=np.float64)
+
+    def best_constant(self, y: Vector, weights: Vector) -> float:
+        """½ log of the odds of y = 1; 0 where a class has no weight."""
+        return half_log_odds(y, weights)
+
+    def conjugate(self, y: Vector, s: Vector) -> Vector:
+        """P log p + (1 − p) log(1 − p), with p = −y s/2 between 0 and 1."""
+        p = -0.5 * y * s
+        inside = (p >= 0.0) & (p <= 1.0)
+        p = np.where(inside, p, 0.0)
+        return np.where(inside, xlogy(p, p) + xlogy(1.0 - p, 1.0 - p), np.inf)
+
+    def domain(self, y: Vector) -> tuple[Vector, Vector]:
+        """−2 ≤ y s ≤ 0."""
+        return np.where(y > 0, -2.0, 0.0), np.where(y > 0, 0.0, 2.0)
+
+    def to_cvxpy(self, y: Vector, f: Expression) -> Expression:
+        """log(1 + exp(−2 y f))."""
+        cp = import_cvxpy()
+        return cp.logistic(cp.multiply(-2.0 * y, f))
+
+
+def half_log_odds(y: Vector, weights: Vector) -> float:
+    """½ log of the odds of y = 1; 0 where a class has no weight."""
+    positive, negative = float(weights[y > 0].sum()), float(weights[y < 0].sum())
+    return 0.5 * math.log(positive / negative) if positive > 0 and negative > 0 else 0.0

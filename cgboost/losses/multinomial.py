@@ -1,0 +1,81 @@
+"""The multinomial deviance of K class scores."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import logsumexp, softmax
+
+from cgboost.losses.base import Expression, Loss, import_cvxpy
+
+Vector = NDArray[np.float64]
+
+SMALLEST_SHARE = 1e-6
+"""Share that a class without weight is given."""
+
+
+@dataclass(frozen=True)
+class Multinomial(Loss):
+    """Multinomial deviance log Σ_k e^{f_k} − f_y of K class scores f, shape (n_rows, K).
+
+    Targets y are class numbers. The gradient has a column for every class, and so has the diagonal
+    of the Hessian; there is no conjugate.
+
+    Parameters
+    ----------
+    n_classes : int
+        K.
+    """
+
+    n_classes: int
+
+    name: ClassVar[str] = "multinomial"
+    classification: ClassVar[bool] = True
+
+    @property
+    def n_outputs(self) -> int:
+        """One for every class."""
+        return self.n_classes
+
+    def check_target(self, y: Vector) -> None:
+        """Targets must be class numbers."""
+        wrong = np.setdiff1d(y, np.arange(self.n_classes))
+        if wrong.size:
+            raise ValueError(
+                f"targets must be class numbers from 0 to {self.n_classes - 1}, got {wrong[0]!r}"
+            )
+
+    def value(self, y: Vector, f: Vector) -> Vector:
+        """Log Σ_k e^{f_k} − f_y."""
+        return np.asarray(logsumexp(f, axis=1) - f[_own(y)], dtype=np.float64)
+
+    def gradient(self, y: Vector, f: Vector) -> Vector:
+        """p_k − [y = k], with p = softmax(f)."""
+        shares = np.asarray(softmax(f, axis=1), dtype=np.float64)
+        shares[_own(y)] -= 1.0
+        return shares
+
+    def hessian_diag(self, y: Vector, f: Vector) -> Vector:
+        """p_k (1 − p_k)."""
+        shares = np.asarray(softmax(f, axis=1), dtype=np.float64)
+        return shares * (1.0 - shares)
+
+    def best_constant(self, y: Vector, weights: Vector) -> Vector:
+        """Logarithms of the classes' shares, of at least 10⁻⁶, less their mean."""
+        shares = np.bincount(y.astype(np.intp), weights=weights, minlength=self.n_classes)
+        logs = np.log(np.maximum(shares / weights.sum(), SMALLEST_SHARE))
+        return np.asarray(logs - logs.mean(), dtype=np.float64)
+
+    def to_cvxpy(self, y: Vector, f: Expression) -> Expression:
+        """Log Σ_k e^{f_k} − f_y of every row."""
+        cp = import_cvxpy()
+        indicators = np.eye(self.n_classes)[y.astype(np.intp)]
+        return cp.log_sum_exp(f, axis=1) - cp.sum(cp.multiply(indicators, f), axis=1)
+
+
+def _own(y: Vector) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """The places of the scores of the rows' own classes."""
+    return np.arange(len(y)), y.astype(np.intp)

@@ -1,0 +1,58 @@
+"""The quantile or pinball loss."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cgboost.losses.base import Expression, Loss, import_cvxpy
+from cgboost.losses.checks import check_price
+from cgboost.losses.piecewise import PiecewiseLinearLoss
+from cgboost.losses.support_vector import SupportVectorLoss
+
+Vector = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Quantile(Loss):
+    """Quantile loss max(q e, (q − 1) e) of the residual e = y − f, least at the q-quantile.
+
+    Parameters
+    ----------
+    quantile : float, default=0.5
+        q, between 0 and 1: what an output that is too low by 1 costs; one too high costs 1 − q.
+    """
+
+    quantile: float = 0.5
+
+    name: ClassVar[str] = "quantile"
+
+    def __post_init__(self) -> None:
+        if not 0 < self.quantile < 1:
+            raise ValueError(f"quantile must be between 0 and 1, got {self.quantile!r}")
+
+    def value(self, y: Vector, f: Vector) -> Vector:
+        """max(q e, (q − 1) e)."""
+        residual = y - f
+        return np.maximum(self.quantile * residual, (self.quantile - 1.0) * residual)
+
+    def gradient(self, y: Vector, f: Vector) -> Vector:
+        """−q where f is too low, 1 − q where it is too high."""
+        return np.where(f < y, -self.quantile, np.where(f > y, 1.0 - self.quantile, 0.0))
+
+    def dual_box(self, y: Vector, cost: Vector) -> SupportVectorLoss:
+        """(q − 1) cost ≤ r ≤ q cost."""
+        check_price(y, cost)
+        return SupportVectorLoss(y, (self.quantile - 1.0) * cost, self.quantile * cost)
+
+    def to_cvxpy(self, y: Vector, f: Expression) -> Expression:
+        """max(q e, (q − 1) e)."""
+        cp = import_cvxpy()
+        return cp.maximum(self.quantile * (y - f), (self.quantile - 1.0) * (y - f))
+
+    def on(self, y: Vector, weights: Vector) -> PiecewiseLinearLoss:
+        """The loss on training rows."""
+        return PiecewiseLinearLoss(self, y, weights)

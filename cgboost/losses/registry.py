@@ -1,0 +1,149 @@
+"""Losses by name, and which of them a master or an estimator can take."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from typing import Any, TypeGuard
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cgboost.exceptions import UnsupportedLossError
+from cgboost.losses.absolute_error import AbsoluteError
+from cgboost.losses.base import Ability, Loss
+from cgboost.losses.differentiable import DifferentiableLoss
+from cgboost.losses.epsilon_insensitive import EpsilonInsensitive
+from cgboost.losses.exponential import Exponential
+from cgboost.losses.hinge import Hinge
+from cgboost.losses.huber import Huber
+from cgboost.losses.log_loss import LogLoss
+from cgboost.losses.poisson import Poisson
+from cgboost.losses.quantile import Quantile
+from cgboost.losses.squared_epsilon_insensitive import SquaredEpsilonInsensitive
+from cgboost.losses.squared_error import SquaredError
+from cgboost.losses.squared_hinge import SquaredHinge
+
+Vector = NDArray[np.float64]
+LossMaker = Callable[[Vector, Vector], DifferentiableLoss]
+"""``loss(target, weights)``, such as a subclass of DifferentiableLoss."""
+
+LOSSES: dict[str, type[Loss]] = {
+    loss.name: loss
+    for loss in (
+        Hinge,
+        SquaredHinge,
+        LogLoss,
+        Exponential,
+        SquaredError,
+        AbsoluteError,
+        Quantile,
+        Huber,
+        EpsilonInsensitive,
+        SquaredEpsilonInsensitive,
+        Poisson,
+    )
+}
+"""Losses by their names, scikit-learn's. (The multinomial deviance belongs to one estimator.)"""
+
+CLASSIFICATION = tuple(name for name, loss in LOSSES.items() if loss.classification)
+REGRESSION = tuple(name for name, loss in LOSSES.items() if not loss.classification)
+
+TAKES: dict[str, tuple[Ability, ...]] = {
+    "OneNormMaster, TwoNormMaster, OneNormBallMaster": ("dual_box",),
+    "ConvexMaster": ("to_cvxpy",),
+    "StagewiseMaster, CorrectiveMaster": ("gradient",),
+    "AnyBoostClassifier, AnyBoostRegressor, GradientBoostingRegressor, StagewiseRegressor, "
+    "BLFClassifier, BLFRegressor": ("gradient",),
+}
+"""What masters and estimators need of a loss."""
+
+
+def get_loss(loss: str | Loss | type[Loss], **parameters: Any) -> Loss:
+    """A loss by its name, with parameters; a :class:`Loss`, yours perhaps, as it is.
+
+    Parameters
+    ----------
+    loss : str, Loss or subclass of Loss
+    **parameters
+        Of the loss, for a name or a class: ``get_loss("huber", delta=1.5)``.
+
+    Raises
+    ------
+    ValueError
+        If there is no such loss.
+    """
+    if isinstance(loss, Loss):
+        return loss
+    kind = LOSSES.get(loss) if isinstance(loss, str) else loss
+    if not (isinstance(kind, type) and issubclass(kind, Loss)):
+        names = ", ".join(map(repr, LOSSES))
+        raise ValueError(f"loss must be one of {names}, or a Loss, got {loss!r}")
+    return kind(**parameters)
+
+
+def bound_loss(
+    loss: str | Loss | type[Loss] | LossMaker, target: Vector, weights: Vector, **parameters: Any
+) -> DifferentiableLoss:
+    """A loss on training rows: by name, from a :class:`Loss`, or from ``loss(target, weights)``.
+
+    Raises
+    ------
+    ValueError
+        If there is no such loss, or the targets are none for it.
+    TypeError
+        If a callable returns something else.
+    """
+    if (known := known_loss(loss, **parameters)) is not None:
+        return known.on(target, weights)
+    bound = loss(target, weights)  # type: ignore[operator, call-arg]
+    if not isinstance(bound, DifferentiableLoss):
+        raise TypeError(
+            f"loss(target, weights) must return a DifferentiableLoss, got {bound!r}: subclass "
+            "cgboost.losses.Loss or cgboost.losses.differentiable.DifferentiableLoss"
+        )
+    return bound
+
+
+def known_loss(loss: str | Loss | type[Loss] | LossMaker, **parameters: Any) -> Loss | None:
+    """The :class:`Loss` of a name, a loss or a class; None for ``loss(target, weights)``."""
+    if isinstance(loss, (str, Loss)) or _is_class_of_losses(loss):
+        return get_loss(loss, **parameters)
+    return None
+
+
+def check_loss(loss: Any, names: Collection[str]) -> None:
+    """Raise ValueError unless it is one of the names, a :class:`Loss` or a callable."""
+    if isinstance(loss, str) and loss in names:
+        return
+    if isinstance(loss, str) or not (isinstance(loss, Loss) or callable(loss)):
+        raise ValueError(
+            f"loss must be one of {sorted(names)}, a Loss or a callable loss(target, weights), "
+            f"got {loss!r}"
+        )
+
+
+def require(loss: Loss, needs: Collection[Ability], by: str) -> None:
+    """Raise :class:`UnsupportedLossError` unless the loss has the abilities.
+
+    Parameters
+    ----------
+    loss : Loss
+    needs : collection of str
+    by : str
+        Who needs them, for the message.
+    """
+    if missing := [need for need in needs if need not in loss.abilities]:
+        raise unsupported(loss, missing, by)
+
+
+def unsupported(loss: Loss, missing: Collection[Ability], by: str) -> UnsupportedLossError:
+    """The error of a loss that lacks some abilities: what is missing, and who can take it."""
+    able = [who for who, needs in TAKES.items() if loss.abilities.issuperset(needs)]
+    return UnsupportedLossError(
+        f"{by} needs {' and '.join(missing)} of a loss, and {loss!r} has "
+        f"{', '.join(sorted(loss.abilities))} only. It can be used with {', '.join(able)}."
+    )
+
+
+def _is_class_of_losses(loss: Any) -> TypeGuard[type[Loss]]:
+    return isinstance(loss, type) and issubclass(loss, Loss)

@@ -1,0 +1,75 @@
+"""The squared error."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cgboost.losses.base import Expression, Loss, WeightedLoss, import_cvxpy
+from cgboost.losses.checks import check_labels, check_price
+from cgboost.losses.support_vector import SupportVectorLoss, quadratic_term
+
+Vector = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class SquaredError(Loss):
+    """Squared error ½(y − f)²; the pseudo-response is the weighted residual."""
+
+    name: ClassVar[str] = "squared_error"
+
+    def value(self, y: Vector, f: Vector) -> Vector:
+        """½(y − f)²."""
+        return 0.5 * (y - f) ** 2
+
+    def gradient(self, y: Vector, f: Vector) -> Vector:
+        """F − y."""
+        return f - y
+
+    def hessian_diag(self, y: Vector, f: Vector) -> Vector:
+        """1."""
+        return np.ones(len(y))
+
+    def best_constant(self, y: Vector, weights: Vector) -> float:
+        """The weighted mean of y."""
+        return float(np.average(y, weights=weights))
+
+    def dual_box(self, y: Vector, cost: Vector) -> SupportVectorLoss:
+        """R without ends, with the quadratic term ½r²/cost."""
+        check_price(y, cost)
+        end = np.where(cost > 0, np.inf, 0.0)
+        return SupportVectorLoss(y, lower=-end, upper=end, curvature=quadratic_term(cost))
+
+    def to_cvxpy(self, y: Vector, f: Expression) -> Expression:
+        """½(y − f)²."""
+        cp = import_cvxpy()
+        return 0.5 * cp.square(y - f)
+
+    def on(self, y: Vector, weights: Vector) -> WeightedSquaredError:
+        """The loss on training rows."""
+        return WeightedSquaredError(self, y, weights)
+
+
+class WeightedSquaredError(WeightedLoss):
+    """½ Σ w_i (y_i − f_i)²."""
+
+    def curvature(self, output: Vector) -> Vector:
+        """w_i."""
+        return self.weights
+
+    def line_search(self, output: Vector, direction: Vector) -> float:
+        """r·h / Σ w h², in closed form."""
+        return self.newton_step(output, direction)
+
+
+def margin_distribution(labels: Vector, price: Vector) -> SupportVectorLoss:
+    """Mean against variance of the margins: Σ price_i·½(1 − m_i)² = Σ price_i·(½m_i² − m_i + ½).
+
+    MD-Boost with the identity for the covariance (Shen, Li, IEEE Trans. Neural Networks 21, 2010).
+    The squared error of the labels: ½(1 − y f)² = ½(y − f)² for y = ±1.
+    """
+    check_labels(labels)
+    return SquaredError().dual_box(labels, price)

@@ -1,0 +1,56 @@
+"""The squared hinge loss, for labels of ±1."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cgboost.losses.base import Expression, Loss, import_cvxpy
+from cgboost.losses.checks import check_labels, check_price
+from cgboost.losses.support_vector import SupportVectorLoss, quadratic_term
+
+Vector = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class SquaredHinge(Loss):
+    """Squared hinge loss max(0, 1 − y f)², as of scikit-learn's LinearSVC; labels are ±1."""
+
+    name: ClassVar[str] = "squared_hinge"
+    classification: ClassVar[bool] = True
+
+    def check_target(self, y: Vector) -> None:
+        """Labels must be ±1."""
+        check_labels(y)
+
+    def value(self, y: Vector, f: Vector) -> Vector:
+        """max(0, 1 − y f)²."""
+        return np.maximum(1.0 - y * f, 0.0) ** 2
+
+    def gradient(self, y: Vector, f: Vector) -> Vector:
+        """−2y·max(0, 1 − y f)."""
+        return -2.0 * y * np.maximum(1.0 - y * f, 0.0)
+
+    def hessian_diag(self, y: Vector, f: Vector) -> Vector:
+        """2 where y f < 1, otherwise 0."""
+        return np.where(y * f < 1.0, 2.0, 0.0)
+
+    def dual_box(self, y: Vector, cost: Vector) -> SupportVectorLoss:
+        """0 ≤ y r, with the quadratic term ½r²/(2 cost)."""
+        check_labels(y)
+        check_price(y, cost)
+        end = np.where(cost > 0, np.inf, 0.0)
+        return SupportVectorLoss(
+            y,
+            lower=np.where(y < 0, -end, 0.0),
+            upper=np.where(y > 0, end, 0.0),
+            curvature=quadratic_term(2.0 * cost),
+        )
+
+    def to_cvxpy(self, y: Vector, f: Expression) -> Expression:
+        """(1 − y f)₊²."""
+        cp = import_cvxpy()
+        return cp.square(cp.pos(1.0 - cp.multiply(y, f)))
