@@ -41,12 +41,12 @@ lint: $(VENV)/.installed-dev
 
 # The site: offline, warnings are errors, the gallery is executed.
 docs: $(VENV)/.installed-docs
-	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m sphinx -q -W --keep-going -b html -d build/doctrees docs build/site
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m sphinx -q -W --keep-going -b html -c docs/_build -d build/doctrees docs build/site
 	@$(MAKE) --no-print-directory docs-check
 	@echo "Open build/site/index.html"
 
 docs-check: $(VENV)/.installed-docs
-	$(BIN)/python docs/check_site.py build/site
+	$(BIN)/python docs/_build/check_site.py build/site
 
 clean:
 	rm -rf $(VENV) demo-output build dist *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis

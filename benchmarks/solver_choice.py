@@ -5,7 +5,7 @@
 Odd against even digits with three kernels, 1347 rows and 4041 columns, in both norms, and LPBoost
 over stumps. Times are of the processor, so that other work on the machine counts little; a fit
 under three seconds is timed three times, and the least is kept. ``--write`` puts the table into
-``docs/how_to_solvers.md``, between the markers.
+``docs/user_guide/how_to_solvers.md``, between the markers.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from cgboost.generation import Round
 from cgboost.inspection.provenance import made_with
 from solvers import available_backends
 
-PAGE = Path(__file__).parents[1] / "docs" / "how_to_solvers.md"
+PAGE = Path(__file__).parents[1] / "docs" / "user_guide" / "how_to_solvers.md"
 BEGIN, END = "<!-- solver choice: begin -->", "<!-- solver choice: end -->"
 NAMES = ("auto", "highs", "clarabel", "piqp", "osqp", "scipy", "cvxpy:CLARABEL")
 SHORT = 3.0

@@ -6,7 +6,7 @@ backend without a time limit can be stopped.
 
     python benchmarks/solver_suites.py --data DATA [--time-limit 5] [--solvers highs piqp] [--write]
 
-``--write`` replaces the section of ``docs/solvers.md`` between the two marker comments.
+``--write`` replaces the section of ``docs/user_guide/solvers.md`` between the two marker comments.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ import scipy.sparse as sp
 from solvers import Program, Solution, SolverError, Status, available_backends, open_session, solve
 from solvers.registry import get_backend
 
-PAGE = Path(__file__).parents[1] / "docs" / "solvers.md"
+PAGE = Path(__file__).parents[1] / "docs" / "user_guide" / "solvers.md"
 BEGIN, END = "<!-- solver suites: begin -->", "<!-- solver suites: end -->"
 INFINITE = 1e19
 LEVELS = (1e-4, 1e-6)
@@ -278,7 +278,7 @@ def main() -> None:
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--time-limit", type=float, default=5.0)
     parser.add_argument("--solvers", nargs="+", default=["auto", *available_backends()])
-    parser.add_argument("--write", action="store_true", help="put the tables into docs/solvers.md")
+    parser.add_argument("--write", action="store_true", help=f"put the tables into {PAGE.name}")
     arguments = parser.parse_args()
     text = section(arguments.data, arguments.solvers, arguments.time_limit)
     if arguments.write:

@@ -9,10 +9,10 @@ Each fit runs in a process of its own, so that the peak of memory is that of the
 
 The files are in a temporary folder and removed in the end.
 
-    python benchmarks/transform_regression.py [--docs docs] [--parts rows features lightgbm]
+    python benchmarks/transform_regression.py [--docs FOLDER] [--parts rows features lightgbm]
                                               [--most-rows 10000000] [--stages 10] [--repeat 1]
 
-Every line is printed and written to docs/transform_benchmark.csv, which the page of the study
+Every line is printed and written to transform_benchmark.csv, which the page of the study
 (examples/reproduce/transform_regression) shows.
 """
 
@@ -169,7 +169,12 @@ def write(path: Path, records: list[dict]) -> None:
 def main() -> None:
     """Measure the parts that were asked for, the largest file last."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--docs", type=Path, default=Path("docs"))
+    parser.add_argument(
+        "--docs",
+        type=Path,
+        default=Path("docs/studies/transform_regression"),
+        help="folder of the page and its records",
+    )
     parser.add_argument("--parts", nargs="+", default=["features", "lightgbm", "rows"])
     parser.add_argument("--most-rows", type=int, default=ROWS[-1])
     parser.add_argument("--stages", type=int, default=10)

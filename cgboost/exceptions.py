@@ -10,7 +10,7 @@ from typing import Literal
 
 PACKAGE = str(Path(__file__).parent) + os.sep
 
-MESSAGES = "docs/messages.md"
+MESSAGES = "docs/user_guide/messages.md"
 """The page that explains messages, relative to the root of the repository."""
 
 Section = Literal[

@@ -1,6 +1,6 @@
-"""The pictures of docs/logitboost.md and docs/gradient_boosting.md.
+"""The pictures of docs/methods/logitboost.md and docs/methods/gradient_boosting.md.
 
-python examples/boosting_pictures.py [folder, by default docs]
+python examples/boosting_pictures.py [folder, by default docs/methods]
 """
 
 from __future__ import annotations
@@ -28,4 +28,4 @@ def main(folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1] if len(sys.argv) > 1 else "docs"))
+    main(Path(sys.argv[1] if len(sys.argv) > 1 else "docs/methods"))

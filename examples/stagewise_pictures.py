@@ -1,6 +1,6 @@
-"""The pictures of docs/adaboost.md and docs/anyboost.md.
+"""The pictures of docs/methods/adaboost.md and docs/methods/anyboost.md.
 
-Run as ``python examples/stagewise_pictures.py [folder]``; the folder is docs unless named.
+Run as ``python examples/stagewise_pictures.py [folder]``; the folder is docs/methods unless named.
 """
 
 from __future__ import annotations
@@ -57,4 +57,4 @@ def main(folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1] if len(sys.argv) > 1 else "docs"))
+    main(Path(sys.argv[1] if len(sys.argv) > 1 else "docs/methods"))

@@ -54,7 +54,7 @@ def get_backend(name: str) -> Backend:
     meant = f"did you mean {alike[0]!r}? Known" if alike else "known"
     raise UnknownSolverError(
         f"no solver is called {name!r}; {meant} are auto, {', '.join(BACKENDS)} and {PREFIX}NAME "
-        "(see docs/solvers.md#backends)",
+        "(see docs/user_guide/solvers.md#backends)",
         backend=name,
     )
 

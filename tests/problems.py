@@ -81,7 +81,7 @@ class Problem:
         """The full problem, with an error per row as a variable of its own.
 
         Not ``cp.pos(1 - cp.multiply(labels, H @ alpha))``: CVXPY 1.9 takes the product to be 0 and
-        hands that to every solver that takes bounds, see ``docs/solvers.md``.
+        hands that to every solver that takes bounds, see ``docs/user_guide/solvers.md``.
         """
         alpha = cp.Variable(self.H.shape[1], nonneg=formulation.coef == "nonneg")
         b, errors = cp.Variable(), cp.Variable(self.H.shape[0], nonneg=True)

@@ -14,7 +14,6 @@ import pytest
 from cgboost import OrthogonalGreedyRegressor
 
 REPRODUCE = Path(__file__).parents[1] / "examples" / "reproduce"
-DOCS = REPRODUCE.parents[1] / "docs"
 
 
 @pytest.fixture(scope="module")
@@ -23,7 +22,7 @@ def parts() -> Iterator[dict[str, Any]]:
     with pytest.MonkeyPatch.context() as patch:
         for folder in (REPRODUCE, REPRODUCE / "classical_boosters"):
             patch.syspath_prepend(str(folder))
-        names = ["page_form", "transform_regression.measured"]
+        names = ["study_jobs", "transform_regression.measured"]
         names += [path.stem for path in REPRODUCE.glob("classical_boosters/booster_*.py")]
         yield {name: importlib.import_module(name) for name in names}
 
@@ -45,21 +44,21 @@ def few(parts: dict[str, Any], patch: pytest.MonkeyPatch) -> None:
         "SHOWN_TREES": (1, 3),
         "HARDEST_ROUNDS": (5, 12),
     }
-    for name in ("booster_adaboost", "booster_pictures", "booster_page", "booster_found"):
+    for name in ("booster_adaboost", "booster_pictures", "booster_tables"):
         for setting, value in settings.items():
             if hasattr(parts[name], setting):
                 patch.setattr(parts[name], setting, value)
     patch.setattr(parts["booster_digits"], "ROUNDS", 3)
-    for name in ("booster_support", "booster_pictures", "booster_page", "booster_found"):
+    for name in ("booster_support", "booster_pictures", "booster_tables"):
         patch.setattr(parts[name], "ROWS", (100,))
         patch.setattr(parts[name], "FEATURES", (40, 60))
 
 
-def test_everything_is_measured_and_the_page_and_pictures_are_made(
+def test_everything_is_measured_and_the_tables_and_pictures_are_made(
     parts: dict[str, Any], images: Any, tmp_path: Path
 ) -> None:
     """Curves are as they must be, and what is known is not measured again."""
-    form, support = parts["page_form"], parts["booster_support"]
+    form, support = parts["study_jobs"], parts["booster_support"]
     data = parts["booster_data"]
     with pytest.MonkeyPatch.context() as patch:
         few(parts, patch)
@@ -74,7 +73,7 @@ def test_everything_is_measured_and_the_page_and_pictures_are_made(
                 job = partial(support.support, name, seed)
                 jobs.append(form.Job("support", name, seed, job))
             jobs.append(form.Job("letter", letter.DATA, seed, partial(letter.statements, seed)))
-        store = parts["transform_regression.measured"].Measured(tmp_path / "records.csv")
+        store = parts["transform_regression.measured"].Measured(tmp_path / "classical_boosters.csv")
         form.measure(store, jobs, ("numpy",))
         count = len(store.records)
         form.measure(store, jobs, ("numpy",))
@@ -93,22 +92,9 @@ def test_everything_is_measured_and_the_page_and_pictures_are_made(
         pictures.draw_support(store, tmp_path / "support.png")
         pictures.draw_hardest(images, tmp_path / "hardest.png")
         assert sum(path.stat().st_size > 10_000 for path in tmp_path.glob("*.png")) == 4
-        parts["booster_page"].write_page(store, tmp_path / "page.md")
-    page = (tmp_path / "page.md").read_text(encoding="utf-8")
-    assert "| decoys | 100 | 60 |" in page
-    assert "{" not in page
-    assert "nan" not in page
-
-
-def test_the_page_says_what_was_measured(parts: dict[str, Any], tmp_path: Path) -> None:
-    """docs/classical_boosters.md is, to the letter, what the records beside it make."""
-    file = tmp_path / "classical_boosters.csv"
-    file.write_bytes((DOCS / file.name).read_bytes())
-    store = parts["transform_regression.measured"].Measured(file)
-    parts["booster_page"].write_page(store, tmp_path / "page.md")
-    made = (tmp_path / "page.md").read_text(encoding="utf-8")
-    assert made == (DOCS / "classical_boosters.md").read_text(encoding="utf-8")
-    assert made.count("| decoys |") >= 15
+        found = parts["booster_tables"].tables(tmp_path)
+    assert "| decoys | 100 | 60 |" in found["support"]
+    assert "nan" not in "".join(found.values())
 
 
 @pytest.mark.parametrize("design", ["independent", "alike", "decoys"])

@@ -55,7 +55,7 @@ def test_odd_even_example_runs(
 
 def test_links_between_pages_lead_somewhere() -> None:
     """Every relative link in the Markdown pages points to a file of the repository."""
-    pages = [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")]
+    pages = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
     for page in pages:
         for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8")):
             assert (page.parent / target).exists(), f"{page.name}: {target}"

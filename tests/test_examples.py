@@ -168,7 +168,9 @@ def test_the_page_on_column_generation_runs_and_its_numbers_are_right(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     """The loop by hand has about 40 lines, and the toolkit agrees with it to the digits printed."""
-    page = (EXAMPLES.parent / "docs" / "column_generation.md").read_text(encoding="utf-8")
+    page = (EXAMPLES.parent / "docs" / "user_guide" / "column_generation.md").read_text(
+        encoding="utf-8"
+    )
     by_hand, toolkit, _ = re.findall(r"```python\n(.*?)```", page, re.S)
     assert len([line for line in by_hand.splitlines() if line.strip()]) <= 45
     names: dict[str, Any] = {}

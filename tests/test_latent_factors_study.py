@@ -20,6 +20,7 @@ FOLDER = Path(__file__).parents[1] / "examples" / "reproduce" / "latent_factors"
 def parts() -> Iterator[dict[str, Any]]:
     """The modules of the study, which import each other as a script's do; few inner folds."""
     with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(str(FOLDER.parent))
         patch.syspath_prepend(str(FOLDER))
         names = [path.stem for path in FOLDER.glob("*.py") if path.stem != "__main__"]
         found = {name: importlib.import_module(name) for name in names}
@@ -42,25 +43,25 @@ def data(parts: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def test_everything_is_measured_and_the_page_and_pictures_are_made(
+def test_everything_is_measured_and_the_tables_and_pictures_are_made(
     parts: dict[str, Any], data: dict[str, Any], tmp_path: Path
 ) -> None:
     """Nothing is lost between memory and disk, and what is known is not measured again."""
     records, benchmark, thrombin = (parts[name] for name in ("records", "benchmark", "thrombin"))
-    store = records.Store(tmp_path / "splits.csv", records.Record)
+    store = records.Store(tmp_path / "blf_splits.csv", records.Record)
     store.extend(benchmark.table_records(data, 2, store.known()))
     assert len(store.rows) == 2 * (2 * 4 + 3 + 2 * 3)
     assert store.known() == {(name, split) for name in data for split in (0, 1)}
-    again = records.Store(tmp_path / "splits.csv", records.Record)
+    again = records.Store(tmp_path / "blf_splits.csv", records.Record)
     assert again.rows == store.rows
     assert not list(benchmark.table_records(data, 2, again.known()))
     assert all(1 <= row.size <= 60 for row in store.rows if row.model != "svm")
     assert all(row.test > 60 for row in store.rows if row.data == "WBC")
 
-    curves = records.Store(tmp_path / "curves.csv", records.Curve)
+    curves = records.Store(tmp_path / "blf_curves.csv", records.Curve)
     curves.extend(benchmark.error_curves(data["WBC"], 2, curves.known()))
     curves.extend(thrombin.auc_curves(sparse_rows(), 1, curves.known()))
-    assert records.Store(tmp_path / "curves.csv", records.Curve).rows == curves.rows
+    assert records.Store(tmp_path / "blf_curves.csv", records.Curve).rows == curves.rows
     assert len(curves.rows) == 2 * 4 + 7
 
     drawings = parts["drawings"]
@@ -68,24 +69,10 @@ def test_everything_is_measured_and_the_page_and_pictures_are_made(
     drawings.draw_factors(data["WBC"], tmp_path / "factors.png")
     drawings.draw_results(store.rows, curves.rows, tmp_path)
     assert sum(path.stat().st_size > 10_000 for path in tmp_path.glob("*.png")) == 5
-    parts["report"].write_report(store.rows, curves.rows, tmp_path / "blf.md")
-    page = (tmp_path / "blf.md").read_text(encoding="utf-8")
-    assert "### Table 1." in page
-    assert "### Table 4." in page
-    assert "nan" not in page
-    assert "{" not in page
-
-
-def test_the_page_says_what_was_measured(parts: dict[str, Any], tmp_path: Path) -> None:
-    """The tables of docs/blf.md are those of the records beside it."""
-    records, docs = parts["records"], FOLDER.parents[2] / "docs"
-    splits = records.Store(docs / "blf_splits.csv", records.Record)
-    curves = records.Store(docs / "blf_curves.csv", records.Curve)
-    parts["report"].write_report(splits.rows, curves.rows, tmp_path / "blf.md")
-    pages = [(folder / "blf.md").read_text(encoding="utf-8") for folder in (tmp_path, docs)]
-    anew, printed = ([line for line in page.splitlines() if line.startswith("|")] for page in pages)
-    assert anew == printed
-    assert len(printed) > 70
+    found = parts["latent_tables"].tables(tmp_path)
+    assert "| Boston | squared error |" in found["table-1"]
+    assert "| WBC | log loss |" in found["table-4"]
+    assert "nan" not in "".join(found.values())
 
 
 def sparse_rows() -> tuple[Any, Any]:
@@ -145,7 +132,7 @@ def test_components_are_those_of_scikit_learn(parts: dict[str, Any], data: dict[
 
 def test_verdicts_know_which_way_is_better(parts: dict[str, Any]) -> None:
     """More accuracy or less error is better, if the splits agree on it."""
-    report, Record = parts["report"], parts["records"].Record
+    report, Record = parts["latent_tables"], parts["records"].Record
     rng = np.random.default_rng(0)
 
     def results(mean: float) -> list[Any]:

@@ -15,7 +15,6 @@ from cgboost import LogitBoostClassifier
 from cgboost.studies.datasets import odd_even_split
 
 REPRODUCE = Path(__file__).parents[1] / "examples" / "reproduce"
-DOCS = REPRODUCE.parents[1] / "docs"
 
 
 @pytest.fixture(scope="module")
@@ -24,7 +23,7 @@ def parts() -> Iterator[dict[str, Any]]:
     with pytest.MonkeyPatch.context() as patch:
         for folder in (REPRODUCE / "latent_factors", REPRODUCE, REPRODUCE / "logitboost"):
             patch.syspath_prepend(str(folder))
-        names = ["page_form", "transform_regression.measured"]
+        names = ["study_jobs", "transform_regression.measured"]
         names += [path.stem for path in REPRODUCE.glob("logitboost/logit_*.py")]
         yield {name: importlib.import_module(name) for name in names}
 
@@ -36,15 +35,15 @@ def case(parts: dict[str, Any]) -> Any:
     return parts["logit_data"].Case(split.X_train, split.y_train, split.X_test, split.y_test)
 
 
-def test_everything_is_measured_and_the_page_and_pictures_are_made(
+def test_everything_is_measured_and_the_tables_and_pictures_are_made(
     parts: dict[str, Any], case: Any, tmp_path: Path
 ) -> None:
-    """Both kinds of split; what is known is not measured again, and the page has its numbers."""
-    form, models, data = parts["page_form"], parts["logit_models"], parts["logit_data"]
+    """Both kinds of split; what is known is not measured again, and the tables have its numbers."""
+    form, models, data = parts["study_jobs"], parts["logit_models"], parts["logit_data"]
     with pytest.MonkeyPatch.context() as patch:
-        for name in ("logit_models", "logit_pictures", "logit_found"):
+        for name in ("logit_models", "logit_pictures", "logit_tables"):
             patch.setattr(parts[name], "ROUNDS", (1, 10, 30))
-        for name in ("logit_page", "logit_pictures", "logit_found"):
+        for name in ("logit_tables", "logit_pictures"):
             patch.setattr(parts[name], "SHOWN", (10, 30))
         patch.setattr(models, "LETTER_ROUNDS", 5)
         jobs = []
@@ -70,23 +69,10 @@ def test_everything_is_measured_and_the_page_and_pictures_are_made(
         pictures.draw_curves(store, tmp_path / "curves.png")
         pictures.draw_coefficients(store, tmp_path / "pixels.png")
         assert all(path.stat().st_size > 5_000 for path in tmp_path.glob("*.png"))
-        parts["logit_page"].write_page(store, tmp_path / "page.md")
-    page = (tmp_path / "page.md").read_text(encoding="utf-8")
-    assert "| MNIST, drawn | 30 |" in page
-    assert "numpy" in page
-    assert "{" not in page
-    assert "nan" not in page
-
-
-def test_the_page_says_what_was_measured(parts: dict[str, Any], tmp_path: Path) -> None:
-    """docs/logitboost_study.md is, to the letter, what the records beside it make."""
-    file = tmp_path / "logitboost_study.csv"
-    file.write_bytes((DOCS / file.name).read_bytes())
-    store = parts["transform_regression.measured"].Measured(file)
-    parts["logit_page"].write_page(store, tmp_path / "page.md")
-    made = (tmp_path / "page.md").read_text(encoding="utf-8")
-    assert made == (DOCS / "logitboost_study.md").read_text(encoding="utf-8")
-    assert made.count("| MNIST, drawn |") >= 8
+        found = parts["logit_tables"].tables(tmp_path)
+    assert "| MNIST, drawn | 30 |" in found["rounds"]
+    assert "numpy" in found["made"]
+    assert "nan" not in "".join(found.values())
 
 
 def test_the_notes_written_out_are_our_model(parts: dict[str, Any], case: Any) -> None:

@@ -30,7 +30,7 @@ def test_every_section_is_named_by_a_message(section: Section) -> None:
     """Somewhere in the sources a message ends with it."""
     calls = re.compile(rf"\bsee\([\"']{section}[\"']\)")
     assert any(calls.search(source.read_text(encoding="utf-8")) for source in SOURCES)
-    assert see(section) == f" (see docs/messages.md#{section})"
+    assert see(section) == f" (see docs/user_guide/messages.md#{section})"
 
 
 def test_pages_named_in_the_sources_exist() -> None:
@@ -39,7 +39,7 @@ def test_pages_named_in_the_sources_exist() -> None:
         match.groups()
         for source in SOURCES
         for match in re.finditer(
-            r"(?<![\w/])(docs/\w+\.md)(?:#([\w-]+))?", source.read_text(encoding="utf-8")
+            r"(?<![\w/])(docs/[\w/]+\.md)(?:#([\w-]+))?", source.read_text(encoding="utf-8")
         )
     }
     assert len(named) > 5
@@ -51,8 +51,8 @@ def test_pages_named_in_the_sources_exist() -> None:
 def test_links_inside_the_page_lead_to_its_sections() -> None:
     """Links of the page to sections, its own or those of others."""
     text = (ROOT / MESSAGES).read_text(encoding="utf-8")
-    links = re.findall(r"\]\(([\w.]*)#([\w-]+)\)", text)
+    links = re.findall(r"\]\(([\w./]*)#([\w-]+)\)", text)
     assert len(links) > 2
     for page, anchor in links:
-        target = ROOT / MESSAGES if not page else ROOT / "docs" / page
+        target = ROOT / MESSAGES if not page else (ROOT / MESSAGES).parent / page
         assert anchor in anchors(target), f"{page}#{anchor}"

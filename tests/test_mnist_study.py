@@ -14,7 +14,6 @@ from cgboost import CGBoostClassifier
 from cgboost.studies.datasets import Split, odd_even_split
 
 REPRODUCE = Path(__file__).parents[1] / "examples" / "reproduce"
-DOCS = REPRODUCE.parents[1] / "docs"
 
 
 @pytest.fixture(scope="module")
@@ -23,10 +22,10 @@ def parts() -> Iterator[dict[str, Any]]:
     with pytest.MonkeyPatch.context() as patch:
         for folder in (REPRODUCE, REPRODUCE / "mnist"):
             patch.syspath_prepend(str(folder))
-        names = ["page_form", "transform_regression.measured"]
+        names = ["study_jobs", "transform_regression.measured"]
         names += [path.stem for path in REPRODUCE.glob("mnist/mnist_*.py")]
         found = {name: importlib.import_module(name) for name in names}
-        patch.setattr(found["mnist_table"], "C_VALUES", (0.3, 3.0))
+        patch.setattr(found["mnist_fits"], "C_VALUES", (0.3, 3.0))
         yield found
 
 
@@ -37,10 +36,16 @@ def split() -> Split:
 
 
 @pytest.fixture(scope="module")
-def store(parts: dict[str, Any], split: Split, tmp_path_factory: pytest.TempPathFactory) -> Any:
+def store_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the records are."""
+    return tmp_path_factory.mktemp("study")
+
+
+@pytest.fixture(scope="module")
+def store(parts: dict[str, Any], split: Split, store_folder: Path) -> Any:
     """All that the study measures, on two copies of one split."""
-    table, curves = parts["mnist_table"], parts["mnist_curves"]
-    path = tmp_path_factory.mktemp("study") / "mnist.csv"
+    table, curves = parts["mnist_fits"], parts["mnist_curves"]
+    path = store_folder / "mnist.csv"
     measured = parts["transform_regression.measured"].Measured(path)
     for seed in (0, 1):
         measured.extend(table.table_record(split, *row, seed) for row in table.experiments())
@@ -51,16 +56,16 @@ def store(parts: dict[str, Any], split: Split, tmp_path_factory: pytest.TempPath
     return measured
 
 
-def test_the_page_and_the_pictures_are_made(
-    parts: dict[str, Any], store: Any, tmp_path: Path
+def test_the_tables_and_the_pictures_are_made(
+    parts: dict[str, Any], store: Any, store_folder: Path, tmp_path: Path
 ) -> None:
     """Both tables, both ends, with nothing missing."""
     pictures = parts["mnist_pictures"]
     pictures.draw_table(store, tmp_path / "table.png")
     pictures.draw_curves(store, 0, tmp_path / "curves.png")
     assert all(path.stat().st_size > 10_000 for path in tmp_path.glob("*.png"))
-    parts["mnist_page"].write_page(store, 0, tmp_path / "mnist.md")
-    page = (tmp_path / "mnist.md").read_text(encoding="utf-8")
+    found = parts["mnist_tables"].tables(store_folder)
+    page = "\n".join(found.values())
     assert page.count("| **L,Q,R** |") == 4
     assert page.count("| L+Q+R |") == 4
     assert "nan" not in page
@@ -68,9 +73,9 @@ def test_the_page_and_the_pictures_are_made(
 
 def test_figures_are_those_of_the_models(parts: dict[str, Any], store: Any, split: Split) -> None:
     """Errors, columns and certificate of a row, against a fit by hand."""
-    table = parts["mnist_table"]
+    table = parts["mnist_fits"]
     (own, _) = table.figures_of(store, "l1", "L+Q", table.CERTIFIED)
-    library = parts["mnist_table"].parse_library("L+Q")
+    library = parts["mnist_fits"].parse_library("L+Q")
     model = CGBoostClassifier(library, C=own.C, penalty="l1", priority="full").fit(
         split.X_train, split.y_train
     )
@@ -102,17 +107,6 @@ def test_the_curves_are_those_of_the_paper_s_figure(parts: dict[str, Any], store
         columns = curve(store, curves.VALIDATION, f"{C:g}", "columns", 0)
         kept, end = curve(store, curves.VALIDATION, f"{C:g}", "stopped", 0)
         assert 0 <= kept <= end <= columns[-1]
-
-
-def test_the_page_says_what_was_measured(parts: dict[str, Any], tmp_path: Path) -> None:
-    """docs/mnist.md is what the records beside it make."""
-    (tmp_path / "mnist.csv").write_bytes((DOCS / "mnist.csv").read_bytes())
-    measured = parts["transform_regression.measured"].Measured(tmp_path / "mnist.csv")
-    parts["mnist_page"].write_page(measured, 0, tmp_path / "mnist.md")
-    printed = (DOCS / "mnist.md").read_text(encoding="utf-8")
-    assert (tmp_path / "mnist.md").read_text(encoding="utf-8") == printed
-    records = [r for r in measured.records if r.study == parts["mnist_table"].STUDY]
-    assert len(records) == 5 * len(list(parts["mnist_table"].experiments()))
 
 
 def test_the_paper_s_figures_are_complete(parts: dict[str, Any]) -> None:

@@ -41,7 +41,7 @@ def test_every_part_runs_as_a_script(name: str, capsys: pytest.CaptureFixture[st
         registry.BACKENDS.clear()
         registry.BACKENDS.update(registered)
     assert capsys.readouterr().out
-    page = (ROOT / "docs" / "own_parts.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "user_guide" / "own_parts.md").read_text(encoding="utf-8")
     assert f"examples/own_parts/{name}.py" in page
 
 

@@ -1,4 +1,4 @@
-"""The comparison with the peers: records, choice, errors, page and picture, on few rows."""
+"""The comparison with the peers: records, choice, errors, tables and picture, on few rows."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ FOLDER = Path(__file__).parents[1] / "benchmarks" / "peers"
 def parts() -> Iterator[dict[str, Any]]:
     """The modules of the comparison, which import each other as a script's do."""
     with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(str(FOLDER.parents[1] / "examples" / "reproduce"))
         patch.syspath_prepend(str(FOLDER))
         names = [path.stem for path in FOLDER.glob("*.py") if path.stem != "__main__"]
         yield {name: importlib.import_module(name) for name in names}
@@ -106,7 +107,7 @@ def test_entrants_take_turns_and_errors_are_kept(parts: dict[str, Any]) -> None:
         import no_such_package_as_this  # noqa: F401
 
     missing = make("Absent", "absent", absent, [{}, {}], float, "trees")
-    task = Task("few", "Few rows", "error, %", lambda _: None, (ours, missing), "", "")
+    task = Task("few", "Few rows", "error, %", lambda _: None, (ours, missing), "")
     found = list(parts["measuring"].measured(task, 3, few_rows(parts)))
     names = ["LPBoostClassifier", "Absent", "LPBoostClassifier"]
     assert [fit.model for fit in found] == names
@@ -158,10 +159,10 @@ def test_latent_factors_have_the_reference_s_coefficients(parts: dict[str, Any])
         assert entrant.compared(model, rows) == pytest.approx(0.01, rel=1e-6)
 
 
-def test_page_and_picture_are_made_of_the_records(
+def test_tables_and_picture_are_made_of_the_records(
     parts: dict[str, Any], tasks: list[Any], tmp_path: Path
 ) -> None:
-    """Every task has its table, winners are bold, those that failed are listed with the error."""
+    """Every task has its table, winners are bold, failures are listed with the error."""
     fits = [fit for fit in invented(parts, tasks) if (fit.model, fit.seed) != ("SVC, RBF", 1)]
     make = parts["fits"].Class
     classes = [
@@ -169,12 +170,13 @@ def test_page_and_picture_are_made_of_the_records(
         make("p.Peer", "peer", "2.0", "MIT", "not stated", 60, "check_a check_b", 3.0, "late"),
         make("gurobipy", "gurobipy", "13", "Proprietary", ">=3.10", error="no estimator"),
     ]
-    path = tmp_path / "peers.md"
     parts["peers_picture"].draw(tasks, fits, tmp_path / "peers.png")
-    parts["peers_page"].write_page(tasks, fits, classes, "Python 3", path)
-    page = path.read_text(encoding="utf-8")
+    found = parts["peers_tables"].tables_of(tasks, fits, classes, "Python 3")
+    page = "\n".join(found.values())
     assert (tmp_path / "peers.png").stat().st_size > 10_000
-    assert all(task.title in page for task in tasks)
+    assert all(task.title in found["made"] for task in tasks)
+    assert found["leaders"].count("\n") == 5
+    assert "| **50.05 ± 0.07** | SVC, RBF | 54.00 |" in found["leaders"]
     assert "**50.05 ± 0.07**" in page
     assert "`ImportError: no such module`" in page
     assert "| SVC, RBF (1 of 2 seeds) | 54.00 |" in page
@@ -182,60 +184,8 @@ def test_page_and_picture_are_made_of_the_records(
     assert "| Peer | peer | 2 | 60 | a, b; late |" in page
     assert "| gurobipy | 13 | Proprietary | >=3.10 |" in page
     assert "| gurobipy | gurobipy |" not in page
-    for wrong in ("{", "nan", " inf"):
+    for wrong in ("nan", " inf"):
         assert wrong not in page
-
-
-def test_sentences_follow_the_numbers(parts: dict[str, Any], tasks: list[Any]) -> None:
-    """Where the scores change sides, so does the advice."""
-    make, advice = parts["fits"].Fit, parts["peers_advice"].advice
-    task = next(task for task in tasks if task.name == "digits")
-    names = ("SVC, RBF", "CGBoostClassifier, 2-norm", "CGBoostClassifier, 1-norm")
-    for errors, wanted in (((4.0, 5.0, 8.0), "use the SVC"), ((6.0, 5.0, 8.0), "is no better")):
-        fits = [
-            make("digits", name, 0, "", error, error, 1.0, 0.1, 600.0)
-            for name, error in zip(names, errors, strict=True)
-        ]
-        found = parts["fits"].summarised(fits, "digits", False)
-        first = next(iter(advice({"digits": found})))
-        assert wanted in first
-        where = "behind by 1.00" if errors[0] < errors[1] else "ahead by 1.00"
-        assert where in parts["peers_verdict"].verdict(task, found)
-
-
-def test_every_advice_is_given_and_follows_the_leader(
-    parts: dict[str, Any], tasks: list[Any]
-) -> None:
-    """With all records there is a line for every subject, and a peer is advised where it leads."""
-    fits = [fit for fit in invented(parts, tasks) if not fit.error]
-    summarised, advise = parts["fits"].summarised, parts["peers_advice"].advice
-    found = {task.name: summarised(fits, task.name, task.higher_is_better) for task in tasks}
-    ours = "\n".join(advise(found))
-    assert "**A few hundred rows of numbers: try several.**" in ours
-    light = [replace(fit, test=1.0) if fit.model == "LGBMRegressor" else fit for fit in fits]
-    found = {task.name: summarised(light, task.name, task.higher_is_better) for task in tasks}
-    theirs = "\n".join(advise(found))
-    assert "**A few hundred rows of numbers: use LGBMRegressor.**" in theirs
-    overall = parts["peers_verdict"].overall(tasks, found)
-    assert overall.startswith("On 2 of the 4 tables of scores below a peer is first: Boston")
-    subjects = [line.partition(":")[0] for line in theirs.splitlines()]
-    assert len(set(subjects)) == len(subjects) >= 6
-
-
-def test_seeds_are_named_by_task_where_they_differ(parts: dict[str, Any], tasks: list[Any]) -> None:
-    """One list for all tasks, or one for each group of tasks that share it."""
-    make, seeds_of = parts["fits"].Fit, parts["peers_page"].seeds_of
-    fits = [make(task.name, "model", seed, "") for task in tasks[:3] for seed in (0, 1)]
-    assert seeds_of(tasks, fits) == "the seeds 0 and 1"
-    fits.append(make(tasks[1].name, "model", 2, ""))
-    titles = [task.title.partition(",")[0] for task in tasks]
-    expected = f"the seeds 0 and 1 ({titles[0]}, {titles[2]}); 0, 1 and 2 ({titles[1]})"
-    assert seeds_of(tasks, fits) == expected
-
-
-def test_nothing_is_said_of_what_was_not_measured(parts: dict[str, Any]) -> None:
-    """Without records there is no advice."""
-    assert list(parts["peers_advice"].advice({})) == []
 
 
 def test_checks_are_run_in_a_process_of_their_own(parts: dict[str, Any]) -> None:

@@ -17,8 +17,8 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
-sys.path.insert(0, str(DOCS))
-sys.path.insert(0, str(DOCS / "_extensions"))
+BUILD = DOCS / "_build"
+sys.path[:0] = [str(BUILD), str(BUILD / "extensions")]
 
 import check_site  # noqa: E402
 from landing_pages import contents  # noqa: E402
@@ -26,6 +26,8 @@ from plain_docstrings import escaped  # noqa: E402
 from root_pages import relinked  # noqa: E402
 
 MADE = {"gallery", "project", "api"}
+BUILT = {"gallery", "project"}
+"""Folders of docs/ that the build of the site fills."""
 PACKAGED = {
     "myst_parser": "myst-parser",
     "numpydoc": "numpydoc",
@@ -39,9 +41,9 @@ PLAIN = ["inspection.metrics", "studies.datasets"]
 
 
 def settings() -> dict[str, object]:
-    """What `docs/conf.py` says."""
-    space: dict[str, object] = {"__file__": str(DOCS / "conf.py")}
-    exec(compile((DOCS / "conf.py").read_text(encoding="utf-8"), "conf.py", "exec"), space)
+    """What `docs/_build/conf.py` says."""
+    space: dict[str, object] = {"__file__": str(BUILD / "conf.py")}
+    exec(compile((BUILD / "conf.py").read_text(encoding="utf-8"), "conf.py", "exec"), space)
     return space
 
 
@@ -52,7 +54,7 @@ def test_every_extension_is_ours_or_in_the_extra() -> None:
     conf = settings()
     names = [name.split(".")[0] for name in [*conf["extensions"], conf["html_theme"], "websocket"]]
     for name in names:
-        assert (DOCS / "_extensions" / f"{name}.py").exists() or PACKAGED[name] in extra
+        assert (BUILD / "extensions" / f"{name}.py").exists() or PACKAGED[name] in extra
 
 
 def test_every_page_is_in_the_contents() -> None:
@@ -62,7 +64,8 @@ def test_every_page_is_in_the_contents() -> None:
     names = {name for page in listed.values() for name in page} | {"index"}
     pages = {
         path.relative_to(DOCS).with_suffix("").as_posix()
-        for path in [*DOCS.glob("*.md"), *(DOCS / "api").glob("*.rst"), DOCS / "api" / "index.md"]
+        for path in [*DOCS.rglob("*.md"), *(DOCS / "api").glob("*.rst")]
+        if path.relative_to(DOCS).parts[0] not in BUILT
     }
     assert pages <= names
     made = {name for name in names - pages if name.split("/")[0] in MADE}
@@ -131,10 +134,10 @@ def test_links_of_the_root_are_led_to_the_same_files() -> None:
         ROOT / "CONTRIBUTING.md": DOCS / "project" / "contributing.md",
         ROOT / "examples" / "gallery": DOCS / "gallery" / "index.rst",
     }
-    text = "[a](docs/nu.md#x) [b](CONTRIBUTING.md) [c](examples/e.py) [d](https://a.b) [e](#f)"
+    text = "[a](docs/index.md#x) [b](CONTRIBUTING.md) [c](examples/e.py) [d](https://a.b) [e](#f)"
     there = DOCS / "project" / "readme.md"
     assert relinked(text, ROOT / "README.md", there, moved) == (
-        "[a](../nu.md#x) [b](contributing.md) [c](../../examples/e.py) [d](https://a.b) [e](#f)"
+        "[a](../index.md#x) [b](contributing.md) [c](../../examples/e.py) [d](https://a.b) [e](#f)"
     )
     index = DOCS / "index.md"
     assert relinked("[g](../examples/gallery)", index, index, moved) == "[g](gallery/index.rst)"

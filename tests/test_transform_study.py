@@ -19,11 +19,13 @@ FOLDER = Path(__file__).parents[1] / "examples" / "reproduce" / "transform_regre
 def parts() -> Iterator[dict[str, Any]]:
     """The modules of the study, which import each other as a script's do."""
     with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(str(FOLDER.parent))
         patch.syspath_prepend(str(FOLDER))
-        names = [path.stem for path in FOLDER.glob("*.py") if path.stem != "__main__"]
+        names = ["transform_regression.measured"]
+        names += [path.stem for path in FOLDER.glob("*.py") if path.stem != "__main__"]
         found = {name: importlib.import_module(name) for name in names}
         patch.setattr(found["surface"], "SHARES", (0.3,))
-        patch.setattr(found["findings"], "SHARES", (0.3,))
+        patch.setattr(found["transform_tables"], "SHARES", (0.3,))
         patch.setattr(found["surface_figures"], "PICTURE_SEED", 0)
         patch.setattr(found["gini_models"], "ROUNDS", 20)
         yield found
@@ -41,17 +43,17 @@ def data(parts: dict[str, Any]) -> Any:
     return parts["gini_data"].Data("Adult", X[:800], y[:800], X[800:], y[800:])
 
 
-def test_everything_is_measured_and_the_page_and_pictures_are_made(
+def test_everything_is_measured_and_the_tables_and_pictures_are_made(
     parts: dict[str, Any], data: Any, tmp_path: Path
 ) -> None:
     """Nothing is lost between memory and disk, and what is known is not measured again."""
-    measured, models = parts["measured"], parts["gini_models"]
+    measured, models = parts["transform_regression.measured"], parts["gini_models"]
     points = parts["surface"].surface(step=0.05, test_step=0.25)
-    store = measured.Measured(tmp_path / "results.csv")
+    store = measured.Measured(tmp_path / "transform_results.csv")
     store.extend(parts["surface"].surface_records(points, (0, 1), store.known()))
     store.extend(models.gini_records([data], (0, 1), store.known()))
     assert len(store.records) == 2 * (6 + len(models.available()))
-    again = measured.Measured(tmp_path / "results.csv")
+    again = measured.Measured(tmp_path / "transform_results.csv")
     assert again.records == store.records
     assert not list(parts["surface"].surface_records(points, (0, 1), again.known()))
     assert not list(models.gini_records([data], (0, 1), again.known()))
@@ -69,29 +71,10 @@ def test_everything_is_measured_and_the_page_and_pictures_are_made(
     charts.draw_gains([data, data], tmp_path / "gains.png")
     charts.draw_functions(data, tmp_path / "functions.png")
     assert sum(path.stat().st_size > 10_000 for path in tmp_path.glob("*.png")) == 5
-    parts["findings"].write_page(store, tmp_path)
-    page = (tmp_path / "transform_study.md").read_text(encoding="utf-8")
-    assert "Not measured." in page
-    assert "| Adult | transform regression | 0.655 |" in page
-    assert "nan" not in page
-
-
-def test_the_page_says_what_was_measured(parts: dict[str, Any], tmp_path: Path) -> None:
-    """The tables of docs/transform_study.md are those of the records beside it."""
-    docs = FOLDER.parents[2] / "docs"
-    for name in ("transform_results.csv", "transform_benchmark.csv"):
-        (tmp_path / name).write_bytes((docs / name).read_bytes())
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(parts["findings"], "SHARES", (0.3, 0.5))
-        parts["findings"].write_page(
-            parts["measured"].Measured(tmp_path / "transform_results.csv"), tmp_path
-        )
-    pages = [
-        (folder / "transform_study.md").read_text(encoding="utf-8") for folder in (tmp_path, docs)
-    ]
-    anew, printed = ([line for line in page.splitlines() if line.startswith("|")] for page in pages)
-    assert anew == printed
-    assert len(printed) > 40
+    found = parts["transform_tables"].tables(tmp_path)
+    assert "| Adult | transform regression | 0.655 |" in found["gini"]
+    assert found["benchmark"].count("\n") == 1
+    assert "nan" not in "".join(found.values())
 
 
 def test_the_grid_is_the_paper_s(parts: dict[str, Any]) -> None:
@@ -143,12 +126,12 @@ def test_files_are_read(parts: dict[str, Any], tmp_path: Path) -> None:
 
 def test_near_is_counted_seed_by_seed(parts: dict[str, Any], tmp_path: Path) -> None:
     """Within a factor 1.5 of 0.239, and no further."""
-    store = parts["measured"].Measured(tmp_path / "results.csv")
-    make = parts["measured"].Record
+    store = parts["transform_regression.measured"].Measured(tmp_path / "transform_results.csv")
+    make = parts["transform_regression.measured"].Record
     store.extend(
         make("surface", "0.3", "initial", k, (1.0, error), 0.1)
         for k, error in enumerate((0.2, 0.358, 0.36))
     )
-    assert parts["findings"].luck(store) == "2 of 3 seeds with 30% held out"
+    assert list(parts["transform_tables"].near_rows(store)) == [("30%", "3", "2")]
     filled = parts["surface_figures"].filled((1.0, 0.2))
     assert filled.tolist() == [1.0] + [0.2] * 9

@@ -1,13 +1,13 @@
-"""cgboost beside its peers: the same rows, splits, candidates and thread; writes docs/peers.md.
+"""cgboost beside its peers: the same rows, splits, candidates and thread.
 
     python -m pip install -r benchmarks/peers/requirements.txt
-    python benchmarks/peers --data DATA [--docs docs] [--seeds 0 1 2 3 4] [--tasks digits adult …]
+    python benchmarks/peers --data DATA [--docs FOLDER] [--seeds 0 1 2 3 4] [--tasks digits adult …]
     python benchmarks/peers --page
 
 The peers are needed for this alone; one that is not installed, or raises, is in the table with its
-error. What docs/peers.csv and docs/peers.classes.csv have is not measured again: an interrupted run
-goes on where it was, and without the files everything is measured anew. ``--page`` only writes the
-page and the picture from them.
+error. What peers.csv and peers.classes.csv have is not measured again: an interrupted run
+goes on where it was, and without the files everything is measured anew. ``--page`` only makes the
+picture and the tables of page.md from them.
 
 Each task has rows for every seed. Every candidate of every entrant is fitted to the training rows,
 the entrants in turn; the validation rows choose the candidate, the test rows give the figures of
@@ -19,18 +19,21 @@ from __future__ import annotations
 import argparse
 import logging
 import os
+import sys
 import time
 from pathlib import Path
 
 os.environ["OPENBLAS_NUM_THREADS"] = "1"
 os.environ["OMP_NUM_THREADS"] = "1"
 os.environ["TQDM_DISABLE"] = "1"
+sys.path.append(str(Path(__file__).resolve().parents[2] / "examples" / "reproduce"))
 
 from classes import LIMIT_SECONDS, check, checked
 from fits import Class, Fit, Store
 from measuring import measured
-from peers_page import write_page
+from page_tables import refresh
 from peers_picture import draw
+from peers_tables import tables
 from tasks import all_tasks
 
 from cgboost.inspection.provenance import made_with
@@ -52,11 +55,16 @@ PACKAGES = (
 
 
 def main() -> None:
-    """Measure what is asked for and missing, then write page and picture."""
+    """Measure what is asked for and missing, then make picture and tables."""
     names = [*(task.name for task in all_tasks(None)), CHECKS]
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--data", help="folder with mnist/, adult/ and uci/")
-    parser.add_argument("--docs", type=Path, default=Path("docs"))
+    parser.add_argument(
+        "--docs",
+        type=Path,
+        default=Path("docs/studies/peers"),
+        help="folder of the page and its records",
+    )
     parser.add_argument("--seeds", type=int, nargs="+", default=list(range(5)))
     parser.add_argument("--tasks", nargs="*", choices=names, default=names)
     parser.add_argument("--page", action="store_true", help="measure nothing")
@@ -73,10 +81,8 @@ def main() -> None:
     if not options.page:
         measure(fits, classes, options)
         (docs / "peers.txt").write_text(made_with(*PACKAGES) + "\n", encoding="utf-8")
-    tasks = list(all_tasks(None))
-    draw(tasks, fits.rows, docs / "peers.png")
-    made = (docs / "peers.txt").read_text(encoding="utf-8").strip()
-    write_page(tasks, fits.rows, classes.rows, made, docs / "peers.md")
+    draw(list(all_tasks(None)), fits.rows, docs / "peers.png")
+    refresh(docs / "page.md", tables(docs))
 
 
 def measure(fits: Store[Fit], classes: Store[Class], options: argparse.Namespace) -> None:

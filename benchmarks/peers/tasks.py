@@ -15,7 +15,6 @@ from same_problem import latent_entrants, program_entrants
 from sklearn.metrics import roc_auc_score
 from task_rows import (
     ADULT_IS_NUMBER,
-    ADULT_ROWS,
     FACTORS,
     Rows,
     adult_rows,
@@ -41,8 +40,6 @@ class Task:
     rows : callable
         The rows of a seed.
     entrants : tuple of Entrant
-    words : str
-        What the page says of the rows.
     compared : str
         The head of the column for what is compared beyond accuracy; empty for none.
     """
@@ -52,7 +49,6 @@ class Task:
     measure: Measure
     rows: Callable[[int], Rows]
     entrants: tuple[Entrant, ...] = field(repr=False)
-    words: str
     compared: str = ""
 
     @property
@@ -86,7 +82,6 @@ def all_tasks(folder: Path | str | None) -> Iterator[Task]:
         "error, %",
         lambda seed: digit_rows(folder, seed),
         digit_entrants(),
-        "1000 training, 2000 validation and 10000 test images, drawn anew for every seed.",
     )
     yield Task(
         "adult",
@@ -94,10 +89,6 @@ def all_tasks(folder: Path | str | None) -> Iterator[Task]:
         "AUC, %",
         lambda seed: adult_rows(folder, seed),
         table_entrants(ADULT_IS_NUMBER),
-        f"{ADULT_ROWS[0]} training and {ADULT_ROWS[1]} validation rows drawn from the 32561 for "
-        "training, so few that all can bear them; the 16281 official test rows. 6 numbers and 8 "
-        "categories, some of them missing; pygam, AdaBoost and our gradient boosting get the "
-        "categories as numbers (which pygam is told are categories), the others as they are.",
     )
     yield Task(
         "boston",
@@ -105,8 +96,6 @@ def all_tasks(folder: Path | str | None) -> Iterator[Task]:
         "RMSE",
         lambda seed: boston_rows(folder, seed),
         number_entrants(),
-        "506 rows, 12 features (the column B, made from race, is left out), 60 % to train on, 20 "
-        "% to choose with, 20 % to test; all numbers in units of their standard deviation.",
     )
     yield Task(
         "diabetes",
@@ -114,7 +103,6 @@ def all_tasks(folder: Path | str | None) -> Iterator[Task]:
         "RMSE",
         diabetes_rows,
         number_entrants(),
-        "442 rows, 10 features (bundled with scikit-learn), split and scaled in the same way.",
     )
     for n_rows, n_features in ((10000, 500), (500, 10000)):
         yield Task(
@@ -123,8 +111,6 @@ def all_tasks(folder: Path | str | None) -> Iterator[Task]:
             "RMSE",
             lambda seed, n=n_rows, d=n_features: latent_rows(n, d, seed),
             latent_entrants(FACTORS),
-            f"Random rows with {n_features} features that share {FACTORS} factors with y; models "
-            "of as many factors. Squared loss; 1000 more rows to test.",
             "coefficients differ by",
         )
     programs: tuple[tuple[str, str, str, float, int, int], ...] = (
@@ -140,7 +126,6 @@ def all_tasks(folder: Path | str | None) -> Iterator[Task]:
             "error, %",
             lambda seed, name=data, n=n_train: program_rows(folder, name, n, seed),
             program_entrants(formulation, solver, C, most),
-            f"{n_train} training rows; colboost may make {most} rounds.",
             "objective",
         )
 

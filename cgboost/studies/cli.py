@@ -42,9 +42,9 @@ from Python:
   model.report("report.html")
 
 documentation:
-  docs/getting_started.md                from the installation to the first certificate
-  docs/how_to_mnist.md                   the study with your own choices
-  docs/messages.md                       what errors and warnings mean, and what to do
+  docs/user_guide/getting_started.md     from the installation to the first certificate
+  docs/user_guide/how_to_mnist.md        the study with your own choices
+  docs/user_guide/messages.md            what errors and warnings mean, and what to do
 """
 
 DESCRIPTION = """\
@@ -64,7 +64,7 @@ examples:
 With --out the folder has table.csv, columns.csv, history.csv, history.png and report.html, which
 says all about the model in one page. Exit status: 0, 2 for bad arguments or data, 130 after Ctrl-C.
 
-documentation: docs/how_to_mnist.md, docs/reports.md
+documentation: docs/user_guide/how_to_mnist.md, docs/user_guide/reports.md
 """
 
 LEGEND = """\

@@ -146,7 +146,7 @@ def test_help_shows_examples_and_pages(arguments: list[str]) -> None:
     )
     examples = re.findall(r"^  (cgboost odd-even.*?)(?:   .*)?$", done.stdout, re.M)
     assert len(examples) >= 3
-    pages = re.findall(r"docs/\w+\.md", done.stdout)
+    pages = re.findall(r"docs/[\w/]+\.md", done.stdout)
     assert len(pages) >= 2
     assert all((Path(__file__).parents[2] / page).is_file() for page in pages)
     for example in examples:

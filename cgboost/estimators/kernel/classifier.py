@@ -65,7 +65,7 @@ class CGBoostClassifier(Classification, BaseBoost):
         Order in which columns are scored; the optimum is the same. "full" scores all columns every
         round and takes the best; "stratified" scores fewer columns a round and takes those of the
         first kernels of the library first, so that a model stopped early may have no others.
-        In docs/mnist.md it took 1.3 to 3.4 times as long.
+        In docs/studies/mnist/page.md it took 1.3 to 3.4 times as long.
     columns_per_round : int, "all" or None
         Most columns generated in a round. None: 2 % of the training rows, at most 400; 1 is the
         algorithm of the paper to the letter. "all": every column that prices out, in whichever

@@ -67,7 +67,7 @@ class LPBoostClassifier(Classification, BaseBoost):
     "nm"      min Σ w_i (max(0, θ − m_i) + C(θ − m_i)),  Σ|α| ≤ 1       NM-Boost
     ========  ========================================================  ===================
 
-    where ρ is the model's own margin and W = Σ w_i (see docs/lpboost.md for the sources).
+    where ρ is the model's own margin and W = Σ w_i (see docs/methods/lpboost.md for the sources).
 
     The joint form has an output f_c = Σ_j α_jc h_j for each class c and a margin for each pair of a
     row and another class, m_ic = f_{y_i}(x_i) − f_c(x_i). All formulations are the same in these

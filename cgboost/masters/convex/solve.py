@@ -48,7 +48,7 @@ def minimise(problem: Any, solver: str, time_limit: float | None) -> None:
         return
     name = solver.removeprefix(PREFIX).upper()
     if name not in TIGHT and PREFIX + name in available_backends("qp") and problem.is_qp():
-        # CVXPY hands such solvers wrong bounds of its own making (see docs/solvers.md)
+        # CVXPY hands such solvers wrong bounds of its own making (see docs/user_guide/solvers.md)
         _by_solvers(problem, PREFIX + name, time_limit)
     else:
         _by_cvxpy(problem, name, time_limit)

@@ -1,6 +1,6 @@
-"""The classical boosters of the lecture notes, on data: writes docs/classical_boosters.*.
+"""The classical boosters of the lecture notes, on data: records, pictures and tables of the page.
 
-    python examples/reproduce/classical_boosters --data DATA [--docs docs] [--seeds 0 1 2 3 4]
+    python examples/reproduce/classical_boosters --data DATA [--docs FOLDER] [--seeds 0 1 2 3 4]
                                                  [--studies adaboost digits support letter hardest]
 
 * ``adaboost``: errors, bound and weights of AdaBoost on MNIST, odd against even;
@@ -9,8 +9,8 @@
 * ``letter``: statements of the notes about greedy rules, in numbers;
 * ``hardest``: the picture of the images that AdaBoost weights most.
 
-What docs/classical_boosters.csv has already is not measured again; ``--studies`` with nothing
-behind it makes the page and the pictures of the records alone, without ``--data``.
+What classical_boosters.csv has already is not measured again; ``--studies`` with nothing
+behind it makes the tables and the pictures from the records alone, without ``--data``.
 """
 
 from __future__ import annotations
@@ -29,10 +29,11 @@ from booster_adaboost import adaboost
 from booster_data import MNIST, SMALL, draw
 from booster_digits import digits
 from booster_letter import DATA, statements
-from booster_page import write_page
 from booster_pictures import draw_adaboost, draw_digits, draw_hardest, draw_support
 from booster_support import cells, support
-from page_form import Job, measure, study_options
+from booster_tables import tables
+from page_tables import refresh
+from study_jobs import Job, measure, study_options
 from transform_regression.measured import Measured, Record
 
 from cgboost.studies.datasets import data_folder
@@ -69,8 +70,8 @@ def grown(data: str, folder: Path | None, seed: int) -> Iterable[Record]:
 
 
 def main() -> None:
-    """Measure what was asked for, then draw the pictures and write the page."""
-    options = study_options(__doc__, "the MNIST files", STUDIES)
+    """Measure what was asked for, then draw the pictures and refresh the page."""
+    options = study_options(__doc__, "the MNIST files", "classical_boosters", STUDIES)
     docs = options.docs
     measured = Measured(docs / "classical_boosters.csv")
     images = {"adaboost", "digits", "hardest"} & set(options.studies)
@@ -81,7 +82,7 @@ def main() -> None:
     draw_support(measured, docs / "classical_support.png")
     if "hardest" in options.studies:
         draw_hardest(draw(MNIST, folder, options.seeds[0]), docs / "classical_hardest.png")
-    write_page(measured, docs / "classical_boosters.md")
+    refresh(docs / "page.md", tables(docs))
 
 
 if __name__ == "__main__":

@@ -88,9 +88,3 @@ def mean_and_spread(numbers: Sequence[float]) -> tuple[float, float]:
     """Mean and standard deviation; one number has a spread of 0."""
     spread = statistics.stdev(numbers) if len(numbers) > 1 else 0.0
     return statistics.mean(numbers), spread
-
-
-def worded(numbers: Sequence[float]) -> str:
-    """Mean ± standard deviation, to two digits."""
-    mean, spread = mean_and_spread(numbers)
-    return f"{mean:.2f} ± {spread:.2f}"

@@ -76,11 +76,3 @@ PAPER: dict[tuple[str, str, str], Printed] = {
     ("rbf", "WBC", "log_loss"): Printed((98.87, 0.30), (97.70, 1.90), (5.87, 0.92)),
     ("rbf", "WBC", "svm"): Printed((98.67, 0.21), (97.95, 1.78)),
 }
-
-MISPRINTS: dict[tuple[str, str, str], str] = {
-    ("linear", "Cancer", "squared_error"): "a test spread of 0.24, where all its neighbours are "
-    "near 2: 2.4 is meant, we think",
-    ("linear", "Liver", "log_loss"): "a training accuracy of 96.98, where all others are near 70: "
-    "69.98 is meant, we think",
-}
-"""What we take for slips of the pen."""

@@ -1,14 +1,14 @@
-"""LogitBoost over lines, the table and curve of the course notes: writes docs/logitboost_study.*.
+"""LogitBoost over lines, the table and curve of the course notes: records, pictures, tables.
 
-    python examples/reproduce/logitboost --data DATA [--docs docs] [--seeds 0 1 2 3 4]
+    python examples/reproduce/logitboost --data DATA [--docs FOLDER] [--seeds 0 1 2 3 4]
                                          [--studies lines others letter]
 
 * ``lines``: errors and loss of LogitBoost by round, on MNIST odd/even and on Dorothea;
 * ``others``: logistic regression, trees, and no model at all;
 * ``letter``: the algorithm of the notes, written out, against ours.
 
-What docs/logitboost_study.csv has already is not measured again; ``--studies`` with nothing behind
-it makes the pictures and the page alone, without ``--data``.
+What logitboost_study.csv has already is not measured again; ``--studies`` with nothing behind
+it makes the pictures and the tables alone, without ``--data``.
 """
 
 from __future__ import annotations
@@ -26,9 +26,10 @@ sys.path.append(str(Path(__file__).resolve().parents[1] / "latent_factors"))
 
 from logit_data import DRAWN, MNIST, Case, Source, batches
 from logit_models import against_the_letter, lines_by_round, others
-from logit_page import write_page
 from logit_pictures import draw_coefficients, draw_curves
-from page_form import Job, measure, study_options
+from logit_tables import tables
+from page_tables import refresh
+from study_jobs import Job, measure, study_options
 from transform_regression.measured import Measured, Record
 
 from cgboost.studies.datasets import data_folder
@@ -63,15 +64,15 @@ def against(source: Source, seed: int) -> list[Record]:
 
 
 def main() -> None:
-    """Measure what was asked for, then draw the pictures and write the page."""
-    options = study_options(__doc__, "mnist/ and dorothea/", STUDIES)
+    """Measure what was asked for, then draw the pictures and refresh the page."""
+    options = study_options(__doc__, "mnist/ and dorothea/", "logitboost", STUDIES)
     measured = Measured(options.docs / "logitboost_study.csv")
     if options.studies:
         source = Source(data_folder(options.data))
         measure(measured, jobs(source, options.studies, options.seeds), PACKAGES)
     draw_curves(measured, options.docs / "logitboost_study.png")
     draw_coefficients(measured, options.docs / "logitboost_study_pixels.png")
-    write_page(measured, options.docs / "logitboost_study.md")
+    refresh(options.docs / "page.md", tables(options.docs))
 
 
 if __name__ == "__main__":

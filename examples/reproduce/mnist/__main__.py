@@ -1,15 +1,15 @@
-"""The odd/even study of Bi, Zhang, Bennett (KDD 2004), section 5: writes docs/mnist.*.
+"""The odd/even study of Bi, Zhang, Bennett (KDD 2004), section 5: records, pictures, tables.
 
-    python examples/reproduce/mnist --data DATA [--docs docs] [--seeds 0 1 2 3 4]
+    python examples/reproduce/mnist --data DATA [--docs FOLDER] [--seeds 0 1 2 3 4]
                                     [--studies table figure]
 
 * ``table``: Table 1, every kernel, composite and mixture with both norms, C chosen on the
   validation set, on random splits of 1000/2000/10000 images;
 * ``figure``: Figure 1, regular against stratified, and validation curves, on the first split.
 
-What docs/mnist.csv has already is not measured again: an interrupted run goes on where it was, and
-without the file everything is measured anew. ``--studies`` with nothing behind it makes the page
-and the pictures of the records alone, without ``--data``.
+What mnist.csv has already is not measured again: an interrupted run goes on where it was, and
+without the file everything is measured anew. ``--studies`` with nothing behind it makes the tables
+and the pictures from the records alone, without ``--data``.
 """
 
 from __future__ import annotations
@@ -32,10 +32,11 @@ from mnist_curves import (
     priority_records,
     validation_records,
 )
-from mnist_page import write_page
+from mnist_fits import STUDY, experiments, name_of, table_record
 from mnist_pictures import draw_curves, draw_table
-from mnist_table import STUDY, experiments, name_of, table_record
-from page_form import Job, measure, study_options
+from mnist_tables import tables
+from page_tables import refresh
+from study_jobs import Job, measure, study_options
 from transform_regression.measured import Measured
 
 from cgboost.studies.datasets import Split, data_folder, odd_even_split
@@ -70,8 +71,8 @@ def figure_jobs(split_of: Source, seed: int) -> Iterable[Job]:
 
 
 def main() -> None:
-    """Measure what was asked for, then draw the pictures and write the page."""
-    options = study_options(__doc__, "mnist/", STUDIES)
+    """Measure what was asked for, then draw the pictures and refresh the page."""
+    options = study_options(__doc__, "mnist/", "mnist", STUDIES)
     docs, seeds = options.docs, options.seeds
     measured = Measured(docs / "mnist.csv")
     folder = data_folder(options.data) / "mnist" if options.studies else None
@@ -88,7 +89,7 @@ def main() -> None:
     measure(measured, jobs, PACKAGES)
     draw_table(measured, docs / "mnist_table.png")
     draw_curves(measured, seeds[0], docs / "mnist.png")
-    write_page(measured, seeds[0], docs / "mnist.md")
+    refresh(docs / "page.md", tables(docs))
 
 
 if __name__ == "__main__":

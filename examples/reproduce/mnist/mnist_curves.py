@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from mnist_table import MIXTURE
+from mnist_fits import MIXTURE
 from transform_regression.measured import Record
 
 from cgboost import CGBoostClassifier

@@ -9,8 +9,8 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from mnist_curves import BAD_C, GOOD_C, ORDERS, PRIORITIES, VALIDATION
+from mnist_fits import CERTIFIED, STOPPED, Figures, figures_of
 from mnist_printed import PRINTED
-from mnist_table import CERTIFIED, STOPPED, Figures, figures_of
 from transform_regression.measured import Measured
 
 NORMS = {"l2": "2-norm", "l1": "1-norm"}

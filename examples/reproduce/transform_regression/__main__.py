@@ -1,34 +1,37 @@
-"""Transform regression, the paper's study: writes docs/transform_study.md and its pictures.
+"""Transform regression, the paper's study: records, pictures, tables.
 
-    python examples/reproduce/transform_regression --data DATA [--docs docs] [--seeds 0 1 … 9]
+    python examples/reproduce/transform_regression --data DATA [--docs FOLDER] [--seeds 0 1 … 9]
                                                    [--studies surface gini pictures]
 
 * ``surface``: the surface of Figures 1 to 3, six methods; needs no data;
 * ``gini``: Table 9 for Adult and COIL;
 * ``pictures``: the figures, and gains charts.
 
-What docs/transform_results.csv has already is not measured again: an interrupted run goes on where
-it was, and without the file everything is measured anew. The page is made of this file and of
-docs/transform_benchmark.csv, which benchmarks/transform_regression.py writes; ``--studies`` with
-nothing behind it makes the page alone.
+What transform_results.csv has already is not measured again: an interrupted run goes on where
+it was, and without the file everything is measured anew. The tables are made from this file and
+from transform_benchmark.csv, which benchmarks/transform_regression.py writes; ``--studies``
+with nothing behind it makes the tables alone.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
+import sys
 import time
 from pathlib import Path
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+sys.path.append(str(Path(__file__).resolve().parents[1]))
 
-from findings import write_page
 from gini_data import read_data
 from gini_figures import draw_functions, draw_gains
 from gini_models import gini_records
-from measured import Measured
+from page_tables import refresh
 from surface import surface, surface_records
 from surface_figures import draw_errors, draw_surfaces, draw_views, picture_models
+from transform_regression.measured import Measured
+from transform_tables import tables
 
 from cgboost.studies.datasets import data_folder
 
@@ -36,10 +39,15 @@ STUDIES = ("surface", "gini", "pictures")
 
 
 def main() -> None:
-    """Measure what was asked for, then draw the pictures and write the page."""
+    """Measure what was asked for, then draw the pictures and refresh the page."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--data", help="folder with adult/ and coil2000/")
-    parser.add_argument("--docs", type=Path, default=Path("docs"))
+    parser.add_argument(
+        "--docs",
+        type=Path,
+        default=Path("docs/studies/transform_regression"),
+        help="folder of the page and its records",
+    )
     parser.add_argument("--seeds", type=int, nargs="+", default=list(range(10)))
     parser.add_argument("--studies", nargs="*", choices=STUDIES, default=STUDIES)
     options = parser.parse_args()
@@ -60,7 +68,7 @@ def main() -> None:
         draw_gains(sets, docs / "transform_gains.png")
         draw_functions(sets[0], docs / "transform_functions.png")
     print(f"{time.perf_counter() - clock:.0f} s ({time.process_time() - cpu:.0f} s of CPU)")
-    write_page(measured, docs)
+    refresh(docs / "page.md", tables(docs))
 
 
 if __name__ == "__main__":

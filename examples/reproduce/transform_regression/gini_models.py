@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from gini_data import Data
-from measured import Record
 from numpy.typing import NDArray
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.model_selection import train_test_split
+from transform_regression.measured import Record
 
 from cgboost import TransformClassifier, TransformRegressor
 from cgboost.additive.statistics.moments import Moments

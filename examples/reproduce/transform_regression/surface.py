@@ -14,8 +14,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from measured import Record
 from numpy.typing import NDArray
+from transform_regression.measured import Record
 
 from cgboost import TransformRegressor
 

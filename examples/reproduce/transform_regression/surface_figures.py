@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
-from measured import Measured
 from numpy.typing import NDArray
 from PIL import Image
 from surface import STAGES, VARIANTS, Surface, model
+from transform_regression.measured import Measured
 
 from cgboost import TransformRegressor
 from cgboost.additive.stage import Stage
