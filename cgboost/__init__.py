@@ -29,7 +29,7 @@ from cgboost.estimators import (
     TransformRegressor,
 )
 from cgboost.generation import ColumnGeneration
-from cgboost.kernels import RBF, KernelLibrary, Linear, Polynomial, Precomputed
+from cgboost.kernels import RBF, KernelLibrary, Linear, Matern, Polynomial, Precomputed
 
 keep_old_names()
 
@@ -54,6 +54,7 @@ __all__ = [
     "Linear",
     "LinearTreeRegressor",
     "LogitBoostClassifier",
+    "Matern",
     "OrthogonalGreedyRegressor",
     "Polynomial",
     "Precomputed",

@@ -4,6 +4,7 @@ from cgboost.kernels.base import Kernel, KernelFunction, Sum, squared_norms
 from cgboost.kernels.checks import checked_values, kernel_values
 from cgboost.kernels.expansions import Expansion, Matrix
 from cgboost.kernels.library import KernelLibrary
+from cgboost.kernels.matern import Matern
 from cgboost.kernels.normalized import Normalized
 from cgboost.kernels.precomputed import FunctionKernel, Precomputed
 from cgboost.kernels.products import Linear, Polynomial, ProductKernel
@@ -16,6 +17,7 @@ __all__ = [
     "Linear",
     "Polynomial",
     "RBF",
+    "Matern",
     "Precomputed",
     "FunctionKernel",
     "Sum",

@@ -149,6 +149,7 @@ class Kernel(ABC):
         X, Z : ndarray
             The rows, in the precision of the values.
         """
+        return  # most kernels lose none
 
     def rounding(self, arithmetic: Arithmetic) -> Rounding | None:
         """How far values from inner products may be from exact ones; None: that is not known.

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 
-from cgboost.losses import SupportVectorLoss
+from cgboost.losses import SupportVectorLoss, WeightedLoss
 from cgboost.losses.dual_box import Indices, Vector
 from cgboost.losses.support_vector import BALANCED
 
@@ -161,6 +161,8 @@ def as_master_loss(loss: Any) -> Any:
     ValueError
         Naming what the loss lacks.
     """
+    if isinstance(loss, WeightedLoss) and "dual_box" in loss.abilities:
+        loss = loss.box
     if isinstance(loss, SupportVectorLoss):
         return loss
     if isinstance(loss, DiagonalHessian):

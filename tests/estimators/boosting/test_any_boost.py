@@ -22,7 +22,6 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from cgboost import AnyBoostClassifier, AnyBoostRegressor
 from cgboost.losses import AbsoluteError, Exponential, LogLoss, SquaredError, get_loss
 from cgboost.losses.differentiable import DifferentiableLoss
-from cgboost.losses.registry import get_loss
 from tests.estimators.data import curve, three_classes, two_classes, without_ties
 from tests.estimators.scikit_learn_checks import scikit_learn_checks
 
