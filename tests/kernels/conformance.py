@@ -9,7 +9,7 @@ import numpy as np
 
 from cgboost import KernelLibrary
 from cgboost.kernels import Arithmetic, Kernel
-from cgboost.masters.support_vector.one_norm import OneNormEntry
+from cgboost.penalties.l1 import OneNormEntry
 from cgboost.pricing import KernelPool, StrataPricer
 from tests.pricing.states import state_of
 

@@ -39,7 +39,7 @@ PAIRS: list[tuple[Loss, Any, float]] = [  # their raw prediction is so many time
 ]
 
 
-@pytest.mark.parametrize(("loss", "other", "scale"), PAIRS, ids=str)
+@pytest.mark.parametrize(("loss", "other", "scale"), PAIRS, ids=lambda given: type(given).__name__)
 @given(seed=SEEDS)
 def test_gradient_boosting_losses(loss: Loss, other: Any, scale: float, seed: int) -> None:
     """Value up to a constant, gradient and Hessian, for labels 0 and 1 where ours are ±1."""
@@ -62,7 +62,7 @@ def test_gradient_boosting_losses(loss: Loss, other: Any, scale: float, seed: in
         (EpsilonInsensitive(0.2), sgd.EpsilonInsensitive(0.2)),
         (SquaredEpsilonInsensitive(0.2), sgd.SquaredEpsilonInsensitive(0.2)),
     ],
-    ids=str,
+    ids=lambda given: type(given).__name__,
 )
 @given(seed=SEEDS)
 def test_linear_model_losses(loss: Loss, other: Any, seed: int) -> None:
