@@ -109,6 +109,32 @@ def test_a_pair_that_cannot_work_says_what_is_missing() -> None:
         BudgetMaster(nu_hinge(labels, np.ones(2), 0.5, balanced=False), budget=0.0)
 
 
+def test_a_loss_with_abilities_is_taken_by_its_box_or_its_hessian() -> None:
+    """With a dual box it is solved by its dual; without a conjugate the error names that."""
+    problem = random_problem(8)
+    plain = problem.loss(Formulation("hinge", "l1", "free", "free"))
+
+    class Boxed:
+        abilities = frozenset({"value", "gradient", "dual_box"})
+        box = plain
+
+    class Able(smooth.LogLoss):
+        abilities = frozenset({"value", "gradient", "hessian_diag", "conjugate"})
+
+    class Unable(smooth.LogLoss):
+        abilities = frozenset({"value", "gradient", "hessian_diag"})
+
+    def objective(loss: object) -> float:
+        master = SupportVectorMaster(loss, L1())
+        return ColumnGeneration(master, FeaturePricer(problem.H), tol=1e-8).run().objective
+
+    assert objective(Boxed()) == objective(plain)
+    arguments = problem.labels, problem.price
+    assert objective(Able(*arguments)) == objective(smooth.LogLoss(*arguments))
+    with pytest.raises(ValueError, match="Unable lacks conjugate"):
+        SupportVectorMaster(Unable(*arguments), L1())
+
+
 def test_a_smooth_master_starts_where_it_is_told() -> None:
     """The optimum of the same problem is a start after which one solve needs no step."""
     problem = random_problem(6)
