@@ -213,7 +213,8 @@ class SupportVectorMaster:
             If the simplex gives no answer.
         """
         used, form = np.flatnonzero(coef), self.form
-        if not can_cross_over(self.loss, form, self._solver, len(used)):
+        over_rows = isinstance(self._dual, RestrictedDual)
+        if not (over_rows and can_cross_over(self.loss, form, self._solver, len(used))):
             return None
         values = [self.columns[j].values for j in used]
         with solver_errors_as_master_errors():

@@ -54,6 +54,16 @@ class DiagonalHessian(Protocol):
         ...
 
 
+@runtime_checkable
+class Able(Protocol):
+    """A bound loss that says what it can do."""
+
+    @property
+    def abilities(self) -> frozenset[Any]:
+        """Among them ``dual_box``, ``hessian_diag`` and ``conjugate``."""
+        ...
+
+
 class SmoothLoss(Protocol):
     """What the master and its Newton method ask for."""
 
@@ -156,6 +166,9 @@ class RowwiseLoss:
 def as_master_loss(loss: Any) -> Any:
     """A bound loss with all that a master asks for.
 
+    A loss that says what it can do (``abilities``) is taken by its dual box, if it has one, and
+    else as a smooth loss, for which it needs a Hessian and a conjugate.
+
     Raises
     ------
     ValueError
@@ -165,10 +178,20 @@ def as_master_loss(loss: Any) -> Any:
         loss = loss.box
     if isinstance(loss, SupportVectorLoss):
         return loss
-    if isinstance(loss, DiagonalHessian):
+    if isinstance(loss, Able):
+        if "dual_box" in loss.abilities:
+            return _box(loss)
+        missing = [name for name in ("hessian_diag", "conjugate") if name not in loss.abilities]
+    else:
+        missing = [name for name in (*NEEDED, "curvature") if not hasattr(loss, name)]
+    if not missing and isinstance(loss, DiagonalHessian):
         return RowwiseLoss(loss)
-    missing = [name for name in (*NEEDED, "curvature") if not hasattr(loss, name)]
     raise ValueError(
         f"a support-vector master needs a SupportVectorLoss, or a smooth loss bound to its data; "
         f"{type(loss).__name__} lacks {', '.join(missing)}"
     )
+
+
+def _box(loss: Any) -> Any:
+    """The loss by its dual, of one that has ``dual_box`` among its abilities."""
+    return loss.box

@@ -48,6 +48,12 @@ SUFFICIENT = 0.1
 SHORTEST = 1e-10
 """A step cut below this means that F cannot be lowered any more in floating point."""
 
+ROUNDING = 1e-12
+"""Values that differ by this may be equal: the gap decides whether a step is taken …"""
+
+NARROWER = 0.5
+"""… which must narrow to this share, or else values decide after all."""
+
 RIDGE = 1e-10
 """Added to the diagonal of the Hessian, relative to its largest entry."""
 
@@ -138,6 +144,8 @@ class SmoothPrimal:
         promised = -float(gradient @ move) - charge
         if not promised > 0:
             return False
+        if promised <= ROUNDING * max(1.0, abs(value)) and self._narrows(places, end, value):
+            return True
         length = 1.0
         while length > SHORTEST:
             trial = start + length * move
@@ -146,6 +154,23 @@ class SmoothPrimal:
                 return True
             length *= 0.5
         return False
+
+    def _narrows(self, places: Indices, end: Vector, value: float) -> bool:
+        """Take a whole step whose gain is lost in rounding, if it narrows the gap."""
+        before = self._coef, self._intercept
+        gap = self._present_gap()
+        self._coef = self._coef.copy()
+        self._coef[places], self._intercept = end[:-1], float(end[-1])
+        rise = self._tried(places, end) - value
+        if rise <= ROUNDING * max(1.0, abs(value)) and self._present_gap() <= NARROWER * gap:
+            return True
+        self._coef, self._intercept = before
+        return False
+
+    def _present_gap(self) -> float:
+        output = self._output()
+        response = self.loss.pseudo_response(output)
+        return self._gap(self.scores(response), response, output)
 
     def _taking_part(self, scores: Vector) -> Indices:
         """Columns in use, and those of large scores; under a quadratic penalty all that are used.
