@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from typing import Any, TypeGuard
+from typing import Any, Literal, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,6 +45,16 @@ LOSSES: dict[str, type[Loss]] = {
 }
 """Losses by their names, scikit-learn's. (The multinomial deviance belongs to one estimator.)"""
 
+ClassificationLoss = Literal["log_loss", "exponential", "hinge", "squared_hinge"]
+RegressionLoss = Literal[
+    "squared_error",
+    "absolute_error",
+    "quantile",
+    "huber",
+    "epsilon_insensitive",
+    "squared_epsilon_insensitive",
+    "poisson",
+]
 CLASSIFICATION = tuple(name for name, loss in LOSSES.items() if loss.classification)
 REGRESSION = tuple(name for name, loss in LOSSES.items() if not loss.classification)
 
