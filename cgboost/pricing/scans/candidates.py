@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from cgboost.generation.protocols import EntryRule
+from cgboost.generation.protocols import EntryRule, SumsOrNot
 
 Vector = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -164,7 +164,7 @@ class Found:
 
 def adds_up(rule: EntryRule) -> bool:
     """Whether the bound rests on the sum of the excesses; yes, where the rule does not say."""
-    return bool(getattr(rule, "additive", True))
+    return not isinstance(rule, SumsOrNot) or rule.additive
 
 
 def search_scores(
