@@ -39,7 +39,7 @@ class AutoBackend:
     """Chooses by the class of the program, and again when it changes."""
 
     name = "auto"
-    capabilities = frozenset({"lp", "qp", "mip"})
+    capabilities = frozenset({"lp", "qp", "mip", "time-limit", "certificates", "exact"})
 
     @property
     def is_installed(self) -> bool:

@@ -31,6 +31,11 @@ from solvers.sessions.rebuilding import RebuildingBackend
 PREFIX = "cvxpy:"
 TIGHT = 1e-8
 CERTIFICATE = 1e-7  # at its default OSQP calls PRIMALC8 unbounded
+NO_CERTIFICATES = {"PIQP", "SCIPY"}
+"""PIQP may end at a limit where nothing is feasible, SciPy in a failure where it is unbounded."""
+
+FIRST_ORDER = {"OSQP", "SCS"}
+
 NOT_FOR_QUADRATIC = {"HIGHS"}  # hangs on small quadratic programs (HiGHS#1000, #2489)
 
 _STATUS = {
@@ -192,6 +197,12 @@ def _capabilities(solver: str) -> frozenset[str]:
         found.add("qp")
     if is_integer:
         found.add("mip")
+    if solver in _TIME_LIMITS:
+        found.add("time-limit")
+    if solver not in NO_CERTIFICATES:
+        found.add("certificates")
+    if solver not in FIRST_ORDER:
+        found.add("exact")
     return frozenset(found)
 
 

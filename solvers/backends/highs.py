@@ -165,12 +165,15 @@ class HighsBackend:
     """
 
     name = "highs"
-    capabilities = frozenset({"lp", "mip", "warm-start", "add-columns"})
+    package = "highspy"
+    capabilities = frozenset(
+        {"lp", "mip", "warm-start", "add-columns", "time-limit", "certificates", "exact"}
+    )
 
     @property
     def is_installed(self) -> bool:
         """Whether highspy can be imported."""
-        return find_spec("highspy") is not None
+        return find_spec(self.package) is not None
 
     def open(self, program: Program, **options: Any) -> HighsSession:
         """Start a live model."""

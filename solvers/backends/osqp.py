@@ -148,7 +148,12 @@ class _Run:
         return bool(np.any(np.abs(y) > slack))
 
 
-OSQP = RebuildingBackend("osqp", frozenset({"lp", "qp", "warm-start"}), "osqp", solve_with_osqp)
+OSQP = RebuildingBackend(
+    "osqp",
+    frozenset({"lp", "qp", "warm-start", "time-limit", "certificates"}),
+    "osqp",
+    solve_with_osqp,
+)
 
 
 def _settings(request: Request) -> dict[str, Any]:

@@ -67,7 +67,7 @@ def solve_with_piqp(program: Program, request: Request) -> Answer:
 
 
 PIQP = RebuildingBackend(
-    "piqp", frozenset({"lp", "qp"}), "piqp", solve_with_piqp, eliminates_from=0.15
+    "piqp", frozenset({"lp", "qp", "exact"}), "piqp", solve_with_piqp, eliminates_from=0.15
 )
 
 

@@ -73,7 +73,12 @@ def _milp(program: Program, request: Request) -> Answer:
     return Answer(_status(result), result.message, point, int(result.mip_node_count or 0))
 
 
-SCIPY = RebuildingBackend("scipy", frozenset({"lp", "mip"}), "scipy", solve_with_scipy)
+SCIPY = RebuildingBackend(
+    "scipy",
+    frozenset({"lp", "mip", "time-limit", "certificates", "exact"}),
+    "scipy",
+    solve_with_scipy,
+)
 
 
 def _linprog_options(request: Request) -> dict[str, Any]:
