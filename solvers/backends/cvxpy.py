@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from solvers.backends.osqp import CERTIFICATE_TOLERANCE
 from solvers.program.cvxpy_form import objective, variable
 from solvers.program.errors import MissingBackendError, OptionError, Status, UnknownSolverError
 from solvers.program.program import Program, Sides, full_sparse
@@ -30,7 +31,6 @@ from solvers.sessions.rebuilding import RebuildingBackend
 
 PREFIX = "cvxpy:"
 TIGHT = 1e-8
-CERTIFICATE = 1e-7  # at its default OSQP calls PRIMALC8 unbounded
 NO_CERTIFICATES = {"PIQP", "SCIPY"}
 """PIQP may end at a limit where nothing is feasible, SciPy in a failure where it is unbounded."""
 
@@ -76,7 +76,7 @@ _DEFAULTS: dict[str, dict[str, Any]] = {
     "OSQP": {
         "eps_abs": TIGHT,
         "eps_rel": TIGHT,
-        "eps_dual_inf": CERTIFICATE,
+        "eps_dual_inf": CERTIFICATE_TOLERANCE,
         "max_iter": 50_000,
         "polishing": False,
     },

@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
+from solvers.backends.highs import DEFAULT_MIP_GAP
 from solvers.program.errors import Status
 from solvers.program.program import Program, Sides
 from solvers.program.solution import Point
 from solvers.sessions.engine import Answer, Request
 from solvers.sessions.rebuilding import RebuildingBackend
 
-DEFAULT_MIP_GAP = 1e-6
 LIMIT = 1
 UNCLEAR = 4
 
