@@ -122,14 +122,33 @@ def known_loss(loss: str | Loss | type[Loss] | LossMaker, **parameters: Any) -> 
 
 
 def check_loss(loss: Any, names: Collection[str]) -> None:
-    """Raise ValueError unless it is one of the names, a :class:`Loss` or a callable."""
+    """Raise ValueError unless it is one of the names, a :class:`Loss` or a callable.
+
+    Raises
+    ------
+    UnsupportedLossError
+        If it is a loss of several outputs, or one of classes where no name is.
+    """
     if isinstance(loss, str) and loss in names:
         return
+    if isinstance(loss, Loss) and loss.n_outputs != 1:
+        raise UnsupportedLossError(
+            f"{loss!r} has {loss.n_outputs} outputs a row, which only GradientBoostingClassifier "
+            "can have"
+        )
+    if isinstance(loss, Loss) and loss.classification and not set(names) & set(CLASSIFICATION):
+        raise UnsupportedLossError(f"{loss!r} is for labels ±1: use a classifier")
     if isinstance(loss, str) or not (isinstance(loss, Loss) or callable(loss)):
         raise ValueError(
             f"loss must be one of {sorted(names)}, a Loss or a callable loss(target, weights), "
             f"got {loss!r}"
         )
+
+
+def require_targets(loss: object) -> None:
+    """Raise ValueError for a :class:`Loss` without data: masters take losses on training rows."""
+    if isinstance(loss, Loss):
+        raise ValueError(f"{loss!r} needs targets: give {loss!r}.on(y, weights)")
 
 
 def require(loss: Loss, needs: Collection[Ability], by: str) -> None:

@@ -37,8 +37,8 @@ from numpy.typing import NDArray
 from cgboost.exceptions import MasterError
 from cgboost.generation.columns import Column
 from cgboost.generation.protocols import EntryRule, MasterState, Priced
-from cgboost.losses.base import Loss, WeightedLoss
-from cgboost.losses.registry import require
+from cgboost.losses.base import WeightedLoss
+from cgboost.losses.registry import require, require_targets
 from cgboost.masters.convex.bound import lower_bound
 from cgboost.masters.convex.solve import minimise
 from cgboost.penalties.elastic_net import ElasticNetEntry
@@ -63,8 +63,7 @@ def _on_rows(
     loss: Callable[[Expression], Expression] | WeightedLoss, n_rows: int | None
 ) -> tuple[int, Callable[[Expression], Expression]]:
     """The number of rows, and the loss as a function of f."""
-    if isinstance(loss, Loss):
-        raise ValueError(f"{loss!r} needs targets: give {loss!r}.on(y, weights)")
+    require_targets(loss)
     if isinstance(loss, WeightedLoss):
         require(loss.loss, ["to_cvxpy"], "ConvexMaster")
         if loss.n_outputs != 1 or n_rows not in (None, loss.n_rows):

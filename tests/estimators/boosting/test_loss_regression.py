@@ -19,7 +19,17 @@ from cgboost import (
     StagewiseRegressor,
 )
 from cgboost.exceptions import UnsupportedLossError
-from cgboost.losses import Exponential, Hinge, Huber, LogLoss, Loss, Poisson, Quantile, get_loss
+from cgboost.losses import (
+    Exponential,
+    Hinge,
+    Huber,
+    LogLoss,
+    Loss,
+    Multinomial,
+    Poisson,
+    Quantile,
+    get_loss,
+)
 from cgboost.losses.registry import CLASSIFICATION, REGRESSION
 
 RNG = np.random.default_rng(0)
@@ -174,8 +184,13 @@ def test_pairs_that_cannot_work_are_refused() -> None:
             model.fit(X, y)
     with pytest.raises(UnsupportedLossError, match="is for two classes, got 3"):
         GradientBoostingClassifier(loss=Exponential()).fit(X, np.arange(120) % 3)
+    for kind in REGRESSORS.values():
+        with pytest.raises(UnsupportedLossError, match=r"Hinge\(\) is for labels ±1: use a class"):
+            clone(kind).set_params(loss=Hinge()).fit(X, COUNTS)
+        with pytest.raises(UnsupportedLossError, match="has 3 outputs a row, which only Gradient"):
+            clone(kind).set_params(loss=Multinomial(3)).fit(X, COUNTS)
     with pytest.raises(ValueError, match="labels must be −1 or 1"):
-        GradientBoostingRegressor(loss=Hinge()).fit(X, COUNTS)
+        AnyBoostRegressor(loss=Hinge).fit(X, COUNTS)
     two = GradientBoostingClassifier(loss=LogLoss(), n_estimators=3, random_state=0)
     same = GradientBoostingClassifier(n_estimators=3, random_state=0)
     np.testing.assert_array_equal(
