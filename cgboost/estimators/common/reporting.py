@@ -32,7 +32,7 @@ class Described(BaseEstimator):
 
     def _html_repr(self) -> str:
         """scikit-learn's diagram and, below it, facts and history of a fitted model."""
-        from cgboost.inspection.report.panel import panel
+        from cgboost.inspection.report.page import panel
 
         diagram: str = estimator_html_repr(self)
         facts = facts_of(self)
