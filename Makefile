@@ -10,11 +10,12 @@ PYTHON ?= $(or $(shell for python in python3 python3.14 python3.13 python3.12 py
     $$python $(NEW_ENOUGH) 2>/dev/null && echo $$python && break; done),python3)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint docs docs-check clean
+.PHONY: help demo test quick lint docs docs-check clean
 
 help:
 	@echo "make demo    fit the odd/even digits that come with scikit-learn; results in demo-output/"
-	@echo "make test    ruff, mypy and every test"
+	@echo "make test    ruff, mypy and every test, side by side on all cores"
+	@echo "make quick   ruff, mypy and the fast tests: less than a minute"
 	@echo "make lint    ruff and mypy only"
 	@echo "make docs    build the site into build/site/ and check every page of it"
 	@echo "make clean   remove the environment (.venv), the caches and the demo's results"
@@ -24,8 +25,14 @@ help:
 demo: $(VENV)/.installed
 	$(BIN)/cgboost odd-even --out demo-output
 
+# Tests run side by side: in each of them linear algebra has one thread. PYTEST=… adds options.
+ONE_THREAD := OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 MKL_NUM_THREADS=1
+
 test: lint
-	$(BIN)/python -m pytest
+	$(ONE_THREAD) $(BIN)/python -m pytest -n auto --dist worksteal $(PYTEST)
+
+quick: lint
+	$(ONE_THREAD) $(BIN)/python -m pytest -m "not slow" $(PYTEST)
 
 lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check .

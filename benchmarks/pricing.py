@@ -28,8 +28,8 @@ from pathlib import Path
 import numpy as np
 
 from cgboost.generation import MasterState
-from cgboost.masters.support_vector.one_norm import OneNormEntry
 from cgboost.parallel.threads import available
+from cgboost.penalties.l1 import OneNormEntry
 from cgboost.pricing import KernelPool, StrataPricer
 from cgboost.studies.datasets import load_mnist, odd_even_labels
 from cgboost.studies.odd_even import parse_library

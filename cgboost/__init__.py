@@ -5,6 +5,7 @@ out and the duality gap certifies the answer.
 """
 
 from cgboost._moved import keep_old_names
+from cgboost._version import __version__ as __version__
 from cgboost.estimators import (
     AdaBoostClassifier,
     AdditiveRegressor,
@@ -28,11 +29,9 @@ from cgboost.estimators import (
     TransformRegressor,
 )
 from cgboost.generation import ColumnGeneration
-from cgboost.kernels import RBF, KernelLibrary, Linear, Polynomial, Precomputed
+from cgboost.kernels import RBF, KernelLibrary, Linear, Matern, Polynomial, Precomputed
 
 keep_old_names()
-
-__version__ = "0.1.0"
 
 __all__ = [
     "RBF",
@@ -55,6 +54,7 @@ __all__ = [
     "Linear",
     "LinearTreeRegressor",
     "LogitBoostClassifier",
+    "Matern",
     "OrthogonalGreedyRegressor",
     "Polynomial",
     "Precomputed",

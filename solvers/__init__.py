@@ -24,7 +24,7 @@ from solvers.program.errors import (
 from solvers.program.program import Program
 from solvers.program.solution import Solution
 from solvers.registry import available_backends, get_backend
-from solvers.sessions.session import Backend, Session
+from solvers.sessions.protocols import Backend, Session
 
 __all__ = [
     "Backend",

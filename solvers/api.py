@@ -8,7 +8,7 @@ from solvers.program.program import Program
 from solvers.program.solution import Solution
 from solvers.program.verdict import verified
 from solvers.registry import get_backend
-from solvers.sessions.session import Session
+from solvers.sessions.protocols import Session
 
 
 def solve(

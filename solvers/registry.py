@@ -12,15 +12,20 @@ from solvers.backends.osqp import OSQP
 from solvers.backends.piqp import PIQP
 from solvers.backends.scipy import SCIPY
 from solvers.program.errors import UnknownSolverError
-from solvers.sessions.session import Backend
+from solvers.sessions.catalogue import BACKENDS, local_backends
+from solvers.sessions.protocols import Backend
 
-BACKENDS: dict[str, Backend] = {
-    "highs": HighsBackend(),
-    "clarabel": CLARABEL,
-    "osqp": OSQP,
-    "piqp": PIQP,
-    "scipy": SCIPY,
-}
+__all__ = ["BACKENDS", "available_backends", "get_backend", "local_backends"]
+
+BACKENDS.update(
+    {
+        "highs": HighsBackend(),
+        "clarabel": CLARABEL,
+        "osqp": OSQP,
+        "piqp": PIQP,
+        "scipy": SCIPY,
+    }
+)
 
 
 def get_backend(name: str) -> Backend:
@@ -51,15 +56,6 @@ def get_backend(name: str) -> Backend:
         f"no solver is called {name!r}; {meant} are auto, {', '.join(BACKENDS)} and {PREFIX}NAME "
         "(see docs/user_guide/solvers.md#backends)",
         backend=name,
-    )
-
-
-def local_backends(problem: str | None = None) -> tuple[str, ...]:
-    """Return the installed backends with a file of their own; imports none of their packages."""
-    return tuple(
-        name
-        for name, backend in BACKENDS.items()
-        if backend.is_installed and (problem is None or problem in backend.capabilities)
     )
 
 

@@ -1,8 +1,56 @@
-"""Settings that every test shares."""
+"""Settings that every test shares, and which tests are slow."""
+
+from __future__ import annotations
 
 import signal
+from fnmatch import fnmatch
+from pathlib import Path
 
+import pytest
 from hypothesis import HealthCheck, settings
+
+TESTS = Path(__file__).parent
+
+SLOW = (
+    "additive/export",
+    "estimators/boosting",
+    "estimators/common/test_bad_input.py",
+    "estimators/common/test_failures.py",
+    "estimators/common/test_formulations.py",
+    "estimators/common/test_joint.py",
+    "estimators/common/test_nu.py",
+    "estimators/common/test_path.py",
+    "estimators/common/test_result.py",
+    "estimators/common/test_sklearn_checks.py",
+    "estimators/common/test_stopping.py",
+    "estimators/kernel",
+    "estimators/latent/test_blf.py",
+    "estimators/lpboost",
+    "estimators/transform",
+    "generation/test_stabilization.py",
+    "inspection/report/test_page.py",
+    "inspection/test_factor_pictures.py",
+    "inspection/test_history_plots.py",
+    "inspection/test_metrics.py",
+    "masters/convex",
+    "masters/dual_solvers",
+    "masters/linear",
+    "masters/support_vector",
+    "parallel",
+    "solvers/backends",
+    "solvers/sessions/test_session.py",
+    "studies",
+    "test_*_study.py",
+    "test_examples.py",
+    "test_frontier.py",
+    "test_gallery.py",
+    "test_import.py",
+    "test_moved.py",
+    "test_pages.py",
+    "test_peers.py",
+    "test_typing.py",
+)
+"""Files and folders, as patterns, that `make quick` leaves out."""
 
 # The same examples in every run: a reference solver that is inexact on one problem in thousands
 # must not make a green change red. And no clock: a busy machine is no failure.
@@ -16,3 +64,25 @@ settings.load_profile("repeatable")
 
 # A shell starts its background jobs with Ctrl-C ignored; tests that send it need Python's answer.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def is_slow(path: Path) -> bool:
+    """Whether a file or one of its folders is in `SLOW`."""
+    if not path.is_relative_to(TESTS):
+        return False
+    inside = path.relative_to(TESTS)
+    names = [part.as_posix() for part in (inside, *inside.parents)]
+    return any(fnmatch(name, pattern) for name in names for pattern in SLOW)
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Do not even import slow files where none of their tests is wanted."""
+    unwanted = config.option.markexpr == "not slow"
+    return True if unwanted and is_slow(collection_path) else None
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark the tests of slow files."""
+    for item in items:
+        if is_slow(item.path):
+            item.add_marker("slow")

@@ -36,7 +36,8 @@ PACKAGED = {
     "pydata_sphinx_theme": "pydata-sphinx-theme",
     "websocket": "websocket-client",
 }
-PUBLIC = ["generation", "masters", "pricing", "losses", "kernels", "inspection", "parallel"]
+PUBLIC = ["generation", "masters", "pricing", "losses", "penalties", "kernels", "inspection"]
+PUBLIC += ["parallel"]
 PLAIN = ["inspection.metrics", "studies.datasets"]
 
 

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cgboost.additive.export.words import stage_in_words
 from cgboost.additive.tables.schema import Schema
 from cgboost.additive.trees.transformation import Transformation
+from cgboost.additive.trees.words import INDENT, input_of, leaves_in_words
 from cgboost.generation.columns import PREDICTION_BLOCK, Term
 
 Vector = NDArray[np.float64]
@@ -97,7 +97,17 @@ class Stage:
         by their names in the schema, which ``model.text()`` knows, and without it inputs are
         called x0, x1, … (outputs of earlier stages after the features).
         """
-        return stage_in_words(self, schema)
+        lines = [f"{self.intercept:.6g}"]
+        for weight, term in self.terms:
+            name, categories = input_of(term.feature, schema)
+            lines.append(f"plus a function of {name}:")
+            lines += [INDENT + line for line in leaves_in_words(term, name, categories, weight)]
+        if self.is_bounded:
+            lines.append(f"brought between {self.low:.6g} and {self.high:.6g}")
+        if self.link is not None:
+            lines.append("and a function of this sum:")
+            lines += [INDENT + line for line in leaves_in_words(self.link, "sum")]
+        return "\n".join(lines)
 
     def __repr__(self) -> str:
         inputs = [term.feature for _, term in self.terms]

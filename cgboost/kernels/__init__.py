@@ -1,12 +1,15 @@
 """Kernels and libraries of kernels; ``base.py`` says what a kernel may tell of its structure."""
 
-from cgboost.kernels.base import Kernel, KernelFunction, ProductKernel, squared_norms
+from cgboost.kernels.base import Kernel, KernelFunction, Sum, squared_norms
 from cgboost.kernels.checks import checked_values, kernel_values
-from cgboost.kernels.composite import Normalized, Sum
 from cgboost.kernels.expansions import Expansion, Matrix
 from cgboost.kernels.library import KernelLibrary
+from cgboost.kernels.matern import Matern
+from cgboost.kernels.normalized import Normalized
 from cgboost.kernels.precomputed import FunctionKernel, Precomputed
-from cgboost.kernels.products import RBF, Linear, Polynomial
+from cgboost.kernels.products import Linear, Polynomial, ProductKernel
+from cgboost.kernels.rbf import RBF
+from cgboost.kernels.rounding import Arithmetic, Rounding
 
 __all__ = [
     "Kernel",
@@ -14,6 +17,7 @@ __all__ = [
     "Linear",
     "Polynomial",
     "RBF",
+    "Matern",
     "Precomputed",
     "FunctionKernel",
     "Sum",
@@ -22,6 +26,8 @@ __all__ = [
     "Expansion",
     "Matrix",
     "KernelFunction",
+    "Arithmetic",
+    "Rounding",
     "squared_norms",
     "kernel_values",
     "checked_values",

@@ -1,4 +1,4 @@
-"""What every kernel is, and what it may tell about its structure.
+"""What every kernel is, what it may tell about its structure, and weighted sums of kernels.
 
 A kernel is a function k(X, Z) of two sets of rows with values of shape (len(X), len(Z)). It need
 not be positive semi-definite: CG-Boost uses each K(·, x_j) as a column, nothing more ([B] section
@@ -17,13 +17,22 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cgboost.exceptions import KernelError
-from cgboost.kernels.expansions import Expansion, Matrix, Vector, as_floats, float_dtype
+from cgboost.kernels.expansions import (
+    Expansion,
+    Matrix,
+    SummedExpansion,
+    Vector,
+    as_floats,
+    float_dtype,
+)
+from cgboost.kernels.rounding import Arithmetic, Rounding
 
 Norms = NDArray[np.floating[Any]]
 KernelFunction = Callable[[Matrix, Matrix], Matrix]
@@ -59,6 +68,11 @@ class Kernel(ABC):
     def centres(self, X: Matrix, rows: Any) -> Matrix:
         """What stands for training rows ``rows`` as centres: by default the rows themselves."""
         return X[rows]
+
+    @property
+    def is_precomputed(self) -> bool:
+        """Whether X holds the kernel values: such a kernel is not summed or normalised."""
+        return False
 
     # ------------------------------------------------------------------ inner products
 
@@ -125,6 +139,30 @@ class Kernel(ABC):
     def _no_products(self) -> KernelError:
         return KernelError(f"{self} has no values from inner products: call it with X and Z")
 
+    def refine(self, values: Matrix, X: Matrix, Z: Matrix) -> None:
+        """Make values anew, in place, that inner products leave with too few digits.
+
+        Parameters
+        ----------
+        values : ndarray of shape (len(X), len(Z))
+            As :meth:`from_products` made them.
+        X, Z : ndarray
+            The rows, in the precision of the values.
+        """
+        return  # most kernels lose none
+
+    def rounding(self, arithmetic: Arithmetic) -> Rounding | None:
+        """How far values from inner products may be from exact ones; None: that is not known.
+
+        A kernel without this bound is priced in float64, whatever the precision of the rows.
+
+        Parameters
+        ----------
+        arithmetic : Arithmetic
+            Norms of the rows, and the precision of the inner products.
+        """
+        return None
+
     # ------------------------------------------------------------------ weighted sums
 
     def expansion(
@@ -170,12 +208,12 @@ class Kernel(ABC):
     def __add__(self, other: object) -> Kernel:
         if not isinstance(other, Kernel):
             return NotImplemented
-        return _sum([*_terms(self), *_terms(other)])
+        return Sum((*_terms(self), *_terms(other)))
 
     def __mul__(self, weight: float) -> Kernel:
         if isinstance(weight, bool) or not isinstance(weight, (int, float, np.number)):
             return NotImplemented
-        return _sum([(float(weight) * own, kernel) for own, kernel in _terms(self)])
+        return Sum(tuple((float(weight) * own, kernel) for own, kernel in _terms(self)))
 
     __rmul__ = __mul__
 
@@ -186,43 +224,87 @@ def values_of_products(kernel: Kernel, X: Matrix, Z: Matrix) -> Matrix:
     return kernel.from_products(products, squared_norms(X), squared_norms(Z), out=products)
 
 
-class ProductKernel(Kernel):
-    """A kernel that is a function of x·z, ‖x‖² and ‖z‖²: a subclass says which.
+@dataclass(frozen=True)
+class Sum(Kernel):
+    """Σ weight·kernel: a composite kernel in the sense of [B] eq. 2."""
 
-    It defines ``fill(out, products, x_norms, z_norms)``, where ``out`` may be ``products``, and
-    ``diagonal_from_norms(norms)``.
-    """
+    terms: tuple[tuple[float, Kernel], ...]
+
+    def __post_init__(self) -> None:
+        if any(kernel.is_precomputed for _, kernel in self.terms):
+            raise ValueError("Precomputed cannot be part of a sum: add the matrices instead")
+
+    def fit(self, X: Matrix) -> Kernel:
+        return Sum(tuple((weight, kernel.fit(X)) for weight, kernel in self.terms))
 
     def __call__(self, X: Matrix, Z: Matrix) -> Matrix:
-        return values_of_products(self, X, Z)
+        if self.of_products:
+            return values_of_products(self, X, Z)
+        return sum(
+            (weight * kernel(X, Z) for weight, kernel in self.terms),
+            start=np.zeros((), dtype=X.dtype),
+        )
 
     def diagonal(self, X: Matrix) -> Norms:
-        return self.diagonal_from_norms(squared_norms(X))
+        return sum(
+            (weight * kernel.diagonal(X) for weight, kernel in self.terms),
+            start=np.zeros((), dtype=X.dtype),
+        )
 
     @property
     def of_products(self) -> bool:
-        return True
+        return all(kernel.of_products for _, kernel in self.terms)
 
-    @abstractmethod
-    def fill(self, out: Matrix, products: Matrix, x_norms: Norms, z_norms: Norms) -> None: ...
+    def fill(self, out: Matrix, products: Matrix, x_norms: Norms, z_norms: Norms) -> None:
+        total, values = np.zeros_like(out), np.empty_like(out)
+        for weight, kernel in self.terms:
+            kernel.fill(values, products, x_norms, z_norms)
+            values *= weight
+            total += values
+        out[...] = total
 
-    @abstractmethod
-    def diagonal_from_norms(self, norms: Norms) -> Norms: ...
+    def sum_from_products(
+        self, products: Matrix, x_norms: Norms, z_norms: Norms, weights: Vector
+    ) -> Vector:
+        total = np.zeros(len(products))
+        for weight, kernel in self.terms:
+            total += kernel.sum_from_products(products, x_norms, z_norms, weight * weights)
+        return total
+
+    def diagonal_from_norms(self, norms: Norms) -> Norms:
+        return sum(
+            (weight * kernel.diagonal_from_norms(norms) for weight, kernel in self.terms),
+            start=np.zeros((), dtype=norms.dtype),
+        )
+
+    def expansion_cost(self, n_centres: int, n_features: int, n_rows: int) -> float:
+        costs = (kernel.expansion_cost(n_centres, n_features, n_rows) for _, kernel in self.terms)
+        return sum(costs)
+
+    def rounding(self, arithmetic: Arithmetic) -> Rounding | None:
+        rough = replace(arithmetic, refined=False)
+        parts = [(weight, part.rounding(rough)) for weight, part in self.terms]
+        relative = diagonal = (len(parts) + 2) * arithmetic.unit
+        squares = np.zeros_like(arithmetic.norms)
+        for weight, own in parts:
+            if own is None:
+                return None
+            squares += abs(weight) * own.size**2
+        relative += max(own.relative for _, own in parts if own is not None)
+        diagonal += max(own.diagonal for _, own in parts if own is not None)
+        return Rounding(relative, np.sqrt(squares), diagonal)
+
+    def expanded(self, centres: Matrix, weights: Vector) -> Expansion:
+        return SummedExpansion(
+            [kernel.expanded(centres, weight * weights) for weight, kernel in self.terms]
+        )
+
+
+def _terms(kernel: Kernel) -> tuple[tuple[float, Kernel], ...]:
+    return kernel.terms if isinstance(kernel, Sum) else ((1.0, kernel),)
 
 
 def _chunks(products: Matrix) -> Iterator[slice]:
     """Blocks of rows of about CHUNK numbers."""
     step = max(16, CHUNK // max(1, products.shape[1]))
     return (slice(start, start + step) for start in range(0, len(products), step))
-
-
-def _terms(kernel: Kernel) -> tuple[tuple[float, Kernel], ...]:
-    from cgboost.kernels.composite import Sum  # which is a Kernel itself
-
-    return kernel.terms if isinstance(kernel, Sum) else ((1.0, kernel),)
-
-
-def _sum(terms: list[tuple[float, Kernel]]) -> Kernel:
-    from cgboost.kernels.composite import Sum
-
-    return Sum(tuple(terms))

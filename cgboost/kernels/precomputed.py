@@ -23,6 +23,10 @@ class Precomputed(Kernel):
 
     first: int = 0
 
+    @property
+    def is_precomputed(self) -> bool:
+        return True
+
     def centres(self, X: Matrix, rows: Any) -> Matrix:
         if X.shape[1] < self.first + X.shape[0]:
             raise KernelError(

@@ -1,8 +1,9 @@
-"""Kernels that follow from inner products: linear, polynomial, Gaussian."""
+"""Kernels that follow from inner products: what they share, linear and polynomial ones."""
 
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from numbers import Real
@@ -10,8 +11,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from cgboost.exceptions import KernelError
-from cgboost.kernels.base import Kernel, Norms, ProductKernel
+from cgboost.kernels.base import Kernel, Norms, squared_norms, values_of_products
 from cgboost.kernels.expansions import (
     Expansion,
     Matrix,
@@ -20,8 +20,35 @@ from cgboost.kernels.expansions import (
     weighted_moment,
     weighted_sum,
 )
+from cgboost.kernels.rounding import Arithmetic, Rounding
 
 AnyKernel = TypeVar("AnyKernel", bound=Kernel)
+
+
+class ProductKernel(Kernel):
+    """A kernel that is a function of x·z, ‖x‖² and ‖z‖²: a subclass says which.
+
+    It defines ``fill(out, products, x_norms, z_norms)``, where ``out`` may be ``products``, and
+    ``diagonal_from_norms(norms)``.
+    """
+
+    def __call__(self, X: Matrix, Z: Matrix) -> Matrix:
+        values = values_of_products(self, X, Z)
+        self.refine(values, X, Z)
+        return values
+
+    def diagonal(self, X: Matrix) -> Norms:
+        return self.diagonal_from_norms(squared_norms(X))
+
+    @property
+    def of_products(self) -> bool:
+        return True
+
+    @abstractmethod
+    def fill(self, out: Matrix, products: Matrix, x_norms: Norms, z_norms: Norms) -> None: ...
+
+    @abstractmethod
+    def diagonal_from_norms(self, norms: Norms) -> Norms: ...
 
 
 @dataclass(frozen=True)
@@ -34,6 +61,10 @@ class Linear(ProductKernel):
 
     def diagonal_from_norms(self, norms: Norms) -> Norms:
         return norms
+
+    def rounding(self, arithmetic: Arithmetic) -> Rounding | None:
+        relative = arithmetic.gamma()
+        return Rounding(relative, np.sqrt(arithmetic.norms), diagonal=relative)
 
     def expansion_cost(self, n_centres: int, n_features: int, n_rows: int) -> float:
         return (n_centres + n_rows) * n_features
@@ -53,7 +84,7 @@ class Polynomial(ProductKernel):
     def __post_init__(self) -> None:
         if not isinstance(self.degree, Real) or self.degree < 1 or self.degree % 1:
             raise ValueError(f"degree must be a positive whole number, got {self.degree!r}")
-        if not _is_positive(self.gamma):
+        if not is_positive(self.gamma):
             raise ValueError(f"gamma must be a positive number, got {self.gamma!r}")
         if not isinstance(self.coef0, Real):
             raise ValueError(f"coef0 must be a number, got {self.coef0!r}")
@@ -75,7 +106,9 @@ class Polynomial(ProductKernel):
         >>> KernelLibrary({"linear": Linear(), **Polynomial.family([2, 3], coef0=1.0)})
         KernelLibrary(linear, polynomial 2, polynomial 3)
         """
-        return _named(f"{name} ", "degrees", degrees, lambda degree: cls(degree, gamma, coef0))
+        return named_family(
+            f"{name} ", "degrees", degrees, lambda degree: cls(degree, gamma, coef0)
+        )
 
     def fill(self, out: Matrix, products: Matrix, x_norms: Norms, z_norms: Norms) -> None:
         base = products
@@ -89,6 +122,12 @@ class Polynomial(ProductKernel):
         values = np.empty_like(norms)
         self.fill(values, norms, norms, norms)
         return values
+
+    def rounding(self, arithmetic: Arithmetic) -> Rounding | None:
+        # |γ x·z + c| ≤ γ‖x‖‖z‖ + |c| ≤ √(γ‖x‖² + |c|)·√(γ‖z‖² + |c|), and so are its errors
+        base = self.gamma * arithmetic.norms + abs(self.coef0)
+        relative = float(np.expm1(self.degree * np.log1p(arithmetic.gamma(extra=6))))
+        return Rounding(relative, base ** (0.5 * self.degree), diagonal=relative)
 
     def expansion_cost(self, n_centres: int, n_features: int, n_rows: int) -> float:
         if self.degree > 2:
@@ -110,87 +149,7 @@ class Polynomial(ProductKernel):
         )
 
 
-@dataclass(frozen=True)
-class RBF(ProductKernel):
-    """k(x, z) = exp(−gamma·‖x − z‖²).
-
-    Parameters
-    ----------
-    gamma : float or None
-        None takes ``factor`` / mean‖x_i − x_j‖² over all pairs of training rows; with a factor of
-        1 this is the rule of [B] section 5. Where all rows are equal it takes ``factor``.
-    factor : float, default=1.0
-        Only for ``gamma=None``.
-    """
-
-    gamma: float | None = None
-    factor: float = 1.0
-
-    def __post_init__(self) -> None:
-        if self.gamma is not None and not _is_positive(self.gamma):
-            raise ValueError(f"gamma must be a positive number or None, got {self.gamma!r}")
-        if not _is_positive(self.factor):
-            raise ValueError(f"factor must be a positive number, got {self.factor!r}")
-        if self.gamma is not None and self.factor != 1.0:
-            raise ValueError(
-                f"factor={self.factor!r} multiplies the width that gamma=None takes from the "
-                f"training rows, yet gamma is {self.gamma!r}: give one of them"
-            )
-
-    @classmethod
-    def family(
-        cls,
-        gammas: Sequence[float] | None = None,
-        *,
-        factors: Sequence[float] | None = None,
-        name: str = "rbf",
-    ) -> dict[str, RBF]:
-        """Kernels of several widths, named by them, that cost one matrix product together.
-
-        Parameters
-        ----------
-        gammas : sequence of float, optional
-        factors : sequence of float, optional
-            Instead of ``gammas``: multiples of the gamma that ``RBF()`` takes from the training
-            rows.
-        name : str, default="rbf"
-
-        Examples
-        --------
-        >>> from cgboost import KernelLibrary, Linear, RBF
-        >>> KernelLibrary({"linear": Linear(), **RBF.family([0.01, 0.02, 0.04])})
-        KernelLibrary(linear, rbf 0.01, rbf 0.02, rbf 0.04)
-        >>> RBF.family(factors=[1, 3])
-        {'rbf x1': RBF(gamma=None, factor=1), 'rbf x3': RBF(gamma=None, factor=3)}
-        """
-        if (gammas is None) == (factors is None):
-            raise ValueError(f"give gammas or factors, got gammas={gammas!r}, factors={factors!r}")
-        if factors is None:
-            return _named(f"{name} ", "gammas", gammas, cls)
-        return _named(f"{name} x", "factors", factors, lambda factor: cls(factor=factor))
-
-    def fit(self, X: Matrix) -> Kernel:
-        if self.gamma is not None:
-            return self
-        # mean over pairs of ‖x_i − x_j‖² is twice the total variance
-        spread = 2.0 * float(np.var(X, axis=0, dtype=np.float64).sum())
-        return RBF(self.factor / spread if spread > 0 else self.factor)
-
-    def fill(self, out: Matrix, products: Matrix, x_norms: Norms, z_norms: Norms) -> None:
-        if self.gamma is None:
-            raise KernelError("RBF(gamma=None) has no width yet: call fit(X) or give gamma")
-        np.multiply(products, -2.0, out=out)
-        out += x_norms[:, None]
-        out += z_norms
-        np.maximum(out, 0.0, out=out)
-        out *= -self.gamma
-        np.exp(out, out=out)
-
-    def diagonal_from_norms(self, norms: Norms) -> Norms:
-        return np.ones_like(norms)
-
-
-def _named(
+def named_family(
     prefix: str, what: str, numbers: Any, kernel: Callable[[Any], AnyKernel]
 ) -> dict[str, AnyKernel]:
     """The kernel of every number, named by it; errors say ``what`` is wrong."""
@@ -215,5 +174,6 @@ def _power(base: Matrix, degree: int, out: Matrix) -> None:
         out[...] = result
 
 
-def _is_positive(value: object) -> bool:
+def is_positive(value: object) -> bool:
+    """Whether a parameter is a positive, finite number."""
     return isinstance(value, Real) and 0 < float(value) < math.inf

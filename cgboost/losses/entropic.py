@@ -10,6 +10,7 @@ weighed exponentially. As η grows this becomes :func:`~cgboost.losses.nu_hinge`
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, fields
 
 import numpy as np
@@ -50,6 +51,38 @@ class EntropicLoss(SupportVectorLoss):
         """Dual objective of a feasible pseudo-response, without the penalty's conjugate."""
         entropy = self._entropy(self.sides.values(response))
         return self.linear_gain(response) - entropy / self.eta
+
+    def pseudo_response(self, output: Vector) -> Vector:
+        """R = −∂F/∂f, shape (n_rows,)."""
+        return self.sides.response(self.weights(self.sides.rate(output)))
+
+    def hessian(
+        self,
+        output: Vector,
+        factors: Callable[[NDArray[np.intp]], Vector],
+        *,
+        softened: bool = False,
+    ) -> Vector:
+        """JᵀWJ, where W = η(diag(u) − uuᵀ/Σu) over the rows below their cap.
+
+        Rows at their cap have no curvature. Where the others do not have enough of it for a step,
+        ``softened`` gives those not far beyond their cap what they had at it.
+
+        Parameters
+        ----------
+        output : ndarray of shape (n_rows,)
+        factors : callable
+            ``factors(rows)`` returns J of some rows, shape (len(rows), n_coefficients).
+        softened : bool
+        """
+        rate = self.sides.rate(output)
+        bending = self.bending(rate, self.weights(rate), softened=softened)
+        free = np.flatnonzero(bending > 0)
+        weights = bending[free]
+        signed = factors(self.sides.row[free]) * self.sides.sign[free, None]
+        centred = signed - weights @ signed / (weights.sum() or 1.0)
+        curvature: Vector = self.eta * (centred.T * weights) @ centred
+        return curvature
 
     def weights(self, rate: Vector) -> Vector:
         """The maximising u for given rates, shape (n_sides,).

@@ -45,7 +45,7 @@ class Multinomial(Loss):
         wrong = np.setdiff1d(y, np.arange(self.n_classes))
         if wrong.size:
             raise ValueError(
-                f"targets must be class numbers from 0 to {self.n_classes - 1}, got {wrong[0]!r}"
+                f"targets must be class numbers from 0 to {self.n_classes - 1}, got {wrong[0]:g}"
             )
 
     def value(self, y: Vector, f: Vector) -> Vector:

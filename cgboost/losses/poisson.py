@@ -28,7 +28,7 @@ class Poisson(Loss):
     def check_target(self, y: Vector) -> None:
         """Counts must not be negative."""
         if np.any(y < 0):
-            raise ValueError(f"y must not be negative for the Poisson loss, got {np.min(y)!r}")
+            raise ValueError(f"y must not be negative for the Poisson loss, got {np.min(y):g}")
 
     def inverse_link(self, f: Vector) -> Vector:
         """The mean e^f."""

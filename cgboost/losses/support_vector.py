@@ -136,6 +136,19 @@ class SupportVectorLoss:
         """Dual objective of a feasible pseudo-response, without the penalty's conjugate."""
         return self.linear_gain(response) - 0.5 * self.squared(response)
 
+    def ray_gain(self, response: Vector, quadratic: float) -> float:
+        """Maximum of gain(t·r) − ½·t²·quadratic over the feasible t in [0, 1].
+
+        With a margin of the loss's own choice only t = 1 is feasible.
+        """
+        if not self.shrinks:
+            return self.gain(response) - 0.5 * quadratic
+        gain, quadratic = self.linear_gain(response), quadratic + self.squared(response)
+        if gain <= 0:
+            return 0.0
+        step = 1.0 if quadratic <= gain else gain / quadratic
+        return step * gain - 0.5 * step**2 * quadratic
+
     def linear_gain(self, response: Vector) -> float:
         """The part Σ target_i r_i − ε|r_i| of the gain."""
         return float(self.target @ response - self.epsilon * np.abs(response).sum())

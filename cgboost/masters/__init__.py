@@ -1,8 +1,9 @@
 """Restricted masters: the problems over the columns generated so far.
 
-``OneNormMaster`` (an LP), ``TwoNormMaster`` (a QP) and ``BudgetMaster`` (Σ|α| ≤ D) share their dual
-form over the training rows in :mod:`cgboost.masters.support_vector.master`. ``ConvexMaster`` takes
-any convex loss, penalty and constraints written in CVXPY. ``LinearMaster`` has rows of any sense.
+``SupportVectorMaster`` takes a loss and a penalty; ``OneNormMaster`` (an LP), ``TwoNormMaster``
+(a QP), ``BudgetMaster`` (Σ|α| ≤ D) and ``EntropyMaster`` are names for some of the pairs.
+``ConvexMaster`` takes any convex loss, penalty and constraints written in CVXPY. ``LinearMaster``
+has rows of any sense.
 """
 
 from cgboost.masters.convex.master import ConvexMaster
@@ -10,6 +11,7 @@ from cgboost.masters.linear.integer import IntegerResult, solve_integer
 from cgboost.masters.linear.master import LinearMaster
 from cgboost.masters.stagewise.orthogonal import OrthogonalMaster
 from cgboost.masters.support_vector.entropy import EntropyMaster
+from cgboost.masters.support_vector.master import SupportVectorMaster
 from cgboost.masters.support_vector.one_norm import OneNormMaster
 from cgboost.masters.support_vector.one_norm_ball import BudgetMaster, one_norm_master
 from cgboost.masters.support_vector.two_norm import TwoNormMaster
@@ -22,6 +24,7 @@ __all__ = [
     "LinearMaster",
     "OneNormMaster",
     "OrthogonalMaster",
+    "SupportVectorMaster",
     "TwoNormMaster",
     "one_norm_master",
     "solve_integer",

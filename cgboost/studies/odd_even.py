@@ -157,7 +157,7 @@ def table_row(
     test_seconds = clock() - start
     return Row(
         kernels=kernels,
-        penalty=model.penalty,
+        penalty=str(model.penalty),
         priority=model.priority,
         C=model.C,
         train_error=_error(model, split.X_train, split.y_train),

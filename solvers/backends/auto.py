@@ -20,12 +20,13 @@ from solvers.backends.highs import HighsBackend
 from solvers.backends.piqp import PIQP
 from solvers.program.arrays import MatrixLike
 from solvers.program.errors import MissingBackendError, OptionError, SolverFailure, Status
+from solvers.program.growing import GrowingProgram, check_columns
 from solvers.program.program import Program
 from solvers.program.solution import Solution
+from solvers.sessions.catalogue import class_name, require_support
 from solvers.sessions.engine import Answer, Request, ask
-from solvers.sessions.growing import GrowingProgram, check_columns
+from solvers.sessions.protocols import Session
 from solvers.sessions.rebuilding import RebuildingBackend
-from solvers.sessions.session import Session, class_name, require_support
 
 OPTIONS = {"max_iterations", "eliminate", "polish"}
 CERTIFIED = {Status.INFEASIBLE, Status.UNBOUNDED}

@@ -21,9 +21,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from solvers.program.cvxpy_form import objective, variable
 from solvers.program.errors import MissingBackendError, OptionError, Status, UnknownSolverError
-from solvers.program.modelling import objective, variable
-from solvers.program.program import Program, Sides
+from solvers.program.program import Program, Sides, full_sparse
 from solvers.program.solution import Point
 from solvers.sessions.engine import Answer, Request
 from solvers.sessions.rebuilding import RebuildingBackend
@@ -107,7 +107,7 @@ def solve_with_cvxpy(solver: str, program: Program, request: Request) -> Answer:
     """Build, call, translate back."""
     import cvxpy
 
-    x = variable(cvxpy, program)
+    x = variable(cvxpy, program.n_columns, program.integrality)
     rows = Sides(program.row_lower, program.row_upper)
     matrix = sp.csr_array(program.matrix)
     equations, inequalities = matrix[rows.equal], rows.one_sided_rows(matrix)
@@ -120,7 +120,8 @@ def solve_with_cvxpy(solver: str, program: Program, request: Request) -> Answer:
     used = [constraint for constraint in (*constraints, *bounds) if constraint.size]
     if not used:  # some solvers refuse a problem without constraints
         used = [np.zeros(program.n_columns) @ x <= 1.0]
-    problem = cvxpy.Problem(cvxpy.Minimize(objective(cvxpy, program, x)), used)
+    quadratic = full_sparse(program) if program.is_qp else None
+    problem = cvxpy.Problem(cvxpy.Minimize(objective(cvxpy, x, program.cost, quadratic)), used)
     with warnings.catch_warnings():  # "may be inaccurate": the session checks that itself
         warnings.simplefilter("ignore", UserWarning)
         problem.solve(solver=solver, **_options(solver, request))

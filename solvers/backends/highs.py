@@ -21,11 +21,11 @@ import scipy.sparse as sp
 
 from solvers.program.arrays import FloatArray, IntArray, Matrix, is_sparse
 from solvers.program.errors import MissingBackendError, OptionError, SolverFailure, Status
+from solvers.program.growing import NewColumns, NewRows
 from solvers.program.program import Program
 from solvers.program.solution import Solution
 from solvers.program.verdict import check_tolerance, refusal
-from solvers.refinement.presolve import empty_solution
-from solvers.sessions.growing import NewColumns, NewRows
+from solvers.sessions.empty import empty_solution
 from solvers.sessions.session import CheckedSession
 
 IndexArray = npt.NDArray[np.int32]

@@ -19,7 +19,8 @@ from solvers.program.arrays import (
     as_matrix,
     is_sparse,
 )
-from solvers.program.errors import ProgramError
+from solvers.program.cvxpy_form import arguments_of, problem_of
+from solvers.program.status import ProgramError
 
 SYMMETRY_TOLERANCE = 1e-10
 
@@ -109,15 +110,21 @@ class Program:
     @classmethod
     def from_cvxpy(cls, problem: Any) -> Program:
         """Take an LP or QP out of CVXPY; see `solvers.program.modelling.program_from_cvxpy`."""
-        from solvers.program.modelling import program_from_cvxpy
-
-        return program_from_cvxpy(problem)
+        return cls(**arguments_of(problem))
 
     def to_cvxpy(self) -> Any:
         """Return this as a `cvxpy.Problem`; see `solvers.program.modelling.program_to_cvxpy`."""
-        from solvers.program.modelling import program_to_cvxpy
-
-        return program_to_cvxpy(self)
+        return problem_of(
+            cost=self.cost,
+            quadratic=None if self.quadratic is None else full_sparse(self),
+            constant=self.constant,
+            matrix=self.matrix,
+            row_lower=self.row_lower,
+            row_upper=self.row_upper,
+            lower=self.lower,
+            upper=self.upper,
+            integrality=self.integrality,
+        )
 
     def _set(self, **fields: Any) -> None:
         for name, value in fields.items():

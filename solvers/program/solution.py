@@ -8,8 +8,8 @@ from functools import cached_property
 
 from solvers.program import residuals
 from solvers.program.arrays import FloatArray
-from solvers.program.errors import Status
 from solvers.program.program import Program
+from solvers.program.status import Status
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,8 +11,6 @@ reduced costs of r come out the same in both programs.
 
 This is what makes the dual form of a 2-norm master (``min ½ z'z - y'r, H'r = z``) cost the same
 however many columns H has: the substituted program is a dense one in r alone.
-
-Programs without variables, which most solvers refuse, are answered here too.
 """
 
 from __future__ import annotations
@@ -26,12 +24,9 @@ import scipy.linalg.blas as blas
 import scipy.sparse as sp
 
 from solvers.program.arrays import FloatArray, IntArray, is_sparse
-from solvers.program.errors import Status
+from solvers.program.growing import ColumnEntries
 from solvers.program.program import Program
-from solvers.program.solution import Point, Solution
-from solvers.program.verdict import refusal
-from solvers.sessions.engine import Answer
-from solvers.sessions.growing import ColumnEntries, GrowingProgram
+from solvers.program.solution import Point
 
 LARGEST_DENSE = 8000
 
@@ -235,36 +230,3 @@ def _plus(present: Any, added: Any) -> Any:
         present = sp.diags_array(present, format="csc")
     total = present + added
     return sp.csc_array(total) if is_sparse(total) else np.asarray(total)
-
-
-FEASIBILITY_TOLERANCE = 1e-9
-
-WORDS = "no variables"
-
-
-def empty_answer(program: Program | GrowingProgram) -> Answer:
-    """Return the only point of a program without variables, if it violates no row."""
-    is_below = program.row_lower > FEASIBILITY_TOLERANCE
-    is_above = program.row_upper < -FEASIBILITY_TOLERANCE
-    if np.any(is_below | is_above):
-        return Answer(Status.INFEASIBLE, f"{WORDS}, and a row excludes 0")
-    return Answer(Status.OPTIMAL, WORDS, Point(np.empty(0), np.zeros(program.n_rows)))
-
-
-def empty_solution(growing: GrowingProgram, backend: str) -> Solution:
-    """Return the solution of a program without variables; raises if there is none."""
-    answer = empty_answer(growing)
-    if answer.point is None:
-        raise refusal(answer.status, backend, answer.words)
-    return Solution(
-        status=answer.status,
-        x=answer.point.x,
-        objective=growing.constant,
-        row_duals=answer.point.row_duals,
-        reduced_costs=np.empty(0),
-        iterations=0,
-        seconds=0.0,
-        backend=backend,
-        message=answer.words,
-        source=growing.snapshot(),
-    )

@@ -16,13 +16,14 @@ import numpy as np
 
 from solvers.program.arrays import IntArray
 from solvers.program.errors import MissingBackendError, Status
+from solvers.program.growing import ColumnEntries, NewColumns, NewRows
 from solvers.program.program import Program
 from solvers.program.solution import Point, Solution
 from solvers.program.verdict import refusal, verified
 from solvers.refinement.polish import polished
-from solvers.refinement.presolve import Elimination, Gram, empty_answer, find_elimination
+from solvers.refinement.presolve import Elimination, Gram, find_elimination
+from solvers.sessions.empty import empty_answer
 from solvers.sessions.engine import Answer, Engine, Request, ask
-from solvers.sessions.growing import ColumnEntries, NewColumns, NewRows
 from solvers.sessions.session import CheckedSession
 
 

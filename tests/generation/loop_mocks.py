@@ -11,7 +11,7 @@ from cgboost.exceptions import MasterError
 from cgboost.generation.columns import Column
 from cgboost.generation.loop import ColumnGeneration
 from cgboost.generation.protocols import MasterState, Priced
-from cgboost.masters.support_vector.one_norm import OneNormEntry
+from cgboost.penalties.l1 import OneNormEntry
 
 
 class CountingMaster:

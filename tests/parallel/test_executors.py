@@ -16,7 +16,6 @@ from cgboost import RBF, ColumnGeneration, KernelLibrary, Linear, Polynomial
 from cgboost.generation.protocols import MasterState
 from cgboost.losses import hinge
 from cgboost.masters import OneNormMaster
-from cgboost.masters.support_vector.one_norm import OneNormEntry
 from cgboost.parallel import (
     DaskExecutor,
     FuturesExecutor,
@@ -25,6 +24,7 @@ from cgboost.parallel import (
     as_executor,
 )
 from cgboost.parallel.cluster import CHECKPOINT
+from cgboost.penalties.l1 import OneNormEntry
 from cgboost.pricing import KernelPool, StrataPricer
 
 LIBRARY = KernelLibrary({"linear": Linear(), "quadratic": Polynomial(2), "rbf": RBF(0.02)})

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from cgboost.additive.export.words import INDENT, leaves_in_words
 from cgboost.additive.stage import Stage
 from cgboost.additive.tables.schema import Schema
 from cgboost.additive.trees.transformation import Transformation
+from cgboost.additive.trees.words import INDENT, leaves_in_words
 
 Vector = NDArray[np.float64]
 

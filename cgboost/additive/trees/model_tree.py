@@ -13,10 +13,10 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from cgboost.additive.export.words import formula_in_words, values_in_words
 from cgboost.additive.tables.intervals import Groups, Intervals
 from cgboost.additive.tables.rows import BLOCK, Matrix
 from cgboost.additive.tables.schema import Schema
+from cgboost.additive.trees.words import formula_in_words, values_in_words
 
 Vector = NDArray[np.float64]
 Indices = NDArray[np.intp]

@@ -112,7 +112,7 @@ class BaseBoost(BaseEnsemble):
             master = make_master(loss)
             carried = (self._carried or {}).get(number)
             if carried is None and self.max_columns is None:
-                carried = family.warm_start(pool, loss, make_master)
+                carried = family.warm_start(pool, master.loss, make_master)
             if carried is not None:
                 master.start_from(carried)
             yield Task(
@@ -120,7 +120,7 @@ class BaseBoost(BaseEnsemble):
                 problem.pricer(lambda: family.pricer(pool, self._tol)),
                 n_outputs=problem.n_outputs,
                 columns_per_round=columns,
-                level=_level_of(loss),
+                level=_level_of(master.loss),
             )
             if self._carried is not None:
                 self._carried[number] = master.warm_start
@@ -195,8 +195,9 @@ class BaseBoost(BaseEnsemble):
             )
 
 
-def _level_of(loss: SupportVectorLoss) -> Callable[[Vector], float] | None:
-    if loss.mass is None:
+def _level_of(loss: Any) -> Callable[[Vector], float] | None:
+    """What a support-vector loss with a sum constraint chooses itself."""
+    if not isinstance(loss, SupportVectorLoss) or loss.mass is None:
         return None
     return lambda output: loss.level(np.broadcast_to(output, loss.n_rows))
 

@@ -39,7 +39,9 @@ from cgboost.losses import (
 )
 from cgboost.losses.base import Ability
 from cgboost.losses.registry import get_loss, require
-from cgboost.masters import BudgetMaster, EntropyMaster, TwoNormMaster, one_norm_master
+from cgboost.masters import BudgetMaster, EntropyMaster
+from cgboost.masters.support_vector.master import SupportVectorMaster
+from cgboost.penalties import L1, L2, L1Ball, Penalty
 
 FormulationName = Literal["lp", "qp", "erlp", "qrlp", "md", "nm"]
 LossMaker = Callable[[Vector, Vector], Any]
@@ -126,6 +128,11 @@ class Margins:
     margin: float = 0.0
 
     @property
+    def trade_off(self) -> str:
+        """C or ν, and its value."""
+        return f"C={self.C:g}" if self.nu is None else f"nu={self.nu:g}"
+
+    @property
     def share(self) -> float:
         """ν, for the formulations that cannot do without."""
         if self.nu is None:
@@ -142,7 +149,7 @@ class Margins:
     def soft(self, labels: Vector, weights: Vector) -> Any:
         """A loss with C, or the hinge with ν (Demiriz, Bennett, Shawe-Taylor 2002)."""
         if self.nu is None:
-            return with_dual(self.cost, labels, self.C * weights)
+            return self.cost.on(labels, self.C * weights)
         return nu_hinge(labels, weights, self.nu, balanced=self.balanced)
 
     def entropic(self, labels: Vector, weights: Vector) -> SupportVectorLoss:
@@ -165,33 +172,26 @@ class Margins:
         return negative_margin(labels, weights, margin=self.margin, trade_off=self.C)
 
 
-def margin_objective(formulation: str, margins: Margins) -> Objective:
-    """The objective of a formulation of boosting."""
+def margin_objective(formulation: str | Penalty, margins: Margins) -> Objective:
+    """The objective of a formulation of boosting, or of a penalty with the soft margin."""
+    if isinstance(penalty := PENALTIES_OF.get(formulation, formulation), Penalty):
+        program, master = program_of(margins.cost, penalty), penalized(penalty)
+        return Objective(
+            margins.soft, master, program, margins.trade_off, level="margin_", level_sign=-1.0
+        )
     makers: dict[str, tuple[LossMaker, Callable[..., Any], str]] = {
-        "lp": (margins.soft, one_norm, "lp"),
-        "qp": (margins.soft, TwoNormMaster, "qp"),
         "erlp": (margins.entropic, EntropyMaster, "qp"),
         "qrlp": (margins.smoothed, BudgetMaster, "qp"),
         "md": (margins.distribution, partial(BudgetMaster, budget=margins.C), "qp"),
         "nm": (margins.shortfall, BudgetMaster, "lp"),
     }
-    loss, master, program = makers[formulation]
-    if formulation == "lp":
-        program = program_of(margins.cost)
-    trade_off = f"C={margins.C:g}" if margins.nu is None else f"nu={margins.nu:g}"
-    return Objective(loss, master, program, trade_off, level="margin_", level_sign=-1.0)
+    loss, master, program = makers[str(formulation)]
+    return Objective(loss, master, program, margins.trade_off, level="margin_", level_sign=-1.0)
 
 
-def with_dual(loss: Loss, target: Vector, cost: Vector) -> Any:
-    """A loss on data, in the form that the masters solve: its dual box, or its conjugate."""
-    if "dual_box" in loss.abilities:
-        return loss.dual_box(target, cost)
-    return loss.on(target, cost)
-
-
-def program_of(loss: Loss) -> str:
-    """What a solver must be able to solve for a loss with the 1-norm."""
-    return "qp" if "hessian_diag" in loss.abilities else "lp"
+def program_of(loss: Loss, penalty: Penalty) -> str:
+    """What a solver must be able to solve: a linear or a quadratic program."""
+    return "qp" if penalty.quadratic or "hessian_diag" in loss.abilities else "lp"
 
 
 def check_cost(estimator: Any, names: Sequence[str], natural: type[Loss], **own: Any) -> None:
@@ -215,28 +215,43 @@ def get_loss_with(loss: str | Loss, natural: type[Loss], **own: Any) -> Loss:
 FORMULATIONS: tuple[str, ...] = ("lp", "qp", "erlp", "qrlp", "md", "nm")
 
 
-def one_norm(loss: SupportVectorLoss, **options: Any) -> Any:
-    """The master of Σ|α|, or of Σ|α| ≤ 1 for a loss with a margin of its own."""
-    return one_norm_master(loss)(loss, **options)
+PENALTIES_OF: dict[Any, Penalty] = {"lp": L1(), "qp": L2()}
+"""The penalties of the formulations that have no loss of their own."""
+
+
+def penalized(penalty: Penalty) -> Callable[..., SupportVectorMaster]:
+    """The masters of a penalty.
+
+    A loss with a margin of its own grows with α as the 1-norm does: Σ|α| ≤ 1 takes its place.
+    """
+
+    def master(loss: Any, **options: Any) -> SupportVectorMaster:
+        homogeneous = penalty.is_positively_homogeneous
+        own_margin = isinstance(loss, SupportVectorLoss) and not loss.shrinks
+        return SupportVectorMaster(
+            loss, L1Ball() if homogeneous and own_margin else penalty, **options
+        )
+
+    return master
 
 
 # ---------------------------------------------------------------------- regression
 
 
-def residual_objective(formulation: str, *, C: float, cost: Loss, nu: float | None) -> Objective:
+def residual_objective(penalty: Penalty, *, C: float, cost: Loss, nu: float | None) -> Objective:
     """The objective of a loss of the residuals; that of ε-insensitive loss may learn its ε."""
 
     def loss(target: Vector, weights: Vector) -> Any:
         if nu is None:
-            return with_dual(cost, target, C * weights)
+            return cost.on(target, C * weights)
         return nu_insensitive(target, C * weights, nu)
 
     epsilon = cost.epsilon if isinstance(cost, EpsilonInsensitive) else None
     inside = f"every y lies within epsilon={epsilon or 0.0:g} of a constant: try a smaller one"
     return Objective(
         loss,
-        one_norm if formulation == "lp" else TwoNormMaster,
-        program_of(cost) if formulation == "lp" else "qp",
+        penalized(penalty),
+        program_of(cost, penalty),
         f"C={C:g}",
         level=None if epsilon is None else "epsilon_",
         default_level=epsilon,

@@ -17,11 +17,12 @@ from cgboost.estimators.common.objective import (
 from cgboost.estimators.common.path import fit_path
 from cgboost.estimators.common.result import FittedRun
 from cgboost.estimators.common.rows import Rows
-from cgboost.estimators.kernel.kernel_columns import DEFAULT_LIBRARY, KernelColumns, formulation_of
+from cgboost.estimators.kernel.kernel_columns import DEFAULT_LIBRARY, KernelColumns
 from cgboost.kernels import KernelLibrary
 from cgboost.losses import Hinge, Loss
 from cgboost.losses.registry import CLASSIFICATION, get_loss
 from cgboost.masters.support_vector.master import Offset
+from cgboost.penalties import Penalty, get_penalty
 
 
 @dataclass(eq=False, repr=False)
@@ -53,10 +54,10 @@ class CGBoostClassifier(Classification, BaseBoost):
         Instead of C: at most this share of the rows (by weight) has a margin below ``margin_``,
         and at least this share one of at most that. In (0, 1]; with a free offset at most twice
         the share of the smaller class.
-    penalty : {"l1", "l2"}, default="l2"
-        Ω(α) = Σ|α_j| (a linear program, sparse) or ½Σα_j² (a quadratic program, dense at its
-        optimum: stop at a gap, at ``max_columns`` or at the best validation score for a sparse
-        model).
+    penalty : {"l1", "l2", "elasticnet"} or Penalty, default="l2"
+        Ω(α) = Σ|α_j| (sparse), ½Σα_j² (dense at its optimum: stop at a gap, at ``max_columns`` or
+        at the best validation score for a sparse model), or ½Σ|α_j| + ¼Σα_j². A
+        :class:`~cgboost.penalties.Penalty` has its parameters: ``ElasticNet(0.9)``.
     coef : {"free", "nonneg"}, default="free"
         Sign rule for α. "nonneg" weighs {+K, −K} unless the library has ``negation=False``.
     offset : {"none", "penalized", "free"}, default="free"
@@ -163,7 +164,7 @@ class CGBoostClassifier(Classification, BaseBoost):
     loss: str | Loss = field(default="hinge", kw_only=True)
     C: float = field(default=1.0, kw_only=True)
     nu: float | None = field(default=None, kw_only=True)
-    penalty: Literal["l1", "l2"] = field(default="l2", kw_only=True)
+    penalty: str | Penalty = field(default="l2", kw_only=True)
     coef: Literal["free", "nonneg"] = field(default="free", kw_only=True)
     offset: Offset = field(default="free", kw_only=True)
     priority: Literal["full", "stratified"] = field(default="full", kw_only=True)
@@ -182,7 +183,7 @@ class CGBoostClassifier(Classification, BaseBoost):
     @property
     def _objective(self) -> Objective:
         margins = Margins(self.C, self.nu, balanced=self.offset == "free", cost=get_loss(self.loss))
-        return margin_objective(formulation_of(self.penalty), margins)
+        return margin_objective(get_penalty(self.penalty), margins)
 
     @property
     def _family(self) -> KernelColumns:

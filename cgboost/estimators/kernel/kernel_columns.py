@@ -27,6 +27,7 @@ from cgboost.kernels import RBF, KernelLibrary, Linear, Polynomial, Precomputed
 from cgboost.losses import SupportVectorLoss
 from cgboost.masters.support_vector.master import Sign, SupportVectorMaster, WarmStart
 from cgboost.parallel import as_executor
+from cgboost.penalties import Penalty, get_penalty
 from cgboost.pricing import KernelPool, StrataPricer
 
 MANY_ROWS = 6000
@@ -95,7 +96,7 @@ class KernelColumns(ColumnFamily):
     """The columns K(·, x_j) of all kernels of a library, for all training rows x_j."""
 
     library: KernelLibrary
-    penalty: str
+    penalty: str | Penalty
     coef: Literal["free", "nonneg"]
     priority: Literal["full", "stratified"]
     cache_size: float
@@ -120,7 +121,7 @@ class KernelColumns(ColumnFamily):
                 "library must be a KernelLibrary or None, as KernelLibrary({'rbf': RBF()}) is one, "
                 f"got {self.library!r}{see('kernels-and-libraries')}"
             )
-        check_choice("penalty", self.penalty, ("l1", "l2"))
+        get_penalty(self.penalty)
         check_choice("coef", self.coef, ("free", "nonneg"))
         check_choice("priority", self.priority, ("full", "stratified"))
         check_number("cache_size", self.cache_size, at_least=0)
@@ -143,6 +144,11 @@ class KernelColumns(ColumnFamily):
         return "free" if self.library.negation else self.coef
 
     @property
+    def is_linear(self) -> bool:
+        """Whether the penalty is the 1-norm."""
+        return get_penalty(self.penalty).is_positively_homogeneous
+
+    @property
     def is_pairwise(self) -> bool:
         """Whether X is square, so that cross-validation must cut both its sides."""
         lone = isinstance(self.library, KernelLibrary) and len(self.library) == 1
@@ -155,7 +161,7 @@ class KernelColumns(ColumnFamily):
     def pricer(self, pool: KernelPool, tol: float) -> StrataPricer:
         """A scan of the pool."""
         priority = "full" if self.at_once == "all" else self.priority
-        reach = REACH if self.penalty == "l1" and len(pool.X) >= MANY_ROWS else 0.0
+        reach = REACH if self.is_linear and len(pool.X) >= MANY_ROWS else 0.0
         return StrataPricer(pool, priority=priority, tol=tol, reach=reach)
 
     def columns_per_round(self, pool: KernelPool, n_rows: int) -> int:
@@ -168,7 +174,7 @@ class KernelColumns(ColumnFamily):
         self, pool: KernelPool, loss: SupportVectorLoss, make_master: Callable[[Any], Any]
     ) -> WarmStart:
         """With many rows, what a part of the rows makes use of."""
-        if self.penalty == "l2" or loss.mass is not None:
+        if not (self.is_linear and isinstance(loss, SupportVectorLoss) and loss.mass is None):
             return WarmStart()
         return first_guess(pool, loss, make_master)
 
@@ -195,8 +201,3 @@ class KernelColumns(ColumnFamily):
     def counts(self, table: Table) -> dict[str, int]:
         """Columns of each kernel."""
         return {n: int(np.count_nonzero(table["kernel"] == n)) for n in self.library.names}
-
-
-def formulation_of(penalty: str) -> str:
-    """The formulation of a penalty: a linear or a quadratic program."""
-    return "lp" if penalty == "l1" else "qp"

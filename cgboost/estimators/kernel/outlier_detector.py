@@ -12,15 +12,15 @@ from sklearn.utils.validation import validate_data
 
 from cgboost.estimators.common.bases import OutlierMixin
 from cgboost.estimators.common.certified import BaseBoost
-from cgboost.estimators.common.objective import Objective, one_norm
+from cgboost.estimators.common.objective import Objective, penalized
 from cgboost.estimators.common.parameters import check_nu
 from cgboost.estimators.common.result import FittedRun
 from cgboost.estimators.common.rows import FLOATS, EvalSet, Matrix, Rows, Vector
-from cgboost.estimators.kernel.kernel_columns import KernelColumns, formulation_of
+from cgboost.estimators.kernel.kernel_columns import KernelColumns
 from cgboost.generation.callbacks import Score, error_rate
 from cgboost.kernels import RBF, KernelLibrary
 from cgboost.losses import SupportVectorLoss, one_class
-from cgboost.masters import TwoNormMaster
+from cgboost.penalties import Penalty, get_penalty
 
 BORDER = 1e-9
 """Outputs below 0 by no more than this, relative to the level, are on the border."""
@@ -44,7 +44,7 @@ class CGBoostOutlierDetector(OutlierMixin, BaseBoost):
     nu : float, default=0.5
         At most this share of the training rows (by weight) is called outliers, at least this share
         lies on the border or outside. In (0, 1].
-    penalty : {"l1", "l2"}, default="l2"
+    penalty : {"l1", "l2", "elasticnet"} or Penalty, default="l2"
         Ω(α); "l1" gives few columns.
     coef : {"free", "nonneg"}, default="free"
         Sign rule for α; "nonneg" weighs {+K, −K} unless the library has ``negation=False``.
@@ -78,7 +78,7 @@ history_, best_round_, stop_reason_, n_iter_, n_features_in_, feature_names_in_
 
     library: KernelLibrary | None = None
     nu: float = field(default=0.5, kw_only=True)
-    penalty: Literal["l1", "l2"] = field(default="l2", kw_only=True)
+    penalty: str | Penalty = field(default="l2", kw_only=True)
     coef: Literal["free", "nonneg"] = field(default="free", kw_only=True)
     priority: Literal["full", "stratified"] = field(default="full", kw_only=True)
     cache_size: float = field(default=1000.0, kw_only=True)
@@ -163,9 +163,9 @@ history_, best_round_, stop_reason_, n_iter_, n_features_in_, feature_names_in_
         def loss(target: Vector, weights: Vector) -> SupportVectorLoss:
             return one_class(weights, self.nu)
 
-        formulation = formulation_of(self.penalty)
-        master = one_norm if formulation == "lp" else TwoNormMaster
-        return Objective(loss, master, formulation, f"nu={self.nu:g}")
+        penalty = get_penalty(self.penalty)
+        program = "qp" if penalty.quadratic else "lp"
+        return Objective(loss, penalized(penalty), program, f"nu={self.nu:g}")
 
     @property
     def _family(self) -> KernelColumns:

@@ -22,11 +22,12 @@ from cgboost.estimators.common.path import fit_path
 from cgboost.estimators.common.regression import Regression
 from cgboost.estimators.common.result import FittedRun
 from cgboost.estimators.common.rows import Rows, Vector
-from cgboost.estimators.kernel.kernel_columns import DEFAULT_LIBRARY, KernelColumns, formulation_of
+from cgboost.estimators.kernel.kernel_columns import DEFAULT_LIBRARY, KernelColumns
 from cgboost.kernels import KernelLibrary
 from cgboost.losses import EpsilonInsensitive, Loss
 from cgboost.losses.registry import REGRESSION
 from cgboost.masters.support_vector.master import Offset
+from cgboost.penalties import Penalty, get_penalty
 
 
 @dataclass(eq=False, repr=False)
@@ -84,7 +85,7 @@ converged_, history_, best_round_, stop_reason_, n_iter_, n_features_in_, featur
     epsilon: float = field(default=0.1, kw_only=True)
     C: float = field(default=1.0, kw_only=True)
     nu: float | None = field(default=None, kw_only=True)
-    penalty: Literal["l1", "l2"] = field(default="l2", kw_only=True)
+    penalty: str | Penalty = field(default="l2", kw_only=True)
     coef: Literal["free", "nonneg"] = field(default="free", kw_only=True)
     offset: Offset = field(default="free", kw_only=True)
     priority: Literal["full", "stratified"] = field(default="full", kw_only=True)
@@ -103,8 +104,8 @@ converged_, history_, best_round_, stop_reason_, n_iter_, n_features_in_, featur
 
     @property
     def _objective(self) -> Objective:
-        name = formulation_of(self.penalty)
-        return residual_objective(name, C=self.C, cost=self._cost, nu=self.nu)
+        penalty = get_penalty(self.penalty)
+        return residual_objective(penalty, C=self.C, cost=self._cost, nu=self.nu)
 
     @property
     def _cost(self) -> Loss:

@@ -18,6 +18,7 @@ from cgboost.estimators.common.certified import BaseBoost
 from cgboost.estimators.common.classification import Classification
 from cgboost.estimators.common.objective import (
     FORMULATIONS,
+    PENALTIES_OF,
     FormulationName,
     Margins,
     Objective,
@@ -302,7 +303,9 @@ feature_names_in_
 
     @property
     def _objective(self) -> Objective:
-        return residual_objective(self.formulation, C=self.C, cost=self._cost, nu=self.nu)
+        return residual_objective(
+            PENALTIES_OF[self.formulation], C=self.C, cost=self._cost, nu=self.nu
+        )
 
     @property
     def _cost(self) -> Loss:

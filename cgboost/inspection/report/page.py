@@ -9,7 +9,7 @@ from typing import Any
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
-import cgboost
+from cgboost._version import __version__
 from cgboost.inspection.report.facts import Facts, facts_of
 from cgboost.inspection.report.markup import escaped
 from cgboost.inspection.report.pictures import pictures
@@ -50,7 +50,7 @@ def page(model: Any, facts: Facts) -> str:
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
-<meta name="generator" content="cgboost {escaped(cgboost.__version__)}">
+<meta name="generator" content="cgboost {escaped(__version__)}">
 <title>{escaped(title)}: report</title>
 <style>
 {STYLE}</style>

@@ -36,16 +36,16 @@ from numpy.typing import NDArray
 
 from cgboost.exceptions import MasterError
 from cgboost.generation.columns import Column
-from cgboost.generation.protocols import MasterState, Priced
+from cgboost.generation.protocols import EntryRule, MasterState, Priced
 from cgboost.masters.convex.bound import lower_bound
-from cgboost.masters.convex.solve import ConvexEntry, minimise
+from cgboost.masters.convex.solve import minimise
+from cgboost.penalties.elastic_net import ElasticNetEntry
+from cgboost.penalties.l1 import FEASIBILITY, OneNormEntry
+from cgboost.penalties.l1_ball import BudgetEntry
 
 Vector = NDArray[np.float64]
 Expression = Any
 """A CVXPY expression (CVXPY's classes are not imported here)."""
-
-FEASIBILITY = 1e-9
-"""Scores above the threshold by this, relative to it, count as priced out."""
 
 NOISE = 1e-8
 """Entries of r below this, relative to the largest, are rounding."""
@@ -214,13 +214,12 @@ class ConvexMaster:
         """The best bound along t·r (see the module), None where nothing is known of the penalty."""
         if self._threshold == 0 and self._curvature == 0 and self._reach is None:
             return None
-        cp, entry = self._cp, state.entry
-        assert isinstance(entry, ConvexEntry)
+        cp = self._cp
         response = state.pseudo_response
         b, f = self._offset(), cp.Variable(self.n_rows)
         cost = self._loss(f) + self._penalty_of_offset(b)
         u = response @ f - math.fsum(response) * b  # Σr cancels: CVXPY's own sum would be rounded
-        cost += self._ray(u, priced, entry)
+        cost += self._ray(u, priced, state)
         problem = cp.Problem(cp.Minimize(cost), self._constraints_without_coefficients(b, f))
         present = np.append(state.output, [state.intercept, state.objective, 1.0])
         try:
@@ -228,18 +227,20 @@ class ConvexMaster:
         except MasterError:
             return None
 
-    def _ray(self, u: Expression, priced: Priced, entry: ConvexEntry) -> Expression:
+    def _ray(self, u: Expression, priced: Priced, state: MasterState) -> Expression:
         """The supremum over t of t·u − E(t)."""
         cp = self._cp
         if self._curvature > 0:
-            conjugate = priced.total_excess * entry.scale
-            if conjugate <= 1e-12 * entry.scale:
+            conjugate = priced.total_excess * state.gap_scale
+            if conjugate <= 1e-12 * state.gap_scale:
                 return cp.pos(u - conjugate)  # t = 1 loses so little that it need not be weighed
             root = np.sqrt(conjugate)
             w = cp.Variable()
             return cp.pos(u - root * w) + cp.square(w) / 4.0
         if self._reach is not None:
-            return cp.pos(u - priced.max_excess * entry.scale - self._reach * entry.cut)
+            assert isinstance(state.entry, BudgetEntry)
+            left_out = self._reach * state.entry.cut
+            return cp.pos(u - priced.max_excess * state.gap_scale - left_out)
         return cp.pos(u) / (1.0 + priced.max_excess + FEASIBILITY)
 
     def _constraints_without_coefficients(self, b: Expression, f: Expression) -> list[Any]:
@@ -275,19 +276,19 @@ class ConvexMaster:
     def _penalty_of_offset(self, b: Expression) -> Expression:
         return self._penalty(self._cp.Constant(np.zeros(max(1, len(self.columns)))), b)
 
-    def _entry(self, objective: float, largest: float) -> ConvexEntry:
-        cut = FEASIBILITY * self._threshold
-        if self._threshold == 0 and self._curvature == 0:
+    def _entry(self, objective: float, largest: float) -> EntryRule:
+        """The rule of the penalty that was declared: elastic net, ball or 1-norm."""
+        sided, threshold, scale = self._two_sided, self._threshold, max(1.0, abs(objective))
+        cut = FEASIBILITY * threshold
+        if threshold == 0 and self._curvature == 0:
             longest = np.abs(self._matrix).sum(axis=0).max(initial=1.0)
             cut = NOISE * largest * float(longest)
-        return ConvexEntry(
-            two_sided=self._two_sided,
-            threshold=self._threshold,
-            curvature=self._curvature,
-            reach=self._reach,
-            scale=max(1.0, abs(objective)),
-            cut=cut,
-        )
+        if self._curvature > 0:
+            return ElasticNetEntry(sided, threshold, self._curvature, scale, cut)
+        if self._reach is not None or threshold == 0:
+            reach = 1.0 if self._reach is None else self._reach
+            return BudgetEntry(sided, threshold, cut, reach, scale)
+        return OneNormEntry(sided, threshold)
 
     def _check_declaration(self, a: Vector, b: Expression, penalty: float) -> None:
         size = float(np.abs(a).sum())

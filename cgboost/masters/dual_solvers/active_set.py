@@ -1,11 +1,12 @@
-"""An active set method for the restricted dual of the 2-norm, with a proximal term that it adapts.
+"""An active set method for the restricted dual of a quadratic penalty, with a proximal term.
 
 The problem is :class:`~cgboost.masters.dual_solvers.quadratic_dual.QuadraticDual`.
 Steps on a proximal problem (:mod:`cgboost.masters.dual_solvers.proximal_newton`) settle quickly
 where its κ is large; its centre r₀ follows its solution, and gets to the optimum the sooner the
-smaller κ is (Rockafellar, SIAM J. Control Optim. 14, 1976). So κ rises when the steps do not settle
-and falls when they do. Once the right rows are at their corners κ does not matter any more, and the
-last steps are exact: a solve that begins near the optimum needs two or three.
+smaller κ is (Rockafellar, SIAM J. Control Optim. 14, 1976). So κ is adapted: it rises when the
+steps do not settle and falls when they do. Once the right rows are at their corners κ does not
+matter any more, and the last steps are exact: a solve that begins near the optimum needs two or
+three.
 
 The solver (``ActiveSetSession``) stands where a
 :class:`~cgboost.masters.dual_solvers.simplex.DualSession` may stand, without a solver behind it.
@@ -27,8 +28,8 @@ from cgboost.masters.dual_solvers.protocol import LiveDual
 from cgboost.masters.dual_solvers.proximal_newton import ProximalProblem
 from cgboost.masters.dual_solvers.quadratic_dual import DualIterate, QuadraticDual, RowBoxes
 from cgboost.masters.dual_solvers.schur_complement import Block, KeptProducts
-from cgboost.masters.dual_solvers.simplex import DualForm
 from cgboost.masters.support_vector.column_store import ColumnStore
+from cgboost.penalties.dual_form import DualForm
 from solvers import LimitError, SolverFailure, Status
 
 FINEST = 1e-12
@@ -209,7 +210,7 @@ class ActiveSetSession(LiveDual):
         With finite prices and no mass.
     columns : ColumnStore
     form : DualForm
-        Of the 2-norm.
+        With a quadratic term; where it has a threshold too, without a penalized offset.
     """
 
     def __init__(self, loss: SupportVectorLoss, columns: ColumnStore, form: DualForm) -> None:
@@ -225,7 +226,9 @@ class ActiveSetSession(LiveDual):
     @staticmethod
     def serves(loss: SupportVectorLoss, form: DualForm) -> bool:
         """Whether it can hold such a problem."""
-        return form.quadratic and loss.mass is None and bool(np.isfinite(loss.sides.cap).all())
+        if form.quadratic == 0 or (form.threshold > 0 and form.charges_offset):
+            return False
+        return loss.mass is None and bool(np.isfinite(loss.sides.cap).all())
 
     # ------------------------------------------------------------------ what is in the session
 
@@ -295,7 +298,7 @@ class ActiveSetSession(LiveDual):
         response[problem.boxes.row] = end.r
         self._response, self._offset = response, end.offset
         self._had_columns = self.columns.count > 0
-        coef = self.columns.scales * problem.coefficients(end.s)
+        coef = self.columns.scales * problem.coefficients(end.s) / self.form.quadratic
         return ActiveSetPoint(response, coef, end.offset)
 
     def side_values(self, point: ActiveSetPoint) -> Vector:
@@ -307,7 +310,7 @@ class ActiveSetSession(LiveDual):
         return point.coef, point.offset, 0.0
 
     def idle(self, coef: Vector) -> Indices:
-        """None: with the 2-norm every coefficient is the column's score."""
+        """None: every coefficient follows from its column's score."""
         return np.zeros(0, dtype=np.intp)
 
     # ------------------------------------------------------------------ data
@@ -322,7 +325,9 @@ class ActiveSetSession(LiveDual):
         everything = np.arange(self.columns.count)
         return QuadraticDual(
             block=Block(
-                self.columns.scaled(everything, boxes.row), boxes.row, self.columns.scales**2
+                self.columns.scaled(everything, boxes.row),
+                boxes.row,
+                self.columns.scales**2 / self.form.quadratic,
             ),
             constant=self.columns.scores(everything, others) / self.columns.scales,
             boxes=boxes,
@@ -330,6 +335,7 @@ class ActiveSetSession(LiveDual):
             total=float(others.sum()),
             two_sided=self.form.two_sided,
             offset=self.form.offset,
+            limit=self.form.threshold / self.columns.scales,
         )
 
     def _frozen(self) -> Vector:

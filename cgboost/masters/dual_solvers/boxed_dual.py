@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cgboost.losses.dual_box import Indices, Sides, Vector
-from cgboost.masters.dual_solvers.simplex import DualForm
 from cgboost.masters.support_vector.column_store import ColumnStore
+from cgboost.penalties.dual_form import DualForm
 
 
 @dataclass
@@ -114,7 +114,7 @@ def gathered(sides: Sides, columns: ColumnStore, form: DualForm, held: Held) -> 
     scales = np.ones(len(rows))
     scales[real] = columns.scales[rows[real]]
     constant[real] = columns.scores(rows[real], frozen) / scales[real]
-    charged = real | (form.offset == "penalized")
+    charged = real | form.charges_offset
     return BoxedDual(
         block=block,
         place=place,
@@ -123,7 +123,7 @@ def gathered(sides: Sides, columns: ColumnStore, form: DualForm, held: Held) -> 
         cap=sides.cap[kept],
         curvature=sides.curvature[kept],
         constant=constant,
-        limit=np.where(charged, 1.0 / scales, 0.0),
+        limit=np.where(charged, form.threshold / scales, 0.0),
         two_sided=~real | form.two_sided,
         frozen_gain=float((sides.gain() * sides.cap)[at_cap].sum()),
     )

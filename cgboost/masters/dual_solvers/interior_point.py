@@ -25,9 +25,10 @@ from cgboost.masters.dual_solvers.purification import (
     importance,
     sides_at_ends,
 )
-from cgboost.masters.dual_solvers.simplex import OFFSET, DualForm
+from cgboost.masters.dual_solvers.simplex import OFFSET
 from cgboost.masters.support_vector.column_store import ColumnStore
 from cgboost.parallel.threads import LARGE, available, blas_threads
+from cgboost.penalties.dual_form import DualForm
 from solvers import LimitError, SolverFailure, Status
 
 SHARE = 0.05
@@ -92,7 +93,7 @@ class InteriorSession(LiveDual):
         With finite prices and no mass.
     columns : ColumnStore
     form : DualForm
-        Of the 1-norm, without a budget.
+        Without a quadratic term or a ball: of the 1-norm.
     """
 
     def __init__(self, loss: SupportVectorLoss, columns: ColumnStore, form: DualForm) -> None:
@@ -113,8 +114,8 @@ class InteriorSession(LiveDual):
     def serves(loss: SupportVectorLoss, form: DualForm) -> bool:
         """Whether it can hold such a problem."""
         return (
-            not form.quadratic
-            and form.budget is None
+            form.quadratic == 0
+            and form.radius is None
             and loss.mass is None
             and (bool(np.isfinite(loss.sides.cap).all()))
         )

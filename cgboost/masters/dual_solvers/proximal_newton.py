@@ -1,4 +1,4 @@
-"""Newton steps of an active set method on the restricted dual of the 2-norm, made well conditioned.
+"""Newton steps of an active set method on a restricted dual, made well conditioned.
 
 A step takes the rows inside a piece of their boxes to where their rates are 0, all others standing
 at their corners. Then all rows that have left their piece, or whose rate points off their corner,
@@ -55,7 +55,7 @@ class ProximalProblem:
         self.r, self.offset = centre.r, centre.offset
         self._s, self._output = centre.s, centre.output
         self._standing = problem.boxes.standing(centre.r)
-        self._active = problem.active(centre.s)
+        self._pieces = problem.pieces(centre.s)
 
     def step(self, products: KeptProducts) -> None:
         """Take the free rows to rates of 0, and the others to their corners."""
@@ -66,7 +66,7 @@ class ProximalProblem:
         total = float(r.sum()) + problem.total
         if free.size:
             diagonal = self._stiffness + boxes.curvature[free]
-            system = free_rows(problem.block, products, free, left, self._active, diagonal)
+            system = free_rows(problem.block, products, free, left, self._pieces != 0, diagonal)
             output = self._output[free] + system.response_to((r - self.r)[left])
             pull = output + self.offset + self._bent(r)[free]
             rate = boxes.slope(free, self._standing) - pull
@@ -90,10 +90,11 @@ class ProximalProblem:
         n_free = np.count_nonzero(self._standing % 2 == 1)
         most = max(FEW, int(RELEASED * len(pull)), int(RELEASED_BESIDE * n_free))
         standing, moving = self.problem.boxes.moved(self._standing, self.r, pull, most)
-        active = self.problem.active(self._s)
+        pieces = self.problem.pieces(self._s)
         noise = ROUNDING * float(np.abs(self._s).max(initial=0.0))
-        turned = (active != self._active) & (np.abs(self._s) > noise)
-        self._standing, self._active = standing, active
+        apart = np.abs(np.abs(self._s) - self.problem.limit)
+        turned = (pieces != self._pieces) & (apart > noise)
+        self._standing, self._pieces = standing, pieces
         return moving + int(np.count_nonzero(turned))
 
     def result(self, settled: bool) -> DualIterate:

@@ -1,10 +1,11 @@
-"""The restricted dual of the 2-norm, and a point of it with its gap.
+"""The restricted dual under a quadratic penalty, and a point of it with its gap.
 
     max  gain(r) − ½Σ weight·φ(s)²       s = Hᵀr + constant,    r in its boxes
 
-with φ(s) = s where α is free and max(0, s) where α ≥ 0; with Σr = 0 for a free offset, and ½(Σr)²
-less for a penalized one. The coefficients are α = φ(s), the multiplier of Σr is the offset b. (Bi,
-Zhang, Bennett, KDD 2004, eq. 7 to 12, with z eliminated.)
+with φ(s) = sign(s)·(|s| − limit)₊ where α is free and (s − limit)₊ where α ≥ 0; with Σr = 0 for a
+free offset, and ½(Σr)² less for a penalized one. The coefficients are α = φ(s), but for their
+units, and the multiplier of Σr is the offset b. The limit is 0 for the 2-norm (Bi, Zhang, Bennett,
+KDD 2004, eq. 7 to 12, with z eliminated) and positive for the elastic net.
 
 The box of every row's pseudo-response is in at most two pieces. With one of its sides kept, a row's
 r runs from one corner to another; with both, the tube of ε-insensitive loss bends its gain at a
@@ -21,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cgboost.losses.dual_box import Indices, Sides, Vector
-from cgboost.masters.dual_solvers.schur_complement import Block, Mask
+from cgboost.masters.dual_solvers.schur_complement import Block
 
 ROUNDING = 1e-12
 """Rates and values closer than this, relative to the largest, are equal."""
@@ -174,6 +175,8 @@ class QuadraticDual:
     two_sided : bool
         Whether α is free.
     offset : {"none", "penalized", "free"}
+    limit : ndarray of shape (n_columns,), or 0
+        With a penalized offset, 0.
     """
 
     block: Block
@@ -183,6 +186,7 @@ class QuadraticDual:
     total: float
     two_sided: bool
     offset: str
+    limit: Vector | float = 0.0
 
     @cached_property
     def unit(self) -> float:
@@ -199,11 +203,15 @@ class QuadraticDual:
 
     def coefficients(self, s: Vector) -> Vector:
         """φ(s)."""
-        return s if self.two_sided else np.maximum(s, 0.0)
+        if not self.two_sided:
+            return np.maximum(s - self.limit, 0.0)
+        return np.copysign(np.maximum(np.abs(s) - self.limit, 0.0), s)
 
-    def active(self, s: Vector) -> Mask:
-        """Columns whose φ varies with s."""
-        return np.ones(len(s), dtype=bool) if self.two_sided else s > 0
+    def pieces(self, s: Vector) -> Vector:
+        """Which linear piece of φ every s is in; φ varies with s where that is not 0."""
+        if self.two_sided and not np.any(self.limit):
+            return np.ones(len(s))
+        return np.sign(self.coefficients(s))
 
     def scores(self, r: Vector) -> Vector:
         """s, shape (n_columns,)."""
@@ -215,10 +223,9 @@ class QuadraticDual:
 
     def mismatch(self, s: Vector, exact: Vector) -> float:
         """What the coefficients φ(s) lose against those of the exact s; at least 0."""
-        coef = self.coefficients(s)
-        lost = 0.5 * (coef - exact) ** 2
-        if not self.two_sided:
-            lost = np.where(exact < 0, (0.5 * coef - exact) * coef, lost)
+        coef, best = self.coefficients(s), self.coefficients(exact)
+        lost = 0.5 * (coef - best) ** 2
+        lost += np.maximum(self.limit * np.abs(coef) - coef * (exact - best), 0.0)
         return float(self.block.weights @ lost)
 
     def point(self, r: Vector, offset: float) -> DualIterate:

@@ -2,12 +2,12 @@
 
     min  −gain(u) + Ω*(Hᵀr)     r = base + Σ sign·u,  0 ≤ u ≤ cap
 
-Session columns are the sides u of the training rows (:mod:`cgboost.losses.dual_box`) and, by
-penalty,
+Session columns are the sides u of the training rows (:mod:`cgboost.losses.dual_box`). With λ the
+threshold of the penalty, μ its quadratic term and D its radius there are for every column
 
-    Σ|α|      nothing         rows  −1 ≤ h·r ≤ 1,              or  h·r ≤ 1  where α ≥ 0
-    ½Σα²      z per column    rows  h·r = z,                   or  h·r ≤ z, z ≥ 0
-    Σ|α| ≤ D  β, at cost D    rows  h·r ≤ β and −h·r ≤ β,      or the first of them
+    μ = 0      nothing                  a row  −λ ≤ h·r ≤ λ,         or  h·r ≤ λ  where α ≥ 0
+    μ > 0      z, at the cost ½z²/μ     a row  −λ ≤ h·r − z ≤ λ,     or  h·r − z ≤ λ, z ≥ 0
+    a ball     β for all, at the cost D·β;   rows  h·r ≤ β and −h·r ≤ β,   or the first of them
 
 Further rows are Σr = 0 for a free offset, or the same as for a column of ones where the offset is
 penalized, and Σu = mass (or ≤ mass) where the loss has one. The multiplier of a column's row is the
@@ -20,8 +20,6 @@ feasibility. The unit is chosen by the size of the columns (and multiplies the o
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -29,40 +27,20 @@ from cgboost.losses import SupportVectorLoss
 from cgboost.losses.dual_box import Indices, Vector
 from cgboost.masters.dual_solvers.protocol import LiveDual
 from cgboost.masters.support_vector.column_store import ColumnStore
+from cgboost.penalties.dual_form import DualForm
 from solvers import Program, Session, Solution, open_session
 
 OFFSET, LEVEL = -1, -2
 """Stand for the offset and the level in the list of session rows."""
 
 AUXILIARY, LARGEST = -1, -2
-"""Stand for the z of a 2-norm column and for β in the list of session columns."""
+"""Stand for the z of a column and for β in the list of session columns."""
 
 LARGEST_CAP = 1e6
 """The unit is chosen so that no cap exceeds this in the session."""
 
 UNIT_RANGE = 1e3
 """The session is opened anew when its unit has become too small by this factor."""
-
-
-@dataclass(frozen=True)
-class DualForm:
-    """What decides the shape of the problem: the penalty, and the rules for α and b.
-
-    Attributes
-    ----------
-    quadratic : bool
-        ½Σα² instead of Σ|α|.
-    budget : float or None
-        The constraint Σ|α| ≤ budget instead of a penalty.
-    two_sided : bool
-        Whether coefficients are free in sign.
-    offset : {"none", "penalized", "free"}
-    """
-
-    quadratic: bool = False
-    budget: float | None = None
-    two_sided: bool = True
-    offset: str = "none"
 
 
 class DualSession(LiveDual):
@@ -90,7 +68,7 @@ class DualSession(LiveDual):
         caps = self.sides.cap[np.isfinite(self.sides.cap)]
         self._largest_unit = LARGEST_CAP / max(1.0, caps.max(initial=0.0))
         # a side between its ends would be lost as a small distance from the cap
-        self._bent = form.quadratic or bool(self.sides.curvature.any())
+        self._bent = form.quadratic > 0 or bool(self.sides.curvature.any())
         self._session = self._open()
 
     # ------------------------------------------------------------------ what is in the session
@@ -111,14 +89,14 @@ class DualSession(LiveDual):
         """Put columns (or OFFSET, or LEVEL, alone) into the session as rows."""
         rows, signs = self._rows_of(columns)
         matrix = self._coefficients(rows, signs, self._contents)
-        if self.form.quadratic and not self._is_plain(rows):
+        if self.form.quadratic > 0 and not self._is_plain(rows):
             matrix = np.hstack([matrix, self._add_auxiliary(rows)])
         self._session.add_rows(matrix, *self._row_bounds(rows, signs))
         self.rows = np.append(self.rows, rows)
         self._row_signs = np.append(self._row_signs, signs)
 
     def release(self, columns: Indices) -> None:
-        """Take the rows of columns out (not for the 2-norm, whose z would stay behind)."""
+        """Take the rows of columns out (not under a quadratic penalty: z would stay behind)."""
         gone = np.isin(self.rows, columns)
         self._session.remove_rows(np.flatnonzero(gone))
         self.rows, self._row_signs = self.rows[~gone], self._row_signs[~gone]
@@ -198,12 +176,12 @@ class DualSession(LiveDual):
         np.add.at(coef, self.rows[held], multipliers[held] / self.columns.scales[self.rows[held]])
         if not self.form.two_sided:
             np.maximum(coef, 0.0, out=coef)
-        if self.form.budget is not None:
-            spent = np.abs(coef).sum() + (self.form.offset == "penalized") * abs(intercept)
-            if spent > self.form.budget:
-                coef *= self.form.budget / spent
-                if self.form.offset == "penalized":
-                    intercept *= self.form.budget / spent
+        if self.form.radius is not None:
+            spent = np.abs(coef).sum() + self.form.charges_offset * abs(intercept)
+            if spent > self.form.radius:
+                coef *= self.form.radius / spent
+                if self.form.charges_offset:
+                    intercept *= self.form.radius / spent
         return coef, intercept, level
 
     # ------------------------------------------------------------------ the unit
@@ -211,10 +189,11 @@ class DualSession(LiveDual):
     def outgrown(self) -> bool:
         """Whether the columns have become too large for the unit; if so, it was opened anew.
 
-        With the 2-norm the optimal u is of the order of 1/|h|²; in units of that, an interior point
-        method sees numbers near 1 whatever the scale of the features. (The simplex gains nothing.)
+        Under a quadratic penalty the optimal u is of the order of 1/|h|²; in units of that, an
+        interior point method sees numbers near 1 whatever the scale of the features. (The simplex
+        gains nothing.)
         """
-        if not self.form.quadratic:
+        if self.form.quadratic == 0:
             return False
         fitting = min(self.columns.scales.max() ** 2, self._largest_unit)
         fitting = float(2.0 ** np.round(np.log2(fitting)))
@@ -235,8 +214,8 @@ class DualSession(LiveDual):
     def _open(self) -> Session:
         """A session in the current unit with the sides and columns of the one before it."""
         sides, held = self.kept, np.unique(self.rows[self.rows >= 0])
-        budget = self.form.budget
-        extra = [] if budget is None else [budget]
+        radius = self.form.radius
+        extra = [] if radius is None else [radius]
         self._contents = np.append(sides, np.full(len(extra), LARGEST, dtype=np.intp))
         self.rows, self._row_signs = held[:0], np.zeros(0)
         curvature = self._curvature(sides)
@@ -263,9 +242,9 @@ class DualSession(LiveDual):
     # ------------------------------------------------------------------ coefficients and bounds
 
     def _rows_of(self, columns: Indices) -> tuple[Indices, Vector]:
-        """The rows that columns need, and their signs: with a budget one for either sign."""
+        """The rows that columns need, and their signs: under a ball one for either sign."""
         both = self.form.two_sided or columns[0] == OFFSET
-        if self.form.budget is None or self._is_plain(columns) or not both:
+        if self.form.radius is None or self._is_plain(columns) or not both:
             return columns, np.ones(len(columns))
         return np.repeat(columns, 2), np.tile([1.0, -1.0], len(columns))
 
@@ -282,7 +261,7 @@ class DualSession(LiveDual):
         offset = np.flatnonzero(rows == OFFSET)
         matrix[np.ix_(offset, places)] = factor * signs[offset, None]
         matrix[np.ix_(np.flatnonzero(rows == LEVEL), places)] = direction
-        charged = (rows >= 0) | ((rows == OFFSET) & (self.form.offset == "penalized"))
+        charged = (rows >= 0) | ((rows == OFFSET) & self.form.charges_offset)
         matrix[np.ix_(charged, contents == LARGEST)] = -1.0 / self._scales(rows)[charged, None]
         return matrix
 
@@ -295,10 +274,9 @@ class DualSession(LiveDual):
         constant[real] = self.columns.scores(rows[real], response) / self._scales(rows)[real]
         constant *= signs
         constant[rows == LEVEL] = frozen.sum()
-        bounded = not self.form.quadratic and self.form.budget is None
-        upper = 1.0 / self._scales(rows) if bounded else np.zeros(len(rows))
+        upper = self.form.threshold / self._scales(rows)
         lower = np.full(len(rows), -np.inf)
-        if self.form.budget is None:
+        if self.form.radius is None:
             ranged = (rows == OFFSET) | self.form.two_sided
             lower = np.where(ranged, -upper, -np.inf)
         if self.form.offset == "free":
@@ -309,14 +287,14 @@ class DualSession(LiveDual):
         return self._unit * (lower - constant), self._unit * (upper - constant)
 
     def _add_auxiliary(self, rows: Indices) -> Vector:
-        """Add a variable z = h·r for each column; return the new rows' coefficients on them."""
+        """Add a variable z for each column; return the new rows' coefficients on them."""
         count = len(rows)
         signed = self.form.two_sided or rows[0] == OFFSET
         self._session.add_columns(
             np.zeros(count),
             np.zeros((len(self.rows), count)),
             lower=-np.inf if signed else 0.0,
-            quadratic=np.ones(count),
+            quadratic=np.full(count, 1.0 / self.form.quadratic),
         )
         self._contents = np.append(self._contents, np.full(count, AUXILIARY))
         return -np.diag(np.sqrt(self._unit) / self._scales(rows))

@@ -12,6 +12,7 @@ Megiddo, *On finding primal- and dual-optimal bases*, ORSA J. Computing 3, 1991.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -19,8 +20,9 @@ from cgboost.generation.columns import FloatArray
 from cgboost.losses import SupportVectorLoss
 from cgboost.losses.dual_box import Vector
 from cgboost.masters.dual_solvers.interior_point import InteriorSession
-from cgboost.masters.dual_solvers.simplex import DualForm, DualSession
+from cgboost.masters.dual_solvers.simplex import DualSession
 from cgboost.masters.support_vector.working_set import DualPoint, RestrictedDual
+from cgboost.penalties.dual_form import DualForm
 
 SIMPLEX = "highs"
 """The solver that ends on a vertex."""
@@ -38,8 +40,10 @@ A_FEW = 20
 """… and this many more."""
 
 
-def can_cross_over(loss: SupportVectorLoss, form: DualForm, solver: str, n_columns: int) -> bool:
+def can_cross_over(loss: Any, form: DualForm, solver: str, n_columns: int) -> bool:
     """Whether ``solver`` leaves a point inside the optimal face of a program that has vertices."""
+    if not isinstance(loss, SupportVectorLoss):
+        return False
     linear = InteriorSession.serves(loss, form) and not loss.sides.curvature.any()
     return solver == "auto" and linear and 0 < n_columns <= MOST_COLUMNS
 

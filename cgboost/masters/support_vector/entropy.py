@@ -9,21 +9,32 @@ the order of log(1/ν)/δ² for a soft margin within δ of the best one.
 
 from __future__ import annotations
 
-from cgboost.losses import SupportVectorLoss
-from cgboost.losses.entropic import EntropicLoss
-from cgboost.masters.support_vector.one_norm_ball import BudgetMaster
-from cgboost.masters.support_vector.smooth_primal import SmoothPrimal
+import numpy as np
+
+from cgboost.losses import EntropicLoss, SupportVectorLoss
+from cgboost.masters.support_vector.master import Offset, Sign, SupportVectorMaster
+from cgboost.penalties import Entropy
 
 
-class EntropyMaster(BudgetMaster):
+class EntropyMaster(SupportVectorMaster):
     """Restricted master of ERLPBoost; parameters as :class:`BudgetMaster`.
 
     The loss is an :class:`~cgboost.losses.EntropicLoss`, the solver one of quadratic programs.
     """
 
-    loss: EntropicLoss
-
-    def _restricted(self, loss: SupportVectorLoss, solver: str) -> SmoothPrimal:
+    def __init__(
+        self,
+        loss: SupportVectorLoss,
+        *,
+        budget: float = 1.0,
+        coef: Sign = "free",
+        offset: Offset = "free",
+        solver: str = "auto",
+    ) -> None:
         if not isinstance(loss, EntropicLoss):
             raise ValueError(f"EntropyMaster needs an EntropicLoss, got a {type(loss).__name__}")
-        return SmoothPrimal(loss, self._form(), solver)
+        if not 0 < budget < np.inf:
+            raise ValueError(f"budget must be positive and finite, got {budget!r}")
+        self.budget = budget
+        penalty = Entropy(loss.eta, radius=budget)
+        super().__init__(loss, penalty, coef=coef, offset=offset, solver=solver)

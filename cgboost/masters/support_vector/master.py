@@ -1,26 +1,34 @@
-"""What the support-vector masters share: everything but the penalty.
+"""The master of a loss and a penalty.
+
+Primal   min F(Hα + b) + Ω(α)       F: the loss, Ω: the penalty
+Dual     max gain(r) − Ω*(Hᵀr)      r: the pseudo-response, −∂F/∂f
+
+The restricted problem of a loss with a box for r is solved by its dual over the rows, with working
+sets; that of a smooth loss by a proximal Newton method on the primal.
 
 [B] is Bi, Zhang, Bennett, *Column-Generation Boosting Methods for Mixture of Kernels*, KDD 2004.
 """
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cgboost.exceptions import MasterError, see
 from cgboost.generation.columns import Column
-from cgboost.generation.protocols import EntryRule, MasterState, Priced
-from cgboost.losses import SupportVectorLoss
-from cgboost.masters.dual_solvers.simplex import DualForm
+from cgboost.generation.protocols import EntryRule, MasterState, Priced, Vertex
+from cgboost.losses import EntropicLoss, SupportVectorLoss
+from cgboost.masters.support_vector.crossover import can_cross_over, crossover
+from cgboost.masters.support_vector.smooth_loss import RowwiseLoss, as_master_loss
 from cgboost.masters.support_vector.smooth_primal import SmoothPrimal
 from cgboost.masters.support_vector.working_set import DualPoint, RestrictedDual
+from cgboost.penalties.base import Penalty
+from cgboost.penalties.dual_form import DualForm
 from solvers import LimitError, SolverError, Status
 
 Vector = NDArray[np.float64]
@@ -38,6 +46,9 @@ LEVEL = 1e-11
 
 SMALL_MARGIN = 1e-4
 """Margins are told apart down to this share of the largest entry of the columns."""
+
+NOISE = 1e-13
+"""What rounding does to a score, relative to Σ|r| and the largest entry of a column."""
 
 TINY = 1e-100
 """Stands for 0 where it divides."""
@@ -59,13 +70,16 @@ class WarmStart:
     intercept: float = 0.0
 
 
-class SupportVectorMaster(ABC):
-    """Restricted master of CG-Boost.
+class SupportVectorMaster:
+    """Restricted master of a loss and a penalty.
 
     Parameters
     ----------
-    loss : SupportVectorLoss
-        With C and the sample weights already in its box.
+    loss : SupportVectorLoss, or a smooth loss bound to its data
+        With C and the sample weights already in its box or its values. A smooth loss has
+        ``value(output)``, ``pseudo_response(output)``, ``curvature(output)``, ``gain(response)``,
+        ``feasible(response)`` and ``n_rows``; every row's set of r must contain 0.
+    penalty : Penalty
     coef : {"free", "nonneg"}
         Sign rule for the coefficients α.
     offset : {"none", "penalized", "free"}
@@ -77,7 +91,8 @@ class SupportVectorMaster(ABC):
 
     def __init__(
         self,
-        loss: SupportVectorLoss,
+        loss: Any,
+        penalty: Penalty,
         *,
         coef: Sign = "free",
         offset: Offset = "free",
@@ -86,8 +101,15 @@ class SupportVectorMaster(ABC):
         for name, value, choices in (("coef", coef, Sign), ("offset", offset, Offset)):
             if value not in get_args(choices):
                 raise ValueError(f"{name} must be one of {get_args(choices)}, got {value!r}")
-        self.loss = loss
-        self.two_sided = coef == "free"
+        self.penalty = penalty
+        self.loss = as_master_loss(penalty.dual_loss(loss))
+        self.form = DualForm(penalty, coef == "free", offset)
+        if penalty.is_positively_homogeneous and not self.loss.shrinks:
+            raise ValueError(
+                f"{penalty!r} needs a loss that is 0 or grows as the model shrinks to nothing: "
+                "a margin that the loss chooses itself needs a BudgetMaster (L1Ball)"
+            )
+        self.two_sided = self.form.two_sided
         self.offset = offset
         self.columns: list[Column] = []
         self.accuracy = 0.0
@@ -95,8 +117,8 @@ class SupportVectorMaster(ABC):
         self._best_bound = -np.inf
         self._setbacks = 0
         self._solver = solver
-        self._unit = _mean_price(loss) if loss.chooses_margin else 1.0
-        self._dual = self._restricted(self._in_units(), solver)
+        self._unit = self._unit_of_prices()
+        self._dual = _restricted(self._in_units(), self.form, solver)
 
     def add(self, columns: Sequence[Column]) -> None:
         """Take new columns into the restricted problem."""
@@ -160,24 +182,59 @@ class SupportVectorMaster(ABC):
             solved=point.solved,
         )
 
-    def bound(self, state: MasterState, priced: Priced) -> float | None:
+    def bound(self, state: MasterState, priced: Priced) -> float:
         """Lower bound on the optimum over *all* columns, from an exact pricing pass."""
-        bound = self._bound(state, priced)
+        response = state.pseudo_response
+        total = float(response.sum()) if self.form.charges_offset else 0.0
+        bound = self.penalty.bound(self.loss, response, state.entry, priced, offset_score=total)
         if bound > self._best_bound + LEVEL * state.gap_scale:
             self._best_bound, self._setbacks = bound, 0
         return bound
 
-    @abstractmethod
-    def _bound(self, state: MasterState, priced: Priced) -> float: ...
+    def crossover(
+        self, coef: Vector, intercept: float, *, time_limit: float | None = None
+    ) -> Vertex | None:
+        """Optimal vertex over the columns that are used, from a point near it.
 
-    def _restricted(self, loss: SupportVectorLoss, solver: str) -> RestrictedDual | SmoothPrimal:
-        return RestrictedDual(loss, self._form(), solver)
+        None where they are left as they are: there are no vertices, they stand on one already, as
+        the simplex of a named solver leaves them, or the basis would be too large.
 
-    def _in_units(self) -> SupportVectorLoss:
+        Parameters
+        ----------
+        coef : ndarray of shape (at most n_columns,)
+            Near the optimum over the columns where it is not 0.
+        intercept : float
+        time_limit : float or None
+            In seconds.
+
+        Raises
+        ------
+        MasterError
+            If the simplex gives no answer.
+        """
+        used, form = np.flatnonzero(coef), self.form
+        over_rows = isinstance(self._dual, RestrictedDual)
+        if not (over_rows and can_cross_over(self.loss, form, self._solver, len(used))):
+            return None
+        values = [self.columns[j].values for j in used]
+        with solver_errors_as_master_errors():
+            point = crossover(self.loss, form, values, coef[used], intercept, time_limit)
+        vertex = np.zeros(len(coef))
+        vertex[used] = point.coef
+        if self._best is not None and len(coef) == len(self._best.coef):
+            self._best = replace(point, coef=vertex, response=self._best.response)
+        return Vertex(vertex, point.intercept, self._objective(point))
+
+    def _unit_of_prices(self) -> float:
+        """The unit in which prices are passed on, where their scale is arbitrary."""
+        mixed = self.form.threshold > 0 and self.form.quadratic > 0  # has a scale of its own
+        return _mean_price(self.loss) if self.loss.chooses_margin and not mixed else 1.0
+
+    def _in_units(self) -> Any:
         """The loss with a mean price of 1, where its scale is arbitrary: solvers need that.
 
-        In units of the price p the pseudo-response is r/p. With the 2-norm α and the output are
-        scaled alike, since α = Hᵀr; with a budget they stay.
+        In units of the price p the pseudo-response is r/p. Under the 2-norm α and the output are
+        scaled alike, since α = Hᵀr; under a ball they stay.
         """
         if self._unit == 1.0:
             return self.loss
@@ -186,16 +243,17 @@ class SupportVectorMaster(ABC):
     @property
     def _grows(self) -> bool:
         """Whether coefficients grow with the prices."""
-        return self._form().quadratic
+        return self.form.quadratic > 0
 
-    @abstractmethod
-    def _form(self) -> DualForm: ...
-
-    @abstractmethod
-    def _penalty(self, coef: Vector, intercept: float) -> float: ...
-
-    @abstractmethod
-    def _entry(self, objective: float, response: Vector) -> EntryRule: ...
+    def _entry(self, objective: float, response: Vector) -> EntryRule:
+        largest = noise = 0.0
+        if self.form.radius is not None:
+            scores = self._dual.scores(response)
+            largest = float(self.form.sizes(scores, float(response.sum())).max(initial=0.0))
+            noise = NOISE * float(np.abs(response).sum()) * self._dual.largest_entry
+        return self.penalty.entry(
+            two_sided=self.two_sided, scale=self._scale(objective), largest=largest, noise=noise
+        )
 
     def _scale(self, objective: float) -> float:
         """What gaps are relative to.
@@ -205,14 +263,13 @@ class SupportVectorMaster(ABC):
         """
         if not self.loss.chooses_margin:
             return max(1.0, abs(objective))
-        return max(abs(objective), self._worth_of(SMALL_MARGIN), TINY)
-
-    @abstractmethod
-    def _worth_of(self, margin: float) -> float:
-        """Objective of a model whose margin is this share of the largest entry of the columns."""
+        # α·Hᵀr with Σ|r| = mass: a score is at most mass·max|h|, and a margin counts as often
+        score = self.loss.mass.amount * self._dual.largest_entry
+        worth = SMALL_MARGIN * self.penalty.conjugate(np.array([score]))
+        return max(abs(objective), worth, TINY)
 
     def _objective(self, point: DualPoint) -> float:
-        return self._penalty(point.coef, point.intercept) + self.loss.value(point.output)
+        return self.form.value(point.coef, point.intercept) + float(self.loss.value(point.output))
 
     def _after_setback(self, point: DualPoint, *, serious: bool) -> DualPoint:
         """The last point, which is still feasible, with the pseudo-response of a worse answer.
@@ -257,6 +314,13 @@ def solver_errors_as_master_errors() -> Iterator[None]:
         raise MasterError(
             f"{error}; scale the features or normalise the kernels{see('solvers')}"
         ) from error
+
+
+def _restricted(loss: Any, form: DualForm, solver: str) -> RestrictedDual | SmoothPrimal:
+    """The live restricted problem: over the rows' boxes, or over the coefficients."""
+    if isinstance(loss, (RowwiseLoss, EntropicLoss)):
+        return SmoothPrimal(loss, form, solver)
+    return RestrictedDual(loss, form, solver)
 
 
 def _mean_price(loss: SupportVectorLoss) -> float:

@@ -11,46 +11,14 @@ optimal, no combination of columns has a positive margin for that ν.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from cgboost.generation.protocols import MasterState, Priced
 from cgboost.losses import SupportVectorLoss
-from cgboost.masters.dual_solvers.simplex import DualForm
 from cgboost.masters.support_vector.master import Offset, Sign, SupportVectorMaster
 from cgboost.masters.support_vector.one_norm import OneNormMaster
-
-Vector = NDArray[np.float64]
-
-FEASIBILITY = 1e-12
-"""Scores above the largest so far by this, relative to it, count as priced out."""
-
-NOISE = 1e-13
-"""So do scores that are above it by this, relative to Σ|r| and the largest entry of a column."""
-
-
-@dataclass(frozen=True)
-class BudgetEntry:
-    """A column prices out when its score exceeds the largest among those in the master."""
-
-    two_sided: bool
-    largest: float
-    cut: float
-    budget: float
-    scale: float
-    additive: ClassVar[bool] = False
-
-    def excess(self, scores: Vector) -> Vector:
-        """D·(|s| − largest) relative to max(1, |objective|); the gap is at most the largest."""
-        over = (np.abs(scores) if self.two_sided else scores) - self.largest
-        return np.where(over > self.cut, self.budget * over / self.scale, 0.0)
-
-    def settled(self, score: float) -> float:
-        """± the largest score so far."""
-        return float(np.sign(score)) * self.largest if abs(score) > self.largest else score
+from cgboost.penalties import L1Ball
 
 
 class BudgetMaster(SupportVectorMaster):
@@ -64,7 +32,7 @@ class BudgetMaster(SupportVectorMaster):
 
     def __init__(
         self,
-        loss: SupportVectorLoss,
+        loss: Any,
         *,
         budget: float = 1.0,
         coef: Sign = "free",
@@ -74,40 +42,7 @@ class BudgetMaster(SupportVectorMaster):
         if not 0 < budget < np.inf:
             raise ValueError(f"budget must be positive and finite, got {budget!r}")
         self.budget = budget
-        super().__init__(loss, coef=coef, offset=offset, solver=solver)
-
-    def _bound(self, state: MasterState, priced: Priced) -> float:
-        """Dual objective at r, with the largest score of all columns."""
-        assert isinstance(state.entry, BudgetEntry)
-        largest = state.entry.largest + state.entry.cut
-        largest += priced.max_excess * state.entry.scale / self.budget
-        return self.loss.gain(state.pseudo_response) - self.budget * largest
-
-    def _form(self) -> DualForm:
-        return DualForm(budget=self.budget, two_sided=self.two_sided, offset=self.offset)
-
-    def _penalty(self, coef: Vector, intercept: float) -> float:
-        return 0.0
-
-    def _entry(self, objective: float, response: Vector) -> BudgetEntry:
-        scores = self._dual.scores(response)
-        largest = float((np.abs(scores) if self.two_sided else scores).max(initial=0.0))
-        if self.offset == "penalized":
-            largest = max(largest, abs(float(response.sum())))
-        return BudgetEntry(
-            two_sided=self.two_sided,
-            largest=largest,
-            cut=max(
-                FEASIBILITY * largest,
-                NOISE * float(np.abs(response).sum()) * self._dual.largest_entry,
-            ),
-            budget=self.budget,
-            scale=self._scale(objective),
-        )
-
-    def _worth_of(self, margin: float) -> float:
-        mass = 0.0 if self.loss.mass is None else self.loss.mass.amount
-        return margin * mass * self.budget * self._dual.largest_entry
+        super().__init__(loss, L1Ball(budget), coef=coef, offset=offset, solver=solver)
 
 
 def one_norm_master(loss: SupportVectorLoss) -> type[OneNormMaster] | type[BudgetMaster]:

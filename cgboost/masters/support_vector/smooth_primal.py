@@ -1,15 +1,15 @@
-"""The restricted problem of a smooth loss under a budget, by Newton's method.
+"""The restricted problem of a smooth loss and a penalty, by a proximal Newton method.
 
-    min F(Hα + b)   with  Σ|α_j| [+ |b|] ≤ D
+    min F(Hα + b) + Ω(α)       Ω(α) = Σ threshold·|α| + ½·quadratic·α²,   or  Σ|α| [+ |b|] ≤ D
 
-Each step minimises the quadratic model of F at the present point under the same constraint, a small
-dense quadratic program over the columns that matter, and is then shortened until F really falls.
-Columns whose coefficient is 0 and whose score is well below the largest are left out of the steps;
-at the end all are checked.
+Each step minimises the quadratic model of F at the present point plus Ω, a small dense quadratic
+program over the columns that matter, and is then shortened until F + Ω really falls. Columns whose
+coefficient is 0 and whose score is small are left out of the steps; at the end all are checked.
+(Lee, Sun, Saunders, *Proximal Newton-type methods*, SIAM J. Optim. 24, 2014.)
 
-With u the maximiser in F, W its derivative by the rates and r the pseudo-response, the gradient
-by α is −Hᵀr and the Hessian HᵀWH, where for an entropic loss W = η(diag(u) − uuᵀ/Σu) over the rows
-below their cap. The gap D·max|h·r| − α·Hᵀr bounds what is still to be gained.
+With r the pseudo-response, the gradient by α is −Hᵀr and the Hessian HᵀWH, W = ∂²F/∂f². At
+τ ≥ 1 for which Ω* is finite at Hᵀr/τ, the gap F + Ω(α) − gain(r/τ) + Ω*(Hᵀr/τ) bounds what is
+still to be gained; where τ = 1 it is the Fenchel–Young gap Ω(α) + Ω*(Hᵀr) − α·Hᵀr.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ import numpy as np
 
 from cgboost.generation.columns import FloatArray
 from cgboost.losses.dual_box import Indices, Vector
-from cgboost.losses.entropic import EntropicLoss
-from cgboost.masters.dual_solvers.simplex import DualForm
 from cgboost.masters.support_vector.column_store import ColumnStore
+from cgboost.masters.support_vector.smooth_loss import SmoothLoss
 from cgboost.masters.support_vector.working_set import DualPoint
+from cgboost.penalties.dual_form import DualForm
 from solvers import LimitError, Program, SolverError, Status, solve
 
 logger = logging.getLogger(__name__)
@@ -34,13 +34,13 @@ ACCURACY = 1e-9
 """Relative gap at which the restricted problem counts as solved."""
 
 LEAST_VALUE = 1e-6
-"""Values are told apart down to this share of what the largest entry of a column would make."""
+"""Under a ball, values are told apart down to this share of what the largest entry would make."""
 
 STEPS = 500
 """Newton steps at most in one solve."""
 
 NEAR = 0.9
-"""Columns of this share of the largest score take part in a step."""
+"""Columns of this share of the score at which a column is used take part in a step."""
 
 SUFFICIENT = 0.1
 """A step must gain this share of what its quadratic model promises."""
@@ -48,25 +48,35 @@ SUFFICIENT = 0.1
 SHORTEST = 1e-10
 """A step cut below this means that F cannot be lowered any more in floating point."""
 
+ROUNDING = 1e-12
+"""Values that differ by this may be equal: the gap decides whether a step is taken …"""
+
+NARROWER = 0.5
+"""… which must narrow to this share, or else values decide after all."""
+
 RIDGE = 1e-10
 """Added to the diagonal of the Hessian, relative to its largest entry."""
 
+FLAT = 1e-8
+"""The offset's curvature below this share of the largest says nothing of how far to go."""
+
+FARTHER = 10.0
+"""The offset moves by at most this many times what Newton's method for it alone would move it."""
+
 
 class SmoothPrimal:
-    """Live restricted problem of an entropic loss; the interface is that of ``RestrictedDual``.
+    """Live restricted problem of a smooth loss; the interface is that of ``RestrictedDual``.
 
     Parameters
     ----------
-    loss : EntropicLoss
+    loss : SmoothLoss
     form : DualForm
-        With a budget.
     solver : str
         A quadratic programming backend of :mod:`solvers`, or "auto".
     """
 
-    def __init__(self, loss: EntropicLoss, form: DualForm, solver: str) -> None:
-        assert form.budget is not None
-        self.loss, self.form, self.budget, self._solver = loss, form, form.budget, solver
+    def __init__(self, loss: SmoothLoss, form: DualForm, solver: str) -> None:
+        self.loss, self.form, self._solver = loss, form, solver
         self.columns = ColumnStore(loss.n_rows, centred=False)
         self._coef = np.zeros(0)
         self._intercept = 0.0
@@ -77,8 +87,9 @@ class SmoothPrimal:
         self._coef = np.append(self._coef, np.zeros(len(values)))
 
     def expect(self, coef: Vector, intercept: float) -> None:
-        """Start from these coefficients."""
-        self._coef, self._intercept = coef.copy(), intercept
+        """Start from these coefficients, if the penalty allows them."""
+        if np.isfinite(self.form.value(coef, intercept)):
+            self._coef, self._intercept = coef.copy(), intercept
 
     @property
     def largest_entry(self) -> float:
@@ -97,119 +108,179 @@ class SmoothPrimal:
         deadline = None if time_limit is None else time.perf_counter() + time_limit
         output = self._output()
         for _ in range(STEPS):
-            rate = self.loss.sides.rate(output)
-            u = self.loss.weights(rate)
-            response = self.loss.sides.response(u)
-            scores, value = self.scores(response), self.loss.value(output)
-            least = LEAST_VALUE * float(u.sum()) * self.budget * self.largest_entry
-            if self._gap(scores, response) <= ACCURACY * max(abs(value), least):
+            response = self.loss.pseudo_response(output)
+            scores, value = self.scores(response), self._value(output, self._coef, self._intercept)
+            if self._gap(scores, response, output) <= ACCURACY * self._scale(value, response):
                 break
             if deadline is not None and time.perf_counter() > deadline:
                 raise LimitError("Newton's method ran out of time", status=Status.TIME_LIMIT)
-            if not any(self._step(rate, u, scores, value, softened=s) for s in (False, True)):
+            if not any(
+                self._step(output, response, scores, value, softened=s) for s in (False, True)
+            ):
                 break
             output = self._output()
-        return DualPoint(self._coef.copy(), self._intercept, output, response, rate)
+        return DualPoint(self._coef.copy(), self._intercept, output, response)
 
     # ------------------------------------------------------------------ one step
 
     def _step(
-        self, rate: Vector, u: Vector, scores: Vector, value: float, *, softened: bool
+        self, output: Vector, response: Vector, scores: Vector, value: float, *, softened: bool
     ) -> bool:
         """One Newton step with line search; False if it found nothing better.
 
-        Rows at their cap have no curvature. Where the others do not have enough of it for a step,
-        the ``softened`` model gives those not far beyond their cap what they had at it.
+        The ``softened`` model has curvature where the loss itself has none.
         """
         places = self._taking_part(scores)
-        gradient = -np.append(scores[places], self.loss.sides.response(u).sum())
-        hessian = self._hessian(places, self.loss.bending(rate, u, softened=softened))
+        gradient = -np.append(scores[places], response.sum())
+        hessian = self._hessian(output, places, softened=softened)
         start = np.append(self._coef[places], self._intercept)
         try:
-            move = self._minimised(gradient, hessian, start) - start
+            end = self._minimised(gradient, hessian, start)
         except SolverError as error:
             logger.info("a Newton step failed: %s", error)
             return False
-        promised = -float(gradient @ move)
+        move = end - start
+        charge = self._penalty(end) - self._penalty(start)
+        promised = -float(gradient @ move) - charge
         if not promised > 0:
             return False
+        if promised <= ROUNDING * max(1.0, abs(value)) and self._narrows(places, end, value):
+            return True
         length = 1.0
         while length > SHORTEST:
             trial = start + length * move
-            if self._value(places, trial) <= value - SUFFICIENT * length * promised:
+            if self._tried(places, trial) <= value - SUFFICIENT * length * promised:
                 self._coef[places], self._intercept = trial[:-1], float(trial[-1])
                 return True
             length *= 0.5
         return False
 
-    def _taking_part(self, scores: Vector) -> Indices:
-        size = self._size(scores)
-        return np.flatnonzero((self._coef != 0) | (size >= NEAR * size.max(initial=0.0)))
+    def _narrows(self, places: Indices, end: Vector, value: float) -> bool:
+        """Take a whole step whose gain is lost in rounding, if it narrows the gap."""
+        before = self._coef, self._intercept
+        gap = self._present_gap()
+        self._coef = self._coef.copy()
+        self._coef[places], self._intercept = end[:-1], float(end[-1])
+        rise = self._tried(places, end) - value
+        if rise <= ROUNDING * max(1.0, abs(value)) and self._present_gap() <= NARROWER * gap:
+            return True
+        self._coef, self._intercept = before
+        return False
 
-    def _hessian(self, places: Indices, bending: Vector) -> Vector:
+    def _present_gap(self) -> float:
+        output = self._output()
+        response = self.loss.pseudo_response(output)
+        return self._gap(self.scores(response), response, output)
+
+    def _taking_part(self, scores: Vector) -> Indices:
+        """Columns in use, and those of large scores; under a quadratic penalty all that are used.
+
+        Without one, the largest scores are those at which columns come into use.
+        """
+        size = self.form.sizes(scores, 0.0)[: len(scores)]
+        least = self.form.threshold if self.form.quadratic > 0 else size.max(initial=0.0)
+        return np.flatnonzero((self._coef != 0) | (size >= NEAR * least))
+
+    def _hessian(self, output: Vector, places: Indices, *, softened: bool) -> Vector:
         """Hessian of F by the coefficients of ``places`` and, last, the offset."""
-        sides = self.loss.sides
-        free = np.flatnonzero(bending > 0)
-        weights, rows = bending[free], sides.row[free]
-        factors = np.ones((len(free), len(places) + 1))
-        factors[:, :-1] = self.columns.scaled(places, rows) * self.columns.scales[places]
-        factors *= sides.sign[free, None]
-        mean = weights @ factors / (weights.sum() or 1.0)
-        centred = factors - mean
-        curvature: Vector = self.loss.eta * (centred.T * weights) @ centred
-        return curvature
+
+        def factors(rows: Indices) -> Vector:
+            found = np.ones((len(rows), len(places) + 1))
+            found[:, :-1] = self.columns.scaled(places, rows) * self.columns.scales[places]
+            return found
+
+        return self.loss.hessian(output, factors, softened=softened)
 
     def _minimised(self, gradient: Vector, hessian: Vector, start: Vector) -> Vector:
-        """The minimiser of the quadratic model under the budget, as α = p − q with p, q ≥ 0."""
-        n = len(start)
+        """The minimiser of the quadratic model plus the penalty.
+
+        With a threshold or a ball α = p − q with p, q ≥ 0, so that Σ|α| is linear.
+        """
+        n, form = len(start), self.form
         ridge = RIDGE * max(float(np.diag(hessian).max(initial=0.0)), 1e-6)
-        hessian = hessian + ridge * np.eye(n)
-        linear = gradient - hessian @ start
         charged = np.ones(n)
-        charged[-1] = self.form.offset == "penalized"
-        upper = np.full(2 * n, np.inf)
-        upper[[n - 1, 2 * n - 1]] = self._offset_limit(float(start[-1]))
-        if not self.form.two_sided:
-            upper[n : 2 * n - 1] = 0.0
+        charged[-1] = form.charges_offset
+        linear = gradient - (hessian + ridge * np.eye(n)) @ start
+        hessian = hessian + np.diag(ridge + form.quadratic * charged)
+        upper = np.full(n, np.inf)
+        upper[-1] = self._offset_limit(float(start[-1]), gradient, hessian)
+        lower = -upper
+        if not form.two_sided:
+            lower[:-1] = 0.0
+        if form.threshold == 0 and form.radius is None:
+            program = Program(
+                cost=linear,
+                matrix=np.zeros((0, n)),
+                lower=lower,
+                upper=upper,
+                quadratic=hessian,
+            )
+            return np.clip(solve(program, self._solver).x, lower, upper)
+        ball = form.radius is not None
         solution = solve(
             Program(
-                cost=np.concatenate([linear, -linear]),
-                matrix=np.concatenate([charged, charged])[None, :],
-                row_upper=np.array([self.budget]),
-                upper=upper,
+                cost=np.concatenate([linear, -linear]) + form.threshold * np.tile(charged, 2),
+                matrix=np.tile(charged, 2)[None, :] if ball else np.zeros((0, 2 * n)),
+                row_upper=np.array([form.radius] if ball else []),
+                upper=np.concatenate([upper, -lower]),
                 quadratic=np.block([[hessian, -hessian], [-hessian, hessian]]),
             ),
             self._solver,
         )
         point = np.maximum(solution.x[:n], 0.0) - np.maximum(solution.x[n:], 0.0)
-        spent = np.abs(point * charged).sum()
-        point[charged > 0] *= min(1.0, self.budget / spent) if spent > 0 else 1.0
+        if form.radius is not None:
+            spent = np.abs(point * charged).sum()
+            point[charged > 0] *= min(1.0, form.radius / spent) if spent > 0 else 1.0
         return point
 
-    def _offset_limit(self, now: float) -> float:
+    def _offset_limit(self, now: float, gradient: Vector, hessian: Vector) -> float:
         """|b| at most, for one step: the model may be flat in b, which the optimum is not."""
         if self.form.offset == "none":
             return 0.0
-        return abs(now) + self.budget * float(self.columns.scales.max(initial=1.0))
+        if self.form.radius is not None:
+            return abs(now) + self.form.radius * float(self.columns.scales.max(initial=1.0))
+        steepness = float(hessian[-1, -1])
+        if steepness <= FLAT * float(np.diag(hessian).max()):
+            return abs(now) + FARTHER
+        return abs(now) + FARTHER * (1.0 + abs(float(gradient[-1])) / steepness)
 
     # ------------------------------------------------------------------ values
 
-    def _gap(self, scores: Vector, response: Vector) -> float:
-        largest = self._size(scores).max(initial=0.0)
-        total = response.sum()
-        if self.form.offset == "penalized":
-            largest = max(largest, abs(total))
-        elif self.form.offset == "free" and abs(total) > ACCURACY * np.abs(response).sum():
+    def _gap(self, scores: Vector, response: Vector, output: Vector) -> float:
+        """Primal objective less the dual objective at the pseudo-response, shrunk if need be."""
+        form, total = self.form, float(response.sum())
+        if form.offset == "free" and abs(total) > ACCURACY * np.abs(response).sum():
             return np.inf
-        return float(self.budget * largest - self._coef @ scores - self._intercept * total)
+        size = form.sizes(scores, total)
+        penalty, tau = form.value(self._coef, self._intercept), 1.0
+        if form.penalty.is_positively_homogeneous:
+            tau = max(1.0, float(size.max(initial=0.0)) / form.threshold)
+        if tau > 1.0:
+            return penalty + self.loss.value(output) - self.loss.gain(response / tau)
+        conjugate = form.penalty.conjugate(size)
+        return float(penalty + conjugate - self._coef @ scores - self._intercept * total)
 
-    def _size(self, scores: Vector) -> Vector:
-        return np.abs(scores) if self.form.two_sided else scores
+    def _scale(self, value: float, response: Vector) -> float:
+        """What the gap is relative to."""
+        least = 1.0
+        if self.form.radius is not None:
+            size = float(np.abs(response).sum()) * self.largest_entry
+            least = LEAST_VALUE * size * self.form.radius
+        return max(abs(value), least)
 
-    def _value(self, places: Indices, trial: Vector) -> float:
+    def _penalty(self, trial: Vector) -> float:
+        """Ω of the coefficients that take part, which are all that are not 0, and of the offset."""
+        return 0.0 if self.form.radius is not None else self.form.value(trial[:-1], trial[-1])
+
+    def _tried(self, places: Indices, trial: Vector) -> float:
         coef = self._coef.copy()
         coef[places] = trial[:-1]
-        return self.loss.value(self.columns.combine(coef) + float(trial[-1]))
+        intercept = float(trial[-1])
+        return self._value(self.columns.combine(coef) + intercept, coef, intercept)
+
+    def _value(self, output: Vector, coef: Vector, intercept: float) -> float:
+        """F + Ω."""
+        return self.loss.value(output) + self.form.value(coef, intercept)
 
     def _output(self) -> Vector:
         return self.columns.combine(self._coef) + self._intercept

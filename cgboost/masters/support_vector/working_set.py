@@ -9,8 +9,8 @@ the part that does is kept in the session:
   rows are checked; a frozen side whose rate has the wrong sign is thawed and the problem solved
   again, so that the answer is that of the whole restricted problem. (Column and constraint
   generation: Dedieu, Mazumder, Wang, JMLR 2022, who leave out rows with u = 0.)
-* **Columns** (not with the 2-norm). A column that has been slack for some solves is *parked* in the
-  same way and comes back when its score exceeds what columns may score.
+* **Columns** (not under a quadratic penalty). A column that has been slack for some solves is
+  *parked* in the same way and comes back when its score exceeds what columns may score.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -28,8 +28,9 @@ from cgboost.losses.dual_box import Indices, Vector
 from cgboost.masters.dual_solvers.active_set import ActiveSetSession
 from cgboost.masters.dual_solvers.interior_point import InteriorSession
 from cgboost.masters.dual_solvers.protocol import LiveDual
-from cgboost.masters.dual_solvers.simplex import DualForm, DualSession
+from cgboost.masters.dual_solvers.simplex import DualSession
 from cgboost.masters.support_vector.column_store import ColumnStore
+from cgboost.penalties.dual_form import DualForm
 from solvers import LimitError, Solution, SolverError, Status
 
 logger = logging.getLogger(__name__)
@@ -77,7 +78,7 @@ class DualPoint:
     response : ndarray of shape (n_rows,)
         Pseudo-response r, up to the solver's accuracy.
     rate : ndarray of shape (n_sides,)
-        What one more unit of each side would add to the dual objective.
+        What one more unit of each side would add to the dual objective; empty without sides.
     solved : bool
         Whether solving again would not come nearer to the optimum.
     """
@@ -86,7 +87,7 @@ class DualPoint:
     intercept: float
     output: Vector
     response: Vector
-    rate: Vector
+    rate: Vector = field(default_factory=lambda: np.zeros(0))
     solved: bool = True
 
 
@@ -291,9 +292,9 @@ class RestrictedDual:
         return candidates[self._size(candidates, point) > allowed + tolerance]
 
     def _allowed(self, point: DualPoint) -> float:
-        """What a column may score: with a budget, as much as those in the session."""
-        if self.form.budget is None:
-            return 1.0
+        """What a column may score: under a ball, as much as those in the session."""
+        if self.form.radius is None:
+            return self.form.threshold
         held = self.session.rows[self.session.rows >= 0]
         return float(self._size(held, point).max(initial=0.0))
 
@@ -303,7 +304,7 @@ class RestrictedDual:
 
     def _park_idle(self, point: DualPoint) -> None:
         """Park columns that have been slack for long; all that are, where columns are complete."""
-        if self.form.quadratic:
+        if self.form.quadratic > 0:
             return
         idle = self.session.idle(point.coef)
         slack_for = np.zeros(self.columns.count, dtype=np.intp)

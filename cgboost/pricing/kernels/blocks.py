@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from cgboost.kernels import Kernel, Matrix, checked_values, kernel_values, squared_norms
 from cgboost.kernels.expansions import BLOCK as EXPANSION_BLOCK
+from cgboost.kernels.rounding import Arithmetic, Rounding
 from cgboost.parallel.threads import LARGE, available, blas_threads
-from cgboost.pricing.kernels.rounding import Arithmetic, Rounding, rounding
 
 FEATURES = 128
 """Features of a float32 product that are summed up at a time: its rounding grows with them.
@@ -93,8 +93,9 @@ class KernelData:
             if not structured:
                 n_terms = _rounds(n_features, key[0])
             norms = self.norms(np.float64).astype(np.float64, copy=False)
-            arithmetic = Arithmetic(norms, n_terms, 0.5 * float(np.finfo(key[0]).eps))
-            self._roundings[key] = [rounding(kernel, arithmetic) for kernel in self.kernels]
+            unit = 0.5 * float(np.finfo(key[0]).eps)
+            arithmetic = Arithmetic(norms, n_terms, unit, refined=not structured)
+            self._roundings[key] = [kernel.rounding(arithmetic) for kernel in self.kernels]
         return self._roundings[key]
 
     def sizes(self, dtype: Any) -> list[Vector | None]:
@@ -116,8 +117,9 @@ class KernelData:
         strata : sequence of int
         rows, centres : slice or ndarray of int
         dtype : dtype
-            What X is converted to first, for kernels that are made of inner products. Any other
-            kernel is given the rows as they are, and its values are taken as they are.
+            What X is converted to first, for kernels that are made of inner products and bound
+            their rounding. All others are given float64, and their values are taken as they are;
+            precomputed values are not converted.
         threads : int
             BLAS threads for a product that is large.
 
@@ -126,30 +128,49 @@ class KernelData:
         stratum, values : int, ndarray of shape (n_rows, n_centres)
             Values are overwritten by the next ones.
         """
-        sharing = [stratum for stratum in strata if self.kernels[stratum].of_products]
+        sharing: dict[np.dtype[Any], list[int]] = {}
         for stratum in strata:
-            if stratum not in sharing:
-                kernel = self.kernels[stratum]
-                own = self.rows(rows, self.dtype)
-                yield (
-                    stratum,
-                    kernel_values(
-                        self.names[stratum], kernel, own, kernel.centres(self.X, centres)
-                    ),
-                )
-        if not sharing:
-            return
+            if self.kernels[stratum].of_products:
+                sharing.setdefault(self.value_dtype(stratum, dtype), []).append(stratum)
+            else:
+                yield stratum, self._called(stratum, rows, centres)
+        for own, group in sharing.items():
+            yield from self._from_products(group, rows, centres, own, threads)
+
+    def value_dtype(self, stratum: int, dtype: Any, *, structured: bool = False) -> np.dtype[Any]:
+        """What values of a kernel are computed in: float64 where their rounding is not bounded."""
+        known = self.roundings(dtype, structured=structured)[stratum] is not None
+        return np.dtype(dtype if known else np.float64)
+
+    def _called(self, stratum: int, rows: slice | Indices, centres: slice | Indices) -> Matrix:
+        """Values as the kernel itself makes them."""
+        kernel = self.kernels[stratum]
+        own, chosen = self.rows(rows, self.dtype), kernel.centres(self.X, centres)
+        if not kernel.is_precomputed:
+            own, chosen = own.astype(np.float64, copy=False), chosen.astype(np.float64, copy=False)
+        return kernel_values(self.names[stratum], kernel, own, chosen)
+
+    def _from_products(
+        self,
+        strata: Sequence[int],
+        rows: slice | Indices,
+        centres: slice | Indices,
+        dtype: np.dtype[Any],
+        threads: int,
+    ) -> Iterator[tuple[int, Matrix]]:
+        """Values of several kernels from one product."""
         A, Z = self.rows(rows, dtype), self.rows(centres, dtype)
         with np.errstate(over="ignore", invalid="ignore"):
             products = _product(A, Z, threads)
         norms = self.norms(dtype)
-        buffer = np.empty_like(products) if len(sharing) > 1 else products
-        for stratum in sharing:
-            out = products if stratum == sharing[-1] else buffer
+        buffer = np.empty_like(products) if len(strata) > 1 else products
+        for stratum in strata:
+            out = products if stratum == strata[-1] else buffer
             with np.errstate(over="ignore", invalid="ignore"):
                 values = self.kernels[stratum].from_products(
                     products, norms[rows], norms[centres], out=out
                 )
+                self.kernels[stratum].refine(values, A, Z)
             yield stratum, checked_values(self.names[stratum], values, A, Z)
 
     def columns(

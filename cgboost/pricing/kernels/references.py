@@ -2,7 +2,7 @@
 
 Scores are linear in r: where few of its entries have changed since the last pass, only these are
 priced. Changes that are negligible beside the rounding of the scores wait until they add up. The
-error of the scores is bounded from pass to pass (:mod:`cgboost.pricing.kernels.rounding`).
+error of the scores is bounded from pass to pass (:mod:`cgboost.kernels.rounding`).
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from cgboost.pricing.kernels.rounding import Rounding
+from cgboost.kernels.rounding import Rounding
 
 Vector = NDArray[np.float64]
 

@@ -12,13 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cgboost.kernels import Matrix
+from cgboost.kernels.rounding import Rounding
 from cgboost.parallel import Executor
 from cgboost.parallel.threads import available, blas_threads
 from cgboost.pricing.kernels.blocks import KernelData
 from cgboost.pricing.kernels.partition import Order, Partition, Step
 from cgboost.pricing.kernels.plan import PassPlan
 from cgboost.pricing.kernels.references import Change, Reference, change
-from cgboost.pricing.kernels.rounding import Rounding
 from cgboost.pricing.kernels.task import Answer, advance, combined
 from cgboost.pricing.kernels.undecided import undecided
 from cgboost.pricing.scans.candidates import Found, Held, NoRule, Query, merged, search_scores
@@ -190,7 +190,7 @@ class KernelScores:
     def kept(self, stratum: int, indices: Indices) -> Matrix | None:
         """Columns that are in memory: as rows, for a symmetric kernel in float64; or as columns.
 
-        Values of kernels that are not made of products are what they are in any dtype.
+        Values of kernels that are not made of products are the same in any dtype of the pass.
         """
         if not self._executor.here:
             return None

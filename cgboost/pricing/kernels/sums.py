@@ -50,8 +50,9 @@ class PartialSums:
 
     def _from_structure(self, step: Step) -> Vector:
         """The sum without kernel values; kernels with such a structure are symmetric."""
-        data, dtype, rows = self.data, self.order.dtype, self.order.rows
+        data, rows = self.data, self.order.rows
         kernel = data.kernels[step.stratum]
+        dtype = data.value_dtype(step.stratum, self.order.dtype, structured=True)
         if data.X.dtype == dtype:
             weights = np.zeros(len(data.X))
             weights[rows] = step.weights

@@ -14,7 +14,7 @@ is w = X̃ᵀa with a = (I − ΓTTᵀ)u; on the training rows it is X̃w withou
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -146,9 +146,6 @@ class KernelSpace:
         image = product(self._gram, a - self.shares * a.sum())
         return image - float(self.shares @ image)
 
-
-if TYPE_CHECKING:
-    from cgboost.pricing.latent.searches import KernelSpace, LinearSpace
 
 WITHIN = 1e-13
 """A change of u this far from the span of the factors, relative to u, is within it."""

@@ -16,10 +16,10 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from cgboost import AdaBoostClassifier
 from tests.estimators.data import three_classes, two_classes, without_ties
+from tests.estimators.scikit_learn_checks import scikit_learn_checks
 
 TREE = DecisionTreeClassifier(max_depth=1, random_state=0)
 DEEPER = DecisionTreeClassifier(max_depth=2, random_state=0)
@@ -31,8 +31,9 @@ WEIGHTS = {
 }
 
 
-@parametrize_with_checks(
-    [AdaBoostClassifier(), AdaBoostClassifier(TREE, n_estimators=20)],
+@scikit_learn_checks(
+    [AdaBoostClassifier()],
+    variants=[AdaBoostClassifier(TREE, n_estimators=20)],
     expected_failed_checks=lambda _: WEIGHTS,
     xfail_strict=False,  # how ties fall depends on the machine
 )
@@ -124,7 +125,9 @@ def test_default_stumps_are_the_published_algorithm_with_the_best_stump(data):
 
 @pytest.mark.parametrize("learning_rate", [1.0, 0.3])
 @pytest.mark.parametrize(
-    "data", [breast_cancer, overlapping, three_classes, load_iris, load_wine], ids=str
+    "data",
+    [breast_cancer, overlapping, three_classes, load_iris, load_wine],
+    ids=lambda function: function.__name__,
 )
 def test_equal_to_scikit_learn(data, learning_rate):
     """Weights, errors, labels and probabilities of every round; SAMME with several classes."""

@@ -9,10 +9,10 @@ from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine, make_classification
 from sklearn.ensemble import GradientBoostingClassifier as ScikitClassifier
 from sklearn.tree import DecisionTreeRegressor
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from cgboost import GradientBoostingClassifier, GradientBoostingRegressor
 from tests.estimators.data import curve, three_classes, two_classes
+from tests.estimators.scikit_learn_checks import scikit_learn_checks
 
 LARGEST_SEED = 2**31 - 1
 
@@ -286,7 +286,7 @@ EXPECTED_FAILURES = {
 }
 
 
-@parametrize_with_checks(
+@scikit_learn_checks(
     [GradientBoostingClassifier(n_estimators=10), GradientBoostingRegressor(n_estimators=10)],
     expected_failed_checks=lambda _: EXPECTED_FAILURES,
     xfail_strict=False,  # how ties fall depends on the machine

@@ -8,10 +8,10 @@ import polars as pl
 import pytest
 from scipy import sparse
 from sklearn.model_selection import KFold
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from cgboost import L2BoostRegressor
 from tests.estimators.boosting.linear_data import DATA, l2_boosting, sparse_linear
+from tests.estimators.scikit_learn_checks import scikit_learn_checks
 
 
 @pytest.mark.parametrize("name", DATA)
@@ -248,7 +248,7 @@ def test_a_constant_response_needs_no_feature() -> None:
     assert not model.feature_importances_.any()
 
 
-@parametrize_with_checks([L2BoostRegressor(), L2BoostRegressor(criterion="aicc")])
+@scikit_learn_checks([L2BoostRegressor()], variants=[L2BoostRegressor(criterion="aicc")])
 def test_scikit_learn_check(estimator, check):
     """Every check of scikit-learn passes."""
     check(estimator)

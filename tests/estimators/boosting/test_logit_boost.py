@@ -10,10 +10,10 @@ from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.linear_model import LinearRegression
 from sklearn.neighbors import KNeighborsRegressor
 from sklearn.tree import DecisionTreeRegressor
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from cgboost import LogitBoostClassifier
 from tests.estimators.data import three_classes, two_classes
+from tests.estimators.scikit_learn_checks import scikit_learn_checks
 
 
 def wide(n_rows: int = 60) -> tuple[np.ndarray, np.ndarray]:
@@ -199,7 +199,7 @@ def test_data_frames_and_refits() -> None:
     assert not hasattr(model, "estimators_")
 
 
-@parametrize_with_checks([LogitBoostClassifier(n_estimators=20)])
+@scikit_learn_checks([LogitBoostClassifier(n_estimators=20)])
 def test_scikit_learn_check(estimator, check):
     """Every check of scikit-learn passes."""
     check(estimator)

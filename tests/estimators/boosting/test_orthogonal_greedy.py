@@ -10,7 +10,6 @@ import polars as pl
 import pytest
 from scipy import sparse
 from sklearn.linear_model import orthogonal_mp
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from cgboost import OrthogonalGreedyRegressor
 from tests.estimators.boosting.linear_data import (
@@ -19,6 +18,7 @@ from tests.estimators.boosting.linear_data import (
     sparse_linear,
     trimmed_support,
 )
+from tests.estimators.scikit_learn_checks import scikit_learn_checks
 
 
 @pytest.mark.parametrize("name", DATA)
@@ -224,7 +224,7 @@ def test_too_few_rows_for_a_criterion() -> None:
         OrthogonalGreedyRegressor().fit(X, y, np.full(len(y), 1 / len(y)))
 
 
-@parametrize_with_checks([OrthogonalGreedyRegressor()])
+@scikit_learn_checks([OrthogonalGreedyRegressor()])
 def test_scikit_learn_check(estimator, check):
     """Every check of scikit-learn passes."""
     check(estimator)

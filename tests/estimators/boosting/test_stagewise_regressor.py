@@ -15,10 +15,10 @@ from sklearn.neighbors import KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import SplineTransformer
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from cgboost import AnyBoostRegressor, StagewiseRegressor
 from tests.estimators.data import curve
+from tests.estimators.scikit_learn_checks import scikit_learn_checks
 
 LEARNERS = [DecisionTreeRegressor(max_depth=2, random_state=0), KNeighborsRegressor(20)]
 
@@ -30,7 +30,10 @@ OPTIONS = [
 ]
 
 
-@parametrize_with_checks([StagewiseRegressor(n_estimators=10, **options) for options in OPTIONS])
+@scikit_learn_checks(
+    [StagewiseRegressor(n_estimators=10)],
+    variants=[StagewiseRegressor(n_estimators=10, **options) for options in OPTIONS[1:]],
+)
 def test_scikit_learn_check(estimator, check):
     """Every check of scikit-learn passes."""
     check(estimator)

@@ -21,6 +21,7 @@ from cgboost import (
     Linear,
 )
 from cgboost.estimators.common import objective
+from cgboost.losses import get_loss
 from cgboost.parallel import FuturesExecutor, SerialExecutor, ThreadExecutor
 from tests.estimators.data import at_round, classifier, curve, regressor, two_classes
 
@@ -111,12 +112,12 @@ def test_solver_chooses_the_backend(monkeypatch):
     """The name reaches the master, and another backend finds the same optimum."""
     named = []
 
-    class Watched(objective.TwoNormMaster):
+    class Watched(objective.SupportVectorMaster):
         def __init__(self, *arguments, solver, **options):
             named.append(solver)
             super().__init__(*arguments, solver=solver, **options)
 
-    monkeypatch.setattr(objective, "TwoNormMaster", Watched)
+    monkeypatch.setattr(objective, "SupportVectorMaster", Watched)
     piqp, clarabel = (fit(penalty="l2", solver=s, tol=1e-5) for s in ("piqp", "clarabel"))
     assert named == ["piqp", "clarabel"]
     assert piqp.objective_ == pytest.approx(clarabel.objective_, rel=1e-4)
@@ -194,8 +195,24 @@ def test_executor_changes_where_passes_run():
         fit(executor=3)
 
 
+def test_every_loss_gives_its_certified_optimum() -> None:
+    """By name, as an object or a class's default; another loss is another optimum."""
+    found = {}
+    for loss in ("hinge", "squared_hinge", "log_loss", "exponential"):
+        model = fit(loss=loss, tol=1e-5)
+        assert model.gap_ <= 1e-5
+        assert fit(loss=get_loss(loss), tol=1e-5).objective_ == model.objective_
+        found[loss] = round(model.objective_, 6)
+    assert len(set(found.values())) == 4
+    with pytest.raises(ValueError, match="loss must be one of"):
+        fit(loss="huber")
+    with pytest.raises(ValueError, match="nu=0.2 belongs to loss='hinge'"):
+        fit(loss="log_loss", nu=0.2)
+
+
 TESTED = {
     *CHANGES_THE_MODEL,
+    "loss",
     *("coef", "priority", "columns_per_round", "time_limit", "solver", "validation_fraction"),
     *("random_state", "n_iter_no_change", "cache_size", "verbose", "epsilon", "executor"),
 }

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from cgboost import (
     RBF,
@@ -18,6 +17,7 @@ from cgboost import (
     TransformClassifier,
     TransformRegressor,
 )
+from tests.estimators.scikit_learn_checks import scikit_learn_checks
 
 REASON = (
     "a row of weight 0 still offers its kernel columns, and a repeated row offers a repeated "
@@ -26,24 +26,29 @@ REASON = (
 HOLDOUT = "a row of weight 2 is held out whole, where of two equal rows each is by itself"
 WEIGHTS = "check_sample_weight_equivalence_on_dense_data"
 
-ESTIMATORS = [
+KERNELS = [
     CGBoostClassifier(penalty="l1"),
     CGBoostRegressor(penalty="l1"),
+    CGBoostOutlierDetector(penalty="l1"),
+]
+KERNEL_VARIANTS = [
     # the checks need no certificate to 1e-4 of a dense quadratic program
     CGBoostClassifier(penalty="l2", tol=1e-2, max_columns=40),
     CGBoostRegressor(penalty="l2", tol=1e-2, max_columns=40),
-    CGBoostOutlierDetector(penalty="l1"),
     CGBoostRegressor(penalty="l1", nu=0.5),
 ]
 FACTORS = [
     BLFClassifier(),
-    BLFClassifier(loss="exponential", kernel=RBF(0.5)),
     BLFRegressor(),
+    BLFRegressor(kernel=Precomputed()),  # takes other input
+]
+FACTOR_VARIANTS = [
+    BLFClassifier(loss="exponential", kernel=RBF(0.5)),
     BLFRegressor(loss="absolute_error", newton_steps=None),
     BLFRegressor(loss="huber", kernel=RBF(0.5)),
-    BLFRegressor(kernel=Precomputed()),
 ]
-ADDITIVE = [AdditiveRegressor(), AdditiveRegressor("backfitting"), LinearTreeRegressor()]
+ADDITIVE = [AdditiveRegressor(), LinearTreeRegressor()]
+ADDITIVE_VARIANTS = [AdditiveRegressor("backfitting")]
 TRANSFORMS = [TransformRegressor(), TransformClassifier()]
 WITHOUT_HOLDOUT = [
     TransformRegressor(variant="orthogonal_feed_forward", early_stopping=False),
@@ -55,14 +60,16 @@ WITHOUT_HOLDOUT = [
 
 def expected_failures(estimator):
     """Checks that cannot pass, with the reason."""
-    if estimator in ESTIMATORS:
+    if estimator in KERNELS + KERNEL_VARIANTS:
         return {WEIGHTS: REASON}
-    return {WEIGHTS: HOLDOUT} if estimator in ADDITIVE + TRANSFORMS else {}
+    holds_out = ADDITIVE + ADDITIVE_VARIANTS + TRANSFORMS
+    return {WEIGHTS: HOLDOUT} if estimator in holds_out else {}
 
 
 @pytest.mark.filterwarnings("ignore::cgboost.exceptions.KernelScaleWarning")
-@parametrize_with_checks(
-    ESTIMATORS + FACTORS + ADDITIVE + TRANSFORMS + WITHOUT_HOLDOUT,
+@scikit_learn_checks(
+    KERNELS + FACTORS + ADDITIVE + TRANSFORMS,
+    variants=KERNEL_VARIANTS + FACTOR_VARIANTS + ADDITIVE_VARIANTS + WITHOUT_HOLDOUT,
     expected_failed_checks=expected_failures,
 )
 def test_scikit_learn_check(estimator, check):

@@ -164,7 +164,7 @@ def test_kernels_that_will_not_do_are_named() -> None:
         ("n_components", 0, "a whole number ≥ 1 or 'cv', got 0"),
         ("n_components", "all", "a whole number ≥ 1 or 'cv', got 'all'"),
         ("n_components", 2.5, "a whole number ≥ 1 or 'cv', got 2.5"),
-        ("loss", "hinge", "must be one of .*got 'hinge'"),
+        ("loss", "hinged", "must be one of .*got 'hinged'"),
         ("newton_steps", 0, "a whole number ≥ 1, got 0"),
         ("newton_damping", 1.0, "≥ 0 and < 1, got 1.0"),
         ("newton_damping", float("nan"), "got nan"),

@@ -15,12 +15,12 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from cgboost import LPBoostClassifier, LPBoostRegressor
 from cgboost.pricing.features.stumps import StumpPool
 from tests.estimators.common.test_bad_input import BAD_DATA, BAD_PARAMETERS
 from tests.estimators.data import at_round, curve, three_classes, two_classes
+from tests.estimators.scikit_learn_checks import scikit_learn_checks
 from tests.problems import Formulation, Problem
 
 TREE = DecisionTreeClassifier(max_depth=2)
@@ -40,18 +40,17 @@ def expected_failures(estimator):
     return {} if passes else {WEIGHTS: REASON}
 
 
-ESTIMATORS = [
-    LPBoostClassifier(),
+ESTIMATORS = [LPBoostClassifier(), LPBoostRegressor()]
+VARIANTS = [
     LPBoostClassifier(nu=0.2),
     LPBoostClassifier(multi_class="joint"),
-    LPBoostRegressor(),
     LPBoostClassifier(formulation="qp", tol=1e-2, max_columns=60),
     LPBoostClassifier(TREE, max_columns=20),
     LPBoostRegressor(REGRESSION_TREE, max_columns=20),
 ]
 
 
-@parametrize_with_checks(ESTIMATORS, expected_failed_checks=expected_failures)
+@scikit_learn_checks(ESTIMATORS, variants=VARIANTS, expected_failed_checks=expected_failures)
 def test_scikit_learn_check(estimator, check):
     """Every check of scikit-learn passes, apart from the expected failures with their reason."""
     check(estimator)

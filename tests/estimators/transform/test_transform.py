@@ -64,10 +64,10 @@ def test_every_rung_of_the_ladder_is_lower() -> None:
     assert last["transform"] < last["orthogonal_feed_forward"]
 
 
-@pytest.mark.parametrize(("n_blocks", "seed"), [(1, 0), (3, 1), (16, 1), (16, 2)])
+@pytest.mark.parametrize(("n_blocks", "seed", "n_jobs"), [(1, 0, 2), (3, 1, 1), (16, 2, 2)])
 @pytest.mark.parametrize("kind", BOTH)
 def test_any_partition_of_the_rows_gives_the_same_model(
-    kind: type, n_blocks: int, seed: int, tmp_path: Path
+    kind: type, n_blocks: int, seed: int, n_jobs: int, tmp_path: Path
 ) -> None:
     """Shuffled rows in shuffled blocks, from memory and from a file, one thread or two."""
     X, y, weights = mixed(seed)
@@ -76,7 +76,7 @@ def test_any_partition_of_the_rows_gives_the_same_model(
     wanted = outputs(whole, X)
     parts = blocks(X, y, weights, n_blocks, seed)
     for source in (parts, parts[::-1], Parquet(tmp_path / "rows.parquet", parts)):
-        model = kind(n_estimators=5, n_jobs=1 + seed % 2).fit(source)
+        model = kind(n_estimators=5, n_jobs=n_jobs).fit(source)
         np.testing.assert_allclose(outputs(model, X), wanted, rtol=0, atol=1e-9)
         assert structure(model) == structure(whole)
         assert model.n_iter_ == whole.n_iter_

@@ -64,7 +64,9 @@ def test_the_truth_is_certified() -> None:
 
 
 @pytest.mark.parametrize(
-    "claim", [lambda least: -least, lambda least: 0.0, lambda least: 0.5 * least], ids=str
+    "claim",
+    [lambda least: -least, lambda least: 0.0, lambda least: 0.5 * least],
+    ids=["wrong sign", "zero", "half"],
 )
 @pytest.mark.parametrize("options", [{"least_cost": 1.0}, {"copies": 100.0}], ids=str)
 def test_a_bound_that_the_pricers_own_column_refutes(

@@ -137,7 +137,7 @@ def test_what_has_no_vertex_or_too_large_a_basis_stays(monkeypatch: pytest.Monke
     """The 2-norm has no such point; a dense basis beyond the limit would take too long."""
     H, labels = separable()
     loss = hinge(labels, np.full(200, 0.3))
-    assert not hasattr(TwoNormMaster(loss), "crossover")
+    assert TwoNormMaster(loss).crossover(np.ones(1), 0.0) is None
     master = OneNormMaster(loss)
     state = centre(master, H)
     monkeypatch.setattr(module, "MOST_COLUMNS", 3)

@@ -49,7 +49,7 @@ BACKENDS = {"l1": "highs", "l2": "piqp"}
 
 @pytest.mark.parametrize("own", [True, False], ids=["own method", "backend"])
 @pytest.mark.parametrize("formulation", FORMULATIONS, ids=str)
-@settings(max_examples=8)
+@settings(max_examples=5)
 @given(seed=st.integers(0, 10**6), columns_per_round=st.sampled_from([1, 3]))
 def test_eager_working_sets_reach_the_full_optimum(
     formulation: Formulation, own: bool, seed: int, columns_per_round: int

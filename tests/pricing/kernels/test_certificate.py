@@ -11,12 +11,13 @@ from sklearn.datasets import load_digits
 from cgboost import RBF, ColumnGeneration, KernelLibrary, Linear, Polynomial
 from cgboost.generation.history import Result, StopReason
 from cgboost.generation.protocols import EntryRule
+from cgboost.kernels import Normalized, ProductKernel
 from cgboost.losses import hinge
 from cgboost.masters import OneNormMaster, TwoNormMaster
 from cgboost.masters.support_vector.master import Offset
-from cgboost.masters.support_vector.one_norm import OneNormEntry
-from cgboost.masters.support_vector.one_norm_ball import BudgetEntry
-from cgboost.masters.support_vector.two_norm import TwoNormEntry
+from cgboost.penalties.l1 import OneNormEntry
+from cgboost.penalties.l1_ball import BudgetEntry
+from cgboost.penalties.l2 import TwoNormEntry
 from cgboost.pricing import KernelPool, StrataPricer
 from tests.pricing.states import state_of
 
@@ -193,3 +194,70 @@ def test_with_nonnegative_coefficients_few_columns_count_and_their_errors_add_up
     rounded = 2 * np.finfo(np.float32).eps  # columns of the master: the problem is another by that
     assert narrow.bound <= wide.objective * (1 + rounded)
     assert narrow.objective == pytest.approx(wide.objective, rel=2e-6)
+
+
+class OwnCauchy(ProductKernel):
+    """1 / (1 + ‖x − z‖²) from inner products, without a bound on its rounding."""
+
+    def fill(self, out, products, x_norms, z_norms):
+        """Values from squared distances."""
+        np.multiply(products, -2.0, out=out)
+        out += x_norms[:, None] + z_norms
+        np.divide(1.0, 1.0 + np.maximum(out, 0.0), out=out)
+
+    def diagonal_from_norms(self, norms):
+        """One for every row."""
+        return np.ones_like(norms)
+
+
+class OwnLinear(OwnCauchy):
+    """x·z, with an expansion, and no bound on its rounding either."""
+
+    def fill(self, out, products, x_norms, z_norms):
+        """The products themselves."""
+        out[...] = products
+
+    def diagonal_from_norms(self, norms):
+        """‖x‖²."""
+        return norms
+
+    def expansion_cost(self, n_centres, n_features, n_rows):
+        """That of two products with a vector."""
+        return Linear().expansion_cost(n_centres, n_features, n_rows)
+
+    def expanded(self, centres, weights):
+        """As a linear kernel's."""
+        return Linear().expanded(centres, weights)
+
+
+def own_cauchy(A: np.ndarray, B: np.ndarray) -> np.ndarray:
+    """The same kernel as a function that calculates in the precision of its rows."""
+    return 1.0 / (1.0 + np.maximum((A**2).sum(1)[:, None] + (B**2).sum(1) - 2.0 * A @ B.T, 0.0))
+
+
+@pytest.mark.parametrize(
+    ("kernel", "same"),
+    [
+        (OwnCauchy(), own_cauchy),
+        (Normalized(OwnCauchy()), own_cauchy),
+        (own_cauchy, own_cauchy),
+        (OwnLinear(), lambda A, B: A @ B.T),
+    ],
+    ids=["products", "normalised", "function", "expansion"],
+)
+@pytest.mark.parametrize("megabytes", [0.0, 10.0])
+@pytest.mark.parametrize("tol", [1e12, 1e-6])
+def test_kernels_without_a_bound_on_rounding_lose_no_digits_of_float32(
+    kernel, same, megabytes, tol
+) -> None:
+    """Far from the origin float32 has no digits left for distances: own kernels get float64."""
+    rng = np.random.default_rng(3)
+    X = (100.0 + rng.normal(size=(60, 8))).astype(np.float32)
+    gram = same(X.astype(np.longdouble), X.astype(np.longdouble))
+    pool = KernelPool(KernelLibrary({"own": kernel}), X, cache_size=megabytes, block_size=16)
+    pricer, rule = StrataPricer(pool, tol=tol), OneNormEntry(True)
+    for response in responses(rng, len(X)):
+        exact = max(0.0, float(np.abs(gram @ response.astype(np.longdouble)).max()) - 1.0)
+        terms = float((np.abs(gram) @ np.abs(response)).max())
+        priced = pricer.price(state_of(response, rule), 2)
+        assert exact - 1e-10 * terms <= priced.max_excess <= exact + 1e-6 * terms

@@ -13,8 +13,8 @@ from cgboost import RBF, KernelLibrary, Linear, Polynomial, Precomputed
 from cgboost.exceptions import KernelError, KernelScaleWarning
 from cgboost.generation.columns import evaluate
 from cgboost.kernels import Kernel, ProductKernel
-from cgboost.masters.support_vector.one_norm import OneNormEntry
 from cgboost.parallel import ThreadExecutor
+from cgboost.penalties.l1 import OneNormEntry
 from cgboost.pricing import KernelPool, KernelPricer, StrataPricer
 from cgboost.pricing.kernels.scores import KernelScores
 from tests.pricing.states import state_of

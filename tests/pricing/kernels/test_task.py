@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from cgboost import RBF, Linear
-from cgboost.masters.support_vector.one_norm import OneNormEntry
+from cgboost.penalties.l1 import OneNormEntry
 from cgboost.pricing.kernels.blocks import KernelData
 from cgboost.pricing.kernels.partition import Order, Partition, Step
 from cgboost.pricing.kernels.task import Answer, advance, combined

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cgboost.generation.protocols import EntryRule
-from cgboost.masters.support_vector.one_norm import OneNormEntry
-from cgboost.masters.support_vector.two_norm import TwoNormEntry
+from cgboost.penalties.l1 import OneNormEntry
+from cgboost.penalties.l2 import TwoNormEntry
 from cgboost.pricing.kernels.undecided import undecided
 from cgboost.pricing.scans.candidates import Found, Held, Query, merged, search_scores
 

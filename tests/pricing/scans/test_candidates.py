@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cgboost.generation.protocols import EntryRule
-from cgboost.masters.convex.solve import ConvexEntry
-from cgboost.masters.support_vector.one_norm import OneNormEntry
-from cgboost.masters.support_vector.two_norm import TwoNormEntry
+from cgboost.penalties.elastic_net import ElasticNetEntry
+from cgboost.penalties.l1 import OneNormEntry
+from cgboost.penalties.l2 import TwoNormEntry
 from cgboost.pricing.scans.candidates import (
     Found,
     Held,
@@ -98,7 +98,7 @@ def test_blur_is_what_hides_the_gap() -> None:
     "rule",
     [
         TwoNormEntry(False, 1.0),
-        ConvexEntry(False, 0.0, curvature=1.0, reach=None, scale=1.0, cut=0.0),
+        ElasticNetEntry(False, 0.0, quadratic=1.0),
     ],
 )
 def test_errors_add_up_where_few_columns_count(rule: EntryRule) -> None:

@@ -6,8 +6,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cgboost.masters.support_vector.one_norm import OneNormEntry
-from cgboost.masters.support_vector.two_norm import TwoNormEntry
+from cgboost.penalties.l1 import OneNormEntry
+from cgboost.penalties.l2 import TwoNormEntry
 from cgboost.pricing.scans.diversity import select_unlike
 
 

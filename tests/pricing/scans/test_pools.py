@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from cgboost.masters.support_vector.one_norm import OneNormEntry
+from cgboost.penalties.l1 import OneNormEntry
 from cgboost.pricing import FeaturePricer, StrataPricer
 from cgboost.pricing.features.features import FeaturePool
 from cgboost.pricing.scans.candidates import Held, Query

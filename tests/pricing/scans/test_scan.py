@@ -11,7 +11,7 @@ from cgboost import RBF, KernelLibrary, Linear, Polynomial
 from cgboost.generation.loop import ColumnGeneration
 from cgboost.losses import hinge
 from cgboost.masters import OneNormMaster, TwoNormMaster
-from cgboost.masters.support_vector.one_norm import OneNormEntry
+from cgboost.penalties.l1 import OneNormEntry
 from cgboost.pricing import FeaturePricer, KernelPool, StrataPricer
 from cgboost.pricing.scans.scan import CANDIDATES
 from tests.pricing import states

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cgboost.additive.tables.intervals import Groups, Intervals
+from cgboost.additive.tables.schema import Schema
 from cgboost.additive.trees.transformation import Transformation
-
-if TYPE_CHECKING:
-    from cgboost.additive.stage import Stage
-    from cgboost.additive.tables.schema import Schema
 
 Indices = NDArray[np.intp]
 
@@ -75,21 +72,6 @@ def leaves_in_words(
         values = values_in_words(name, groups, np.flatnonzero(function.leaf == k), categories)
         terms = [(slope, name), *zip(own, outputs, strict=True)]
         yield f"{values}: {formula_in_words(level, terms)}"
-
-
-def stage_in_words(stage: Stage, schema: Schema | None = None) -> str:
-    """What is added up in a stage; without a schema inputs are called x0, x1 and so on."""
-    lines = [f"{stage.intercept:.6g}"]
-    for weight, term in stage.terms:
-        name, categories = input_of(term.feature, schema)
-        lines.append(f"plus a function of {name}:")
-        lines += [INDENT + line for line in leaves_in_words(term, name, categories, weight)]
-    if stage.is_bounded:
-        lines.append(f"brought between {stage.low:.6g} and {stage.high:.6g}")
-    if stage.link is not None:
-        lines.append("and a function of this sum:")
-        lines += [INDENT + line for line in leaves_in_words(stage.link, "sum")]
-    return "\n".join(lines)
 
 
 def names_of(schema: Schema) -> Sequence[str]:

@@ -1,11 +1,11 @@
-"""`solvers.sessions.growing`: single entries of a matrix that grows."""
+"""`solvers.program.growing`: single entries of a matrix that grows."""
 
 import numpy as np
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from solvers.sessions.growing import ColumnEntries
+from solvers.program.growing import ColumnEntries
 
 
 @settings(max_examples=60)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from cgboost import RBF, Linear, Polynomial
 from cgboost.kernels import FunctionKernel, Kernel, Normalized, Precomputed
-from cgboost.pricing.kernels.rounding import Arithmetic, rounding
+from tests.kernels.conformance import arithmetic, rows
 
 KERNELS: dict[str, Kernel] = {
     "linear": Linear(),
@@ -27,21 +27,6 @@ KERNELS: dict[str, Kernel] = {
 }
 
 
-def rows(seed: int, *, scale: float, n_features: int) -> np.ndarray:
-    """Rows in float32 whose norms differ; some are equal, one is zero."""
-    rng = np.random.default_rng(seed)
-    X = rng.normal(loc=rng.normal(), size=(30, n_features)) * rng.lognormal(size=(30, 1)) * scale
-    X[3] = X[4]
-    X[5] = 0.0
-    return X.astype(np.float32)
-
-
-def arithmetic(X: np.ndarray, dtype: type) -> Arithmetic:
-    """Of these rows, in a dtype."""
-    norms = np.einsum("ij,ij->i", X, X, dtype=np.float64)
-    return Arithmetic(norms, X.shape[1], 0.5 * float(np.finfo(dtype).eps))
-
-
 @pytest.mark.parametrize("name", KERNELS)
 @settings(max_examples=40)
 @given(
@@ -53,7 +38,7 @@ def test_values_are_within_the_bound(name: str, seed: int, scale: float, n_featu
     """Values in float32 differ from those in float64 by no more; none is larger than its sizes."""
     X = rows(seed, scale=scale, n_features=n_features)
     kernel = KERNELS[name]
-    bound = rounding(kernel, arithmetic(X, np.float32))
+    bound = kernel.rounding(arithmetic(X, np.float32))
     assert bound is not None
     exact = kernel(X.astype(np.float64), X.astype(np.float64))
     sizes = np.outer(bound.size, bound.size)
@@ -67,9 +52,9 @@ def test_the_bound_is_of_the_size_of_the_precision() -> None:
     """In float64 the relative bound is 2²⁹ times smaller, and it grows with the features."""
     few, many = (rows(0, scale=1.0, n_features=count) for count in (10, 1000))
     for kernel in (Linear(), RBF(0.1), Normalized(Polynomial(2))):
-        narrow, wide = (rounding(kernel, arithmetic(few, d)) for d in (np.float32, np.float64))
+        narrow, wide = (kernel.rounding(arithmetic(few, d)) for d in (np.float32, np.float64))
         assert narrow.relative / wide.relative == pytest.approx(2.0**29, rel=0.5)
-        assert rounding(kernel, arithmetic(many, np.float32)).relative > narrow.relative
+        assert kernel.rounding(arithmetic(many, np.float32)).relative > narrow.relative
 
 
 def test_kernels_of_unknown_making_have_no_bound() -> None:
@@ -77,12 +62,12 @@ def test_kernels_of_unknown_making_have_no_bound() -> None:
     X = rows(1, scale=1.0, n_features=4)
     function = FunctionKernel(lambda A, B: A @ B.T)
     for kernel in (function, Precomputed(), function + Linear(), Normalized(function), RBF()):
-        assert rounding(kernel, arithmetic(X, np.float32)) is None
+        assert kernel.rounding(arithmetic(X, np.float32)) is None
 
 
 def test_a_normalisation_by_almost_nothing_has_no_bound() -> None:
     """Where k(x, x) is the difference of large numbers, its rounding may be anything."""
     X = np.full((2, 5), 1000.0, dtype=np.float32)
     kernel = Normalized(Polynomial(2, coef0=-5e6 + 0.01))
-    assert rounding(kernel, arithmetic(X, np.float32)) is None
-    assert rounding(kernel, arithmetic(X, np.float64)) is None
+    assert kernel.rounding(arithmetic(X, np.float32)) is None
+    assert kernel.rounding(arithmetic(X, np.float64)) is None

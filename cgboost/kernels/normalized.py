@@ -1,8 +1,8 @@
-"""Kernels made of kernels: weighted sums, and the cosine normalisation."""
+"""Cosine normalisation of a kernel."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -12,73 +12,15 @@ from cgboost.kernels.expansions import (
     Expansion,
     Matrix,
     ScaledExpansion,
-    SummedExpansion,
     Vector,
 )
-from cgboost.kernels.precomputed import Precomputed
+from cgboost.kernels.rounding import Arithmetic, Rounding
 
+LARGEST_DOUBT = 0.1
+"""A normalising factor with a larger relative error than this is not bounded."""
 
-@dataclass(frozen=True)
-class Sum(Kernel):
-    """Σ weight·kernel: a composite kernel in the sense of [B] eq. 2."""
-
-    terms: tuple[tuple[float, Kernel], ...]
-
-    def __post_init__(self) -> None:
-        if any(isinstance(kernel, Precomputed) for _, kernel in self.terms):
-            raise ValueError("Precomputed cannot be part of a sum: add the matrices instead")
-
-    def fit(self, X: Matrix) -> Kernel:
-        return Sum(tuple((weight, kernel.fit(X)) for weight, kernel in self.terms))
-
-    def __call__(self, X: Matrix, Z: Matrix) -> Matrix:
-        if self.of_products:
-            return values_of_products(self, X, Z)
-        return sum(
-            (weight * kernel(X, Z) for weight, kernel in self.terms),
-            start=np.zeros((), dtype=X.dtype),
-        )
-
-    def diagonal(self, X: Matrix) -> Norms:
-        return sum(
-            (weight * kernel.diagonal(X) for weight, kernel in self.terms),
-            start=np.zeros((), dtype=X.dtype),
-        )
-
-    @property
-    def of_products(self) -> bool:
-        return all(kernel.of_products for _, kernel in self.terms)
-
-    def fill(self, out: Matrix, products: Matrix, x_norms: Norms, z_norms: Norms) -> None:
-        total, values = np.zeros_like(out), np.empty_like(out)
-        for weight, kernel in self.terms:
-            kernel.fill(values, products, x_norms, z_norms)
-            values *= weight
-            total += values
-        out[...] = total
-
-    def sum_from_products(
-        self, products: Matrix, x_norms: Norms, z_norms: Norms, weights: Vector
-    ) -> Vector:
-        total = np.zeros(len(products))
-        for weight, kernel in self.terms:
-            total += kernel.sum_from_products(products, x_norms, z_norms, weight * weights)
-        return total
-
-    def diagonal_from_norms(self, norms: Norms) -> Norms:
-        return sum(
-            (weight * kernel.diagonal_from_norms(norms) for weight, kernel in self.terms),
-            start=np.zeros((), dtype=norms.dtype),
-        )
-
-    def expansion_cost(self, n_centres: int, n_features: int, n_rows: int) -> float:
-        costs = (kernel.expansion_cost(n_centres, n_features, n_rows) for _, kernel in self.terms)
-        return sum(costs)
-
-    def expanded(self, centres: Matrix, weights: Vector) -> Expansion:
-        return SummedExpansion(
-            [kernel.expanded(centres, weight * weights) for weight, kernel in self.terms]
-        )
+SMALLEST_DIAGONAL = float(np.finfo(np.float32).tiny / np.finfo(np.float32).eps)
+"""Below this k(x, x) may have lost digits to underflow, and is not bounded."""
 
 
 @dataclass(frozen=True)
@@ -88,7 +30,7 @@ class Normalized(Kernel):
     kernel: Kernel
 
     def __post_init__(self) -> None:
-        if isinstance(self.kernel, Precomputed):
+        if self.kernel.is_precomputed:
             raise ValueError("a Precomputed kernel cannot be normalised: normalise its matrix")
 
     def fit(self, X: Matrix) -> Kernel:
@@ -131,6 +73,20 @@ class Normalized(Kernel):
     def expanded(self, centres: Matrix, weights: Vector) -> Expansion:
         scaled = weights * self._scale(centres)
         return ScaledExpansion(self.kernel.expanded(centres, scaled), self._scale)
+
+    def rounding(self, arithmetic: Arithmetic) -> Rounding | None:
+        own = self.kernel.rounding(replace(arithmetic, refined=False))
+        if own is None:
+            return None
+        diagonal = self.kernel.diagonal_from_norms(arithmetic.norms)
+        positive = diagonal > 0
+        ratio = np.divide(own.size**2, diagonal, out=np.zeros_like(diagonal), where=positive)
+        doubt = own.diagonal * float(ratio.max(initial=0.0))  # relative error of the diagonal
+        smallest = float(diagonal[positive].min(initial=np.inf))
+        if not doubt <= LARGEST_DOUBT or smallest < SMALLEST_DIAGONAL:
+            return None
+        relative = 1.1 * (own.relative + 1.2 * doubt + 8.0 * arithmetic.unit)
+        return Rounding(relative, np.sqrt(ratio), diagonal=0.0)
 
     def _scale(self, X: Matrix) -> Norms:
         return self._inverse_root(self.kernel.diagonal(X))

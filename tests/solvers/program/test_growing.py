@@ -1,4 +1,4 @@
-"""`solvers.sessions.growing`: growing equals building from scratch."""
+"""`solvers.program.growing`: growing equals building from scratch."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from solvers import Program
-from solvers.sessions.growing import (
+from solvers.program.growing import (
     DenseMatrix,
     GrowingProgram,
     SparseMatrix,

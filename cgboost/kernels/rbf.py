@@ -1,0 +1,118 @@
+"""The Gaussian kernel, and what kernels of the distance share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from cgboost.exceptions import KernelError
+from cgboost.kernels.base import Kernel, Norms
+from cgboost.kernels.expansions import Matrix
+from cgboost.kernels.products import ProductKernel, is_positive, named_family
+from cgboost.kernels.rounding import Arithmetic, Rounding
+
+
+@dataclass(frozen=True)
+class RBF(ProductKernel):
+    """k(x, z) = exp(−gamma·‖x − z‖²).
+
+    Parameters
+    ----------
+    gamma : float or None
+        None takes ``factor`` / mean‖x_i − x_j‖² over all pairs of training rows; with a factor of
+        1 this is the rule of [B] section 5. Where all rows are equal it takes ``factor``.
+    factor : float, default=1.0
+        Only for ``gamma=None``.
+    """
+
+    gamma: float | None = None
+    factor: float = 1.0
+
+    def __post_init__(self) -> None:
+        if self.gamma is not None and not is_positive(self.gamma):
+            raise ValueError(f"gamma must be a positive number or None, got {self.gamma!r}")
+        if not is_positive(self.factor):
+            raise ValueError(f"factor must be a positive number, got {self.factor!r}")
+        if self.gamma is not None and self.factor != 1.0:
+            raise ValueError(
+                f"factor={self.factor!r} multiplies the width that gamma=None takes from the "
+                f"training rows, yet gamma is {self.gamma!r}: give one of them"
+            )
+
+    @classmethod
+    def family(
+        cls,
+        gammas: Sequence[float] | None = None,
+        *,
+        factors: Sequence[float] | None = None,
+        name: str = "rbf",
+    ) -> dict[str, RBF]:
+        """Kernels of several widths, named by them, that cost one matrix product together.
+
+        Parameters
+        ----------
+        gammas : sequence of float, optional
+        factors : sequence of float, optional
+            Instead of ``gammas``: multiples of the gamma that ``RBF()`` takes from the training
+            rows.
+        name : str, default="rbf"
+
+        Examples
+        --------
+        >>> from cgboost import KernelLibrary, Linear, RBF
+        >>> KernelLibrary({"linear": Linear(), **RBF.family([0.01, 0.02, 0.04])})
+        KernelLibrary(linear, rbf 0.01, rbf 0.02, rbf 0.04)
+        >>> RBF.family(factors=[1, 3])
+        {'rbf x1': RBF(gamma=None, factor=1), 'rbf x3': RBF(gamma=None, factor=3)}
+        """
+        if (gammas is None) == (factors is None):
+            raise ValueError(f"give gammas or factors, got gammas={gammas!r}, factors={factors!r}")
+        if factors is None:
+            return named_family(f"{name} ", "gammas", gammas, cls)
+        return named_family(f"{name} x", "factors", factors, lambda factor: cls(factor=factor))
+
+    def fit(self, X: Matrix) -> Kernel:
+        if self.gamma is not None:
+            return self
+        return RBF(self.factor / mean_squared_distance(X))
+
+    def fill(self, out: Matrix, products: Matrix, x_norms: Norms, z_norms: Norms) -> None:
+        if self.gamma is None:
+            raise KernelError("RBF(gamma=None) has no width yet: call fit(X) or give gamma")
+        fill_squared_distances(out, products, x_norms, z_norms)
+        out *= -self.gamma
+        np.exp(out, out=out)
+
+    def diagonal_from_norms(self, norms: Norms) -> Norms:
+        return np.ones_like(norms)
+
+    def rounding(self, arithmetic: Arithmetic) -> Rounding | None:
+        if self.gamma is None:
+            return None
+        # the exponent is off by δ = factor·γ(‖x‖² + ‖z‖²) at most, the value by exp(δ) − 1
+        scaled = self.gamma * arithmetic.norms
+        factor = squared_distance_error(arithmetic)
+        farthest = min(1.0, max(1e-300, 2.0 * factor * float(scaled.max(initial=0.0))))
+        relative = factor * np.expm1(farthest) / farthest + 8.0 * arithmetic.unit
+        return Rounding(float(relative), 1.0 + scaled, diagonal=0.0)
+
+
+def fill_squared_distances(out: Matrix, products: Matrix, x_norms: Norms, z_norms: Norms) -> None:
+    """‖x − z‖² = ‖x‖² + ‖z‖² − 2 x·z into ``out``, which may be ``products``."""
+    np.multiply(products, -2.0, out=out)
+    out += x_norms[:, None]
+    out += z_norms
+    np.maximum(out, 0.0, out=out)
+
+
+def squared_distance_error(arithmetic: Arithmetic) -> float:
+    """The error of a multiple of ‖x − z‖², made from products, relative to that of ‖x‖² + ‖z‖²."""
+    return 2.0 * arithmetic.gamma(extra=8)
+
+
+def mean_squared_distance(X: Matrix) -> float:
+    """Mean ‖x_i − x_j‖² over all pairs of rows: twice the total variance; 1 where all are equal."""
+    spread = 2.0 * float(np.var(X, axis=0, dtype=np.float64).sum())
+    return spread if spread > 0 else 1.0

@@ -1,0 +1,40 @@
+"""Penalties: what a coefficient costs.
+
+::
+
+    base.py         Penalty: three numbers for the solvers; value, conjugate, entry rule, bound
+    l1.py           Σ|α|
+    l2.py           ½Σα²
+    elastic_net.py  Σ ρ|α| + ½(1 − ρ)α²
+    l1_ball.py      Σ|α| ≤ D
+    entropy.py      Σ|α| ≤ D, the dual weights regularised by their entropy
+    dual_form.py    a penalty with the rules for signs and offset
+"""
+
+from cgboost.penalties.base import Penalty
+from cgboost.penalties.elastic_net import ElasticNet
+from cgboost.penalties.entropy import Entropy
+from cgboost.penalties.l1 import L1
+from cgboost.penalties.l1_ball import L1Ball
+from cgboost.penalties.l2 import L2
+
+__all__ = ["L1", "L2", "PENALTIES", "ElasticNet", "Entropy", "L1Ball", "Penalty", "get_penalty"]
+
+PENALTIES: dict[str, type[Penalty]] = {"l1": L1, "l2": L2, "elasticnet": ElasticNet}
+"""Penalties by their names in estimators."""
+
+
+def get_penalty(penalty: str | Penalty) -> Penalty:
+    """A penalty by its name; a :class:`Penalty`, yours perhaps, as it is.
+
+    Raises
+    ------
+    ValueError
+        If there is no such penalty.
+    """
+    if isinstance(penalty, Penalty):
+        return penalty
+    if not isinstance(penalty, str) or penalty not in PENALTIES:
+        names = sorted(PENALTIES)
+        raise ValueError(f"penalty must be one of {names}, or a Penalty, got {penalty!r}")
+    return PENALTIES[penalty]()

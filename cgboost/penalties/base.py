@@ -1,0 +1,135 @@
+"""What a coefficient costs: the interface of all penalties.
+
+With Ω(α) = Σ φ(α_j), φ(α) = threshold·|α| + ½·quadratic·α², or the indicator of Σ|α| ≤ radius, the
+dual of a loss and a penalty has for every column h the constraint
+
+    |h·r| ≤ threshold      exceeded at the cost of ½(|h·r| − threshold)²/quadratic   (0: never)
+
+and for a ball the cost radius·max_j |h_j·r|. Solvers ask for these three numbers and no more. Where
+coefficients are at least 0, (h·r)₊ takes the place of |h·r|.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cgboost.generation.protocols import EntryRule, Priced
+
+Vector = NDArray[np.float64]
+
+SHARES = (1.0, 0.999, 0.99, 0.95, 0.9, 0.8, 0.65, 0.5, 0.35, 0.2, 0.1, 0.05, 0.02, 0.01, 0.0)
+"""The t at which a bound along t·r is evaluated where the best t has no formula."""
+
+
+class DualLoss(Protocol):
+    """What a bound asks of a loss. Its dual points contain 0, unless it has a ``ray_gain``."""
+
+    def gain(self, response: Vector) -> float:
+        """Dual objective −Σ ℓ*(−r) of a feasible pseudo-response, without the penalty."""
+        ...
+
+
+@runtime_checkable
+class RayGain(Protocol):
+    """A loss that knows the best point along a ray."""
+
+    def ray_gain(self, response: Vector, quadratic: float) -> float:
+        """Maximum of gain(t·r) − ½·t²·quadratic over the feasible t in [0, 1]."""
+        ...
+
+
+def ray_gain(loss: DualLoss, response: Vector, quadratic: float) -> float:
+    """The largest known gain(t·r) − ½·t²·quadratic with 0 ≤ t ≤ 1."""
+    if isinstance(loss, RayGain):
+        return loss.ray_gain(response, quadratic)
+    return max(loss.gain(t * response) - 0.5 * t**2 * quadratic for t in SHARES)
+
+
+def sizes(scores: Vector, *, two_sided: bool) -> Vector:
+    """|s|, or s₊ where coefficients are at least 0."""
+    return np.abs(scores) if two_sided else np.maximum(scores, 0.0)
+
+
+@dataclass(frozen=True)
+class Penalty(ABC):
+    """A cost of coefficients; it has parameters and no data."""
+
+    @property
+    def threshold(self) -> float:
+        """What |h·r| may be at no cost."""
+        return 0.0
+
+    @property
+    def quadratic(self) -> float:
+        """The factor of ½α²."""
+        return 0.0
+
+    @property
+    def radius(self) -> float | None:
+        """D in Σ|α| ≤ D, None without a ball."""
+        return None
+
+    @abstractmethod
+    def value(self, coef: Vector) -> float:
+        """Ω(α), coef of shape (n_columns,)."""
+
+    @abstractmethod
+    def conjugate(self, scores: Vector, *, two_sided: bool = True) -> float:
+        """Ω*(s) = sup over α of α·s − Ω(α), over α ≥ 0 if not ``two_sided``; may be inf."""
+
+    @abstractmethod
+    def entry(
+        self, *, two_sided: bool, scale: float = 1.0, largest: float = 0.0, noise: float = 0.0
+    ) -> EntryRule:
+        """The rule that tells pricers what a score adds to the gap.
+
+        Parameters
+        ----------
+        two_sided : bool
+            Whether coefficients are free in sign.
+        scale : float
+            What gaps are relative to.
+        largest : float
+            The largest score of the columns in the master; only a ball asks for it.
+        noise : float
+            What rounding may do to a score.
+        """
+
+    @abstractmethod
+    def bound(
+        self,
+        loss: DualLoss,
+        response: Vector,
+        entry: Any,
+        priced: Priced,
+        *,
+        offset_score: float = 0.0,
+    ) -> float:
+        """Lagrangian lower bound on the optimum over all columns.
+
+        Parameters
+        ----------
+        loss : DualLoss
+        response : ndarray of shape (n_rows,)
+            A feasible pseudo-response r.
+        entry : EntryRule
+            Of :meth:`entry`, at r.
+        priced : Priced
+            An exact pass at r: the largest and the summed excess of all columns.
+        offset_score : float
+            Σr where the offset is penalized as a column of ones would be; 0 otherwise.
+        """
+
+    def dual_loss(self, loss: Any) -> Any:
+        """The loss that the master works with; of most penalties the given one."""
+        return loss
+
+    @property
+    def is_positively_homogeneous(self) -> bool:
+        """Whether Ω(t·α) = t·Ω(α): the dual then has hard constraints |h·r| ≤ threshold."""
+        return self.radius is None and self.quadratic == 0.0

@@ -1,0 +1,86 @@
+"""Losses by name, and the messages of pairs that do not work."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from cgboost.exceptions import CGBoostError, UnsupportedLossError
+from cgboost.losses import Huber, LogLoss, Loss, Quantile, WeightedLoss, get_loss
+from cgboost.losses.registry import (
+    CLASSIFICATION,
+    LOSSES,
+    REGRESSION,
+    bound_loss,
+    check_loss,
+    known_loss,
+    require,
+)
+
+
+def test_names_are_those_of_the_classes() -> None:
+    """Each name makes its loss; every name belongs to one task."""
+    for name, kind in LOSSES.items():
+        assert get_loss(name) == kind()
+        assert kind.name == name
+    assert set(CLASSIFICATION) | set(REGRESSION) == set(LOSSES)
+    assert CLASSIFICATION == ("hinge", "squared_hinge", "log_loss", "exponential")
+
+
+def test_a_loss_is_found_by_name_class_or_itself() -> None:
+    """Parameters go with a name or a class; a user's class is as good as ours."""
+
+    class Mine(Quantile):
+        pass
+
+    loss = Huber(1.5)
+    assert get_loss(loss) is loss
+    assert get_loss("huber", delta=1.5) == get_loss(Huber, delta=1.5) == loss
+    assert isinstance(get_loss(Mine), Mine)
+    for wrong in ("hubert", "", 3, None, dict):
+        with pytest.raises(ValueError, match=r"must be one of 'hinge', .* or a Loss, got"):
+            get_loss(wrong)  # type: ignore[arg-type]
+
+
+def test_a_loss_is_bound_from_all_that_estimators_take() -> None:
+    """A name, a Loss, its class, or a callable that returns a bound loss."""
+    y, weights = np.arange(3.0), np.ones(3)
+    for loss in ("quantile", Quantile(), Quantile, lambda y, w: Quantile().on(y, w)):
+        bound = bound_loss(loss, y, weights)
+        assert isinstance(bound, WeightedLoss)
+        assert bound.loss == Quantile()
+    assert known_loss("quantile") == Quantile()
+    assert known_loss(lambda y, w: Quantile().on(y, w)) is None
+    with pytest.raises(TypeError, match="must return a DifferentiableLoss, got 3"):
+        bound_loss(lambda y, w: 3, y, weights)  # type: ignore[arg-type, return-value]
+
+
+def test_what_estimators_take_is_checked() -> None:
+    """A name of the list, a Loss or a callable; the message has the list and the value."""
+    check_loss("huber", REGRESSION)
+    check_loss(Huber(2.0), REGRESSION)
+    check_loss(Huber, REGRESSION)
+    for wrong in ("log_loss", "hubert", 3, None):
+        with pytest.raises(ValueError, match=rf"one of \['absolute_error', .* got {wrong!r}"):
+            check_loss(wrong, REGRESSION)
+
+
+@pytest.mark.parametrize("loss", [kind() for kind in LOSSES.values()], ids=str)
+def test_missing_abilities_are_one_error(loss: Loss) -> None:
+    """It names what is missing and who can take the loss, and is a ValueError."""
+    require(loss, ["value", "gradient", "best_constant", "conjugate", "to_cvxpy"], "test")
+    if "dual_box" in loss.abilities:
+        require(loss, ["dual_box"], "OneNormMaster")
+        return
+    with pytest.raises(UnsupportedLossError) as caught:
+        require(loss, ["dual_box"], "OneNormMaster")
+    assert isinstance(caught.value, ValueError)
+    assert isinstance(caught.value, CGBoostError)
+    assert str(caught.value).startswith(f"OneNormMaster needs dual_box of a loss, and {loss!r} has")
+    assert "It can be used with ConvexMaster, StagewiseMaster" in str(caught.value)
+
+
+def test_a_smooth_loss_without_box_is_refused_by_name() -> None:
+    """All that is missing stands in the message."""
+    with pytest.raises(UnsupportedLossError, match="X needs dual_box of a loss, and LogLoss"):
+        require(LogLoss(), ["dual_box"], "X")
