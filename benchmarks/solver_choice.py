@@ -5,13 +5,14 @@
 Odd against even digits with three kernels, 1347 rows and 4041 columns, in both norms, and LPBoost
 over stumps. Times are of the processor, so that other work on the machine counts little; a fit
 under three seconds is timed three times, and the least is kept. ``--write`` puts the table into
-``docs/user_guide/how_to_solvers.md``, between the markers.
+``docs/user_guide/how_to_solvers.md``, between its markers.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
+import sys
 import time
 import warnings
 from collections.abc import Callable, Iterator
@@ -20,7 +21,10 @@ from pathlib import Path
 from typing import Any
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+sys.path.append(str(Path(__file__).resolve().parents[1] / "examples" / "reproduce"))
 
+from page_tables import refresh
+from page_tables import table as page_table
 from sklearn.datasets import load_breast_cancer, load_digits
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import train_test_split
@@ -31,7 +35,7 @@ from cgboost.inspection.provenance import made_with
 from solvers import available_backends
 
 PAGE = Path(__file__).parents[1] / "docs" / "user_guide" / "how_to_solvers.md"
-BEGIN, END = "<!-- solver choice: begin -->", "<!-- solver choice: end -->"
+TABLE = "solver-choice"
 NAMES = ("auto", "highs", "clarabel", "piqp", "osqp", "scipy", "cvxpy:CLARABEL")
 SHORT = 3.0
 """Seconds below which a fit is timed three times."""
@@ -140,11 +144,9 @@ def main() -> None:
     lines = list(table(found, arguments.solvers))
     print("\n".join(lines))
     if arguments.write:
-        head, rest = PAGE.read_text(encoding="utf-8").split(BEGIN)
         packages = made_with("highspy", "clarabel", "piqp", "osqp", "scipy", "cvxpy")
-        told = f"Written by `python benchmarks/solver_choice.py --write`; {packages}."
-        text = "\n".join([told, "", *lines])
-        PAGE.write_text(f"{head}{BEGIN}\n{text}\n{END}{rest.split(END)[1]}", encoding="utf-8")
+        tables = {TABLE: "\n".join(lines), "made": page_table([[packages]], "made with")}
+        refresh(PAGE, tables)
 
 
 if __name__ == "__main__":

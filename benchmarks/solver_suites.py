@@ -6,7 +6,7 @@ backend without a time limit can be stopped.
 
     python benchmarks/solver_suites.py --data DATA [--time-limit 5] [--solvers highs piqp] [--write]
 
-``--write`` replaces the section of ``docs/user_guide/solvers.md`` between the two marker comments.
+``--write`` refreshes the tables of ``docs/user_guide/solvers.md``.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import argparse
 import csv
 import multiprocessing
 import os
+import sys
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -22,16 +23,17 @@ from dataclasses import dataclass
 from pathlib import Path
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+sys.path.append(str(Path(__file__).resolve().parents[1] / "examples" / "reproduce"))
 
 import numpy as np
 import scipy.io
 import scipy.sparse as sp
+from page_tables import refresh
 
 from solvers import Program, Solution, SolverError, Status, available_backends, open_session, solve
 from solvers.registry import get_backend
 
 PAGE = Path(__file__).parents[1] / "docs" / "user_guide" / "solvers.md"
-BEGIN, END = "<!-- solver suites: begin -->", "<!-- solver suites: end -->"
 INFINITE = 1e19
 LEVELS = (1e-4, 1e-6)
 RELIABLE = 0.9
@@ -226,50 +228,20 @@ def report(problems: Sequence[Problem], table: dict[str, dict[str, Outcome]]) ->
         false = sum(table[name][p.name].is_false(p.precision) for p in problems)
         ratio = f"{means[name] / min(means.values()):.1f}" if name in means else "–"
         lines.append(f"| `{name}` | {cells[0]} | {cells[1]} | {false} | {ratio} |")
-    lines += [
-        "",
-        f"Time: ratio of geometric means over the {len(common)} problems solved to 1e-4 by every "
-        "backend that has a ratio; one",
-        "that solves fewer than nine in ten has none.",
-    ]
     return lines
 
 
-def section(data: Path, names: Sequence[str], limit: float) -> str:
-    """Run both suites and return what stands between the markers."""
+def tables(data: Path, names: Sequence[str], limit: float) -> dict[str, str]:
+    """Run both suites and return their tables."""
     import cvxpy  # noqa: F401 - once here, not in every process
 
-    text = [
-        f"Written by `benchmarks/solver_suites.py`; limit {limit:g} s a problem. *Solved*: the "
-        "three residuals and the",
-        "distance to the published optimum (relative to 1 + its size) are within the level; the "
-        "optima of the QPs are",
-        "published to about 1e-5, so that much is allowed for them. *Wrong*: an answer that misses "
-        "the level, whatever its",
-        "status. *Failed*: an error or the time limit. *Claimed optimal, but wrong* is judged at "
-        "1e-6.",
-    ]
-    for title, kind, read in (
-        ("Netlib: {} linear programs", "lp", netlib),
-        ("Maros–Mészáros: {} quadratic programs", "qp", maros),
-    ):
+    found = {}
+    for title, kind, read in (("netlib", "lp", netlib), ("maros", "qp", maros)):
         problems = list(read(data))
         able = [name for name in names if kind in get_backend(name).capabilities]
-        table = compare(problems, able, limit)
-        text += ["", title.format(len(problems)) + ":", "", *report(problems, table)]
-        print("\n".join(text[-len(able) - 6 :]), flush=True)
-    return "\n".join(text)
-
-
-def write(page: Path, text: str) -> None:
-    """Replace what is between the markers, or add them before the last section."""
-    old = page.read_text(encoding="utf-8")
-    if BEGIN not in old:
-        head, tail = old.split("## Adding a backend")
-        old = f"{head}## Proven\n\n{BEGIN}\n{END}\n\n## Adding a backend{tail}"
-    head, rest = old.split(BEGIN)
-    _, tail = rest.split(END)
-    page.write_text(f"{head}{BEGIN}\n{text}\n{END}{tail}", encoding="utf-8")
+        found[title] = "\n".join(report(problems, compare(problems, able, limit)))
+        print(f"{title}: {len(problems)} problems", found[title], sep="\n", flush=True)
+    return found
 
 
 def main() -> None:
@@ -280,9 +252,9 @@ def main() -> None:
     parser.add_argument("--solvers", nargs="+", default=["auto", *available_backends()])
     parser.add_argument("--write", action="store_true", help=f"put the tables into {PAGE.name}")
     arguments = parser.parse_args()
-    text = section(arguments.data, arguments.solvers, arguments.time_limit)
+    found = tables(arguments.data, arguments.solvers, arguments.time_limit)
     if arguments.write:
-        write(PAGE, text)
+        refresh(PAGE, found)
 
 
 if __name__ == "__main__":

@@ -52,3 +52,36 @@ def test_links_between_pages_lead_somewhere() -> None:
     for page in pages:
         for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8")):
             assert (page.parent / target).exists(), f"{page.name}: {target}"
+
+
+def paths_in_tables(page: str) -> list[tuple[str, list[str]]]:
+    """Rows of a page's tables, and the paths from the root of the repository that each names."""
+    text = (ROOT / "docs" / "development" / page).read_text(encoding="utf-8")
+    rows = [line for line in text.splitlines() if line.startswith("| ")]
+    path = r"`((?:cgboost|solvers|examples|benchmarks|docs|tests)/[\w/.]*)`"
+    return [(row, re.findall(path, row)) for row in rows]
+
+
+@pytest.mark.parametrize("page", ["architecture.md", "glossary.md", "decisions.md"])
+def test_tables_of_the_code_name_files_that_exist(page: str) -> None:
+    """Modules, questions and words lead to files and folders of today's tree."""
+    for row, paths in paths_in_tables(page):
+        for path in paths:
+            assert (ROOT / path).exists(), row
+
+
+def test_every_module_has_a_row_in_the_architecture() -> None:
+    """A new folder of sources, and each file at the root of the package, is in the table."""
+    named = {path.rstrip("/") for _, paths in paths_in_tables("architecture.md") for path in paths}
+    folders = {init.parent for init in (ROOT / "cgboost").rglob("__init__.py")}
+    rooms = [folder for folder in folders if folder.name != "cgboost"]
+    for room in [*rooms, ROOT / "solvers"]:
+        own = room.relative_to(ROOT)
+        assert any(str(part) in named for part in [own, *own.parents, *inside(room)]), own
+    for file in (ROOT / "cgboost").glob("[!_]*.py"):
+        assert str(file.relative_to(ROOT)) in named
+
+
+def inside(folder: Path) -> list[Path]:
+    """The folders of sources in a folder."""
+    return [init.parent.relative_to(ROOT) for init in folder.glob("*/__init__.py")]

@@ -11,7 +11,8 @@ from types import ModuleType
 import pytest
 
 REPRODUCE = Path(__file__).parents[1] / "examples" / "reproduce"
-STUDIES = sorted(runpy.run_path(str(REPRODUCE / "page_tables.py"))["STUDIES"])
+TOOL = runpy.run_path(str(REPRODUCE / "page_tables.py"))
+STUDIES = [*TOOL["STUDIES"], TOOL["PERFORMANCE"]]
 
 
 @pytest.fixture
@@ -69,6 +70,6 @@ def test_the_tables_of_a_page_are_those_of_its_records(study: str, page_tables: 
     """A page is what refreshing makes of it."""
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(str(REPRODUCE))
-        folder = page_tables.DOCS / "studies" / study
-        text = (folder / "page.md").read_text(encoding="utf-8")
-        assert page_tables.refreshed(text, page_tables.maker(study)(folder)) == text
+        page, tables = page_tables.tables_of(study)
+        text = page.read_text(encoding="utf-8")
+        assert page_tables.refreshed(text, tables) == text

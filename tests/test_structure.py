@@ -1,4 +1,4 @@
-"""Who imports whom, and how full the folders are: what docs/architecture.md says of the layers."""
+"""Who imports whom, and how full the folders are: the layers of the architecture page."""
 
 from __future__ import annotations
 

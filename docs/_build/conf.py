@@ -27,7 +27,7 @@ extensions = [
     "root_pages",
 ]
 exclude_patterns = ["_*", "gallery/*.ipynb", "gallery/*.py", "gallery/*.md5", "gallery/*.zip"]
-templates_path = ["templates"]
+templates_path = [str(Path(__file__).parent / "templates")]  # autosummary looks from docs/
 nitpicky = True
 
 # Markdown

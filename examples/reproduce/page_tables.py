@@ -21,7 +21,7 @@ import importlib
 import re
 import statistics
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -36,6 +36,7 @@ STUDIES = {
     "transform_regression": (REPRODUCE / "transform_regression", "transform_tables"),
 }
 """Folder and module of the tables of each study."""
+PERFORMANCE = "performance"
 MARKED = re.compile(r"<!-- table: (\S+) -->\n(.*?)<!-- /table -->", re.S)
 OPENING = re.compile(r"<!-- table: (\S+) -->")
 
@@ -93,21 +94,24 @@ def refresh(page: Path, tables: Mapping[str, str]) -> None:
     page.write_text(refreshed(text, tables), encoding="utf-8")
 
 
-def maker(study: str) -> Callable[[Path], dict[str, str]]:
-    """The function that makes the tables of a study."""
-    folder, module = STUDIES[study]
-    sys.path[:0] = [str(path) for path in (folder, REPRODUCE) if str(path) not in sys.path]
-    function: Callable[[Path], dict[str, str]] = importlib.import_module(module).tables
-    return function
+def tables_of(study: str) -> tuple[Path, dict[str, str]]:
+    """The page of a study, and its tables made anew; those of performance are CSV files as such."""
+    if study == PERFORMANCE:
+        folder = DOCS / "development" / study
+        return folder.with_suffix(".md"), csv_tables(folder)
+    sources, module = STUDIES[study]
+    sys.path[:0] = [str(path) for path in (sources, REPRODUCE) if str(path) not in sys.path]
+    folder = DOCS / "studies" / study
+    return folder / "page.md", importlib.import_module(module).tables(folder)
 
 
 def main() -> None:
     """Refresh the pages of the named studies, or all."""
+    pages = [*STUDIES, PERFORMANCE]
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("studies", nargs="*", metavar="STUDY", help=", ".join(STUDIES))
-    for study in parser.parse_args().studies or STUDIES:
-        folder = DOCS / "studies" / study
-        refresh(folder / "page.md", maker(study)(folder))
+    parser.add_argument("studies", nargs="*", metavar="STUDY", help=", ".join(pages))
+    for study in parser.parse_args().studies or pages:
+        refresh(*tables_of(study))
 
 
 if __name__ == "__main__":

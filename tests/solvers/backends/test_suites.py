@@ -65,16 +65,11 @@ def test_the_table_counts_and_compares():
     assert "| `lost` | 0 / 0 / 1 | 0 / 0 / 1 | 0 | – |" in lines
 
 
-def test_the_section_is_replaced_between_its_markers(tmp_path):
-    """Writing twice leaves one section, before the recipe for a backend."""
-    page = tmp_path / "solvers.md"
-    page.write_text("# Solvers\n\n## Adding a backend\n\nend\n", encoding="utf-8")
-    for text in ("first", "second"):
-        SUITES["write"](page, text)
-    written = page.read_text(encoding="utf-8")
-    assert written.count("## Proven") == 1
-    assert "first" not in written
-    assert written.index("second") < written.index("## Adding a backend")
+def test_the_page_has_a_place_for_every_table():
+    """Refreshing with both tables finds their markers, and changes nothing else."""
+    page = SUITES["PAGE"].read_text(encoding="utf-8")
+    for name in ("netlib", "maros"):
+        assert page.count(f"<!-- table: {name} -->\n\n| | solved / wrong / failed") == 1
 
 
 @pytest.mark.data
