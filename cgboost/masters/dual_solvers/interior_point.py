@@ -46,8 +46,8 @@ COARSEST = 0.1
 STEPS = 100
 """Interior point steps in one solve."""
 
-TIDYING = 0.5
-"""Share of the gap that tidying up may cost."""
+PURIFICATION = 0.5
+"""Share of the gap that purification may cost."""
 
 DIVERGENCE = 1e4
 """A gap that grows by this factor shows that there is no solution."""
@@ -203,7 +203,7 @@ class InteriorSession(LiveDual):
                 raise SolverFailure("the interior point method made no progress")
         data, at = self._problem(), self._at
         scale = self._scale(self._objective(at.coef))
-        allowance = max(TIDYING * self.gap, FINEST * scale)
+        allowance = max(PURIFICATION * self.gap, FINEST * scale)
         return InteriorPoint(
             sides_at_ends(data, at, allowance), few_coefficients(data, at, allowance)
         )
