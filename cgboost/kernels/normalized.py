@@ -38,7 +38,9 @@ class Normalized(Kernel):
 
     def __call__(self, X: Matrix, Z: Matrix) -> Matrix:
         if self.of_products:
-            return values_of_products(self, X, Z)
+            values = values_of_products(self, X, Z)
+            self.refine(values, X, Z)
+            return values
         values = self.kernel(X, Z)
         values = values * self._scale(X)[:, None]
         values *= self._scale(Z)
@@ -74,11 +76,18 @@ class Normalized(Kernel):
         scaled = weights * self._scale(centres)
         return ScaledExpansion(self.kernel.expanded(centres, scaled), self._scale)
 
+    def refine(self, values: Matrix, X: Matrix, Z: Matrix) -> None:
+        if all(np.all(self.kernel.diagonal(rows) == 1.0) for rows in (X, Z)):  # as it was
+            self.kernel.refine(values, X, Z)
+
     def rounding(self, arithmetic: Arithmetic) -> Rounding | None:
-        own = self.kernel.rounding(replace(arithmetic, refined=False))
-        if own is None:
+        if not self.of_products:
             return None
         diagonal = self.kernel.diagonal_from_norms(arithmetic.norms)
+        refined = arithmetic.refined and bool(np.all(diagonal == 1.0))
+        own = self.kernel.rounding(replace(arithmetic, refined=refined))
+        if own is None:
+            return None
         positive = diagonal > 0
         ratio = np.divide(own.size**2, diagonal, out=np.zeros_like(diagonal), where=positive)
         doubt = own.diagonal * float(ratio.max(initial=0.0))  # relative error of the diagonal

@@ -13,7 +13,7 @@ from sklearn.gaussian_process.kernels import Matern as Reference
 
 from cgboost import RBF, Matern
 from cgboost.exceptions import KernelError
-from cgboost.kernels import Kernel, squared_norms
+from cgboost.kernels import Kernel, Normalized, squared_norms
 from tests.kernels.conformance import arithmetic, check_kernel, rows
 
 ORDERS = (0.5, 1.5, 2.5)
@@ -131,3 +131,6 @@ def test_a_root_near_zero_is_made_anew_in_float64() -> None:
         for is_refined in (False, True)
     )
     assert narrow < 1e-10 < 1e-8 < wide
+    normalised = Normalized(kernel)
+    assert np.abs(normalised(A, A) - exact).max() < 1e-12
+    assert normalised.rounding(replace(arithmetic(A, np.float64), refined=True)).relative < 1e-9
