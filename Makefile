@@ -10,12 +10,14 @@ PYTHON ?= $(or $(shell for python in python3 python3.14 python3.13 python3.12 py
     $$python $(NEW_ENOUGH) 2>/dev/null && echo $$python && break; done),python3)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test quick lint docs docs-check clean
+.PHONY: help demo test quick slow coverage lint docs docs-check clean
 
 help:
 	@echo "make demo    fit the odd/even digits that come with scikit-learn; results in demo-output/"
 	@echo "make test    ruff, mypy and every test, side by side on all cores"
 	@echo "make quick   ruff, mypy and the fast tests: less than a minute"
+	@echo "make slow    the other tests"
+	@echo "make coverage  make quick, and the share of lines that it runs"
 	@echo "make lint    ruff and mypy only"
 	@echo "make docs    build the site into build/site/ and check every page of it"
 	@echo "make clean   remove the environment (.venv), the caches and the demo's results"
@@ -34,6 +36,17 @@ test: lint
 quick: lint
 	$(ONE_THREAD) $(BIN)/python -m pytest -m "not slow" $(PYTEST)
 
+# What `make quick` leaves out.
+slow: $(VENV)/.installed-dev
+	$(ONE_THREAD) $(BIN)/python -m pytest -m slow -n auto --dist worksteal $(PYTEST)
+
+# By the fast tests: tracing every line would make the whole suite a quarter slower.
+coverage:
+	@$(MAKE) --no-print-directory quick PYTEST="--cov --cov-report= $(PYTEST)"
+	@echo "lines covered by the fast tests:"
+	@for package in cgboost solvers; do \
+	  echo "  $$package $$($(BIN)/coverage report --include="$$package/*" --format=total) %"; done
+
 lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -49,7 +62,7 @@ docs-check: $(VENV)/.installed-docs
 	$(BIN)/python docs/_build/check_site.py build/site
 
 clean:
-	rm -rf $(VENV) demo-output build dist *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) demo-output build dist *.egg-info .coverage .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	rm -rf docs/gallery docs/project docs/api/generated docs/api/backreferences
 	find cgboost solvers tests examples benchmarks docs -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
 

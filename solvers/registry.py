@@ -7,6 +7,7 @@ from difflib import get_close_matches
 from solvers.backends.auto import AutoBackend
 from solvers.backends.clarabel import CLARABEL
 from solvers.backends.cvxpy import PREFIX, cvxpy_backend, cvxpy_solver_names
+from solvers.backends.daqp import DAQP
 from solvers.backends.highs import HighsBackend
 from solvers.backends.osqp import OSQP
 from solvers.backends.piqp import PIQP
@@ -21,6 +22,7 @@ BACKENDS.update(
     {
         "highs": HighsBackend(),
         "clarabel": CLARABEL,
+        "daqp": DAQP,
         "osqp": OSQP,
         "piqp": PIQP,
         "scipy": SCIPY,

@@ -28,7 +28,7 @@ SLOW = (
     "estimators/lpboost",
     "estimators/transform",
     "generation/test_stabilization.py",
-    "inspection/report/test_page.py",
+    "inspection/report",
     "inspection/test_factor_pictures.py",
     "inspection/test_history_plots.py",
     "inspection/test_metrics.py",

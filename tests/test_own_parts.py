@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from sklearn.linear_model import Lasso, QuantileRegressor
+from sklearn.linear_model import ElasticNet, Lasso, QuantileRegressor
 from sklearn.metrics.pairwise import laplacian_kernel
 
 from cgboost import CGBoostClassifier, ColumnGeneration, KernelLibrary, Linear, LPBoostClassifier
@@ -147,6 +147,23 @@ def test_the_lasso_master_agrees_with_coordinate_descent(penalty: float) -> None
     assert result.gap <= 1e-7
     assert np.all(result.history["objective"] >= optimum * (1 - 1e-7))
     assert not np.any(result.history["bound"] > optimum * (1 + 1e-7))
+
+
+def test_the_penalty_is_scikit_learns() -> None:
+    """Coefficients, intercept and objective are those of its elastic net; the bounds are valid."""
+    rng = np.random.default_rng(2)
+    H = rng.normal(size=(60, 80))
+    y = 2.0 * H[:, 0] - H[:, 1] + rng.normal(size=60) + 3.0
+    theirs = ElasticNet(alpha=0.2, l1_ratio=0.6, tol=1e-12, max_iter=10**6).fit(H, y)
+    result = part("penalty")["elastic_net"](H, y, 0.2, 0.6)
+    coef = np.zeros(80)
+    coef[[column.key[1] for column in result.columns]] = result.coef
+    assert coef == pytest.approx(theirs.coef_, abs=1e-5)
+    assert result.intercept == pytest.approx(theirs.intercept_, abs=1e-5)
+    error = np.square(y - theirs.predict(H)).mean() / 2
+    penalty = 0.2 * (0.6 * np.abs(theirs.coef_).sum() + 0.2 * theirs.coef_ @ theirs.coef_)
+    assert result.objective == pytest.approx(error + penalty, rel=1e-7)
+    assert np.all(result.history["bound"] <= result.objective + 1e-8)
 
 
 def test_the_backend_solves_and_refuses_like_the_others(monkeypatch: pytest.MonkeyPatch) -> None:

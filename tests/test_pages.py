@@ -66,7 +66,7 @@ def test_the_page_prints_what_it_says(
     assert len(blocks) == page.count("```python") > 0
     space: dict[str, Any] = {"__name__": "page"}
     for code, expected in blocks:
-        exec(compile(code, name, "exec"), space)
+        exec(compile(code, name, "exec", dont_inherit=True), space)
         printed = capsys.readouterr().out
         if not expected:
             continue

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -65,6 +65,35 @@ def mean_absolute_error(response: Vector, output: Vector) -> float:
 def mean_squared_error(response: Vector, output: Vector) -> float:
     """Mean of (y − f)²."""
     return float(np.mean((response - output) ** 2))
+
+
+@runtime_checkable
+class FinishingCallback(Protocol):
+    """A callback that is told of the end."""
+
+    def finish(self, result: Result) -> None:
+        """Called once, however the loop ends."""
+        ...
+
+
+@runtime_checkable
+class ChoosingCallback(Protocol):
+    """A callback that may name the round to return."""
+
+    @property
+    def best_round(self) -> int | None:
+        """Number of the round; None leaves the choice to others."""
+        ...
+
+
+@runtime_checkable
+class ReasoningCallback(Protocol):
+    """A callback that says why it stops the loop; without the member ``StopReason.CALLBACK``."""
+
+    @property
+    def stop_reason(self) -> StopReason:
+        """What the result shows."""
+        ...
 
 
 class ValidationMonitor:

@@ -26,9 +26,8 @@ PREDICTION_BLOCK = 2**23
 class Family(Protocol):
     """Hypotheses that are evaluated together.
 
-    A family that knows a quicker way to Σ_j coef_j h_j than through the values of every h_j has in
-    addition a static method ``weighted_sum(X, terms)``, which returns the sum, shape (n_rows,). It
-    is called once with the :class:`Term` of every family that has the same one.
+    One that knows a quicker way to Σ_j coef_j h_j than through the values of every h_j is a
+    :class:`SummingFamily` too.
     """
 
     def outputs(self, X: Any, hypotheses: Sequence[Any]) -> FloatArray:
@@ -45,6 +44,19 @@ class Term(NamedTuple):
 
 
 WeightedSum = Callable[[Any, Sequence[Term]], NDArray[np.float64]]
+
+
+@runtime_checkable
+class SummingFamily(Protocol):
+    """A family with a quicker way to Σ_j coef_j h_j than through the values of every h_j."""
+
+    @property
+    def weighted_sum(self) -> WeightedSum:
+        """A static method ``weighted_sum(X, terms)`` that returns the sum, shape (n_rows,).
+
+        It is called once with the :class:`Term` of every family that has the same one.
+        """
+        ...
 
 
 @runtime_checkable
@@ -148,7 +160,8 @@ def weighted_sum(
     terms: dict[WeightedSum, list[Term]] = {}
     for family, places in _by_family(hypotheses):
         term = Term(family, [hypotheses[j] for j in places], coef[places])
-        terms.setdefault(getattr(family, "weighted_sum", _by_values), []).append(term)
+        quickest = family.weighted_sum if isinstance(family, SummingFamily) else _by_values
+        terms.setdefault(quickest, []).append(term)
     total = np.zeros(X.shape[0])
     for its_sum, its_terms in terms.items():
         total += its_sum(X, its_terms)

@@ -105,7 +105,7 @@ class FunctionPricer:
 
 def as_pricer(pricer: Pricer | PriceFunction) -> Pricer:
     """``pricer`` itself if it has a method ``price``, else the function as a pricer."""
-    return pricer if hasattr(pricer, "price") else FunctionPricer(pricer)
+    return pricer if isinstance(pricer, Pricer) else FunctionPricer(pricer)
 
 
 def _unpacked(answer: Any) -> tuple[Sequence[Column], Any, bool]:

@@ -21,11 +21,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cgboost.exceptions import MasterError
+from cgboost.generation.callbacks import (
+    ChoosingCallback,
+    FinishingCallback,
+    ReasoningCallback,
+)
 from cgboost.generation.columns import Column
 from cgboost.generation.failures import RunError, blaming, check_bound, described
 from cgboost.generation.function_pricer import PriceFunction, as_pricer
 from cgboost.generation.history import Result, Round, StopReason, Trace
-from cgboost.generation.protocols import Master, MasterState, Priced, Pricer
+from cgboost.generation.protocols import (
+    AdjustableMaster,
+    DescendingOrNot,
+    Master,
+    MasterState,
+    Priced,
+    Pricer,
+    ProvingOrNot,
+    VertexMaster,
+)
 from cgboost.generation.stabilization import NoSmoothing, Smoothing
 from cgboost.generation.termination import ON_REQUEST, Limits, Stop, conclusion
 
@@ -42,9 +56,9 @@ OVERTIME = 0.1
 Callback = Callable[[Round], Any]
 """Called after every round; a true return value stops the loop.
 
-A callback may have ``best_round`` (the number of the round to return, None for the last),
-``stop_reason`` (why it stops, by default ``StopReason.CALLBACK``) and ``finish(result)`` (called
-once at the end, however the loop ends).
+What it may have beyond that: :class:`~cgboost.generation.callbacks.ChoosingCallback`,
+:class:`~cgboost.generation.callbacks.ReasoningCallback` and
+:class:`~cgboost.generation.callbacks.FinishingCallback`.
 """
 
 
@@ -150,8 +164,8 @@ class ColumnGeneration:
             self._cross_over(trace, number)
         result = trace.result(number, reason, message, error)
         for callback in self.callbacks:
-            if (finish := getattr(callback, "finish", None)) is not None:
-                finish(result)
+            if isinstance(callback, FinishingCallback):
+                callback.finish(result)
         return result
 
     def _generate(self, trace: Trace) -> Stop:
@@ -163,7 +177,7 @@ class ColumnGeneration:
     def _turn(self, trace: Trace, held: _Held) -> Stop | None:
         """One turn of the loop; its state, which is as long as the rows are many, ends with it."""
         clock = time.perf_counter()
-        if hasattr(self.master, "accuracy"):
+        if isinstance(self.master, AdjustableMaster):
             self.master.accuracy = self._accuracy(trace, held.coming)
         state = self._solve(trace.seconds_left(self.time_limit))
         with blaming(StopReason.INVALID_BOUND), trace.doubting_bound():
@@ -210,7 +224,7 @@ class ColumnGeneration:
     def _is_worth_pricing(self, state: MasterState, trace: Trace) -> bool:
         """Whether a search may still be of use: in a last round it can only prove something."""
         last = self.limits.last(len(state.columns), len(trace.rows))
-        return not last or getattr(self.master, "proves", True)
+        return not last or not isinstance(self.master, ProvingOrNot) or self.master.proves
 
     def _price(self, state: MasterState, held: _Held) -> tuple[Priced, float | None]:
         """Price at one dual point after another until a column helps the master.
@@ -256,13 +270,12 @@ class ColumnGeneration:
 
     def _cross_over(self, trace: Trace, number: int) -> None:
         """Move the round to be returned to a vertex, where the master's answers are none."""
-        crossover = getattr(self.master, "crossover", None)
-        if crossover is None:
-            return
         coef, intercept = trace.path[number]
+        if not isinstance(self.master, VertexMaster) or isinstance(intercept, np.ndarray):
+            return
         left = None if self.time_limit is None else OVERTIME * self.time_limit
         try:
-            vertex = crossover(coef, intercept, time_limit=left)
+            vertex = self.master.crossover(coef, intercept, time_limit=left)
         except MasterError as failure:
             logger.info("the coefficients stay as they are: %s", failure)
             return
@@ -271,7 +284,10 @@ class ColumnGeneration:
 
     def _stop(self, turn: Round, stopping: list[Callback]) -> Stop | None:
         if stopping:
-            reason = getattr(stopping[0], "stop_reason", StopReason.CALLBACK)
+            asking: object = stopping[0]
+            reason = StopReason.CALLBACK
+            if isinstance(asking, ReasoningCallback):
+                reason = asking.stop_reason
             return reason, f"asked to stop after round {turn.number}"
         return self.limits.reached(turn)
 
@@ -285,11 +301,12 @@ class ColumnGeneration:
         The objective falls from round to round, unless the solver's answers are inexact. A master
         whose steps may go up says so (``descends = False``); its model is the last round.
         """
-        chosen = [getattr(callback, "best_round", None) for callback in self.callbacks]
+        asked: list[object] = list(self.callbacks)
+        chosen = [one.best_round for one in asked if isinstance(one, ChoosingCallback)]
         named = [number for number in chosen if number is not None and number < len(trace.rows)]
         if named:
             return int(named[0])
-        if not getattr(self.master, "descends", True):
+        if isinstance(self.master, DescendingOrNot) and not self.master.descends:
             return len(trace.rows) - 1
         objectives = np.array([row["objective"] for row in trace.rows])
         lowest = objectives.min() + 1e-9 * max(1.0, abs(objectives.min()))

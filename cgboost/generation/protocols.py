@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,8 +37,9 @@ class EntryRule(Protocol):
     def additive(self) -> bool:
         """Whether the bound rests on the sum of the excesses (2-norm) or on the largest (1-norm).
 
-        It tells a search in single precision which of the two must be sharp. Where a rule does not
-        say, the sum: that is always sharp enough, and may cost a pass in double precision.
+        It tells a search in single precision which of the two must be sharp. For a rule that does
+        not say (:class:`SumsOrNot`) the sum: that is always sharp enough, and may cost a pass in
+        double precision.
         """
         ...
 
@@ -48,6 +49,16 @@ class EntryRule(Protocol):
 
     def settled(self, score: float) -> float:
         """The score, nearest to this one, at which a column no longer prices out."""
+        ...
+
+
+@runtime_checkable
+class SumsOrNot(Protocol):
+    """An entry rule that says on what the bound rests."""
+
+    @property
+    def additive(self) -> bool:
+        """See :attr:`EntryRule.additive`."""
         ...
 
 
@@ -176,17 +187,9 @@ class Vertex:
 class Master(Protocol):
     """The restricted problem over the columns generated so far.
 
-    A master may have ``descends = False``: its objective may rise, and a run ends with the last
-    round instead of the best. It may have ``proves = False``: it has no bound on the way, and a
-    round that is known to be the last is not priced. It may have an ``accuracy``, which the loop
-    then sets before every solve: the relative gap to which the restricted problem need be solved in
-    the end (0: as well as can be). Above 0 a master may answer sooner, with ``solved=False`` in its
-    state, once it is good enough to find columns.
-
-    A master whose answers lie inside the optimal face may have
-    ``crossover(coef, intercept, *, time_limit)``: an optimal :class:`Vertex` over the columns that
-    the coefficients of a round use, or None. The loop asks for it once, in the end, for the round
-    that it returns, and takes it if its objective is no worse.
+    What a master may have beyond that is in protocols of their own, which the loop recognises:
+    :class:`AdjustableMaster`, :class:`VertexMaster`, :class:`DescendingOrNot`,
+    :class:`ProvingOrNot`.
     """
 
     def add(self, columns: Sequence[Column]) -> None:
@@ -202,6 +205,52 @@ class Master(Protocol):
         ...
 
 
+@runtime_checkable
+class AdjustableMaster(Protocol):
+    """A master that may answer sooner where less accuracy will do."""
+
+    accuracy: float
+    """The relative gap to which the restricted problem need be solved in the end (0: as well as can
+    be). The loop sets it before every solve; above 0 an answer may come sooner, with
+    ``solved=False``, once it is good enough to find columns."""
+
+
+@runtime_checkable
+class VertexMaster(Protocol):
+    """A master whose answers lie inside the optimal face, and that can move them to a vertex."""
+
+    def crossover(
+        self, coef: Vector, intercept: float, *, time_limit: float | None = None
+    ) -> Vertex | None:
+        """An optimal vertex over the columns that the coefficients of a round use, or None.
+
+        The loop asks for it once, in the end, for the round that it returns, and takes it if its
+        objective is no worse.
+        """
+        ...
+
+
+@runtime_checkable
+class DescendingOrNot(Protocol):
+    """A master that says whether its objective falls; without the member it does."""
+
+    @property
+    def descends(self) -> bool:
+        """False: the objective may rise, and a run ends with the last round, not the best."""
+        ...
+
+
+@runtime_checkable
+class ProvingOrNot(Protocol):
+    """A master that says whether it has a bound on the way; without the member it has."""
+
+    @property
+    def proves(self) -> bool:
+        """False: no bound on the way, so that a round known to be the last is not priced."""
+        ...
+
+
+@runtime_checkable
 class Pricer(Protocol):
     """Looks for the columns with the best score against the pseudo-response."""
 

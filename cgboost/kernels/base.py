@@ -37,7 +37,7 @@ from cgboost.kernels.rounding import Arithmetic, Rounding
 Norms = NDArray[np.floating[Any]]
 KernelFunction = Callable[[Matrix, Matrix], Matrix]
 
-CHUNK = 2**16
+PRODUCTS_AT_ONCE = 2**16
 """Kernel values that are made from products at a time: few enough for a processor's cache."""
 
 
@@ -305,6 +305,6 @@ def _terms(kernel: Kernel) -> tuple[tuple[float, Kernel], ...]:
 
 
 def _chunks(products: Matrix) -> Iterator[slice]:
-    """Blocks of rows of about CHUNK numbers."""
-    step = max(16, CHUNK // max(1, products.shape[1]))
+    """Blocks of rows of about PRODUCTS_AT_ONCE numbers."""
+    step = max(16, PRODUCTS_AT_ONCE // max(1, products.shape[1]))
     return (slice(start, start + step) for start in range(0, len(products), step))

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 Matrix = NDArray[np.floating[Any]]
 Vector = NDArray[np.float64]
 
-BLOCK = 1024
+ROWS_AT_ONCE = 1024
 """Rows that are summed up or evaluated at a time."""
 
 
@@ -42,8 +42,8 @@ class Expansion(ABC):
     def __call__(self, X: Matrix) -> Vector:
         """Its values on the rows of X, shape (len(X),)."""
         values = np.empty(len(X))
-        for start in range(0, len(X), BLOCK):
-            rows = slice(start, start + BLOCK)
+        for start in range(0, len(X), ROWS_AT_ONCE):
+            rows = slice(start, start + ROWS_AT_ONCE)
             values[rows] = self._of_rows(X[rows])
         return values
 
@@ -96,8 +96,8 @@ def weighted_sum(centres: Matrix, weights: Vector) -> Matrix:
     """Σ_j w_j z_j, shape (n_features,), in the dtype of the centres."""
     centres = as_floats(centres)
     total = np.zeros(centres.shape[1])
-    for start in range(0, len(centres), BLOCK):
-        rows = slice(start, start + BLOCK)
+    for start in range(0, len(centres), ROWS_AT_ONCE):
+        rows = slice(start, start + ROWS_AT_ONCE)
         total += weights[rows].astype(centres.dtype) @ centres[rows]
     return total.astype(centres.dtype, copy=False)
 
@@ -113,8 +113,8 @@ def weighted_moment(centres: Matrix, weights: Vector) -> Matrix:
     roots = np.sqrt(np.abs(weights)).astype(centres.dtype)
     for add, chosen in ((np.add, weights > 0), (np.subtract, weights < 0)):
         places = np.flatnonzero(chosen)
-        for start in range(0, len(places), BLOCK):
-            block = places[start : start + BLOCK]
+        for start in range(0, len(places), ROWS_AT_ONCE):
+            block = places[start : start + ROWS_AT_ONCE]
             scaled = centres[block] * roots[block, None]
             add(total, scaled.T @ scaled, out=total)
     return total.astype(centres.dtype, copy=False)

@@ -25,14 +25,12 @@ from cgboost.kernels.rbf import (
     mean_squared_distance,
     squared_distance_error,
 )
-from cgboost.kernels.rounding import Arithmetic, Rounding
+from cgboost.kernels.rounding import FLOAT64_UNIT, Arithmetic, Rounding
 
 ORDERS = (0.5, 1.5, 2.5)
 
-NEAR = 2.0**-10
+NEAR_DISTANCE = 2.0**-10
 """With ν = 1/2, scaled distances below this are made from x − z where values are in float64."""
-
-UNIT = 0.5 * float(np.finfo(np.float64).eps)
 
 PAIRS = 2**20
 """Numbers of a block of differences x − z."""
@@ -120,7 +118,7 @@ class Matern(ProductKernel):
     def refine(self, values: Matrix, X: Matrix, Z: Matrix) -> None:
         if self.nu != 0.5 or values.dtype != np.float64:
             return
-        rows, centres = np.nonzero(values > math.exp(-NEAR))
+        rows, centres = np.nonzero(values > math.exp(-NEAR_DISTANCE))
         step = max(1, PAIRS // max(1, X.shape[1]))
         for start in range(0, len(rows), step):
             i, j = rows[start : start + step], centres[start : start + step]
@@ -140,7 +138,7 @@ class Matern(ProductKernel):
         if self.nu != 0.5:
             return Rounding(0.5 * factor + evaluation, size, diagonal=0.0)
         # with ν = 1/2 it is off by |Δa| ≤ √δ, and by δ/a where the others are made from x − z
-        if arithmetic.refined and arithmetic.unit <= UNIT:
+        if arithmetic.refined and arithmetic.unit <= FLOAT64_UNIT:
             own = arithmetic.gamma(extra=8)
-            return Rounding(1.01 * factor / NEAR + own + evaluation, size, diagonal=0.0)
+            return Rounding(1.01 * factor / NEAR_DISTANCE + own + evaluation, size, diagonal=0.0)
         return Rounding(math.sqrt(factor) + evaluation, np.sqrt(size), diagonal=0.0)

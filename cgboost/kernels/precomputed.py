@@ -1,4 +1,4 @@
-"""Kernels that are given: as a matrix, or as a function of one's own."""
+"""Precomputed kernel matrices, and functions of the user's as kernels."""
 
 from __future__ import annotations
 

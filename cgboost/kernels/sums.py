@@ -18,13 +18,13 @@ from cgboost.kernels.base import Kernel, squared_norms
 from cgboost.kernels.checks import finite, kernel_values
 from cgboost.kernels.expansions import Matrix, Vector, as_floats, float_dtype
 
-VALUE_COST = 64
+PREDICTED_VALUE_COST = 64
 """Multiplications in a matrix product that take as long as one kernel value made from it."""
 
 PICK_COST = 32
 """Multiplications in a matrix product that take as long as picking one number out of it."""
 
-BLOCK = 2**18
+VALUES_AT_ONCE = 2**18
 """Kernel values made at once: few enough for a processor's cache."""
 
 FEWEST_ROWS = 64
@@ -82,7 +82,7 @@ def _ways(parts: Sequence[WeightedCentres], n_rows: int, n_features: int) -> lis
     for cost, part in sorted(zip(costs, parts, strict=True), key=lambda pair: -pair[0]):
         centres = set(map(id, part.centres))
         new = len(centres - known if part.kernel.of_products else centres)
-        if cost < n_rows * (new * n_features + VALUE_COST * len(part.centres)):
+        if cost < n_rows * (new * n_features + PREDICTED_VALUE_COST * len(part.centres)):
             expanded.append(part)
         elif part.kernel.of_products:
             from_products.append(part)
@@ -195,5 +195,5 @@ def _from_calls(X: Matrix, part: WeightedCentres) -> Vector:
 
 
 def _blocks(n_rows: int, n_centres: int) -> Iterator[slice]:
-    step = max(FEWEST_ROWS, BLOCK // n_centres)
+    step = max(FEWEST_ROWS, VALUES_AT_ONCE // n_centres)
     return (slice(start, start + step) for start in range(0, n_rows, step))

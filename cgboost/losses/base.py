@@ -234,6 +234,10 @@ class WeightedLoss(DifferentiableLoss):
             return clip_to_sum(response, least, most, 0.0)
         return inside
 
+    def part(self, rows: NDArray[np.intp]) -> WeightedLoss:
+        """The loss of some rows alone."""
+        return self.loss.on(self.target[rows], self.weights[rows])
+
     def to_cvxpy(self, f: Expression) -> Expression:
         """L(f) as a convex scalar expression."""
         return self.weights @ self.loss.to_cvxpy(self.target, f)

@@ -24,6 +24,7 @@ class Poisson(Loss):
     """Half the Poisson deviance, e^f − y f + y log y − y, for y ≥ 0: f is the log of the mean."""
 
     name: ClassVar[str] = "poisson"
+    attains_minimum: ClassVar[bool] = False  # where all counts are 0
 
     def check_target(self, y: Vector) -> None:
         """Counts must not be negative."""

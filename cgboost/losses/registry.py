@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from typing import Any, TypeGuard
+from typing import Any, Literal, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,6 +45,16 @@ LOSSES: dict[str, type[Loss]] = {
 }
 """Losses by their names, scikit-learn's. (The multinomial deviance belongs to one estimator.)"""
 
+ClassificationLoss = Literal["log_loss", "exponential", "hinge", "squared_hinge"]
+RegressionLoss = Literal[
+    "squared_error",
+    "absolute_error",
+    "quantile",
+    "huber",
+    "epsilon_insensitive",
+    "squared_epsilon_insensitive",
+    "poisson",
+]
 CLASSIFICATION = tuple(name for name, loss in LOSSES.items() if loss.classification)
 REGRESSION = tuple(name for name, loss in LOSSES.items() if not loss.classification)
 
@@ -112,14 +122,33 @@ def known_loss(loss: str | Loss | type[Loss] | LossMaker, **parameters: Any) -> 
 
 
 def check_loss(loss: Any, names: Collection[str]) -> None:
-    """Raise ValueError unless it is one of the names, a :class:`Loss` or a callable."""
+    """Raise ValueError unless it is one of the names, a :class:`Loss` or a callable.
+
+    Raises
+    ------
+    UnsupportedLossError
+        If it is a loss of several outputs, or one of classes where no name is.
+    """
     if isinstance(loss, str) and loss in names:
         return
+    if isinstance(loss, Loss) and loss.n_outputs != 1:
+        raise UnsupportedLossError(
+            f"{loss!r} has {loss.n_outputs} outputs a row, which only GradientBoostingClassifier "
+            "can have"
+        )
+    if isinstance(loss, Loss) and loss.classification and not set(names) & set(CLASSIFICATION):
+        raise UnsupportedLossError(f"{loss!r} is for labels ±1: use a classifier")
     if isinstance(loss, str) or not (isinstance(loss, Loss) or callable(loss)):
         raise ValueError(
             f"loss must be one of {sorted(names)}, a Loss or a callable loss(target, weights), "
             f"got {loss!r}"
         )
+
+
+def require_targets(loss: object) -> None:
+    """Raise ValueError for a :class:`Loss` without data: masters take losses on training rows."""
+    if isinstance(loss, Loss):
+        raise ValueError(f"{loss!r} needs targets: give {loss!r}.on(y, weights)")
 
 
 def require(loss: Loss, needs: Collection[Ability], by: str) -> None:

@@ -24,7 +24,7 @@ from solvers.program.growing import GrowingProgram, check_columns
 from solvers.program.program import Program
 from solvers.program.solution import Solution
 from solvers.sessions.catalogue import class_name, require_support
-from solvers.sessions.engine import Answer, Request, ask
+from solvers.sessions.engine import LEAST_TIME, Answer, Request, ask
 from solvers.sessions.protocols import Session
 from solvers.sessions.rebuilding import RebuildingBackend
 
@@ -32,14 +32,13 @@ OPTIONS = {"max_iterations", "eliminate", "polish"}
 CERTIFIED = {Status.INFEASIBLE, Status.UNBOUNDED}
 OUT_OF_TIME = (Status.TIME_LIMIT, Status.ITERATION_LIMIT)
 """Of an answer and the one before it: the time limit is the better reason for having none."""
-LEAST_TIME = 1e-9  # no solver takes a limit of 0
 
 
 class AutoBackend:
     """Chooses by the class of the program, and again when it changes."""
 
     name = "auto"
-    capabilities = frozenset({"lp", "qp", "mip"})
+    capabilities = frozenset({"lp", "qp", "mip", "time-limit", "certificates", "exact"})
 
     @property
     def is_installed(self) -> bool:

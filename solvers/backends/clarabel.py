@@ -61,7 +61,12 @@ def solve_with_clarabel(program: Program, request: Request) -> Answer:
     return Answer(status, words, point, int(result.iterations))
 
 
-CLARABEL = RebuildingBackend("clarabel", frozenset({"lp", "qp"}), "clarabel", solve_with_clarabel)
+CLARABEL = RebuildingBackend(
+    "clarabel",
+    frozenset({"lp", "qp", "time-limit", "certificates", "exact"}),
+    "clarabel",
+    solve_with_clarabel,
+)
 
 
 class _ConeForm:

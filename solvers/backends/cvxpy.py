@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from solvers.backends.osqp import CERTIFICATE_TOLERANCE
 from solvers.program.cvxpy_form import objective, variable
 from solvers.program.errors import MissingBackendError, OptionError, Status, UnknownSolverError
 from solvers.program.program import Program, Sides, full_sparse
@@ -30,7 +31,11 @@ from solvers.sessions.rebuilding import RebuildingBackend
 
 PREFIX = "cvxpy:"
 TIGHT = 1e-8
-CERTIFICATE = 1e-7  # at its default OSQP calls PRIMALC8 unbounded
+NO_CERTIFICATES = {"PIQP", "SCIPY"}
+"""PIQP may end at a limit where nothing is feasible, SciPy in a failure where it is unbounded."""
+
+FIRST_ORDER = {"OSQP", "SCS"}
+
 NOT_FOR_QUADRATIC = {"HIGHS"}  # hangs on small quadratic programs (HiGHS#1000, #2489)
 
 _STATUS = {
@@ -71,7 +76,7 @@ _DEFAULTS: dict[str, dict[str, Any]] = {
     "OSQP": {
         "eps_abs": TIGHT,
         "eps_rel": TIGHT,
-        "eps_dual_inf": CERTIFICATE,
+        "eps_dual_inf": CERTIFICATE_TOLERANCE,
         "max_iter": 50_000,
         "polishing": False,
     },
@@ -192,6 +197,12 @@ def _capabilities(solver: str) -> frozenset[str]:
         found.add("qp")
     if is_integer:
         found.add("mip")
+    if solver in _TIME_LIMITS:
+        found.add("time-limit")
+    if solver not in NO_CERTIFICATES:
+        found.add("certificates")
+    if solver not in FIRST_ORDER:
+        found.add("exact")
     return frozenset(found)
 
 

@@ -131,7 +131,7 @@ DUAL_SIMPLEX = 1
 
 PRIMAL_SIMPLEX = 4
 
-DEFAULT_TOLERANCE = 1e-7
+SIMPLEX_TOLERANCE = 1e-7
 
 DEFAULT_MIP_GAP = 1e-6
 
@@ -165,12 +165,15 @@ class HighsBackend:
     """
 
     name = "highs"
-    capabilities = frozenset({"lp", "mip", "warm-start", "add-columns"})
+    package = "highspy"
+    capabilities = frozenset(
+        {"lp", "mip", "warm-start", "add-columns", "time-limit", "certificates", "exact"}
+    )
 
     @property
     def is_installed(self) -> bool:
         """Whether highspy can be imported."""
-        return find_spec("highspy") is not None
+        return find_spec(self.package) is not None
 
     def open(self, program: Program, **options: Any) -> HighsSession:
         """Start a live model."""
@@ -266,7 +269,7 @@ class HighsSession(CheckedSession):
             self._model.set_option(name, value)
 
     def _set_tolerance(self, tol: float | None) -> None:
-        level = DEFAULT_TOLERANCE if tol is None else float(np.clip(tol, *TOLERANCE_RANGE))
+        level = SIMPLEX_TOLERANCE if tol is None else float(np.clip(tol, *TOLERANCE_RANGE))
         self._set("primal_feasibility_tolerance", level)
         self._set("dual_feasibility_tolerance", level)
         if self._is_mip:

@@ -21,7 +21,7 @@ from solvers.sessions.rebuilding import RebuildingBackend
 
 logger = logging.getLogger(__name__)
 
-SMALL = 50
+DENSE_VARIABLES = 50
 """Up to this many variables the dense solver is used whatever the fill."""
 DENSE_FILL = 0.1
 
@@ -39,7 +39,7 @@ def solve_with_piqp(program: Program, request: Request) -> Answer:
     """Translate, call, translate back."""
     import piqp
 
-    is_dense = program.n_columns <= SMALL or fill(program) > DENSE_FILL
+    is_dense = program.n_columns <= DENSE_VARIABLES or fill(program) > DENSE_FILL
     solver = piqp.DenseSolver() if is_dense else piqp.SparseSolver()
     _configure(solver.settings, request)
     is_equation = program.row_lower == program.row_upper
@@ -67,7 +67,7 @@ def solve_with_piqp(program: Program, request: Request) -> Answer:
 
 
 PIQP = RebuildingBackend(
-    "piqp", frozenset({"lp", "qp"}), "piqp", solve_with_piqp, eliminates_from=0.15
+    "piqp", frozenset({"lp", "qp", "exact"}), "piqp", solve_with_piqp, eliminates_from=0.15
 )
 
 

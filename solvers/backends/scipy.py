@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
+from solvers.backends.highs import DEFAULT_MIP_GAP
 from solvers.program.errors import Status
 from solvers.program.program import Program, Sides
 from solvers.program.solution import Point
 from solvers.sessions.engine import Answer, Request
 from solvers.sessions.rebuilding import RebuildingBackend
 
-DEFAULT_MIP_GAP = 1e-6
 LIMIT = 1
 UNCLEAR = 4
 
@@ -73,7 +73,12 @@ def _milp(program: Program, request: Request) -> Answer:
     return Answer(_status(result), result.message, point, int(result.mip_node_count or 0))
 
 
-SCIPY = RebuildingBackend("scipy", frozenset({"lp", "mip"}), "scipy", solve_with_scipy)
+SCIPY = RebuildingBackend(
+    "scipy",
+    frozenset({"lp", "mip", "time-limit", "certificates", "exact"}),
+    "scipy",
+    solve_with_scipy,
+)
 
 
 def _linprog_options(request: Request) -> dict[str, Any]:

@@ -26,7 +26,7 @@ from solvers.refinement.presolve import Elimination, find_elimination
 LARGEST = 1500
 """Unknowns up to which a system is factorised."""
 
-SMALL = 400
+DENSE_UNKNOWNS = 400
 """Unknowns up to which a dense factorisation is used for sparse data, too."""
 
 REGULARISATION = 1e-10
@@ -116,7 +116,7 @@ def _factorised(quadratic: Any, matrix: Any) -> Solver:
     if size == 0:
         return lambda right: right
     is_diagonal = quadratic is None or quadratic.ndim == 1 or is_sparse(quadratic)
-    if is_sparse(matrix) and is_diagonal and size > SMALL:
+    if is_sparse(matrix) and is_diagonal and size > DENSE_UNKNOWNS:
         return _sparse_factors(quadratic, matrix)
     return _dense_factors(quadratic, matrix)
 

@@ -22,7 +22,19 @@ class Backend(Protocol):
 
     @property
     def capabilities(self) -> frozenset[str]:
-        """Some of ``"lp", "qp", "mip", "warm-start", "add-columns"``."""
+        """What it solves, how, and what it keeps to.
+
+        ``"lp", "qp", "mip"``
+            Classes of problems.
+        ``"warm-start", "add-columns"``
+            It goes on from the last solution; its own model grows.
+        ``"time-limit"``
+            It stops when the time is up. Others refuse a limit, or log that they may exceed it.
+        ``"certificates"``
+            It proves infeasible and unbounded programs to be so, instead of running into a limit.
+        ``"exact"``
+            It solves every small program to its tolerance; first-order methods may not.
+        """
 
     @property
     def is_installed(self) -> bool:

@@ -47,7 +47,7 @@ def test_blocks_do_not_change_an_expansion(
     kernel: Kernel, block: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It may be made and evaluated a few rows at a time."""
-    monkeypatch.setattr(cgboost.kernels.expansions, "BLOCK", block)
+    monkeypatch.setattr(cgboost.kernels.expansions, "ROWS_AT_ONCE", block)
     expected, size = explicit(kernel, X, CENTRES, WEIGHTS)
     values = kernel.expanded(CENTRES, WEIGHTS)(X)
     np.testing.assert_allclose(values, expected, rtol=0, atol=1e-12 * size)

@@ -68,7 +68,9 @@ def case(n_features: int = 80) -> tuple[np.ndarray, list[WeightedCentres]]:
     return rng.normal(size=(500, n_features)), random_parts(kernels, rng, 60, n_features)
 
 
-@pytest.mark.parametrize("name", ["VALUE_COST", "PICK_COST", "BLOCK", "FEWEST_ROWS"])
+@pytest.mark.parametrize(
+    "name", ["PREDICTED_VALUE_COST", "PICK_COST", "VALUES_AT_ONCE", "FEWEST_ROWS"]
+)
 @pytest.mark.parametrize("number", [1, 10**9])
 @pytest.mark.parametrize("n_features", [3, 80])
 def test_the_way_does_not_change_the_sum(

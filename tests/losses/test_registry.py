@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -16,6 +19,8 @@ from cgboost.losses.registry import (
     known_loss,
     require,
 )
+from cgboost.masters.stagewise.fully_corrective import CorrectiveMaster
+from cgboost.masters.stagewise.stagewise import StagewiseMaster
 
 
 def test_names_are_those_of_the_classes() -> None:
@@ -53,6 +58,14 @@ def test_a_loss_is_bound_from_all_that_estimators_take() -> None:
     assert known_loss(lambda y, w: Quantile().on(y, w)) is None
     with pytest.raises(TypeError, match="must return a DifferentiableLoss, got 3"):
         bound_loss(lambda y, w: 3, y, weights)  # type: ignore[arg-type, return-value]
+
+
+@pytest.mark.parametrize("make", [StagewiseMaster, CorrectiveMaster])
+def test_masters_take_losses_on_training_rows(make: Callable[[Any], Any]) -> None:
+    """A loss without data is refused, with what to give."""
+    make(Huber().on(np.arange(3.0), np.ones(3)))
+    with pytest.raises(ValueError, match=r"needs targets: give Huber\(.*\).on\("):
+        make(Huber())
 
 
 def test_what_estimators_take_is_checked() -> None:

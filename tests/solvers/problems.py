@@ -7,13 +7,24 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 
-from solvers import Program, SolverError, UnboundedError, available_backends
+from solvers import Program, SolverError, UnboundedError, available_backends, get_backend
 from solvers.program.errors import InfeasibleError, InfeasibleOrUnboundedError
+from solvers.registry import local_backends
 
 INF = np.inf
-NATIVE = ("auto", "highs", "clarabel", "osqp", "piqp", "scipy")
+NATIVE = ("auto", *local_backends())
 ALL = ("auto", *available_backends())
 BY_CLASS = {kind: ("auto", *available_backends(kind)) for kind in ("lp", "qp", "mip")}
+
+
+def can(solver: str, capability: str) -> bool:
+    """Whether a backend declares a capability."""
+    return capability in get_backend(solver).capabilities
+
+
+def continuous(solver: str, *, prefer: str = "lp") -> str:
+    """The class of continuous programs to try a backend with: the preferred one, or the other."""
+    return prefer if can(solver, prefer) else {"lp": "qp", "qp": "lp"}[prefer]
 
 
 @dataclass(frozen=True)
@@ -53,10 +64,11 @@ def master(n_rows: int, n_columns: int, seed: int = 0, *, sparse: bool = False) 
     )
 
 
-def dense_linear_program() -> Program:
-    """Return a linear program that takes more than one iteration."""
+def dense_program(kind: str = "lp") -> Program:
+    """Return a linear or quadratic program that takes more than one iteration."""
     rng = np.random.default_rng(0)
-    return Program(rng.normal(size=40), rng.normal(size=(30, 40)), -1, 1, -1, 1)
+    quadratic = {"lp": None, "qp": np.ones(40)}[kind]
+    return Program(rng.normal(size=40), rng.normal(size=(30, 40)), -1, 1, -1, 1, quadratic)
 
 
 LINEAR = [

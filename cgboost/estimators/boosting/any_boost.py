@@ -13,15 +13,18 @@ import numpy as np
 from sklearn.base import is_classifier
 
 from cgboost.estimators.boosting.learner_columns import BaseLearnerBoost
+from cgboost.estimators.boosting.loss_regression import LossRegression
 from cgboost.estimators.common.classification import Classification
 from cgboost.estimators.common.parameters import check_bool, check_choice, check_number
-from cgboost.estimators.common.regression import Regression
 from cgboost.estimators.common.rows import Rows, Vector
 from cgboost.estimators.common.subproblems import Task
+from cgboost.losses.base import Loss
 from cgboost.losses.registry import (
     CLASSIFICATION,
     REGRESSION,
+    ClassificationLoss,
     LossMaker,
+    RegressionLoss,
     bound_loss,
     check_loss,
     known_loss,
@@ -88,9 +91,12 @@ class AnyBoostClassifier(Classification, BaseAnyBoost):
     ----------
     estimator : classifier, regressor or None
         Any of scikit-learn; None stands for ``DecisionTreeRegressor(max_depth=3)``.
-    loss : {"log_loss", "exponential"} or callable, default="log_loss"
-        Σ w_i log(1 + exp(−2 y_i f_i)), Σ w_i exp(−y_i f_i), or ``loss(target, weights)``, a
-        :class:`~cgboost.losses.differentiable.DifferentiableLoss` of labels ±1.
+    loss : {"log_loss", "exponential", "hinge", "squared_hinge"}, Loss or callable, \
+default="log_loss"
+        A name, a :class:`~cgboost.losses.Loss` such as ``LogLoss()``, or ``loss(target, weights)``,
+        a :class:`~cgboost.losses.differentiable.DifferentiableLoss` of labels ±1. The log-loss is
+        Σ w_i log(1 + exp(−2 y_i f_i)), the exponential loss Σ w_i exp(−y_i f_i). The hinge has no
+        Newton steps.
     step : {"line-search", "newton"} or float, default="line-search"
         The step that lowers the loss most; one Newton step, the learner (a regressor) then being
         fitted to r/w with the Newton weights w; or a constant: the run then ends with a learner
@@ -138,14 +144,14 @@ n_features_in_, feature_names_in_
     True
     """
 
-    loss: Literal["log_loss", "exponential"] | LossMaker = field(default="log_loss", kw_only=True)
+    loss: ClassificationLoss | Loss | LossMaker = field(default="log_loss", kw_only=True)
 
     _losses: ClassVar[tuple[str, ...]] = CLASSIFICATION
 
     def predict_proba(self, X: Any) -> Vector:
         """Class probabilities 1/(1 + e^{−2f}), one against the rest: shape (n_rows, n_classes).
 
-        They suit losses that are least at half the log-odds, as both named ones are.
+        They suit losses that are least at half the log-odds: "log_loss" and "exponential".
         """
         return probabilities(self._outputs(X))
 
@@ -155,18 +161,22 @@ n_features_in_, feature_names_in_
 
 
 @dataclass(eq=False, repr=False)
-class AnyBoostRegressor(Regression, BaseAnyBoost):
-    """Boosting of any weak learner for squared or absolute error ([M] Alg. 1).
+class AnyBoostRegressor(LossRegression, BaseAnyBoost):
+    """Boosting of any weak learner for any loss of numbers ([M] Alg. 1).
 
     Parameters
     ----------
     estimator, step, learning_rate, corrective, start, n_estimators, early_stopping, \
 validation_fraction, n_iter_no_change, callbacks, verbose, time_limit, random_state
-        As in :class:`AnyBoostClassifier`; early stopping watches the mean absolute error.
-    loss : {"squared_error", "absolute_error"} or callable, default="squared_error"
-        ½ Σ w_i (y_i − f_i)², Σ w_i |y_i − f_i|, or ``loss(target, weights)``; the absolute error
-        has no Newton steps. With ``corrective=True`` the first two are refitted by least squares
-        and by a linear program, others by Newton's method.
+        As in :class:`AnyBoostClassifier`; early stopping watches the mean absolute error, for
+        quantiles and counts the loss.
+    loss : {"squared_error", "absolute_error", "quantile", "huber", "epsilon_insensitive", \
+"squared_epsilon_insensitive", "poisson"}, Loss or callable, default="squared_error"
+        A name, a :class:`~cgboost.losses.Loss` with parameters, ``Quantile(0.9)`` say, or
+        ``loss(target, weights)``. Losses that are piecewise linear (absolute, quantile and
+        ε-insensitive) have no Newton steps. With ``corrective=True`` they are refitted by a linear
+        program, the squared error by least squares, others by Newton's method. With "poisson" f is
+        the log of the mean, which is predicted.
 
     Attributes
     ----------
@@ -175,9 +185,7 @@ stop_reason_, n_iter_, feature_importances_, n_features_in_, feature_names_in_
         As in :class:`AnyBoostClassifier` with two classes.
     """
 
-    loss: Literal["squared_error", "absolute_error"] | LossMaker = field(
-        default="squared_error", kw_only=True
-    )
+    loss: RegressionLoss | Loss | LossMaker = field(default="squared_error", kw_only=True)
 
     _losses: ClassVar[tuple[str, ...]] = REGRESSION
 

@@ -16,22 +16,32 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from cgboost.estimators.boosting.deviance import class_probabilities, mean_log_loss
+from cgboost.estimators.boosting.loss_regression import LossRegression
 from cgboost.estimators.common.classification import Classification
 from cgboost.estimators.common.parameters import check_choice, check_number
-from cgboost.estimators.common.regression import Regression
 from cgboost.estimators.common.result import FittedRun, Table
 from cgboost.estimators.common.rows import Rows, Vector
 from cgboost.estimators.common.stagewise import BaseStagewise
 from cgboost.estimators.common.subproblems import Task
+from cgboost.exceptions import UnsupportedLossError
 from cgboost.generation.callbacks import Score, error_rate
 from cgboost.inspection.importance import importances, shares
-from cgboost.losses.absolute_error import AbsoluteError
+from cgboost.losses.base import Loss
 from cgboost.losses.differentiable import DifferentiableLoss
+from cgboost.losses.exponential import Exponential
 from cgboost.losses.log_loss import LogLoss
 from cgboost.losses.multinomial import Multinomial
-from cgboost.losses.squared_error import SquaredError
+from cgboost.losses.registry import (
+    REGRESSION,
+    LossMaker,
+    RegressionLoss,
+    bound_loss,
+    check_loss,
+    get_loss,
+)
+from cgboost.losses.squared_error import WeightedSquaredError
 from cgboost.masters.stagewise.stagewise import StagewiseMaster
-from cgboost.pricing.learners.trees import LeafRule, TreePricer, median_leaves, newton_leaves
+from cgboost.pricing.learners.trees import LeafRule, TreePricer, newton_leaves, search_leaves
 
 
 @dataclass(eq=False, repr=False)
@@ -113,6 +123,9 @@ class GradientBoostingClassifier(Classification, BaseGradientBoosting):
 
     Parameters
     ----------
+    loss : {"log_loss", "exponential"}, LogLoss or Exponential, default="log_loss"
+        The multinomial deviance; or, for two classes alone, AdaBoost's Σ w_i exp(−y_i f_i), which
+        is least at half the log-odds too.
     n_estimators : int, default=100
         Rounds at most.
     learning_rate : float, default=0.1
@@ -161,6 +174,10 @@ n_features_in_, feature_names_in_
     (True, (3, 4))
     """
 
+    loss: Literal["log_loss", "exponential"] | LogLoss | Exponential = field(
+        default="log_loss", kw_only=True
+    )
+
     _scores: ClassVar[dict[str, Score]] = {"log_loss": mean_log_loss, "error": error_rate}
 
     @property
@@ -179,6 +196,11 @@ n_features_in_, feature_names_in_
         """Class probabilities after every round up to the best one."""
         return map(class_probabilities, self._staged_outputs(X))
 
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        if not isinstance(self.loss, (LogLoss, Exponential)):
+            check_choice("loss", self.loss, ("log_loss", "exponential"))
+
     def _targets(self, encoded: NDArray[np.intp]) -> list[Vector]:
         targets = super()._targets(encoded)
         return targets if len(targets) == 1 else [np.column_stack(targets)]
@@ -186,7 +208,11 @@ n_features_in_, feature_names_in_
     def _loss(self, rows: Rows) -> tuple[DifferentiableLoss, LeafRule]:
         n_classes = len(self.classes_)
         if n_classes == 2:  # half log-odds have the factor ½ in the Newton step already
-            return LogLoss().on(self._targets(rows.y)[0], rows.weights), newton_leaves()
+            return get_loss(self.loss).on(self._targets(rows.y)[0], rows.weights), newton_leaves()
+        if get_loss(self.loss) != LogLoss():
+            raise UnsupportedLossError(
+                f"loss={self.loss!r} is for two classes, got {n_classes}: use loss='log_loss'"
+            )
         loss = Multinomial(n_classes).on(rows.y, rows.weights)
         return loss, newton_leaves((n_classes - 1) / n_classes)
 
@@ -198,20 +224,26 @@ n_features_in_, feature_names_in_
 
 
 @dataclass(eq=False, repr=False)
-class GradientBoostingRegressor(Regression, BaseGradientBoosting):
-    """Gradient boosting of regression trees for squared or absolute error.
+class GradientBoostingRegressor(LossRegression, BaseGradientBoosting):
+    """Gradient boosting of regression trees for any loss of numbers.
 
-    Trees are grown on the pseudo-response, y − f or its sign; in
-    each leaf they take the mean or the median of y − f, times ``learning_rate``.
+    Trees are grown on the pseudo-response, y − f or its sign say; each leaf takes the constant that
+    is best for the loss (of y − f the mean, the median, a quantile, …), times ``learning_rate``.
+    For the Poisson loss it is one Newton step.
 
     Parameters
     ----------
-    loss : {"squared_error", "absolute_error"}, default="squared_error"
-        ½ Σ w_i (y_i − f_i)² or Σ w_i |y_i − f_i|.
+    loss : {"squared_error", "absolute_error", "quantile", "huber", "epsilon_insensitive", \
+"squared_epsilon_insensitive", "poisson"}, Loss or callable, default="squared_error"
+        A name, a :class:`~cgboost.losses.Loss` with parameters, ``Huber(1.5)`` or ``Quantile(0.9)``
+        say, or ``loss(target, weights)``, a
+        :class:`~cgboost.losses.differentiable.DifferentiableLoss`. With "poisson" f is the log of
+        the mean, which is predicted.
     n_estimators, learning_rate, subsample, max_depth, min_samples_split, min_samples_leaf, \
 max_features, max_leaf_nodes, start, early_stopping, validation_fraction, n_iter_no_change, \
 callbacks, verbose, time_limit, random_state
-        As in :class:`GradientBoostingClassifier`; early stopping watches the mean absolute error.
+        As in :class:`GradientBoostingClassifier`; early stopping watches the mean absolute error,
+        for quantiles and counts the loss.
 
     Attributes
     ----------
@@ -229,16 +261,16 @@ history_, best_round_, stop_reason_, n_iter_, n_features_in_, feature_names_in_
     True
     """
 
-    loss: Literal["squared_error", "absolute_error"] = field(default="squared_error", kw_only=True)
+    loss: RegressionLoss | Loss | LossMaker = field(default="squared_error", kw_only=True)
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        check_choice("loss", self.loss, ("squared_error", "absolute_error"))
+        check_loss(self.loss, REGRESSION)
 
     def _loss(self, rows: Rows) -> tuple[DifferentiableLoss, LeafRule]:
-        if self.loss == "squared_error":
-            return SquaredError().on(rows.y, rows.weights), newton_leaves()
-        return AbsoluteError().on(rows.y, rows.weights), median_leaves(rows.y, rows.weights)
+        loss = bound_loss(self.loss, rows.y, rows.weights)
+        searched = loss.attains_minimum and not isinstance(loss, WeightedSquaredError)
+        return loss, search_leaves(loss) if searched else newton_leaves()
 
 
 def _balanced(outputs: Vector) -> Vector:

@@ -12,12 +12,21 @@ from dataclasses import dataclass, field
 from sklearn.base import is_regressor
 
 from cgboost.estimators.boosting.learner_columns import BaseLearnerBoost
+from cgboost.estimators.boosting.loss_regression import LossRegression
 from cgboost.estimators.common.parameters import check_bool, check_number
-from cgboost.estimators.common.regression import Regression
 from cgboost.estimators.common.rows import Rows
 from cgboost.estimators.common.subproblems import Task
 from cgboost.generation.protocols import Pricer
-from cgboost.losses.squared_error import SquaredError
+from cgboost.losses.base import Loss
+from cgboost.losses.registry import (
+    REGRESSION,
+    LossMaker,
+    RegressionLoss,
+    bound_loss,
+    check_loss,
+)
+from cgboost.losses.squared_error import WeightedSquaredError
+from cgboost.masters.stagewise.fully_corrective import CorrectiveMaster
 from cgboost.masters.stagewise.orthogonal import OrthogonalMaster
 from cgboost.masters.stagewise.stagewise import StagewiseMaster
 from cgboost.pricing.learners.feed_forward import FeedForwardPricer
@@ -26,13 +35,16 @@ from cgboost.pricing.learners.learners import LearnerPricer
 
 
 @dataclass(eq=False, repr=False)
-class StagewiseRegressor(Regression, BaseLearnerBoost):
+class StagewiseRegressor(LossRegression, BaseLearnerBoost):
     """Adds, round by round, a regressor fitted to the residuals: f ← f + learning_rate·h.
 
     The residuals y − f are what is left of ½ Σ w_i (y_i − f_i)², starting at f = 0. A regressor
     that fits by least squares needs no step along its predictions: the best one is 1 ([P] Table 1).
     The model therefore is :class:`AnyBoostRegressor` with ``start="zero"`` and
     ``step=learning_rate``.
+
+    For other losses a regressor is fitted to the pseudo-response, and taken with the best step,
+    times ``learning_rate``.
 
     Stages of one learner are rarely orthogonal, and convergence then is slow. Two options of
     [P] make up for it: all coefficients by least squares in every round, f = Σ λ_k h_k, and
@@ -42,13 +54,17 @@ class StagewiseRegressor(Regression, BaseLearnerBoost):
     ----------
     estimator : regressor or None
         Any of scikit-learn; None stands for ``DecisionTreeRegressor(max_depth=3)``.
+    loss : {"squared_error", "absolute_error", "quantile", "huber", "epsilon_insensitive", \
+"squared_epsilon_insensitive", "poisson"}, Loss or callable, default="squared_error"
+        As in :class:`AnyBoostRegressor`.
     learning_rate : float, default=1.0
         Share of every fit that is taken; below 2, where steps no longer lower the loss. Must be 1
         with ``orthogonalize=True``, which chooses the shares itself.
     orthogonalize : bool, default=False
         Refit the coefficients of all stages in every round; there is no intercept. The residuals
         are then orthogonal to all stages, and the run ends with a fit that is a combination of
-        them.
+        them. Of other losses than the squared error all coefficients are refitted likewise, by a
+        linear program or Newton's method, up to ``n_estimators`` rounds.
     feed_forward : bool, default=False
         Fit the learner of stage i to the features and the outputs of the stages before it: it has
         i − 1 more inputs than X has columns.
@@ -75,12 +91,14 @@ stop_reason_, n_iter_, feature_importances_, n_features_in_, feature_names_in_
     True
     """
 
+    loss: RegressionLoss | Loss | LossMaker = field(default="squared_error", kw_only=True)
     learning_rate: float = field(default=1.0, kw_only=True)
     orthogonalize: bool = field(default=False, kw_only=True)
     feed_forward: bool = field(default=False, kw_only=True)
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
+        check_loss(self.loss, REGRESSION)
         check_number("learning_rate", self.learning_rate, above=0, below=2)
         check_bool("orthogonalize", self.orthogonalize)
         check_bool("feed_forward", self.feed_forward)
@@ -94,9 +112,15 @@ stop_reason_, n_iter_, feature_importances_, n_features_in_, feature_names_in_
 
     def _tasks(self, pool: LearnerPricer, rows: Rows) -> Iterator[Task]:
         for target in self._targets(rows.y):
-            loss = SquaredError().on(target, rows.weights)
+            loss = bound_loss(self.loss, target, rows.weights)
             pricer: Pricer = FeedForwardPricer(pool) if self.feed_forward else pool
-            if self.orthogonalize:
-                yield Task(OrthogonalMaster(loss), IndependentPricer(pricer, loss))
+            rate = float(self.learning_rate)
+            if isinstance(loss, WeightedSquaredError):
+                if self.orthogonalize:
+                    yield Task(OrthogonalMaster(loss), IndependentPricer(pricer, loss))
+                else:  # least squares have taken the best step
+                    yield Task(StagewiseMaster(loss, step=rate), pricer)
+            elif self.orthogonalize:
+                yield Task(CorrectiveMaster(loss), pricer)
             else:
-                yield Task(StagewiseMaster(loss, step=float(self.learning_rate)), pricer)
+                yield Task(StagewiseMaster(loss, learning_rate=rate), pricer)

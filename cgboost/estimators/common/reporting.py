@@ -33,7 +33,7 @@ def representation(model: BaseEstimator, N_CHAR_MAX: int = 700) -> str:
 
 def html_representation(model: BaseEstimator) -> str:
     """scikit-learn's diagram and, below it, facts and history of a fitted model."""
-    from cgboost.inspection.report.panel import panel
+    from cgboost.inspection.report.page import panel
 
     diagram: str = estimator_html_repr(model)
     facts = facts_of(model)

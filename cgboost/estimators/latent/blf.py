@@ -13,18 +13,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cgboost.estimators.boosting.any_boost import probabilities
+from cgboost.estimators.boosting.loss_regression import LossRegression
 from cgboost.estimators.common.classification import Classification
 from cgboost.estimators.common.parameters import check_choice, check_number
-from cgboost.estimators.common.regression import Regression
 from cgboost.estimators.common.rows import Vector
 from cgboost.estimators.latent.latent_factors import BaseBLF
 from cgboost.losses import Huber, Loss, Poisson, Quantile, SquaredEpsilonInsensitive, SquaredError
-from cgboost.losses.registry import CLASSIFICATION, REGRESSION, LossMaker, get_loss
+from cgboost.losses.registry import (
+    CLASSIFICATION,
+    REGRESSION,
+    ClassificationLoss,
+    LossMaker,
+    RegressionLoss,
+    get_loss,
+)
 from cgboost.masters.stagewise.fully_corrective import Subgradient
 
 
 @dataclass(eq=False, repr=False)
-class BLFRegressor(Regression, BaseBLF):
+class BLFRegressor(LossRegression, BaseBLF):
     """Boosted Latent Factors: partial least squares for the loss you have ([M] Alg. 3 and 5).
 
     Every round adds the linear combination of the features t = X̃w that leads down most steeply,
@@ -39,11 +46,12 @@ class BLFRegressor(Regression, BaseBLF):
     ----------
     n_components : int or "cv", default=2
         Number of factors at most. "cv": cross-validation inside the training rows chooses it.
-    loss : {"squared_error", "absolute_error", "epsilon_insensitive", "huber", "quantile"} or \
-callable, default="squared_error"
+    loss : {"squared_error", "absolute_error", "quantile", "huber", "epsilon_insensitive", \
+"squared_epsilon_insensitive", "poisson"}, Loss or callable, default="squared_error"
         Losses that are piecewise linear are refitted by a linear program that gets one column a
-        round ([M] eq. 18). Or ``loss(target, weights)``, a
-        :class:`~cgboost.losses.differentiable.DifferentiableLoss`.
+        round ([M] eq. 18). A name, a :class:`~cgboost.losses.Loss` with parameters, or
+        ``loss(target, weights)``, a :class:`~cgboost.losses.differentiable.DifferentiableLoss`.
+        With "poisson" f is the log of the mean, which is predicted.
     kernel : kernel, callable or None, default=None
         Factors in the feature space of a kernel, such as ``RBF(0.1)`` or ``Precomputed()``; it must
         be positive semi-definite. None: of the features themselves.
@@ -64,7 +72,8 @@ callable, default="squared_error"
         which uᵀT = 0 ([M] Lemma 2); or the sign of the residuals, with 0 where they are 0 up
         to rounding.
     epsilon, delta, alpha : float, default=0.1, 1.0, 0.5
-        Half width of the tube; the residual where Huber's loss becomes linear; the quantile.
+        Half width of the tube; the residual where Huber's loss becomes linear; the quantile. For
+        losses given by name.
     max_components : int or None, default=None
         Most factors that cross-validation tries; None stands for 50, and never more than features.
     cv : int or splitter, default=10
@@ -121,10 +130,7 @@ callable, default="squared_error"
     (442, 3)
     """
 
-    loss: (
-        Literal["squared_error", "absolute_error", "epsilon_insensitive", "huber", "quantile"]
-        | LossMaker
-    ) = field(default="squared_error", kw_only=True)
+    loss: RegressionLoss | Loss | LossMaker = field(default="squared_error", kw_only=True)
     newton_steps: int | None = field(default=None, kw_only=True)
     newton_damping: float = field(default=0.0, kw_only=True)
     subgradient: Subgradient = field(default="dual", kw_only=True)
@@ -146,7 +152,7 @@ callable, default="squared_error"
         return self.subgradient
 
     @property
-    def _chosen_loss(self) -> Loss | LossMaker:
+    def _known_loss(self) -> Loss | None:
         parameters = {
             "epsilon_insensitive": {"epsilon": self.epsilon},
             "squared_epsilon_insensitive": {"epsilon": self.epsilon},
@@ -155,12 +161,14 @@ callable, default="squared_error"
         }
         if isinstance(self.loss, str):
             return get_loss(self.loss, **parameters.get(self.loss, {}))
-        return super()._chosen_loss
+        return super()._known_loss
 
     def _errors_of(self, output: Any, y: NDArray[Any]) -> Vector:
         """Squared errors where the loss grows like squares, else those of the loss."""
-        loss = self._chosen_loss
-        if isinstance(loss, (Quantile, Poisson)):
+        loss = self._known_loss
+        if isinstance(loss, Poisson):  # predictions are means, not f
+            return loss.value(y, np.log(np.maximum(output, np.finfo(float).tiny)))
+        if isinstance(loss, Quantile):
             return loss.value(y, output)
         squares = isinstance(loss, (SquaredError, Huber, SquaredEpsilonInsensitive))
         return (y - output) ** 2 if squares else np.abs(y - output)
@@ -184,10 +192,13 @@ class BLFClassifier(Classification, BaseBLF):
 solver, early_stopping, validation_fraction, n_iter_no_change, callbacks, verbose, time_limit, \
 random_state
         As in :class:`BLFRegressor`; folds are stratified.
-    loss : {"log_loss", "exponential", "squared_error"} or callable, default="log_loss"
-        Σ w_i log(1 + exp(−2 y_i f_i)) ([M] eq. 33), Σ w_i exp(−y_i f_i), or ½ Σ w_i (y_i − f_i)²,
-        which is PLS on labels ±1. The first two have no minimum where classes can be separated: a
-        refit to convergence then ends with ``stop_reason_`` "unbounded", single steps go on.
+    loss : {"log_loss", "exponential", "hinge", "squared_hinge", "squared_error"}, Loss or \
+callable, default="log_loss"
+        A name, a :class:`~cgboost.losses.Loss` or a callable, as in :class:`BLFRegressor`.
+        Log-loss Σ w_i log(1 + exp(−2 y_i f_i)) ([M] eq. 33) and exponential loss
+        Σ w_i exp(−y_i f_i) have no minimum where classes can be separated: a refit to convergence
+        then ends with ``stop_reason_`` "unbounded", single steps go on. The hinge is refitted by a
+        linear program. ½ Σ w_i (y_i − f_i)² is PLS on labels ±1.
 
     Attributes
     ----------
@@ -210,7 +221,7 @@ n_columns_, n_iter_, best_round_, n_features_in_, feature_names_in_
     True
     """
 
-    loss: Literal["log_loss", "exponential", "squared_error"] | LossMaker = field(
+    loss: ClassificationLoss | Literal["squared_error"] | Loss | LossMaker = field(
         default="log_loss", kw_only=True
     )
 

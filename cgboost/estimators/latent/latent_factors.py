@@ -35,7 +35,7 @@ from cgboost.generation.protocols import Master
 from cgboost.kernels import KernelLibrary, Precomputed
 from cgboost.losses.base import Loss
 from cgboost.losses.differentiable import DifferentiableLoss
-from cgboost.losses.registry import LossMaker, bound_loss, check_loss, known_loss
+from cgboost.losses.registry import bound_loss, check_loss, known_loss
 from cgboost.losses.squared_error import WeightedSquaredError
 from cgboost.masters.stagewise.fully_corrective import CorrectiveMaster, Subgradient
 from cgboost.masters.stagewise.stagewise import StagewiseMaster
@@ -73,11 +73,9 @@ class BaseBLF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEnsemble):
     _subgradient: ClassVar[Subgradient] = "dual"
 
     @property
-    def _chosen_loss(self) -> Loss | LossMaker:
-        """The loss of one output."""
-        known = known_loss(self.loss)
-        chosen: Loss | LossMaker = self.loss if known is None else known
-        return chosen
+    def _known_loss(self) -> Loss | None:
+        """The loss of one output; None where it is a callable ``loss(target, weights)``."""
+        return known_loss(self.loss)
 
     @abstractmethod
     def _errors_of(self, output: Any, y: NDArray[Any]) -> Vector:
@@ -163,7 +161,7 @@ class BaseBLF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEnsemble):
 
     def _tasks(self, pool: _Pool, rows: Rows) -> Iterator[Task]:
         for target in self._targets(rows.y):
-            loss = bound_loss(self._chosen_loss, target, rows.weights)
+            loss = bound_loss(self._known_loss or self.loss, target, rows.weights)
             pricer = LatentFactorPricer(pool.space, deflate=self.deflate)
             pool.pricers.append(pricer)
             yield Task(self._master(loss), pricer, callbacks=(pricer.note,))

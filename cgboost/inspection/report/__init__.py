@@ -2,9 +2,8 @@
 
 ::
 
-    facts.py      what is true of a fitted model: size, certificate, end, scores
-    meanings.py   what a stop reason and a certificate mean, in sentences
-    sparkline.py  the history as a small drawing
-    panel.py      facts and drawings below the diagram in a notebook
-    page.py       the file: sections.py and pictures.py side by side
+    facts.py      what is true of a fitted model: size, certificate, end, scores, and what they mean
+    pictures.py   pictures of the model and of its history, as SVG in the colours of the page
+    page.py       the file, and the panel below the diagram in a notebook
+    templates/    their words and their layout
 """

@@ -1,20 +1,79 @@
-"""The report: one HTML file that needs nothing else."""
+"""The report, one HTML file that needs nothing else, and the panel below a diagram in a notebook.
+
+The words and their layout are in ``templates/``; here is what they are given. Whatever comes from
+the user is escaped by the templates.
+"""
 
 from __future__ import annotations
 
+import datetime
+import math
 import os
+from collections.abc import Iterable, Sequence
+from functools import cache
+from numbers import Integral, Real
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
 from cgboost._version import __version__
-from cgboost.inspection.report.facts import Facts, facts_of
-from cgboost.inspection.report.markup import escaped
-from cgboost.inspection.report.pictures import pictures
-from cgboost.inspection.report.sections import Subject, sections
-from cgboost.inspection.report.style import STYLE
+from cgboost.inspection.provenance import machine, versions
+from cgboost.inspection.report.facts import Facts, Table, facts_of, kind_of, meaning, proven
+from cgboost.inspection.report.pictures import Picture, importances, pictures, sparklines
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+SHOWN_ROUNDS = 12
+"""Rounds of the history that are shown at once; the others unfold."""
+
+DETAILS = ("evaluated", "stratum", "master_seconds", "pricing_seconds")
+"""What only the unfolded history says."""
+
+SHOWN_COLUMNS = 15
+MOST_COLUMNS = 500
+"""Columns that are shown at once, and those that unfold."""
+
+SHOWN_FEATURES = 20
+
+PACKAGES = ("cgboost", "numpy", "scipy", "scikit-learn", "highspy")
+
+
+class Grid(NamedTuple):
+    """A table as a template shows it.
+
+    Attributes
+    ----------
+    header : tuple of str
+    rows : list of tuples
+        One value for each name of the header.
+    numeric : list of bool
+        The columns that are numbers, which stand on the right.
+    """
+
+    header: tuple[str, ...]
+    rows: list[tuple[Any, ...]]
+    numeric: list[bool]
+
+    @classmethod
+    def of(cls, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> Grid:
+        """The table with these rows."""
+        lines = [tuple(row) for row in rows]
+        numeric = [
+            bool(lines) and all(isinstance(line[k], Real) for line in lines)
+            for k in range(len(header))
+        ]
+        return cls(tuple(header), lines, numeric)
+
+    @classmethod
+    def of_arrays(cls, columns: Table, rows: Any = slice(None)) -> Grid:
+        """Some rows of a table of arrays."""
+        header = [name.replace("_", " ") for name in columns]
+        values = (np.asarray(column)[rows].tolist() for column in columns.values())
+        return cls.of(header, zip(*values, strict=True))
 
 
 def write_report(model: Any, path: str | os.PathLike[str]) -> Path:
@@ -36,41 +95,172 @@ def write_report(model: Any, path: str | os.PathLike[str]) -> Path:
 
 def page(model: Any, facts: Facts) -> str:
     """The whole file, as text."""
-    title = type(model).__name__
-    parts = list(sections(Subject(model, facts, list(pictures(model)))))
-    links = "".join(f'<a href="#{part.name}">{escaped(part.title)}</a>' for part in parts)
-    body = "".join(
-        f'<section id="{part.name}"><h2>{escaped(part.title)}</h2>{part.html}</section>'
-        for part in parts
+    drawn: dict[str, list[Picture]] = {"history": [], "columns": [], "features": []}
+    for section, picture in pictures(model):
+        drawn[section].append(picture)
+    return _render(
+        "report.html",
+        title=type(model).__name__,
+        version=__version__,
+        constructor=BaseEstimator.__repr__(model),
+        verdict=verdict(facts),
+        sections={
+            "Certificate": _certificate(facts),
+            "History": _history(model, drawn["history"]),
+            "Columns": _columns(model, drawn["columns"]),
+            "Kernels": _kernels(model),
+            "Features": _features(model, drawn["features"]),
+            "Parameters": _parameters(model),
+            "Made with": _made_with(model),
+        },
     )
-    constructor = BaseEstimator.__repr__(model)
-    return f"""<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<meta name="generator" content="cgboost {escaped(__version__)}">
-<title>{escaped(title)}: report</title>
-<style>
-{STYLE}</style>
-</head>
-<body>
-<header>
-<h1>{escaped(title)}</h1>
-<pre>{escaped(constructor)}</pre>
-<p class="verdict">{escaped(verdict(facts))}</p>
-<nav>{links}</nav>
-</header>
-<main>
-{body}
-</main>
-</body>
-</html>
-"""
+
+
+def panel(model: Any, facts: Facts) -> str:
+    """A box with the facts and, where a loop has made the model, its history."""
+    kept = [run.kept for run in facts.runs]
+    drawings = sparklines(model.history_, kept) if facts.runs else []
+    return _render("panel.html", facts=facts.pairs(), pictures=drawings)
 
 
 def verdict(facts: Facts) -> str:
     """The first line: how large the model is, what is proved, how it does on held-out rows."""
     scores = [f"{name} {value}" for name, value in facts.scores.items()]
     return "; ".join([facts.size, facts.certificate, *scores])
+
+
+def cell(value: Any) -> str:
+    """A value as a table shows it: numbers with six digits at most, a dash for none."""
+    if isinstance(value, Real) and not isinstance(value, (bool, Integral)):
+        return f"{float(value):.6g}" if math.isfinite(value) else "–"
+    return str(value)
+
+
+def _certificate(facts: Facts) -> dict[str, Any]:
+    header = ("class", "objective", "lower bound", "gap", "stopped", "rounds")
+    rows = [
+        (run.label, run.objective, run.bound, run.gap, str(run.stop_reason), run.rounds)
+        for run in facts.runs
+    ]
+    return {
+        "facts": facts,
+        "proven": proven(facts.objective, facts.bound, facts.gap),
+        "above_tol": facts.tol is not None and facts.tol < facts.gap < math.inf,
+        "meanings": list(dict.fromkeys(meaning(run.stop_reason, run.gap) for run in facts.runs)),
+        "classes": Grid.of(header, rows) if len(rows) > 1 else None,
+        "messages": sorted({run.message for run in facts.runs if run.message}),
+    }
+
+
+def _history(model: Any, drawn: list[Picture]) -> dict[str, Any] | None:
+    history = getattr(model, "history_", None)
+    if history is None:
+        return None
+    count = len(history["round"])
+    places = np.unique(np.linspace(0, count - 1, min(count, SHOWN_ROUNDS)).astype(int))
+    brief = {
+        name: values
+        for name, values in history.items()
+        if name not in DETAILS and (values.dtype.kind != "f" or np.isfinite(values).any())
+    }
+    return {
+        "pictures": drawn,
+        "count": count,
+        "brief": Grid.of_arrays(brief, places),
+        "everything": Grid.of_arrays(history),
+    }
+
+
+def _columns(model: Any, drawn: list[Picture]) -> dict[str, Any] | None:
+    columns = getattr(model, "columns_", None)
+    if columns is None:
+        return None
+    order = np.argsort(-np.abs(columns["coefficient"]), kind="stable")
+    count = len(order)
+    many = count > SHOWN_COLUMNS
+    return {
+        "pictures": drawn,
+        "count": count,
+        "kind": kind_of(columns, count),
+        "shown": Grid.of_arrays(columns, order[:SHOWN_COLUMNS]),
+        "rest": Grid.of_arrays(columns, order[:MOST_COLUMNS]) if many else None,
+    }
+
+
+def _kernels(model: Any) -> dict[str, Any] | None:
+    counts = getattr(model, "columns_per_kernel_", None)
+    if counts is None:
+        return None
+    sizes = np.abs(model.columns_["coefficient"])
+    total = float(sizes.sum()) or 1.0
+    rows = []
+    for name, kernel in model._family.library.kernels.items():
+        mine = model.columns_["kernel"] == name
+        share = f"{100 * float(sizes[mine].sum()) / total:.1f} %"
+        rows.append((name, _short(kernel), counts[name], share))
+    header = ("kernel", "what it is", "columns", "share of Σ|coefficient|")
+    return {"normalized": model._family.library.normalize, "table": Grid.of(header, rows)}
+
+
+def _features(model: Any, drawn: list[Picture]) -> dict[str, Any] | None:
+    content: dict[str, Any] = {"pictures": drawn, "importances": None, "vip": None}
+    content["text"] = model.text() if hasattr(model, "text") else None
+    found = importances(model)
+    if found is not None and found.any():
+        names = getattr(model, "feature_names_in_", np.arange(len(found)))
+        order = np.argsort(-found, kind="stable")[:SHOWN_FEATURES]
+        rows = [(names[j], f"{100 * found[j]:.2f} %") for j in order if found[j] > 0]
+        content["importances"] = Grid.of(("feature", "share"), rows)
+    if hasattr(model, "vip_"):
+        names = getattr(model, "feature_names_in_", np.arange(model.n_features_in_))
+        order = np.argsort(-model.vip_, kind="stable")[:SHOWN_FEATURES]
+        vip = [(names[j], float(model.vip_[j])) for j in order]
+        content["vip"] = Grid.of(("feature", "VIP"), vip)
+    return content if any(content.values()) else None
+
+
+def _parameters(model: Any) -> Grid:
+    defaults = type(model)().get_params(deep=False)
+    rows = [
+        (name, _short(value), "" if _same(value, defaults.get(name)) else "yes")
+        for name, value in model.get_params(deep=False).items()
+    ]
+    return Grid.of(("parameter", "value", "changed"), sorted(rows, key=lambda row: row[2] != "yes"))
+
+
+def _made_with(model: Any) -> list[tuple[str, Any]]:
+    now = datetime.datetime.now().astimezone()
+    return [
+        *versions(*PACKAGES).items(),
+        ("machine", machine()),
+        ("features", getattr(model, "n_features_in_", "")),
+        ("written", now.strftime("%-d %B %Y, %H:%M %Z")),
+    ]
+
+
+def _same(value: Any, default: Any) -> bool:
+    return value is default or repr(value) == repr(default)
+
+
+def _short(value: Any, most: int = 200) -> str:
+    words = repr(value)
+    return words if len(words) <= most else f"{words[: most - 1]}…"
+
+
+@cache
+def _templates() -> Environment:
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    environment = Environment(
+        loader=PackageLoader("cgboost.inspection.report"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["cell"] = cell
+    return environment
+
+
+def _render(name: str, **content: Any) -> str:
+    return _templates().get_template(name).render(content) + "\n"

@@ -5,21 +5,33 @@ The pictures are those of :mod:`cgboost.inspection`; slow imports happen here.
 
 from __future__ import annotations
 
+import hashlib
+import html
 import io
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from cgboost.inspection.report.facts import runs_of
+from cgboost.inspection.drawing import INK, LOG_FROM
+from cgboost.inspection.report.facts import SCORES, Table, runs_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-Picture = tuple[str, str]
-"""An SVG, and what it shows."""
+Vector = NDArray[np.float64]
+
+
+class Picture(NamedTuple):
+    """An SVG, and what it shows."""
+
+    svg: str
+    caption: str
+
 
 Plan = tuple[str, str, Callable[[], "Figure"]]
 """Section and caption of a picture, and how to draw it."""
@@ -42,37 +54,72 @@ INKS = {
 MOST_STAGES = 3
 """Stages whose functions are drawn."""
 
+WIDTH, HEIGHT, EDGE = 220.0, 48.0, 6.0
+"""Of a sparkline, in pixels."""
 
-def drawn(draw: Callable[[], Figure], number: int) -> str:
-    """The picture as an SVG element whose black is that of the page.
+MOST_POINTS = 200
+"""Points of a curve in a sparkline."""
+
+SCORE_INK = "#D55E00"
+"""Dark enough for white paper and light enough for a black one."""
+
+
+@dataclass(frozen=True)
+class Curve:
+    """One line of a sparkline.
+
+    Attributes
+    ----------
+    values : ndarray of shape (n_points,)
+        Those that are not finite are left out.
+    ink : str
+    dashed : bool
+    ringed : int or None
+        The point that makes the model.
+    """
+
+    values: Vector
+    ink: str
+    dashed: bool = False
+    ringed: int | None = None
+
+
+def drawn(figure: Figure, caption: str, number: int = 0) -> Picture:
+    """A figure as an SVG element whose black is that of the page, and which has no ids but its own.
 
     Parameters
     ----------
-    draw : callable
-        Returns a figure.
+    figure : Figure
+    caption : str
+        What it shows, also for those who do not see it.
     number : int
         Which picture of the page it is: names inside it must not be those of another.
     """
-    from matplotlib import rc_context
-
-    with rc_context(STYLE):
-        figure = draw()
-        _without_math(figure)
-        file = io.StringIO()
-        figure.savefig(
-            file,
-            format="svg",
-            transparent=True,
-            metadata=dict.fromkeys(("Date", "Creator", "Format", "Type")),
-        )
+    _without_math(figure)
+    file = io.StringIO()
+    figure.savefig(
+        file,
+        format="svg",
+        transparent=True,
+        metadata=dict.fromkeys(("Date", "Creator", "Format", "Type")),
+    )
     text = file.getvalue()
-    svg = text[text.index("<svg") :]
-    svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.S)
-    svg = re.sub(r'\b(id="|href="#|url\(#)', rf"\1p{number}-", svg)
+    svg = text[text.index("<svg") :].rstrip()
+    svg = re.sub(r"<!--.*?-->|<metadata>.*?</metadata>", "", svg, flags=re.S)
+    # matplotlib's style is meant for a file: in a page its "*" would be all there is
+    svg = re.sub(r"<defs>\s*<style.*?</style>\s*</defs>", "", svg, flags=re.S)
+    used = set(re.findall(r'(?:href="|url\()#([\w-]+)', svg))
+    svg = re.sub(r' id="([^"]+)"', lambda found: found[0] if found[1] in used else "", svg)
+    prefix = f"p{number}-{hashlib.sha1(svg.encode()).hexdigest()[:8]}-"
+    svg = re.sub(r'( id="|href="#|url\(#)', rf"\1{prefix}", svg)
     for ink, name in INKS.items():
         svg = svg.replace(ink, name)
     # what matplotlib leaves black by default
-    return svg.replace("<svg ", '<svg fill="currentColor" ', 1).rstrip()
+    root = (
+        f'<svg role="img" aria-label="{html.escape(caption)}" fill="currentColor" '
+        'stroke-linejoin="round" '
+    )
+    return Picture(svg.replace("<svg ", root, 1), caption)
 
 
 def _without_math(figure: Figure) -> None:
@@ -95,8 +142,75 @@ def pictures(model: Any) -> Iterator[tuple[str, Picture]]:
 
     Sections are "history", "columns" and "features".
     """
+    from matplotlib import rc_context
+
     for number, (section, caption, draw) in enumerate(_plans(model)):
-        yield section, (drawn(draw, number), caption)
+        with rc_context(STYLE):
+            yield section, drawn(draw(), caption, number)
+
+
+def sparklines(history: Table, kept: Sequence[int]) -> list[Picture]:
+    """Small pictures of a history: objective and bound; then each score on held-out rows.
+
+    Parameters
+    ----------
+    history : mapping of str to ndarray
+        As models keep it: one entry a round, of one run or of one for each ``class``.
+    kept : sequence of int
+        For each run the round that makes the model.
+    """
+    from matplotlib import rc_context
+
+    runs = runs_of(history)
+    curves = [Curve(_numbers(run["objective"]), INK) for run in runs]
+    caption = "objective by round"
+    bounds = [np.fmax.accumulate(_numbers(run["bound"])) for run in runs if "bound" in run]
+    if any(np.isfinite(bound).any() for bound in bounds):
+        curves += [Curve(bound, INK, dashed=True) for bound in bounds]
+        caption = "objective and (dashed) bound by round"
+    plans = [(caption, curves)]
+    for name in history:
+        if name.startswith(SCORES) and np.isfinite(_numbers(history[name])).any():
+            scores = [
+                Curve(_numbers(run[name]), SCORE_INK, ringed=place)
+                for run, place in zip(runs, kept, strict=True)
+            ]
+            plans.append((f"{name.replace('_', ' ')} by round", scores))
+    with rc_context(STYLE):
+        return [drawn(sparkline(curves), words) for words, curves in plans]
+
+
+def sparkline(curves: Sequence[Curve]) -> Figure:
+    """Curves over a common scale, logarithmic where they span more than two decades.
+
+    The scale is that of the undashed curves; what lies far below them leaves the picture.
+    """
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(WIDTH / 96, HEIGHT / 96))  # CSS has 96 pixels an inch
+    axes = figure.add_axes((0.0, 0.0, 1.0, 1.0))
+    axes.set_axis_off()
+    main = np.concatenate([curve.values for curve in curves if not curve.dashed])
+    main = main[np.isfinite(main)]
+    low, high = (float(main.min()), float(main.max())) if len(main) else (0.0, 0.0)
+    log = low > 0 and high > LOG_FROM * low
+    if log:
+        axes.set_yscale("log")
+    floor = low / LOG_FROM if log else 2 * low - high
+    for curve in curves:
+        count = len(curve.values)
+        near = np.isfinite(curve.values) & (curve.values >= floor) & (curve.values <= high)
+        values = np.where(near, curve.values, np.nan)
+        places = np.unique(np.linspace(0, count - 1, min(count, MOST_POINTS)).astype(int))
+        width = 0.75 if len(curves) > 2 else 1.2
+        dashes: dict[str, Any] = {"linestyle": (0, (3, 2)), "alpha": 0.7} if curve.dashed else {}
+        places = places[near[places]]
+        axes.plot(places, values[places], color=curve.ink, linewidth=width, clip_on=False, **dashes)
+        if curve.ringed is not None and curve.ringed < count and near[curve.ringed]:
+            ring: dict[str, Any] = {"color": curve.ink, "mfc": "none", "markersize": 4.5}
+            axes.plot(curve.ringed, values[curve.ringed], "o", clip_on=False, **ring)
+    axes.margins(x=EDGE / (WIDTH - 2 * EDGE), y=EDGE / (HEIGHT - 2 * EDGE))  # of the data
+    return figure
 
 
 def _plans(model: Any) -> Iterator[Plan]:
@@ -164,3 +278,7 @@ def _plot_score(model: Any, name: str) -> Figure:
     words = name.removeprefix("validation_").replace("_", " ")
     drawing.label(axis, f"Validation {words}, the model ringed", "round", words)
     return figure
+
+
+def _numbers(values: Any) -> Vector:
+    return np.asarray(values, dtype=np.float64)

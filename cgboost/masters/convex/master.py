@@ -37,6 +37,8 @@ from numpy.typing import NDArray
 from cgboost.exceptions import MasterError
 from cgboost.generation.columns import Column
 from cgboost.generation.protocols import EntryRule, MasterState, Priced
+from cgboost.losses.base import WeightedLoss
+from cgboost.losses.registry import require, require_targets
 from cgboost.masters.convex.bound import lower_bound
 from cgboost.masters.convex.solve import minimise
 from cgboost.penalties.elastic_net import ElasticNetEntry
@@ -57,13 +59,32 @@ OUTPUT_FACTOR = 10.0
 """What residuals can cost is counted up to outputs this many times as large as present sizes."""
 
 
+def _on_rows(
+    loss: Callable[[Expression], Expression] | WeightedLoss, n_rows: int | None
+) -> tuple[int, Callable[[Expression], Expression]]:
+    """The number of rows, and the loss as a function of f."""
+    require_targets(loss)
+    if isinstance(loss, WeightedLoss):
+        require(loss.loss, ["to_cvxpy"], "ConvexMaster")
+        if loss.n_outputs != 1 or n_rows not in (None, loss.n_rows):
+            raise ValueError(
+                f"the loss has {loss.n_rows} rows and {loss.n_outputs} outputs a row, "
+                f"got n_rows={n_rows}"
+            )
+        return loss.n_rows, loss.to_cvxpy
+    if n_rows is None:
+        raise ValueError("n_rows is needed for a loss that is a function of f")
+    return n_rows, loss
+
+
 class ConvexMaster:
     """Restricted master whose loss, penalty and constraints are CVXPY expressions.
 
     Parameters
     ----------
-    loss : callable
-        ``loss(f)`` returns a convex scalar expression of the output f, shape (n_rows,).
+    loss : callable or WeightedLoss
+        ``loss(f)`` returns a convex scalar expression of the output f, shape (n_rows,). Or a loss
+        of :mod:`cgboost.losses` on training rows, ``Huber().on(y, weights)``.
     penalty : callable, optional
         ``penalty(a, b)`` returns a convex scalar expression of the coefficients a, shape
         (n_columns,), and the offset b. The default is ‖a‖₁, with b free. Before the first column
@@ -71,8 +92,8 @@ class ConvexMaster:
     constraints : callable, optional
         ``constraints(a, b, f)`` returns a list of convex constraints. See :meth:`members` for
         constraints on the columns of one stratum.
-    n_rows : int
-        Length of f and of every column.
+    n_rows : int, optional
+        Length of f and of every column. A loss on training rows knows it.
     threshold : float, optional
         λ: a column prices out when its score exceeds λ. 1.0 with the default penalty. Together
         with ``curvature`` it declares that
@@ -124,11 +145,11 @@ class ConvexMaster:
 
     def __init__(
         self,
-        loss: Callable[[Expression], Expression],
+        loss: Callable[[Expression], Expression] | WeightedLoss,
         penalty: Callable[[Expression, Expression], Expression] | None = None,
         constraints: Callable[[Expression, Expression, Expression], list[Any]] | None = None,
         *,
-        n_rows: int,
+        n_rows: int | None = None,
         threshold: float | None = None,
         curvature: float = 0.0,
         reach: float | None = None,
@@ -144,6 +165,7 @@ class ConvexMaster:
             if value is not None and not 0 <= value < np.inf:
                 raise ValueError(f"{name} must be finite and not negative, got {value!r}")
         self._cp = importlib.import_module("cvxpy")
+        n_rows, loss = _on_rows(loss, n_rows)
         self.n_rows = n_rows
         self.solver = solver
         self.columns: list[Column] = []

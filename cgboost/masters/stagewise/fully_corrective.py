@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from cgboost.generation.columns import Column
 from cgboost.generation.protocols import MasterState, Priced
 from cgboost.losses.differentiable import DifferentiableLoss
+from cgboost.losses.registry import require_targets
 from cgboost.masters.stagewise.refits import refit_of
 from cgboost.masters.stagewise.stagewise import DescentEntry, optimum_if_settled
 from cgboost.masters.support_vector.column_store import ColumnStore
@@ -32,7 +33,7 @@ class CorrectiveMaster:
     Parameters
     ----------
     loss : DifferentiableLoss
-        With one output.
+        With one output: ``loss.on(y, weights)``, or your own.
     offset : {"free", "none"}
         Whether there is an intercept, corrected with the coefficients. It starts at the best
         constant.
@@ -60,6 +61,7 @@ class CorrectiveMaster:
         subgradient: Subgradient = "dual",
         solver: str = "auto",
     ) -> None:
+        require_targets(loss)
         if loss.n_outputs != 1:
             raise ValueError("CorrectiveMaster needs a loss with one output")
         if offset not in ("free", "none"):

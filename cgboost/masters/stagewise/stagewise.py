@@ -20,6 +20,7 @@ from cgboost.generation.columns import Column
 from cgboost.generation.protocols import MasterState, Priced
 from cgboost.losses.differentiable import DifferentiableLoss, UnboundedStepError
 from cgboost.losses.piecewise import PiecewiseLinearLoss
+from cgboost.losses.registry import require_targets
 from cgboost.masters.stagewise.offset_step import offset_step
 
 Vector = NDArray[np.float64]
@@ -68,6 +69,7 @@ class StagewiseMaster:
     Parameters
     ----------
     loss : DifferentiableLoss
+        ``loss.on(y, weights)``, or your own.
     step : {"line-search", "newton"} or float
         The best step along the column, one Newton step, or always the same.
     learning_rate : float, default=1.0
@@ -98,6 +100,7 @@ class StagewiseMaster:
         offset: Literal["fixed", "free"] = "fixed",
         most: float = np.inf,
     ) -> None:
+        require_targets(loss)
         if isinstance(step, str) and step not in ("line-search", "newton"):
             raise ValueError(f"step must be 'line-search', 'newton' or a number, got {step!r}")
         if start not in ("zero", "constant"):

@@ -264,7 +264,8 @@ class SupportVectorMaster:
         if not self.loss.chooses_margin:
             return max(1.0, abs(objective))
         # α·Hᵀr with Σ|r| = mass: a score is at most mass·max|h|, and a margin counts as often
-        score = self.loss.mass.amount * self._dual.largest_entry
+        largest = self._dual.largest_entry or 1.0  # without a column as with one of ones
+        score = self.loss.mass.amount * largest
         worth = SMALL_MARGIN * self.penalty.conjugate(np.array([score]))
         return max(abs(objective), worth, TINY)
 

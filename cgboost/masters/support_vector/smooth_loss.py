@@ -167,7 +167,9 @@ def as_master_loss(loss: Any) -> Any:
     """A bound loss with all that a master asks for.
 
     A loss that says what it can do (``abilities``) is taken by its dual box, if it has one, and
-    else as a smooth loss, for which it needs a Hessian and a conjugate.
+    else as a smooth loss, for which it needs a Hessian and a conjugate. One that has both is taken
+    as smooth where its box has no ends, as that of the squared error: then there is no row to fix
+    at an end, and the primal has fewer variables than the dual.
 
     Raises
     ------
@@ -179,9 +181,11 @@ def as_master_loss(loss: Any) -> Any:
     if isinstance(loss, SupportVectorLoss):
         return loss
     if isinstance(loss, Able):
-        if "dual_box" in loss.abilities:
-            return _box(loss)
         missing = [name for name in ("hessian_diag", "conjugate") if name not in loss.abilities]
+        if "dual_box" in loss.abilities:
+            box: SupportVectorLoss = _box(loss)
+            if missing or np.isfinite(box.sides.cap).all():
+                return box
     else:
         missing = [name for name in (*NEEDED, "curvature") if not hasattr(loss, name)]
     if not missing and isinstance(loss, DiagonalHessian):

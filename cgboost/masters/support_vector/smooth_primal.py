@@ -19,6 +19,7 @@ import time
 from collections.abc import Sequence
 
 import numpy as np
+from scipy.linalg import cho_factor, cho_solve
 
 from cgboost.generation.columns import FloatArray
 from cgboost.losses.dual_box import Indices, Vector
@@ -207,31 +208,44 @@ class SmoothPrimal:
         lower = -upper
         if not form.two_sided:
             lower[:-1] = 0.0
+        unit = float(np.diag(hessian).max())
         if form.threshold == 0 and form.radius is None:
+            free = cho_solve(cho_factor(hessian), -linear)
+            if np.all((lower <= free) & (free <= upper)):
+                return np.asarray(free, dtype=np.float64)
             program = Program(
-                cost=linear,
+                cost=linear / unit,
                 matrix=np.zeros((0, n)),
                 lower=lower,
                 upper=upper,
-                quadratic=hessian,
+                quadratic=hessian / unit,
             )
-            return np.clip(solve(program, self._solver).x, lower, upper)
+            return np.clip(self._solved(program), lower, upper)
         ball = form.radius is not None
-        solution = solve(
+        cost = np.concatenate([linear, -linear]) + form.threshold * np.tile(charged, 2)
+        split = self._solved(
             Program(
-                cost=np.concatenate([linear, -linear]) + form.threshold * np.tile(charged, 2),
+                cost=cost / unit,
                 matrix=np.tile(charged, 2)[None, :] if ball else np.zeros((0, 2 * n)),
                 row_upper=np.array([form.radius] if ball else []),
                 upper=np.concatenate([upper, -lower]),
-                quadratic=np.block([[hessian, -hessian], [-hessian, hessian]]),
-            ),
-            self._solver,
+                quadratic=np.block([[hessian, -hessian], [-hessian, hessian]]) / unit,
+            )
         )
-        point = np.maximum(solution.x[:n], 0.0) - np.maximum(solution.x[n:], 0.0)
+        point = np.maximum(split[:n], 0.0) - np.maximum(split[n:], 0.0)
         if form.radius is not None:
             spent = np.abs(point * charged).sum()
             point[charged > 0] *= min(1.0, form.radius / spent) if spent > 0 else 1.0
         return point
+
+    def _solved(self, program: Program) -> Vector:
+        """The answer; at the iteration limit the last point, since the line search judges it."""
+        try:
+            return solve(program, self._solver).x
+        except LimitError as error:
+            if error.solution is None or not np.isfinite(error.solution.x).all():
+                raise
+            return error.solution.x
 
     def _offset_limit(self, now: float, gradient: Vector, hessian: Vector) -> float:
         """|b| at most, for one step: the model may be flat in b, which the optimum is not."""

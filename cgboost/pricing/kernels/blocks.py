@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cgboost.kernels import Kernel, Matrix, checked_values, kernel_values, squared_norms
-from cgboost.kernels.expansions import BLOCK as EXPANSION_BLOCK
+from cgboost.kernels.expansions import ROWS_AT_ONCE
 from cgboost.kernels.rounding import Arithmetic, Rounding
 from cgboost.parallel.threads import LARGE, available, blas_threads
 
@@ -89,7 +89,7 @@ class KernelData:
         key = (np.dtype(dtype), structured)
         if key not in self._roundings:
             n_features = self.X.shape[1]
-            n_terms = n_features + EXPANSION_BLOCK + 16
+            n_terms = n_features + ROWS_AT_ONCE + 16
             if not structured:
                 n_terms = _rounds(n_features, key[0])
             norms = self.norms(np.float64).astype(np.float64, copy=False)

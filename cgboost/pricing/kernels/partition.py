@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cgboost.pricing.kernels.row_cache import Matrix, RowCache
-from cgboost.pricing.scans.candidates import Query
+from cgboost.pricing.scans.candidates import PricingRequest
 
 Vector = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -62,7 +62,7 @@ class Order:
         What kernel values are computed in.
     indices : ndarray of int or None
         Columns that are wanted of every stratum, ascending; then nothing is remembered. None: all.
-    query : Query
+    request : PricingRequest
         Without its response, which travels as weights.
     threads : int
         BLAS threads for large products.
@@ -74,7 +74,7 @@ class Order:
     steps: Sequence[Step]
     dtype: Any
     indices: Indices | None
-    query: Query
+    request: PricingRequest
     threads: int = 1
     with_scores: bool = False
 

@@ -29,7 +29,7 @@ from cgboost.parallel import Executor, as_executor
 from cgboost.pricing.kernels.blocks import KernelData
 from cgboost.pricing.kernels.sample import KernelSample
 from cgboost.pricing.kernels.scores import KernelScores
-from cgboost.pricing.scans.candidates import Found, Query
+from cgboost.pricing.scans.candidates import Candidates, PricingRequest
 from cgboost.pricing.scans.scan import Indices, Priority, StrataPricer, Vector
 
 
@@ -91,9 +91,11 @@ class KernelPool:
         """Whether columns have fewer digits than scores."""
         return self._data.dtype != np.float64
 
-    def search(self, strata: Sequence[int], indices: Indices | None, query: Query) -> Found:
+    def search(
+        self, strata: Sequence[int], indices: Indices | None, request: PricingRequest
+    ) -> Candidates:
         """What the columns ``indices`` (ascending; None: all) of some strata show."""
-        return self._scores.search(strata, indices, query)
+        return self._scores.search(strata, indices, request)
 
     def scores(self, stratum: int, indices: Indices | None, response: Vector) -> Vector:
         """r·K(·, x_j) for the wanted j, shape (n_wanted,)."""

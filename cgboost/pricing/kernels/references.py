@@ -12,17 +12,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from cgboost.kernels.rounding import Rounding
+from cgboost.kernels.rounding import FLOAT64_UNIT, Rounding
 
 Vector = NDArray[np.float64]
-
-UNIT = 0.5 * float(np.finfo(np.float64).eps)
-"""Unit roundoff of the sums."""
 
 NEGLIGIBLE = 1e-11
 """Changes of r that are smaller than this in total, relative to Σ|r|, wait; …"""
 
-SHARE = 0.1
+WAITING_SHARE = 0.1
 """… so do changes of this share of the rounding of the scores."""
 
 STALE = 2.0
@@ -89,8 +86,8 @@ class Change:
         """
         added = float(np.abs(self.weights) @ rounding.size)
         kept = 0.0 if self.restart else reference.error
-        kept += (rounding.relative + (np.count_nonzero(self.weights) + 4) * UNIT) * added
-        kept += 2.0 * UNIT * float(np.abs(self.response) @ rounding.size)
+        kept += (rounding.relative + (np.count_nonzero(self.weights) + 4) * FLOAT64_UNIT) * added
+        kept += 2.0 * FLOAT64_UNIT * float(np.abs(self.response) @ rounding.size)
         return kept, kept + float(np.abs(self.response - self.target) @ rounding.size)
 
 
@@ -99,7 +96,7 @@ def change(reference: Reference, response: Vector, rounding: Rounding | None) ->
     cut = np.zeros_like(response)
     if rounding is not None:
         total = float(np.abs(response) @ rounding.size)
-        waiting = max(NEGLIGIBLE, SHARE * rounding.relative) * total / max(1, len(response))
+        waiting = max(NEGLIGIBLE, WAITING_SHARE * rounding.relative) * total / max(1, len(response))
         cut = np.divide(waiting, rounding.size, out=cut, where=rounding.size > 0)
     support = np.abs(response) > cut
     old = reference.response

@@ -19,9 +19,16 @@ from cgboost.pricing.kernels.blocks import KernelData
 from cgboost.pricing.kernels.partition import Order, Partition, Step
 from cgboost.pricing.kernels.plan import PassPlan
 from cgboost.pricing.kernels.references import Change, Reference, change
-from cgboost.pricing.kernels.task import Answer, advance, combined
+from cgboost.pricing.kernels.task import PricingResult, advance, combined
 from cgboost.pricing.kernels.undecided import undecided
-from cgboost.pricing.scans.candidates import Found, Held, NoRule, Query, merged, search_scores
+from cgboost.pricing.scans.candidates import (
+    Candidates,
+    Held,
+    NoRule,
+    PricingRequest,
+    merged,
+    search_scores,
+)
 
 Vector = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -30,7 +37,7 @@ UNLIKELY = 3.0
 """Standard deviations that an error will hardly exceed."""
 
 
-SHARE = 0.25
+REFINED_SHARE = 0.25
 """Refinements may cost this share of a pass in float64 over all columns, in all."""
 
 
@@ -64,24 +71,28 @@ class KernelScores:
             for part, (start, stop) in enumerate(pairwise(self._plan.bounds))
         ]
 
-    def search(self, strata: Sequence[int], indices: Indices | None, query: Query) -> Found:
+    def search(
+        self, strata: Sequence[int], indices: Indices | None, request: PricingRequest
+    ) -> Candidates:
         """What the columns ``indices`` (ascending; None: all) of some strata show.
 
         Where rounding hides the gap, scores are computed anew, and then in float64: those of the
         columns that it leaves undecided while these are few, later all of them.
         """
-        found = self._pass(strata, indices, query).found
-        likely = _likely_share(query.response) if query.limit else 1.0
-        while indices is None and found.blurred(query, likely):
-            refined = self._refined(strata, query, found)
-            if refined is not None and not refined.blurred(query, likely):
+        candidates = self._pass(strata, indices, request).candidates
+        likely = _likely_share(request.response) if request.limit else 1.0
+        while indices is None and candidates.blurred(request, likely):
+            refined = self._refined(strata, request, candidates)
+            if refined is not None and not refined.blurred(request, likely):
                 return refined
             if not self._sharpen():
                 break
-            found = self._pass(strata, None, query).found
-        return found
+            candidates = self._pass(strata, None, request).candidates
+        return candidates
 
-    def _refined(self, strata: Sequence[int], query: Query, rough: Found) -> Found | None:
+    def _refined(
+        self, strata: Sequence[int], request: PricingRequest, rough: Candidates
+    ) -> Candidates | None:
         """What all columns show, with those that rounding leaves undecided scored in float64.
 
         None where there is nothing to be gained, or so much to be done that float64 for all columns
@@ -89,61 +100,61 @@ class KernelScores:
         """
         if self._dtype == np.float64 or self._is_stale:
             return None
-        answer = self._pass(strata, None, replace(query, limit=0), with_scores=True)
-        scores, errors = np.array(answer.scores), np.array(answer.errors)
-        centres = undecided(strata, scores, errors, query, rough)
+        result = self._pass(strata, None, replace(request, limit=0), with_scores=True)
+        scores, errors = np.array(result.scores), np.array(result.errors)
+        centres = undecided(strata, scores, errors, request, rough)
         self._refinements += len(centres)
-        if self._refinements > SHARE * len(self._data.X):
+        if self._refinements > REFINED_SHARE * len(self._data.X):
             return None
-        exact = self._pass(strata, centres, query, with_scores=True, afresh=True)
+        exact = self._pass(strata, centres, request, with_scores=True, afresh=True)
         scores[:, centres], errors[:, centres] = exact.scores, exact.errors
         everything = np.arange(scores.shape[1])
-        found = [
-            search_scores(s, everything, own, error, query)
+        candidates = [
+            search_scores(s, everything, own, error, request)
             for s, own, error in zip(strata, scores, errors, strict=True)
         ]
-        return reduce(lambda a, b: merged(a, b, query.limit), found)
+        return reduce(lambda a, b: merged(a, b, request.limit), candidates)
 
     def scores(self, stratum: int, indices: Indices | None, response: Vector) -> Vector:
         """r·K(·, x_j) for the wanted j, shape (n_wanted,)."""
         nothing = Held(np.zeros(0, dtype=np.intp))
-        query = Query(response, NoRule(), [nothing] * len(self._data.kernels), 0)
+        request = PricingRequest(response, NoRule(), [nothing] * len(self._data.kernels), 0)
         if indices is None:
-            return self._pass([stratum], None, query, with_scores=True).scores[0]
+            return self._pass([stratum], None, request, with_scores=True).scores[0]
         ascending, places = np.unique(indices, return_inverse=True)
-        return self._pass([stratum], ascending, query, with_scores=True).scores[0][places]
+        return self._pass([stratum], ascending, request, with_scores=True).scores[0][places]
 
     def _pass(
         self,
         strata: Sequence[int],
         indices: Indices | None,
-        query: Query,
+        request: PricingRequest,
         *,
         with_scores: bool = False,
         afresh: bool = False,
-    ) -> Answer:
+    ) -> PricingResult:
         """One pass; ``afresh``: some columns in float64, whatever is known of them."""
         n_rows = len(self._data.X)
-        if len(query.response) != n_rows:
-            raise ValueError(f"X has {n_rows} rows, the master has {len(query.response)}")
+        if len(request.response) != n_rows:
+            raise ValueError(f"X has {n_rows} rows, the master has {len(request.response)}")
         alone = len(self._states) == 1 and self._executor.here
         threads = available() if alone else 1
         with blas_threads(1):
-            order, references = self._order(strata, indices, query, afresh)
+            order, references = self._order(strata, indices, request, afresh)
             order = replace(order, threads=threads, with_scores=with_scores)
-            combine = partial(combined, limit=query.limit)
-            states, answer = self._executor.run(advance, combine, self._shared, self._states, order)
+            combine = partial(combined, limit=request.limit)
+            states, result = self._executor.run(advance, combine, self._shared, self._states, order)
         if indices is None:
             self._states = states
             for s, reference in zip(strata, references, strict=True):
                 self._references[s] = reference
-        return answer
+        return result
 
     def _order(
         self,
         strata: Sequence[int],
         indices: Indices | None,
-        query: Query,
+        request: PricingRequest,
         afresh: bool,
     ) -> tuple[Order, list[Reference]]:
         """What a pass is to do, and what the scores belong to after it."""
@@ -151,7 +162,7 @@ class KernelScores:
         roundings = self._data.roundings(dtype)
         known = [Reference() if afresh else self._references[s] for s in strata]
         changes = [
-            change(reference, query.response, roundings[s])
+            change(reference, request.response, roundings[s])
             for s, reference in zip(strata, known, strict=True)
         ]
         rows = np.flatnonzero(np.any([own.weights != 0 for own in changes], axis=0))
@@ -168,7 +179,7 @@ class KernelScores:
             steps=steps,
             dtype=dtype,
             indices=indices,
-            query=replace(query, response=np.zeros(0)),
+            request=replace(request, response=np.zeros(0)),
         )
         return order, references
 
@@ -205,10 +216,10 @@ class KernelScores:
         columns = np.empty((len(indices), len(self._data.X)), dtype=self._data.dtype)
         for state in self._states:
             own = np.flatnonzero((state.start <= indices) & (indices < state.stop))
-            found = state.kept_columns(stratum, indices[own])
-            if found is None:
+            kept = state.kept_columns(stratum, indices[own])
+            if kept is None:
                 return None
-            columns[own] = found
+            columns[own] = kept
         return columns
 
 

@@ -13,30 +13,31 @@ from functools import reduce
 import numpy as np
 from numpy.typing import NDArray
 
+from cgboost.kernels.rounding import FLOAT64_UNIT
 from cgboost.pricing.kernels.blocks import KernelData
 from cgboost.pricing.kernels.partition import Order, Partition
-from cgboost.pricing.kernels.sums import UNIT, PartialSums
-from cgboost.pricing.scans.candidates import Found, merged, search_scores
+from cgboost.pricing.kernels.sums import PartialSums
+from cgboost.pricing.scans.candidates import Candidates, merged, search_scores
 
 Vector = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
 
 @dataclass(frozen=True)
-class Answer:
+class PricingResult:
     """What a pass has shown; scores of each stratum, and bounds on their errors, if wanted."""
 
-    found: Found
+    candidates: Candidates
     scores: list[Vector]
     errors: list[Vector]
 
 
-def advance(data: KernelData, state: Partition, order: Order) -> tuple[Partition, Answer]:
+def advance(data: KernelData, state: Partition, order: Order) -> tuple[Partition, PricingResult]:
     """One task of a pass: the partition after it, and what its columns show.
 
-    The state that is given stays as it is, except that its caches may hold other rows.
+    The state before the pass stays as it is, except that its caches may hold other rows.
     """
-    given = state
+    before = state
     if state.dtype is None or state.dtype != order.dtype:  # to NumPy, None is float64
         state = state.begun(order.dtype, len(data.X))
     wanted = order.indices
@@ -48,44 +49,48 @@ def advance(data: KernelData, state: Partition, order: Order) -> tuple[Partition
         s = step.stratum
         scores[s, places] = sum_ if step.restart else scores[s, places] + sum_
         errors[s, places] = doubt if step.restart else errors[s, places] + doubt
-        errors[s, places] += UNIT * np.abs(scores[s, places])
-    answer = _answer(data, state, order, places, scores, errors)
+        errors[s, places] += FLOAT64_UNIT * np.abs(scores[s, places])
+    result = _result(data, state, order, places, scores, errors)
     if columns is not None:
-        return given, answer
-    return replace(state, scores=scores, errors=errors), answer
+        return before, result
+    return replace(state, scores=scores, errors=errors), result
 
 
-def _answer(
+def _result(
     data: KernelData,
     state: Partition,
     order: Order,
     places: slice | Indices,
     scores: Vector,
     errors: Vector,
-) -> Answer:
+) -> PricingResult:
     indices = np.arange(state.start, state.stop)[places]
     sizes = data.sizes(order.dtype)
-    found, shown, off = [], [], []
+    candidates, shown, off = [], [], []
     for step in order.steps:
         s, size = step.stratum, sizes[step.stratum]
         own = scores[s, places]
         error = errors[s, places]
         if size is not None and step.error is not None:
             error = step.error * size[indices]
-        found.append(search_scores(s, indices, own, error, order.query))
+        candidates.append(search_scores(s, indices, own, error, order.request))
         shown.append(own)
         off.append(error)
-    limit = order.query.limit
-    together = reduce(lambda a, b: merged(a, b, limit), found)
-    return Answer(together, shown, off) if order.with_scores else Answer(together, [], [])
+    limit = order.request.limit
+    together = reduce(lambda a, b: merged(a, b, limit), candidates)
+    return (
+        PricingResult(together, shown, off)
+        if order.with_scores
+        else PricingResult(together, [], [])
+    )
 
 
-def combined(answers: Sequence[Answer], limit: int) -> Answer:
-    """The answers of all partitions, in their order, as one."""
-    found = reduce(lambda a, b: merged(a, b, limit), [answer.found for answer in answers])
-    scores = [np.concatenate(parts) for parts in zip(*(a.scores for a in answers), strict=True)]
-    errors = [np.concatenate(parts) for parts in zip(*(a.errors for a in answers), strict=True)]
-    return Answer(found, scores, errors)
+def combined(results: Sequence[PricingResult], limit: int) -> PricingResult:
+    """The results of all partitions, in their order, as one."""
+    candidates = reduce(lambda a, b: merged(a, b, limit), [result.candidates for result in results])
+    scores = [np.concatenate(parts) for parts in zip(*(a.scores for a in results), strict=True)]
+    errors = [np.concatenate(parts) for parts in zip(*(a.errors for a in results), strict=True)]
+    return PricingResult(candidates, scores, errors)
 
 
 def _within(indices: Indices, state: Partition) -> Indices:

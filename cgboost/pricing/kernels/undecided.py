@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from cgboost.pricing.scans.candidates import Found, Query, adds_up, doubts
+from cgboost.pricing.scans.candidates import Candidates, PricingRequest, adds_up, doubts
 
 Vector = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -17,7 +17,11 @@ REST = 0.5
 
 
 def undecided(
-    strata: Sequence[int], scores: Vector, errors: Vector, query: Query, found: Found
+    strata: Sequence[int],
+    scores: Vector,
+    errors: Vector,
+    request: PricingRequest,
+    candidates: Candidates,
 ) -> Indices:
     """Centres of the columns that have to be scored more exactly, as few as will do.
 
@@ -26,8 +30,8 @@ def undecided(
     strata : sequence of int
     scores, errors : ndarray of shape (n_strata, n_columns)
         Of all columns, and bounds on their errors.
-    query : Query
-    found : Found
+    request : PricingRequest
+    candidates : Candidates
         What these scores show.
 
     Returns
@@ -37,10 +41,13 @@ def undecided(
         ``REST`` of what is tolerated.
     """
     widened = np.array(
-        [doubts(s, own, error, query) for s, own, error in zip(strata, scores, errors, strict=True)]
+        [
+            doubts(s, own, error, request)
+            for s, own, error in zip(strata, scores, errors, strict=True)
+        ]
     )
-    tolerated = REST * found.tolerated(query)
-    if not adds_up(query.rule):
+    tolerated = REST * candidates.tolerated(request)
+    if not adds_up(request.rule):
         return np.flatnonzero((widened > tolerated).any(axis=0))
     by_centre = widened.sum(axis=0)
     ascending = np.argsort(by_centre, kind="stable")

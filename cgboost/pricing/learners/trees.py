@@ -19,7 +19,8 @@ from sklearn.utils import check_random_state
 
 from cgboost.generation.columns import Column
 from cgboost.generation.protocols import MasterState, Priced
-from cgboost.losses.quantiles import weighted_median
+from cgboost.losses.base import WeightedLoss
+from cgboost.losses.differentiable import DifferentiableLoss, UnboundedStepError
 
 if TYPE_CHECKING:
     from sklearn.tree import DecisionTreeRegressor
@@ -81,18 +82,32 @@ def newton_leaves(share: float = 1.0) -> LeafRule:
     return values
 
 
-def median_leaves(target: Vector, weights: Vector) -> LeafRule:
-    """The weighted median of y − f in every leaf: the best step for the absolute error."""
+def search_leaves(loss: DifferentiableLoss) -> LeafRule:
+    """The best constant to add to f in every leaf, by a line search: of y − f the median, say.
+
+    For losses with one output that attain their minimum: a leaf without a best step stays at 0.
+    """
 
     def values(state: MasterState, leaves: Leaves) -> Vector:
-        residual, shares = leaves.of(target - state.output), leaves.of(weights)
-        medians = np.zeros(leaves.n_nodes)
+        steps = np.zeros(leaves.n_nodes)
         for node in np.unique(leaves.node):
-            here = leaves.node == node
-            medians[node] = weighted_median(residual[here], shares[here])
-        return medians
+            steps[node] = _best_step(loss, state.output, leaves.rows[leaves.node == node])
+        return steps
 
     return values
+
+
+def _best_step(loss: DifferentiableLoss, output: Vector, rows: Indices) -> float:
+    """The best constant to add to f in some rows."""
+    if isinstance(loss, WeightedLoss):
+        loss, output, direction = loss.part(rows), output[rows], np.ones(len(rows))
+    else:
+        direction = np.zeros(len(output))
+        direction[rows] = 1.0
+    try:
+        return loss.line_search(output, direction)
+    except UnboundedStepError:
+        return 0.0
 
 
 class TreeFamily:

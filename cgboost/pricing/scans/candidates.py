@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from cgboost.generation.protocols import EntryRule
+from cgboost.generation.protocols import EntryRule, SumsOrNot
 
 Vector = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -58,7 +58,7 @@ class Held:
 
 
 @dataclass(frozen=True)
-class Query:
+class PricingRequest:
     """What is asked of a search.
 
     Attributes
@@ -87,14 +87,14 @@ class Query:
 
 
 @dataclass(frozen=True)
-class Found:
+class Candidates:
     """The best columns among those searched, best first, and what all of them add to the gap.
 
     Attributes
     ----------
     strata, indices : ndarray of int, shape (n_offered,)
     scores, excess, worth : ndarray of shape (n_offered,)
-        ``worth`` is the excess of a score that is larger by the reach of the query.
+        ``worth`` is the excess of a score that is larger by the reach of the request.
     n_evaluated : int
         Number of columns that were searched.
     max_excess, total_excess : float
@@ -123,7 +123,7 @@ class Found:
         """Excess of the best column offered, 0 if there is none."""
         return float(self.excess[0]) if self.excess.size else 0.0
 
-    def blurred(self, query: Query, likely: float = 1.0) -> bool:
+    def blurred(self, request: PricingRequest, likely: float = 1.0) -> bool:
         """Whether errors of scores, not scores, decide about the gap.
 
         The sum of the excesses counts where the bound rests on it, otherwise the largest. Far from
@@ -132,24 +132,24 @@ class Found:
 
         Parameters
         ----------
-        query : Query
+        request : PricingRequest
             What was asked: its rule, and the tolerance.
         likely : float
             The share of their bounds that errors will hardly exceed.
         """
-        blur = self.total_blur if adds_up(query.rule) else self.max_blur
-        if self._left(query) > NEAR * query.tol:
+        blur = self.total_blur if adds_up(request.rule) else self.max_blur
+        if self._left(request) > NEAR * request.tol:
             blur *= likely
-        return blur > self.tolerated(query)
+        return blur > self.tolerated(request)
 
-    def tolerated(self, query: Query) -> float:
+    def tolerated(self, request: PricingRequest) -> float:
         """By how much errors of scores may widen the gap."""
-        return BLUR * max(self._left(query), query.tol)
+        return BLUR * max(self._left(request), request.tol)
 
-    def _left(self, query: Query) -> float:
-        return self.total_left if adds_up(query.rule) else self.max_left
+    def _left(self, request: PricingRequest) -> float:
+        return self.total_left if adds_up(request.rule) else self.max_left
 
-    def best(self, limit: int) -> Found:
+    def best(self, limit: int) -> Candidates:
         """The same with at most ``limit`` columns offered."""
         order = largest(self.worth, limit)
         return replace(
@@ -164,12 +164,12 @@ class Found:
 
 def adds_up(rule: EntryRule) -> bool:
     """Whether the bound rests on the sum of the excesses; yes, where the rule does not say."""
-    return bool(getattr(rule, "additive", True))
+    return not isinstance(rule, SumsOrNot) or rule.additive
 
 
 def search_scores(
-    stratum: int, indices: Indices, scores: Vector, errors: Vector | None, query: Query
-) -> Found:
+    stratum: int, indices: Indices, scores: Vector, errors: Vector | None, request: PricingRequest
+) -> Candidates:
     """What scores of columns of one stratum show.
 
     Parameters
@@ -180,18 +180,18 @@ def search_scores(
     scores : ndarray of shape (n_columns,)
     errors : ndarray of shape (n_columns,) or None
         Bounds on the errors of the scores; None: they have none.
-    query : Query
+    request : PricingRequest
     """
-    scores, errors, places = _with_held(query.held[stratum], indices, scores, errors)
-    excess, wide = _excess(scores, errors, query.rule)
+    scores, errors, places = _with_held(request.held[stratum], indices, scores, errors)
+    excess, wide = _excess(scores, errors, request.rule)
     left = excess.copy()
     left[places] = 0.0
     worth = left
-    if query.reach:
-        worth = query.rule.excess(scores * (1.0 + query.reach))
+    if request.reach:
+        worth = request.rule.excess(scores * (1.0 + request.reach))
         worth[places] = 0.0
-    order = largest(worth, query.limit)
-    return Found(
+    order = largest(worth, request.limit)
+    return Candidates(
         strata=np.full(len(order), stratum, dtype=np.intp),
         indices=indices[order],
         scores=scores[order],
@@ -207,16 +207,16 @@ def search_scores(
     )
 
 
-def doubts(stratum: int, scores: Vector, errors: Vector, query: Query) -> Vector:
+def doubts(stratum: int, scores: Vector, errors: Vector, request: PricingRequest) -> Vector:
     """By how much errors widen the excess of each column of a stratum, shape (n_columns,)."""
-    own, off, _ = _with_held(query.held[stratum], np.arange(len(scores)), scores, errors)
-    excess, wide = _excess(own, off, query.rule)
+    own, off, _ = _with_held(request.held[stratum], np.arange(len(scores)), scores, errors)
+    excess, wide = _excess(own, off, request.rule)
     return wide - excess
 
 
-def merged(first: Found, second: Found, limit: int) -> Found:
+def merged(first: Candidates, second: Candidates, limit: int) -> Candidates:
     """What two searches among different columns found together."""
-    together = Found(
+    together = Candidates(
         strata=np.concatenate([first.strata, second.strata]),
         indices=np.concatenate([first.indices, second.indices]),
         scores=np.concatenate([first.scores, second.scores]),

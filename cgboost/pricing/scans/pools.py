@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cgboost.generation.columns import Column
-from cgboost.pricing.scans.candidates import Found, Query, merged, search_scores
+from cgboost.pricing.scans.candidates import Candidates, PricingRequest, merged, search_scores
 
 Vector = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -55,7 +55,9 @@ class SearchablePool(Protocol):
         """Whether columns are rounded for the master, so that their scores are not quite these."""
         ...
 
-    def search(self, strata: Sequence[int], indices: Indices | None, query: Query) -> Found:
+    def search(
+        self, strata: Sequence[int], indices: Indices | None, request: PricingRequest
+    ) -> Candidates:
         """What the columns ``indices`` (ascending; None: all) of some strata show."""
         ...
 
@@ -81,15 +83,17 @@ class ScoredPool:
         self._scores = [np.zeros(size) for size in sizes]
         self._scored = [np.zeros(size, dtype=bool) for size in sizes]
 
-    def search(self, strata: Sequence[int], indices: Indices | None, query: Query) -> Found:
+    def search(
+        self, strata: Sequence[int], indices: Indices | None, request: PricingRequest
+    ) -> Candidates:
         """What the columns show; those that were scored before are not scored again."""
-        found = Found()
+        candidates = Candidates()
         for stratum in strata:
             among = np.arange(len(self._scores[stratum])) if indices is None else indices
-            scores = self._score(stratum, among, query.response)
-            own = search_scores(stratum, among, scores, None, query)
-            found = merged(found, own, query.limit)
-        return found
+            scores = self._score(stratum, among, request.response)
+            own = search_scores(stratum, among, scores, None, request)
+            candidates = merged(candidates, own, request.limit)
+        return candidates
 
     def columns(self, strata: Sequence[int], indices: Sequence[int]) -> list[Column]:
         """One column after another."""

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from cgboost.generation.columns import Column
 from cgboost.generation.protocols import MasterState, Priced
-from cgboost.pricing.scans.candidates import Found, Held, Query
+from cgboost.pricing.scans.candidates import Candidates, Held, PricingRequest
 from cgboost.pricing.scans.diversity import select_unlike
 from cgboost.pricing.scans.order import StratumOrder
 from cgboost.pricing.scans.pools import ColumnPool, ScoredPool, SearchablePool
@@ -91,20 +91,22 @@ class StrataPricer:
 
     def price(self, state: MasterState, limit: int) -> Priced:
         """Best columns of the first group that has any, or of everything after a full scan."""
-        candidates = limit if limit <= 1 else CANDIDATES * limit
+        most = limit if limit <= 1 else CANDIDATES * limit
         pool = self.pool if isinstance(self.pool, SearchablePool) else ScoredPool(self.pool)
         held = self._held(state, pool)
-        query = Query(state.pseudo_response, state.rule, held, candidates, self.tol, self.reach)
-        scan = _Scan(pool, [self.pool.size(s) for s in range(len(self.pool.strata))], query)
-        found = None
+        request = PricingRequest(
+            state.pseudo_response, state.rule, held, most, self.tol, self.reach
+        )
+        scan = _Scan(pool, [self.pool.size(s) for s in range(len(self.pool.strata))], request)
+        candidates = None
         if self.priority != "full" and limit > 0:
-            found = self._first_group(scan, state)
+            candidates = self._first_group(scan, state)
         self._uncertified += 1
         everything = None
-        if found is None or self._uncertified >= self.certify_every:
+        if candidates is None or self._uncertified >= self.certify_every:
             everything = scan.everything()
             self._uncertified = 0
-        columns = self._columns(pool, found or cast(Found, everything), query, limit)
+        columns = self._columns(pool, candidates or cast(Candidates, everything), request, limit)
         return Priced(
             columns=columns,
             exact=everything is not None,
@@ -114,13 +116,13 @@ class StrataPricer:
             stratum=columns[0].stratum if columns else "",
         )
 
-    def _first_group(self, scan: _Scan, state: MasterState) -> Found | None:
+    def _first_group(self, scan: _Scan, state: MasterState) -> Candidates | None:
         """What the first group with a column worth adding shows, None if there is none."""
         for stratum, indices in self._groups(state):
-            found = scan.look(stratum, indices)
-            if found.best_excess > self.tol:
+            candidates = scan.look(stratum, indices)
+            if candidates.best_excess > self.tol:
                 self._order.found_in(stratum)
-                return found
+                return candidates
         return None
 
     def _groups(self, state: MasterState) -> Iterator[Group]:
@@ -154,29 +156,33 @@ class StrataPricer:
         return [Held(own[:, 0], scores[own[:, 1]], errors[own[:, 1]]) for own in held]
 
     def _columns(
-        self, pool: SearchablePool, found: Found, query: Query, limit: int
+        self, pool: SearchablePool, candidates: Candidates, request: PricingRequest, limit: int
     ) -> list[Column]:
-        """At most ``limit`` of the columns found, that do not do the same work twice."""
-        pricing_out = int(np.count_nonzero(found.excess))
+        """At most ``limit`` of the columns candidates, that do not do the same work twice."""
+        pricing_out = int(np.count_nonzero(candidates.excess))
         if not pricing_out:
             return []
         if pricing_out <= limit:
-            found = found.best(limit)
-        elif len(found.scores) > pricing_out:
-            found = found.best(pricing_out)
-        if len(found.scores) > limit:
-            rows = _telling_rows(query.response, len(found.scores))
-            values = pool.values_on(found.strata, found.indices, rows)
-            chosen = select_unlike(values.astype(np.float64), found.scores, query.rule, limit)
-            return pool.columns(found.strata[chosen].tolist(), found.indices[chosen].tolist())
-        return pool.columns(found.strata.tolist(), found.indices.tolist())
+            candidates = candidates.best(limit)
+        elif len(candidates.scores) > pricing_out:
+            candidates = candidates.best(pricing_out)
+        if len(candidates.scores) > limit:
+            rows = _telling_rows(request.response, len(candidates.scores))
+            values = pool.values_on(candidates.strata, candidates.indices, rows)
+            chosen = select_unlike(
+                values.astype(np.float64), candidates.scores, request.rule, limit
+            )
+            return pool.columns(
+                candidates.strata[chosen].tolist(), candidates.indices[chosen].tolist()
+            )
+        return pool.columns(candidates.strata.tolist(), candidates.indices.tolist())
 
 
 class _Scan:
     """The searches of one pricing pass, and how many columns they have evaluated."""
 
-    def __init__(self, pool: SearchablePool, sizes: Sequence[int], query: Query) -> None:
-        self.pool, self.sizes, self.query = pool, sizes, query
+    def __init__(self, pool: SearchablePool, sizes: Sequence[int], request: PricingRequest) -> None:
+        self.pool, self.sizes, self.request = pool, sizes, request
         self.evaluated = [0] * len(sizes)
 
     @property
@@ -184,17 +190,17 @@ class _Scan:
         """Number of columns; error points that are looked at again among all count once."""
         return sum(self.evaluated)
 
-    def look(self, stratum: int, indices: Indices | None) -> Found:
+    def look(self, stratum: int, indices: Indices | None) -> Candidates:
         """What some columns of a stratum show."""
         whole = indices is None or len(indices) == self.sizes[stratum]
-        found = self.pool.search([stratum], None if whole else indices, self.query)
-        self.evaluated[stratum] = max(self.evaluated[stratum], found.n_evaluated)
-        return found
+        candidates = self.pool.search([stratum], None if whole else indices, self.request)
+        self.evaluated[stratum] = max(self.evaluated[stratum], candidates.n_evaluated)
+        return candidates
 
-    def everything(self) -> Found:
+    def everything(self) -> Candidates:
         """What all columns show."""
         self.evaluated = list(self.sizes)
-        return self.pool.search(range(len(self.sizes)), None, self.query)
+        return self.pool.search(range(len(self.sizes)), None, self.request)
 
 
 def _own_scores(columns: Sequence[Column], response: Vector) -> tuple[Vector, Vector]:

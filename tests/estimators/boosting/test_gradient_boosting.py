@@ -11,6 +11,7 @@ from sklearn.ensemble import GradientBoostingClassifier as ScikitClassifier
 from sklearn.tree import DecisionTreeRegressor
 
 from cgboost import GradientBoostingClassifier, GradientBoostingRegressor
+from cgboost.exceptions import UnsupportedLossError
 from tests.estimators.data import curve, three_classes, two_classes
 from tests.estimators.scikit_learn_checks import scikit_learn_checks
 
@@ -112,13 +113,16 @@ def test_regression_is_that_of_the_pseudo_code(loss: str, seed: int) -> None:
     np.testing.assert_allclose(list(model.staged_predict(X[80:])), wanted, rtol=1e-10, atol=1e-10)
 
 
-def test_two_classes_of_scikit_learn_are_the_same_trees() -> None:
-    """From the same start, scikit-learn's log-odds are twice these half log-odds."""
+@pytest.mark.parametrize(("loss", "scale"), [("log_loss", 2.0), ("exponential", 1.0)])
+def test_two_classes_of_scikit_learn_are_the_same_trees(loss: str, scale: float) -> None:
+    """From the same start; of the log-loss scikit-learn's log-odds are twice our half log-odds."""
     X, y = two_classes(200)
-    parameters = {"n_estimators": 20, "min_samples_leaf": 12, "random_state": 0}
+    parameters = {"loss": loss, "n_estimators": 20, "min_samples_leaf": 12, "random_state": 0}
     own = GradientBoostingClassifier(**parameters).fit(X, y)
     other = ScikitClassifier(init="zero", **parameters).fit(X, y)
-    np.testing.assert_allclose(2 * own.decision_function(X), other.decision_function(X), rtol=1e-8)
+    outputs = scale * own.decision_function(X)
+    np.testing.assert_allclose(outputs, other.decision_function(X), rtol=1e-8)
+    np.testing.assert_allclose(own.predict_proba(X), other.predict_proba(X), rtol=1e-8)
 
 
 def test_importances_are_gains_of_splits() -> None:
@@ -262,8 +266,12 @@ def test_bad_parameters(parameters: dict, message: str) -> None:
 def test_bad_loss_and_rows() -> None:
     """A loss that there is not, and features beyond float32, are refused by name."""
     X, y = curve()
-    with pytest.raises(ValueError, match=r"loss must be one of .*got 'huber'"):
-        GradientBoostingRegressor(loss="huber").fit(X, y)
+    with pytest.raises(ValueError, match=r"loss must be one of .*got 'log_loss'"):
+        GradientBoostingRegressor(loss="log_loss").fit(X, y)
+    with pytest.raises(ValueError, match=r"loss must be one of .*got 'hinge'"):
+        GradientBoostingClassifier(loss="hinge").fit(*two_classes())
+    with pytest.raises(UnsupportedLossError, match=r"'exponential' is for two classes, got 3"):
+        GradientBoostingClassifier(loss="exponential").fit(X, np.arange(len(X)) % 3)
     with pytest.raises(ValueError, match=r"X must fit into float32, .* got 1e\+300"):
         GradientBoostingRegressor().fit(np.vstack([X[1:], [1e300, 0.0]]), y)
 

@@ -112,6 +112,7 @@ def test_regularisation_costs_little_and_fades_as_eta_grows() -> None:
 
     def soft_margin(name: str, **options: Any) -> float:
         model = fitted(name, tol=1e-6, **options).fit(X, CLASSES)
+        assert model.gap_ <= 1e-5
         short = np.maximum(0.0, model.margin_ - Y * model.decision_function(X))
         return float(model.margin_ - short.sum() / (NU * len(Y)))
 

@@ -9,8 +9,15 @@ import pytest
 
 from cgboost import RBF, CGBoostClassifier, KernelLibrary
 from cgboost.generation.history import StopReason
-from cgboost.inspection.report.facts import facts_of, runs_of
-from cgboost.inspection.report.meanings import MEANINGS, SMALL_GAIN, ended, meaning, proven
+from cgboost.inspection.report.facts import (
+    MEANINGS,
+    SMALL_GAIN,
+    ended,
+    facts_of,
+    meaning,
+    proven,
+    runs_of,
+)
 from tests.inspection.report.models import CASES, LIBRARY, NASTY, data, fitted, stopped
 
 

@@ -13,7 +13,7 @@ from cgboost.exceptions import MasterError
 from cgboost.generation.loop import ColumnGeneration
 from cgboost.generation.protocols import Priced
 from cgboost.kernels import RBF, KernelLibrary
-from cgboost.losses import entropic_nu_hinge, nu_hinge
+from cgboost.losses import SupportVectorLoss, entropic_nu_hinge, nu_hinge
 from cgboost.masters import BudgetMaster, EntropyMaster, OneNormMaster
 from cgboost.masters.support_vector import SupportVectorMaster, WarmStart
 from cgboost.penalties import L1, L2, ElasticNet, Entropy, L1Ball
@@ -128,7 +128,18 @@ def test_a_loss_with_abilities_is_taken_by_its_box_or_its_hessian() -> None:
         master = SupportVectorMaster(loss, L1())
         return ColumnGeneration(master, FeaturePricer(problem.H), tol=1e-8).run().objective
 
+    class Both(smooth.Squared):
+        abilities = frozenset({"value", "gradient", "hessian_diag", "conjugate", "dual_box"})
+
+        @property
+        def box(self) -> SupportVectorLoss:
+            ends = np.full(self.n_rows, np.inf)
+            return SupportVectorLoss(self.target, -ends, ends, curvature=1.0 / self.price)
+
     assert objective(Boxed()) == objective(plain)
+    both = Both(problem.target, problem.price)
+    assert objective(both) == objective(smooth.Squared(problem.target, problem.price))
+    assert objective(both) == pytest.approx(objective(both.box), rel=1e-7)
     arguments = problem.labels, problem.price
     assert objective(Able(*arguments)) == objective(smooth.LogLoss(*arguments))
     with pytest.raises(ValueError, match="Unable lacks conjugate"):

@@ -1,4 +1,4 @@
-"""The task of a pass: the same answer whenever and however often it runs."""
+"""The task of a pass: the same result whenever and however often it runs."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from cgboost import RBF, Linear
 from cgboost.penalties.l1 import OneNormEntry
 from cgboost.pricing.kernels.blocks import KernelData
 from cgboost.pricing.kernels.partition import Order, Partition, Step
-from cgboost.pricing.kernels.task import Answer, advance, combined
-from cgboost.pricing.scans.candidates import Held, Query
+from cgboost.pricing.kernels.task import PricingResult, advance, combined
+from cgboost.pricing.scans.candidates import Held, PricingRequest
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(30, 4))
@@ -24,8 +24,8 @@ def order(response: np.ndarray, *, restart: bool, indices: np.ndarray | None = N
     """Add a response to the scores of both kernels, or begin with it."""
     rows = np.flatnonzero(response)
     steps = [Step(s, response[rows], restart, structured=False, error=1e-12) for s in (0, 1)]
-    query = Query(np.zeros(0), OneNormEntry(True), [NOTHING, NOTHING], 3)
-    return Order(rows, steps, np.dtype(np.float64), indices, query, with_scores=True)
+    request = PricingRequest(np.zeros(0), OneNormEntry(True), [NOTHING, NOTHING], 3)
+    return Order(rows, steps, np.dtype(np.float64), indices, request, with_scores=True)
 
 
 def test_a_task_that_is_repeated_gives_the_same() -> None:
@@ -34,10 +34,10 @@ def test_a_task_that_is_repeated_gives_the_same() -> None:
     one, two = RNG.normal(size=30), RNG.normal(size=30) * (np.arange(30) < 9)
     state, first = advance(DATA, state, order(one, restart=True))
     kept = state.scores.copy()
-    answers = [advance(DATA, state, order(two, restart=False)) for _ in range(2)]
+    results = [advance(DATA, state, order(two, restart=False)) for _ in range(2)]
     np.testing.assert_array_equal(state.scores, kept)
-    np.testing.assert_allclose(answers[0][0].scores, answers[1][0].scores, rtol=1e-13)
-    for gram, before, after in zip(GRAMS, first.scores, answers[0][1].scores, strict=True):
+    np.testing.assert_allclose(results[0][0].scores, results[1][0].scores, rtol=1e-13)
+    for gram, before, after in zip(GRAMS, first.scores, results[0][1].scores, strict=True):
         np.testing.assert_allclose(before, gram[8:24] @ one)
         np.testing.assert_allclose(after, gram[8:24] @ (one + two))
 
@@ -47,8 +47,8 @@ def test_a_search_among_some_columns_leaves_no_trace() -> None:
     state, _ = advance(DATA, Partition.bare(0, 30, MEMORY), order(np.ones(30), restart=True))
     change = np.where(np.arange(30) < 5, 2.0, 0.0)
     some = np.array([2, 11, 29])
-    after, answer = advance(DATA, state, order(change, restart=False, indices=some))
-    np.testing.assert_allclose(answer.scores[1], (GRAMS[1] @ (1.0 + change))[some])
+    after, result = advance(DATA, state, order(change, restart=False, indices=some))
+    np.testing.assert_allclose(result.scores[1], (GRAMS[1] @ (1.0 + change))[some])
     assert after is state
 
 
@@ -61,8 +61,8 @@ def test_parts_combine_to_the_whole(cut: int) -> None:
         advance(DATA, Partition.bare(*ends, MEMORY), asked)[1] for ends in ((0, cut), (cut, 30))
     ]
     together = combined(parts, 3)
-    assert isinstance(together, Answer)
-    np.testing.assert_array_equal(together.found.indices, whole.found.indices)
+    assert isinstance(together, PricingResult)
+    np.testing.assert_array_equal(together.candidates.indices, whole.candidates.indices)
     for one, other in zip(together.scores, whole.scores, strict=True):
         np.testing.assert_array_equal(one, other)
 
@@ -71,7 +71,7 @@ def test_another_dtype_begins_anew() -> None:
     """Scores of float32 values are not added to: the partition starts from nothing."""
     narrow = KernelData(X.astype(np.float32), DATA.names, DATA.kernels, 8)
     asked = order(np.ones(30), restart=True)
-    rough = Order(asked.rows, asked.steps, np.dtype(np.float32), None, asked.query)
+    rough = Order(asked.rows, asked.steps, np.dtype(np.float32), None, asked.request)
     state, _ = advance(narrow, Partition.bare(0, 30, MEMORY), rough)
     assert state.dtype == np.float32
     assert state.caches[0].store.dtype == np.float32

@@ -13,14 +13,14 @@ from cgboost.generation.protocols import EntryRule
 from cgboost.penalties.l1 import OneNormEntry
 from cgboost.penalties.l2 import TwoNormEntry
 from cgboost.pricing.kernels.undecided import undecided
-from cgboost.pricing.scans.candidates import Found, Held, Query, merged, search_scores
+from cgboost.pricing.scans.candidates import Candidates, Held, PricingRequest, merged, search_scores
 
 
-def shown(scores: np.ndarray, errors: np.ndarray, query: Query) -> Found:
+def shown(scores: np.ndarray, errors: np.ndarray, request: PricingRequest) -> Candidates:
     """What all columns of all strata show."""
     every = np.arange(scores.shape[1])
-    found = [search_scores(s, every, scores[s], errors[s], query) for s in range(len(scores))]
-    return reduce(lambda a, b: merged(a, b, query.limit), found)
+    found = [search_scores(s, every, scores[s], errors[s], request) for s in range(len(scores))]
+    return reduce(lambda a, b: merged(a, b, request.limit), found)
 
 
 @settings(max_examples=100, deadline=None)
@@ -43,13 +43,13 @@ def test_without_their_errors_the_gap_is_seen(
         Held(np.array([1, 7]), np.array([3.0, 0.5]), np.array([0.0, 1e-14])),
         Held(np.arange(3)),
     ]
-    query = Query(np.zeros(0), rule, held, 5, tol)
-    found = shown(scores, errors, query)
-    centres = undecided([0, 1], scores, errors, query, found)
-    assert len(centres) or not found.blurred(query)
+    request = PricingRequest(np.zeros(0), rule, held, 5, tol)
+    found = shown(scores, errors, request)
+    centres = undecided([0, 1], scores, errors, request, found)
+    assert len(centres) or not found.blurred(request)
     assert (np.diff(centres) > 0).all()
     errors[:, centres] = 0.0
-    assert not shown(scores, errors, query).blurred(query)
+    assert not shown(scores, errors, request).blurred(request)
 
 
 @pytest.mark.parametrize("rule", [OneNormEntry(False), TwoNormEntry(False, 1.0)])
@@ -57,7 +57,7 @@ def test_columns_that_cannot_price_out_are_left_as_they_are(rule: EntryRule) -> 
     """Nor are those of the master, whose own scores are known."""
     scores = np.where(np.arange(200) % 50 == 3, rule.settled(2.0), -5.0)[None]
     held = Held(np.array([53]), np.array([2.0]), np.array([1e-15]))
-    query = Query(np.zeros(0), rule, [held], 5, 1e-6)
+    request = PricingRequest(np.zeros(0), rule, [held], 5, 1e-6)
     errors = np.full((1, 200), 0.1)
-    chosen = undecided([0], scores, errors, query, shown(scores, errors, query))
+    chosen = undecided([0], scores, errors, request, shown(scores, errors, request))
     assert chosen.tolist() == [3, 103, 153]

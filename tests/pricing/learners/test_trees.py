@@ -7,9 +7,20 @@ import pytest
 from sklearn.tree import DecisionTreeRegressor
 
 from cgboost.generation.columns import evaluate
-from cgboost.losses import AbsoluteError, LogLoss, Multinomial, SquaredError
+from cgboost.losses import (
+    AbsoluteError,
+    Huber,
+    LogLoss,
+    Multinomial,
+    Quantile,
+    SquaredError,
+    SupportVectorLoss,
+    WeightedLoss,
+)
+from cgboost.losses.differentiable import DifferentiableLoss
+from cgboost.losses.quantiles import weighted_median
 from cgboost.masters.stagewise.stagewise import StagewiseMaster
-from cgboost.pricing.learners.trees import TreePricer, as_single, median_leaves, newton_leaves
+from cgboost.pricing.learners.trees import TreePricer, as_single, newton_leaves, search_leaves
 
 RNG = np.random.default_rng(0)
 N_ROWS = 90
@@ -37,14 +48,60 @@ def test_newton_leaves_are_newton_steps_of_the_loss() -> None:
         assert value == pytest.approx(step, rel=1e-10)
 
 
-def test_median_leaves_are_the_best_steps_of_the_absolute_error() -> None:
-    """The value of a leaf is the weighted median of the residuals in it."""
-    loss = AbsoluteError().on(Y, WEIGHTS)
+class Own(DifferentiableLoss):
+    """A user's loss: the absolute error."""
+
+    def __init__(self, target: np.ndarray, weights: np.ndarray) -> None:
+        super().__init__(target, weights)
+        self.same = AbsoluteError().on(target, weights)
+
+    def value(self, output: np.ndarray) -> float:
+        return self.same.value(output)
+
+    def pseudo_response(self, output: np.ndarray) -> np.ndarray:
+        return self.same.pseudo_response(output)
+
+    def curvature(self, output: np.ndarray) -> np.ndarray:
+        return self.same.curvature(output)
+
+    def constant(self) -> float:
+        return float(self.same.constant())
+
+    def line_search(self, output: np.ndarray, direction: np.ndarray) -> float:
+        return self.same.line_search(output, direction)
+
+
+@pytest.mark.parametrize(
+    "loss",
+    [AbsoluteError().on(Y, WEIGHTS), Huber(0.1).on(Y, WEIGHTS), Own(Y, WEIGHTS)],
+    ids=["absolute_error", "huber", "own"],
+)
+def test_searched_leaves_are_the_best_steps(loss: DifferentiableLoss) -> None:
+    """The value of a leaf is the best constant for its rows, of the absolute error their median."""
     master = StagewiseMaster(loss, step=0.1, start="constant")
-    [column] = pricer(median_leaves(Y, WEIGHTS)).price(master.solve(), 1).columns
-    for value in np.unique(column.values):
-        step = loss.line_search(master.output, (column.values == value).astype(float))
-        assert value == pytest.approx(step)
+    [column] = pricer(search_leaves(loss)).price(master.solve(), 1).columns
+    leaves = np.unique(column.values)
+    assert len(leaves) > 1
+    for value in leaves:
+        here = column.values == value
+        assert value == pytest.approx(loss.line_search(master.output, here.astype(float)))
+        if not isinstance(loss, WeightedLoss) or loss.loss == AbsoluteError():
+            residual = (Y - master.output)[here]
+            assert value == pytest.approx(weighted_median(residual, WEIGHTS[here]))
+
+
+class Falling(Quantile):
+    """A loss that falls without end: r is never 0."""
+
+    def dual_box(self, y: np.ndarray, cost: np.ndarray) -> SupportVectorLoss:
+        return SupportVectorLoss(y, lower=cost, upper=2.0 * cost)
+
+
+def test_a_leaf_without_a_best_step_stays_as_it_is() -> None:
+    """Where the loss falls without end, nothing is added to f."""
+    loss = Falling().on(Y, WEIGHTS)
+    [column] = pricer(search_leaves(loss)).price(StagewiseMaster(loss, step=0.1).solve(), 1).columns
+    assert not column.values[WEIGHTS > 0].any()
 
 
 def test_a_tree_for_every_output() -> None:

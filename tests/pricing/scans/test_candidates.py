@@ -14,19 +14,19 @@ from cgboost.penalties.elastic_net import ElasticNetEntry
 from cgboost.penalties.l1 import OneNormEntry
 from cgboost.penalties.l2 import TwoNormEntry
 from cgboost.pricing.scans.candidates import (
-    Found,
+    Candidates,
     Held,
     NoRule,
-    Query,
+    PricingRequest,
     largest,
     merged,
     search_scores,
 )
 
 
-def query(rule: EntryRule, limit: int, held: list[int] | None = None) -> Query:
-    """A query with some held columns in stratum 0."""
-    return Query(np.zeros(0), rule, [Held(np.array(held or [], dtype=np.intp))], limit)
+def request(rule: EntryRule, limit: int, held: list[int] | None = None) -> PricingRequest:
+    """A request with some held columns in stratum 0."""
+    return PricingRequest(np.zeros(0), rule, [Held(np.array(held or [], dtype=np.intp))], limit)
 
 
 @settings(max_examples=100)
@@ -36,7 +36,7 @@ def test_two_parts_find_what_the_whole_finds(seed: int, limit: int, cut: int) ->
     rng = np.random.default_rng(seed)
     scores = rng.integers(-4, 5, size=30) / 2.0  # with many ties
     errors = rng.uniform(0, 0.5, size=30)
-    asked = query(OneNormEntry(True), limit, held=[3, 17, 20])
+    asked = request(OneNormEntry(True), limit, held=[3, 17, 20])
     indices = np.arange(30)
     whole = search_scores(0, indices, scores, errors, asked)
     parts = [
@@ -56,25 +56,25 @@ def test_two_parts_find_what_the_whole_finds(seed: int, limit: int, cut: int) ->
 def test_errors_widen_the_excess_and_not_the_offer() -> None:
     """A score that might price out counts in the certificate, but is not offered."""
     scores, errors = np.array([0.95, -1.2, 0.5, 2.0]), np.array([0.1, 0.2, 0.1, 0.0])
-    found = search_scores(0, np.arange(4), scores, errors, query(OneNormEntry(True), 4))
+    found = search_scores(0, np.arange(4), scores, errors, request(OneNormEntry(True), 4))
     assert found.indices.tolist() == [3, 1]
     assert found.max_excess == pytest.approx(1.0)
     assert found.total_excess == pytest.approx(1.0 + 0.4 + 0.05)
-    one_sided = search_scores(0, np.arange(4), scores, errors, query(OneNormEntry(False), 4))
+    one_sided = search_scores(0, np.arange(4), scores, errors, request(OneNormEntry(False), 4))
     assert one_sided.total_excess == pytest.approx(1.0 + 0.05)
 
 
 def test_columns_of_the_master_have_the_scores_that_the_master_sees() -> None:
     """Where the master's columns are rounded, their own scores replace those of the search."""
     held = Held(np.array([2]), np.array([1.0]), np.array([0.0]))
-    asked = Query(np.zeros(0), OneNormEntry(True), [held], 3)
+    asked = PricingRequest(np.zeros(0), OneNormEntry(True), [held], 3)
     found = search_scores(0, np.arange(4), np.array([0.0, 0.0, 1.1, 0.0]), None, asked)
     assert found.max_excess == 0.0
     assert found.best_excess == 0.0
 
 
 def blurred(
-    scores: np.ndarray, errors: np.ndarray, asked: Query, tol: float, likely: float = 1.0
+    scores: np.ndarray, errors: np.ndarray, asked: PricingRequest, tol: float, likely: float = 1.0
 ) -> bool:
     """Whether the errors of some scores hide the gap."""
     asked = replace(asked, tol=tol)
@@ -85,12 +85,12 @@ def test_blur_is_what_hides_the_gap() -> None:
     """For a 1-norm the largest excess counts, for a 2-norm the sum of what is left."""
     scores, errors = np.full(40, 0.5), np.full(40, 1e-3)
     scores[0] = 1.5
-    one, two = query(OneNormEntry(True), 1), query(TwoNormEntry(True, 1.0), 1)
+    one, two = request(OneNormEntry(True), 1), request(TwoNormEntry(True, 1.0), 1)
     assert not blurred(scores, errors, one, 1e-6)
     assert blurred(scores - 0.4999, errors, one, 1e-6)
     assert not blurred(scores - 0.4999, errors, one, 1e-2)
     assert not blurred(scores, errors, two, 1e-6)
-    in_master = query(TwoNormEntry(True, 1.0), 1, held=list(range(40)))
+    in_master = request(TwoNormEntry(True, 1.0), 1, held=list(range(40)))
     assert blurred(scores, errors, in_master, 1e-6)
 
 
@@ -105,8 +105,8 @@ def test_errors_add_up_where_few_columns_count(rule: EntryRule) -> None:
     """With α ≥ 0 most columns price out; the doubts of the others hide the gap together."""
     scores, errors = np.full(1000, -1.0), np.full(1000, 1e-2)
     scores[:300] = 0.0  # each adds 5e-5 at most, all together 1.5e-2
-    assert blurred(scores, errors, query(rule, 1), 1e-3)
-    assert not blurred(scores, errors, query(rule, 1), 1e-1)
+    assert blurred(scores, errors, request(rule, 1), 1e-3)
+    assert not blurred(scores, errors, request(rule, 1), 1e-1)
 
 
 def test_a_rule_that_does_not_say_is_taken_to_add_up() -> None:
@@ -121,9 +121,9 @@ def test_a_rule_that_does_not_say_is_taken_to_add_up() -> None:
         def settled(self, score: float) -> float:
             return float(np.clip(score, -1.0, 1.0))
 
-    own = query(Own(), 1)  # type: ignore[arg-type]
+    own = request(Own(), 1)  # type: ignore[arg-type]
     scores, errors = np.ones(1000), np.full(1000, 1e-5)
-    assert not blurred(scores, errors, query(OneNormEntry(True), 1), 1e-3)
+    assert not blurred(scores, errors, request(OneNormEntry(True), 1), 1e-3)
     assert blurred(scores, errors, own, 1e-3)
 
 
@@ -131,7 +131,7 @@ def test_far_from_the_end_likely_errors_count() -> None:
     """A bound that hides the gap does no harm while much is left and errors are mostly small."""
     scores, errors = np.full(40, 0.5), np.full(40, 0.4)
     scores[0] = 1.5
-    asked = query(OneNormEntry(True), 1)
+    asked = request(OneNormEntry(True), 1)
     assert blurred(scores, errors, asked, 1e-3)
     assert not blurred(scores, errors, asked, 1e-3, likely=0.01)
     assert blurred(scores, errors, asked, 0.1, likely=0.01)  # 0.5 is near 0.1
@@ -140,7 +140,7 @@ def test_far_from_the_end_likely_errors_count() -> None:
 def test_columns_within_reach_are_offered_behind_those_that_price_out() -> None:
     """They are told from them by an excess of 0, and those in the master are left out."""
     scores = np.array([0.5, 1.2, 0.95, -0.99, 0.97, -1.1])
-    asked = replace(query(OneNormEntry(True), 4, held=[4]), reach=0.1)
+    asked = replace(request(OneNormEntry(True), 4, held=[4]), reach=0.1)
     found = search_scores(0, np.arange(6), scores, None, asked)
     assert found.indices.tolist() == [1, 5, 3, 2]
     assert np.count_nonzero(found.excess) == 2
@@ -154,10 +154,10 @@ def test_columns_within_reach_are_offered_behind_those_that_price_out() -> None:
 
 def test_an_empty_search_finds_nothing() -> None:
     """No columns, or none wanted: nothing is offered, and nothing adds to the gap."""
-    nothing = search_scores(0, np.arange(0), np.zeros(0), None, query(OneNormEntry(True), 3, [1]))
+    nothing = search_scores(0, np.arange(0), np.zeros(0), None, request(OneNormEntry(True), 3, [1]))
     assert (nothing.n_evaluated, nothing.max_excess, nothing.best_excess) == (0, 0.0, 0.0)
-    assert not merged(Found(), nothing, 3).blurred(query(OneNormEntry(True), 3))
-    ruled = search_scores(0, np.arange(3), np.full(3, 9.0), None, query(NoRule(), 3))
+    assert not merged(Candidates(), nothing, 3).blurred(request(OneNormEntry(True), 3))
+    ruled = search_scores(0, np.arange(3), np.full(3, 9.0), None, request(NoRule(), 3))
     assert ruled.best_excess == 0.0
 
 

@@ -8,7 +8,7 @@ import pytest
 from cgboost.penalties.l1 import OneNormEntry
 from cgboost.pricing import FeaturePricer, StrataPricer
 from cgboost.pricing.features.features import FeaturePool
-from cgboost.pricing.scans.candidates import Held, Query
+from cgboost.pricing.scans.candidates import Held, PricingRequest
 from cgboost.pricing.scans.pools import ScoredPool, SearchablePool
 from cgboost.pricing.scans.scan import TELLING_ROWS, TELLING_SHARE, _telling_rows
 from tests.pricing.states import state_of
@@ -47,9 +47,9 @@ def test_a_scored_pool_is_searched_like_any_other() -> None:
     pool = ScoredPool(FeaturePool(H))
     assert isinstance(pool, SearchablePool)
     assert not isinstance(FeaturePool(H), SearchablePool)
-    query = Query(response, OneNormEntry(True), [Held(np.array([2]))], 4)
-    some = pool.search([0], np.array([1, 2, 9]), query)
-    everything = pool.search([0], None, query)
+    request = PricingRequest(response, OneNormEntry(True), [Held(np.array([2]))], 4)
+    some = pool.search([0], np.array([1, 2, 9]), request)
+    everything = pool.search([0], None, request)
     scores = np.abs(H.T @ response)
     assert some.max_excess == pytest.approx(max(0.0, scores[[1, 2, 9]].max() - 1))
     assert everything.max_excess == pytest.approx(scores.max() - 1)

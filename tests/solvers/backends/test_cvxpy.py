@@ -8,6 +8,8 @@ from tests.solvers.problems import master
 
 cvxpy = pytest.importorskip("cvxpy")
 
+CLASSES = {"lp", "qp", "mip"}
+
 
 def test_names_are_those_cvxpy_has_installed():
     """Every installed solver has a name here, in either case."""
@@ -18,8 +20,8 @@ def test_names_are_those_cvxpy_has_installed():
 
 def test_capabilities_come_from_cvxpys_tables():
     """Interior point and first-order solvers do quadratic, SciPy does integer programs."""
-    assert get_backend("cvxpy:CLARABEL").capabilities == {"lp", "qp"}
-    assert get_backend("cvxpy:SCIPY").capabilities == {"lp", "mip"}
+    assert get_backend("cvxpy:CLARABEL").capabilities & CLASSES == {"lp", "qp"}
+    assert get_backend("cvxpy:SCIPY").capabilities & CLASSES == {"lp", "mip"}
 
 
 @pytest.mark.parametrize("name", ["SCS", "OSQP"])

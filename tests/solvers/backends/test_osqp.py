@@ -8,7 +8,7 @@ import pytest
 import scipy.sparse as sp
 
 from solvers import InfeasibleError, LimitError, OptionError, Program, Status, open_session, solve
-from tests.solvers.problems import dense_linear_program, master
+from tests.solvers.problems import dense_program, master
 
 
 def test_the_callers_arrays_are_not_overwritten():
@@ -95,9 +95,9 @@ def test_a_time_limit_replaces_the_iteration_limit(monkeypatch):
     """Without a time limit both solves are cut short; with one the second runs until it is done."""
     few_iterations(monkeypatch, 25, 50)
     with pytest.raises(LimitError, match="iteration limit") as caught:
-        solve(dense_linear_program(), "osqp")
+        solve(dense_program(), "osqp")
     assert caught.value.solution.iterations == 75
-    found = solve(dense_linear_program(), "osqp", time_limit=600.0)
+    found = solve(dense_program(), "osqp", time_limit=600.0)
     assert found.status is Status.OPTIMAL
     assert found.iterations > 75
 
@@ -106,7 +106,7 @@ def test_only_the_time_limit_ends_a_solve_that_gets_nowhere(monkeypatch):
     """A tolerance below rounding is never met: the last point comes with the limit's name."""
     few_iterations(monkeypatch, 25, 50)
     with pytest.raises(LimitError, match="time limit") as caught:
-        solve(dense_linear_program(), "osqp", tol=1e-30, time_limit=0.5)
+        solve(dense_program(), "osqp", tol=1e-30, time_limit=0.5)
     assert caught.value.status is Status.TIME_LIMIT
     assert caught.value.solution.x.shape == (40,)
 
@@ -128,7 +128,7 @@ def test_every_call_is_given_the_time_that_is_left(monkeypatch):
 @pytest.mark.parametrize("option", ["max_iterations", "max_iter"])
 def test_an_iteration_limit_that_was_asked_for_holds(option):
     """Under either name it is final, with a time limit or without."""
-    session = open_session(dense_linear_program(), "osqp", **{option: 30})
+    session = open_session(dense_program(), "osqp", **{option: 30})
     for limit in (None, 600.0):
         with pytest.raises(LimitError, match="iteration limit") as caught:
             session.solve(time_limit=limit)

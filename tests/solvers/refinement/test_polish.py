@@ -178,7 +178,7 @@ def test_a_saddle_system_is_solved_in_every_form(seed, n, m, kind, is_sparse, sm
         e, matrix = e[: 2 * m], matrix[:, : 2 * m]  # no more unknowns than rows can tell
         whole, n = whole[: 2 * m, : 2 * m], min(n, 2 * m)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("solvers.refinement.saddle.SMALL", small)
+        patch.setattr("solvers.refinement.saddle.DENSE_UNKNOWNS", small)
         system = saddle_system(
             given_as.get(kind, whole), sp.csr_array(matrix) if is_sparse else matrix
         )

@@ -1,0 +1,198 @@
+"""Estimators with every loss: by name, as an object, as a callable."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.ensemble import HistGradientBoostingRegressor
+
+from cgboost import (
+    AnyBoostClassifier,
+    AnyBoostRegressor,
+    BLFClassifier,
+    BLFRegressor,
+    GradientBoostingClassifier,
+    GradientBoostingRegressor,
+    StagewiseRegressor,
+)
+from cgboost.exceptions import UnsupportedLossError
+from cgboost.losses import (
+    Exponential,
+    Hinge,
+    Huber,
+    LogLoss,
+    Loss,
+    Multinomial,
+    Poisson,
+    Quantile,
+    get_loss,
+)
+from cgboost.losses.registry import CLASSIFICATION, REGRESSION
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(120, 3))
+COUNTS = RNG.poisson(np.exp(0.5 + 0.7 * X[:, 0] - 0.4 * X[:, 1])).astype(float)
+LABELS = np.where(X[:, 0] + 0.8 * RNG.normal(size=120) > 0, "up", "down")
+WEIGHTS = RNG.uniform(0.5, 2.0, 120)
+
+REGRESSORS = {
+    "any": AnyBoostRegressor(n_estimators=8, random_state=0),
+    "corrective": AnyBoostRegressor(n_estimators=8, corrective=True, random_state=0),
+    "trees": GradientBoostingRegressor(n_estimators=8, random_state=0),
+    "stages": StagewiseRegressor(n_estimators=8, random_state=0),
+    "refitted": StagewiseRegressor(n_estimators=8, orthogonalize=True, random_state=0),
+    "factors": BLFRegressor(2),
+}
+CLASSIFIERS = {
+    "any": AnyBoostClassifier(n_estimators=8, random_state=0),
+    "corrective": AnyBoostClassifier(n_estimators=8, corrective=True, random_state=0),
+    "factors": BLFClassifier(2),
+}
+
+
+def agree(model: Any, y: np.ndarray, loss: Loss, target: np.ndarray) -> None:
+    """Name, object and callable give one model, whose objective is its loss, lower than before."""
+    model = clone(model).set_params(loss=loss.name).fit(X, y, WEIGHTS)
+    bound = loss.on(target, WEIGHTS)
+    output = list(model.staged_decision_function(X))[-1]
+    assert model.objective_ == pytest.approx(bound.value(output), rel=1e-9)
+    assert np.all(np.diff(model.history_["objective"]) <= 1e-9 * model.objective_)
+    assert model.objective_ < 0.97 * model.history_["objective"][0]
+    for same in (loss, type(loss), lambda y, w: loss.on(y, w)):
+        other = clone(model).set_params(loss=same).fit(X, y, WEIGHTS)
+        again = list(other.staged_decision_function(X))[-1]
+        np.testing.assert_array_equal(again, output)
+        if same is loss or isinstance(same, type):
+            np.testing.assert_array_equal(other.predict(X), model.predict(X))
+
+
+@pytest.mark.parametrize("name", REGRESSION)
+@pytest.mark.parametrize("kind", REGRESSORS)
+def test_every_regressor_takes_every_loss(kind: str, name: str) -> None:
+    """With the loss's own parameters as they are by default."""
+    agree(REGRESSORS[kind], COUNTS, get_loss(name), COUNTS)
+
+
+@pytest.mark.parametrize("name", CLASSIFICATION)
+@pytest.mark.parametrize("kind", CLASSIFIERS)
+def test_every_classifier_takes_every_loss(kind: str, name: str) -> None:
+    """Outputs decide better than the larger class does."""
+    agree(CLASSIFIERS[kind], LABELS, get_loss(name), np.where(LABELS == "up", 1.0, -1.0))
+    model = clone(CLASSIFIERS[kind]).set_params(loss=name).fit(X, LABELS)
+    assert model.score(X, LABELS) > 0.7
+
+
+@pytest.mark.parametrize("kind", REGRESSORS)
+def test_counts_are_predicted_by_their_mean(kind: str) -> None:
+    """For the Poisson loss predictions are e^f, positive, and of the right mean."""
+    model = clone(REGRESSORS[kind]).set_params(loss="poisson").fit(X, COUNTS)
+    outputs = list(model.staged_decision_function(X))
+    np.testing.assert_allclose(model.predict(X), np.exp(outputs[-1]))
+    np.testing.assert_allclose(list(model.staged_predict(X)), np.exp(outputs))
+    assert np.mean(model.predict(X)) == pytest.approx(np.mean(COUNTS), rel=0.2)
+    with pytest.raises(ValueError, match="y must not be negative for the Poisson loss"):
+        clone(model).fit(X, COUNTS - 1.0)
+
+
+def test_poisson_trees_are_as_good_as_those_of_scikit_learn() -> None:
+    """The deviance of histogram boosting with the same trees is within a tenth."""
+    ours = GradientBoostingRegressor(loss="poisson", n_estimators=20, random_state=0)
+    theirs = HistGradientBoostingRegressor(
+        loss="poisson", max_iter=20, max_depth=3, min_samples_leaf=1, max_leaf_nodes=None
+    )
+    deviances = []
+    for model in (ours, theirs):
+        mean = model.fit(X, COUNTS).predict(X)
+        deviances.append(Poisson().on(COUNTS, np.ones(120)).value(np.log(mean)))
+    assert deviances[0] <= 1.1 * deviances[1]
+
+
+@pytest.mark.parametrize("level", [0.1, 0.5, 0.9])
+@pytest.mark.parametrize("kind", ["any", "trees", "stages"])
+def test_quantiles_have_their_share_of_rows_below(kind: str, level: float) -> None:
+    """About the share of the training rows lies below the model's quantile."""
+    y = X[:, 0] + RNG.normal(size=120)
+    model = clone(REGRESSORS[kind]).set_params(loss=Quantile(level), n_estimators=30)
+    below = np.mean(y <= model.fit(X, y).predict(X) + 1e-9)
+    assert below == pytest.approx(level, abs=0.15)
+
+
+def test_a_small_delta_is_robust() -> None:
+    """With one wild row the Huber loss stays near the others, the squared error does not."""
+    y = X[:, 0].copy()
+    y[0] = 1e4
+    rest = np.arange(1, 120)
+    errors = {}
+    for loss in (Huber(0.1), "squared_error"):
+        model = GradientBoostingRegressor(loss=loss, max_depth=1, random_state=0).fit(X, y)
+        errors[loss] = np.median(np.abs(model.predict(X) - y)[rest])
+    assert errors[Huber(0.1)] < 0.1 * errors["squared_error"]
+
+
+@pytest.mark.parametrize(("loss", "first"), [(Quantile(0.9), "loss"), (Huber(), "mae")])
+def test_early_stopping_watches_what_is_fitted(loss: Loss, first: str) -> None:
+    """The mean loss of held-out rows for quantiles and counts, the absolute error otherwise."""
+    model = GradientBoostingRegressor(
+        loss=loss, n_estimators=20, early_stopping=True, random_state=0
+    )
+    model.fit(X[:80], COUNTS[:80], eval_set=(X[80:], COUNTS[80:]))
+    scores = [name for name in model.history_ if name.startswith("validation_")]
+    assert scores[0] == f"validation_{first}"
+    best = model.history_[scores[0]][model.best_round_]
+    assert best == np.min(model.history_[scores[0]])
+    if first == "loss":
+        assert best == pytest.approx(np.mean(loss.value(COUNTS[80:], model.predict(X[80:]))))
+    counts = GradientBoostingRegressor(
+        loss=Poisson(), n_estimators=20, early_stopping=True, random_state=0
+    ).fit(X[:80], COUNTS[:80], eval_set=(X[80:], COUNTS[80:]))
+    errors = np.abs(COUNTS[80:] - counts.predict(X[80:]))
+    best = counts.history_["validation_mae"][counts.best_round_]
+    assert best == pytest.approx(np.mean(errors))
+
+
+def test_parameters_of_latent_factors_go_with_names() -> None:
+    """epsilon, delta and alpha are those of losses by name, and of no others."""
+    for name, given, loss in (
+        ("huber", {"delta": 0.3}, Huber(0.3)),
+        ("quantile", {"alpha": 0.8}, Quantile(0.8)),
+        ("epsilon_insensitive", {"epsilon": 0.5}, get_loss("epsilon_insensitive", epsilon=0.5)),
+    ):
+        by_name = BLFRegressor(2, loss=name, **given).fit(X, COUNTS)
+        by_object = BLFRegressor(2, loss=loss, epsilon=9.0, delta=9.0, alpha=0.01).fit(X, COUNTS)
+        np.testing.assert_array_equal(by_name.predict(X), by_object.predict(X))
+
+
+def test_factors_of_counts_are_chosen_by_their_deviance() -> None:
+    """Cross-validation counts the Poisson loss of the predicted means."""
+    model = BLFRegressor("cv", loss="poisson", cv=3, random_state=0).fit(X, COUNTS)
+    start = Poisson().on(COUNTS, np.ones(120))
+    alone = start.value(np.full(120, start.constant())) / 120
+    assert np.all(model.cv_errors_ > 0)
+    assert model.cv_errors_.min() < alone
+
+
+def test_pairs_that_cannot_work_are_refused() -> None:
+    """Newton steps without Hessian, exponential loss of three classes, targets of another kind."""
+    for model, y in (
+        (AnyBoostRegressor(loss=Quantile(0.3), step="newton"), COUNTS),
+        (AnyBoostClassifier(loss="hinge", step="newton"), LABELS),
+    ):
+        with pytest.raises(UnsupportedLossError, match='step="newton" needs hessian_diag'):
+            model.fit(X, y)
+    with pytest.raises(UnsupportedLossError, match="is for two classes, got 3"):
+        GradientBoostingClassifier(loss=Exponential()).fit(X, np.arange(120) % 3)
+    for kind in REGRESSORS.values():
+        with pytest.raises(UnsupportedLossError, match=r"Hinge\(\) is for labels ±1: use a class"):
+            clone(kind).set_params(loss=Hinge()).fit(X, COUNTS)
+        with pytest.raises(UnsupportedLossError, match="has 3 outputs a row, which only Gradient"):
+            clone(kind).set_params(loss=Multinomial(3)).fit(X, COUNTS)
+    with pytest.raises(ValueError, match="labels must be −1 or 1"):
+        AnyBoostRegressor(loss=Hinge).fit(X, COUNTS)
+    two = GradientBoostingClassifier(loss=LogLoss(), n_estimators=3, random_state=0)
+    same = GradientBoostingClassifier(n_estimators=3, random_state=0)
+    np.testing.assert_array_equal(
+        two.fit(X, LABELS).decision_function(X), same.fit(X, LABELS).decision_function(X)
+    )

@@ -1,0 +1,107 @@
+"""Every module has its test file in the same place below `tests/`, or one here that covers it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+TESTS = Path(__file__).parent
+ROOT = TESTS.parent
+
+ELSEWHERE = {
+    "cgboost/_moved.py": "test_moved.py",
+    "cgboost/additive/export/words.py": "additive/export/test_curve.py",
+    "cgboost/additive/trees/model_tree_growth.py": "additive/trees/test_model_tree.py",
+    "cgboost/additive/trees/smoothers.py": "estimators/transform/test_additive.py",
+    "cgboost/additive/trees/splits.py": "additive/trees/test_model_tree.py",
+    "cgboost/estimators/boosting/componentwise.py": "estimators/boosting/test_l2_boost.py",
+    "cgboost/estimators/boosting/learner_columns.py": "estimators/boosting/test_any_boost.py",
+    "cgboost/estimators/common/base.py": "estimators/common/test_nu.py",
+    "cgboost/estimators/common/bases.py": "test_typing.py",
+    "cgboost/estimators/common/certified.py": "estimators/common/test_formulations.py",
+    "cgboost/estimators/common/classification.py": "estimators/common/test_bad_input.py",
+    "cgboost/estimators/common/fit_loop.py": "estimators/common/test_failures.py",
+    "cgboost/estimators/common/hinge_loss.py": "estimators/common/test_parameters.py",
+    "cgboost/estimators/common/novelty_loss.py": "estimators/common/test_nu.py",
+    "cgboost/estimators/common/regression.py": "estimators/common/test_result.py",
+    "cgboost/estimators/common/rows.py": "estimators/common/test_bad_input.py",
+    "cgboost/estimators/common/stagewise.py": "estimators/boosting/test_any_boost.py",
+    "cgboost/estimators/common/subproblems.py": "estimators/common/test_joint.py",
+    "cgboost/estimators/common/tables.py": "estimators/transform/test_bad_input.py",
+    "cgboost/estimators/common/tube_loss.py": "estimators/common/test_bad_input.py",
+    "cgboost/estimators/kernel/classifier.py": "estimators/common/test_result.py",
+    "cgboost/estimators/kernel/kernel_columns.py": "estimators/common/test_bad_input.py",
+    "cgboost/estimators/kernel/outlier_detector.py": "estimators/common/test_nu.py",
+    "cgboost/estimators/kernel/regressor.py": "estimators/common/test_result.py",
+    "cgboost/estimators/latent/latent_factors.py": "estimators/latent/test_blf.py",
+    "cgboost/estimators/lpboost/stump_columns.py": "estimators/lpboost/test_lp_boost.py",
+    "cgboost/estimators/transform/transform_base.py": "estimators/transform/test_transform.py",
+    "cgboost/exceptions.py": "test_messages.py",
+    "cgboost/generation/protocols.py": "generation/test_loop.py",
+    "cgboost/inspection/drawing.py": "inspection/test_history_plots.py",
+    "cgboost/inspection/model_selection.py": "estimators/boosting/test_l2_boost.py",
+    "cgboost/losses/checks.py": "losses/test_support_vector.py",
+    "cgboost/losses/classification.py": "losses/test_nu_losses.py",
+    "cgboost/losses/dual_box.py": "masters/dual_solvers/test_active_set_session.py",
+    "cgboost/losses/entropic.py": "masters/support_vector/test_entropy.py",
+    "cgboost/losses/margin.py": "losses/test_differentiable.py",
+    "cgboost/losses/novelty.py": "losses/test_nu_losses.py",
+    "cgboost/losses/regression.py": "losses/test_nu_losses.py",
+    "cgboost/losses/residual.py": "losses/test_differentiable.py",
+    "cgboost/masters/convex/solve.py": "masters/convex/test_solving.py",
+    "cgboost/masters/dual_solvers/boxed_dual.py": "masters/dual_solvers/test_interior_point.py",
+    "cgboost/masters/dual_solvers/interior_point_steps.py": (
+        "masters/dual_solvers/test_interior_point.py"
+    ),
+    "cgboost/masters/dual_solvers/normal_equations.py": "masters/support_vector/test_master.py",
+    "cgboost/masters/dual_solvers/protocol.py": "masters/dual_solvers/test_active_set_session.py",
+    "cgboost/masters/dual_solvers/purification.py": "masters/support_vector/test_crossover.py",
+    "cgboost/masters/dual_solvers/simplex.py": "masters/support_vector/test_master.py",
+    "cgboost/masters/linear/rows.py": "masters/linear/test_restricted_primal.py",
+    "cgboost/masters/support_vector/column_store.py": "masters/support_vector/test_master.py",
+    "cgboost/masters/support_vector/one_norm.py": "masters/support_vector/test_master.py",
+    "cgboost/masters/support_vector/one_norm_ball.py": "masters/support_vector/test_nu.py",
+    "cgboost/masters/support_vector/smooth_primal.py": "masters/support_vector/test_entropy.py",
+    "cgboost/masters/support_vector/two_norm.py": "masters/support_vector/test_master.py",
+    "cgboost/parallel/cluster.py": "parallel/test_executors.py",
+    "cgboost/pricing/kernels/partition.py": "pricing/kernels/test_task.py",
+    "cgboost/pricing/kernels/scores.py": "pricing/kernels/test_certificate.py",
+    "cgboost/pricing/kernels/sums.py": "pricing/kernels/test_certificate.py",
+    "cgboost/pricing/learners/class_learners.py": "pricing/learners/test_class_votes.py",
+    "solvers/backends/clarabel.py": "solvers/backends/test_conformance.py",
+    "solvers/backends/piqp.py": "solvers/backends/test_conformance.py",
+    "solvers/backends/scipy.py": "solvers/backends/test_conformance.py",
+    "solvers/program/arrays.py": "solvers/program/test_program.py",
+    "solvers/program/errors.py": "solvers/program/test_verdict.py",
+    "solvers/program/residuals.py": "solvers/backends/test_conformance.py",
+    "solvers/refinement/saddle.py": "solvers/refinement/test_polish.py",
+    "solvers/sessions/rebuilding.py": "solvers/sessions/test_session.py",
+}
+"""A module without a file of its own, and the test that covers it."""
+
+
+def mirrored(module: Path) -> Path:
+    """Where the tests of a module belong: folders as they are, without `cgboost/`."""
+    inside = module.relative_to(ROOT)
+    if inside.parts[0] == "cgboost":
+        inside = inside.relative_to("cgboost")
+    return TESTS / inside.with_name(f"test_{inside.name}")
+
+
+def modules() -> list[Path]:
+    """All modules of both packages; what an `__init__` has is tested where it comes from."""
+    found = [path for package in ("cgboost", "solvers") for path in (ROOT / package).rglob("*.py")]
+    return sorted(path for path in found if path.name != "__init__.py")
+
+
+def test_every_module_has_a_test() -> None:
+    """A module of neither kind needs a test file, or a line in `ELSEWHERE`."""
+    without = [
+        path.relative_to(ROOT).as_posix() for path in modules() if not mirrored(path).exists()
+    ]
+    assert sorted(set(without) - set(ELSEWHERE)) == []
+    assert sorted(set(ELSEWHERE) - set(without)) == []  # gone, or has a file of its own
+
+
+def test_what_covers_them_is_there() -> None:
+    """Every test that the table names is a file."""
+    assert [name for name in ELSEWHERE.values() if not (TESTS / name).is_file()] == []
