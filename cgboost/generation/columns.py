@@ -27,7 +27,7 @@ class Family(Protocol):
     """Hypotheses that are evaluated together.
 
     One that knows a quicker way to Σ_j coef_j h_j than through the values of every h_j is a
-    :class:`SummingFamily` too.
+    :class:`~cgboost.generation.columns.SummingFamily` too.
     """
 
     def outputs(self, X: Any, hypotheses: Sequence[Any]) -> FloatArray:
