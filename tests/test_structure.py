@@ -13,7 +13,7 @@ import pytest
 ROOT = Path(__file__).parent.parent
 TOPS = ("cgboost", "solvers")
 MOST_FILES = 15
-FULLER = {"cgboost/estimators/common": 19}
+FULLER = {"cgboost/estimators/common": 16, "cgboost/losses": 17}
 """Folders that hold more Python files than they should, and how many at most."""
 MOST_ROOMS = 12
 

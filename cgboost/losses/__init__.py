@@ -2,7 +2,9 @@
 
 from cgboost.losses.absolute_error import AbsoluteError
 from cgboost.losses.base import Loss, WeightedLoss
-from cgboost.losses.entropic import EntropicLoss, entropic_nu_hinge
+from cgboost.losses.dual.entropic import EntropicLoss, entropic_nu_hinge
+from cgboost.losses.dual.novelty import one_class
+from cgboost.losses.dual.support_vector import Mass, SupportVectorLoss
 from cgboost.losses.epsilon_insensitive import (
     EpsilonInsensitive,
     epsilon_insensitive,
@@ -13,14 +15,12 @@ from cgboost.losses.hinge import Hinge, hinge, negative_margin, nu_hinge
 from cgboost.losses.huber import Huber
 from cgboost.losses.log_loss import LogLoss
 from cgboost.losses.multinomial import Multinomial
-from cgboost.losses.novelty import one_class
 from cgboost.losses.poisson import Poisson
 from cgboost.losses.quantile import Quantile
 from cgboost.losses.registry import get_loss
 from cgboost.losses.squared_epsilon_insensitive import SquaredEpsilonInsensitive
 from cgboost.losses.squared_error import SquaredError, margin_distribution
 from cgboost.losses.squared_hinge import SquaredHinge
-from cgboost.losses.support_vector import Mass, SupportVectorLoss
 
 __all__ = [
     "AbsoluteError",

@@ -18,24 +18,21 @@ import importlib
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, Literal, get_args
+from typing import Any, ClassVar, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cgboost.exceptions import UnsupportedLossError
+from cgboost.losses.abilities import Ability, unsupported
 from cgboost.losses.differentiable import DifferentiableLoss
-from cgboost.losses.fractional_knapsack import clip_to_sum
-from cgboost.losses.support_vector import BALANCED, SupportVectorLoss
+from cgboost.losses.dual.fractional_knapsack import clip_to_sum
+from cgboost.losses.dual.support_vector import BALANCED, SupportVectorLoss
 
 Vector = NDArray[np.float64]
 Expression = Any
 """A CVXPY expression (CVXPY's classes are not imported here)."""
 
-Ability = Literal[
-    "value", "gradient", "hessian_diag", "best_constant", "dual_box", "conjugate", "to_cvxpy"
-]
-"""What a loss may be able to do: the name of a method."""
 
 ROUNDING = 1e-12
 """A slope outside the domain of the conjugate by this, relative to its size, is at the end."""
@@ -147,8 +144,6 @@ class Loss(ABC):
         return self.dual_box(y, np.ones(len(y)))
 
     def _lacks(self, ability: Ability) -> UnsupportedLossError:
-        from cgboost.losses.registry import unsupported  # the registry knows all losses
-
         return unsupported(self, (ability,), f"{ability}()")
 
 

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from scipy.special import xlogy
 
 from cgboost.losses.base import Expression, Loss, WeightedLoss, import_cvxpy
-from cgboost.losses.checks import check_labels
 from cgboost.losses.differentiable import UnboundedStepError
+from cgboost.losses.dual.checks import check_labels
 from cgboost.losses.log_loss import half_log_odds
 
 Vector = NDArray[np.float64]

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cgboost.losses.base import Expression, Loss, import_cvxpy
-from cgboost.losses.checks import check_price
-from cgboost.losses.quantiles import weighted_median
-from cgboost.losses.support_vector import SupportVectorLoss, quadratic_term
+from cgboost.losses.dual.checks import check_price
+from cgboost.losses.dual.quantiles import weighted_median
+from cgboost.losses.dual.support_vector import SupportVectorLoss, quadratic_term
 
 Vector = NDArray[np.float64]
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from cgboost.exceptions import UnsupportedLossError
 from cgboost.losses.absolute_error import AbsoluteError
-from cgboost.losses.base import Ability, Loss
+from cgboost.losses.base import Loss
 from cgboost.losses.differentiable import DifferentiableLoss
 from cgboost.losses.epsilon_insensitive import EpsilonInsensitive
 from cgboost.losses.exponential import Exponential
@@ -57,15 +57,6 @@ RegressionLoss = Literal[
 ]
 CLASSIFICATION = tuple(name for name, loss in LOSSES.items() if loss.classification)
 REGRESSION = tuple(name for name, loss in LOSSES.items() if not loss.classification)
-
-TAKES: dict[str, tuple[Ability, ...]] = {
-    "OneNormMaster, TwoNormMaster, OneNormBallMaster": ("dual_box",),
-    "ConvexMaster": ("to_cvxpy",),
-    "StagewiseMaster, CorrectiveMaster": ("gradient",),
-    "AnyBoostClassifier, AnyBoostRegressor, GradientBoostingRegressor, StagewiseRegressor, "
-    "BLFClassifier, BLFRegressor": ("gradient",),
-}
-"""What masters and estimators need of a loss."""
 
 
 def get_loss(loss: str | Loss | type[Loss], **parameters: Any) -> Loss:
@@ -149,29 +140,6 @@ def require_targets(loss: object) -> None:
     """Raise ValueError for a :class:`Loss` without data: masters take losses on training rows."""
     if isinstance(loss, Loss):
         raise ValueError(f"{loss!r} needs targets: give {loss!r}.on(y, weights)")
-
-
-def require(loss: Loss, needs: Collection[Ability], by: str) -> None:
-    """Raise :class:`UnsupportedLossError` unless the loss has the abilities.
-
-    Parameters
-    ----------
-    loss : Loss
-    needs : collection of str
-    by : str
-        Who needs them, for the message.
-    """
-    if missing := [need for need in needs if need not in loss.abilities]:
-        raise unsupported(loss, missing, by)
-
-
-def unsupported(loss: Loss, missing: Collection[Ability], by: str) -> UnsupportedLossError:
-    """The error of a loss that lacks some abilities: what is missing, and who can take it."""
-    able = [who for who, needs in TAKES.items() if loss.abilities.issuperset(needs)]
-    return UnsupportedLossError(
-        f"{by} needs {' and '.join(missing)} of a loss, and {loss!r} has "
-        f"{', '.join(sorted(loss.abilities))} only. It can be used with {', '.join(able)}."
-    )
 
 
 def _is_class_of_losses(loss: Any) -> TypeGuard[type[Loss]]:

@@ -2,7 +2,7 @@
 
 With u = |r|, the distribution over the rows, the dual objective loses (1/η) Σ u_i log(u_i/ū_i), so
 that u cannot jump between rounds. The primal has Σ|α| ≤ D and a loss that is smoothed accordingly
-(:mod:`cgboost.losses.entropic`): Warmuth, Glocer, Vishwanathan, ALT 2008.
+(:mod:`cgboost.losses.dual.entropic`): Warmuth, Glocer, Vishwanathan, ALT 2008.
 """
 
 from __future__ import annotations

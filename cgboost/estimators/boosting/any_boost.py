@@ -18,6 +18,7 @@ from cgboost.estimators.common.classification import Classification
 from cgboost.estimators.common.parameters import check_bool, check_choice, check_number
 from cgboost.estimators.common.rows import Rows, Vector
 from cgboost.estimators.common.subproblems import Task
+from cgboost.losses.abilities import require
 from cgboost.losses.base import Loss
 from cgboost.losses.registry import (
     CLASSIFICATION,
@@ -28,7 +29,6 @@ from cgboost.losses.registry import (
     bound_loss,
     check_loss,
     known_loss,
-    require,
 )
 from cgboost.masters.stagewise.fully_corrective import CorrectiveMaster
 from cgboost.masters.stagewise.stagewise import StagewiseMaster

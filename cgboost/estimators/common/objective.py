@@ -37,8 +37,8 @@ from cgboost.losses import (
     nu_hinge,
     nu_insensitive,
 )
-from cgboost.losses.base import Ability
-from cgboost.losses.registry import get_loss, require
+from cgboost.losses.abilities import Ability, require
+from cgboost.losses.registry import get_loss
 from cgboost.masters import BudgetMaster, EntropyMaster
 from cgboost.masters.support_vector.master import SupportVectorMaster
 from cgboost.penalties import L1, L2, L1Ball, Penalty

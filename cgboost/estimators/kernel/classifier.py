@@ -20,7 +20,7 @@ from cgboost.estimators.common.rows import Rows
 from cgboost.estimators.kernel.kernel_columns import DEFAULT_LIBRARY, KernelColumns
 from cgboost.kernels import KernelLibrary
 from cgboost.losses import Hinge, Loss
-from cgboost.losses.registry import CLASSIFICATION, get_loss
+from cgboost.losses.registry import CLASSIFICATION, ClassificationLoss, get_loss
 from cgboost.masters.support_vector.master import Offset
 from cgboost.penalties import Penalty, get_penalty
 
@@ -161,10 +161,10 @@ class CGBoostClassifier(Classification, BaseBoost):
     """
 
     library: KernelLibrary | None = None
-    loss: str | Loss = field(default="hinge", kw_only=True)
+    loss: ClassificationLoss | Loss = field(default="hinge", kw_only=True)
     C: float = field(default=1.0, kw_only=True)
     nu: float | None = field(default=None, kw_only=True)
-    penalty: str | Penalty = field(default="l2", kw_only=True)
+    penalty: Literal["l1", "l2", "elasticnet"] | Penalty = field(default="l2", kw_only=True)
     coef: Literal["free", "nonneg"] = field(default="free", kw_only=True)
     offset: Offset = field(default="free", kw_only=True)
     priority: Literal["full", "stratified"] = field(default="full", kw_only=True)

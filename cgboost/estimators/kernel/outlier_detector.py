@@ -78,7 +78,7 @@ history_, best_round_, stop_reason_, n_iter_, n_features_in_, feature_names_in_
 
     library: KernelLibrary | None = None
     nu: float = field(default=0.5, kw_only=True)
-    penalty: str | Penalty = field(default="l2", kw_only=True)
+    penalty: Literal["l1", "l2", "elasticnet"] | Penalty = field(default="l2", kw_only=True)
     coef: Literal["free", "nonneg"] = field(default="free", kw_only=True)
     priority: Literal["full", "stratified"] = field(default="full", kw_only=True)
     cache_size: float = field(default=1000.0, kw_only=True)

@@ -25,7 +25,7 @@ from cgboost.estimators.common.rows import Rows, Vector
 from cgboost.estimators.kernel.kernel_columns import DEFAULT_LIBRARY, KernelColumns
 from cgboost.kernels import KernelLibrary
 from cgboost.losses import EpsilonInsensitive, Loss
-from cgboost.losses.registry import REGRESSION
+from cgboost.losses.registry import REGRESSION, RegressionLoss
 from cgboost.masters.support_vector.master import Offset
 from cgboost.penalties import Penalty, get_penalty
 
@@ -81,11 +81,11 @@ converged_, history_, best_round_, stop_reason_, n_iter_, n_features_in_, featur
     """
 
     library: KernelLibrary | None = None
-    loss: str | Loss = field(default="epsilon_insensitive", kw_only=True)
+    loss: RegressionLoss | Loss = field(default="epsilon_insensitive", kw_only=True)
     epsilon: float = field(default=0.1, kw_only=True)
     C: float = field(default=1.0, kw_only=True)
     nu: float | None = field(default=None, kw_only=True)
-    penalty: str | Penalty = field(default="l2", kw_only=True)
+    penalty: Literal["l1", "l2", "elasticnet"] | Penalty = field(default="l2", kw_only=True)
     coef: Literal["free", "nonneg"] = field(default="free", kw_only=True)
     offset: Offset = field(default="free", kw_only=True)
     priority: Literal["full", "stratified"] = field(default="full", kw_only=True)

@@ -39,7 +39,13 @@ from cgboost.estimators.lpboost.stump_columns import (
     stumps_or_learners,
 )
 from cgboost.losses import EpsilonInsensitive, Hinge, Loss
-from cgboost.losses.registry import CLASSIFICATION, REGRESSION, get_loss
+from cgboost.losses.registry import (
+    CLASSIFICATION,
+    REGRESSION,
+    ClassificationLoss,
+    RegressionLoss,
+    get_loss,
+)
 from cgboost.masters.support_vector.master import Offset
 from cgboost.masters.support_vector.one_norm import VERTICES
 
@@ -153,7 +159,7 @@ best_round_, stop_reason_, n_iter_, n_features_in_, feature_names_in_
     """
 
     estimator: Any = None
-    loss: str | Loss = field(default="hinge", kw_only=True)
+    loss: ClassificationLoss | Loss = field(default="hinge", kw_only=True)
     C: float = field(default=1.0, kw_only=True)
     nu: float | None = field(default=None, kw_only=True)
     formulation: FormulationName = field(default="lp", kw_only=True)
@@ -275,7 +281,7 @@ feature_names_in_
     """
 
     estimator: Any = None
-    loss: str | Loss = field(default="epsilon_insensitive", kw_only=True)
+    loss: RegressionLoss | Loss = field(default="epsilon_insensitive", kw_only=True)
     epsilon: float = field(default=0.1, kw_only=True)
     C: float = field(default=1.0, kw_only=True)
     nu: float | None = field(default=None, kw_only=True)

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cgboost.losses import SupportVectorLoss
-from cgboost.losses.dual_box import Indices, Vector
+from cgboost.losses.dual.dual_box import Indices, Vector
 from cgboost.masters.dual_solvers.protocol import LiveDual
 from cgboost.masters.dual_solvers.proximal_newton import ProximalProblem
 from cgboost.masters.dual_solvers.quadratic_dual import DualIterate, QuadraticDual, RowBoxes

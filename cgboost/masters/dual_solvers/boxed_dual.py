@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from cgboost.losses.dual_box import Indices, Sides, Vector
+from cgboost.losses.dual.dual_box import Indices, Sides, Vector
 from cgboost.masters.support_vector.column_store import ColumnStore
 from cgboost.penalties.dual_form import DualForm
 

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cgboost.losses import SupportVectorLoss
-from cgboost.losses.dual_box import Indices, Vector
+from cgboost.losses.dual.dual_box import Indices, Vector
 from cgboost.masters.dual_solvers.boxed_dual import BoxedDual, Held, gathered
 from cgboost.masters.dual_solvers.interior_point_steps import InteriorStep, Iterate
 from cgboost.masters.dual_solvers.protocol import LiveDual

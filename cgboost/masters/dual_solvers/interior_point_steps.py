@@ -26,7 +26,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from cgboost.losses.dual_box import Vector
+from cgboost.losses.dual.dual_box import Vector
 from cgboost.masters.dual_solvers.boxed_dual import BoxedDual
 from cgboost.masters.dual_solvers.normal_equations import NormalEquations
 

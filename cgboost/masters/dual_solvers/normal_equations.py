@@ -6,7 +6,7 @@ import numpy as np
 from scipy.linalg.blas import dsyrk
 from scipy.linalg.lapack import dpotrf, dpotrs
 
-from cgboost.losses.dual_box import Vector
+from cgboost.losses.dual.dual_box import Vector
 
 RIDGE = 1e-13
 """Added to the diagonal, relative to it, where the factorisation fails; then more and more."""

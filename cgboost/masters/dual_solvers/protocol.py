@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
 
-from cgboost.losses.dual_box import Indices, Vector
+from cgboost.losses.dual.dual_box import Indices, Vector
 
 
 class LiveDual(ABC):

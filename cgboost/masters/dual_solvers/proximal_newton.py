@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from cgboost.losses.dual_box import Vector
+from cgboost.losses.dual.dual_box import Vector
 from cgboost.masters.dual_solvers.quadratic_dual import ROUNDING, DualIterate, QuadraticDual
 from cgboost.masters.dual_solvers.schur_complement import KeptProducts, free_rows
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from cgboost.losses.dual_box import Vector
+from cgboost.losses.dual.dual_box import Vector
 from cgboost.masters.dual_solvers.boxed_dual import BoxedDual
 from cgboost.masters.dual_solvers.interior_point_steps import Iterate
 

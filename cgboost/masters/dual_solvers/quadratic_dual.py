@@ -21,7 +21,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from cgboost.losses.dual_box import Indices, Sides, Vector
+from cgboost.losses.dual.dual_box import Indices, Sides, Vector
 from cgboost.masters.dual_solvers.schur_complement import Block
 
 ROUNDING = 1e-12

@@ -2,8 +2,8 @@
 
     min  −gain(u) + Ω*(Hᵀr)     r = base + Σ sign·u,  0 ≤ u ≤ cap
 
-Session columns are the sides u of the training rows (:mod:`cgboost.losses.dual_box`). With λ the
-threshold of the penalty, μ its quadratic term and D its radius there are for every column
+Session columns are the sides u of the training rows (:mod:`cgboost.losses.dual.dual_box`). With λ
+the threshold of the penalty, μ its quadratic term and D its radius there are for every column
 
     μ = 0      nothing                  a row  −λ ≤ h·r ≤ λ,         or  h·r ≤ λ  where α ≥ 0
     μ > 0      z, at the cost ½z²/μ     a row  −λ ≤ h·r − z ≤ λ,     or  h·r − z ≤ λ, z ≥ 0
@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cgboost.losses import SupportVectorLoss
-from cgboost.losses.dual_box import Indices, Vector
+from cgboost.losses.dual.dual_box import Indices, Vector
 from cgboost.masters.dual_solvers.protocol import LiveDual
 from cgboost.masters.support_vector.column_store import ColumnStore
 from cgboost.penalties.dual_form import DualForm

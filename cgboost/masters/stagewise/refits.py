@@ -22,7 +22,7 @@ from cgboost.losses.differentiable import (
     DifferentiableLoss,
     UnboundedStepError,
 )
-from cgboost.losses.piecewise import PiecewiseLinearLoss
+from cgboost.losses.dual.piecewise import PiecewiseLinearLoss
 from cgboost.losses.squared_error import WeightedSquaredError
 from solvers import LimitError, Program, Session, SolverError, Status, open_session
 

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from cgboost.generation.columns import Column
 from cgboost.generation.protocols import MasterState, Priced
 from cgboost.losses.differentiable import DifferentiableLoss, UnboundedStepError
-from cgboost.losses.piecewise import PiecewiseLinearLoss
+from cgboost.losses.dual.piecewise import PiecewiseLinearLoss
 from cgboost.losses.registry import require_targets
 from cgboost.masters.stagewise.offset_step import offset_step
 

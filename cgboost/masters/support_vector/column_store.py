@@ -13,7 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from cgboost.generation.columns import FloatArray
-from cgboost.losses.dual_box import Indices, Vector
+from cgboost.losses.dual.dual_box import Indices, Vector
 
 TOGETHER = 128
 """Columns that are taken in at a time."""

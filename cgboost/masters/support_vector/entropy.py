@@ -1,6 +1,6 @@
 """The master of entropy-regularised LPBoost (Warmuth, Glocer, Vishwanathan, ALT 2008).
 
-Primal   min F(Hα + b)   with  Σ|α_j| [+ |b|] ≤ D       (F: :mod:`cgboost.losses.entropic`)
+Primal   min F(Hα + b)   with  Σ|α_j| [+ |b|] ≤ D       (F: :mod:`cgboost.losses.dual.entropic`)
 Dual     max gain(r) − D·max_j |h_j·r|,   gain(r) = −(1/η) Σ u_i log(u_i/ū_i),  u = |r|
 
 The entropy keeps the distribution over the rows from jumping between rounds: their number is of

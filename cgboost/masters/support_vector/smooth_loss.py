@@ -15,8 +15,8 @@ import numpy as np
 
 from cgboost.exceptions import UnsupportedLossError
 from cgboost.losses import SupportVectorLoss
-from cgboost.losses.dual_box import Indices, Vector
-from cgboost.losses.support_vector import BALANCED
+from cgboost.losses.dual.dual_box import Indices, Vector
+from cgboost.losses.dual.support_vector import BALANCED
 
 Factors = Callable[[Indices], Vector]
 """The derivatives of the outputs of some rows by the coefficients and, last, by the offset."""

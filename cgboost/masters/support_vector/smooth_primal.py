@@ -22,7 +22,7 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
 from cgboost.generation.columns import FloatArray
-from cgboost.losses.dual_box import Indices, Vector
+from cgboost.losses.dual.dual_box import Indices, Vector
 from cgboost.masters.support_vector.column_store import ColumnStore
 from cgboost.masters.support_vector.smooth_loss import SmoothLoss
 from cgboost.masters.support_vector.working_set import DualPoint

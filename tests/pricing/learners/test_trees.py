@@ -18,7 +18,7 @@ from cgboost.losses import (
     WeightedLoss,
 )
 from cgboost.losses.differentiable import DifferentiableLoss
-from cgboost.losses.quantiles import weighted_median
+from cgboost.losses.dual.quantiles import weighted_median
 from cgboost.masters.stagewise.stagewise import StagewiseMaster
 from cgboost.pricing.learners.trees import TreePricer, as_single, newton_leaves, search_leaves
 

@@ -16,8 +16,8 @@ from dataclasses import dataclass, fields
 import numpy as np
 from numpy.typing import NDArray
 
+from cgboost.losses.dual.support_vector import SupportVectorLoss
 from cgboost.losses.hinge import nu_hinge
-from cgboost.losses.support_vector import SupportVectorLoss
 
 Vector = NDArray[np.float64]
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cgboost.losses.fractional_knapsack import clip_to_sum, fill
+from cgboost.losses.dual.fractional_knapsack import clip_to_sum, fill
 
 SEEDS = st.integers(0, 10**6)
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from cgboost.losses.checks import check_nu, check_price
-from cgboost.losses.support_vector import Mass, SupportVectorLoss
+from cgboost.losses.dual.checks import check_nu, check_price
+from cgboost.losses.dual.support_vector import Mass, SupportVectorLoss
 
 Vector = NDArray[np.float64]
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from cgboost.losses.base import Loss, WeightedLoss
 from cgboost.losses.differentiable import UnboundedStepError
-from cgboost.losses.quantiles import SAME_SUM, weighted_quantile
+from cgboost.losses.dual.quantiles import SAME_SUM, weighted_quantile
 
 Vector = NDArray[np.float64]
 

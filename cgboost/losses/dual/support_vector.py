@@ -19,8 +19,8 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from cgboost.losses.dual_box import Sides
-from cgboost.losses.fractional_knapsack import clip_to_sum, fill
+from cgboost.losses.dual.dual_box import Sides
+from cgboost.losses.dual.fractional_knapsack import clip_to_sum, fill
 
 Vector = NDArray[np.float64]
 

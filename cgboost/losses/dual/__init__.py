@@ -1,0 +1,1 @@
+"""Losses by their dual: a box of pseudo-responses, a tube, a quadratic term, a sum constraint."""
