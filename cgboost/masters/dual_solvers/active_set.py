@@ -176,7 +176,7 @@ ENOUGH = 1e-6
 """A larger relative gap is a failure."""
 
 SMALL = 2**20
-"""Sides are not frozen while rows times columns are at most this."""
+"""Sides are not fixed while rows times columns are at most this."""
 
 INSIDE = 0.2
 """Share of the rows that begin inside their boxes …"""
@@ -239,10 +239,10 @@ class ActiveSetSession(LiveDual):
 
     @property
     def absent(self) -> Indices:
-        """The sides that are frozen."""
-        frozen = np.ones(len(self.sides), dtype=bool)
-        frozen[self._kept] = False
-        return np.flatnonzero(frozen)
+        """The sides that are fixed."""
+        fixed = np.ones(len(self.sides), dtype=bool)
+        fixed[self._kept] = False
+        return np.flatnonzero(fixed)
 
     @property
     def steps(self) -> int:
@@ -257,12 +257,12 @@ class ActiveSetSession(LiveDual):
         """Nothing: no column is idle."""
         assert not columns.size
 
-    def thaw(self, sides: Indices) -> None:
-        """Put sides into the session, at the end at which they were frozen."""
+    def free(self, sides: Indices) -> None:
+        """Put sides into the session, at the end at which they were fixed."""
         self.at_cap[sides] = False
         self._kept = np.append(self._kept, sides)
 
-    def freeze(self, sides: Indices, at_cap: NDArray[np.bool_]) -> None:
+    def fix(self, sides: Indices, at_cap: NDArray[np.bool_]) -> None:
         """Take sides out of the session and leave them at 0 or at their cap.
 
         A row that stands at a corner costs no more than its part of a product with the columns.
@@ -294,7 +294,7 @@ class ActiveSetSession(LiveDual):
             raise SolverFailure(
                 f"the active set method has come no nearer than a gap of {end.relative_gap:.1e}"
             )
-        response = self._frozen()
+        response = self._fixed()
         response[problem.boxes.row] = end.r
         self._response, self._offset = response, end.offset
         self._had_columns = self.columns.count > 0
@@ -302,7 +302,7 @@ class ActiveSetSession(LiveDual):
         return ActiveSetPoint(response, coef, end.offset)
 
     def side_values(self, point: ActiveSetPoint) -> Vector:
-        """Value u of every side, kept or frozen."""
+        """Value u of every side, kept or fixed."""
         return self.sides.values(point.response)
 
     def multipliers(self, point: ActiveSetPoint) -> tuple[Vector, float, float]:
@@ -316,9 +316,9 @@ class ActiveSetSession(LiveDual):
     # ------------------------------------------------------------------ data
 
     def _problem(self) -> QuadraticDual:
-        frozen = self._frozen()
-        boxes = RowBoxes.of(self.sides, self._kept, frozen)
-        others = frozen.copy()
+        fixed = self._fixed()
+        boxes = RowBoxes.of(self.sides, self._kept, fixed)
+        others = fixed.copy()
         others[boxes.row] = 0.0
         middle = others.copy()
         middle[boxes.row] = boxes.corners[:, 1]
@@ -338,8 +338,8 @@ class ActiveSetSession(LiveDual):
             limit=self.form.threshold / self.columns.scales,
         )
 
-    def _frozen(self) -> Vector:
-        """The pseudo-response that the frozen sides make."""
+    def _fixed(self) -> Vector:
+        """The pseudo-response that the fixed sides make."""
         return self.sides.response(np.where(self.at_cap, self.sides.cap, 0.0))
 
     def _start(self, problem: QuadraticDual) -> Vector:

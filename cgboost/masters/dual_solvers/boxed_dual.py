@@ -32,8 +32,8 @@ class BoxedDual:
     limit : ndarray of shape (n_columns,)
         0 for a free offset.
     two_sided : ndarray of bool, shape (n_columns,)
-    frozen_gain : float
-        What the frozen sides add to the dual objective; objective and bound are without it.
+    fixed_gain : float
+        What the fixed sides add to the dual objective; objective and bound are without it.
     """
 
     block: Vector
@@ -45,7 +45,7 @@ class BoxedDual:
     constant: Vector
     limit: Vector
     two_sided: NDArray[np.bool_]
-    frozen_gain: float
+    fixed_gain: float
 
     def by_row(self, values: Vector) -> Vector:
         """Sums over the sides of each row, shape (n_rows,)."""
@@ -81,7 +81,7 @@ class BoxedDual:
         value -= missing * float(np.abs(self.gain).max(initial=0.0))
         size = np.where(self.two_sided, np.abs(s), s)[~free] + missing
         most = max(1.0, np.max(size / self.limit[~free], initial=0.0))
-        return (self.frozen_gain + value) / most - self.frozen_gain
+        return (self.fixed_gain + value) / most - self.fixed_gain
 
 
 @dataclass(frozen=True)
@@ -107,13 +107,13 @@ def gathered(sides: Sides, columns: ColumnStore, form: DualForm, held: Held) -> 
     """The data of the sides and columns in a session."""
     kept, rows, at_cap = held.kept, held.rows, held.at_cap
     lines, place = np.unique(sides.row[kept], return_inverse=True)
-    frozen = sides.response(np.where(at_cap, sides.cap, 0.0))
+    fixed = sides.response(np.where(at_cap, sides.cap, 0.0))
     real = rows >= 0
-    block, constant = np.ones((len(lines), len(rows))), np.full(len(rows), frozen.sum())
+    block, constant = np.ones((len(lines), len(rows))), np.full(len(rows), fixed.sum())
     block[:, real] = columns.scaled(rows[real], lines)
     scales = np.ones(len(rows))
     scales[real] = columns.scales[rows[real]]
-    constant[real] = columns.scores(rows[real], frozen) / scales[real]
+    constant[real] = columns.scores(rows[real], fixed) / scales[real]
     charged = real | form.charges_offset
     return BoxedDual(
         block=block,
@@ -125,5 +125,5 @@ def gathered(sides: Sides, columns: ColumnStore, form: DualForm, held: Held) -> 
         constant=constant,
         limit=np.where(charged, form.threshold / scales, 0.0),
         two_sided=~real | form.two_sided,
-        frozen_gain=float((sides.gain() * sides.cap)[at_cap].sum()),
+        fixed_gain=float((sides.gain() * sides.cap)[at_cap].sum()),
     )

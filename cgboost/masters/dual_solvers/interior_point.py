@@ -46,8 +46,8 @@ COARSEST = 0.1
 STEPS = 100
 """Interior point steps in one solve."""
 
-TIDYING = 0.5
-"""Share of the gap that tidying up may cost."""
+PURIFICATION = 0.5
+"""Share of the gap that purification may cost."""
 
 DIVERGENCE = 1e4
 """A gap that grows by this factor shows that there is no solution."""
@@ -124,10 +124,10 @@ class InteriorSession(LiveDual):
 
     @property
     def absent(self) -> Indices:
-        """The sides that are frozen."""
-        frozen = np.ones(len(self.sides), dtype=bool)
-        frozen[self.kept] = False
-        return np.flatnonzero(frozen)
+        """The sides that are fixed."""
+        fixed = np.ones(len(self.sides), dtype=bool)
+        fixed[self.kept] = False
+        return np.flatnonzero(fixed)
 
     def hold(self, columns: Indices) -> None:
         """Put columns (or OFFSET, alone) into the session."""
@@ -146,8 +146,8 @@ class InteriorSession(LiveDual):
             values[stay] for values in (at.coef, at.s, at.below, at.above)
         )
 
-    def thaw(self, sides: Indices) -> None:
-        """Put sides into the session, near the end at which they were frozen."""
+    def free(self, sides: Indices) -> None:
+        """Put sides into the session, near the end at which they were fixed."""
         at, cap = self._at, self.sides.cap[sides]
         rate = self._rate(sides)
         low, high = _multipliers(rate, self._mu / float(cap.mean()))
@@ -159,7 +159,7 @@ class InteriorSession(LiveDual):
             np.append(old, new) for old, new in ((at.u, u), (at.low, low), (at.high, high))
         )
 
-    def freeze(self, sides: Indices, at_cap: NDArray[np.bool_]) -> None:
+    def fix(self, sides: Indices, at_cap: NDArray[np.bool_]) -> None:
         """Take sides out of the session and leave them at 0 or at their cap."""
         self.at_cap[sides] = at_cap
         stay = ~np.isin(self.kept, sides)
@@ -203,7 +203,7 @@ class InteriorSession(LiveDual):
                 raise SolverFailure("the interior point method made no progress")
         data, at = self._problem(), self._at
         scale = self._scale(self._objective(at.coef))
-        allowance = max(TIDYING * self.gap, FINEST * scale)
+        allowance = max(PURIFICATION * self.gap, FINEST * scale)
         return InteriorPoint(
             sides_at_ends(data, at, allowance), few_coefficients(data, at, allowance)
         )
@@ -228,7 +228,7 @@ class InteriorSession(LiveDual):
         return data.objective(coef, data.rate(coef))
 
     def _scale(self, objective: float) -> float:
-        return max(1.0, abs(objective + self._problem().frozen_gain))
+        return max(1.0, abs(objective + self._problem().fixed_gain))
 
     def _descend(self, data: BoxedDual, at: Iterate, deadline: float | None) -> bool:
         """Steps to the target, or as near as they lead; False if they lead nowhere."""
@@ -271,20 +271,20 @@ class InteriorSession(LiveDual):
         if not self.at_cap.any():
             self._at.shrink(data)
 
-    def _balance(self, u: Vector, frozen: float) -> Vector:
-        """Factors of at most 1 for u that bring Σr, with what is frozen, nearer to 0."""
+    def _balance(self, u: Vector, fixed: float) -> Vector:
+        """Factors of at most 1 for u that bring Σr, with what is fixed, nearer to 0."""
         positive = self.sides.sign[self.kept] > 0
         above, below = float(u[positive].sum()), float(u[~positive].sum())
         if not (above > 0 and below > 0):
             return np.ones(len(u))
         return np.where(
             positive,
-            np.clip((below - frozen) / above, LEAST_BALANCE, 1.0),
-            np.clip((above + frozen) / below, LEAST_BALANCE, 1.0),
+            np.clip((below - fixed) / above, LEAST_BALANCE, 1.0),
+            np.clip((above + fixed) / below, LEAST_BALANCE, 1.0),
         )
 
     def side_values(self, point: InteriorPoint) -> Vector:
-        """Value u of every side, kept or frozen."""
+        """Value u of every side, kept or fixed."""
         u = np.where(self.at_cap, self.sides.cap, 0.0)
         u[self.kept] = np.clip(point.x, 0.0, self.sides.cap[self.kept])
         return u

@@ -41,7 +41,7 @@ class LiveDual(ABC):
     @property
     @abstractmethod
     def absent(self) -> Indices:
-        """The sides that are frozen."""
+        """The sides that are fixed."""
 
     @abstractmethod
     def hold(self, columns: Indices) -> None:
@@ -56,11 +56,11 @@ class LiveDual(ABC):
         """Columns in the session that are slack, at coefficients ``coef``."""
 
     @abstractmethod
-    def thaw(self, sides: Indices) -> None:
+    def free(self, sides: Indices) -> None:
         """Put sides into the session."""
 
     @abstractmethod
-    def freeze(self, sides: Indices, at_cap: NDArray[Any]) -> None:
+    def fix(self, sides: Indices, at_cap: NDArray[Any]) -> None:
         """Take sides out of the session and leave them at 0 or at their cap."""
 
     @abstractmethod
@@ -69,7 +69,7 @@ class LiveDual(ABC):
 
     @abstractmethod
     def side_values(self, solution: Any) -> Vector:
-        """Value u of every side, kept or frozen."""
+        """Value u of every side, kept or fixed."""
 
     @abstractmethod
     def multipliers(self, solution: Any) -> tuple[Vector, float, float]:

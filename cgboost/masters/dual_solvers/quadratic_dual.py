@@ -57,8 +57,8 @@ class RowBoxes:
     centre: Vector
 
     @classmethod
-    def of(cls, sides: Sides, kept: Indices, frozen: Vector) -> RowBoxes:
-        """The boxes of the kept sides, where the others make the pseudo-response ``frozen``."""
+    def of(cls, sides: Sides, kept: Indices, fixed: Vector) -> RowBoxes:
+        """The boxes of the kept sides, where the others make the pseudo-response ``fixed``."""
         row, line = np.unique(sides.row[kept], return_inverse=True)
         upper = sides.sign[kept] > 0
         size = np.zeros((len(row), 2))
@@ -66,7 +66,7 @@ class RowBoxes:
         size[line[~upper], 0] = sides.cap[kept[~upper]]
         target, curvature = np.empty(len(row)), np.empty(len(row))
         target[line], curvature[line] = sides.target[kept], sides.curvature[kept]
-        centre = frozen[row]
+        centre = fixed[row]
         corners = centre[:, None] + np.stack([-size[:, 0], 0.0 * centre, size[:, 1]], axis=1)
         exists = size > 0
         if sides.epsilon == 0:  # no bend between the pieces: they are one

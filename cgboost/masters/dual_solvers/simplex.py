@@ -14,7 +14,7 @@ penalized, and Σu = mass (or ≤ mass) where the loss has one. The multiplier o
 column's coefficient, that of the other rows the offset and the level.
 
 A side in the session is written u = base + direction·v/unit with 0 ≤ v ≤ unit·cap, where base is
-the end at which it was last frozen: thawed sides enter at v = 0, which changes neither bounds nor
+the end at which it was last fixed: freed sides enter at v = 0, which changes neither bounds nor
 feasibility. The unit is chosen by the size of the columns (and multiplies the objective).
 """
 
@@ -80,10 +80,10 @@ class DualSession(LiveDual):
 
     @property
     def absent(self) -> Indices:
-        """The sides that are frozen."""
-        frozen = np.ones(len(self.sides), dtype=bool)
-        frozen[self.kept] = False
-        return np.flatnonzero(frozen)
+        """The sides that are fixed."""
+        fixed = np.ones(len(self.sides), dtype=bool)
+        fixed[self.kept] = False
+        return np.flatnonzero(fixed)
 
     def hold(self, columns: Indices) -> None:
         """Put columns (or OFFSET, or LEVEL, alone) into the session as rows."""
@@ -106,7 +106,7 @@ class DualSession(LiveDual):
         held = np.unique(self.rows[self.rows >= 0])
         return held[coef[held] == 0.0]
 
-    def thaw(self, sides: Indices) -> None:
+    def free(self, sides: Indices) -> None:
         """Put sides into the session."""
         if self._bent:
             self._rebase(sides, np.zeros(len(sides), dtype=bool))
@@ -119,7 +119,7 @@ class DualSession(LiveDual):
         )
         self._contents = np.append(self._contents, sides)
 
-    def freeze(self, sides: Indices, at_cap: NDArray[np.bool_]) -> None:
+    def fix(self, sides: Indices, at_cap: NDArray[np.bool_]) -> None:
         """Take sides out of the session and leave them at 0 or at their cap."""
         places = np.empty(len(self.sides), dtype=np.intp)
         positions = np.flatnonzero(self._contents >= 0)
@@ -159,7 +159,7 @@ class DualSession(LiveDual):
         return self._session.solve(time_limit=time_limit)
 
     def side_values(self, solution: Solution) -> Vector:
-        """Value u of every side, kept or frozen."""
+        """Value u of every side, kept or fixed."""
         u = np.where(self.at_cap, self.sides.cap, 0.0)
         places = np.flatnonzero(self._contents >= 0)
         kept = self._contents[places]
@@ -267,13 +267,13 @@ class DualSession(LiveDual):
 
     def _row_bounds(self, rows: Indices, signs: Vector) -> tuple[Vector, Vector]:
         """Bounds of ``rows``, less the constant part of the bases."""
-        frozen = np.where(self.at_cap, self.sides.cap, 0.0)
-        response = self.sides.response(frozen)
+        fixed = np.where(self.at_cap, self.sides.cap, 0.0)
+        response = self.sides.response(fixed)
         real = rows >= 0
         constant = np.full(len(rows), response.sum())
         constant[real] = self.columns.scores(rows[real], response) / self._scales(rows)[real]
         constant *= signs
-        constant[rows == LEVEL] = frozen.sum()
+        constant[rows == LEVEL] = fixed.sum()
         upper = self.form.threshold / self._scales(rows)
         lower = np.full(len(rows), -np.inf)
         if self.form.radius is None:

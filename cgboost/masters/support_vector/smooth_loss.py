@@ -13,7 +13,8 @@ from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 
-from cgboost.losses import SupportVectorLoss, WeightedLoss
+from cgboost.exceptions import UnsupportedLossError
+from cgboost.losses import SupportVectorLoss
 from cgboost.losses.dual_box import Indices, Vector
 from cgboost.losses.support_vector import BALANCED
 
@@ -173,11 +174,9 @@ def as_master_loss(loss: Any) -> Any:
 
     Raises
     ------
-    ValueError
+    UnsupportedLossError
         Naming what the loss lacks.
     """
-    if isinstance(loss, WeightedLoss) and "dual_box" in loss.abilities:
-        loss = loss.box
     if isinstance(loss, SupportVectorLoss):
         return loss
     if isinstance(loss, Able):
@@ -190,7 +189,7 @@ def as_master_loss(loss: Any) -> Any:
         missing = [name for name in (*NEEDED, "curvature") if not hasattr(loss, name)]
     if not missing and isinstance(loss, DiagonalHessian):
         return RowwiseLoss(loss)
-    raise ValueError(
+    raise UnsupportedLossError(
         f"a support-vector master needs a SupportVectorLoss, or a smooth loss bound to its data; "
         f"{type(loss).__name__} lacks {', '.join(missing)}"
     )

@@ -5,12 +5,12 @@ Growing by rows keeps the dual simplex feasible: every generated column is one r
 the part that does is kept in the session:
 
 * **Sides.** A row of comfortable margin has u = 0, a row in plain error has u = cap. Such a side is
-  *frozen*: taken out of the session, its constant part moved into the bounds. After each solve all
-  rows are checked; a frozen side whose rate has the wrong sign is thawed and the problem solved
+  *fixed*: taken out of the session, its constant part moved into the bounds. After each solve all
+  rows are checked; a fixed side whose rate has the wrong sign is freed and the problem solved
   again, so that the answer is that of the whole restricted problem. (Column and constraint
   generation: Dedieu, Mazumder, Wang, JMLR 2022, who leave out rows with u = 0.)
 * **Columns** (not under a quadratic penalty). A column that has been slack for some solves is
-  *parked* in the same way and comes back when its score exceeds what columns may score.
+  *deactivated* in the same way, and comes back when its score exceeds what columns may score.
 """
 
 from __future__ import annotations
@@ -36,13 +36,13 @@ from solvers import LimitError, Solution, SolverError, Status
 logger = logging.getLogger(__name__)
 
 RATE_TOLERANCE = 1e-8
-"""A frozen side may be on the wrong end by this rate."""
+"""A fixed side may be on the wrong end by this rate."""
 
 SCORE_TOLERANCE = 1e-8
-"""A parked column may exceed its bound by this."""
+"""An inactive column may exceed its bound by this."""
 
 CALM = 2.0
-"""A side is frozen when its rate is this many times what rates moved in the last solve …"""
+"""A side is fixed when its rate is this many times what rates moved in the last solve …"""
 
 MOVEMENT_QUANTILE = 0.9
 """… as measured by this quantile of the movements."""
@@ -53,8 +53,8 @@ NEAREST = 0.4
 LEAST_SHARE = 0.1
 """Sides and columns leave the session only in numbers of at least this share of it."""
 
-PARKING_ROUNDS = 2
-"""Solves for which a column must be slack before it is parked."""
+SLACK_ROUNDS = 2
+"""Solves for which a column must be slack before it is inactive."""
 
 LARGEST = 1e6
 """Where an own method can go no further, so many coefficients may be handed to a backend."""
@@ -63,7 +63,7 @@ REPEATS = 10
 """A problem solved so many times without a new column is solved as well as it can be."""
 
 LEAST_RATE = 1e-3
-"""Sides of a smaller rate may be inside their box and are never frozen."""
+"""Sides of a smaller rate may be inside their box and are never fixed."""
 
 
 @dataclass(frozen=True)
@@ -134,14 +134,14 @@ class RestrictedDual:
         """Take coefficients for near the optimum, as a hint of which sides matter.
 
         The share ``near`` of them, nearest to their margin, starts in the session, the others
-        frozen.
+        fixed.
         """
         level = intercept + self.columns.shift(coef)
         self.rate = self.sides.rate(self.columns.combine(coef) + level)
         size = np.abs(self.rate)
         far = size > max(LEAST_RATE, float(np.quantile(size, near)))
         far &= (self.rate < 0) | np.isfinite(self.sides.cap)
-        self.session.freeze(np.flatnonzero(far), self.rate[far] > 0)
+        self.session.fix(np.flatnonzero(far), self.rate[far] > 0)
 
     def solve(self, time_limit: float | None, accuracy: float = 0.0) -> DualPoint:
         """Optimum over all sides and all columns taken in, to a relative gap of ``accuracy``.
@@ -168,18 +168,18 @@ class RestrictedDual:
 
         It must be solved again if the absence costs more than the session leaves open anyway.
         """
-        wrong, violated = self._wrongly_frozen(point.rate), self._violated_parked(point)
+        wrong, violated = self._wrongly_fixed(point.rate), self._violated_inactive(point)
         cost = float(np.abs(point.rate[wrong]) @ self.sides.cap[wrong])
         if violated.size:
             excess = self._size(violated, point).max() - self._allowed(point)
             cost += excess * abs(self.loss.linear_gain(point.response))
             self._hold(violated)
         if wrong.size:
-            self.session.thaw(wrong)
+            self.session.free(wrong)
         if (wrong.size or violated.size) and (self.session.gap == 0.0 or cost > self.session.gap):
             return True
-        self._freeze_idle(point.rate)
-        self._park_idle(point)
+        self._fix_idle(point.rate)
+        self._deactivate_idle(point)
         return False
 
     @property
@@ -207,7 +207,7 @@ class RestrictedDual:
                 logger.info("going on with a backend: %s", error)
                 self._open_backend()
                 return None
-            if self._thaw_nearest() or self.session.shrink_unit():
+            if self._free_nearest() or self.session.shrink_unit():
                 return None
             inexact = error.solution if isinstance(error, LimitError) else None
             if inexact is None or not _is_usable(inexact):
@@ -230,7 +230,7 @@ class RestrictedDual:
             self.session.outgrown()
             self._hold(held)
         if (absent := before.absent).size:
-            self.session.freeze(absent, before.at_cap[absent])
+            self.session.fix(absent, before.at_cap[absent])
 
     def _point(self, solution: Solution) -> DualPoint:
         u = self.session.side_values(solution)
@@ -244,13 +244,13 @@ class RestrictedDual:
 
     # ------------------------------------------------------------------ working set of sides
 
-    def _wrongly_frozen(self, rate: Vector) -> Indices:
+    def _wrongly_fixed(self, rate: Vector) -> Indices:
         wrong = np.where(self.session.at_cap, rate < -RATE_TOLERANCE, rate > RATE_TOLERANCE)
         wrong[self.session.kept] = False
         return np.flatnonzero(wrong)
 
-    def _thaw_nearest(self) -> bool:
-        """Thaw as many sides again as are kept, those nearest to their margin; False if none.
+    def _free_nearest(self) -> bool:
+        """Free as many sides again as are kept, those nearest to their margin; False if none.
 
         Nearness is judged at the last good point.
         """
@@ -258,11 +258,11 @@ class RestrictedDual:
         order = np.argsort(np.abs(self.rate[sides]), kind="stable")
         nearest = sides[order[: len(self.session.kept) + 1]]
         if nearest.size:
-            self.session.thaw(nearest)
+            self.session.free(nearest)
         return bool(nearest.size)
 
-    def _freeze_idle(self, rate: Vector) -> None:
-        """Freeze the sides that sit at an end and, as rates move, will stay there for a while.
+    def _fix_idle(self, rate: Vector) -> None:
+        """Fix the sides that sit at an end and, as rates move, will stay there for a while.
 
         The end follows from the rate alone: a solver may stop a little short of it, and a side
         well inside its box may be small beside its cap.
@@ -272,7 +272,7 @@ class RestrictedDual:
         idle = np.abs(rate[kept]) > max(CALM * movement, LEAST_RATE)
         idle &= (rate[kept] < 0) | np.isfinite(self.sides.cap[kept])
         if np.count_nonzero(idle) >= max(1.0, LEAST_SHARE * len(kept)):
-            self.session.freeze(kept[idle], rate[kept[idle]] > 0)
+            self.session.fix(kept[idle], rate[kept[idle]] > 0)
 
     # ------------------------------------------------------------------ working set of columns
 
@@ -280,11 +280,11 @@ class RestrictedDual:
         self.session.hold(columns)
         self._slack_for[columns] = 0
 
-    def _violated_parked(self, point: DualPoint) -> Indices:
-        parked = np.ones(self.columns.count, dtype=bool)
+    def _violated_inactive(self, point: DualPoint) -> Indices:
+        inactive = np.ones(self.columns.count, dtype=bool)
         held = self.session.rows[self.session.rows >= 0]
-        parked[held] = False
-        candidates = np.flatnonzero(parked)
+        inactive[held] = False
+        candidates = np.flatnonzero(inactive)
         if not candidates.size:
             return candidates
         allowed = self._allowed(point)
@@ -302,17 +302,17 @@ class RestrictedDual:
         scores = self.columns.scores(columns, point.response)
         return np.abs(scores) if self.form.two_sided else scores
 
-    def _park_idle(self, point: DualPoint) -> None:
-        """Park columns that have been slack for long; all that are, where columns are complete."""
+    def _deactivate_idle(self, point: DualPoint) -> None:
+        """Deactivate columns that have been slack for long."""
         if self.form.quadratic > 0:
             return
         idle = self.session.idle(point.coef)
         slack_for = np.zeros(self.columns.count, dtype=np.intp)
         slack_for[idle] = self._slack_for[idle] + 1
         self._slack_for = slack_for
-        parking = idle[slack_for[idle] >= PARKING_ROUNDS]
-        if len(parking) >= max(1.0, LEAST_SHARE * np.count_nonzero(self.session.rows >= 0)):
-            self.session.release(parking)
+        leaving = idle[slack_for[idle] >= SLACK_ROUNDS]
+        if len(leaving) >= max(1.0, LEAST_SHARE * np.count_nonzero(self.session.rows >= 0)):
+            self.session.release(leaving)
 
 
 def _is_usable(solution: Solution) -> bool:

@@ -37,7 +37,7 @@ def test_corners_of_hinge_tube_and_absolute_error() -> None:
 
 
 def test_a_frozen_side_moves_the_corners_of_its_row() -> None:
-    """With the lower side of row 0 frozen at its cap, the upper one starts from there."""
+    """With the lower side of row 0 fixed at its cap, the upper one starts from there."""
     loss = epsilon_insensitive(TARGET, PRICE, 0.1)
     sides = loss.sides
     lower = np.flatnonzero((sides.row == 0) & (sides.sign < 0))

@@ -146,6 +146,6 @@ def test_reaches_the_full_problem_with_valid_bounds(
         if eager:
             patch.setattr(restricted_dual, "CALM", 0.0)
             patch.setattr(restricted_dual, "LEAST_SHARE", 0.0)
-            patch.setattr(restricted_dual, "PARKING_ROUNDS", 1)
+            patch.setattr(restricted_dual, "SLACK_ROUNDS", 1)
         result = generate(problem, formulation)
     assert_certified(result, formulation.optimum(problem))

@@ -18,15 +18,15 @@ from tests.problems import FORMULATIONS, Formulation, random_problem
 
 @pytest.fixture
 def eager(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Freeze and park at the first opportunity, however small the problem."""
+    """Fix and deactivate at the first opportunity, however small the problem."""
     monkeypatch.setattr(restricted_dual, "CALM", 0.0)
     monkeypatch.setattr(restricted_dual, "LEAST_SHARE", 0.0)
-    monkeypatch.setattr(restricted_dual, "PARKING_ROUNDS", 1)
+    monkeypatch.setattr(restricted_dual, "SLACK_ROUNDS", 1)
 
 
 @pytest.fixture
 def counts(monkeypatch: pytest.MonkeyPatch) -> dict[str, int]:
-    """How often sides were frozen and thawed, and columns parked and fetched back."""
+    """How often sides were fixed and freed, and columns deactivated and fetched back."""
     counted: dict[str, int] = {}
 
     def count(owner: type, name: str) -> None:
@@ -38,9 +38,9 @@ def counts(monkeypatch: pytest.MonkeyPatch) -> dict[str, int]:
 
         monkeypatch.setattr(owner, name, counting)
 
-    count(DualSession, "thaw")
-    count(DualSession, "freeze")
-    count(RestrictedDual, "_thaw_nearest")
+    count(DualSession, "free")
+    count(DualSession, "fix")
+    count(RestrictedDual, "_free_nearest")
     return counted
 
 
@@ -54,12 +54,12 @@ BACKENDS = {"l1": "highs", "l2": "piqp"}
 def test_eager_working_sets_reach_the_full_optimum(
     formulation: Formulation, own: bool, seed: int, columns_per_round: int
 ) -> None:
-    """With every idle row frozen and every slack column parked at once, the optimum is the same."""
+    """With idle rows fixed and slack columns inactive at once, the optimum is the same."""
     solver = "auto" if own else BACKENDS[formulation.penalty]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(restricted_dual, "CALM", 0.0)
         patch.setattr(restricted_dual, "LEAST_SHARE", 0.0)
-        patch.setattr(restricted_dual, "PARKING_ROUNDS", 1)
+        patch.setattr(restricted_dual, "SLACK_ROUNDS", 1)
         problem = random_problem(seed)
         master = formulation.master(problem.loss(formulation), solver)
         pricer = FeaturePricer(problem.H)
@@ -72,13 +72,13 @@ def test_eager_working_sets_reach_the_full_optimum(
 
 @pytest.mark.usefixtures("eager")
 def test_the_working_sets_are_really_used(counts: dict[str, int]) -> None:
-    """Sides are frozen and thawed on the way, also where the kept ones cannot meet the rows."""
+    """Sides are fixed and freed on the way, also where the kept ones cannot meet the rows."""
     for formulation in FORMULATIONS:
         problem = random_problem(4)
         solver = BACKENDS[formulation.penalty]
         master = formulation.master(problem.loss(formulation), solver)
         ColumnGeneration(master, FeaturePricer(problem.H), tol=1e-8, columns_per_round=2).run()
-    assert min(counts[name] for name in ("thaw", "freeze", "_thaw_nearest")) > 10
+    assert min(counts[name] for name in ("free", "fix", "_free_nearest")) > 10
 
 
 def test_idle_columns_leave_the_session_and_stay_in_the_answer(eager: None) -> None:
@@ -90,9 +90,9 @@ def test_idle_columns_leave_the_session_and_stay_in_the_answer(eager: None) -> N
     result = ColumnGeneration(master, FeaturePricer(H), tol=1e-8, columns_per_round=5).run()
     session = master._dual.session
     held = session.rows[session.rows >= 0]
-    parked = np.setdiff1d(np.arange(len(result.coef)), held)
-    assert parked.size > 0
-    assert np.all(result.coef[parked] == 0)
+    inactive = np.setdiff1d(np.arange(len(result.coef)), held)
+    assert inactive.size > 0
+    assert np.all(result.coef[inactive] == 0)
     assert session._session.n_rows == len(session.rows)
     assert session._session.n_columns == len(session.kept)
 
