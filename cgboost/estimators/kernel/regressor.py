@@ -46,7 +46,7 @@ class CGBoostRegressor(Regression, BaseBoost):
         What an error costs: "epsilon_insensitive", "squared_epsilon_insensitive",
         "squared_error" (kernel ridge regression), "absolute_error", "quantile", "huber",
         "poisson", or a :class:`~cgboost.losses.Loss` with its parameters, such as
-        ``Quantile(0.9)``, yours perhaps. See docs/methods/losses.md.
+        ``Quantile(0.9)``, yours perhaps. See docs/user_guide/losses.md.
     epsilon : float, default=0.1
         Half width of the tube inside which errors are free, for ``loss="epsilon_insensitive"``.
     nu : float or None
