@@ -109,22 +109,12 @@ class ValidationMonitor:
     scores : mapping of str to callable
         ``score(y, output) -> float`` for an output of the shape of y; written to
         ``round.scores["validation_" + name]``.
-    inverse_link : callable, default=numpy.asarray
-        From outputs to the predictions that are scored.
     """
 
-    def __init__(
-        self,
-        X: Any,
-        y: Vector,
-        scores: Mapping[str, Score],
-        *,
-        inverse_link: Callable[[Vector], Vector] = np.asarray,
-    ) -> None:
+    def __init__(self, X: Any, y: Vector, scores: Mapping[str, Score]) -> None:
         self.X = X
         self.y = y
         self.scores = dict(scores)
-        self.inverse_link = inverse_link
         self._values = np.empty((len(y), 0), order="F")
         self._count = 0
         self._owner: list[int] = []
@@ -151,8 +141,7 @@ class ValidationMonitor:
         weights = np.zeros((len(active), math.prod(self.y.shape[1:])))
         weights[np.arange(len(active)), np.array(self._output, dtype=int)[active]] = spread[active]
         output = (self._values[:, active] @ weights + intercept).reshape(self.y.shape)
-        made = self.inverse_link(output)
-        return {f"validation_{name}": score(self.y, made) for name, score in self.scores.items()}
+        return {f"validation_{name}": score(self.y, output) for name, score in self.scores.items()}
 
     def _extend(self, columns: Sequence[Column]) -> None:
         """Evaluate the parts of columns that are new."""

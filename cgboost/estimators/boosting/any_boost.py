@@ -13,9 +13,9 @@ import numpy as np
 from sklearn.base import is_classifier
 
 from cgboost.estimators.boosting.learner_columns import BaseLearnerBoost
-from cgboost.estimators.boosting.loss_regression import LossRegression
 from cgboost.estimators.common.classification import Classification
 from cgboost.estimators.common.parameters import check_bool, check_choice, check_number
+from cgboost.estimators.common.regression import Regression
 from cgboost.estimators.common.rows import Rows, Vector
 from cgboost.estimators.common.subproblems import Task
 from cgboost.losses.abilities import require
@@ -161,7 +161,7 @@ n_features_in_, feature_names_in_
 
 
 @dataclass(eq=False, repr=False)
-class AnyBoostRegressor(LossRegression, BaseAnyBoost):
+class AnyBoostRegressor(Regression, BaseAnyBoost):
     """Boosting of any weak learner for any loss of numbers ([M] Alg. 1).
 
     Parameters
@@ -188,6 +188,10 @@ stop_reason_, n_iter_, feature_importances_, n_features_in_, feature_names_in_
     loss: RegressionLoss | Loss | LossMaker = field(default="squared_error", kw_only=True)
 
     _losses: ClassVar[tuple[str, ...]] = REGRESSION
+
+    @property
+    def _known_loss(self) -> Loss | None:
+        return known_loss(self.loss)
 
 
 def probabilities(outputs: Vector) -> Vector:

@@ -16,9 +16,9 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from cgboost.estimators.boosting.deviance import class_probabilities, mean_log_loss
-from cgboost.estimators.boosting.loss_regression import LossRegression
 from cgboost.estimators.common.classification import Classification
 from cgboost.estimators.common.parameters import check_choice, check_number
+from cgboost.estimators.common.regression import Regression
 from cgboost.estimators.common.result import FittedRun, Table
 from cgboost.estimators.common.rows import Rows, Vector
 from cgboost.estimators.common.stagewise import BaseStagewise
@@ -38,6 +38,7 @@ from cgboost.losses.registry import (
     bound_loss,
     check_loss,
     get_loss,
+    known_loss,
 )
 from cgboost.losses.squared_error import WeightedSquaredError
 from cgboost.masters.stagewise.stagewise import StagewiseMaster
@@ -224,7 +225,7 @@ n_features_in_, feature_names_in_
 
 
 @dataclass(eq=False, repr=False)
-class GradientBoostingRegressor(LossRegression, BaseGradientBoosting):
+class GradientBoostingRegressor(Regression, BaseGradientBoosting):
     """Gradient boosting of regression trees for any loss of numbers.
 
     Trees are grown on the pseudo-response, y − f or its sign say; each leaf takes the constant that
@@ -262,6 +263,10 @@ history_, best_round_, stop_reason_, n_iter_, n_features_in_, feature_names_in_
     """
 
     loss: RegressionLoss | Loss | LossMaker = field(default="squared_error", kw_only=True)
+
+    @property
+    def _known_loss(self) -> Loss | None:
+        return known_loss(self.loss)
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from sklearn.base import is_regressor
 
 from cgboost.estimators.boosting.learner_columns import BaseLearnerBoost
-from cgboost.estimators.boosting.loss_regression import LossRegression
 from cgboost.estimators.common.parameters import check_bool, check_number
+from cgboost.estimators.common.regression import Regression
 from cgboost.estimators.common.rows import Rows
 from cgboost.estimators.common.subproblems import Task
 from cgboost.generation.protocols import Pricer
@@ -24,6 +24,7 @@ from cgboost.losses.registry import (
     RegressionLoss,
     bound_loss,
     check_loss,
+    known_loss,
 )
 from cgboost.losses.squared_error import WeightedSquaredError
 from cgboost.masters.stagewise.fully_corrective import CorrectiveMaster
@@ -35,7 +36,7 @@ from cgboost.pricing.learners.learners import LearnerPricer
 
 
 @dataclass(eq=False, repr=False)
-class StagewiseRegressor(LossRegression, BaseLearnerBoost):
+class StagewiseRegressor(Regression, BaseLearnerBoost):
     """Adds, round by round, a regressor fitted to the residuals: f ← f + learning_rate·h.
 
     The residuals y − f are what is left of ½ Σ w_i (y_i − f_i)², starting at f = 0. A regressor
@@ -95,6 +96,10 @@ stop_reason_, n_iter_, feature_importances_, n_features_in_, feature_names_in_
     learning_rate: float = field(default=1.0, kw_only=True)
     orthogonalize: bool = field(default=False, kw_only=True)
     feed_forward: bool = field(default=False, kw_only=True)
+
+    @property
+    def _known_loss(self) -> Loss | None:
+        return known_loss(self.loss)
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

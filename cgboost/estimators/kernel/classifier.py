@@ -47,7 +47,7 @@ class CGBoostClassifier(Classification, BaseBoost):
     loss : str or Loss, default="hinge"
         What an error costs: "hinge", "squared_hinge", "log_loss", "exponential", or a
         :class:`~cgboost.losses.Loss` of labels ±1, yours perhaps; it takes the place of
-        max(0, 1 − y f) above. See docs/user_guide/losses.md.
+        max(0, 1 − y f) above. See docs/methods/losses.md.
     C : float, default=1.0
         Cost of one unit of loss.
     nu : float or None

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
@@ -21,7 +20,7 @@ from cgboost.estimators.common.parameters import check_number
 from cgboost.estimators.common.path import fit_path
 from cgboost.estimators.common.regression import Regression
 from cgboost.estimators.common.result import FittedRun
-from cgboost.estimators.common.rows import Rows, Vector
+from cgboost.estimators.common.rows import Rows
 from cgboost.estimators.kernel.kernel_columns import DEFAULT_LIBRARY, KernelColumns
 from cgboost.kernels import KernelLibrary
 from cgboost.losses import EpsilonInsensitive, Loss
@@ -46,7 +45,7 @@ class CGBoostRegressor(Regression, BaseBoost):
         What an error costs: "epsilon_insensitive", "squared_epsilon_insensitive",
         "squared_error" (kernel ridge regression), "absolute_error", "quantile", "huber",
         "poisson", or a :class:`~cgboost.losses.Loss` with its parameters, such as
-        ``Quantile(0.9)``, yours perhaps. See docs/user_guide/losses.md.
+        ``Quantile(0.9)``, yours perhaps. See docs/methods/losses.md.
     epsilon : float, default=0.1
         Half width of the tube inside which errors are free, for ``loss="epsilon_insensitive"``.
     nu : float or None
@@ -112,8 +111,8 @@ converged_, history_, best_round_, stop_reason_, n_iter_, n_features_in_, featur
         return get_loss_with(self.loss, EpsilonInsensitive, epsilon=self.epsilon)
 
     @property
-    def _inverse_link(self) -> Callable[[Vector], Vector]:
-        return self._cost.inverse_link
+    def _known_loss(self) -> Loss:
+        return self._cost
 
     @property
     def _family(self) -> KernelColumns:

@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cgboost.estimators.boosting.any_boost import probabilities
-from cgboost.estimators.boosting.loss_regression import LossRegression
 from cgboost.estimators.common.classification import Classification
 from cgboost.estimators.common.parameters import check_choice, check_number
+from cgboost.estimators.common.regression import Regression
 from cgboost.estimators.common.rows import Vector
 from cgboost.estimators.latent.latent_factors import BaseBLF
 from cgboost.losses import Huber, Loss, Poisson, Quantile, SquaredEpsilonInsensitive, SquaredError
@@ -26,12 +26,13 @@ from cgboost.losses.registry import (
     LossMaker,
     RegressionLoss,
     get_loss,
+    known_loss,
 )
 from cgboost.masters.stagewise.fully_corrective import Subgradient
 
 
 @dataclass(eq=False, repr=False)
-class BLFRegressor(LossRegression, BaseBLF):
+class BLFRegressor(Regression, BaseBLF):
     """Boosted Latent Factors: partial least squares for the loss you have ([M] Alg. 3 and 5).
 
     Every round adds the linear combination of the features t = X̃w that leads down most steeply,
@@ -161,7 +162,7 @@ class BLFRegressor(LossRegression, BaseBLF):
         }
         if isinstance(self.loss, str):
             return get_loss(self.loss, **parameters.get(self.loss, {}))
-        return super()._known_loss
+        return known_loss(self.loss)
 
     def _errors_of(self, output: Any, y: NDArray[Any]) -> Vector:
         """Squared errors where the loss grows like squares, else those of the loss."""

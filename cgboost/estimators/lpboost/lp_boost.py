@@ -6,7 +6,6 @@ Learning 46, 2002.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -318,8 +317,8 @@ feature_names_in_
         return get_loss_with(self.loss, EpsilonInsensitive, epsilon=self.epsilon)
 
     @property
-    def _inverse_link(self) -> Callable[[Vector], Vector]:
-        return self._cost.inverse_link
+    def _known_loss(self) -> Loss:
+        return self._cost
 
     @property
     def _family(self) -> StumpColumns | LearnerColumns:
