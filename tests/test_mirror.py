@@ -75,6 +75,7 @@ ELSEWHERE = {
     "solvers/program/residuals.py": "solvers/backends/test_conformance.py",
     "solvers/refinement/saddle.py": "solvers/refinement/test_polish.py",
     "solvers/sessions/rebuilding.py": "solvers/sessions/test_session.py",
+    "solvers/tolerances.py": "test_tolerances.py",
 }
 """A module without a file of its own, and the test that covers it."""
 

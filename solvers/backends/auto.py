@@ -26,12 +26,12 @@ from solvers.sessions.engine import Answer, Request, ask
 from solvers.sessions.growing import GrowingProgram, check_columns
 from solvers.sessions.rebuilding import RebuildingBackend
 from solvers.sessions.session import Session, class_name, require_support
+from solvers.tolerances import LEAST_TIME
 
 OPTIONS = {"max_iterations", "eliminate", "polish"}
 CERTIFIED = {Status.INFEASIBLE, Status.UNBOUNDED}
 OUT_OF_TIME = (Status.TIME_LIMIT, Status.ITERATION_LIMIT)
 """Of an answer and the one before it: the time limit is the better reason for having none."""
-LEAST_TIME = 1e-9  # no solver takes a limit of 0
 
 
 class AutoBackend:

@@ -27,10 +27,10 @@ from solvers.program.program import Program, Sides
 from solvers.program.solution import Point
 from solvers.sessions.engine import Answer, Request
 from solvers.sessions.rebuilding import RebuildingBackend
+from solvers.tolerances import CERTIFICATE
 
 PREFIX = "cvxpy:"
 TIGHT = 1e-8
-CERTIFICATE = 1e-7  # at its default OSQP calls PRIMALC8 unbounded
 NOT_FOR_QUADRATIC = {"HIGHS"}  # hangs on small quadratic programs (HiGHS#1000, #2489)
 
 _STATUS = {

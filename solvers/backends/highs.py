@@ -27,6 +27,7 @@ from solvers.program.verdict import check_tolerance, refusal
 from solvers.refinement.presolve import empty_solution
 from solvers.sessions.growing import NewColumns, NewRows
 from solvers.sessions.session import CheckedSession
+from solvers.tolerances import MIP_GAP
 
 IndexArray = npt.NDArray[np.int32]
 
@@ -131,9 +132,7 @@ DUAL_SIMPLEX = 1
 
 PRIMAL_SIMPLEX = 4
 
-DEFAULT_TOLERANCE = 1e-7
-
-DEFAULT_MIP_GAP = 1e-6
+HIGHS_TOLERANCE = 1e-7
 
 TOLERANCE_RANGE = (1e-10, 1e-2)
 
@@ -266,11 +265,11 @@ class HighsSession(CheckedSession):
             self._model.set_option(name, value)
 
     def _set_tolerance(self, tol: float | None) -> None:
-        level = DEFAULT_TOLERANCE if tol is None else float(np.clip(tol, *TOLERANCE_RANGE))
+        level = HIGHS_TOLERANCE if tol is None else float(np.clip(tol, *TOLERANCE_RANGE))
         self._set("primal_feasibility_tolerance", level)
         self._set("dual_feasibility_tolerance", level)
         if self._is_mip:
-            self._set("mip_rel_gap", DEFAULT_MIP_GAP if tol is None else tol)
+            self._set("mip_rel_gap", MIP_GAP if tol is None else tol)
 
     def _set(self, name: str, value: Any) -> None:
         if name not in self._options:

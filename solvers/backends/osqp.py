@@ -20,14 +20,13 @@ from solvers.program.program import Program, upper_triangle
 from solvers.program.solution import Point
 from solvers.sessions.engine import Answer, Request
 from solvers.sessions.rebuilding import RebuildingBackend
+from solvers.tolerances import CERTIFICATE, LEAST_TIME
 
-DEFAULT_TOLERANCE = 1e-6
+FIRST_ORDER_TOLERANCE = 1e-6
 SECOND_TRY = 1e-2
-CERTIFICATE_TOLERANCE = 1e-7  # at OSQP's 1e-4 a bounded problem (PRIMALC8) was called unbounded
 MAX_ITERATIONS = 20_000
 MORE_ITERATIONS = 100_000
 UNTIL_TIME_IS_UP = 2**31 - 1  # the largest integer OSQP takes
-LEAST_TIME = 1e-9  # OSQP refuses a limit of 0
 POLISHED = 1
 
 _STATUS = {
@@ -152,14 +151,14 @@ OSQP = RebuildingBackend("osqp", frozenset({"lp", "qp", "warm-start"}), "osqp", 
 
 
 def _settings(request: Request) -> dict[str, Any]:
-    tol = DEFAULT_TOLERANCE if request.tol is None else request.tol
+    tol = FIRST_ORDER_TOLERANCE if request.tol is None else request.tol
     settings: dict[str, Any] = {
         "verbose": False,
         "polishing": True,
         "eps_abs": tol,
         "eps_rel": tol,
-        "eps_prim_inf": CERTIFICATE_TOLERANCE,
-        "eps_dual_inf": CERTIFICATE_TOLERANCE,
+        "eps_prim_inf": CERTIFICATE,
+        "eps_dual_inf": CERTIFICATE,
         "max_iter": request.max_iterations or MAX_ITERATIONS,
     }
     if request.time_limit is not None:

@@ -18,13 +18,12 @@ from solvers.program.program import Program, fill, full_dense, full_sparse
 from solvers.program.solution import Point
 from solvers.sessions.engine import Answer, Request, apply_options
 from solvers.sessions.rebuilding import RebuildingBackend
+from solvers.tolerances import DENSE_FILL
 
 logger = logging.getLogger(__name__)
 
-SMALL = 50
+ALWAYS_DENSE = 50
 """Up to this many variables the dense solver is used whatever the fill."""
-DENSE_FILL = 0.1
-
 _STATUS = {
     "PIQP_SOLVED": Status.OPTIMAL,
     "PIQP_MAX_ITER_REACHED": Status.ITERATION_LIMIT,
@@ -39,7 +38,7 @@ def solve_with_piqp(program: Program, request: Request) -> Answer:
     """Translate, call, translate back."""
     import piqp
 
-    is_dense = program.n_columns <= SMALL or fill(program) > DENSE_FILL
+    is_dense = program.n_columns <= ALWAYS_DENSE or fill(program) > DENSE_FILL
     solver = piqp.DenseSolver() if is_dense else piqp.SparseSolver()
     _configure(solver.settings, request)
     is_equation = program.row_lower == program.row_upper

@@ -14,8 +14,8 @@ from solvers.program.program import Program, Sides
 from solvers.program.solution import Point
 from solvers.sessions.engine import Answer, Request
 from solvers.sessions.rebuilding import RebuildingBackend
+from solvers.tolerances import MIP_GAP
 
-DEFAULT_MIP_GAP = 1e-6
 LIMIT = 1
 UNCLEAR = 4
 
@@ -89,9 +89,7 @@ def _linprog_options(request: Request) -> dict[str, Any]:
 
 
 def _milp_options(request: Request) -> dict[str, Any]:
-    options: dict[str, Any] = {
-        "mip_rel_gap": DEFAULT_MIP_GAP if request.tol is None else request.tol
-    }
+    options: dict[str, Any] = {"mip_rel_gap": MIP_GAP if request.tol is None else request.tol}
     if request.max_iterations is not None:
         options["node_limit"] = request.max_iterations
     if request.time_limit is not None:

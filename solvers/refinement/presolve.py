@@ -32,13 +32,11 @@ from solvers.program.solution import Point, Solution
 from solvers.program.verdict import refusal
 from solvers.sessions.engine import Answer
 from solvers.sessions.growing import ColumnEntries, GrowingProgram
+from solvers.tolerances import DENSE_FILL
 
 LARGEST_DENSE = 8000
 
 DENSE_BLOCK = 0.25
-
-DENSE_FILL = 0.1
-"""Build G'DG dense when at least this part of it may be nonzero."""
 
 
 @dataclass(frozen=True, eq=False)

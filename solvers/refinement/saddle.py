@@ -23,10 +23,10 @@ from solvers.program.arrays import FloatArray, is_sparse
 from solvers.program.program import Program
 from solvers.refinement.presolve import Elimination, find_elimination
 
-LARGEST = 1500
+LARGEST_SYSTEM = 1500
 """Unknowns up to which a system is factorised."""
 
-SMALL = 400
+DENSE_SIZE = 400
 """Unknowns up to which a dense factorisation is used for sparse data, too."""
 
 REGULARISATION = 1e-10
@@ -88,7 +88,7 @@ def saddle_system(quadratic: Any, matrix: Any) -> SaddleSystem | None:
         if pairs is not None and not pairs.is_dense:
             pairs = None
     n_gone = 0 if pairs is None else 2 * pairs.columns.size
-    if sum(matrix.shape) - n_gone > LARGEST:
+    if sum(matrix.shape) - n_gone > LARGEST_SYSTEM:
         return None
     try:
         return SaddleSystem(quadratic, matrix, pairs)
@@ -116,7 +116,7 @@ def _factorised(quadratic: Any, matrix: Any) -> Solver:
     if size == 0:
         return lambda right: right
     is_diagonal = quadratic is None or quadratic.ndim == 1 or is_sparse(quadratic)
-    if is_sparse(matrix) and is_diagonal and size > SMALL:
+    if is_sparse(matrix) and is_diagonal and size > DENSE_SIZE:
         return _sparse_factors(quadratic, matrix)
     return _dense_factors(quadratic, matrix)
 

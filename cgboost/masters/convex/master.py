@@ -44,10 +44,10 @@ Vector = NDArray[np.float64]
 Expression = Any
 """A CVXPY expression (CVXPY's classes are not imported here)."""
 
-FEASIBILITY = 1e-9
+PRICED_OUT = 1e-9
 """Scores above the threshold by this, relative to it, count as priced out."""
 
-NOISE = 1e-8
+RESPONSE_NOISE = 1e-8
 """Entries of r below this, relative to the largest, are rounding."""
 
 DECLARED = 1e-6
@@ -206,7 +206,7 @@ class ConvexMaster:
             output=np.array(f.value),
             pseudo_response=response,
             objective=objective,
-            slack=np.where(np.abs(response) > NOISE * largest, np.abs(response), 0.0),
+            slack=np.where(np.abs(response) > RESPONSE_NOISE * largest, np.abs(response), 0.0),
             entry=self._entry(objective, largest),
         )
 
@@ -240,7 +240,7 @@ class ConvexMaster:
             return cp.pos(u - root * w) + cp.square(w) / 4.0
         if self._reach is not None:
             return cp.pos(u - priced.max_excess * entry.scale - self._reach * entry.cut)
-        return cp.pos(u) / (1.0 + priced.max_excess + FEASIBILITY)
+        return cp.pos(u) / (1.0 + priced.max_excess + PRICED_OUT)
 
     def _constraints_without_coefficients(self, b: Expression, f: Expression) -> list[Any]:
         if self._constraints is None:
@@ -276,10 +276,10 @@ class ConvexMaster:
         return self._penalty(self._cp.Constant(np.zeros(max(1, len(self.columns)))), b)
 
     def _entry(self, objective: float, largest: float) -> ConvexEntry:
-        cut = FEASIBILITY * self._threshold
+        cut = PRICED_OUT * self._threshold
         if self._threshold == 0 and self._curvature == 0:
             longest = np.abs(self._matrix).sum(axis=0).max(initial=1.0)
-            cut = NOISE * largest * float(longest)
+            cut = RESPONSE_NOISE * largest * float(longest)
         return ConvexEntry(
             two_sided=self._two_sided,
             threshold=self._threshold,

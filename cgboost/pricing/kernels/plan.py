@@ -15,7 +15,7 @@ LEAST_WIDTH = 2048
 LINEAR_COST = 10
 """A kernel is as cheap as a linear one if its sums take this many operations for an entry of X."""
 
-VALUE_COST = 20
+KERNEL_VALUE_COST = 20
 """What a kernel value costs once the product is there, in multiplications of the product."""
 
 REUSE = 3
@@ -79,7 +79,7 @@ class PassPlan:
             np.isinf(cost) and self.data.kernels[s].of_products
             for s, cost in zip(strata, costs, strict=True)
         )
-        each = VALUE_COST if product_is_there else VALUE_COST + n_features
+        each = KERNEL_VALUE_COST if product_is_there else KERNEL_VALUE_COST + n_features
         values = each * float(n_changed) * width
         if self.memory[stratum] >= n_changed * len(self.data.X) * self.data.dtype.itemsize:
             values /= REUSE

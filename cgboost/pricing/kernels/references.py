@@ -13,16 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cgboost.pricing.kernels.rounding import Rounding
+from cgboost.tolerances import UNIT_ROUNDOFF
 
 Vector = NDArray[np.float64]
-
-UNIT = 0.5 * float(np.finfo(np.float64).eps)
-"""Unit roundoff of the sums."""
 
 NEGLIGIBLE = 1e-11
 """Changes of r that are smaller than this in total, relative to Σ|r|, wait; …"""
 
-SHARE = 0.1
+SHARE_OF_ROUNDING = 0.1
 """… so do changes of this share of the rounding of the scores."""
 
 STALE = 2.0
@@ -89,8 +87,8 @@ class Change:
         """
         added = float(np.abs(self.weights) @ rounding.size)
         kept = 0.0 if self.restart else reference.error
-        kept += (rounding.relative + (np.count_nonzero(self.weights) + 4) * UNIT) * added
-        kept += 2.0 * UNIT * float(np.abs(self.response) @ rounding.size)
+        kept += (rounding.relative + (np.count_nonzero(self.weights) + 4) * UNIT_ROUNDOFF) * added
+        kept += 2.0 * UNIT_ROUNDOFF * float(np.abs(self.response) @ rounding.size)
         return kept, kept + float(np.abs(self.response - self.target) @ rounding.size)
 
 
@@ -99,7 +97,9 @@ def change(reference: Reference, response: Vector, rounding: Rounding | None) ->
     cut = np.zeros_like(response)
     if rounding is not None:
         total = float(np.abs(response) @ rounding.size)
-        waiting = max(NEGLIGIBLE, SHARE * rounding.relative) * total / max(1, len(response))
+        waiting = (
+            max(NEGLIGIBLE, SHARE_OF_ROUNDING * rounding.relative) * total / max(1, len(response))
+        )
         cut = np.divide(waiting, rounding.size, out=cut, where=rounding.size > 0)
     support = np.abs(response) > cut
     old = reference.response

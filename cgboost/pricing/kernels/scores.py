@@ -30,7 +30,7 @@ UNLIKELY = 3.0
 """Standard deviations that an error will hardly exceed."""
 
 
-SHARE = 0.25
+REFINEMENT_SHARE = 0.25
 """Refinements may cost this share of a pass in float64 over all columns, in all."""
 
 
@@ -93,7 +93,7 @@ class KernelScores:
         scores, errors = np.array(answer.scores), np.array(answer.errors)
         centres = undecided(strata, scores, errors, query, rough)
         self._refinements += len(centres)
-        if self._refinements > SHARE * len(self._data.X):
+        if self._refinements > REFINEMENT_SHARE * len(self._data.X):
             return None
         exact = self._pass(strata, centres, query, with_scores=True, afresh=True)
         scores[:, centres], errors[:, centres] = exact.scores, exact.errors

@@ -13,13 +13,11 @@ from numpy.typing import NDArray
 
 from cgboost.pricing.kernels.blocks import KernelData
 from cgboost.pricing.kernels.partition import Order, Partition, Step
+from cgboost.tolerances import UNIT_ROUNDOFF
 
 Vector = NDArray[np.float64]
 Indices = NDArray[np.intp]
 Mask = NDArray[np.bool_]
-
-UNIT = 0.5 * float(np.finfo(np.float64).eps)
-"""Unit roundoff of the sums."""
 
 SHARP_ROWS = 4096
 """Rows converted to a wider dtype at a time, for sums that need no kernel values."""
@@ -134,7 +132,7 @@ class PartialSums:
         A function may return more digits than are kept.
         """
         kept = 0.5 * float(np.finfo(self.order.dtype).eps)
-        self.doubts[number, cells] += (kept + (len(self.order.rows) + 4) * UNIT) * sizes
+        self.doubts[number, cells] += (kept + (len(self.order.rows) + 4) * UNIT_ROUNDOFF) * sizes
 
 
 class _Keeping:

@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 
 from cgboost.pricing.kernels.blocks import KernelData
 from cgboost.pricing.kernels.partition import Order, Partition
-from cgboost.pricing.kernels.sums import UNIT, PartialSums
+from cgboost.pricing.kernels.sums import PartialSums
 from cgboost.pricing.scans.candidates import Found, merged, search_scores
+from cgboost.tolerances import UNIT_ROUNDOFF
 
 Vector = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -48,7 +49,7 @@ def advance(data: KernelData, state: Partition, order: Order) -> tuple[Partition
         s = step.stratum
         scores[s, places] = sum_ if step.restart else scores[s, places] + sum_
         errors[s, places] = doubt if step.restart else errors[s, places] + doubt
-        errors[s, places] += UNIT * np.abs(scores[s, places])
+        errors[s, places] += UNIT_ROUNDOFF * np.abs(scores[s, places])
     answer = _answer(data, state, order, places, scores, errors)
     if columns is not None:
         return given, answer

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from cgboost.pricing.kernels.references import NEGLIGIBLE, SHARE, Reference, change
+from cgboost.pricing.kernels.references import NEGLIGIBLE, SHARE_OF_ROUNDING, Reference, change
 from cgboost.pricing.kernels.rounding import Rounding
 
 ROUNDING = Rounding(1e-7, np.full(10, 2.0), diagonal=1e-7)
@@ -43,7 +43,7 @@ def test_few_changes_are_added_and_many_begin_anew() -> None:
 def test_negligible_changes_wait_until_they_add_up() -> None:
     """They are not priced, the error says so, and together they are priced in the end."""
     reference, response = after(Reference(), ONES), ONES.copy()
-    step = 0.3 * SHARE * ROUNDING.relative
+    step = 0.3 * SHARE_OF_ROUNDING * ROUNDING.relative
     for count in range(1, 12):
         response = response.copy()
         response[0] += step

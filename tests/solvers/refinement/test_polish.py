@@ -137,7 +137,7 @@ def test_a_point_of_nan_is_left_alone():
 
 def test_too_large_a_system_is_not_tried(monkeypatch):
     """Beyond a number of unknowns the answer stays as it is."""
-    monkeypatch.setattr("solvers.refinement.saddle.LARGEST", 3)
+    monkeypatch.setattr("solvers.refinement.saddle.LARGEST_SYSTEM", 3)
     program = master(20, 5)
     start = optimum(program)
     assert polished(program, start) is start
@@ -178,7 +178,7 @@ def test_a_saddle_system_is_solved_in_every_form(seed, n, m, kind, is_sparse, sm
         e, matrix = e[: 2 * m], matrix[:, : 2 * m]  # no more unknowns than rows can tell
         whole, n = whole[: 2 * m, : 2 * m], min(n, 2 * m)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("solvers.refinement.saddle.SMALL", small)
+        patch.setattr("solvers.refinement.saddle.DENSE_SIZE", small)
         system = saddle_system(
             given_as.get(kind, whole), sp.csr_array(matrix) if is_sparse else matrix
         )
