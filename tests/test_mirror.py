@@ -9,7 +9,7 @@ ROOT = TESTS.parent
 
 ELSEWHERE = {
     "cgboost/_moved.py": "test_moved.py",
-    "cgboost/_version.py": "test_project.py",
+    "cgboost/_version.py": "studies/test_cli.py",
     "cgboost/additive/trees/model_tree_growth.py": "additive/trees/test_model_tree.py",
     "cgboost/additive/trees/smoothers.py": "estimators/transform/test_additive.py",
     "cgboost/additive/trees/splits.py": "additive/trees/test_model_tree.py",
