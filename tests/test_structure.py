@@ -134,15 +134,16 @@ def arrows(start: str, end: str) -> list[str]:
     ]
 
 
-def test_the_loop_imports_only_the_exceptions():
-    """Of cgboost, the loop knows its own folder and the exceptions."""
+def test_the_loop_imports_only_exceptions_and_tolerances():
+    """Of cgboost, the loop knows its own folder, the exceptions and the shared tolerances."""
     known = {
         other
         for name, others in modules().items()
         for other in others
         if name.startswith("cgboost.generation")
     }
-    assert {room(other) for other in known} <= {"cgboost.generation", "cgboost.exceptions"}
+    allowed = {"cgboost.generation", "cgboost.exceptions", "cgboost.tolerances"}
+    assert {room(other) for other in known} <= allowed
 
 
 def test_no_folder_is_full():

@@ -10,10 +10,7 @@ import numpy as np
 from cgboost.exceptions import BoundError, CGBoostError, see
 from cgboost.generation.history import Round, StopReason
 from cgboost.generation.protocols import MasterState
-
-BOUND_ROUNDING = 1e-7
-"""A bound may exceed the objective by this, relative to it: what solvers of LPs allow a row to be
-missed by. The gap shows the excess."""
+from cgboost.tolerances import LP_FEASIBILITY
 
 ROWS_NAMED = 5
 """Rows that the message of an infeasible run names."""
@@ -55,7 +52,7 @@ def check_bound(bound: float, state: MasterState) -> None:
     objective = state.objective
     plausible = not np.isnan(bound)
     if not np.isinf(objective):
-        plausible = plausible and bound <= objective + BOUND_ROUNDING * state.gap_scale
+        plausible = plausible and bound <= objective + LP_FEASIBILITY * state.gap_scale
     if not plausible:
         raise BoundError(
             f"lower bound {bound:.12g} above the objective {objective:.12g}: the pricer overlooks "

@@ -47,7 +47,7 @@ logger = logging.getLogger(__name__)
 
 Vector = NDArray[np.float64]
 
-ENOUGH = 0.1
+SOLVED_SHARE = 0.1
 """Restricted problems need not be solved better than to this share of the tolerance."""
 
 OVERTIME = 0.1
@@ -219,7 +219,7 @@ class ColumnGeneration:
         """
         last = self.limits.last(n_columns, len(trace.rows))
         proves = trace.best_bound > -np.inf
-        return ENOUGH * self.tol if proves and not last else 0.0
+        return SOLVED_SHARE * self.tol if proves and not last else 0.0
 
     def _is_worth_pricing(self, state: MasterState, trace: Trace) -> bool:
         """Whether a search may still be of use: in a last round it can only prove something."""

@@ -21,7 +21,7 @@ from cgboost.generation.columns import Column
 
 Vector = NDArray[np.float64]
 
-ROUNDING = 1e-9
+ZERO_REDUCED_COST = 1e-9
 """Reduced costs closer to 0 than this, relative to the cost, count as 0."""
 
 
@@ -129,7 +129,7 @@ class MasterState:
         """Whether a column outside the master would lower the objective, to first order."""
         score = float(column.values @ self.pseudo_response)
         if self.entry is None:
-            return column.cost - score < -ROUNDING * max(1.0, abs(column.cost))
+            return column.cost - score < -ZERO_REDUCED_COST * max(1.0, abs(column.cost))
         return bool(self.entry.excess(np.array([score]))[0] > 0)
 
 

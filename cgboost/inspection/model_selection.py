@@ -16,11 +16,9 @@ from numpy.typing import NDArray
 
 from cgboost.generation.history import Round
 from cgboost.pricing.features.centred import feature_of
+from cgboost.tolerances import SMALLEST
 
 Vector = NDArray[np.float64]
-
-TINY = 1e-300
-"""Stands for a residual of 0 under a logarithm."""
 
 CRITERIA = ("hdic", "hdbic", "hdhq", "aicc", "cv")
 """All that there are, as parameters name them."""
@@ -90,7 +88,7 @@ class HighDimensionalCriterion(RoundCriterion):
         """
         if size + self.n_fixed >= self.n_rows:
             return np.full(np.shape(squares), math.inf)
-        return self.n_rows * np.log(np.maximum(squares, TINY)) + size * self.price
+        return self.n_rows * np.log(np.maximum(squares, SMALLEST)) + size * self.price
 
 
 class BoostingOperator:
@@ -162,7 +160,7 @@ class CorrectedAIC(RoundCriterion):
         n = self.n_rows
         if freedom + 2.0 >= n:
             return math.inf
-        squares = max(2.0 * turn.objective, TINY)
+        squares = max(2.0 * turn.objective, SMALLEST)
         return math.log(squares / n) + (1.0 + freedom / n) / (1.0 - (freedom + 2.0) / n)
 
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 Vector = NDArray[np.float64]
 
-MOST_POINTS = 2000
+DRAWN_ROWS = 2000
 """Rows that are drawn behind a function; of more every so manieth one."""
 
 MOST_BARS = 30
@@ -226,4 +226,4 @@ def _grid(axes: Iterable[Axes] | None, count: int) -> tuple[Figure, list[Axes]]:
 
 
 def _thinned(rows: Vector) -> Vector:
-    return rows[:: max(1, -(-len(rows) // MOST_POINTS))]
+    return rows[:: max(1, -(-len(rows) // DRAWN_ROWS))]

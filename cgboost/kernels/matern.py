@@ -25,7 +25,8 @@ from cgboost.kernels.rbf import (
     mean_squared_distance,
     squared_distance_error,
 )
-from cgboost.kernels.rounding import FLOAT64_UNIT, Arithmetic, Rounding
+from cgboost.kernels.rounding import Arithmetic, Rounding
+from cgboost.tolerances import UNIT_ROUNDOFF
 
 ORDERS = (0.5, 1.5, 2.5)
 
@@ -138,7 +139,7 @@ class Matern(ProductKernel):
         if self.nu != 0.5:
             return Rounding(0.5 * factor + evaluation, size, diagonal=0.0)
         # with ν = 1/2 it is off by |Δa| ≤ √δ, and by δ/a where the others are made from x − z
-        if arithmetic.refined and arithmetic.unit <= FLOAT64_UNIT:
+        if arithmetic.refined and arithmetic.unit <= UNIT_ROUNDOFF:
             own = arithmetic.gamma(extra=8)
             return Rounding(1.01 * factor / NEAR_DISTANCE + own + evaluation, size, diagonal=0.0)
         return Rounding(math.sqrt(factor) + evaluation, np.sqrt(size), diagonal=0.0)

@@ -20,9 +20,6 @@ from numpy.typing import NDArray
 
 Vector = NDArray[np.float64]
 
-FLOAT64_UNIT = 0.5 * float(np.finfo(np.float64).eps)
-"""Unit roundoff of float64."""
-
 
 @dataclass(frozen=True)
 class Arithmetic:

@@ -8,7 +8,7 @@ from concurrent import futures
 from operator import itemgetter
 from typing import Any
 
-from cgboost.parallel.executors import Combine, Task
+from cgboost.parallel.executors import Combine, Task, at_least_one
 
 logger = logging.getLogger(__name__)
 
@@ -38,10 +38,9 @@ class DaskExecutor:
     here = False
 
     def __init__(self, client: Any, n_tasks: int | None = None) -> None:
-        if n_tasks is not None and n_tasks < 1:
-            raise ValueError(f"n_tasks must be at least 1 or None, got {n_tasks!r}")
+        given = at_least_one("n_tasks", n_tasks)
         self.client = client
-        self.n_tasks = n_tasks or max(1, sum(client.nthreads().values()))
+        self.n_tasks = given or max(1, sum(client.nthreads().values()))
 
     def __sklearn_clone__(self) -> DaskExecutor:
         """Itself: scikit-learn copies parameters, but workers cannot be copied."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 import shutil
 import tempfile
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent import futures
 from concurrent.futures import ThreadPoolExecutor
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -47,25 +47,6 @@ class Executor(Protocol):
         ...
 
 
-class SerialExecutor:
-    """One task after another, in this thread."""
-
-    n_tasks = 1
-    here = True
-
-    def share(self, data: Any) -> Any:
-        """The data itself."""
-        return data
-
-    def run(
-        self, task: Task, combine: Combine, shared: Any, states: Sequence[Any], message: Any
-    ) -> tuple[list[Any], Any]:
-        """See :meth:`Executor.run`."""
-        with blas_threads(1):
-            pairs = [task(shared, state, message) for state in states]
-        return [state for state, _ in pairs], combine([answer for _, answer in pairs])
-
-
 class ThreadExecutor:
     """Tasks on threads of this process; linear algebra within a task runs on one.
 
@@ -78,9 +59,7 @@ class ThreadExecutor:
     here = True
 
     def __init__(self, n_threads: int | None = None) -> None:
-        if n_threads is not None and n_threads < 1:
-            raise ValueError(f"n_threads must be at least 1 or None, got {n_threads!r}")
-        self.n_threads = n_threads
+        self.n_threads = at_least_one("n_threads", n_threads)
 
     @property
     def n_tasks(self) -> int:
@@ -95,11 +74,36 @@ class ThreadExecutor:
         self, task: Task, combine: Combine, shared: Any, states: Sequence[Any], message: Any
     ) -> tuple[list[Any], Any]:
         """See :meth:`Executor.run`."""
-        if len(states) == 1:
-            return SerialExecutor().run(task, combine, shared, states, message)
-        with blas_threads(1), ThreadPoolExecutor(len(states)) as pool:
-            pairs = list(pool.map(lambda state: task(shared, state, message), states))
-        return [state for state, _ in pairs], combine([answer for _, answer in pairs])
+
+        def pair(state: Any) -> tuple[Any, Any]:
+            return task(shared, state, message)
+
+        count = 1 if self.n_threads == 1 else len(states)
+        with blas_threads(1):
+            if count == 1:
+                return in_order(map(pair, states), combine)
+            with ThreadPoolExecutor(count) as pool:
+                return in_order(pool.map(pair, states), combine)
+
+
+class SerialExecutor(ThreadExecutor):
+    """One task after another, in this thread."""
+
+    def __init__(self) -> None:
+        super().__init__(1)
+
+
+def at_least_one(name: str, count: int | None) -> int | None:
+    """A number of tasks as it was given; an error names it."""
+    if count is not None and count < 1:
+        raise ValueError(f"{name} must be at least 1 or None, got {count!r}")
+    return count
+
+
+def in_order(pairs: Iterable[tuple[Any, Any]], combine: Combine) -> tuple[list[Any], Any]:
+    """The states of all parts, and their answers combined in the order of the parts."""
+    done = list(pairs)
+    return [state for state, _ in done], combine([answer for _, answer in done])
 
 
 DATA_SETS = 4
@@ -123,10 +127,8 @@ class FuturesExecutor:
     here = False
 
     def __init__(self, executor: futures.Executor, n_tasks: int | None = None) -> None:
-        if n_tasks is not None and n_tasks < 1:
-            raise ValueError(f"n_tasks must be at least 1 or None, got {n_tasks!r}")
         self.executor = executor
-        self.n_tasks = available() if n_tasks is None else n_tasks
+        self.n_tasks = at_least_one("n_tasks", n_tasks) or available()
 
     def __sklearn_clone__(self) -> FuturesExecutor:
         """Itself: scikit-learn copies parameters, but workers cannot be copied."""
@@ -140,11 +142,8 @@ class FuturesExecutor:
         self, task: Task, combine: Combine, shared: _File, states: Sequence[Any], message: Any
     ) -> tuple[list[Any], Any]:
         """See :meth:`Executor.run`."""
-        running = [
-            self.executor.submit(_on_file, task, shared.path, state, message) for state in states
-        ]
-        pairs = [future.result() for future in running]
-        return [state for state, _ in pairs], combine([answer for _, answer in pairs])
+        pair = partial(_on_file, task, shared.path, message)
+        return in_order(self.executor.map(pair, states), combine)
 
 
 class _File:
@@ -162,6 +161,6 @@ def _read(path: str) -> Any:
     return joblib.load(path, mmap_mode="r")
 
 
-def _on_file(task: Task, path: str, state: Any, message: Any) -> tuple[Any, Any]:
+def _on_file(task: Task, path: str, message: Any, state: Any) -> tuple[Any, Any]:
     with blas_threads(1):
         return task(_read(path), state, message)

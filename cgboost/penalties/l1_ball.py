@@ -13,7 +13,7 @@ from cgboost.penalties.base import DualLoss, Penalty, Vector, sizes
 FEASIBILITY = 1e-12
 """Scores above the largest so far by this, relative to it, count as priced out."""
 
-INSIDE = 1e-9
+IN_BALL = 1e-9
 """Coefficients this far outside the ball, relative to its radius, count as inside."""
 
 
@@ -55,7 +55,7 @@ class L1Ball(Penalty):
 
     def value(self, coef: Vector) -> float:
         """0 inside the ball, inf outside."""
-        return 0.0 if float(np.abs(coef).sum()) <= self.radius * (1.0 + INSIDE) else np.inf
+        return 0.0 if float(np.abs(coef).sum()) <= self.radius * (1.0 + IN_BALL) else np.inf
 
     def conjugate(self, scores: Vector, *, two_sided: bool = True) -> float:
         """D times the largest score."""

@@ -24,9 +24,10 @@ from solvers.program.growing import GrowingProgram, check_columns
 from solvers.program.program import Program
 from solvers.program.solution import Solution
 from solvers.sessions.catalogue import class_name, require_support
-from solvers.sessions.engine import LEAST_TIME, Answer, Request, ask
+from solvers.sessions.engine import Answer, Request, ask
 from solvers.sessions.protocols import Session
 from solvers.sessions.rebuilding import RebuildingBackend
+from solvers.tolerances import LEAST_TIME
 
 OPTIONS = {"max_iterations", "eliminate", "polish"}
 CERTIFIED = {Status.INFEASIBLE, Status.UNBOUNDED}

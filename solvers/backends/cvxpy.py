@@ -21,13 +21,13 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from solvers.backends.osqp import CERTIFICATE_TOLERANCE
 from solvers.program.cvxpy_form import objective, variable
 from solvers.program.errors import MissingBackendError, OptionError, Status, UnknownSolverError
 from solvers.program.program import Program, Sides, full_sparse
 from solvers.program.solution import Point
 from solvers.sessions.engine import Answer, Request
 from solvers.sessions.rebuilding import RebuildingBackend
+from solvers.tolerances import CERTIFICATE
 
 PREFIX = "cvxpy:"
 TIGHT = 1e-8
@@ -76,7 +76,7 @@ _DEFAULTS: dict[str, dict[str, Any]] = {
     "OSQP": {
         "eps_abs": TIGHT,
         "eps_rel": TIGHT,
-        "eps_dual_inf": CERTIFICATE_TOLERANCE,
+        "eps_dual_inf": CERTIFICATE,
         "max_iter": 50_000,
         "polishing": False,
     },

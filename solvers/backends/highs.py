@@ -27,6 +27,7 @@ from solvers.program.solution import Solution
 from solvers.program.verdict import check_tolerance, refusal
 from solvers.sessions.empty import empty_solution
 from solvers.sessions.session import CheckedSession
+from solvers.tolerances import MIP_GAP
 
 IndexArray = npt.NDArray[np.int32]
 
@@ -132,8 +133,6 @@ DUAL_SIMPLEX = 1
 PRIMAL_SIMPLEX = 4
 
 SIMPLEX_TOLERANCE = 1e-7
-
-DEFAULT_MIP_GAP = 1e-6
 
 TOLERANCE_RANGE = (1e-10, 1e-2)
 
@@ -273,7 +272,7 @@ class HighsSession(CheckedSession):
         self._set("primal_feasibility_tolerance", level)
         self._set("dual_feasibility_tolerance", level)
         if self._is_mip:
-            self._set("mip_rel_gap", DEFAULT_MIP_GAP if tol is None else tol)
+            self._set("mip_rel_gap", MIP_GAP if tol is None else tol)
 
     def _set(self, name: str, value: Any) -> None:
         if name not in self._options:

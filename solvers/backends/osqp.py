@@ -18,12 +18,12 @@ from solvers.program.arrays import FloatArray, IntArray
 from solvers.program.errors import OptionError, Status
 from solvers.program.program import Program, upper_triangle
 from solvers.program.solution import Point
-from solvers.sessions.engine import LEAST_TIME, Answer, Request
+from solvers.sessions.engine import Answer, Request
 from solvers.sessions.rebuilding import RebuildingBackend
+from solvers.tolerances import CERTIFICATE, LEAST_TIME
 
 FIRST_ORDER_TOLERANCE = 1e-6
 SECOND_TRY = 1e-2
-CERTIFICATE_TOLERANCE = 1e-7  # at OSQP's 1e-4 a bounded problem (PRIMALC8) was called unbounded
 MAX_ITERATIONS = 20_000
 MORE_ITERATIONS = 100_000
 UNTIL_TIME_IS_UP = 2**31 - 1  # the largest integer OSQP takes
@@ -162,8 +162,8 @@ def _settings(request: Request) -> dict[str, Any]:
         "polishing": True,
         "eps_abs": tol,
         "eps_rel": tol,
-        "eps_prim_inf": CERTIFICATE_TOLERANCE,
-        "eps_dual_inf": CERTIFICATE_TOLERANCE,
+        "eps_prim_inf": CERTIFICATE,
+        "eps_dual_inf": CERTIFICATE,
         "max_iter": request.max_iterations or MAX_ITERATIONS,
     }
     if request.time_limit is not None:

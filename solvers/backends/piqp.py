@@ -18,12 +18,12 @@ from solvers.program.program import Program, fill, full_dense, full_sparse
 from solvers.program.solution import Point
 from solvers.sessions.engine import Answer, Request, apply_options
 from solvers.sessions.rebuilding import RebuildingBackend
+from solvers.tolerances import DENSE_FILL
 
 logger = logging.getLogger(__name__)
 
 DENSE_VARIABLES = 50
 """Up to this many variables the dense solver is used whatever the fill."""
-DENSE_FILL = 0.1
 
 _STATUS = {
     "PIQP_SOLVED": Status.OPTIMAL,

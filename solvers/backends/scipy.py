@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from solvers.backends.highs import DEFAULT_MIP_GAP
 from solvers.program.errors import Status
 from solvers.program.program import Program, Sides
 from solvers.program.solution import Point
 from solvers.sessions.engine import Answer, Request
 from solvers.sessions.rebuilding import RebuildingBackend
+from solvers.tolerances import MIP_GAP
 
 LIMIT = 1
 UNCLEAR = 4
@@ -94,9 +94,7 @@ def _linprog_options(request: Request) -> dict[str, Any]:
 
 
 def _milp_options(request: Request) -> dict[str, Any]:
-    options: dict[str, Any] = {
-        "mip_rel_gap": DEFAULT_MIP_GAP if request.tol is None else request.tol
-    }
+    options: dict[str, Any] = {"mip_rel_gap": MIP_GAP if request.tol is None else request.tol}
     if request.max_iterations is not None:
         options["node_limit"] = request.max_iterations
     if request.time_limit is not None:

@@ -110,7 +110,7 @@ def _block(quadratic: Any, columns: IntArray) -> Any:
     return quadratic[columns] if quadratic.ndim == 1 else _part(quadratic, columns, columns)
 
 
-STEPS = 3
+FACE_STEPS = 3
 """The first guess of a face and two corrections; more hardly ever help."""
 
 GOOD_ENOUGH = 1e-13
@@ -131,7 +131,7 @@ def polished(program: Program, point: Point) -> Point:
     """
     best, least = point, worst_residual(program, point.x, point.row_duals)
     near, last = point, None
-    for _ in range(STEPS):
+    for _ in range(FACE_STEPS):
         if least <= GOOD_ENOUGH or not _is_finite(near):
             break
         face = Face.near(program, near)

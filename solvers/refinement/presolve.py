@@ -27,13 +27,11 @@ from solvers.program.arrays import FloatArray, IntArray, is_sparse
 from solvers.program.growing import ColumnEntries
 from solvers.program.program import Program
 from solvers.program.solution import Point
+from solvers.tolerances import DENSE_FILL
 
 LARGEST_DENSE = 8000
 
 DENSE_BLOCK = 0.25
-
-DENSE_FILL = 0.1
-"""Build G'DG dense when at least this part of it may be nonzero."""
 
 
 @dataclass(frozen=True, eq=False)

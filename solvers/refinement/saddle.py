@@ -23,7 +23,7 @@ from solvers.program.arrays import FloatArray, is_sparse
 from solvers.program.program import Program
 from solvers.refinement.presolve import Elimination, find_elimination
 
-LARGEST = 1500
+LARGEST_SYSTEM = 1500
 """Unknowns up to which a system is factorised."""
 
 DENSE_UNKNOWNS = 400
@@ -88,7 +88,7 @@ def saddle_system(quadratic: Any, matrix: Any) -> SaddleSystem | None:
         if pairs is not None and not pairs.is_dense:
             pairs = None
     n_gone = 0 if pairs is None else 2 * pairs.columns.size
-    if sum(matrix.shape) - n_gone > LARGEST:
+    if sum(matrix.shape) - n_gone > LARGEST_SYSTEM:
         return None
     try:
         return SaddleSystem(quadratic, matrix, pairs)

@@ -10,9 +10,6 @@ from solvers.program.errors import OptionError, SolverError, SolverFailure, Stat
 from solvers.program.program import Program
 from solvers.program.solution import Point
 
-LEAST_TIME = 1e-9
-"""A time limit for what has no time left: solvers do not take 0."""
-
 
 @dataclass(frozen=True)
 class Request:

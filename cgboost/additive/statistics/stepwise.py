@@ -21,7 +21,7 @@ Vector = NDArray[np.float64]
 COLLINEAR = 1e-9
 """A regressor of which no more than this share is new is left out."""
 
-FLAT = 1e-26
+CONSTANT_VARIANCE = 1e-26
 """A regressor with no more than this share of its mean square as variance is constant."""
 
 BETTER = 1e-9
@@ -71,7 +71,7 @@ def _varying(moments: Moments, squares: Vector | None) -> NDArray[np.bool_]:
     """Which regressors vary in each group by more than rounding errors of their means."""
     squares = mean_squares(moments) if squares is None else squares
     own = np.einsum("gkk->gk", moments.scatter)[:, :-1]
-    return np.asarray(own > FLAT * moments.count[:, None] * squares)
+    return np.asarray(own > CONSTANT_VARIANCE * moments.count[:, None] * squares)
 
 
 def stepwise(

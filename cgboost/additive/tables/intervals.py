@@ -18,7 +18,7 @@ Codes = NDArray[np.intp]
 SAME = 1e-9
 """Computed values this close, relative to the range of all, are one value: no edge is between."""
 
-FAR = 2.0
+FAR_FROM_ZERO = 2.0
 """A range further from 0 than this, in units of its length, is measured from its middle."""
 
 
@@ -51,7 +51,7 @@ class Intervals:
         So much of a large offset would be lost in intercept + slope·x.
         """
         middle = 0.5 * self.low + 0.5 * self.high
-        return middle if abs(middle) > FAR * (self.high - self.low) else 0.0
+        return middle if abs(middle) > FAR_FROM_ZERO * (self.high - self.low) else 0.0
 
     @property
     def centres(self) -> Vector:

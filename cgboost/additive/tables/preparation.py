@@ -15,7 +15,7 @@ from sklearn.utils.validation import column_or_1d
 
 from cgboost.additive.tables.intervals import Categories, Groups, intervals_of
 from cgboost.additive.tables.rows import SourceRows, TableRows, content_hash, held_out, numbered
-from cgboost.additive.tables.schema import LARGEST, Schema, SchemaMaker
+from cgboost.additive.tables.schema import LARGEST_NUMBER, Schema, SchemaMaker
 
 Vector = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -123,8 +123,8 @@ def read_source(source: Any, categorical: Any) -> SourceSummary:
 def check_weight_size(name: str, weights: Vector) -> None:
     """Raise a ValueError for weights that squares cannot be multiplied with."""
     largest = float(weights.max())
-    if largest > LARGEST:
-        raise ValueError(f"{name} must be at most {LARGEST:g} in size, got {largest:g}")
+    if largest > LARGEST_NUMBER:
+        raise ValueError(f"{name} must be at most {LARGEST_NUMBER:g} in size, got {largest:g}")
 
 
 def prepared(

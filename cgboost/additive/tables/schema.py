@@ -25,7 +25,7 @@ Names = Sequence[str | None]
 
 FLOATS = (np.dtype(np.float32), np.dtype(np.float64))
 
-LARGEST = 1e100
+LARGEST_NUMBER = 1e100
 """Numbers may be of this size at most: squares of theirs are summed."""
 
 
@@ -217,10 +217,11 @@ def _check_size(column: Column, values: Matrix) -> None:
     if not len(values):
         return
     low, high = float(np.fmin.reduce(values)), float(np.fmax.reduce(values))
-    if max(-low, high) > LARGEST:
+    if max(-low, high) > LARGEST_NUMBER:
         raise ValueError(
             f"{column.called} has the value {low if -low > high else high:g}: numbers must be "
-            f"finite, not infinity, and at most {LARGEST:g} in size; nan stands for missing values"
+            f"finite, not infinity, and at most {LARGEST_NUMBER:g} in size; nan stands for missing "
+            "values"
         )
 
 

@@ -17,12 +17,10 @@ from cgboost.additive.tables.intervals import Groups, Intervals
 from cgboost.additive.tables.rows import BLOCK, Matrix
 from cgboost.additive.tables.schema import Schema
 from cgboost.additive.trees.words import formula_in_words, values_in_words
+from cgboost.tolerances import RESIDUE
 
 Vector = NDArray[np.float64]
 Indices = NDArray[np.intp]
-
-ROUNDING = 1e-13
-"""A sum of this size, relative to its largest part, is 0."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +66,7 @@ class Regressors:
         own = coef / self.scale
         parts = np.append(level, -own * self.middle)
         total = float(parts.sum())
-        return (total if abs(total) > ROUNDING * float(np.abs(parts).max()) else 0.0), own
+        return (total if abs(total) > RESIDUE * float(np.abs(parts).max()) else 0.0), own
 
 
 @dataclass(eq=False)

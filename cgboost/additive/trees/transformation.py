@@ -16,15 +16,13 @@ from numpy.typing import NDArray
 from cgboost.additive.statistics.moments import Moments
 from cgboost.additive.statistics.stepwise import BETTER, Regressions, full, mean_squares, stepwise
 from cgboost.additive.tables.intervals import Groups, Values
+from cgboost.tolerances import RESIDUE
 
 Vector = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
-RIDGE = 1e-6
+MERGE_RIDGE = 1e-6
 """Of the regressions that decide which leaves are merged, relative to the scatter."""
-
-ROUNDING = 1e-13
-"""Squared errors below this, relative to that of the constant, are rounding errors."""
 
 CHANCE = 4.0
 """Variances of the response that a coefficient may lower the holdout error by through chance."""
@@ -186,7 +184,7 @@ class _Merging:
         joint = list(self._errors(pairs))
         together = [pairs[[k]] for k in range(count - 1)]
         whole = nodes.together()
-        scale = BETTER * float(self._errors(whole)[0]) + ROUNDING * float(whole.scatter[0, -1, -1])
+        scale = BETTER * float(self._errors(whole)[0]) + RESIDUE * float(whole.scatter[0, -1, -1])
         costs = np.array(
             [joint[k] - errors[k] - errors[k + 1] for k in range(count - 1)], dtype=np.float64
         )
@@ -207,7 +205,7 @@ class _Merging:
                     costs[beside] = joint[beside] - errors[first] - errors[second]
 
     def _errors(self, nodes: Moments) -> Vector:
-        return full(nodes, RIDGE, self._squares)
+        return full(nodes, MERGE_RIDGE, self._squares)
 
     def _stacked(self, elements: Moments) -> Moments:
         """Statistics of all nodes."""
@@ -253,5 +251,5 @@ def _best_size(merging: _Merging, models: Regressions) -> int:
     """How many mergers leave the least holdout error; of equals the most."""
     errors = np.maximum(merging.sizes_and_errors(models.holdout), 0.0)
     whole = float(merging.elements.holdout.together().scatter[0, -1, -1])
-    equal = BETTER * float(errors[-1]) + ROUNDING * whole
+    equal = BETTER * float(errors[-1]) + RESIDUE * whole
     return int(np.flatnonzero(errors <= errors.min() + equal)[-1])

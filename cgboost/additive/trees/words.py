@@ -16,7 +16,7 @@ Indices = NDArray[np.intp]
 
 INDENT = "    "
 
-ROUNDING = 1e-12
+NO_LEVEL = 1e-12
 """A level this small beside the largest one of a function is 0 but for rounding."""
 
 
@@ -62,7 +62,7 @@ def leaves_in_words(
     groups = function.groups
     origin = groups.origin if isinstance(groups, Intervals) else 0.0
     outputs = [f"stage_{k}" for k in range(function.coef.shape[1])]
-    rounding = ROUNDING * float(np.abs(function.intercept).max(initial=0.0))
+    rounding = NO_LEVEL * float(np.abs(function.intercept).max(initial=0.0))
     _, firsts = np.unique(function.leaf, return_index=True)
     for k in function.leaf[np.sort(firsts)]:
         slope = weight * float(function.slope[k])

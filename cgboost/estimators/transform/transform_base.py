@@ -18,7 +18,7 @@ from cgboost.additive.builder import StageBuilder
 from cgboost.additive.statistics.passes import Passes
 from cgboost.additive.tables.preparation import Prepared, prepared
 from cgboost.additive.tables.rows import HoldoutLoss, SmallGain, SourceRows, TableRows
-from cgboost.additive.tables.schema import LARGEST
+from cgboost.additive.tables.schema import LARGEST_NUMBER
 from cgboost.estimators.common.parameters import (
     check_choice,
     check_count,
@@ -157,8 +157,8 @@ class BaseTransform(BaseStagewise):
         if len(rows.weights) < 2:
             raise ValueError(f"at least 2 rows are needed, got n_samples={len(rows.weights)}")
         largest = float(np.abs(rows.y).max())
-        if largest > LARGEST:
-            raise ValueError(f"y must be at most {LARGEST:g} in size, it has {largest:g}")
+        if largest > LARGEST_NUMBER:
+            raise ValueError(f"y must be at most {LARGEST_NUMBER:g} in size, it has {largest:g}")
         seed = 0 if self.random_state is None else self.random_state
         if not isinstance(seed, (int, np.integer)):
             seed = int(seed.randint(2**31))

@@ -34,7 +34,7 @@ DETAILS = ("evaluated", "stratum", "master_seconds", "pricing_seconds")
 """What only the unfolded history says."""
 
 SHOWN_COLUMNS = 15
-MOST_COLUMNS = 500
+UNFOLDED_COLUMNS = 500
 """Columns that are shown at once, and those that unfold."""
 
 SHOWN_FEATURES = 20
@@ -183,7 +183,7 @@ def _columns(model: Any, drawn: list[Picture]) -> dict[str, Any] | None:
         "count": count,
         "kind": kind_of(columns, count),
         "shown": Grid.of_arrays(columns, order[:SHOWN_COLUMNS]),
-        "rest": Grid.of_arrays(columns, order[:MOST_COLUMNS]) if many else None,
+        "rest": Grid.of_arrays(columns, order[:UNFOLDED_COLUMNS]) if many else None,
     }
 
 

@@ -57,7 +57,7 @@ MOST_STAGES = 3
 WIDTH, HEIGHT, EDGE = 220.0, 48.0, 6.0
 """Of a sparkline, in pixels."""
 
-MOST_POINTS = 200
+SPARKLINE_POINTS = 200
 """Points of a curve in a sparkline."""
 
 SCORE_INK = "#D55E00"
@@ -201,7 +201,7 @@ def sparkline(curves: Sequence[Curve]) -> Figure:
         count = len(curve.values)
         near = np.isfinite(curve.values) & (curve.values >= floor) & (curve.values <= high)
         values = np.where(near, curve.values, np.nan)
-        places = np.unique(np.linspace(0, count - 1, min(count, MOST_POINTS)).astype(int))
+        places = np.unique(np.linspace(0, count - 1, min(count, SPARKLINE_POINTS)).astype(int))
         width = 0.75 if len(curves) > 2 else 1.2
         dashes: dict[str, Any] = {"linestyle": (0, (3, 2)), "alpha": 0.7} if curve.dashed else {}
         places = places[near[places]]

@@ -30,12 +30,13 @@ from numpy.typing import NDArray
 from scipy.sparse.linalg import splu
 
 from cgboost.exceptions import MasterError
-from cgboost.masters.convex.solve import TIGHT
+from cgboost.masters.convex.solve import TIGHT_OPTIONS
+from cgboost.tolerances import EPSILON
 from solvers import Program, SolverError, solve
 
 Vector = NDArray[np.float64]
 
-INSIDE = 1e-14
+INTO_CONE = 1e-14
 """A dual is moved into its cone by this more than it must, relative to its size."""
 
 TINY = float(np.finfo(np.float64).tiny)
@@ -97,7 +98,7 @@ class Cones:
 
 def _raise_second_order(z: Vector) -> None:
     """Make ‖(z_1, …)‖ ≤ z_0."""
-    z[0] = max(z[0], (1.0 + INSIDE * z.size) * float(np.linalg.norm(z[1:])))
+    z[0] = max(z[0], (1.0 + INTO_CONE * z.size) * float(np.linalg.norm(z[1:])))
 
 
 def _raise_semidefinite(z: Vector, order: int) -> None:
@@ -105,7 +106,7 @@ def _raise_semidefinite(z: Vector, order: int) -> None:
     matrix = np.zeros((order, order))
     matrix[row, column] = matrix[column, row] = z / np.where(row == column, 1.0, np.sqrt(2.0))
     values = np.linalg.eigvalsh(matrix)
-    missing = INSIDE * order * float(np.abs(values).max()) - float(values[0])
+    missing = INTO_CONE * order * float(np.abs(values).max()) - float(values[0])
     z[row == column] += max(0.0, missing)
 
 
@@ -117,22 +118,20 @@ def _raise_exponential(z: Vector) -> None:
         return
     with np.errstate(over="ignore"):
         least = -u * np.exp(v / u - 1.0)
-    z[2] = max(w, least * (1.0 + INSIDE * (1.0 + abs(v / u))) + TINY)
+    z[2] = max(w, least * (1.0 + INTO_CONE * (1.0 + abs(v / u))) + TINY)
 
 
 def _lower_power(z: Vector, exponent: float) -> None:
     """Make (u/α)^α·(v/(1 − α))^(1 − α) ≥ |w|, u ≥ 0, v ≥ 0."""
     z[:2] = np.maximum(z[:2], 0.0)
     largest = (z[0] / exponent) ** exponent * (z[1] / (1.0 - exponent)) ** (1.0 - exponent)
-    z[2] = np.clip(z[2], -largest * (1.0 - INSIDE), largest * (1.0 - INSIDE))
+    z[2] = np.clip(z[2], -largest * (1.0 - INTO_CONE), largest * (1.0 - INTO_CONE))
 
-
-EPSILON = float(np.finfo(np.float64).eps)
 
 DATA_ROUNDING = 4
 """Roundings of one coefficient in CVXPY's translation, in units of ``EPSILON``."""
 
-REGULARISATION = 1e-12
+REFINEMENT_RIDGE = 1e-12
 """Added to the diagonal of P in the refinement, relative to the largest entry of the column."""
 
 IN_USE = 1e-9
@@ -174,7 +173,7 @@ class ConeProgram:
         W = sp.diags_array(room[used])
         weighted = sp.csc_array(W @ self.A[used])
         largest = np.maximum(_column_sizes(self.P), _column_sizes(weighted))
-        shift = sp.diags_array(REGULARISATION * np.where(largest > 0, largest, 1.0))
+        shift = sp.diags_array(REFINEMENT_RIDGE * np.where(largest > 0, largest, 1.0))
         system = sp.block_array(
             [[self.P + shift, weighted.T], [weighted, -sp.eye_array(used.size)]], format="csc"
         )
@@ -241,7 +240,7 @@ def _by_solvers(problem: Any) -> tuple[ConeProgram, Vector, Vector]:
 def _by_clarabel(problem: Any) -> tuple[ConeProgram, Vector, Vector]:
     if not problem.is_dcp():
         raise MasterError("the problem of the bound is not convex by the rules of CVXPY (is_dcp)")
-    options = dict(TIGHT["CLARABEL"])
+    options = dict(TIGHT_OPTIONS["CLARABEL"])
     data, chain, inverse = problem.get_problem_data("CLARABEL", solver_opts=options)
     answer = chain.solve_via_data(
         problem, data, warm_start=False, verbose=False, solver_opts=options

@@ -50,7 +50,7 @@ Vector = NDArray[np.float64]
 Expression = Any
 """A CVXPY expression (CVXPY's classes are not imported here)."""
 
-NOISE = 1e-8
+RESPONSE_NOISE = 1e-8
 """Entries of r below this, relative to the largest, are rounding."""
 
 DECLARED = 1e-6
@@ -229,7 +229,7 @@ class ConvexMaster:
             output=np.array(f.value),
             pseudo_response=response,
             objective=objective,
-            slack=np.where(np.abs(response) > NOISE * largest, np.abs(response), 0.0),
+            slack=np.where(np.abs(response) > RESPONSE_NOISE * largest, np.abs(response), 0.0),
             entry=self._entry(objective, largest),
         )
 
@@ -305,7 +305,7 @@ class ConvexMaster:
         cut = FEASIBILITY * threshold
         if threshold == 0 and self._curvature == 0:
             longest = np.abs(self._matrix).sum(axis=0).max(initial=1.0)
-            cut = NOISE * largest * float(longest)
+            cut = RESPONSE_NOISE * largest * float(longest)
         if self._curvature > 0:
             return ElasticNetEntry(sided, threshold, self._curvature, scale, cut)
         if self._reach is not None or threshold == 0:

@@ -12,7 +12,7 @@ from solvers.registry import BACKENDS
 
 PREFIX = "cvxpy:"
 
-TIGHT: dict[str, dict[str, float]] = {
+TIGHT_OPTIONS: dict[str, dict[str, float]] = {
     "CLARABEL": dict.fromkeys(("tol_gap_abs", "tol_gap_rel", "tol_feas"), 1e-10)
     | dict.fromkeys(("reduced_tol_gap_abs", "reduced_tol_gap_rel", "reduced_tol_feas"), 1e-8),
     "SCS": {"eps_abs": 1e-9, "eps_rel": 1e-9, "max_iters": 200_000},
@@ -47,7 +47,7 @@ def minimise(problem: Any, solver: str, time_limit: float | None) -> None:
         _by_solvers(problem, solver, time_limit)
         return
     name = solver.removeprefix(PREFIX).upper()
-    if name not in TIGHT and PREFIX + name in available_backends("qp") and problem.is_qp():
+    if name not in TIGHT_OPTIONS and PREFIX + name in available_backends("qp") and problem.is_qp():
         # CVXPY hands such solvers wrong bounds of its own making (see docs/user_guide/solvers.md)
         _by_solvers(problem, PREFIX + name, time_limit)
     else:
@@ -70,8 +70,8 @@ def _by_cvxpy(problem: Any, solver: str, time_limit: float | None) -> None:
     limit: dict[str, Any] = {}
     if time_limit is not None and solver in TIME_LIMITS:
         limit = {TIME_LIMITS[solver]: time_limit}
-    status = _status(problem, solver, TIGHT.get(solver, {}) | limit)
-    if status == "solver_error" and solver in TIGHT:
+    status = _status(problem, solver, TIGHT_OPTIONS.get(solver, {}) | limit)
+    if status == "solver_error" and solver in TIGHT_OPTIONS:
         status = _status(problem, solver, limit)
     if status not in SOLVED:
         raise MasterError(f"{solver}: {status}", timed_out=status == "user_limit")

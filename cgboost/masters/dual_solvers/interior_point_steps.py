@@ -29,6 +29,7 @@ from numpy.typing import NDArray
 from cgboost.losses.dual.dual_box import Vector
 from cgboost.masters.dual_solvers.boxed_dual import BoxedDual
 from cgboost.masters.dual_solvers.normal_equations import NormalEquations
+from cgboost.tolerances import SMALLEST
 
 TO_THE_BOUNDARY = 0.995
 """Share of the way to the nearest bound that a step goes at most."""
@@ -38,9 +39,6 @@ SHORT = 0.1
 
 CENTRING = 0.3
 """… at this share of the mean product."""
-
-LEAST = 1e-300
-"""A value that can be divided by, for those that are 0."""
 
 NEAREST = 1e-14
 """Distances from a bound count as no less than this share of it: rounding may leave of them 0."""
@@ -258,5 +256,5 @@ class InteriorStep:
 def _to_zero(parts: Sequence[Vector], moves: Sequence[Vector]) -> float:
     """How often the moves can be added before a value reaches 0; values of 0 have no move."""
     values, move = np.concatenate(parts), np.concatenate(moves)
-    fastest = float((move / np.maximum(values, LEAST)).min(initial=0.0))
+    fastest = float((move / np.maximum(values, SMALLEST)).min(initial=0.0))
     return -1.0 / fastest if fastest < 0 else np.inf

@@ -11,15 +11,13 @@ import numpy as np
 from cgboost.losses.dual.dual_box import Vector
 from cgboost.masters.dual_solvers.boxed_dual import BoxedDual
 from cgboost.masters.dual_solvers.interior_point_steps import Iterate
+from cgboost.tolerances import SMALLEST
 
 SMALL = 0.1
 """A column of less importance than this seems slack."""
 
 CAUTION = (1.0, SMALL, 0.01)
 """How small what is set to its end must be, in turn."""
-
-TINY = 1e-300
-"""Stands for 0 where it divides."""
 
 
 def importance(data: BoxedDual, at: Iterate) -> Vector:
@@ -32,7 +30,7 @@ def importance(data: BoxedDual, at: Iterate) -> Vector:
         return np.ones(len(at.coef))
     share = np.abs(at.coef) * data.limit / (np.abs(at.coef[charged]) @ data.limit[charged])
     slack = 1.0 - np.abs(at.s) / np.where(charged, data.limit, 1.0)
-    return np.where(charged, share * np.count_nonzero(charged) / np.maximum(slack, TINY), 1.0)
+    return np.where(charged, share * np.count_nonzero(charged) / np.maximum(slack, SMALLEST), 1.0)
 
 
 def few_coefficients(data: BoxedDual, at: Iterate, allowance: float) -> Vector:

@@ -15,9 +15,7 @@ import numpy as np
 from cgboost.exceptions import BoundError
 from cgboost.generation.columns import Column
 from cgboost.generation.protocols import MasterState, Priced
-
-ROUNDING = 1e-7
-"""A reduced cost may be below the pricer's bound by this, relative to its largest term."""
+from cgboost.tolerances import LP_FEASIBILITY
 
 USED = 1e-6
 """A solution may use more columns than ``copies`` by this, relative to it."""
@@ -35,7 +33,7 @@ def check_reduced_costs(state: MasterState, priced: Priced, row_of: RowOf) -> No
             claimed = claimed.get(row_of(column), -math.inf)
         terms = column.values * state.pseudo_response
         reduced = column.cost - float(terms.sum())
-        allowed = ROUNDING * max(1.0, abs(column.cost), float(np.abs(terms).sum()))
+        allowed = LP_FEASIBILITY * max(1.0, abs(column.cost), float(np.abs(terms).sum()))
         if column.key not in held and reduced < claimed - allowed:
             raise BoundError(
                 f"the pricer says that no reduced cost is below {claimed:.6g}, but its column "

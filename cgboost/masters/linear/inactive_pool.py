@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from cgboost.generation.columns import Column
-from cgboost.generation.protocols import ROUNDING
+from cgboost.generation.protocols import ZERO_REDUCED_COST
 
 Vector = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -41,7 +41,7 @@ class ParkedColumns:
             return self._numbers
         costs = self._costs if with_costs else np.zeros(len(self))
         reduced = costs - self._matrix.T @ duals
-        improving = reduced < -ROUNDING * np.maximum(1.0, np.abs(costs))
+        improving = reduced < -ZERO_REDUCED_COST * np.maximum(1.0, np.abs(costs))
         taken, kept = self._numbers[improving], np.flatnonzero(~improving)
         if taken.size:
             self._numbers, self._costs = self._numbers[kept], self._costs[kept]

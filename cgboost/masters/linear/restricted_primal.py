@@ -23,9 +23,10 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from cgboost.generation.columns import Column
-from cgboost.generation.protocols import ROUNDING
+from cgboost.generation.protocols import ZERO_REDUCED_COST
 from cgboost.masters.linear.inactive_pool import ParkedColumns, costs_of, matrix_of
 from cgboost.masters.linear.rows import Rows
+from cgboost.tolerances import LP_FEASIBILITY
 from solvers import Program, Solution, open_session
 
 Vector = NDArray[np.float64]
@@ -34,13 +35,10 @@ Indices = NDArray[np.intp]
 PHASE_ONE_FACTOR = 1e6
 """Factor on the phase-one duals, in units of the largest cost seen."""
 
-FEASIBILITY = 1e-7
-"""A row may be missed by this, relative to its right-hand side."""
-
 DUAL_ROUNDING = 1e-9
 """Phase-one duals below this are 0: multiplied by the factor they would mislead the pricer."""
 
-LEAST_SHARE = 0.2
+LEAST_DEACTIVATED = 0.2
 """Columns leave the session only in numbers of at least this share of it."""
 
 
@@ -121,14 +119,14 @@ class RestrictedPrimal:
         coef[self._held] = np.clip(solution.x[n_artificial:], 0.0, self._upper[self._held])
         if not self.feasible:
             lacking = solution.x[:n_artificial]
-            missing[self._artificial] = np.where(lacking > FEASIBILITY, lacking, 0.0)
+            missing[self._artificial] = np.where(lacking > LP_FEASIBILITY, lacking, 0.0)
             duals = PHASE_ONE_FACTOR * self._largest_cost * duals
         return PrimalPoint(coef, duals, missing)
 
     # ------------------------------------------------------------------ phases
 
     def _is_met(self, solution: Solution) -> bool:
-        allowed = FEASIBILITY * np.maximum(1.0, np.abs(self._rows.rhs[self._artificial]))
+        allowed = LP_FEASIBILITY * np.maximum(1.0, np.abs(self._rows.rhs[self._artificial]))
         return bool((solution.x[: len(allowed)] <= allowed).all())
 
     def _enter_phase_two(self) -> None:
@@ -159,10 +157,10 @@ class RestrictedPrimal:
             return
         n_artificial = len(self._artificial)
         reduced = solution.reduced_costs[n_artificial:]
-        idle = (solution.x[n_artificial:] <= 0.0) & (reduced > ROUNDING)
+        idle = (solution.x[n_artificial:] <= 0.0) & (reduced > ZERO_REDUCED_COST)
         self._idle_for = np.where(idle, self._idle_for + 1, 0)
         leaving = self._idle_for >= self.park_after
-        if np.count_nonzero(leaving) >= max(1.0, LEAST_SHARE * len(self._held)):
+        if np.count_nonzero(leaving) >= max(1.0, LEAST_DEACTIVATED * len(self._held)):
             numbers = self._held[leaving]
             self._session.remove_columns(n_artificial + np.flatnonzero(leaving))
             self._parked.park(numbers, [self.columns[j] for j in numbers])

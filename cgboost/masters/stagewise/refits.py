@@ -24,6 +24,7 @@ from cgboost.losses.differentiable import (
 )
 from cgboost.losses.dual.piecewise import PiecewiseLinearLoss
 from cgboost.losses.squared_error import WeightedSquaredError
+from cgboost.tolerances import SMALLEST
 from solvers import LimitError, Program, Session, SolverError, Status, open_session
 
 Vector = NDArray[np.float64]
@@ -33,9 +34,6 @@ NEWTON_STEPS = 50
 
 CONVERGED = 1e-11
 """Size of r·h, relative to the sum of the sizes of its terms, at which Newton's method stops."""
-
-TINY = 1e-300
-"""Stands for 0 where it divides."""
 
 SEPARATED = 1e-13
 """Where a loss that is never 0 is as small as this, relative to the weights, it has no minimum."""
@@ -225,7 +223,7 @@ class Newton:
 
     def _damped(self, hessian: Vector) -> Vector:
         diagonal = np.diag(hessian)
-        level = self.damping * float(diagonal.mean()) + RIDGE * max(float(diagonal.max()), TINY)
+        level = self.damping * float(diagonal.mean()) + RIDGE * max(float(diagonal.max()), SMALLEST)
         return (1.0 - self.damping) * hessian + level * np.eye(len(hessian))
 
     def _length(self, output: Vector, move: Vector) -> float:

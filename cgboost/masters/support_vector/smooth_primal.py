@@ -58,7 +58,7 @@ NARROWER = 0.5
 RIDGE = 1e-10
 """Added to the diagonal of the Hessian, relative to its largest entry."""
 
-FLAT = 1e-8
+FLAT_OFFSET = 1e-8
 """The offset's curvature below this share of the largest says nothing of how far to go."""
 
 FARTHER = 10.0
@@ -254,7 +254,7 @@ class SmoothPrimal:
         if self.form.radius is not None:
             return abs(now) + self.form.radius * float(self.columns.scales.max(initial=1.0))
         steepness = float(hessian[-1, -1])
-        if steepness <= FLAT * float(np.diag(hessian).max()):
+        if steepness <= FLAT_OFFSET * float(np.diag(hessian).max()):
             return abs(now) + FARTHER
         return abs(now) + FARTHER * (1.0 + abs(float(gradient[-1])) / steepness)
 

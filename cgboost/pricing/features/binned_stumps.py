@@ -22,7 +22,7 @@ from scipy.sparse import csr_array
 from cgboost.generation.columns import Column
 from cgboost.generation.protocols import MasterState, Priced
 from cgboost.kernels import Matrix
-from cgboost.pricing.features.stumps import CONSTANT, STUMPS, Stump, midpoints
+from cgboost.pricing.features.stumps import CONSTANT_STUMP, STUMPS, Stump, midpoints
 
 Vector = NDArray[np.float64]
 
@@ -88,7 +88,7 @@ class BinnedFeatures:
         """The stump of a place in the flattened thresholds; beyond the last one the constant."""
         feature, cut = divmod(place, self.thresholds.shape[1])
         threshold = float(self.thresholds[feature, cut])
-        return Stump(CONSTANT, -np.inf) if threshold == np.inf else Stump(feature, threshold)
+        return Stump(CONSTANT_STUMP, -np.inf) if threshold == np.inf else Stump(feature, threshold)
 
 
 def thresholds(values: NDArray[np.floating], max_bins: int) -> Vector:

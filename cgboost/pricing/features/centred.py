@@ -19,14 +19,12 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from cgboost.generation.columns import Column
+from cgboost.tolerances import SUM_ROUNDING
 
 Vector = NDArray[np.float64]
 
-BLOCK = 2**17
+ENTRIES_AT_ONCE = 2**17
 """Entries of X that are centred at once."""
-
-CONSTANT = 100 * float(np.finfo(np.float64).eps)
-"""A feature whose length is this small beside that of its mean is constant."""
 
 
 def dense_columns(X: Any, indices: Sequence[int]) -> NDArray[Any]:
@@ -104,7 +102,7 @@ class CentredFeatures:
         if not np.isfinite(self.lengths).all():
             j = int(np.flatnonzero(~np.isfinite(self.lengths))[0])
             raise ValueError(f"X has entries too large to be squared in feature {j}; scale it")
-        self.lengths[self.lengths <= CONSTANT * np.abs(self.centres) * np.sqrt(total)] = 0.0
+        self.lengths[self.lengths <= SUM_ROUNDING * np.abs(self.centres) * np.sqrt(total)] = 0.0
         if not self.lengths.any():
             same = "is constant" if centre else "is 0 throughout"
             raise ValueError(
@@ -143,7 +141,7 @@ class CentredFeatures:
     def blocks(self) -> Iterator[tuple[slice, Vector]]:
         """Some rows of X at a time, dense and in float64."""
         n_rows, n_features = self.X.shape
-        step = max(1, BLOCK // n_features)
+        step = max(1, ENTRIES_AT_ONCE // n_features)
         X = self.X.tocsr() if sparse.issparse(self.X) else self.X
         for start in range(0, n_rows, step):
             rows = slice(start, start + step)

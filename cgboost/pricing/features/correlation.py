@@ -14,11 +14,9 @@ import numpy as np
 from cgboost.generation.columns import Column
 from cgboost.generation.protocols import MasterState, Priced
 from cgboost.pricing.features.centred import CentredFeatures, Vector, feature_of
+from cgboost.tolerances import SUM_ROUNDING
 
 STRATUM = "feature"
-
-NOISE = 100.0 * float(np.finfo(np.float64).eps)
-"""A correlation this small beside the response is rounding, and leads nowhere."""
 
 
 class CorrelationPricer:
@@ -88,4 +86,4 @@ class CorrelationPricer:
         """What rounding of u = y − f may make of a correlation of 0."""
         weights = self.features.weights
         response = state.output + state.pseudo_response / weights
-        return NOISE * float(np.sqrt(weights @ response**2))
+        return SUM_ROUNDING * float(np.sqrt(weights @ response**2))

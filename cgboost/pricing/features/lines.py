@@ -37,10 +37,10 @@ Vector = NDArray[np.float64]
 
 STRATUM = "line"
 
-BLOCK = 2**17
+SQUARES_AT_ONCE = 2**17
 """Entries of X that are squared at once: they stay in the cache (1 MB of float64)."""
 
-WIDTH = 2**13
+FEATURES_IN_BLOCK = 2**13
 """Features in a block: of more a block would be a row or two, and its sums no products."""
 
 SINGULAR = 1e-12
@@ -49,10 +49,10 @@ SINGULAR = 1e-12
 SAFETY = 1e-12
 """How much a computed loss may be off, relative to it."""
 
-LARGEST = 1e150
+WIDEST = 1e150
 """Features that spread further have squares that may overflow."""
 
-SHORT = 1e-3
+SERIES_BELOW = 1e-3
 """Below this S the quotient (e^{−S} + S − 1)/S² is replaced by ½ − S/6, which is smaller."""
 
 
@@ -116,13 +116,13 @@ class LinePool:
         self.low = self.X.min(axis=0) - self.centre
         self.high = self.X.max(axis=0) - self.centre
         largest = float(np.maximum(self.high, -self.low).max())
-        if largest > LARGEST:
-            raise ValueError(f"X must not spread over more than {LARGEST:g}, got {largest:g}")
+        if largest > WIDEST:
+            raise ValueError(f"X must not spread over more than {WIDEST:g}, got {largest:g}")
 
     def moments(self, weights: Vector, response: Vector) -> tuple[Vector, Vector, Vector]:
         """Σ w x, Σ w x² and Σ rx of all centred features, in one pass over X."""
         first, second, product = np.zeros((3, self.X.shape[1]))
-        for columns in _parts(self.X.shape[1], WIDTH):
+        for columns in _parts(self.X.shape[1], FEATURES_IN_BLOCK):
             sums = self._moments_of(columns, weights, response)
             first[columns], second[columns], product[columns] = sums
         return first, second, product
@@ -132,7 +132,7 @@ class LinePool:
     ) -> tuple[Vector, Vector, Vector]:
         centre = self.centre[columns]
         first, second, product = np.zeros((3, len(centre)))
-        step = max(1, BLOCK // len(centre))
+        step = max(1, SQUARES_AT_ONCE // len(centre))
         scratch = np.empty((min(step, len(self.X)), len(centre)))
         for rows in _parts(len(self.X), step):
             block = scratch[: rows.stop - rows.start]
@@ -217,8 +217,8 @@ class LinePricer:
 
 def _bend(S: Vector) -> Vector:
     """(e^{−S} + S − 1)/S², or slightly less: ½ at 0, and falling."""
-    safe = np.maximum(S, SHORT)
-    return np.where(S < SHORT, 0.5 - S / 6.0, (np.expm1(-safe) + safe) / safe**2)
+    safe = np.maximum(S, SERIES_BELOW)
+    return np.where(S < SERIES_BELOW, 0.5 - S / 6.0, (np.expm1(-safe) + safe) / safe**2)
 
 
 def _parts(count: int, size: int) -> Iterator[slice]:

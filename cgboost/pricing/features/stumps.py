@@ -22,7 +22,7 @@ from cgboost.generation.columns import Column
 from cgboost.kernels import Matrix
 from cgboost.pricing.scans.scan import Indices, Priority, StrataPricer, Vector
 
-CONSTANT = -1
+CONSTANT_STUMP = -1
 """The feature of the constant stump: whichever it is, it exceeds −inf."""
 
 
@@ -57,7 +57,7 @@ class Stump:
     def importances(self, n_features: int) -> NDArray[np.float64]:
         """1 for the feature; the constant has none."""
         shares = np.zeros(n_features)
-        if self.feature != CONSTANT:
+        if self.feature != CONSTANT_STUMP:
             shares[self.feature] = 1.0
         return shares
 
@@ -126,7 +126,7 @@ class StumpPool:
     def stump(self, index: int) -> Stump:
         """The stump of that number as a function."""
         if index == len(self._last):
-            return Stump(CONSTANT, -np.inf)
+            return Stump(CONSTANT_STUMP, -np.inf)
         return Stump(int(self._feature[index]), float(self._threshold[index]))
 
 

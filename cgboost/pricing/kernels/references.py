@@ -12,7 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from cgboost.kernels.rounding import FLOAT64_UNIT, Rounding
+from cgboost.kernels.rounding import Rounding
+from cgboost.tolerances import UNIT_ROUNDOFF
 
 Vector = NDArray[np.float64]
 
@@ -86,8 +87,8 @@ class Change:
         """
         added = float(np.abs(self.weights) @ rounding.size)
         kept = 0.0 if self.restart else reference.error
-        kept += (rounding.relative + (np.count_nonzero(self.weights) + 4) * FLOAT64_UNIT) * added
-        kept += 2.0 * FLOAT64_UNIT * float(np.abs(self.response) @ rounding.size)
+        kept += (rounding.relative + (np.count_nonzero(self.weights) + 4) * UNIT_ROUNDOFF) * added
+        kept += 2.0 * UNIT_ROUNDOFF * float(np.abs(self.response) @ rounding.size)
         return kept, kept + float(np.abs(self.response - self.target) @ rounding.size)
 
 

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cgboost.kernels.rounding import FLOAT64_UNIT
 from cgboost.pricing.kernels.blocks import KernelData
 from cgboost.pricing.kernels.partition import Order, Partition, Step
+from cgboost.tolerances import UNIT_ROUNDOFF
 
 Vector = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -133,7 +133,7 @@ class PartialSums:
         A function may return more digits than are kept.
         """
         kept = 0.5 * float(np.finfo(self.order.dtype).eps)
-        self.doubts[number, cells] += (kept + (len(self.order.rows) + 4) * FLOAT64_UNIT) * sizes
+        self.doubts[number, cells] += (kept + (len(self.order.rows) + 4) * UNIT_ROUNDOFF) * sizes
 
 
 class _Keeping:

@@ -13,11 +13,11 @@ from functools import reduce
 import numpy as np
 from numpy.typing import NDArray
 
-from cgboost.kernels.rounding import FLOAT64_UNIT
 from cgboost.pricing.kernels.blocks import KernelData
 from cgboost.pricing.kernels.partition import Order, Partition
 from cgboost.pricing.kernels.sums import PartialSums
 from cgboost.pricing.scans.candidates import Candidates, merged, search_scores
+from cgboost.tolerances import UNIT_ROUNDOFF
 
 Vector = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -49,7 +49,7 @@ def advance(data: KernelData, state: Partition, order: Order) -> tuple[Partition
         s = step.stratum
         scores[s, places] = sum_ if step.restart else scores[s, places] + sum_
         errors[s, places] = doubt if step.restart else errors[s, places] + doubt
-        errors[s, places] += FLOAT64_UNIT * np.abs(scores[s, places])
+        errors[s, places] += UNIT_ROUNDOFF * np.abs(scores[s, places])
     result = _result(data, state, order, places, scores, errors)
     if columns is not None:
         return before, result

@@ -22,7 +22,7 @@ from cgboost.pricing.latent import Basis, FactorHypothesis, Space
 
 Vector = NDArray[np.float64]
 
-NOTHING = 1e3
+ROUNDING_UNITS = 1e3
 """Lengths of this many units of rounding, relative to what they came from, are 0."""
 
 EXACT = 10.0 * float(np.finfo(np.float64).eps)
@@ -79,7 +79,7 @@ class LatentFactorPricer:
         response = state.pseudo_response
         size = float(np.linalg.norm(response))
         self._first_response = max(self._first_response, size)
-        nothing = NOTHING * self._search.precision
+        nothing = ROUNDING_UNITS * self._search.precision
         if size <= max(nothing * self._first_response, EXACT * _size_of_output(state)):
             return OPTIMAL
         direction = self._search.direction(response)

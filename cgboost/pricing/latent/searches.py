@@ -25,7 +25,7 @@ from cgboost.pricing.latent.factors import KernelFactors, LinearFactors, product
 
 Vector = NDArray[np.float64]
 
-BLOCK = 2**16
+ENTRIES_IN_CACHE = 2**16
 """Entries of X that are used for two products while they are at hand."""
 
 
@@ -81,7 +81,7 @@ class LinearSpace:
             return values, self.transposed(self.weights * values)
         values, pulled = np.empty(self.X.shape[0]), np.zeros(len(w))
         w = w.astype(self.X.dtype, copy=False)
-        step = max(1, BLOCK // max(1, self.X.shape[1]))
+        step = max(1, ENTRIES_IN_CACHE // max(1, self.X.shape[1]))
         for start in range(0, len(values), step):
             rows = slice(start, start + step)
             block = self.X[rows]

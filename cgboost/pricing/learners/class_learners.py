@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from cgboost.kernels import Matrix
 from cgboost.pricing.features.binned_stumps import BinnedFeatures
-from cgboost.pricing.features.stumps import CONSTANT, STUMPS, Stump
+from cgboost.pricing.features.stumps import CONSTANT_STUMP, STUMPS, Stump
 from cgboost.pricing.learners.learners import Seeded
 
 Vector = NDArray[np.float64]
@@ -99,6 +99,6 @@ class ClassStumps:
         place = int((below.max(axis=2) + above.max(axis=2)).argmax())
         feature, cut = divmod(place, below.shape[1])
         stump, low = self.bins.stump(place), int(below[feature, cut].argmax())
-        if stump.feature == CONSTANT:
+        if stump.feature == CONSTANT_STUMP:
             return ClassStump(stump, low, low)
         return ClassStump(stump, int(above[feature, cut].argmax()), low)

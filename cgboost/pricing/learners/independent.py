@@ -16,15 +16,13 @@ from numpy.typing import NDArray
 from cgboost.generation.columns import Column
 from cgboost.generation.protocols import MasterState, Priced, Pricer
 from cgboost.losses.squared_error import WeightedSquaredError
-
-ROUNDING = 1e-12
-"""Scores up to this share of ‖W^½y‖‖W^½h‖ count as 0."""
+from cgboost.tolerances import ORTHOGONAL
 
 
 class IndependentPricer:
     """A pricer without its offers that are orthogonal to the residual but for rounding.
 
-    What is left has a part that is new to the columns in the master, larger than ``ROUNDING``
+    What is left has a part that is new to the columns in the master, larger than ``ORTHOGONAL``
     relative to the column: |u·W^½h| is at most ‖u‖ times the size of this part, and ‖u‖ ≤ ‖W^½y‖.
 
     Parameters
@@ -46,7 +44,7 @@ class IndependentPricer:
 
     def _is_new(self, column: Column, state: MasterState) -> bool:
         score = abs(float(column.values @ state.pseudo_response))
-        return score > ROUNDING * self._size * self._norm(column.values)
+        return score > ORTHOGONAL * self._size * self._norm(column.values)
 
     def _norm(self, values: NDArray[np.floating]) -> float:
         """‖W^½v‖."""

@@ -25,16 +25,12 @@ from sklearn.utils.validation import has_fit_parameter
 
 from cgboost.generation.columns import Column
 from cgboost.generation.protocols import EntryRule, MasterState, Priced
+from cgboost.tolerances import LARGEST_SEED, ORTHOGONAL
 
 Vector = NDArray[np.float64]
 
-LARGEST_SEED = 2**31 - 1
-
 STRATUM = "learner"
 
-
-ROUNDING = 1e-12
-"""A column whose angle with r has a smaller cosine than this is orthogonal to it."""
 
 Working = Callable[[MasterState], tuple[Vector, Vector | None]]
 """What a regressor is fitted to, and the weights of the rows."""
@@ -203,7 +199,7 @@ class LearnerPricer:
                 continue
             score = float(response @ column.values)
             excess = self._excess(state.rule, score)
-            if excess > self.tol and abs(score) > ROUNDING * norm * np.linalg.norm(column.values):
+            if excess > self.tol and abs(score) > ORTHOGONAL * norm * np.linalg.norm(column.values):
                 found[column.key] = excess, column
         ranked = sorted(found.values(), key=lambda pair: -pair[0])
         return Priced(

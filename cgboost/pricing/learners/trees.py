@@ -21,6 +21,7 @@ from cgboost.generation.columns import Column
 from cgboost.generation.protocols import MasterState, Priced
 from cgboost.losses.base import WeightedLoss
 from cgboost.losses.differentiable import DifferentiableLoss, UnboundedStepError
+from cgboost.tolerances import LARGEST_SEED
 
 if TYPE_CHECKING:
     from sklearn.tree import DecisionTreeRegressor
@@ -31,9 +32,7 @@ Single = NDArray[np.float32]
 
 STRATUM = "tree"
 
-LARGEST_SEED = 2**31 - 1
-
-FLAT = 1e-150
+FLAT_LEAF = 1e-150
 """A leaf whose rows have no more curvature than this stays at 0."""
 
 
@@ -76,7 +75,7 @@ def newton_leaves(share: float = 1.0) -> LeafRule:
     def values(state: MasterState, leaves: Leaves) -> Vector:
         assert state.curvature is not None
         slope, bend = leaves.total(state.pseudo_response), leaves.total(state.curvature)
-        curved = bend > FLAT
+        curved = bend > FLAT_LEAF
         return np.where(curved, share * slope / np.where(curved, bend, 1.0), 0.0)
 
     return values

@@ -21,7 +21,7 @@ Indices = NDArray[np.intp]
 BLUR = 0.25
 """Errors of scores may widen the gap by this share of what is left of it."""
 
-NEAR = 10.0
+NEAR_END = 10.0
 """What is left is near the end where it is this many times the tolerance at most."""
 
 
@@ -138,7 +138,7 @@ class Candidates:
             The share of their bounds that errors will hardly exceed.
         """
         blur = self.total_blur if adds_up(request.rule) else self.max_blur
-        if self._left(request) > NEAR * request.tol:
+        if self._left(request) > NEAR_END * request.tol:
             blur *= likely
         return blur > self.tolerated(request)
 

@@ -16,7 +16,7 @@ from cgboost.generation.protocols import EntryRule
 
 Vector = NDArray[np.float64]
 
-DEPENDENT = 1e-6
+ALIKE = 1e-6
 """A column whose squared length falls below this share by projection adds nothing new."""
 
 
@@ -53,7 +53,7 @@ def select_unlike(values: Vector, scores: Vector, entry: EntryRule, limit: int) 
             break
         chosen.append(best)
         open_[best] = False
-        if left[best] <= DEPENDENT * length[best]:
+        if left[best] <= ALIKE * length[best]:
             continue
         # row of the Cholesky factor: the part of every candidate along the new direction
         earlier = directions[:rank]

@@ -27,6 +27,7 @@ from cgboost.pricing.scans.candidates import Candidates, Held, PricingRequest
 from cgboost.pricing.scans.diversity import select_unlike
 from cgboost.pricing.scans.order import StratumOrder
 from cgboost.pricing.scans.pools import ColumnPool, ScoredPool, SearchablePool
+from cgboost.tolerances import UNIT_ROUNDOFF
 
 Vector = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -206,12 +207,12 @@ class _Scan:
 def _own_scores(columns: Sequence[Column], response: Vector) -> tuple[Vector, Vector]:
     """r·h of columns as they are, and bounds on the rounding of these sums."""
     rows = np.flatnonzero(response)
-    weights, unit = response[rows], 0.5 * float(np.finfo(np.float64).eps)
+    weights = response[rows]
     scores, errors = np.empty(len(columns)), np.empty(len(columns))
     for place, column in enumerate(columns):
         values = column.values[rows].astype(np.float64, copy=False)
         scores[place] = values @ weights
-        errors[place] = (len(rows) + 2) * unit * float(np.abs(values) @ np.abs(weights))
+        errors[place] = (len(rows) + 2) * UNIT_ROUNDOFF * float(np.abs(values) @ np.abs(weights))
     return scores, errors
 
 

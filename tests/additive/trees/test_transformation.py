@@ -11,7 +11,7 @@ from cgboost.additive.statistics.moments import Moments, SharedProducts
 from cgboost.additive.statistics.stepwise import full, mean_squares, stepwise
 from cgboost.additive.tables.intervals import Categories, Groups, intervals_of
 from cgboost.additive.trees.transformation import (
-    RIDGE,
+    MERGE_RIDGE,
     Transformation,
     _Elements,
     _Merging,
@@ -174,9 +174,9 @@ def test_each_merger_costs_least() -> None:
     for size in range(len(merged.mergers)):
         chosen, leaf = merged.leaves(size)
         order = chosen[np.argsort([np.flatnonzero(leaf == k)[0] for k in range(len(chosen))])]
-        alone = full(merged.training[order], RIDGE)
+        alone = full(merged.training[order], MERGE_RIDGE)
         pairs = merged.training[order[:-1]].merged(merged.training[order[1:]])
-        costs = full(pairs, RIDGE) - alone[:-1] - alone[1:]
+        costs = full(pairs, MERGE_RIDGE) - alone[:-1] - alone[1:]
         left, right = merged.mergers[size]
         place = order.tolist().index(left)
         assert order[place + 1] == right
@@ -272,7 +272,7 @@ def test_without_holdout_rows_full_models_of_small_groups_make_no_price() -> Non
     x, y, z = rng.uniform(size=200), rng.normal(size=200), rng.normal(size=(200, 6))
     groups = intervals_of(x, np.ones(200), 40)
     found = statistics(groups, x, y, z)
-    assert full(found, RIDGE).sum() < 0.05 * (y**2).sum()
+    assert full(found, MERGE_RIDGE).sum() < 0.05 * (y**2).sum()
     _, price = judges(found, Moments.empty(len(found), found.mean.shape[1]))
     np.testing.assert_allclose(price, 2.0 * y.var() * np.log(200), rtol=1e-9)
     assert tree(x, y, held=np.zeros(200, dtype=bool), z=z).is_constant

@@ -9,7 +9,7 @@ from cgboost.generation.columns import evaluate
 from cgboost.generation.protocols import MasterState
 from cgboost.masters.stagewise.stagewise import DescentEntry
 from cgboost.pricing.features.binned_stumps import BinnedFeatures, BinnedStumpPricer, thresholds
-from cgboost.pricing.features.stumps import CONSTANT, StumpPool
+from cgboost.pricing.features.stumps import CONSTANT_STUMP, StumpPool
 from cgboost.pricing.learners.class_learners import ClassStumps
 
 
@@ -52,7 +52,7 @@ def test_the_constant_is_a_stump():
     for X in (features(), np.ones((60, 2))):
         for sign in (1.0, -1.0):
             [column] = BinnedStumpPricer(X).price(state_of(sign * response), 1).columns
-            assert column.hypothesis.feature == CONSTANT
+            assert column.hypothesis.feature == CONSTANT_STUMP
             np.testing.assert_array_equal(column.values, 1.0)
 
 
@@ -126,7 +126,7 @@ def test_class_stumps_may_be_constant():
     """Without a feature that varies the heaviest class is predicted."""
     labels = np.array([0, 1, 2, 2])
     stump = ClassStumps(np.ones((4, 1)), labels, 3)(np.array([1.0, 5.0, 2.0, 2.0]))
-    assert (stump.cut.feature, stump.above, stump.below) == (CONSTANT, 1, 1)
+    assert (stump.cut.feature, stump.above, stump.below) == (CONSTANT_STUMP, 1, 1)
     np.testing.assert_array_equal(stump.importances(1), [0.0])
 
 

@@ -9,7 +9,7 @@ import pytest
 from scipy import sparse
 
 from cgboost.generation.columns import evaluate
-from cgboost.pricing.features.centred import BLOCK, CentredFeatures
+from cgboost.pricing.features.centred import ENTRIES_AT_ONCE, CentredFeatures
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(50, 7)) * (RNG.uniform(size=(50, 7)) < 0.6) + [0, 0, 0, 1, 2, 3, 1e4]
@@ -52,7 +52,7 @@ def test_a_feature_asked_for_again_is_the_same_array() -> None:
 
 def test_more_rows_than_fit_into_a_block() -> None:
     """Means and lengths add up over blocks of rows."""
-    long = RNG.normal(size=(BLOCK // 7 + 100, 7)) + 5.0
+    long = RNG.normal(size=(ENTRIES_AT_ONCE // 7 + 100, 7)) + 5.0
     features = CentredFeatures(long, np.ones(len(long)), centre=True)
     np.testing.assert_allclose(features.centres, long.mean(axis=0))
     np.testing.assert_allclose(features.lengths, np.linalg.norm(long - long.mean(axis=0), axis=0))

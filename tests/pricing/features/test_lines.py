@@ -111,8 +111,8 @@ def test_moments_do_not_depend_on_the_blocks(
     block: int, width: int, dtype: type, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Σ wx, Σ wx² and Σ rx of the centred features, in float64, however X is cut."""
-    monkeypatch.setattr("cgboost.pricing.features.lines.BLOCK", block * N_FEATURES)
-    monkeypatch.setattr("cgboost.pricing.features.lines.WIDTH", width)
+    monkeypatch.setattr("cgboost.pricing.features.lines.SQUARES_AT_ONCE", block * N_FEATURES)
+    monkeypatch.setattr("cgboost.pricing.features.lines.FEATURES_IN_BLOCK", width)
     X = RNG.normal(size=(N_ROWS, N_FEATURES)).astype(dtype)
     w, r = RNG.uniform(size=N_ROWS), RNG.normal(size=N_ROWS)
     pool = LinePool(X)

@@ -12,7 +12,7 @@ from cgboost import ColumnGeneration
 from cgboost.generation.columns import evaluate
 from cgboost.losses import hinge
 from cgboost.masters import OneNormMaster
-from cgboost.pricing.features.stumps import CONSTANT, Stump, StumpPool, StumpPricer
+from cgboost.pricing.features.stumps import CONSTANT_STUMP, Stump, StumpPool, StumpPricer
 from tests.problems import FORMULATIONS, Problem
 
 SHAPES = st.tuples(st.integers(1, 9), st.integers(1, 4))
@@ -68,7 +68,7 @@ def test_constant_features_leave_the_constant_alone():
     """Features without two values have no threshold."""
     pool = StumpPool(np.ones((5, 3)))
     assert pool.size(0) == 1
-    assert pool.stump(0) == Stump(CONSTANT, -np.inf)
+    assert pool.stump(0) == Stump(CONSTANT_STUMP, -np.inf)
     np.testing.assert_array_equal(whole_pool(pool), np.ones((5, 1)))
 
 

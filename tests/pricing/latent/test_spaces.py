@@ -35,7 +35,7 @@ def test_products_are_those_of_centred_rows(
     form: str, dtype: Any, block: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """X̃ᵀa, X̃w and X̃ᵀΓX̃w, in blocks of any size, with weights and means that are not 0."""
-    monkeypatch.setattr(spaces, "BLOCK", block)
+    monkeypatch.setattr(spaces, "ENTRIES_IN_CACHE", block)
     space = LinearSpace(FORMS[form](X.astype(dtype)), WEIGHTS)
     rtol = 1e-12 if dtype == np.float64 else 1e-4
     a, w = RNG.normal(size=40), RNG.normal(size=7)

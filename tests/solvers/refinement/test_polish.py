@@ -137,7 +137,7 @@ def test_a_point_of_nan_is_left_alone():
 
 def test_too_large_a_system_is_not_tried(monkeypatch):
     """Beyond a number of unknowns the answer stays as it is."""
-    monkeypatch.setattr("solvers.refinement.saddle.LARGEST", 3)
+    monkeypatch.setattr("solvers.refinement.saddle.LARGEST_SYSTEM", 3)
     program = master(20, 5)
     start = optimum(program)
     assert polished(program, start) is start

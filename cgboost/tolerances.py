@@ -1,0 +1,36 @@
+"""Numbers that several modules share, named by what they mean. It imports nothing of cgboost.
+
+A tolerance that one module alone has stands in that module. One that two modules mean alike stands
+here, with the reason for its value; two that differ in meaning have two names.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+EPSILON = float(np.finfo(np.float64).eps)
+
+UNIT_ROUNDOFF = 0.5 * EPSILON
+"""Relative error of one operation in float64: bounds of the rounding of long sums count in it."""
+
+SUM_ROUNDING = 100.0 * EPSILON
+"""A norm or correlation this small, relative to the vectors that it comes from, is what rounding
+leaves of 0: sums of n products are off by √n units on the average, and 100² rows are many."""
+
+RESIDUE = 1e-13
+"""A sum this small beside its largest part, or squared errors this small beside those of the
+constant, are 0: some hundred units of rounding, since they come from sums of sums."""
+
+ORTHOGONAL = 1e-12
+"""Two vectors with a smaller cosine are orthogonal: the response itself is the rest of a fit, which
+leaves rounding some thousand units above that of one product."""
+
+LP_FEASIBILITY = 1e-7
+"""What solvers of linear programs by default allow a row to be missed by, relative to its terms. A
+bound, a reduced cost or a sum over a row that comes from their answers is no more exact."""
+
+SMALLEST = 1e-300
+"""Stands for 0 where it divides or under a logarithm: near the smallest float64, 2.2e-308."""
+
+LARGEST_SEED = 2**31 - 1
+"""The largest seed that scikit-learn's learners take on every platform."""
