@@ -9,11 +9,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
-import numpy as np
 from sklearn.base import is_classifier
 
 from cgboost.estimators.boosting.learner_columns import BaseLearnerBoost
-from cgboost.estimators.common.classification import Classification
+from cgboost.estimators.common.classification import Classification, probabilities
 from cgboost.estimators.common.parameters import check_bool, check_choice, check_number
 from cgboost.estimators.common.regression import Regression
 from cgboost.estimators.common.rows import Rows, Vector
@@ -192,11 +191,3 @@ stop_reason_, n_iter_, feature_importances_, n_features_in_, feature_names_in_
     @property
     def _known_loss(self) -> Loss | None:
         return known_loss(self.loss)
-
-
-def probabilities(outputs: Vector) -> Vector:
-    """Probabilities of half log-odds: of both classes, or of each class against the rest."""
-    shares = 1.0 / (1.0 + np.exp(-2.0 * np.clip(outputs, -350.0, 350.0)))
-    if outputs.shape[1] == 1:
-        return np.column_stack([1.0 - shares[:, 0], shares[:, 0]])
-    return shares / shares.sum(axis=1, keepdims=True)

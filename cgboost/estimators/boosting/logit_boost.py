@@ -15,9 +15,8 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, is_regressor
 from sklearn.utils.validation import has_fit_parameter
 
-from cgboost.estimators.boosting.any_boost import probabilities
 from cgboost.estimators.boosting.deviance import mean_log_loss
-from cgboost.estimators.common.classification import Classification
+from cgboost.estimators.common.classification import Classification, probabilities
 from cgboost.estimators.common.parameters import check_number
 from cgboost.estimators.common.result import FittedRun, Table
 from cgboost.estimators.common.rows import Rows, Vector

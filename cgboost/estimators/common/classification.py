@@ -15,6 +15,7 @@ from cgboost.estimators.common.bases import ClassifierMixin
 from cgboost.estimators.common.rows import Vector
 from cgboost.exceptions import see
 from cgboost.generation.callbacks import Score, error_rate
+from cgboost.losses import Exponential, LogLoss
 
 
 @dataclass(eq=False, repr=False)
@@ -79,3 +80,22 @@ class Classification(ClassifierMixin, BaseEnsemble):
     @property
     def _output_labels(self) -> NDArray[Any] | None:
         return None if len(self.classes_) == 2 else self.classes_
+
+
+def probabilities(outputs: Vector) -> Vector:
+    """Probabilities of half log-odds: of both classes, or of each class against the rest."""
+    shares = 1.0 / (1.0 + np.exp(-2.0 * np.clip(outputs, -350.0, 350.0)))
+    if outputs.shape[1] == 1:
+        return np.column_stack([1.0 - shares[:, 0], shares[:, 0]])
+    return shares / shares.sum(axis=1, keepdims=True)
+
+
+def has_probabilities(estimator: Any) -> bool:
+    """Whether outputs are half log-odds; an AttributeError says why they are not."""
+    loss = estimator.loss
+    if isinstance(loss, (LogLoss, Exponential)) or loss in (LogLoss.name, Exponential.name):
+        return True
+    raise AttributeError(
+        f"predict_proba needs loss='log_loss' or 'exponential', got loss={estimator.loss!r}: its "
+        "outputs are no log-odds"
+    )

@@ -5,8 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
+from numpy.typing import ArrayLike
+from sklearn.utils.metaestimators import available_if
+
 from cgboost.estimators.common.certified import BaseBoost
-from cgboost.estimators.common.classification import Classification
+from cgboost.estimators.common.classification import (
+    Classification,
+    has_probabilities,
+    probabilities,
+)
 from cgboost.estimators.common.objective import (
     Margins,
     Objective,
@@ -16,7 +23,7 @@ from cgboost.estimators.common.objective import (
 )
 from cgboost.estimators.common.path import fit_path
 from cgboost.estimators.common.result import FittedRun
-from cgboost.estimators.common.rows import Rows
+from cgboost.estimators.common.rows import Rows, Vector
 from cgboost.estimators.kernel.kernel_columns import DEFAULT_LIBRARY, KernelColumns
 from cgboost.kernels import KernelLibrary
 from cgboost.losses import Hinge, Loss
@@ -174,6 +181,14 @@ class CGBoostClassifier(Classification, BaseBoost):
     _default_library: ClassVar[KernelLibrary] = DEFAULT_LIBRARY
 
     path = fit_path
+
+    @available_if(has_probabilities)  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: ArrayLike) -> Vector:
+        """Class probabilities, shape (n_rows, n_classes); with log loss or exponential loss only.
+
+        With more than two classes those of each against the rest, divided by their sum.
+        """
+        return probabilities(self._outputs(X))
 
     def _check_parameters(self) -> None:
         check_cost(self, CLASSIFICATION, Hinge)

@@ -12,8 +12,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from cgboost.estimators.boosting.any_boost import probabilities
-from cgboost.estimators.common.classification import Classification
+from cgboost.estimators.common.classification import Classification, probabilities
 from cgboost.estimators.common.parameters import check_choice, check_number
 from cgboost.estimators.common.regression import Regression
 from cgboost.estimators.common.rows import Vector

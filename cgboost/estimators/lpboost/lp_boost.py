@@ -10,11 +10,16 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from cgboost.estimators.common.certified import BaseBoost
-from cgboost.estimators.common.classification import Classification
+from cgboost.estimators.common.classification import (
+    Classification,
+    has_probabilities,
+    probabilities,
+)
 from cgboost.estimators.common.objective import (
     FORMULATIONS,
     PENALTIES_OF,
@@ -178,6 +183,14 @@ best_round_, stop_reason_, n_iter_, n_features_in_, feature_names_in_
         """
         check_is_fitted(self)
         return stump_importances(self.columns_, self.n_features_in_)
+
+    @available_if(has_probabilities)  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: ArrayLike) -> Vector:
+        """Class probabilities, shape (n_rows, n_classes); with log loss or exponential loss only.
+
+        With more than two classes those of each against the rest, divided by their sum.
+        """
+        return probabilities(self._outputs(X))
 
     def _check_parameters(self) -> None:
         check_cost(self, CLASSIFICATION, Hinge)

@@ -12,8 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from cgboost.estimators.boosting.any_boost import probabilities
-from cgboost.estimators.common.classification import Classification
+from cgboost.estimators.common.classification import Classification, probabilities
 from cgboost.estimators.common.regression import Regression
 from cgboost.estimators.common.rows import Vector
 from cgboost.estimators.transform.transform_base import BaseTransform

@@ -210,6 +210,21 @@ def test_every_loss_gives_its_certified_optimum() -> None:
         fit(loss="log_loss", nu=0.2)
 
 
+@pytest.mark.parametrize("loss", ["log_loss", "exponential"])
+def test_log_odds_give_probabilities(loss: str) -> None:
+    """Outputs are half log-odds, so that p = 1/(1 + e^(−2f)); other losses have no such method."""
+    X, y = two_classes()
+    model = classifier(loss=loss).fit(X, y)
+    shares = model.predict_proba(X)
+    assert shares.sum(axis=1) == pytest.approx(1.0)
+    np.testing.assert_allclose(
+        np.log(shares[:, 1] / shares[:, 0]), 2.0 * model.decision_function(X)
+    )
+    assert not hasattr(classifier(), "predict_proba")
+    with pytest.raises(AttributeError, match="predict_proba"):
+        _ = classifier(loss="squared_hinge").fit(X, y).predict_proba
+
+
 TESTED = {
     *CHANGES_THE_MODEL,
     "loss",
