@@ -15,7 +15,7 @@ PYTHON ?= $(or $(shell for python in python3 python3.14 python3.13 python3.12 py
 help:
 	@echo "make demo    fit the odd/even digits that come with scikit-learn; results in demo-output/"
 	@echo "make test    ruff, mypy and every test, side by side on all cores"
-	@echo "make quick   ruff, mypy and the fast tests: less than a minute"
+	@echo "make quick   ruff, mypy and the fast tests: about a minute"
 	@echo "make slow    the other tests"
 	@echo "make coverage  make quick, and the share of lines that it runs"
 	@echo "make lint    ruff and mypy only"
