@@ -31,7 +31,7 @@ from sklearn.model_selection import train_test_split
 
 from cgboost import RBF, CGBoostClassifier, KernelLibrary, Linear, LPBoostClassifier, Polynomial
 from cgboost.generation import Round
-from cgboost.inspection.provenance import made_with
+from cgboost.inspection.report.page import made_with
 from solvers import available_backends
 
 PAGE = Path(__file__).parents[1] / "docs" / "user_guide" / "how_to_solvers.md"

@@ -1,6 +1,6 @@
 """Every backend on 32 Netlib LPs and 51 Maros–Mészáros QPs, judged by our residuals.
 
-Each answer is measured against the program itself (`solvers.program.residuals`) and against the
+Each answer is measured against the program itself (`solvers.program.solution`) and against the
 published optimum; what the solver says of itself decides nothing. One process a problem, so that a
 backend without a time limit can be stopped.
 
@@ -31,7 +31,7 @@ import scipy.sparse as sp
 from page_tables import refresh
 
 from solvers import Program, Solution, SolverError, Status, available_backends, open_session, solve
-from solvers.registry import get_backend
+from solvers.api import get_backend
 
 PAGE = Path(__file__).parents[1] / "docs" / "user_guide" / "solvers.md"
 INFINITE = 1e19

@@ -13,17 +13,9 @@ EPSILON = float(np.finfo(np.float64).eps)
 UNIT_ROUNDOFF = 0.5 * EPSILON
 """Relative error of one operation in float64: bounds of the rounding of long sums count in it."""
 
-SUM_ROUNDING = 100.0 * EPSILON
-"""A norm or correlation this small, relative to the vectors that it comes from, is what rounding
-leaves of 0: sums of n products are off by √n units on the average, and 100² rows are many."""
-
 RESIDUE = 1e-13
 """A sum this small beside its largest part, or squared errors this small beside those of the
 constant, are 0: some hundred units of rounding, since they come from sums of sums."""
-
-ORTHOGONAL = 1e-12
-"""Two vectors with a smaller cosine are orthogonal: the response itself is the rest of a fit, which
-leaves rounding some thousand units above that of one product."""
 
 LP_FEASIBILITY = 1e-7
 """What solvers of linear programs by default allow a row to be missed by, relative to its terms. A

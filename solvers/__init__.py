@@ -5,7 +5,7 @@
 solver's word for optimality. Importing this package loads no solver.
 """
 
-from solvers.api import open_session, solve
+from solvers.api import available_backends, get_backend, open_session, solve
 from solvers.program.errors import (
     InfeasibleError,
     InfeasibleOrUnboundedError,
@@ -23,7 +23,6 @@ from solvers.program.errors import (
 )
 from solvers.program.program import Program
 from solvers.program.solution import Solution
-from solvers.registry import available_backends, get_backend
 from solvers.sessions.protocols import Backend, Session
 
 __all__ = [

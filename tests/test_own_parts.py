@@ -19,7 +19,8 @@ from cgboost.exceptions import warn_caller
 from cgboost.losses import hinge
 from cgboost.masters import OneNormMaster
 from cgboost.pricing import FeaturePricer
-from solvers import InfeasibleError, Program, UnboundedError, registry, solve
+from solvers import InfeasibleError, Program, UnboundedError, solve
+from solvers import api as registry
 
 ROOT = Path(__file__).parents[1]
 PARTS = ROOT / "examples" / "own_parts"

@@ -70,7 +70,7 @@ def test_right_use_passes_and_results_have_types(tmp_path: Path) -> None:
     """No complaint; a fit returns the class it was called on, and a report a path."""
     said = checked(RIGHT, tmp_path)
     assert "error" not in said
-    assert '"cgboost.estimators.kernel.classifier.CGBoostClassifier"' in said
+    assert '"cgboost.estimators.kernel.cg_boost.CGBoostClassifier"' in said
     assert '"pathlib.Path"' in said
 
 

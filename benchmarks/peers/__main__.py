@@ -36,7 +36,7 @@ from peers_picture import draw
 from peers_tables import tables
 from tasks import all_tasks
 
-from cgboost.inspection.provenance import made_with
+from cgboost.inspection.report.page import made_with
 
 CHECKS = "classes"
 """The task that is no fit: scikit-learn's checks."""

@@ -9,5 +9,5 @@
     builder.py    how it is made, in two passes over the rows
     export/       stages as SQL, as a graph, in words
 
-The stages are columns of the common loop (:mod:`cgboost.pricing.additive.stages`).
+The stages are columns of the common loop (:mod:`cgboost.pricing.additive`).
 """

@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cgboost.additive.stage import Outputs, Stage
+from cgboost.additive.statistics.moments import stepwise
 from cgboost.additive.statistics.passes import Passes
-from cgboost.additive.statistics.stepwise import stepwise
-from cgboost.additive.tables.intervals import SAME, Groups, intervals_of
+from cgboost.additive.tables.preparation import SAME, Groups, intervals_of
 from cgboost.additive.tables.rows import Block
 from cgboost.additive.trees.transformation import Transformation, judges, transformation
 

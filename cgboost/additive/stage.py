@@ -15,8 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cgboost.additive.tables.schema import Schema
-from cgboost.additive.trees.transformation import Transformation
-from cgboost.additive.trees.words import INDENT, input_of, leaves_in_words
+from cgboost.additive.trees.transformation import INDENT, Transformation, input_of, leaves_in_words
 from cgboost.generation.columns import PREDICTION_BLOCK, Term
 
 Vector = NDArray[np.float64]

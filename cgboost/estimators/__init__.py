@@ -10,9 +10,8 @@ from cgboost.estimators.boosting.l2_boost import L2BoostRegressor
 from cgboost.estimators.boosting.logit_boost import LogitBoostClassifier
 from cgboost.estimators.boosting.orthogonal_greedy import OrthogonalGreedyRegressor
 from cgboost.estimators.boosting.stagewise_regressor import StagewiseRegressor
-from cgboost.estimators.kernel.classifier import CGBoostClassifier
+from cgboost.estimators.kernel.cg_boost import CGBoostClassifier, CGBoostRegressor
 from cgboost.estimators.kernel.outlier_detector import CGBoostOutlierDetector
-from cgboost.estimators.kernel.regressor import CGBoostRegressor
 from cgboost.estimators.latent.blf import BLFClassifier, BLFRegressor
 from cgboost.estimators.lpboost.lp_boost import LPBoostClassifier, LPBoostRegressor
 from cgboost.estimators.lpboost.reweighting import ReweightedEnsemble, reweight

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cgboost.generation.columns import Column, evaluate
-from cgboost.generation.failures import blaming
 from cgboost.generation.history import Result, Round, StopReason
+from cgboost.generation.termination import blaming
 
 Vector = NDArray[np.float64]
 Score = Callable[[Any, Vector], float]

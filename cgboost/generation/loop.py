@@ -27,7 +27,6 @@ from cgboost.generation.callbacks import (
     ReasoningCallback,
 )
 from cgboost.generation.columns import Column
-from cgboost.generation.failures import RunError, blaming, check_bound, described
 from cgboost.generation.function_pricer import PriceFunction, as_pricer
 from cgboost.generation.history import Result, Round, StopReason, Trace
 from cgboost.generation.protocols import (
@@ -41,7 +40,16 @@ from cgboost.generation.protocols import (
     VertexMaster,
 )
 from cgboost.generation.stabilization import NoSmoothing, Smoothing
-from cgboost.generation.termination import ON_REQUEST, Limits, Stop, conclusion
+from cgboost.generation.termination import (
+    ON_REQUEST,
+    Limits,
+    RunError,
+    Stop,
+    blaming,
+    check_bound,
+    conclusion,
+    described,
+)
 
 logger = logging.getLogger(__name__)
 

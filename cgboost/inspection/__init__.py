@@ -14,6 +14,6 @@
     drawing.py              what the pictures share
 """
 
-from cgboost.inspection.history_plots import FittedModel, plot_columns, plot_history
+from cgboost.inspection.learning_curves import FittedModel, plot_columns, plot_history
 
 __all__ = ["FittedModel", "plot_columns", "plot_history"]

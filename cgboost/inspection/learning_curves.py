@@ -1,19 +1,274 @@
-"""How a boosted model gets better from round to round: a table of errors, and the loss curve.
+"""Pictures of a fit: the path to the optimum, the columns, the learning curves.
+
+Pictures of a fitted model: its path to the optimum, and its columns.
+
+Both functions read only the tables ``history_`` and ``columns_``. They draw on a figure of their
+own, without pyplot and so without a display, unless axes are given.
+
+How a boosted model gets better from round to round: a table of errors, and the loss curve.
 
 Both read the staged predictions and the history that all boosting estimators have.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import is_classifier
+from sklearn.exceptions import NotFittedError
 
 from cgboost.inspection import drawing
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+Table = dict[str, NDArray[Any]]
+
+
+@dataclass(frozen=True)
+class _Groups:
+    """What tells columns apart: their kernel, else their class, else what kind of column they are.
+
+    Attributes
+    ----------
+    by : str
+        "kernel", "class" or "kind".
+    owner : ndarray of str, shape (n_columns,)
+        The name of each column's group.
+    names : list of str
+        The groups that have columns, kernels in library order where the model tells it.
+    """
+
+    by: str
+    owner: NDArray[np.str_]
+    names: list[str]
+
+    @classmethod
+    def of(cls, model: object, columns: Table) -> _Groups:
+        by = next((name for name in ("kernel", "class") if name in columns), "kind")
+        kind = "stump" if "feature" in columns else "learner"
+        alike = np.full(len(columns["coefficient"]), kind)
+        owner = columns.get(by, alike).astype(str)
+        found = list(dict.fromkeys(owner.tolist()))
+        known = [name for name in getattr(model, "columns_per_kernel_", ()) if name in found]
+        return cls(by, owner, known + [name for name in found if name not in known])
+
+
+class FittedModel(Protocol):
+    """What the pictures need: two tables, each a mapping from a name to an array."""
+
+    @property
+    def history_(self) -> Mapping[str, Any]:
+        """One entry per round."""
+
+    @property
+    def columns_(self) -> Mapping[str, Any]:
+        """One entry per column."""
+
+
+def plot_history(model: FittedModel, *, axes: Iterable[Axes] | None = None) -> Figure:
+    """Draw objective and bound, validation scores and columns in use, column by column.
+
+    The restricted objective and the best bound so far enclose the optimum; the shaded area between
+    them is the certified gap. Of each validation score (an error: lower is better) the best round
+    is ringed; where that round is not the model, the legend gives the model's score too. The last
+    panel counts, of the columns generated so far, those that the model uses, by kernel or, without
+    kernels, by class. A model with a run for each class has one thin curve per class, without
+    bounds, and the last panel counts its columns class by class.
+
+    Parameters
+    ----------
+    model : fitted estimator
+        With ``history_`` and ``columns_``.
+    axes : iterable of matplotlib Axes, optional
+        One for each panel: three, or two when the history has no validation score.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+
+    Raises
+    ------
+    sklearn.exceptions.NotFittedError
+        If the model has no history.
+    ValueError
+        If the number of axes is not the number of panels.
+    """
+    history, columns = _table(model, "history_"), _table(model, "columns_")
+    history.setdefault("bound", np.full(len(history["objective"]), np.nan))
+    validation = {name: v for name, v in history.items() if name.startswith("validation_")}
+    scores = [name for name, values in validation.items() if np.isfinite(values).any()]
+    per_class = "class" in history
+    groups = _Groups.of(model, columns)
+    figure, panels = drawing.panels(axes, 3 if scores else 2, vertical=True)
+    if axes is None:
+        for panel in panels[1 : -1 if per_class else None]:
+            panel.sharex(panels[0])
+    _draw_objective(panels[0], history)
+    if scores:
+        kept = None if per_class else getattr(model, "best_round_", history["round"][-1])
+        _draw_scores(panels[1], history, scores, kept)
+    if per_class:
+        _draw_classes(panels[-1], columns, groups)
+    else:
+        _draw_growth(panels[-1], history, columns, groups)
+    return figure
+
+
+def plot_columns(model: FittedModel, *, axes: Iterable[Axes] | None = None) -> Figure:
+    """Draw the sizes of the coefficients, largest first, and the number of columns per kernel.
+
+    Columns without kernels are counted per class, where there are several. Columns whose
+    coefficient is zero are left out of both panels.
+
+    Parameters
+    ----------
+    model : fitted estimator
+        With ``columns_``.
+    axes : iterable of two matplotlib Axes, optional
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+
+    Raises
+    ------
+    sklearn.exceptions.NotFittedError
+        If the model has no columns table.
+    ValueError
+        If there are not two axes.
+    """
+    columns = _table(model, "columns_")
+    groups = _Groups.of(model, columns)
+    figure, (left, right) = drawing.panels(axes, 2, vertical=False)
+    size = np.abs(columns["coefficient"])
+    order = np.argsort(-size, kind="stable")[: np.count_nonzero(size)]
+    size, owner, edges = size[order], groups.owner[order], np.arange(len(order) + 1) + 0.5
+    foot = size.min() / 2 if drawing.log_if_wide(left, size) else 0.0
+    thickness = 0.8 * min(1.0, len(groups.names) / 3)
+    for k, name in enumerate(groups.names):
+        mine = owner == name
+        style = drawing.area_style(k)
+        steps = np.where(mine, size, np.nan)
+        left.stairs(steps, edges, baseline=foot, fill=True, label=name, **style | {"linewidth": 0})
+        right.bar_label(right.barh(k, np.sum(mine), thickness, **style), padding=4)
+    left.set_ylim(bottom=foot)
+    title = f"{len(order)} non-zero coefficients, coloured by {groups.by}"
+    drawing.label(left, title, "column, largest |coefficient| first", "|coefficient|")
+    right.set_yticks(range(len(groups.names)), groups.names)
+    right.set_ylim(max(len(groups.names), 1) - 0.5, -0.5)
+    right.margins(x=0.15)
+    drawing.label(right, f"Columns per {groups.by}", "columns with a non-zero coefficient", "")
+    return figure
+
+
+def _draw_objective(axis: Axes, history: Table) -> None:
+    x, objective = history["columns"], history["objective"]
+    shown = [objective]
+    if "class" in history:
+        for name, style, rows in _class_curves(history):
+            axis.plot(x[rows], objective[rows], label=name, drawstyle="steps-post", **style)
+        drawing.legend_beside(axis)
+        title = "Objective of each class"
+    else:
+        bound = np.fmax.accumulate(history["bound"])
+        shown.append(bound)
+        title = _draw_gap(axis, x, objective, bound)
+        axis.legend(frameon=False, loc="upper right")
+    drawing.log_if_wide(axis, np.concatenate(shown))
+    drawing.keep_in_view(axis, objective)
+    drawing.label(axis, title, "columns generated", "objective")
+
+
+def _draw_gap(axis: Axes, x: NDArray[Any], objective: NDArray[Any], bound: NDArray[Any]) -> str:
+    """Draw objective and bound with the gap between them, and return the title."""
+    style: dict[str, Any] = {"color": drawing.INK, "drawstyle": "steps-post"}
+    style["marker"] = drawing.curve_marker(len(x))
+    axis.plot(x, objective, label="objective", **style)
+    if not np.isfinite(bound).any():
+        return "Objective, without a bound"
+    axis.plot(x, bound, linestyle="--", markersize=3, label="bound, best so far", **style)
+    shade: dict[str, Any] = {"color": drawing.INK, "alpha": 0.15, "linewidth": 0}
+    axis.fill_between(x, bound, objective, step="post", label="certified gap", **shade)
+    gap = (objective[-1] - bound[-1]) / max(1.0, abs(objective[-1]))
+    return f"Objective and bound: relative gap {gap:.1e} at the end"
+
+
+def _draw_scores(axis: Axes, history: Table, scores: list[str], kept: int | None) -> None:
+    """Draw the scores; ``kept`` is the round that makes the model, None with several classes."""
+    names = [score.removeprefix("validation_").replace("_", " ") for score in scores]
+    for k, (score, name) in enumerate(zip(scores, names, strict=True)):
+        if kept is None:
+            for _, style, rows in _class_curves(history):
+                axis.plot(history["columns"][rows], history[score][rows], **style)
+            continue
+        rows = np.flatnonzero(np.isfinite(history[score]))
+        x, y = history["columns"][rows], history[score][rows]
+        best, model = int(np.argmin(y)), np.flatnonzero(history["round"][rows] == kept)
+        label = f"{name}: best {y[best]:.4g} with {x[best]} columns"
+        if len(model) and model[0] != best:
+            label += f", the model has {y[model[0]]:.4g} with {x[model[0]]}"
+        line: dict[str, Any] = {"linestyle": ("-", "--", ":")[k % 3]}
+        axis.plot(x, y, color=drawing.colour(k), marker=drawing.curve_marker(len(rows)), **line)
+        ring: dict[str, Any] = {"fillstyle": "none", "markersize": 9, "markeredgewidth": 2}
+        axis.plot(x[best], y[best], "o", color=drawing.colour(k), label=label, zorder=3, **ring)
+    title = "Validation score of each class" if kept is None else "Validation score, best ringed"
+    drawing.label(axis, title, "columns generated", "validation " + ", ".join(names))
+    if kept is not None:
+        axis.legend(frameon=False)
+
+
+def _draw_growth(axis: Axes, history: Table, columns: Table, groups: _Groups) -> None:
+    """Stack the columns of each group, placed at the round that generated them."""
+    below = np.zeros(len(history["round"]))
+    for k, name in enumerate(groups.names):
+        generated = np.sort(columns["round"][groups.owner == name])
+        above = below + np.searchsorted(generated, history["round"], "right")
+        label = f"{name} ({len(generated)})"
+        axis.fill_between(history["columns"], below, above, label=label, **drawing.area_style(k))
+        below = above
+    title = f"Columns generated so far that the model uses, by {groups.by}"
+    drawing.label(axis, title, "columns generated", "columns in the model")
+    if groups.names:
+        side_by_side = 1 + (len(groups.names) - 1) // 5
+        axis.legend(reverse=True, frameon=False, loc="upper left", ncols=side_by_side)
+
+
+def _draw_classes(axis: Axes, columns: Table, groups: _Groups) -> None:
+    """Stack the number of columns of each group, class by class."""
+    classes = np.unique(columns["class"])
+    ticks = [str(label) for label in classes]
+    bottom = np.zeros(len(classes))
+    for k, name in enumerate(groups.names):
+        mine = columns["class"][groups.owner == name]
+        height = np.sum(mine[:, None] == classes, axis=0)
+        label = f"{name} ({len(mine)})"
+        axis.bar(ticks, height, bottom=bottom, label=label, **drawing.area_style(k))
+        bottom += height
+    drawing.label(axis, "Columns of the model, class by class", "class", "columns")
+    if groups.names:
+        drawing.legend_beside(axis, reverse=True)
+
+
+def _table(model: object, name: str) -> Table:
+    table = getattr(model, name, None)
+    if table is None:
+        what = "give its last step, model[-1]" if hasattr(model, "steps") else "call fit first"
+        raise NotFittedError(f"{type(model).__name__} has no {name}: {what}")
+    return {key: np.asarray(values) for key, values in table.items()}
+
+
+def _class_curves(history: Table) -> Iterator[tuple[str, dict[str, Any], NDArray[np.intp]]]:
+    """Yield the name, style and rounds of each class's curve."""
+    for k, label in enumerate(np.unique(history["class"])):
+        yield f"class {label}", drawing.thin_line(k), np.flatnonzero(history["class"] == label)
+
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -21,7 +276,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-Table = dict[str, NDArray[Any]]
 Sets = Mapping[str, tuple[ArrayLike, ArrayLike]]
 
 ROUNDS = (10, 30, 100, 300)

@@ -1,15 +1,20 @@
 """Kernels and libraries of kernels; ``base.py`` says what a kernel may tell of its structure."""
 
-from cgboost.kernels.base import Kernel, KernelFunction, Sum, squared_norms
-from cgboost.kernels.checks import checked_values, kernel_values
-from cgboost.kernels.expansions import Expansion, Matrix
+from cgboost.kernels.base import (
+    Kernel,
+    KernelFunction,
+    Sum,
+    checked_values,
+    kernel_values,
+    squared_norms,
+)
+from cgboost.kernels.combinations import Normalized
+from cgboost.kernels.expansions import Arithmetic, Expansion, Matrix, Rounding
 from cgboost.kernels.library import KernelLibrary
 from cgboost.kernels.matern import Matern
-from cgboost.kernels.normalized import Normalized
 from cgboost.kernels.precomputed import FunctionKernel, Precomputed
 from cgboost.kernels.products import Linear, Polynomial, ProductKernel
 from cgboost.kernels.rbf import RBF
-from cgboost.kernels.rounding import Arithmetic, Rounding
 
 __all__ = [
     "Kernel",

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 from cgboost.exceptions import see
 from cgboost.kernels.base import Kernel, KernelFunction
+from cgboost.kernels.combinations import Normalized
 from cgboost.kernels.expansions import Matrix
-from cgboost.kernels.normalized import Normalized
 from cgboost.kernels.precomputed import FunctionKernel
 
 

@@ -18,14 +18,13 @@ import numpy as np
 
 from cgboost.exceptions import KernelError
 from cgboost.kernels.base import Kernel, Norms, squared_norms
-from cgboost.kernels.expansions import Matrix
+from cgboost.kernels.expansions import Arithmetic, Matrix, Rounding
 from cgboost.kernels.products import ProductKernel, is_positive
 from cgboost.kernels.rbf import (
     fill_squared_distances,
     mean_squared_distance,
     squared_distance_error,
 )
-from cgboost.kernels.rounding import Arithmetic, Rounding
 from cgboost.tolerances import UNIT_ROUNDOFF
 
 ORDERS = (0.5, 1.5, 2.5)

@@ -13,14 +13,15 @@ import numpy as np
 
 from cgboost.kernels.base import Kernel, Norms, squared_norms, values_of_products
 from cgboost.kernels.expansions import (
+    Arithmetic,
     Expansion,
     Matrix,
     PolynomialExpansion,
+    Rounding,
     Vector,
     weighted_moment,
     weighted_sum,
 )
-from cgboost.kernels.rounding import Arithmetic, Rounding
 
 AnyKernel = TypeVar("AnyKernel", bound=Kernel)
 

@@ -9,9 +9,8 @@ import numpy as np
 
 from cgboost.exceptions import KernelError
 from cgboost.kernels.base import Kernel, Norms
-from cgboost.kernels.expansions import Matrix
+from cgboost.kernels.expansions import Arithmetic, Matrix, Rounding
 from cgboost.kernels.products import ProductKernel, is_positive, named_family
-from cgboost.kernels.rounding import Arithmetic, Rounding
 
 
 @dataclass(frozen=True)

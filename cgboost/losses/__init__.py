@@ -3,8 +3,7 @@
 from cgboost.losses.absolute_error import AbsoluteError
 from cgboost.losses.base import Loss, WeightedLoss
 from cgboost.losses.dual.entropic import EntropicLoss, entropic_nu_hinge
-from cgboost.losses.dual.novelty import one_class
-from cgboost.losses.dual.support_vector import Mass, SupportVectorLoss
+from cgboost.losses.dual.support_vector import Mass, SupportVectorLoss, one_class
 from cgboost.losses.epsilon_insensitive import (
     EpsilonInsensitive,
     epsilon_insensitive,

@@ -1,4 +1,14 @@
-"""Losses: what an error costs, row by row, and the same on weighted training rows.
+"""Loss functions: what they declare, bind to data, and give to masters.
+
+What losses can do, and which masters and estimators can take them.
+
+Losses with a gradient, for stagewise and corrective boosting.
+
+Each gives its value, the pseudo-response r = −∂loss/∂f, the Newton weights ∂²loss/∂f² (their
+diagonal), the best constant, and the best step along a direction. Sample weights multiply the loss
+of a row. Names are scikit-learn's.
+
+Losses: what an error costs, row by row, and the same on weighted training rows.
 
 A :class:`Loss` has parameters and no data. Everything it gives is per row, for a target y and an
 output f of shape (n_rows,); it is convex in f. ``loss.on(y, weights)`` binds it to data:
@@ -16,23 +26,177 @@ from __future__ import annotations
 
 import importlib
 from abc import ABC, abstractmethod
+from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, get_args
+from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cgboost.exceptions import UnsupportedLossError
-from cgboost.losses.abilities import Ability, unsupported
-from cgboost.losses.differentiable import DifferentiableLoss
 from cgboost.losses.dual.fractional_knapsack import clip_to_sum
 from cgboost.losses.dual.support_vector import BALANCED, SupportVectorLoss
 
+Ability = Literal[
+    "value", "gradient", "hessian_diag", "best_constant", "dual_box", "conjugate", "to_cvxpy"
+]
+"""What a loss may be able to do: the name of a method."""
+
+TAKES: dict[str, tuple[Ability, ...]] = {
+    "CGBoostClassifier, CGBoostRegressor, LPBoostClassifier, LPBoostRegressor, "
+    "SupportVectorMaster": ("conjugate",),
+    "ConvexMaster": ("to_cvxpy",),
+    "StagewiseMaster, CorrectiveMaster": ("gradient",),
+    "AnyBoostClassifier, AnyBoostRegressor, GradientBoostingRegressor, StagewiseRegressor, "
+    "BLFClassifier, BLFRegressor": ("gradient",),
+}
+"""What masters and estimators need of a loss."""
+
+
+def require(loss: Any, needs: Collection[Ability], by: str) -> None:
+    """Raise :class:`UnsupportedLossError` unless the loss has the abilities.
+
+    Parameters
+    ----------
+    loss : Loss
+    needs : collection of str
+    by : str
+        Who needs them, for the message.
+    """
+    if missing := [need for need in needs if need not in loss.abilities]:
+        raise unsupported(loss, missing, by)
+
+
+def unsupported(loss: Any, missing: Collection[Ability], by: str) -> UnsupportedLossError:
+    """The error of a loss that lacks some abilities: what is missing, and who can take it."""
+    able = [who for who, needs in TAKES.items() if loss.abilities.issuperset(needs)]
+    return UnsupportedLossError(
+        f"{by} needs {' and '.join(missing)} of a loss, and {loss!r} has "
+        f"{', '.join(sorted(loss.abilities))} only. It can be used with {', '.join(able)}."
+    )
+
+
 Vector = NDArray[np.float64]
+
+NEWTON_STEPS = 100
+"""Steps of a line search at most; Newton's method with bisection needs far fewer."""
+
+FLAT = 1e-14
+"""A slope this small beside the first one ends a line search."""
+
+SLOW = 0.25
+"""A Newton step that leaves more than this of the slope is followed by a bisection."""
+
+LONGEST_DOUBLING = 60
+"""A step that still goes down after so many doublings has no minimum."""
+
+
+class DifferentiableLoss(ABC):
+    """A convex loss of the output f on the training rows.
+
+    Parameters
+    ----------
+    target : ndarray of shape (n_rows,)
+    weights : ndarray of shape (n_rows,)
+        Not negative.
+    """
+
+    n_outputs = 1
+    attains_minimum = True
+    """Whether a loss near 0 is near a minimum; otherwise only f without end makes it 0."""
+
+    def __init__(self, target: Vector, weights: Vector) -> None:
+        if np.shape(target) != np.shape(weights):
+            raise ValueError(
+                f"weights must have one entry a row: shape {np.shape(weights)} for "
+                f"{np.shape(target)}"
+            )
+        self.target, self.weights = target, weights
+
+    @property
+    def n_rows(self) -> int:
+        """Number of training rows."""
+        return len(self.weights)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Shape of f and r: (n_rows,), or (n_rows, n_outputs) for several outputs."""
+        return (self.n_rows,) if self.n_outputs == 1 else (self.n_rows, self.n_outputs)
+
+    @abstractmethod
+    def value(self, output: Vector) -> float:
+        """Σ w_i loss_i(f_i)."""
+
+    @abstractmethod
+    def pseudo_response(self, output: Vector) -> Vector:
+        """The negative gradient r = −∂loss/∂f, of the shape of f."""
+
+    @abstractmethod
+    def curvature(self, output: Vector) -> Vector:
+        """The diagonal of ∂²loss/∂f², of the shape of f; 0 where the loss is piecewise linear."""
+
+    @abstractmethod
+    def constant(self) -> float | Vector:
+        """The best constant output; shape (n_outputs,) where there are several."""
+
+    def newton_step(self, output: Vector, direction: Vector) -> float:
+        """r·h / h·Wh for the direction h and the Newton weights W; 0 where the latter is 0."""
+        slope = float(np.vdot(self.pseudo_response(output), direction))
+        bend = float(np.vdot(self.curvature(output), direction**2))
+        return slope / bend if bend > 0 else 0.0
+
+    def line_search(self, output: Vector, direction: Vector) -> float:
+        """The c that minimises the loss of f + c·h, for the direction h.
+
+        Newton's method on the derivative, kept inside a bracket that every evaluation narrows.
+
+        Raises
+        ------
+        UnboundedStepError
+            If the loss falls without end along h (a perfect classifier).
+        """
+
+        def slope(step: float) -> float:
+            return float(np.vdot(self.pseudo_response(output + step * direction), direction))
+
+        first = slope(0.0)
+        if first == 0.0:
+            return 0.0
+        sign = float(np.sign(first))
+        low, high = 0.0, self._beyond(slope, sign, first)
+        step, before = sign * self.newton_step(output, direction), np.inf
+        for _ in range(NEWTON_STEPS):
+            if not low < step < high:
+                step = 0.5 * (low + high)
+            here = sign * slope(sign * step)
+            if abs(here) <= FLAT * abs(first) or high - low <= np.spacing(high):
+                break
+            low, high = (step, high) if here > 0 else (low, step)
+            bend = float(np.vdot(self.curvature(output + sign * step * direction), direction**2))
+            slow = abs(here) > SLOW * before  # the diagonal may be far from the whole Hessian
+            step = 0.5 * (low + high) if slow or bend <= 0 else step + here / bend
+            before = abs(here)
+        return sign * step
+
+    def _beyond(self, slope: object, sign: float, first: float) -> float:
+        """A step at which the loss no longer falls."""
+        assert callable(slope)
+        step = 1.0
+        for _ in range(LONGEST_DOUBLING):
+            here = sign * slope(sign * step)
+            if here <= 0.0:
+                return step
+            step *= 2.0
+        raise UnboundedStepError("the loss falls without end along this column")
+
+
+class UnboundedStepError(ValueError):
+    """A line search has no end: the column is right on every row that it says anything of."""
+
+
 Expression = Any
 """A CVXPY expression (CVXPY's classes are not imported here)."""
-
 
 ROUNDING = 1e-12
 """A slope outside the domain of the conjugate by this, relative to its size, is at the end."""

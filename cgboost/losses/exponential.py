@@ -10,9 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import xlogy
 
-from cgboost.losses.base import Expression, Loss, WeightedLoss, import_cvxpy
-from cgboost.losses.differentiable import UnboundedStepError
-from cgboost.losses.dual.checks import check_labels
+from cgboost.losses.base import Expression, Loss, UnboundedStepError, WeightedLoss, import_cvxpy
+from cgboost.losses.dual.support_vector import check_labels
 from cgboost.losses.log_loss import half_log_odds
 
 Vector = NDArray[np.float64]

@@ -12,9 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cgboost.losses.base import Expression, Loss, import_cvxpy
-from cgboost.losses.dual.checks import check_labels, check_nu, check_price
 from cgboost.losses.dual.piecewise import PiecewiseLinearLoss
-from cgboost.losses.dual.support_vector import Mass, SupportVectorLoss
+from cgboost.losses.dual.support_vector import (
+    Mass,
+    SupportVectorLoss,
+    check_labels,
+    check_nu,
+    check_price,
+)
 
 Vector = NDArray[np.float64]
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy.special import expit, xlogy
 
 from cgboost.losses.base import Expression, Loss, import_cvxpy
-from cgboost.losses.dual.checks import check_labels
+from cgboost.losses.dual.support_vector import check_labels
 
 Vector = NDArray[np.float64]
 

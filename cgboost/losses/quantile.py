@@ -9,9 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cgboost.losses.base import Expression, Loss, import_cvxpy
-from cgboost.losses.dual.checks import check_price
 from cgboost.losses.dual.piecewise import PiecewiseLinearLoss
-from cgboost.losses.dual.support_vector import SupportVectorLoss
+from cgboost.losses.dual.support_vector import SupportVectorLoss, check_price
 
 Vector = NDArray[np.float64]
 

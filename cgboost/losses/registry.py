@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from cgboost.exceptions import UnsupportedLossError
 from cgboost.losses.absolute_error import AbsoluteError
-from cgboost.losses.base import Loss
-from cgboost.losses.differentiable import DifferentiableLoss
+from cgboost.losses.base import DifferentiableLoss, Loss
 from cgboost.losses.epsilon_insensitive import EpsilonInsensitive
 from cgboost.losses.exponential import Exponential
 from cgboost.losses.hinge import Hinge
@@ -100,7 +99,7 @@ def bound_loss(
     if not isinstance(bound, DifferentiableLoss):
         raise TypeError(
             f"loss(target, weights) must return a DifferentiableLoss, got {bound!r}: subclass "
-            "cgboost.losses.Loss or cgboost.losses.differentiable.DifferentiableLoss"
+            "cgboost.losses.Loss or cgboost.losses.base.DifferentiableLoss"
         )
     return bound
 

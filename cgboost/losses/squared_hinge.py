@@ -9,8 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cgboost.losses.base import Expression, Loss, import_cvxpy
-from cgboost.losses.dual.checks import check_labels, check_price
-from cgboost.losses.dual.support_vector import SupportVectorLoss, quadratic_term
+from cgboost.losses.dual.support_vector import (
+    SupportVectorLoss,
+    check_labels,
+    check_price,
+    quadratic_term,
+)
 
 Vector = NDArray[np.float64]
 

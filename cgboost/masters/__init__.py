@@ -10,11 +10,14 @@ from cgboost.masters.convex.master import ConvexMaster
 from cgboost.masters.linear.integer import IntegerResult, solve_integer
 from cgboost.masters.linear.master import LinearMaster
 from cgboost.masters.stagewise.orthogonal import OrthogonalMaster
-from cgboost.masters.support_vector.entropy import EntropyMaster
+from cgboost.masters.support_vector.formulations import (
+    BudgetMaster,
+    EntropyMaster,
+    OneNormMaster,
+    TwoNormMaster,
+    one_norm_master,
+)
 from cgboost.masters.support_vector.master import SupportVectorMaster
-from cgboost.masters.support_vector.one_norm import OneNormMaster
-from cgboost.masters.support_vector.one_norm_ball import BudgetMaster, one_norm_master
-from cgboost.masters.support_vector.two_norm import TwoNormMaster
 
 __all__ = [
     "BudgetMaster",

@@ -10,22 +10,22 @@ several classes at once of one pricer a class.
 """
 
 from cgboost.generation.function_pricer import Duals, FunctionPricer
-from cgboost.pricing.features.binned_stumps import BinnedStumpPricer
-from cgboost.pricing.features.centred import CentredFeatures
-from cgboost.pricing.features.correlation import CorrelationPricer
+from cgboost.pricing.features.correlation import (
+    CentredFeatures,
+    CorrelationPricer,
+    GramPricer,
+    ScreenedPricer,
+)
 from cgboost.pricing.features.features import FeaturePricer
-from cgboost.pricing.features.gram import GramPricer
 from cgboost.pricing.features.lines import LinePool, LinePricer
-from cgboost.pricing.features.screening import ScreenedPricer
-from cgboost.pricing.features.stumps import StumpPool, StumpPricer
+from cgboost.pricing.features.stumps import BinnedStumpPricer, StumpPool, StumpPricer
 from cgboost.pricing.kernels.pricer import KernelPool, KernelPricer
-from cgboost.pricing.learners.class_votes import VotePricer
+from cgboost.pricing.learners.class_learners import VotePricer
 from cgboost.pricing.learners.joint import JointPricer, Pairs, VoteColumn
 from cgboost.pricing.learners.learners import LearnerPricer
 from cgboost.pricing.learners.trees import TreePricer
-from cgboost.pricing.scans.partial import PartialPricing, PricerSequence
-from cgboost.pricing.scans.pools import ColumnPool
-from cgboost.pricing.scans.scan import StrataPricer
+from cgboost.pricing.scans.candidates import ColumnPool
+from cgboost.pricing.scans.scan import PartialPricing, PricerSequence, StrataPricer
 
 __all__ = [
     "CentredFeatures",

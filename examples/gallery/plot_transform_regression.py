@@ -11,7 +11,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from cgboost import TransformRegressor
-from cgboost.inspection.transform_pictures import plot_transformations
+from cgboost.inspection.model_pictures import plot_transformations
 
 rng = np.random.default_rng(0)
 X = rng.uniform(-2, 2, size=(2000, 5))

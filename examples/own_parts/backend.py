@@ -9,9 +9,9 @@ import numpy as np
 from sklearn.datasets import load_breast_cancer
 
 from cgboost import LPBoostClassifier
+from solvers.api import BACKENDS
 from solvers.program.errors import Status
 from solvers.program.solution import Point
-from solvers.registry import BACKENDS
 from solvers.sessions.engine import Answer
 from solvers.sessions.rebuilding import RebuildingBackend
 

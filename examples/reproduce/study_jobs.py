@@ -16,7 +16,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from transform_regression.measured import Measured, Record
 
-from cgboost.inspection.provenance import made_with
+from cgboost.inspection.report.page import made_with
 
 MADE = "made with"
 

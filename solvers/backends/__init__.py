@@ -1,1 +1,1 @@
-"""One file per solver; `solvers.registry` lists them."""
+"""One file per solver; `solvers.api` lists them."""

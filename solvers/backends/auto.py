@@ -23,9 +23,8 @@ from solvers.program.errors import MissingBackendError, OptionError, SolverFailu
 from solvers.program.growing import GrowingProgram, check_columns
 from solvers.program.program import Program
 from solvers.program.solution import Solution
-from solvers.sessions.catalogue import class_name, require_support
 from solvers.sessions.engine import Answer, Request, ask
-from solvers.sessions.protocols import Session
+from solvers.sessions.protocols import Session, class_name, require_support
 from solvers.sessions.rebuilding import RebuildingBackend
 from solvers.tolerances import LEAST_TIME
 

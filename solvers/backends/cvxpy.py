@@ -21,9 +21,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from solvers.program.cvxpy_form import objective, variable
 from solvers.program.errors import MissingBackendError, OptionError, Status, UnknownSolverError
-from solvers.program.program import Program, Sides, full_sparse
+from solvers.program.program import Program, Sides, full_sparse, objective, variable
 from solvers.program.solution import Point
 from solvers.sessions.engine import Answer, Request
 from solvers.sessions.rebuilding import RebuildingBackend

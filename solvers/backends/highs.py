@@ -20,13 +20,19 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from solvers.program.arrays import FloatArray, IntArray, Matrix, is_sparse
-from solvers.program.errors import MissingBackendError, OptionError, SolverFailure, Status
+from solvers.program.errors import (
+    MissingBackendError,
+    OptionError,
+    SolverFailure,
+    Status,
+    check_tolerance,
+    refusal,
+)
 from solvers.program.growing import NewColumns, NewRows
 from solvers.program.program import Program
 from solvers.program.solution import Solution
-from solvers.program.verdict import check_tolerance, refusal
-from solvers.sessions.empty import empty_solution
-from solvers.sessions.session import CheckedSession
+from solvers.sessions.engine import empty_solution
+from solvers.sessions.rebuilding import CheckedSession
 from solvers.tolerances import MIP_GAP
 
 IndexArray = npt.NDArray[np.int32]

@@ -13,8 +13,7 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
-from solvers.program.cvxpy_form import standard_form
-from solvers.program.program import Program
+from solvers.program.program import Program, standard_form
 from solvers.program.solution import Solution
 from solvers.program.status import ProgramError
 

@@ -8,7 +8,7 @@ import pytest
 from cgboost.additive.builder import StageBuilder
 from cgboost.additive.stage import Outputs, Stage
 from cgboost.additive.statistics.passes import Passes
-from cgboost.additive.tables.intervals import intervals_of
+from cgboost.additive.tables.preparation import intervals_of
 from cgboost.additive.tables.rows import TableRows
 
 RNG = np.random.default_rng(0)

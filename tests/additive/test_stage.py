@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from cgboost.additive.stage import Outputs, Stage, StageOutput, Stages
-from cgboost.additive.tables.intervals import Categories, Intervals
+from cgboost.additive.tables.preparation import Categories, Intervals
 from cgboost.additive.trees.transformation import Transformation
 
 

@@ -18,7 +18,7 @@ from sklearn.preprocessing import StandardScaler
 
 from cgboost import BLFClassifier, BLFRegressor
 from cgboost.inspection import drawing
-from cgboost.inspection.factor_pictures import (
+from cgboost.inspection.model_pictures import (
     component_errors,
     plot_components,
     plot_factors,
@@ -186,5 +186,5 @@ def test_pictures_are_drawn_on_given_axes_and_matplotlib_is_imported_late() -> N
     assert plot_components({"a": model}, {"b": (X, y)}, axes=second) is figure
     assert plot_objectives({"a": model}, axes=third) is figure
     assert all(axis.get_xlabel() for axis in figure.axes)
-    check = "import sys, cgboost.inspection.factor_pictures; sys.exit('matplotlib' in sys.modules)"
+    check = "import sys, cgboost.inspection.model_pictures; sys.exit('matplotlib' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", check], check=False).returncode == 0

@@ -6,7 +6,7 @@ import platform
 
 import numpy as np
 
-from cgboost.inspection.provenance import machine, made_with, versions
+from cgboost.inspection.report.page import machine, made_with, versions
 
 
 def test_versions_are_those_that_are_installed() -> None:

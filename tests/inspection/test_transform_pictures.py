@@ -11,9 +11,9 @@ from matplotlib.figure import Figure
 from sklearn.exceptions import NotFittedError
 
 from cgboost import TransformClassifier, TransformRegressor
-from cgboost.additive.tables.intervals import Intervals
+from cgboost.additive.tables.preparation import Intervals
 from cgboost.additive.trees.transformation import Transformation
-from cgboost.inspection.transform_pictures import plot_transformations, segments
+from cgboost.inspection.model_pictures import plot_transformations, segments
 from tests.estimators.data import three_classes
 
 

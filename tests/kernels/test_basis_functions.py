@@ -9,7 +9,7 @@ from cgboost import RBF, Linear, Polynomial
 from cgboost.exceptions import KernelError
 from cgboost.generation.columns import Ensemble, evaluate
 from cgboost.kernels import Kernel, Normalized
-from cgboost.kernels.basis_functions import KernelFamily, KernelHypothesis
+from cgboost.kernels.precomputed import KernelFamily, KernelHypothesis
 
 RNG = np.random.default_rng(0)
 CENTRES = RNG.normal(size=(40, 6))

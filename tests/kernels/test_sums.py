@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import cgboost.kernels.sums
+import cgboost.kernels.combinations
 from cgboost import RBF, Linear, Polynomial
 from cgboost.exceptions import KernelError
 from cgboost.kernels import FunctionKernel, Kernel, Normalized
-from cgboost.kernels.sums import WeightedCentres, library_sum
+from cgboost.kernels.combinations import WeightedCentres, library_sum
 from tests.kernels.formulas import OF_PRODUCTS, by_formula
 
 TANH = FunctionKernel(lambda A, B: np.tanh(A @ B.T), "tanh")
@@ -79,7 +79,7 @@ def test_the_way_does_not_change_the_sum(
     """Expanded, from a shared product or from one each, in any blocks: the same sum."""
     X, parts = case(n_features)
     expected, size = explicit(X, parts)
-    monkeypatch.setattr(cgboost.kernels.sums, name, number)
+    monkeypatch.setattr(cgboost.kernels.combinations, name, number)
     np.testing.assert_allclose(library_sum(X, parts), expected, rtol=0, atol=1e-12 * size)
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from cgboost.losses import Exponential
-from cgboost.losses.differentiable import DifferentiableLoss, UnboundedStepError
+from cgboost.losses.base import DifferentiableLoss, UnboundedStepError
 
 
 def test_exponential_step_of_a_classifier_is_half_the_log_odds() -> None:

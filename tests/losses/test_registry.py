@@ -10,7 +10,7 @@ import pytest
 
 from cgboost.exceptions import CGBoostError, UnsupportedLossError
 from cgboost.losses import Huber, LogLoss, Loss, Quantile, WeightedLoss, get_loss
-from cgboost.losses.abilities import require
+from cgboost.losses.base import require
 from cgboost.losses.registry import (
     CLASSIFICATION,
     LOSSES,

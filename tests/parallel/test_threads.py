@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cgboost.parallel.threads import available, blas_threads
+from cgboost.parallel.executors import available, blas_threads
 
 
 def test_a_limit_holds_within_its_block_and_no_longer() -> None:

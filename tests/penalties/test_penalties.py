@@ -10,7 +10,7 @@ from scipy.optimize import minimize
 
 from cgboost.generation.protocols import Priced
 from cgboost.penalties import L1, L2, ElasticNet, Entropy, L1Ball, Penalty
-from cgboost.penalties.dual_form import DualForm
+from cgboost.penalties.base import DualForm
 from cgboost.pricing import FeaturePricer
 from tests.problems import PENALTIES, SMOOTH, Formulation, random_problem
 

@@ -6,8 +6,7 @@ import numpy as np
 
 from cgboost.generation.loop import ColumnGeneration
 from cgboost.generation.protocols import Master, MasterState, Priced
-from cgboost.pricing.features.centred import CentredFeatures, feature_of
-from cgboost.pricing.features.correlation import CorrelationPricer
+from cgboost.pricing.features.correlation import CentredFeatures, CorrelationPricer, feature_of
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(80, 120)) + RNG.normal(size=(80, 1))

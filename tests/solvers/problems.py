@@ -8,8 +8,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from solvers import Program, SolverError, UnboundedError, available_backends, get_backend
+from solvers.api import local_backends
 from solvers.program.errors import InfeasibleError, InfeasibleOrUnboundedError
-from solvers.registry import local_backends
 
 INF = np.inf
 NATIVE = ("auto", *local_backends())

@@ -8,7 +8,7 @@ import pytest
 
 from solvers import Program, Status, solve
 from solvers.backends.highs import HighsSession
-from solvers.program.verdict import check_tolerance
+from solvers.program.errors import check_tolerance
 
 PROGRAM = Program([-1, -2], [[1, 1], [1, 3]], -np.inf, [4, 6])
 

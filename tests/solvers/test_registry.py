@@ -1,4 +1,4 @@
-"""`solvers.registry`: names, capabilities, and what is missing."""
+"""`solvers.api`: names, capabilities, and what is missing."""
 
 import subprocess
 import sys
@@ -15,7 +15,7 @@ from solvers import (
     open_session,
     solve,
 )
-from solvers.registry import BACKENDS
+from solvers.api import BACKENDS
 
 QUADRATIC = Program([1.0], quadratic=[1.0])
 

@@ -11,8 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from cgboost.additive.stage import Stage
 from cgboost.additive.tables.schema import Schema
-from cgboost.additive.trees.transformation import Transformation
-from cgboost.additive.trees.words import INDENT, leaves_in_words
+from cgboost.additive.trees.transformation import INDENT, Transformation, leaves_in_words
 
 Vector = NDArray[np.float64]
 
@@ -22,7 +21,7 @@ class StageCurve:
     """h(x | ŷ_0, …, ŷ_{i−1}) of one input in stage i.
 
     Calling it gives h without its weight; what the stage adds up, and what
-    :func:`cgboost.inspection.transform_pictures.plot_transformations` draws, is ``weight`` times h.
+    :func:`cgboost.inspection.model_pictures.plot_transformations` draws, is ``weight`` times h.
 
     Attributes
     ----------

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from cgboost.additive.stage import Outputs
 from cgboost.additive.statistics.moments import Moments, SharedProducts
-from cgboost.additive.tables.intervals import Groups, Values
+from cgboost.additive.tables.preparation import Groups, Values
 from cgboost.additive.tables.rows import Block, SourceRows, TableRows
 from cgboost.additive.trees.transformation import Transformation
 

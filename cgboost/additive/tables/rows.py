@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from cgboost.additive.tables.schema import Schema
 from cgboost.generation.history import Round, StopReason
-from cgboost.losses.differentiable import DifferentiableLoss
+from cgboost.losses.base import DifferentiableLoss
 
 Vector = NDArray[np.float64]
 

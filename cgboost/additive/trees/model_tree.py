@@ -3,6 +3,8 @@
 Natarajan, Pednault, *Segmented regression estimators for massive data sets*, SIAM Data Mining 2002;
 Pednault, *Transform Regression and the Kolmogorov Superposition Theorem*, SDM 2006, sections 4 and
 8. How it is grown is in :mod:`cgboost.additive.trees.model_tree_growth`.
+
+The multiway split of a node of a model tree on one feature, and the models of its branches.
 """
 
 from __future__ import annotations
@@ -13,13 +15,27 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from cgboost.additive.tables.intervals import Groups, Intervals
+from cgboost.additive.statistics.moments import (
+    BETTER,
+    Moments,
+    Regressions,
+    squared_error,
+    stepwise,
+)
+from cgboost.additive.statistics.passes import Parts
+from cgboost.additive.tables.preparation import Groups, Intervals
 from cgboost.additive.tables.rows import BLOCK, Matrix
 from cgboost.additive.tables.schema import Schema
-from cgboost.additive.trees.words import formula_in_words, values_in_words
+from cgboost.additive.trees.transformation import (
+    formula_in_words,
+    judges,
+    transformation,
+    values_in_words,
+)
 from cgboost.tolerances import RESIDUE
 
 Vector = NDArray[np.float64]
+
 Indices = NDArray[np.intp]
 
 
@@ -202,3 +218,226 @@ class ModelTree:
         level, coef = self.regressors.in_units(node.level, node.coef)
         pairs = zip(coef, self.regressors.features, strict=True)
         return formula_in_words(level, [(slope, names[j]) for slope, j in pairs])
+
+
+@dataclass(frozen=True, eq=False)
+class Split:
+    """A split that pays.
+
+    Attributes
+    ----------
+    feature : int
+    child : ndarray of shape (n_groups,)
+        The branch of each group of values.
+    parts : Parts
+        Of the rows of each branch.
+    corrections : Regressions
+        Of what the node's model leaves over, in each branch.
+    gain : float
+        By how much the judged error falls, less the price of the coefficients.
+    price : float
+        Of one coefficient.
+    """
+
+    feature: int
+    child: Indices
+    parts: Parts
+    corrections: Regressions
+    gain: float
+    price: float
+
+
+@dataclass(frozen=True)
+class Judge:
+    """The rows that judge models: those held out, or all where none are.
+
+    Attributes
+    ----------
+    held : bool
+        Whether rows are held out, in this node or another.
+    """
+
+    held: bool
+
+    def rows(self, parts: Parts) -> Moments:
+        """Their statistics."""
+        return parts.holdout if self.held else parts.training
+
+    def price(self, parts: Parts) -> float:
+        """Of a coefficient, where this is what is left over.
+
+        Without holdout rows that is σ² log n with the variance of all that is left over: what
+        regressions in every group leave of few rows says nothing.
+        """
+        if self.held:
+            return judges(parts.training, parts.holdout)[1]
+        whole = parts.training.together()
+        total = max(1.0, float(whole.count[0]))
+        return float(whole.scatter[0, -1, -1]) / total * float(np.log(total))
+
+
+def linear_model(parts: Parts, judge: Judge, depth: int) -> Node:
+    """A leaf with a stepwise regression from one group of rows.
+
+    What a first regression leaves over says what a coefficient of the second must be worth.
+    """
+    training, judged = parts.training, judge.rows(parts)
+    model = stepwise(training, judged, price=judge.price(parts))
+    rest = _rest(parts, model.coef[0], float(model.intercept[0]))
+    model = stepwise(training, judged, price=judge.price(rest))
+    return _leaf(parts, judge, model.coef[0], float(model.intercept[0]), depth)
+
+
+def left_over(moments: Moments, coef: Vector, level: float) -> Moments:
+    """Statistics of (x, response − level − coef·x) from those of (x, response)."""
+    S, mean = moments.scatter.copy(), moments.mean.copy()
+    slope = S[:, :-1, :-1] @ coef
+    square = S[:, -1, -1] - 2.0 * S[:, :-1, -1] @ coef + slope @ coef
+    S[:, :-1, -1] -= slope
+    S[:, -1, :-1] = S[:, :-1, -1]
+    S[:, -1, -1] = np.maximum(square, 0.0)
+    mean[:, -1] -= np.where(moments.count > 0, level + mean[:, :-1] @ coef, 0.0)
+    return Moments(moments.count, mean, S)
+
+
+def split_of(
+    node: Node, feature: int, groups: Groups, parts: Parts, judge: Judge, smallest: float
+) -> Split | None:
+    """The split of a node on one feature; None where there is none, or it does not pay.
+
+    Parameters
+    ----------
+    node : Node
+    feature : int
+    groups : Intervals or Categories
+    parts : Parts
+        Of the node's rows, for each group.
+    judge : Judge
+    smallest : float
+        Least number of training rows in a branch.
+    """
+    if np.count_nonzero(parts.training.count) < 2:
+        return None
+    rest = _rest(parts, node.coef, node.level)
+    leaf = _merged(feature, groups, rest)
+    child = large_branches(leaf, rest.training, groups.ordered, smallest)
+    count = int(child.max()) + 1
+    if count < 2:
+        return None
+    price, joint = judge.price(rest), _joined(rest, child, count)
+    corrections = stepwise(joint.training, judge.rows(joint), price=price)
+    gain = node.judged + price - float(corrections.holdout.sum())
+    if gain <= 0.0:
+        return None
+    return Split(feature, child, _joined(parts, child, count), corrections, gain, price)
+
+
+def branches(node: Node, split: Split, judge: Judge) -> list[Node]:
+    """The nodes that a split makes: the corrected model, or one of its own if it judges better."""
+    found = []
+    for k in range(len(split.parts.training)):
+        parts = Parts(split.parts.training[[k]], split.parts.holdout[[k]])
+        own = linear_model(parts, judge, node.depth + 1)
+        coef = node.coef + split.corrections.coef[k]
+        level = node.level + float(split.corrections.intercept[k])
+        inherited = _leaf(parts, judge, coef, level, node.depth + 1)
+        better = inherited.judged < own.judged * (1.0 - BETTER)
+        found.append(inherited if better else own)
+    return found
+
+
+def large_branches(leaf: Indices, training: Moments, ordered: bool, smallest: float) -> Indices:
+    """Branches of at least so many rows: small ones join the smaller of their neighbours.
+
+    A group of missing values that is too small, and categories without rows, join the largest
+    branch.
+
+    Parameters
+    ----------
+    leaf : ndarray of shape (n_groups,)
+        Of each group; neighbours in the order of the groups, or of the mean response.
+    training : Moments
+        Of each group.
+    ordered : bool
+    smallest : float
+    """
+    count = training.count
+    stray = np.zeros(len(leaf), dtype=bool)
+    if ordered:
+        stray[-1] = count[-1] < smallest
+    else:
+        stray[:] = count == 0
+    branches = _in_sequence(leaf, training, stray, ordered)
+    sizes = [float(count[list(own)].sum()) for own in branches]
+    while len(branches) > 1 and min(sizes) < smallest:
+        place = int(np.argmin(sizes))
+        beside = [k for k in (place - 1, place + 1) if 0 <= k < len(branches)]
+        if ordered and not stray[-1]:  # missing values, the last branch, are nobody's neighbour
+            beside = [k for k in beside if k < len(branches) - 1] or [len(branches) - 1]
+        into = min(beside, key=lambda k: sizes[k])
+        branches[into] = branches[into] + branches[place]
+        sizes[into] += sizes[place]
+        del branches[place], sizes[place]
+    child = np.full(len(leaf), int(np.argmax(sizes)), dtype=np.intp)
+    for k, own in enumerate(branches):
+        child[list(own)] = k
+    return child
+
+
+def _in_sequence(
+    leaf: Indices, training: Moments, stray: NDArray[np.bool_], ordered: bool
+) -> list[list[int]]:
+    """Groups of each leaf, leaves in the order in which they are neighbours."""
+    found: dict[int, list[int]] = {}
+    for group in np.flatnonzero(~stray).tolist():
+        found.setdefault(int(leaf[group]), []).append(group)
+    branches = list(found.values())
+    if not ordered:
+        branches.sort(key=lambda own: float(training[own].together().mean[0, -1]))
+    return branches
+
+
+def _rest(parts: Parts, coef: Vector, level: float) -> Parts:
+    return Parts(left_over(parts.training, coef, level), left_over(parts.holdout, coef, level))
+
+
+def _merged(feature: int, groups: Groups, rest: Parts) -> Indices:
+    """The leaf of each group, where groups are merged; those without rows join the one before."""
+    size = len(rest.training)
+    there = (rest.training.count > 0) | (rest.holdout.count > 0)
+    kept = np.append(np.flatnonzero(there[:-1]), size - 1)
+    few = _with_regressor(Parts(rest.training[kept], rest.holdout[kept]))
+    term = transformation(feature, groups, few.training, few.holdout)
+    place = np.searchsorted(kept, np.arange(size), side="right") - 1
+    return term.leaf[np.maximum(place, 0)]
+
+
+def _with_regressor(parts: Parts) -> Parts:
+    """The same with a regressor that is 0 in front, if there is none: all are categories."""
+    if parts.training.mean.shape[1] > 1:
+        return parts
+    padded = [
+        Moments(
+            moments.count,
+            np.pad(moments.mean, ((0, 0), (1, 0))),
+            np.pad(moments.scatter, ((0, 0), (1, 0), (1, 0))),
+        )
+        for moments in (parts.training, parts.holdout)
+    ]
+    return Parts(*padded)
+
+
+def _joined(parts: Parts, child: Indices, count: int) -> Parts:
+    return Parts(parts.training.joined(child, count), parts.holdout.joined(child, count))
+
+
+def _leaf(parts: Parts, judge: Judge, coef: Vector, level: float, depth: int) -> Node:
+    levels = np.array([level])
+    return Node(
+        level,
+        coef,
+        depth,
+        float(parts.training.count[0]),
+        float(squared_error(parts.training, coef[None], levels)[0]),
+        float(squared_error(judge.rows(parts), coef[None], levels)[0]),
+    )

@@ -17,13 +17,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cgboost.additive.stage import Outputs
-from cgboost.additive.statistics.moments import Moments, SharedProducts
+from cgboost.additive.statistics.moments import BETTER, Moments, SharedProducts, squared_error
 from cgboost.additive.statistics.passes import Parts, Passes
-from cgboost.additive.statistics.stepwise import BETTER, squared_error
-from cgboost.additive.tables.intervals import Groups, Intervals
+from cgboost.additive.tables.preparation import Groups, Intervals
 from cgboost.additive.tables.rows import Block, Matrix
-from cgboost.additive.trees.model_tree import ModelTree, Node, Regressors
-from cgboost.additive.trees.splits import Judge, Split, branches, linear_model, split_of
+from cgboost.additive.trees.model_tree import (
+    Judge,
+    ModelTree,
+    Node,
+    Regressors,
+    Split,
+    branches,
+    linear_model,
+    split_of,
+)
 from cgboost.additive.trees.transformation import transformation
 
 Vector = NDArray[np.float64]

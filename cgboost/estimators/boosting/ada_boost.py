@@ -15,19 +15,23 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import softmax
 from sklearn.base import is_classifier
 
-from cgboost.estimators.common.classification import Classification
+from cgboost.estimators.common.fit_loop import FittedRun, Table
 from cgboost.estimators.common.parameters import check_count, check_number
-from cgboost.estimators.common.result import FittedRun, Table
 from cgboost.estimators.common.rows import Matrix, Rows, Vector
 from cgboost.estimators.common.stagewise import BaseStagewise
 from cgboost.estimators.common.subproblems import Task
+from cgboost.estimators.common.targets import Classification
 from cgboost.generation.history import Round
 from cgboost.generation.protocols import Pricer
 from cgboost.losses.exponential import Exponential
 from cgboost.masters.stagewise.stagewise import StagewiseMaster
-from cgboost.pricing.features.binned_stumps import BinnedStumpPricer
-from cgboost.pricing.learners.class_learners import ClassLearners, ClassStumps
-from cgboost.pricing.learners.class_votes import VotePricer, class_codes
+from cgboost.pricing.features.stumps import BinnedStumpPricer
+from cgboost.pricing.learners.class_learners import (
+    ClassLearners,
+    ClassStumps,
+    VotePricer,
+    class_codes,
+)
 from cgboost.pricing.learners.learners import LearnerPricer, check_learner
 
 NOTHING = 1e-12

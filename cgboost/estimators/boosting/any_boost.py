@@ -12,13 +12,11 @@ from typing import Any, ClassVar, Literal
 from sklearn.base import is_classifier
 
 from cgboost.estimators.boosting.learner_columns import BaseLearnerBoost
-from cgboost.estimators.common.classification import Classification, probabilities
 from cgboost.estimators.common.parameters import check_bool, check_choice, check_number
-from cgboost.estimators.common.regression import Regression
 from cgboost.estimators.common.rows import Rows, Vector
 from cgboost.estimators.common.subproblems import Task
-from cgboost.losses.abilities import require
-from cgboost.losses.base import Loss
+from cgboost.estimators.common.targets import Classification, Regression, probabilities
+from cgboost.losses.base import Loss, require
 from cgboost.losses.registry import (
     CLASSIFICATION,
     REGRESSION,
@@ -93,7 +91,7 @@ class AnyBoostClassifier(Classification, BaseAnyBoost):
     loss : {"log_loss", "exponential", "hinge", "squared_hinge"}, Loss or callable, \
 default="log_loss"
         A name, a :class:`~cgboost.losses.Loss` such as ``LogLoss()``, or ``loss(target, weights)``,
-        a :class:`~cgboost.losses.differentiable.DifferentiableLoss` of labels ±1. The log-loss is
+        a :class:`~cgboost.losses.base.DifferentiableLoss` of labels ±1. The log-loss is
         Σ w_i log(1 + exp(−2 y_i f_i)), the exponential loss Σ w_i exp(−y_i f_i). The hinge has no
         Newton steps.
     step : {"line-search", "newton"} or float, default="line-search"

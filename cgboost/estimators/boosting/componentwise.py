@@ -11,13 +11,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from cgboost.estimators.common.fit_loop import FittedRun, Table
 from cgboost.estimators.common.parameters import check_choice, check_number
-from cgboost.estimators.common.regression import Regression
-from cgboost.estimators.common.result import FittedRun, Table
 from cgboost.estimators.common.rows import Rows, Vector
 from cgboost.estimators.common.stagewise import BaseStagewise
+from cgboost.estimators.common.targets import Regression
 from cgboost.inspection.model_selection import HighDimensionalCriterion
-from cgboost.pricing.features.centred import CentredFeature, CentredFeatures
+from cgboost.pricing.features.correlation import CentredFeature, CentredFeatures
 
 FEWEST_ROWS = 3
 """Rows that a criterion needs: log log n must be positive."""

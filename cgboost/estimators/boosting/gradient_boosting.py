@@ -16,18 +16,16 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from cgboost.estimators.boosting.deviance import class_probabilities, mean_log_loss
-from cgboost.estimators.common.classification import Classification
+from cgboost.estimators.common.fit_loop import FittedRun, Table
 from cgboost.estimators.common.parameters import check_choice, check_number
-from cgboost.estimators.common.regression import Regression
-from cgboost.estimators.common.result import FittedRun, Table
 from cgboost.estimators.common.rows import Rows, Vector
 from cgboost.estimators.common.stagewise import BaseStagewise
 from cgboost.estimators.common.subproblems import Task
+from cgboost.estimators.common.targets import Classification, Regression
 from cgboost.exceptions import UnsupportedLossError
 from cgboost.generation.callbacks import Score, error_rate
 from cgboost.inspection.importance import importances, shares
-from cgboost.losses.base import Loss
-from cgboost.losses.differentiable import DifferentiableLoss
+from cgboost.losses.base import DifferentiableLoss, Loss
 from cgboost.losses.exponential import Exponential
 from cgboost.losses.log_loss import LogLoss
 from cgboost.losses.multinomial import Multinomial
@@ -238,7 +236,7 @@ class GradientBoostingRegressor(Regression, BaseGradientBoosting):
 "squared_epsilon_insensitive", "poisson"}, Loss or callable, default="squared_error"
         A name, a :class:`~cgboost.losses.Loss` with parameters, ``Huber(1.5)`` or ``Quantile(0.9)``
         say, or ``loss(target, weights)``, a
-        :class:`~cgboost.losses.differentiable.DifferentiableLoss`. With "poisson" f is the log of
+        :class:`~cgboost.losses.base.DifferentiableLoss`. With "poisson" f is the log of
         the mean, which is predicted.
     n_estimators, learning_rate, subsample, max_depth, min_samples_split, min_samples_leaf, \
 max_features, max_leaf_nodes, start, early_stopping, validation_fraction, n_iter_no_change, \

@@ -21,8 +21,7 @@ from cgboost.estimators.common.subproblems import Task
 from cgboost.inspection.model_selection import CRITERIA, CorrectedAIC, HeldOutError, RoundCriterion
 from cgboost.losses.squared_error import SquaredError
 from cgboost.masters.stagewise.stagewise import StagewiseMaster
-from cgboost.pricing.features.centred import CentredFeatures
-from cgboost.pricing.features.gram import GramPricer
+from cgboost.pricing.features.correlation import CentredFeatures, GramPricer
 
 
 @dataclass(eq=False, repr=False)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import has_fit_parameter
 
-from cgboost.estimators.common.result import FittedRun, Table
+from cgboost.estimators.common.fit_loop import FittedRun, Table
 from cgboost.estimators.common.rows import Rows, Vector
 from cgboost.estimators.common.stagewise import BaseStagewise
 from cgboost.pricing.learners.learners import LearnerPricer, Working, check_learner, residuals

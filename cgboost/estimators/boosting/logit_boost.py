@@ -16,12 +16,12 @@ from sklearn.base import BaseEstimator, is_regressor
 from sklearn.utils.validation import has_fit_parameter
 
 from cgboost.estimators.boosting.deviance import mean_log_loss
-from cgboost.estimators.common.classification import Classification, probabilities
+from cgboost.estimators.common.fit_loop import FittedRun, Table
 from cgboost.estimators.common.parameters import check_number
-from cgboost.estimators.common.result import FittedRun, Table
 from cgboost.estimators.common.rows import Rows, Vector
 from cgboost.estimators.common.stagewise import BaseStagewise
 from cgboost.estimators.common.subproblems import Task
+from cgboost.estimators.common.targets import Classification, probabilities
 from cgboost.generation.callbacks import Score, error_rate
 from cgboost.generation.protocols import Pricer
 from cgboost.losses.base import WeightedLoss

@@ -16,15 +16,18 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from cgboost.estimators.boosting.componentwise import BaseComponentwise
-from cgboost.estimators.common.result import FittedRun
+from cgboost.estimators.common.fit_loop import FittedRun
 from cgboost.estimators.common.rows import Held, Rows
 from cgboost.estimators.common.subproblems import Task
 from cgboost.inspection.model_selection import HighDimensionalCriterion
 from cgboost.losses.squared_error import SquaredError
 from cgboost.masters.stagewise.orthogonal import OrthogonalMaster
-from cgboost.pricing.features.centred import CentredFeatures, feature_of
-from cgboost.pricing.features.correlation import CorrelationPricer
-from cgboost.pricing.features.screening import ScreenedPricer
+from cgboost.pricing.features.correlation import (
+    CentredFeatures,
+    CorrelationPricer,
+    ScreenedPricer,
+    feature_of,
+)
 
 STEPS = 5.0
 """Factor of √(n/log p), the default number of steps, as in the authors' own software."""

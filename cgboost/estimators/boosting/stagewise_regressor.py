@@ -13,9 +13,9 @@ from sklearn.base import is_regressor
 
 from cgboost.estimators.boosting.learner_columns import BaseLearnerBoost
 from cgboost.estimators.common.parameters import check_bool, check_number
-from cgboost.estimators.common.regression import Regression
 from cgboost.estimators.common.rows import Rows
 from cgboost.estimators.common.subproblems import Task
+from cgboost.estimators.common.targets import Regression
 from cgboost.generation.protocols import Pricer
 from cgboost.losses.base import Loss
 from cgboost.losses.registry import (
@@ -31,8 +31,7 @@ from cgboost.masters.stagewise.fully_corrective import CorrectiveMaster
 from cgboost.masters.stagewise.orthogonal import OrthogonalMaster
 from cgboost.masters.stagewise.stagewise import StagewiseMaster
 from cgboost.pricing.learners.feed_forward import FeedForwardPricer
-from cgboost.pricing.learners.independent import IndependentPricer
-from cgboost.pricing.learners.learners import LearnerPricer
+from cgboost.pricing.learners.learners import IndependentPricer, LearnerPricer
 
 
 @dataclass(eq=False, repr=False)

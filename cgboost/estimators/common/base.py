@@ -27,7 +27,15 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from cgboost.estimators.common import reporting
 from cgboost.estimators.common.bases import BaseEstimator
-from cgboost.estimators.common.fit_loop import run_all, unchanged_on_failure, with_shared
+from cgboost.estimators.common.fit_loop import (
+    FittedOutput,
+    FittedRun,
+    Table,
+    run_all,
+    stacked,
+    unchanged_on_failure,
+    with_shared,
+)
 from cgboost.estimators.common.parameters import (
     check_bool,
     check_callbacks,
@@ -36,7 +44,6 @@ from cgboost.estimators.common.parameters import (
     check_random_state,
     check_verbose,
 )
-from cgboost.estimators.common.result import FittedOutput, FittedRun, Table, stacked
 from cgboost.estimators.common.rows import (
     FLOATS,
     EvalSet,

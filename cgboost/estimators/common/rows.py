@@ -21,8 +21,7 @@ from sklearn.utils.validation import (
 
 from cgboost.additive.tables.preparation import check_weight_size, read_source
 from cgboost.additive.tables.rows import SourceRows
-from cgboost.additive.tables.schema import Schema, SchemaMaker
-from cgboost.additive.tables.table_columns import check_frame
+from cgboost.additive.tables.schema import Schema, SchemaMaker, check_frame
 from cgboost.exceptions import see
 
 Matrix = NDArray[np.floating[Any]]

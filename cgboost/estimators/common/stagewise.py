@@ -13,8 +13,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from cgboost.estimators.common.base import BaseEnsemble
+from cgboost.estimators.common.fit_loop import FittedRun
 from cgboost.estimators.common.parameters import check_count
-from cgboost.estimators.common.result import FittedRun
 from cgboost.estimators.common.rows import Rows, Vector
 from cgboost.exceptions import see, warn_caller
 from cgboost.generation.history import StopReason

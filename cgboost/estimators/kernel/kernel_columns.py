@@ -17,9 +17,9 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from cgboost.estimators.common.columns import ColumnFamily
+from cgboost.estimators.common.fit_loop import Table
+from cgboost.estimators.common.objective import ColumnFamily
 from cgboost.estimators.common.parameters import check_choice, check_number
-from cgboost.estimators.common.result import Table
 from cgboost.estimators.common.rows import Rows
 from cgboost.exceptions import see
 from cgboost.generation.loop import ColumnGeneration

@@ -12,9 +12,9 @@ from sklearn.utils.validation import validate_data
 
 from cgboost.estimators.common.bases import OutlierMixin
 from cgboost.estimators.common.certified import BaseBoost
+from cgboost.estimators.common.fit_loop import FittedRun
 from cgboost.estimators.common.objective import Objective, penalized
 from cgboost.estimators.common.parameters import check_nu
-from cgboost.estimators.common.result import FittedRun
 from cgboost.estimators.common.rows import FLOATS, EvalSet, Matrix, Rows, Vector
 from cgboost.estimators.kernel.kernel_columns import KernelColumns
 from cgboost.generation.callbacks import Score, error_rate

@@ -12,10 +12,9 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from cgboost.estimators.common.classification import Classification, probabilities
 from cgboost.estimators.common.parameters import check_choice, check_number
-from cgboost.estimators.common.regression import Regression
 from cgboost.estimators.common.rows import Vector
+from cgboost.estimators.common.targets import Classification, Regression, probabilities
 from cgboost.estimators.latent.latent_factors import BaseBLF
 from cgboost.losses import Huber, Loss, Poisson, Quantile, SquaredEpsilonInsensitive, SquaredError
 from cgboost.losses.registry import (
@@ -50,7 +49,7 @@ class BLFRegressor(Regression, BaseBLF):
 "squared_epsilon_insensitive", "poisson"}, Loss or callable, default="squared_error"
         Losses that are piecewise linear are refitted by a linear program that gets one column a
         round ([M] eq. 18). A name, a :class:`~cgboost.losses.Loss` with parameters, or
-        ``loss(target, weights)``, a :class:`~cgboost.losses.differentiable.DifferentiableLoss`.
+        ``loss(target, weights)``, a :class:`~cgboost.losses.base.DifferentiableLoss`.
         With "poisson" f is the log of the mean, which is predicted.
     kernel : kernel, callable or None, default=None
         Factors in the feature space of a kernel, such as ``RBF(0.1)`` or ``Precomputed()``; it must

@@ -1,4 +1,11 @@
-"""Boosted Latent Factors: orthogonal features for a loss, and the model that is linear in them.
+"""Boosted latent factors: what the linear and the kernel models share.
+
+How many latent factors: by cross-validation inside the training rows.
+
+Momma, Bennett, *Constructing Orthogonal Latent Features for Arbitrary Loss*, 2006, section 8.1: the
+error of N factors, averaged with its neighbours', is least.
+
+Boosted Latent Factors: orthogonal features for a loss, and the model that is linear in them.
 
 [M] is Momma, Bennett, *Constructing Orthogonal Latent Features for Arbitrary Loss*, 2006.
 """
@@ -6,7 +13,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from numbers import Integral
@@ -19,28 +26,90 @@ from sklearn.utils.validation import check_is_fitted
 
 from cgboost.estimators.common.base import BaseEnsemble
 from cgboost.estimators.common.bases import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from cgboost.estimators.common.fit_loop import FittedRun, Table
 from cgboost.estimators.common.parameters import (
     check_bool,
     check_count,
     check_number,
     check_solver,
 )
-from cgboost.estimators.common.result import FittedRun, Table
 from cgboost.estimators.common.rows import Held, Rows, Vector
 from cgboost.estimators.common.stagewise import warn_cut_short
 from cgboost.estimators.common.subproblems import Task
-from cgboost.estimators.latent.components import error_curve, folds, smoothed
 from cgboost.exceptions import see
 from cgboost.generation.protocols import Master
 from cgboost.kernels import KernelLibrary, Precomputed
-from cgboost.losses.base import Loss
-from cgboost.losses.differentiable import DifferentiableLoss
+from cgboost.losses.base import DifferentiableLoss, Loss
 from cgboost.losses.registry import bound_loss, check_loss, known_loss
 from cgboost.losses.squared_error import WeightedSquaredError
 from cgboost.masters.stagewise.fully_corrective import CorrectiveMaster, Subgradient
 from cgboost.masters.stagewise.stagewise import StagewiseMaster
 from cgboost.pricing.latent import Columns, KernelSpace, LinearSpace
 from cgboost.pricing.latent.pricer import LatentFactorPricer
+
+Indices = NDArray[np.intp]
+
+Errors = Callable[[Indices, Indices], list[float]]
+"""errors(train, test): the summed errors on test rows of models with 1, 2, … factors."""
+
+
+def folds(cv: Any, y: NDArray[Any], random_state: Any, *, classes: bool) -> list[Any]:
+    """Pairs (train, test) of row numbers.
+
+    Parameters
+    ----------
+    cv : int or splitter
+        A number of folds is shuffled, and for classes stratified; it is lowered to the number of
+        rows, or of the smallest class, where there are not enough.
+    y : ndarray of shape (n_rows,)
+    random_state : int, RandomState or None
+    classes : bool
+
+    Raises
+    ------
+    ValueError
+        If there is a class of one row, or there are fewer than two rows: nothing can be held out;
+        or if a splitter leaves a single class to train on.
+    """
+    from sklearn.model_selection import KFold, StratifiedKFold, check_cv  # loads rich
+
+    if not isinstance(cv, (int, np.integer)):
+        pairs = list(check_cv(cv, y, classifier=classes).split(np.zeros(len(y)), y))
+        single = [k for k, (train, _) in enumerate(pairs) if classes and len(set(y[train])) < 2]
+        if single:
+            raise ValueError(
+                f"cv={cv!r} leaves a single class to train on in fold {single[0] + 1} of "
+                f"{len(pairs)}: shuffle it, use a StratifiedKFold or give a number of folds"
+            )
+        return pairs
+    most = int(np.unique(y, return_counts=True)[1].min()) if classes else len(y)
+    if most < 2:
+        what = "a class with 1 row" if classes else f"{len(y)} row"
+        raise ValueError(
+            f"n_components='cv' needs 2 rows, of each class, to hold out some; got {what}: give a "
+            "number of components"
+        )
+    kind = StratifiedKFold if classes else KFold
+    splitter = kind(min(int(cv), most), shuffle=True, random_state=random_state)
+    return list(splitter.split(np.zeros(len(y)), y))
+
+
+def error_curve(pairs: list[Any], errors: Errors, size: int) -> Vector:
+    """Summed errors of 1, …, ``size`` factors; a fold that stopped earlier stays at its last."""
+    curve = np.zeros(size)
+    for train, test in pairs:
+        own = errors(train, test)[:size]
+        curve += np.pad(own, (0, size - len(own)), mode="edge")
+    return curve
+
+
+def smoothed(curve: Vector) -> Vector:
+    """Every value averaged with its neighbours, as far as there are any; two stay as they are."""
+    if len(curve) < 3:
+        return curve
+    window = np.ones(3)
+    return np.convolve(curve, window, "same") / np.convolve(np.ones(len(curve)), window, "same")
+
 
 MOST_COMPONENTS = 50
 """Where cross-validation is to choose, and ``max_components`` does not say."""

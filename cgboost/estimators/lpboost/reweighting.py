@@ -31,8 +31,8 @@ from cgboost.generation.history import Result
 from cgboost.generation.loop import ColumnGeneration
 from cgboost.losses import hinge
 from cgboost.masters import OneNormMaster
+from cgboost.masters.support_vector.formulations import VERTICES
 from cgboost.masters.support_vector.master import Offset, Sign
-from cgboost.masters.support_vector.one_norm import VERTICES
 from cgboost.pricing.features.features import FeaturePricer
 
 Vector = NDArray[np.float64]

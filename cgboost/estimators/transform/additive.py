@@ -25,20 +25,19 @@ from cgboost.additive.trees.smoothers import (
     Smoother,
     TreeSmoother,
 )
+from cgboost.estimators.common.fit_loop import FittedRun, Table
 from cgboost.estimators.common.parameters import check_choice, check_count, threads_of
-from cgboost.estimators.common.regression import Regression
-from cgboost.estimators.common.result import FittedRun, Table
 from cgboost.estimators.common.rows import Held, Rows, Vector
 from cgboost.estimators.common.subproblems import Task
+from cgboost.estimators.common.targets import Regression
 from cgboost.estimators.transform.transform_base import BaseTransform
 from cgboost.exceptions import see, warn_caller
 from cgboost.generation.callbacks import EarlyStopping
 from cgboost.generation.history import StopReason
-from cgboost.losses.differentiable import DifferentiableLoss
+from cgboost.losses.base import DifferentiableLoss
 from cgboost.losses.squared_error import SquaredError
 from cgboost.masters.stagewise.stagewise import StagewiseMaster
-from cgboost.pricing.additive.backfitting import BackfittingPricer, Change, MostTurns
-from cgboost.pricing.additive.stages import StagePricer
+from cgboost.pricing.additive import BackfittingPricer, Change, MostTurns, StagePricer
 
 METHODS = ("one-pass", "backfitting")
 

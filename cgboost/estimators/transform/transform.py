@@ -12,12 +12,11 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from cgboost.estimators.common.classification import Classification, probabilities
-from cgboost.estimators.common.regression import Regression
 from cgboost.estimators.common.rows import Vector
+from cgboost.estimators.common.targets import Classification, Regression, probabilities
 from cgboost.estimators.transform.transform_base import BaseTransform
 from cgboost.estimators.transform.transform_inspection import StageInspection
-from cgboost.losses.differentiable import DifferentiableLoss
+from cgboost.losses.base import DifferentiableLoss
 from cgboost.losses.log_loss import LogLoss
 from cgboost.losses.squared_error import SquaredError
 

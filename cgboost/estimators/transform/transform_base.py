@@ -19,6 +19,7 @@ from cgboost.additive.statistics.passes import Passes
 from cgboost.additive.tables.preparation import Prepared, prepared
 from cgboost.additive.tables.rows import HoldoutLoss, SmallGain, SourceRows, TableRows
 from cgboost.additive.tables.schema import LARGEST_NUMBER
+from cgboost.estimators.common.fit_loop import FittedRun, Table
 from cgboost.estimators.common.parameters import (
     check_choice,
     check_count,
@@ -26,16 +27,15 @@ from cgboost.estimators.common.parameters import (
     check_number,
     threads_of,
 )
-from cgboost.estimators.common.result import FittedRun, Table
 from cgboost.estimators.common.rows import Held, Rows, Vector, rows_of, table_of
 from cgboost.estimators.common.stagewise import BaseStagewise
 from cgboost.estimators.common.subproblems import Task
 from cgboost.estimators.transform.transform_inspection import stages_of
 from cgboost.generation.callbacks import EarlyStopping
-from cgboost.losses.differentiable import DifferentiableLoss
+from cgboost.losses.base import DifferentiableLoss
 from cgboost.masters.stagewise.fully_corrective import CorrectiveMaster
 from cgboost.masters.stagewise.stagewise import StagewiseMaster
-from cgboost.pricing.additive.stages import StagePricer
+from cgboost.pricing.additive import StagePricer
 
 
 class Variant(NamedTuple):

@@ -11,8 +11,8 @@ from cgboost.additive.export.curve import StageCurve, stage_graph
 from cgboost.additive.export.sql import select_statement
 from cgboost.additive.stage import Stage, Stages
 from cgboost.additive.tables.schema import Schema
-from cgboost.additive.trees.words import INDENT, formula_in_words, input_of, names_of
-from cgboost.estimators.common.result import FittedOutput, FittedRun
+from cgboost.additive.trees.transformation import INDENT, formula_in_words, input_of, names_of
+from cgboost.estimators.common.fit_loop import FittedOutput, FittedRun
 
 if TYPE_CHECKING:
     from networkx import DiGraph

@@ -103,7 +103,7 @@ class RunFacts:
 
     @classmethod
     def of(cls, run: Any, label: str) -> RunFacts:
-        """What is kept of a :class:`~cgboost.estimators.common.result.FittedRun`."""
+        """What is kept of a :class:`~cgboost.estimators.common.fit_loop.FittedRun`."""
         scores = {
             name: float(values[run.best_round])
             for name, values in run.history.items()

@@ -1,4 +1,8 @@
-"""The report, one HTML file that needs nothing else, and the panel below a diagram in a notebook.
+"""Report of a fit as an HTML page, with the versions it was made with.
+
+What a result was made with: the versions and the machine that pages and reports name.
+
+The report, one HTML file that needs nothing else, and the panel below a diagram in a notebook.
 
 The words and their layout are in ``templates/``; here is what they are given. Whatever comes from
 the user is escaped by the templates.
@@ -9,8 +13,10 @@ from __future__ import annotations
 import datetime
 import math
 import os
+import platform
 from collections.abc import Iterable, Sequence
 from functools import cache
+from importlib.metadata import PackageNotFoundError, version
 from numbers import Integral, Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -20,9 +26,47 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
 from cgboost._version import __version__
-from cgboost.inspection.provenance import machine, versions
 from cgboost.inspection.report.facts import Facts, Table, facts_of, kind_of, meaning, proven
 from cgboost.inspection.report.pictures import Picture, importances, pictures, sparklines
+
+
+def versions(*packages: str) -> dict[str, str]:
+    """Versions of Python and of the packages that are installed, in the order asked for.
+
+    Parameters
+    ----------
+    *packages : str
+        Names as they are installed under; those that are not there are left out.
+    """
+    found = {"Python": platform.python_version()}
+    for name in packages:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            continue
+    return found
+
+
+def machine() -> str:
+    """Cores, processor and system in a few words."""
+    return f"{os.cpu_count()} cores, {_processor()}, {platform.system()}"
+
+
+def made_with(*packages: str) -> str:
+    """Versions and machine in one line, as pages print it."""
+    words = ", ".join(f"{name} {number}" for name, number in versions(*packages).items())
+    return f"{words}; {machine()}"
+
+
+def _processor() -> str:
+    """The model name that Linux tells, else the kind of processor."""
+    table = Path("/proc/cpuinfo")
+    if table.is_file():
+        for line in table.read_text(encoding="utf-8", errors="replace").splitlines():
+            if line.startswith("model name"):
+                return line.split(":", 1)[1].strip()
+    return platform.processor() or platform.machine()
+
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -34,6 +78,7 @@ DETAILS = ("evaluated", "stratum", "master_seconds", "pricing_seconds")
 """What only the unfolded history says."""
 
 SHOWN_COLUMNS = 15
+
 UNFOLDED_COLUMNS = 500
 """Columns that are shown at once, and those that unfold."""
 

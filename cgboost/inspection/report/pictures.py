@@ -238,7 +238,7 @@ def _of_stages(model: Any) -> Iterator[Plan]:
 
 def _of_features(model: Any) -> Iterator[Plan]:
     from cgboost.inspection.importance import plot_importance
-    from cgboost.inspection.transform_pictures import plot_transformations
+    from cgboost.inspection.model_pictures import plot_transformations
 
     found = importances(model)
     if found is not None and np.any(found):

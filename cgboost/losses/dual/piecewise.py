@@ -11,9 +11,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from cgboost.losses.base import Loss, WeightedLoss
-from cgboost.losses.differentiable import UnboundedStepError
-from cgboost.losses.dual.quantiles import SAME_SUM, weighted_quantile
+from cgboost.losses.base import Loss, UnboundedStepError, WeightedLoss
+from cgboost.losses.dual.support_vector import SAME_SUM, weighted_quantile
 
 Vector = NDArray[np.float64]
 

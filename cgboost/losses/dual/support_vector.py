@@ -1,4 +1,10 @@
-"""Losses of support-vector machines, described by their dual.
+"""Duals of piecewise linear-quadratic losses, with their checks and quantiles.
+
+Checks that the losses share.
+
+Quantiles of weighted values: where piecewise linear functions of one number are least.
+
+Losses of support-vector machines, described by their dual.
 
     loss(f) = max over r in R of  Σ r_i (target_i − f_i) − ε|r_i| − ½ curvature_i r_i²
 
@@ -8,6 +14,8 @@ loss is a target, a tube width ε and a set for the pseudo-response r = −∂lo
 the dual of a level that the model chooses itself, the margin ρ of ν-classification or the ε of
 ν-regression, and the ν of both is the mass as a share of the rows. Curvature smooths: the squared
 hinge, Huber.
+
+The loss of novelty detection: all rows should lie above a level.
 """
 
 from __future__ import annotations
@@ -23,6 +31,66 @@ from cgboost.losses.dual.dual_box import Sides
 from cgboost.losses.dual.fractional_knapsack import clip_to_sum, fill
 
 Vector = NDArray[np.float64]
+
+
+def check_labels(labels: Vector) -> None:
+    """Labels must be ±1."""
+    wrong = np.setdiff1d(labels, [-1.0, 1.0])
+    if wrong.size:
+        raise ValueError(f"labels must be −1 or 1, got {wrong[0]!r}")
+
+
+def check_price(target: Vector, price: Vector) -> None:
+    """Prices must be finite, not negative, and one a row."""
+    if np.shape(price) != np.shape(target):
+        raise ValueError(
+            f"price must have one entry a row: shape {np.shape(price)} for {np.shape(target)}"
+        )
+    if not np.all((price >= 0) & np.isfinite(price)):
+        raise ValueError(f"price must be finite and not negative, got {np.min(price)!r}")
+
+
+def check_epsilon(epsilon: float) -> None:
+    """ε must be finite and not negative."""
+    if not 0 <= epsilon < np.inf:
+        raise ValueError(f"epsilon must be at least 0, got {epsilon!r}")
+
+
+def check_nu(nu: float) -> None:
+    """ν must be in (0, 1]."""
+    if not 0 < nu <= 1:
+        raise ValueError(f"nu must be in (0, 1], got {nu!r}")
+
+
+SAME_SUM = 1e-12
+"""Sums of weights that differ by this, relative to the sum of all, are equal.
+
+Rounding leaves about 1e-15; which of two best values is found must not depend on it.
+"""
+
+
+def weighted_quantile(values: Vector, weights: Vector, level: float) -> float:
+    """Where the weights of the values, in their order, add up to ``level``; the middle of a gap.
+
+    Parameters
+    ----------
+    values, weights : ndarray of shape (n,)
+        At least one; weights are not negative.
+    level : float
+        From 0 to the sum of all weights.
+    """
+    order = np.argsort(values, kind="stable")
+    ordered, sums = values[order], np.cumsum(weights[order])
+    rounding = SAME_SUM * sums[-1]
+    first = min(int(np.searchsorted(sums, level - rounding)), len(ordered) - 1)
+    later = min(int(np.searchsorted(sums, level + rounding)), len(ordered) - 1)
+    return float(0.5 * (ordered[first] + ordered[later]))
+
+
+def weighted_median(values: Vector, weights: Vector) -> float:
+    """The middle of the values between which Σ w|v − c| is least."""
+    return weighted_quantile(values, weights, 0.5 * float(weights.sum()))
+
 
 BALANCED = 1e-15
 """Σr this small beside Σ|r| counts as 0."""
@@ -185,3 +253,21 @@ class SupportVectorLoss:
         if mass is None:
             return fill(rate, sides.cap, sides.curvature)
         return fill(rate, sides.cap, sides.curvature, mass.amount, at_most=mass.at_most)
+
+
+def one_class(price: Vector, nu: float) -> SupportVectorLoss:
+    """Minimum over ρ of Σ price_i·max(0, ρ − f_i) − νPρ, P = Σ price_i; the model is f − ρ.
+
+    At most a share ν of the rows (by price) comes to lie below 0 (Schölkopf et al., Neural
+    Computation 13, 2001; with the 1-norm Rätsch et al., IEEE PAMI 24, 2002).
+    """
+    check_price(price, price)
+    check_nu(nu)
+    n_rows = len(price)
+    return SupportVectorLoss(
+        target=np.zeros(n_rows),
+        lower=np.zeros(n_rows),
+        upper=price.copy(),
+        mass=Mass(nu * float(price.sum())),
+        level_is_offset=True,
+    )

@@ -37,11 +37,9 @@ from numpy.typing import NDArray
 from cgboost.exceptions import MasterError
 from cgboost.generation.columns import Column
 from cgboost.generation.protocols import EntryRule, MasterState, Priced
-from cgboost.losses.abilities import require
-from cgboost.losses.base import WeightedLoss
+from cgboost.losses.base import WeightedLoss, require
 from cgboost.losses.registry import require_targets
-from cgboost.masters.convex.bound import lower_bound
-from cgboost.masters.convex.solve import minimise
+from cgboost.masters.convex.bound import lower_bound, minimise
 from cgboost.penalties.elastic_net import ElasticNetEntry
 from cgboost.penalties.l1 import FEASIBILITY, OneNormEntry
 from cgboost.penalties.l1_ball import BudgetEntry

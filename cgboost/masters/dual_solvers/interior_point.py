@@ -1,4 +1,11 @@
-"""A restricted dual kept for the interior point method: which sides and columns take part.
+"""Interior-point dual solver, with purification of its answer.
+
+Exact zeros from an interior point: what will be 0, or at its cap, at the optimum.
+
+An iterate has no zeros, only small numbers. What is small beside the others, and its multiplier
+not, is set to its end, as much of it as costs no more than an allowance.
+
+A restricted dual kept for the interior point method: which sides and columns take part.
 
 It stands where a :class:`~cgboost.masters.dual_solvers.simplex.DualSession` may stand, without a
 solver behind it. Sides and columns come and go with their part of the last iterate, and every solve
@@ -16,20 +23,80 @@ from numpy.typing import NDArray
 
 from cgboost.losses import SupportVectorLoss
 from cgboost.losses.dual.dual_box import Indices, Vector
-from cgboost.masters.dual_solvers.boxed_dual import BoxedDual, Held, gathered
 from cgboost.masters.dual_solvers.interior_point_steps import InteriorStep, Iterate
-from cgboost.masters.dual_solvers.protocol import LiveDual
-from cgboost.masters.dual_solvers.purification import (
-    SMALL,
-    few_coefficients,
-    importance,
-    sides_at_ends,
+from cgboost.masters.dual_solvers.restricted_dual import (
+    BoxedDual,
+    ColumnStore,
+    Held,
+    LiveDual,
+    gathered,
 )
 from cgboost.masters.dual_solvers.simplex import OFFSET
-from cgboost.masters.support_vector.column_store import ColumnStore
-from cgboost.parallel.threads import LARGE, available, blas_threads
-from cgboost.penalties.dual_form import DualForm
+from cgboost.parallel.executors import LARGE, available, blas_threads
+from cgboost.penalties.base import DualForm
+from cgboost.tolerances import SMALLEST
 from solvers import LimitError, SolverFailure, Status
+
+SMALL = 0.1
+"""A column of less importance than this seems slack."""
+
+CAUTION = (1.0, SMALL, 0.01)
+"""How small what is set to its end must be, in turn."""
+
+
+def importance(data: BoxedDual, at: Iterate) -> Vector:
+    """Of every column: far above 1 where it is used, far below where it is slack.
+
+    Of |α| and limit − |s| one is 0 at the optimum; both are measured by their size elsewhere.
+    """
+    charged = data.limit > 0
+    if not at.coef[charged].any():
+        return np.ones(len(at.coef))
+    share = np.abs(at.coef) * data.limit / (np.abs(at.coef[charged]) @ data.limit[charged])
+    slack = 1.0 - np.abs(at.s) / np.where(charged, data.limit, 1.0)
+    return np.where(charged, share * np.count_nonzero(charged) / np.maximum(slack, SMALLEST), 1.0)
+
+
+def few_coefficients(data: BoxedDual, at: Iterate, allowance: float) -> Vector:
+    """The coefficients, with those at 0 that will be 0 at the optimum.
+
+    Parameters
+    ----------
+    data : BoxedDual
+    at : Iterate
+    allowance : float
+        By how much that may raise the objective.
+    """
+    weight = importance(data, at)
+    allowed = data.objective(at.coef, data.rate(at.coef)) + allowance
+    for caution in CAUTION:
+        coef = np.where(weight < caution, 0.0, at.coef)
+        if data.objective(coef, data.rate(coef)) <= allowed:
+            return coef
+    return at.coef
+
+
+def sides_at_ends(data: BoxedDual, at: Iterate, allowance: float) -> Vector:
+    """The side values, with those at 0 or at their cap that will be there at the optimum.
+
+    Parameters
+    ----------
+    data : BoxedDual
+    at : Iterate
+    allowance : float
+        By how much that may lower the bound.
+    """
+    if not len(at.u):
+        return at.u
+    typical = float(np.mean(at.low + at.high))
+    least = data.bound(at.u) - allowance
+    for caution in CAUTION:
+        u = np.where(at.u < caution * at.low / typical * data.cap, 0.0, at.u)
+        u = np.where(data.cap - at.u < caution * at.high / typical * data.cap, data.cap, u)
+        if data.bound(u) >= least:
+            return u
+    return at.u
+
 
 SHARE = 0.05
 """Share of the gap open at the start of a solve at which it may end …"""

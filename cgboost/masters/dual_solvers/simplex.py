@@ -25,9 +25,8 @@ from numpy.typing import NDArray
 
 from cgboost.losses import SupportVectorLoss
 from cgboost.losses.dual.dual_box import Indices, Vector
-from cgboost.masters.dual_solvers.protocol import LiveDual
-from cgboost.masters.support_vector.column_store import ColumnStore
-from cgboost.penalties.dual_form import DualForm
+from cgboost.masters.dual_solvers.restricted_dual import ColumnStore, LiveDual
+from cgboost.penalties.base import DualForm
 from solvers import Program, Session, Solution, open_session
 
 OFFSET, LEVEL = -1, -2

@@ -29,10 +29,14 @@ from numpy.typing import ArrayLike, NDArray
 from cgboost.exceptions import MasterError
 from cgboost.generation.columns import Column, least_of
 from cgboost.generation.protocols import MasterState, Priced
-from cgboost.masters.linear.bound_checks import check_copies, check_reduced_costs, check_rows
-from cgboost.masters.linear.lagrangian_bound import Capped, deficit_of
-from cgboost.masters.linear.restricted_primal import PrimalPoint, RestrictedPrimal
-from cgboost.masters.linear.rows import Rows
+from cgboost.masters.linear.lagrangian_bound import (
+    Capped,
+    check_copies,
+    check_reduced_costs,
+    check_rows,
+    deficit_of,
+)
+from cgboost.masters.linear.restricted_primal import PrimalPoint, RestrictedPrimal, Rows
 from solvers import LimitError, SolverError, Status
 
 Vector = NDArray[np.float64]

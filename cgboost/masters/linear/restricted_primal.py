@@ -1,4 +1,10 @@
-"""The live session of a linear master: two phases, and only the columns that matter.
+"""Restricted primal of a linear master: rows, active columns, inactive column pool.
+
+The rows of a linear master: names, senses and right-hand sides.
+
+The pool of parked columns: generated, idle for long, and out of the live session for now.
+
+The live session of a linear master: two phases, and only the columns that matter.
 
 **Two phases.** Where x = 0 misses a row, that row has an artificial column. While the generated
 columns do not suffice, the session minimises the sum of the artificials, and the duals handed out
@@ -15,22 +21,135 @@ the optimum over *all* columns.
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from cgboost.generation.columns import Column
 from cgboost.generation.protocols import ZERO_REDUCED_COST
-from cgboost.masters.linear.inactive_pool import ParkedColumns, costs_of, matrix_of
-from cgboost.masters.linear.rows import Rows
 from cgboost.tolerances import LP_FEASIBILITY
 from solvers import Program, Solution, open_session
 
 Vector = NDArray[np.float64]
+
 Indices = NDArray[np.intp]
+
+SENSES = {"<=": "<=", "≤": "<=", "==": "==", "=": "==", ">=": ">=", "≥": ">="}
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Rows Σ h_j x_j  ≤ | = | ≥  rhs.
+
+    Attributes
+    ----------
+    names : sequence of hashable
+    senses : ndarray of str
+        ``"<="``, ``"=="`` or ``">="`` for each.
+    rhs : ndarray of shape (n_rows,)
+    """
+
+    names: Sequence[Hashable]
+    senses: NDArray[np.str_]
+    rhs: Vector
+
+    @classmethod
+    def checked(
+        cls, rows: int | Sequence[Hashable], sense: str | Sequence[str], rhs: ArrayLike
+    ) -> Self:
+        """The rows, or a ValueError that says what is wrong with them."""
+        names: Sequence[Hashable] = tuple(rows) if isinstance(rows, Iterable) else range(rows)
+        if len(set(names)) != len(names):
+            raise ValueError("rows must have names that differ")
+        senses = _checked_senses(sense, len(names))
+        given = np.asarray(rhs, dtype=np.float64)
+        if given.shape not in ((), (len(names),)):
+            raise ValueError(f"rhs has shape {given.shape}, there are {len(names)} rows")
+        values = np.array(np.broadcast_to(given, (len(names),)))
+        if not np.isfinite(values).all():
+            raise ValueError(f"rhs must be finite, got {values}")
+        return cls(names, senses, values)
+
+    def __len__(self) -> int:
+        return len(self.rhs)
+
+    @property
+    def lower(self) -> Vector:
+        """Lower bounds of the rows."""
+        return np.where(self.senses != "<=", self.rhs, -np.inf)
+
+    @property
+    def upper(self) -> Vector:
+        """Upper bounds of the rows."""
+        return np.where(self.senses != ">=", self.rhs, np.inf)
+
+    def missed_by_zero(self) -> Indices:
+        """The rows that x = 0 does not meet."""
+        return np.flatnonzero((self.lower > 0) | (self.upper < 0))
+
+    def signed(self, duals: Vector) -> Vector:
+        """The duals with wrong signs, which are rounding errors, set to 0: bounds need that."""
+        least = np.where(self.senses == ">=", 0.0, -np.inf)
+        most = np.where(self.senses == "<=", 0.0, np.inf)
+        return np.clip(duals, least, most)
+
+
+def _checked_senses(sense: str | Sequence[str], n_rows: int) -> NDArray[np.str_]:
+    senses = [sense] * n_rows if isinstance(sense, str) else list(sense)
+    if len(senses) != n_rows:
+        raise ValueError(f"sense has {len(senses)} entries, there are {n_rows} rows")
+    if unknown := set(senses) - set(SENSES):
+        raise ValueError(f'sense must be "<=", "==" or ">=", got {unknown.pop()!r}')
+    return np.array([SENSES[each] for each in senses], dtype="<U2")
+
+
+class ParkedColumns:
+    """Columns side by side, so that one sparse product prices all of them."""
+
+    def __init__(self, n_rows: int) -> None:
+        self._numbers = np.zeros(0, dtype=np.intp)
+        self._costs = np.zeros(0)
+        self._matrix = sp.csc_array((n_rows, 0))
+
+    def __len__(self) -> int:
+        return len(self._numbers)
+
+    def park(self, numbers: Indices, columns: Sequence[Column]) -> None:
+        """Take in ``columns``, which are known by ``numbers``."""
+        self._numbers = np.concatenate([self._numbers, numbers])
+        self._costs = np.concatenate([self._costs, costs_of(columns)])
+        self._matrix = sp.hstack([self._matrix, matrix_of(columns)], format="csc")
+
+    def take_improving(self, duals: Vector, *, with_costs: bool) -> Indices:
+        """Take out the columns of negative reduced cost; their numbers.
+
+        Without costs (in phase one) the reduced cost of a column h is −r·h.
+        """
+        if not len(self):
+            return self._numbers
+        costs = self._costs if with_costs else np.zeros(len(self))
+        reduced = costs - self._matrix.T @ duals
+        improving = reduced < -ZERO_REDUCED_COST * np.maximum(1.0, np.abs(costs))
+        taken, kept = self._numbers[improving], np.flatnonzero(~improving)
+        if taken.size:
+            self._numbers, self._costs = self._numbers[kept], self._costs[kept]
+            self._matrix = self._matrix[:, kept]
+        return taken
+
+
+def costs_of(columns: Sequence[Column]) -> Vector:
+    """Costs as a vector."""
+    return np.array([column.cost for column in columns], dtype=np.float64)
+
+
+def matrix_of(columns: Sequence[Column]) -> sp.csc_array:
+    """Columns side by side, shape (n_rows, n_columns)."""
+    return sp.csc_array(np.column_stack([column.values for column in columns]).astype(np.float64))
+
 
 PHASE_ONE_FACTOR = 1e6
 """Factor on the phase-one duals, in units of the largest cost seen."""

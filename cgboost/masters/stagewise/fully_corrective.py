@@ -17,11 +17,11 @@ from numpy.typing import NDArray
 
 from cgboost.generation.columns import Column
 from cgboost.generation.protocols import MasterState, Priced
-from cgboost.losses.differentiable import DifferentiableLoss
+from cgboost.losses.base import DifferentiableLoss
 from cgboost.losses.registry import require_targets
+from cgboost.masters.dual_solvers.restricted_dual import ColumnStore
 from cgboost.masters.stagewise.refits import refit_of
 from cgboost.masters.stagewise.stagewise import DescentEntry, optimum_if_settled
-from cgboost.masters.support_vector.column_store import ColumnStore
 
 Vector = NDArray[np.float64]
 Subgradient = Literal["dual", "sign"]

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cgboost.exceptions import MasterError
-from cgboost.losses.differentiable import (
+from cgboost.losses.base import (
     LONGEST_DOUBLING,
     DifferentiableLoss,
     UnboundedStepError,

@@ -22,7 +22,7 @@ from cgboost.losses.dual.dual_box import Vector
 from cgboost.masters.dual_solvers.interior_point import InteriorSession
 from cgboost.masters.dual_solvers.simplex import DualSession
 from cgboost.masters.support_vector.working_set import DualPoint, RestrictedDual
-from cgboost.penalties.dual_form import DualForm
+from cgboost.penalties.base import DualForm
 
 SIMPLEX = "highs"
 """The solver that ends on a vertex."""

@@ -24,11 +24,9 @@ from cgboost.generation.columns import Column
 from cgboost.generation.protocols import EntryRule, MasterState, Priced, Vertex
 from cgboost.losses import EntropicLoss, SupportVectorLoss
 from cgboost.masters.support_vector.crossover import can_cross_over, crossover
-from cgboost.masters.support_vector.smooth_loss import RowwiseLoss, as_master_loss
-from cgboost.masters.support_vector.smooth_primal import SmoothPrimal
+from cgboost.masters.support_vector.smooth_primal import RowwiseLoss, SmoothPrimal, as_master_loss
 from cgboost.masters.support_vector.working_set import DualPoint, RestrictedDual
-from cgboost.penalties.base import Penalty
-from cgboost.penalties.dual_form import DualForm
+from cgboost.penalties.base import DualForm, Penalty
 from solvers import LimitError, SolverError, Status
 
 Vector = NDArray[np.float64]

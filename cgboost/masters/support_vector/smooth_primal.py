@@ -1,4 +1,13 @@
-"""The restricted problem of a smooth loss and a penalty, by a proximal Newton method.
+"""Proximal Newton method for the restricted primal of a smooth loss.
+
+Smooth losses, as the master over the primal sees them.
+
+A loss bound to its data needs ``n_rows``, ``value(output)``, ``pseudo_response(output)`` = −∂F/∂f,
+``gain(response)`` = −F*(−r), ``feasible(response)``, the nearest r with a finite gain, and
+``curvature(output)``, the diagonal of its Hessian. Every row's set of r must contain 0. A loss
+whose Hessian is no diagonal matrix gives ``hessian(output, factors, softened=…)`` instead.
+
+The restricted problem of a smooth loss and a penalty, by a proximal Newton method.
 
     min F(Hα + b) + Ω(α)       Ω(α) = Σ threshold·|α| + ½·quadratic·α²,   or  Σ|α| [+ |b|] ≤ D
 
@@ -16,18 +25,203 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
+from cgboost.exceptions import UnsupportedLossError
 from cgboost.generation.columns import FloatArray
+from cgboost.losses import SupportVectorLoss
 from cgboost.losses.dual.dual_box import Indices, Vector
-from cgboost.masters.support_vector.column_store import ColumnStore
-from cgboost.masters.support_vector.smooth_loss import SmoothLoss
+from cgboost.losses.dual.support_vector import BALANCED
+from cgboost.masters.dual_solvers.restricted_dual import ColumnStore
 from cgboost.masters.support_vector.working_set import DualPoint
-from cgboost.penalties.dual_form import DualForm
+from cgboost.penalties.base import DualForm
 from solvers import LimitError, Program, SolverError, Status, solve
+
+Factors = Callable[[Indices], Vector]
+"""The derivatives of the outputs of some rows by the coefficients and, last, by the offset."""
+
+NEEDED = ("n_rows", "value", "pseudo_response", "gain", "feasible")
+"""What a smooth loss must have, beside a Hessian."""
+
+
+@runtime_checkable
+class DiagonalHessian(Protocol):
+    """A smooth loss of which every row's part depends on that row's output alone."""
+
+    @property
+    def n_rows(self) -> int:
+        """Number of training rows."""
+        ...
+
+    def value(self, output: Vector) -> float:
+        """F(f)."""
+        ...
+
+    def pseudo_response(self, output: Vector) -> Vector:
+        """R = −∂F/∂f, shape (n_rows,)."""
+        ...
+
+    def curvature(self, output: Vector) -> Vector:
+        """∂²F/∂f_i², shape (n_rows,)."""
+        ...
+
+    def gain(self, response: Vector) -> float:
+        """−F*(−r)."""
+        ...
+
+    def feasible(self, response: Vector) -> Vector:
+        """The nearest r at which the gain is finite."""
+        ...
+
+
+@runtime_checkable
+class Able(Protocol):
+    """A bound loss that says what it can do."""
+
+    @property
+    def abilities(self) -> frozenset[Any]:
+        """Among them ``dual_box``, ``hessian_diag`` and ``conjugate``."""
+        ...
+
+
+class SmoothLoss(Protocol):
+    """What the master and its Newton method ask for."""
+
+    @property
+    def n_rows(self) -> int:
+        """Number of training rows."""
+        ...
+
+    @property
+    def shrinks(self) -> bool:
+        """Whether t·r is feasible for every feasible r and 0 ≤ t ≤ 1."""
+        ...
+
+    def value(self, output: Vector) -> float:
+        """F(f)."""
+        ...
+
+    def pseudo_response(self, output: Vector) -> Vector:
+        """R = −∂F/∂f, shape (n_rows,)."""
+        ...
+
+    def hessian(self, output: Vector, factors: Factors, *, softened: bool = False) -> Vector:
+        """JᵀWJ with W = ∂²F/∂f² and J = ``factors(rows)`` for the rows that matter.
+
+        ``softened`` asks for curvature where there is none, for steps that would go too far.
+        """
+        ...
+
+    def gain(self, response: Vector) -> float:
+        """−F*(−r)."""
+        ...
+
+    def feasible(self, response: Vector, *, balanced: bool) -> Vector:
+        """An r nearby at which the gain is finite, with Σr = 0 if ``balanced``."""
+        ...
+
+
+class RowwiseLoss:
+    """A smooth loss with a diagonal Hessian, with all that a master asks of its loss.
+
+    Parameters
+    ----------
+    loss : DiagonalHessian
+    """
+
+    shrinks: ClassVar[bool] = True
+    chooses_margin: ClassVar[bool] = False
+    level_is_offset: ClassVar[bool] = False
+
+    def __init__(self, loss: DiagonalHessian) -> None:
+        self.bound = loss
+
+    @property
+    def n_rows(self) -> int:
+        """Number of training rows."""
+        return self.bound.n_rows
+
+    def value(self, output: Vector) -> float:
+        """F(f)."""
+        with np.errstate(over="ignore"):  # a step too far costs inf, and is taken back
+            return self.bound.value(output)
+
+    def pseudo_response(self, output: Vector) -> Vector:
+        """R = −∂F/∂f."""
+        return self.bound.pseudo_response(output)
+
+    def hessian(self, output: Vector, factors: Factors, *, softened: bool = False) -> Vector:
+        """JᵀWJ; softened, with the largest curvature of all rows in every row."""
+        weights = self.bound.curvature(output)
+        if softened:
+            weights = np.full(len(weights), float(weights.max(initial=0.0)) or 1.0)
+        rows = np.flatnonzero(weights > 0)
+        part = factors(rows)
+        product: Vector = (part.T * weights[rows]) @ part
+        return product
+
+    def gain(self, response: Vector) -> float:
+        """−F*(−r)."""
+        return self.bound.gain(response)
+
+    def feasible(self, response: Vector, *, balanced: bool) -> Vector:
+        """Inside every row's set; for Σr = 0 the entries of the heavier sign are scaled down."""
+        inside = self.bound.feasible(response)
+        total = float(inside.sum())
+        if not balanced or abs(total) <= BALANCED * float(np.abs(inside).sum()):
+            return inside
+        heavy = inside > 0 if total > 0 else inside < 0
+        weight = abs(float(inside[heavy].sum()))
+        return np.where(heavy, inside * (1.0 - abs(total) / weight), inside)
+
+    def slack(self, output: Vector) -> Vector:
+        """|r|: how strongly a row pulls."""
+        return np.abs(self.bound.pseudo_response(output))
+
+    def level(self, output: Vector) -> float:
+        """0: no margin of its own."""
+        return 0.0
+
+
+def as_master_loss(loss: Any) -> Any:
+    """A bound loss with all that a master asks for.
+
+    A loss that says what it can do (``abilities``) is taken by its dual box, if it has one, and
+    else as a smooth loss, for which it needs a Hessian and a conjugate. One that has both is taken
+    as smooth where its box has no ends, as that of the squared error: then there is no row to fix
+    at an end, and the primal has fewer variables than the dual.
+
+    Raises
+    ------
+    UnsupportedLossError
+        Naming what the loss lacks.
+    """
+    if isinstance(loss, SupportVectorLoss):
+        return loss
+    if isinstance(loss, Able):
+        missing = [name for name in ("hessian_diag", "conjugate") if name not in loss.abilities]
+        if "dual_box" in loss.abilities:
+            box: SupportVectorLoss = _box(loss)
+            if missing or np.isfinite(box.sides.cap).all():
+                return box
+    else:
+        missing = [name for name in (*NEEDED, "curvature") if not hasattr(loss, name)]
+    if not missing and isinstance(loss, DiagonalHessian):
+        return RowwiseLoss(loss)
+    raise UnsupportedLossError(
+        f"a support-vector master needs a SupportVectorLoss, or a smooth loss bound to its data; "
+        f"{type(loss).__name__} lacks {', '.join(missing)}"
+    )
+
+
+def _box(loss: Any) -> Any:
+    """The loss by its dual, of one that has ``dual_box`` among its abilities."""
+    return loss.box
+
 
 logger = logging.getLogger(__name__)
 

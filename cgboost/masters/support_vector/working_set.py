@@ -27,10 +27,9 @@ from cgboost.losses import SupportVectorLoss
 from cgboost.losses.dual.dual_box import Indices, Vector
 from cgboost.masters.dual_solvers.active_set import ActiveSetSession
 from cgboost.masters.dual_solvers.interior_point import InteriorSession
-from cgboost.masters.dual_solvers.protocol import LiveDual
+from cgboost.masters.dual_solvers.restricted_dual import ColumnStore, LiveDual
 from cgboost.masters.dual_solvers.simplex import DualSession
-from cgboost.masters.support_vector.column_store import ColumnStore
-from cgboost.penalties.dual_form import DualForm
+from cgboost.penalties.base import DualForm
 from solvers import LimitError, Solution, SolverError, Status
 
 logger = logging.getLogger(__name__)

@@ -1,4 +1,6 @@
-"""Decision stumps as an exact pool of columns: every threshold of every feature, and the constant.
+"""Decision stumps: the exact pool, and the pricer over bins.
+
+Decision stumps as an exact pool of columns: every threshold of every feature, and the constant.
 
 A stump is h(x) = 1 if x_f > t, else −1. On given rows only thresholds between neighbouring values
 of a feature differ, so sorting every feature once makes the family finite, and one cumulative sum
@@ -7,6 +9,20 @@ over the sorted pseudo-response scores all of it:
     r·h_t = Σ_{x > t} r − Σ_{x ≤ t} r = total − 2·cumsum(r in sorted order)
 
 Both signs of a stump count: with free coefficients the master takes the column with either.
+
+Decision stumps over binned features: the best of them in one pass over the training rows.
+
+Every feature is cut into at most ``max_bins`` bins, once. A stump h(x) = 1 if x_f > t, else −1,
+with t between two bins then has
+
+    r·h = total − 2·(sum of r over the bins below t),
+
+so that the sums of r over the bins, n_rows × n_features additions, score all stumps. Where a
+feature has at most ``max_bins`` distinct values, these are all stumps there are on it.
+
+The sums are a product of r with the sparse 0/1 matrix (bin, row), stored bin by bin. On 20000 rows,
+50 features and 255 bins that takes 0.45 ms; stored row by row 0.52 ms, ``np.bincount`` over one
+feature after another 1.2 ms, ``np.add.reduceat`` over sorted rows 1.1 ms.
 """
 
 from __future__ import annotations
@@ -17,8 +33,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
 from cgboost.generation.columns import Column
+from cgboost.generation.protocols import MasterState, Priced
 from cgboost.kernels import Matrix
 from cgboost.pricing.scans.scan import Indices, Priority, StrataPricer, Vector
 
@@ -135,3 +153,117 @@ class StumpPricer(StrataPricer):
 
     def __init__(self, X: Matrix, *, priority: Priority = "full", tol: float = 1e-4) -> None:
         super().__init__(StumpPool(X), priority=priority, tol=tol)
+
+
+LARGEST_CODE = np.iinfo(np.int32).max
+
+
+class BinnedFeatures:
+    """Features cut into bins, for sums over the rows of each bin.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_rows, n_features)
+        Finite features, in any dtype.
+    max_bins : int
+        At least 2. A feature with more distinct values gets bins of about equally many rows.
+    groups : ndarray of int, shape (n_rows,), or None
+        Sums are kept apart by these numbers; None: all rows are in one group.
+    n_groups : int, default=1
+
+    Attributes
+    ----------
+    thresholds : ndarray of shape (n_features, n_bins)
+        Upper ends of the bins; inf for the last bin of a feature, and beyond.
+    """
+
+    def __init__(
+        self,
+        X: Matrix,
+        max_bins: int,
+        *,
+        groups: NDArray[np.intp] | None = None,
+        n_groups: int = 1,
+    ) -> None:
+        if max_bins < 2:
+            raise ValueError(f"max_bins must be at least 2, got {max_bins}")
+        if X.ndim != 2 or not X.size or not np.isfinite(X).all():
+            raise ValueError(f"X must be a finite, non-empty matrix, got shape {X.shape}")
+        n_rows, n_features = X.shape
+        cuts = [thresholds(X[:, feature], max_bins) for feature in range(n_features)]
+        width = 1 + max(len(cut) for cut in cuts)
+        self.thresholds = np.full((n_features, width), np.inf)
+        self.n_groups = n_groups
+        n_sums = n_features * width * n_groups
+        if max(n_sums, X.size) > LARGEST_CODE:
+            raise ValueError(f"X of shape {X.shape} is too large for {width} bins a feature")
+        codes = np.empty(X.shape, dtype=np.int32)
+        for feature, cut in enumerate(cuts):
+            self.thresholds[feature, : len(cut)] = cut
+            bins = np.searchsorted(cut, X[:, feature]) + feature * width
+            codes[:, feature] = bins if groups is None else bins * n_groups + groups
+        starts = np.arange(0, X.size + 1, n_features, dtype=np.int32)
+        by_row = csr_array((np.ones(X.size), codes.ravel(), starts), shape=(n_rows, n_sums))
+        self._by_bin = by_row.T.tocsr()
+
+    def sums_below(self, response: Vector) -> Vector:
+        """Sums of r over the rows with x_f ≤ t; shape (n_features, n_bins, n_groups)."""
+        if len(response) != self._by_bin.shape[1]:
+            raise ValueError(f"X has {self._by_bin.shape[1]} rows, the master has {len(response)}")
+        sums = self._by_bin @ response
+        return sums.reshape(*self.thresholds.shape, self.n_groups).cumsum(axis=1)
+
+    def stump(self, place: int) -> Stump:
+        """The stump of a place in the flattened thresholds; beyond the last one the constant."""
+        feature, cut = divmod(place, self.thresholds.shape[1])
+        threshold = float(self.thresholds[feature, cut])
+        return Stump(CONSTANT_STUMP, -np.inf) if threshold == np.inf else Stump(feature, threshold)
+
+
+def thresholds(values: NDArray[np.floating], max_bins: int) -> Vector:
+    """Where a feature is cut: between all its values, or into bins of about equally many rows."""
+    distinct, counts = np.unique(values, return_counts=True)
+    cuts = midpoints(distinct[:-1], distinct[1:])
+    if len(distinct) <= max_bins:
+        return cuts
+    below = np.cumsum(counts[:-1])
+    wanted = np.arange(1, max_bins) * (len(values) / max_bins)
+    places = np.searchsorted(below, wanted)
+    return cuts[np.unique(np.minimum(places, len(cuts) - 1))]
+
+
+class BinnedStumpPricer:
+    """The stump with the largest |r·h|, one a round, for masters that never correct a coefficient.
+
+    The same stump may come again. Nothing is claimed of stumps between the bins, so there is no
+    bound; :class:`~cgboost.pricing.StumpPricer` is for that.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_rows, n_features)
+    max_bins : int, default=255
+        Bins a feature at most.
+    tol : float, default=1e-12
+        A stump is offered if |r·h| exceeds this share of Σ|r|.
+    """
+
+    def __init__(self, X: Matrix, *, max_bins: int = 255, tol: float = 1e-12) -> None:
+        self.X = np.asarray(X)
+        self.bins = BinnedFeatures(self.X, max_bins)
+        self.tol = tol
+
+    def price(self, state: MasterState, limit: int) -> Priced:
+        """The best stump, if it leads anywhere."""
+        response = state.pseudo_response
+        below = self.bins.sums_below(response)[:, :, 0]
+        scores = below[:, -1:] - 2.0 * below
+        scores[self.bins.thresholds == np.inf] *= -1.0  # the constant is 1, not −1
+        excess = state.rule.excess(scores.ravel())
+        place = int(excess.argmax())
+        counts = abs(scores.flat[place]) > self.tol * np.abs(response).sum()
+        columns = []
+        if limit and counts and excess[place] > 0:
+            stump = self.bins.stump(place)
+            values = STUMPS.outputs(self.X, [stump])[:, 0]
+            columns.append(Column(values, ("stump", len(state.columns)), stump, "stump"))
+        return Priced(columns, n_evaluated=scores.size, stratum="stump" if columns else "")

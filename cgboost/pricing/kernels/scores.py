@@ -1,9 +1,20 @@
-"""Scores of all columns of a kernel library, kept up to date from pass to pass."""
+"""Scores of a kernel library, with the bounds of their errors.
+
+What the scores of a stratum belong to, and what has to be added for another pseudo-response.
+
+Scores are linear in r: where few of its entries have changed since the last pass, only these are
+priced. Changes that are negligible beside the rounding of the scores wait until they add up. The
+error of the scores is bounded from pass to pass (:mod:`cgboost.kernels.expansions`).
+
+Columns that rounding leaves undecided: the few whose errors hide the gap.
+
+Scores of all columns of a kernel library, kept up to date from pass to pass.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial, reduce
 from itertools import pairwise
 from typing import Any
@@ -12,30 +23,167 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cgboost.kernels import Matrix
-from cgboost.kernels.rounding import Rounding
+from cgboost.kernels.expansions import Rounding
 from cgboost.parallel import Executor
-from cgboost.parallel.threads import available, blas_threads
-from cgboost.pricing.kernels.blocks import KernelData
+from cgboost.parallel.executors import available, blas_threads
+from cgboost.pricing.kernels.blocks import KernelData, PassPlan
 from cgboost.pricing.kernels.partition import Order, Partition, Step
-from cgboost.pricing.kernels.plan import PassPlan
-from cgboost.pricing.kernels.references import Change, Reference, change
 from cgboost.pricing.kernels.task import PricingResult, advance, combined
-from cgboost.pricing.kernels.undecided import undecided
 from cgboost.pricing.scans.candidates import (
     Candidates,
     Held,
     NoRule,
     PricingRequest,
+    adds_up,
+    doubts,
     merged,
     search_scores,
 )
+from cgboost.tolerances import UNIT_ROUNDOFF
 
 Vector = NDArray[np.float64]
+
+NEGLIGIBLE = 1e-11
+"""Changes of r that are smaller than this in total, relative to Σ|r|, wait; …"""
+
+WAITING_SHARE = 0.1
+"""… so do changes of this share of the rounding of the scores."""
+
+STALE = 2.0
+"""Errors that have grown by this factor through many passes are worth a fresh start."""
+
+
+@dataclass(frozen=True)
+class Reference:
+    """The pseudo-response that the scores of a stratum belong to.
+
+    Attributes
+    ----------
+    response : ndarray of shape (n_rows,) or None
+        None: there are no scores yet.
+    error : float
+        A score is off by at most this times the size of its centre.
+    first_error : float
+        The same after the last fresh start.
+    """
+
+    response: Vector | None = None
+    error: float = 0.0
+    first_error: float = 0.0
+
+    @property
+    def is_stale(self) -> bool:
+        """Whether many passes have made scores much less exact than a fresh start would."""
+        return self.error > STALE * self.first_error
+
+
+@dataclass(frozen=True)
+class Change:
+    """How to come from a reference to a pseudo-response.
+
+    Attributes
+    ----------
+    weights : ndarray of shape (n_rows,)
+        What is added, or with ``restart`` begun with.
+    restart : bool
+    target : ndarray of shape (n_rows,)
+        What the scores will belong to: the pseudo-response without negligible changes.
+    response : ndarray of shape (n_rows,)
+        The pseudo-response.
+    """
+
+    weights: Vector
+    restart: bool
+    target: Vector
+    response: Vector
+
+    def errors(self, reference: Reference, rounding: Rounding) -> tuple[float, float]:
+        """Errors of the new scores, relative to the size of their centres.
+
+        Parameters
+        ----------
+        reference : Reference
+        rounding : Rounding
+            Of the terms that are added.
+
+        Returns
+        -------
+        kept, now : float
+            As scores of the target, and as scores of the pseudo-response.
+        """
+        added = float(np.abs(self.weights) @ rounding.size)
+        kept = 0.0 if self.restart else reference.error
+        kept += (rounding.relative + (np.count_nonzero(self.weights) + 4) * UNIT_ROUNDOFF) * added
+        kept += 2.0 * UNIT_ROUNDOFF * float(np.abs(self.response) @ rounding.size)
+        return kept, kept + float(np.abs(self.response - self.target) @ rounding.size)
+
+
+def change(reference: Reference, response: Vector, rounding: Rounding | None) -> Change:
+    """The cheaper way to new scores: add what has changed, or begin anew."""
+    cut = np.zeros_like(response)
+    if rounding is not None:
+        total = float(np.abs(response) @ rounding.size)
+        waiting = max(NEGLIGIBLE, WAITING_SHARE * rounding.relative) * total / max(1, len(response))
+        cut = np.divide(waiting, rounding.size, out=cut, where=rounding.size > 0)
+    support = np.abs(response) > cut
+    old = reference.response
+    if old is not None:
+        difference = response - old
+        changed = np.abs(difference) > cut
+        if np.count_nonzero(changed) < np.count_nonzero(support):
+            target = np.where(changed, response, old)
+            return Change(np.where(changed, difference, 0.0), False, target, response)
+    target = np.where(support, response, 0.0)
+    return Change(target, True, target, response)
+
+
 Indices = NDArray[np.intp]
+
+REST = 0.5
+"""Columns that are not scored again may widen the gap by this share of what is tolerated."""
+
+
+def undecided(
+    strata: Sequence[int],
+    scores: Vector,
+    errors: Vector,
+    request: PricingRequest,
+    candidates: Candidates,
+) -> Indices:
+    """Centres of the columns that have to be scored more exactly, as few as will do.
+
+    Parameters
+    ----------
+    strata : sequence of int
+    scores, errors : ndarray of shape (n_strata, n_columns)
+        Of all columns, and bounds on their errors.
+    request : PricingRequest
+    candidates : Candidates
+        What these scores show.
+
+    Returns
+    -------
+    ndarray of int
+        Ascending. Errors of all other columns widen the excess that the bound rests on by at most
+        ``REST`` of what is tolerated.
+    """
+    widened = np.array(
+        [
+            doubts(s, own, error, request)
+            for s, own, error in zip(strata, scores, errors, strict=True)
+        ]
+    )
+    tolerated = REST * candidates.tolerated(request)
+    if not adds_up(request.rule):
+        return np.flatnonzero((widened > tolerated).any(axis=0))
+    by_centre = widened.sum(axis=0)
+    ascending = np.argsort(by_centre, kind="stable")
+    harmless = int(np.searchsorted(np.cumsum(by_centre[ascending]), tolerated, side="right"))
+    return np.sort(ascending[harmless:])
+
 
 UNLIKELY = 3.0
 """Standard deviations that an error will hardly exceed."""
-
 
 REFINED_SHARE = 0.25
 """Refinements may cost this share of a pass in float64 over all columns, in all."""

@@ -5,9 +5,14 @@ factors in them, one after another; ``LinearFactors`` and ``KernelFactors`` are 
 keeps of factors, and evaluate them on new rows.
 """
 
-from cgboost.pricing.latent.basis import Basis, Columns
-from cgboost.pricing.latent.factors import FactorHypothesis, KernelFactors, LinearFactors
-from cgboost.pricing.latent.searches import (
+from cgboost.pricing.latent.factors import (
+    Basis,
+    Columns,
+    FactorHypothesis,
+    KernelFactors,
+    LinearFactors,
+)
+from cgboost.pricing.latent.pricer import (
     Direction,
     KernelSearch,
     KernelSpace,

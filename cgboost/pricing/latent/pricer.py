@@ -1,4 +1,18 @@
-"""Latent factors as columns: each the direction of steepest descent, orthogonal to all before it.
+"""Pricer of latent factors: the spaces and their search.
+
+Search for latent factors in spaces: the centred training rows X̃, or their images under a kernel.
+
+Deflated data (I − TTᵀΓ)X̃ are never made: they act through what is taken out of vectors ([M]
+Corollary 2 and eq. 43). Nor are centred ones:
+
+    X̃ᵀa = Xᵀa − μ·Σa        X̃w = Xw − e·(μᵀw)
+
+For a pseudo-response u and the factors T so far, the direction of steepest descent in deflated data
+is w = X̃ᵀa with a = (I − ΓTTᵀ)u; on the training rows it is X̃w without its part in T.
+
+[M] is Momma, Bennett, *Constructing Orthogonal Latent Features for Arbitrary Loss*, 2006.
+
+Latent factors as columns: each the direction of steepest descent, orthogonal to all before it.
 
 The hypotheses are linear, t = X̃w with ‖w‖ = 1; the best one against the pseudo-response u has
 w ∝ X̃ᵀu. Under the constraint tᵀΓtⱼ = 0 it has w ∝ (X̃ − TTᵀΓX̃)ᵀu: the same in deflated data, in
@@ -10,7 +24,8 @@ a ``LinearSpace``, Algorithm 5 with a ``KernelSpace``.
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,9 +33,308 @@ from numpy.typing import NDArray
 from cgboost.generation.columns import Column
 from cgboost.generation.history import Round
 from cgboost.generation.protocols import MasterState, Priced
-from cgboost.pricing.latent import Basis, FactorHypothesis, Space
+from cgboost.kernels import Kernel, Matrix, kernel_values
+from cgboost.pricing.latent.factors import (
+    Basis,
+    FactorHypothesis,
+    KernelFactors,
+    LinearFactors,
+    product,
+)
 
 Vector = NDArray[np.float64]
+
+ENTRIES_IN_CACHE = 2**16
+"""Entries of X that are used for two products while they are at hand."""
+
+
+class Space(Protocol):
+    """Training rows, in which any number of searches for factors may run.
+
+    Attributes
+    ----------
+    weights : ndarray of shape (n_rows,)
+    """
+
+    weights: Vector
+
+    def search(self, *, deflate: bool) -> Search:
+        """A search without factors."""
+        ...
+
+
+class LinearSpace:
+    """Linear combinations of the features.
+
+    Parameters
+    ----------
+    X : ndarray or sparse matrix of shape (n_rows, n_features)
+        float32 stays float32, sparse stays sparse.
+    weights : ndarray of shape (n_rows,)
+        Not negative; they weigh the means, and lengths and angles of factors.
+
+    Attributes
+    ----------
+    means : ndarray of shape (n_features,)
+        μ.
+    """
+
+    def __init__(self, X: Any, weights: Vector) -> None:
+        self.X, self.weights = X, weights
+        self.precision = float(np.finfo(X.dtype).eps)
+        self.means = product(X.T, weights) / weights.sum()
+
+    def search(self, *, deflate: bool) -> LinearSearch:
+        """A search without factors."""
+        return LinearSearch(self, deflate=deflate)
+
+    def transposed(self, a: Vector) -> Vector:
+        """X̃ᵀa."""
+        return product(self.X.T, a) - self.means * a.sum()
+
+    def there_and_back(self, w: Vector) -> tuple[Vector, Vector]:
+        """X̃w and X̃ᵀΓX̃w, in one pass over X where its rows are contiguous."""
+        shift = float(self.means @ w)
+        if not (isinstance(self.X, np.ndarray) and self.X.flags.c_contiguous):
+            values = product(self.X, w) - shift
+            return values, self.transposed(self.weights * values)
+        values, pulled = np.empty(self.X.shape[0]), np.zeros(len(w))
+        w = w.astype(self.X.dtype, copy=False)
+        step = max(1, ENTRIES_IN_CACHE // max(1, self.X.shape[1]))
+        for start in range(0, len(values), step):
+            rows = slice(start, start + step)
+            block = self.X[rows]
+            values[rows] = block @ w - shift
+            weighted = self.weights[rows] * values[rows]
+            pulled += weighted.astype(block.dtype, copy=False) @ block
+        return values, pulled - self.means * float(self.weights @ values)
+
+
+class KernelSpace:
+    """Linear combinations in the feature space of a kernel; the Gram matrix is made once.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_rows, n_features)
+    kernel : Kernel
+        Fitted, with k(x, z) = k(z, x).
+    weights : ndarray of shape (n_rows,)
+    name : str
+        For messages.
+
+    Attributes
+    ----------
+    centres : ndarray of shape (n_rows, n_features)
+        A copy: models keep it, and X is the caller's.
+    shares : ndarray of shape (n_rows,)
+        The weights, divided by their sum.
+    means : ndarray of shape (n_rows,)
+        Mean of the kernel over the training rows, for every centre.
+    roots : ndarray of shape (n_rows,)
+        |k(x, x)|^½.
+
+    Raises
+    ------
+    ValueError
+        If the Gram matrix is not symmetric.
+    """
+
+    def __init__(self, X: Matrix, kernel: Kernel, weights: Vector, *, name: str) -> None:
+        self.weights, self.kernel, self.name = weights, kernel, name
+        centres = kernel.centres(X, slice(None))
+        self._gram = kernel_values(name, kernel, X, centres)
+        self.centres = np.array(centres, order="C")
+        self.precision = float(np.finfo(self._gram.dtype).eps)
+        self.shares = weights / weights.sum()
+        self.means = product(self._gram, self.shares)
+        self.roots = np.sqrt(np.abs(np.diag(self._gram)).astype(np.float64))
+        apart = float(np.abs(product(self._gram.T, self.shares) - self.means).max())
+        largest = max(float(self.roots.max()) ** 2, float(np.abs(self.means).max()))
+        if apart > np.sqrt(self.precision) * largest:
+            raise ValueError(
+                f"kernel {name!r} is not symmetric: means of k(x, z) and of k(z, x) over the "
+                f"training rows differ by {apart:.3g}"
+            )
+
+    def search(self, *, deflate: bool) -> KernelSearch:
+        """A search without factors."""
+        return KernelSearch(self, deflate=deflate)
+
+    def image(self, a: Vector) -> Vector:
+        """K̃a with K̃ = (I − e·sᵀ)K(I − s·eᵀ) and the shares s."""
+        image = product(self._gram, a - self.shares * a.sum())
+        return image - float(self.shares @ image)
+
+
+WITHIN = 1e-13
+"""A change of u this far from the span of the factors, relative to u, is within it."""
+
+REFRESH = 1e-6
+"""A slope that has fallen this much since it was computed from X is computed anew."""
+
+ROUNDED = 10.0
+"""A slope, or a square rKr, of no more units of rounding than this is 0."""
+
+INDEFINITE = 1e3
+"""A negative square of so many units of rounding shows that a kernel is indefinite."""
+
+
+@dataclass(frozen=True)
+class Direction:
+    """A direction of descent.
+
+    Attributes
+    ----------
+    length : float
+        ‖w‖.
+    values : ndarray of shape (n_rows,)
+        What it is on the training rows, times any positive number.
+    parts : tuple of ndarray
+        What the search itself needs to know of it.
+    """
+
+    length: float
+    values: Vector
+    parts: tuple[Vector, ...]
+
+
+class Search(Protocol):
+    """Factors found so far, and the way to the next.
+
+    Attributes
+    ----------
+    family : LinearFactors or KernelFactors
+        The factors as functions of new rows, the one offered last included.
+    basis : Basis
+        Those accepted, on the training rows.
+    precision : float
+        Unit of rounding of the data.
+    """
+
+    family: Any
+    basis: Basis
+    precision: float
+
+    def direction(self, response: Vector) -> Direction:
+        """The direction of steepest descent for a pseudo-response."""
+        ...
+
+    def offer(self, direction: Direction, along: Vector, length: float) -> None:
+        """Make a direction the next factor of the family.
+
+        Parameters
+        ----------
+        direction : Direction
+        along : ndarray of shape (n_factors,)
+            What was taken out of its values along the factors of the basis.
+        length : float
+            How long the rest was.
+        """
+        ...
+
+    def accept(self, values: Vector) -> None:
+        """Put the factor offered last into the basis."""
+        ...
+
+
+class LinearSearch:
+    """Factors of a :class:`~cgboost.pricing.latent.pricer.LinearSpace`.
+
+    One pass over X makes X̃w, and with it the loading of the factor. A second one for X̃ᵀu is saved
+    where u has only changed within the span of the factors, as with the squared error:
+    X̃ᵀΓTz = Pz.
+    """
+
+    def __init__(self, space: LinearSpace, *, deflate: bool) -> None:
+        self.space, self.precision = space, space.precision
+        self.family = LinearFactors(space.means, deflate)
+        self.basis = Basis(space.weights)
+        self._loading = np.zeros(0)
+        self._size_of_means = float(np.linalg.norm(space.means))
+        self._response = self._slope = np.zeros(0)
+        self._computed = 0.0
+
+    def direction(self, response: Vector) -> Direction:
+        """W = X̃ᵀa, with length 1, and X̃w."""
+        w = self._slopes(response)
+        if self.family.deflated and self.basis.count:
+            w = w - self.family.loadings.values @ (self.basis.factors.T @ response)
+        length, unit = float(np.linalg.norm(w)), self.precision * self._size_of_means
+        if length <= ROUNDED * unit * float(np.abs(response).sum()):
+            length = 0.0  # of constant features no more than this is left
+        w = w / length if length > 0 else w
+        values, pulled = self.space.there_and_back(w)
+        return Direction(length, values, (w, pulled))
+
+    def offer(self, direction: Direction, along: Vector, length: float) -> None:
+        """W gets a column."""
+        w, pulled = direction.parts
+        self.family.put(self.basis.count, w, length)
+        if len(along):
+            pulled = pulled - self.family.loadings.values @ along
+        self._loading = pulled / length
+
+    def accept(self, values: Vector) -> None:
+        """P gets a column."""
+        self.basis.append(values)
+        self.family.loadings.put(len(self.family.loadings), self._loading)
+
+    def _slopes(self, response: Vector) -> Vector:
+        """X̃ᵀu."""
+        if len(self._response) and self.basis.count and self.family.deflated:
+            change = response - self._response
+            along = self.basis.factors.T @ change
+            rest = change - self.basis.weighted(self.basis.factors @ along)
+            if np.linalg.norm(rest) <= WITHIN * np.linalg.norm(self._response):
+                slope = self._slope + self.family.loadings.values @ along
+                if np.linalg.norm(slope) > REFRESH * self._computed:
+                    self._response, self._slope = response, slope
+                    return slope
+        self._response, self._slope = response, self.space.transposed(response)
+        self._computed = float(np.linalg.norm(self._slope))
+        return self._slope
+
+
+class KernelSearch:
+    """Factors of a ``KernelSpace``: one product with K for each."""
+
+    def __init__(self, space: KernelSpace, *, deflate: bool) -> None:
+        self.space, self.precision = space, space.precision
+        self.family = KernelFactors(
+            space.name, space.kernel, space.centres, space.shares, space.means, deflate
+        )
+        self.basis = Basis(space.weights)
+
+    def direction(self, response: Vector) -> Direction:
+        """a, and K̃a.
+
+        Raises
+        ------
+        ValueError
+            If aᵀK̃a is negative beyond rounding, whose unit is that of |u|ᵀ|K||u|, which is at
+            most (Σ|u_i| k(x_i, x_i)^½)²: the kernel is not positive semi-definite.
+        """
+        a = self.basis.deflated(response) if self.family.deflated else response
+        image = self.space.image(a)
+        square = float(a @ image)
+        unit = self.precision * float(np.abs(response) @ self.space.roots) ** 2
+        if square < -INDEFINITE * unit:
+            raise ValueError(
+                f"kernel {self.space.name!r} is not positive semi-definite: rKr = {square:.3g} "
+                "for the pseudo-response r of a round; use a kernel that is, or add a multiple of "
+                "the identity to a precomputed one"
+            )
+        length = float(np.sqrt(square)) if square > ROUNDED * unit else 0.0
+        return Direction(length, image, (a,))
+
+    def offer(self, direction: Direction, along: Vector, length: float) -> None:
+        """A gets a column, and so does TᵀΓK̃A."""
+        self.family.put(self.basis.count, direction.parts[0], along, length)
+
+    def accept(self, values: Vector) -> None:
+        """The basis alone grows."""
+        self.basis.append(values)
+
 
 ROUNDING_UNITS = 1e3
 """Lengths of this many units of rounding, relative to what they came from, are 0."""

@@ -1,16 +1,38 @@
-"""Weak learners that predict one of several classes, fitted to weighted rows."""
+"""Class learners, and columns that vote for classes (SAMME).
+
+Weak learners that predict one of several classes, fitted to weighted rows.
+
+Columns that vote for one of several classes, and all outputs of the model with it.
+
+Zhu, Zou, Rosset, Hastie (*Multi-class AdaBoost*, Statistics and Its Interface 2, 2009) give class k
+of K the code e_k with 1 at place k and −1/(K−1) elsewhere. A learner T adds c·e_{T(x)} to the K
+outputs f, and the loss
+
+    Σ_i w_i exp(−m_i),     m_i = e_{y_i}·f(x_i)/K,
+
+depends on one number a row, its margin m_i. So the master is that of any exponential loss: its
+output is the margins, all labels are 1, r_i > 0 is the weight that boosting gives to row i, and the
+column of a learner has the value
+
+    1/(K−1) where it is right,     −1/(K−1)² where it is wrong.
+
+The best step along it is c = (K−1)²/K·(log((1 − err)/err) + log(K−1)). With two classes all this is
+AdaBoost: margins y·f, columns of ±1, c = ½ log((1 − err)/err).
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from cgboost.generation.columns import Column
+from cgboost.generation.protocols import MasterState, Priced
 from cgboost.kernels import Matrix
-from cgboost.pricing.features.binned_stumps import BinnedFeatures
-from cgboost.pricing.features.stumps import CONSTANT_STUMP, STUMPS, Stump
+from cgboost.pricing.features.stumps import CONSTANT_STUMP, STUMPS, BinnedFeatures, Stump
 from cgboost.pricing.learners.learners import Seeded
 
 Vector = NDArray[np.float64]
@@ -102,3 +124,136 @@ class ClassStumps:
         if stump.feature == CONSTANT_STUMP:
             return ClassStump(stump, low, low)
         return ClassStump(stump, int(above[feature, cut].argmax()), low)
+
+
+class ClassPredictor(Protocol):
+    """What predicts class numbers."""
+
+    def predict(self, X: Any) -> NDArray[np.intp]:
+        """Class numbers, shape (n_rows,)."""
+        ...
+
+    def importances(self, n_features: int) -> Vector:
+        """Shares of the features; an AttributeError where it knows none."""
+        ...
+
+
+FitToWeights = Callable[[Vector], ClassPredictor]
+"""A fit to the training rows with these weights."""
+
+
+def class_codes(n_classes: int) -> Vector:
+    """The codes e_k as rows, shape (n_classes, n_classes)."""
+    return (n_classes * np.eye(n_classes) - 1.0) / (n_classes - 1.0)
+
+
+class CodeFamily:
+    """Evaluates places of codes, each learner once."""
+
+    def outputs(self, X: Any, hypotheses: Sequence[CodePlace]) -> Vector:
+        """Values of the hypotheses, shape (len(X), n_hypotheses)."""
+        predicted: dict[int, NDArray[np.intp]] = {}
+        values = np.empty((len(X), len(hypotheses)))
+        for j, hypothesis in enumerate(hypotheses):
+            learner = hypothesis.learner
+            if id(learner) not in predicted:
+                predicted[id(learner)] = learner.predict(X)
+            codes = class_codes(hypothesis.n_classes)[:, hypothesis.place]
+            values[:, j] = codes[predicted[id(learner)]]
+        return values
+
+
+CODES = CodeFamily()
+
+
+@dataclass(frozen=True, eq=False)
+class CodePlace:
+    """One place of the code of the class that a learner predicts.
+
+    Attributes
+    ----------
+    learner : ClassPredictor
+    place, n_classes : int
+    """
+
+    learner: Any
+    place: int
+    n_classes: int
+
+    @property
+    def family(self) -> CodeFamily:
+        """All places of codes form one family."""
+        return CODES
+
+    @property
+    def estimator(self) -> Any:
+        """The fitted classifier behind the learner; stumps have none."""
+        return self.learner.estimator
+
+    def importances(self, n_features: int) -> Vector:
+        """Those of the learner, where it has any."""
+        shares: Vector = self.learner.importances(n_features)
+        return shares
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class CodeColumn(Column):
+    """The margins of a learner's votes; it adds to every output of the model.
+
+    Attributes
+    ----------
+    places : sequence of CodePlace
+        What it adds to each output.
+    """
+
+    places: Sequence[CodePlace]
+
+    @property
+    def parts(self) -> Sequence[tuple[int, Any]]:
+        """One part for each output."""
+        return list(enumerate(self.places))
+
+
+class VotePricer:
+    """Fits one learner a round to the labels, with the pseudo-response as weights of the rows.
+
+    Parameters
+    ----------
+    fit : callable
+        ``fit(weights)``: see :mod:`cgboost.pricing.learners.class_learners`.
+    X : ndarray of shape (n_rows, n_features)
+    labels : ndarray of int, shape (n_rows,)
+    n_classes : int
+    tol : float, default=1e-12
+        A learner is offered if |r·h| exceeds this share of Σ|r|.
+    """
+
+    def __init__(
+        self,
+        fit: FitToWeights,
+        X: Matrix,
+        labels: NDArray[np.intp],
+        n_classes: int,
+        *,
+        tol: float = 1e-12,
+    ) -> None:
+        self.fit, self.X, self.labels, self.n_classes, self.tol = fit, X, labels, n_classes, tol
+        self._codes = class_codes(n_classes)
+
+    def price(self, state: MasterState, limit: int) -> Priced:
+        """The column of a learner fitted to the present weights, if it leads anywhere."""
+        weights = state.pseudo_response
+        if not (limit and weights.any()):
+            return Priced([])
+        learner = self.fit(weights)
+        right = learner.predict(self.X) == self.labels
+        values = np.where(right, 1.0, -1.0 / (self.n_classes - 1)) / (self.n_classes - 1)
+        score = float(weights @ values)
+        leads = abs(score) > self.tol * float(weights @ np.abs(values))
+        if not leads or state.rule.excess(np.array([score]))[0] <= 0:
+            return Priced([], n_evaluated=1)
+        places = [CodePlace(learner, k, self.n_classes) for k in range(self.n_classes)]
+        column = CodeColumn(
+            values=values, key=("vote", len(state.columns)), stratum="vote", places=places
+        )
+        return Priced([column], n_evaluated=1, stratum="vote")

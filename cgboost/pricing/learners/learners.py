@@ -1,4 +1,6 @@
-"""Any scikit-learn classifier or regressor as a greedy weak learner.
+"""Weak learners as columns.
+
+Any scikit-learn classifier or regressor as a greedy weak learner.
 
 A classifier is fitted to the signs of the pseudo-response r with the weights |r|, which is how
 boosting has always called its weak learner: among ±1 columns the one with the fewest weighted
@@ -7,6 +9,13 @@ nothing proves nothing, and there is no bound.
 
 Demiriz, Bennett, Shawe-Taylor, *Linear Programming Boosting via Column Generation*, Machine
 Learning 46, 2002.
+
+Only columns that least squares over the columns so far leaves room for.
+
+Once all coefficients are refitted, u = W^½(y − Hα) is orthogonal to every column of the master, but
+for rounding: a combination h of them has r·h = u·(W^½h) = 0 up to about ε‖W^½y‖‖W^½h‖. What scores
+no more than that is either such a combination or has nothing to add, and a fit to a residual that
+is nothing but rounding errors scores no more either.
 """
 
 from __future__ import annotations
@@ -24,16 +33,20 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import has_fit_parameter
 
 from cgboost.generation.columns import Column
-from cgboost.generation.protocols import EntryRule, MasterState, Priced
-from cgboost.tolerances import LARGEST_SEED, ORTHOGONAL
+from cgboost.generation.protocols import EntryRule, MasterState, Priced, Pricer
+from cgboost.losses.squared_error import WeightedSquaredError
+from cgboost.tolerances import LARGEST_SEED
 
 Vector = NDArray[np.float64]
 
 STRATUM = "learner"
 
-
 Working = Callable[[MasterState], tuple[Vector, Vector | None]]
 """What a regressor is fitted to, and the weights of the rows."""
+
+ORTHOGONAL = 1e-12
+"""Two vectors with a smaller cosine are orthogonal: the response itself is the rest of a fit, which
+leaves rounding some thousand units above that of one product."""
 
 
 def check_learner(name: str, estimator: Any) -> None:
@@ -257,3 +270,35 @@ class LearnerPricer:
     @staticmethod
     def _excess(entry: EntryRule, score: float) -> float:
         return float(entry.excess(np.array([score]))[0])
+
+
+class IndependentPricer:
+    """A pricer without its offers that are orthogonal to the residual but for rounding.
+
+    What is left has a part that is new to the columns in the master, larger than ``ORTHOGONAL``
+    relative to the column: |u·W^½h| is at most ‖u‖ times the size of this part, and ‖u‖ ≤ ‖W^½y‖.
+
+    Parameters
+    ----------
+    pricer : Pricer
+    loss : WeightedSquaredError
+        That of a master which refits all coefficients, from 0 on or from the best constant.
+    """
+
+    def __init__(self, pricer: Pricer, loss: WeightedSquaredError) -> None:
+        self.pricer, self.loss = pricer, loss
+        self._size = self._norm(loss.target)
+
+    def price(self, state: MasterState, limit: int) -> Priced:
+        """What the pricer offers, as far as it is new."""
+        priced = self.pricer.price(state, limit)
+        new = [column for column in priced.columns if self._is_new(column, state)]
+        return priced if len(new) == len(priced.columns) else replace(priced, columns=new)
+
+    def _is_new(self, column: Column, state: MasterState) -> bool:
+        score = abs(float(column.values @ state.pseudo_response))
+        return score > ORTHOGONAL * self._size * self._norm(column.values)
+
+    def _norm(self, values: NDArray[np.floating]) -> float:
+        """‖W^½v‖."""
+        return float(np.sqrt(self.loss.weights @ np.square(values, dtype=np.float64)))

@@ -19,8 +19,7 @@ from sklearn.utils import check_random_state
 
 from cgboost.generation.columns import Column
 from cgboost.generation.protocols import MasterState, Priced
-from cgboost.losses.base import WeightedLoss
-from cgboost.losses.differentiable import DifferentiableLoss, UnboundedStepError
+from cgboost.losses.base import DifferentiableLoss, UnboundedStepError, WeightedLoss
 from cgboost.tolerances import LARGEST_SEED
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from contenders import (
 from records import Curve, Record
 
 from cgboost import BLFClassifier
-from cgboost.inspection.factor_pictures import component_errors
+from cgboost.inspection.model_pictures import component_errors
 
 CURVE_LOSSES: tuple[ClassLoss, ...] = ("log_loss", "squared_error")
 CURVE_LENGTH = 30

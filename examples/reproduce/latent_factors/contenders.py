@@ -16,7 +16,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.svm import SVC, SVR
 
 from cgboost import BLFClassifier, BLFRegressor, Precomputed
-from cgboost.estimators.latent.components import smoothed
+from cgboost.estimators.latent.latent_factors import smoothed
 from cgboost.generation import Column
 from cgboost.losses import SquaredError, get_loss
 from cgboost.masters.stagewise.fully_corrective import CorrectiveMaster

@@ -16,7 +16,7 @@ from thrombin import COSTS, COUNTS, LOSSES, NAME
 
 from cgboost import BLFClassifier, Precomputed
 from cgboost.inspection import drawing
-from cgboost.inspection.factor_pictures import plot_factors, plot_objectives
+from cgboost.inspection.model_pictures import plot_factors, plot_objectives
 
 WORDS = {
     "squared_error": "squared error",

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 
 from cgboost import TransformRegressor
 from cgboost.inspection.metrics import plot_gains
-from cgboost.inspection.transform_pictures import plot_transformations
+from cgboost.inspection.model_pictures import plot_transformations
 
 SEED = 0
 CHARTS = (

@@ -20,8 +20,7 @@ from sklearn.model_selection import train_test_split
 from transform_regression.measured import Record
 
 from cgboost import TransformClassifier, TransformRegressor
-from cgboost.additive.statistics.moments import Moments
-from cgboost.additive.statistics.stepwise import stepwise
+from cgboost.additive.statistics.moments import Moments, stepwise
 from cgboost.additive.tables.rows import content_hash, held_out, numbered
 from cgboost.additive.trees.transformation import judges
 from cgboost.inspection.metrics import gini_coefficient

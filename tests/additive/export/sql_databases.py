@@ -9,10 +9,9 @@ from typing import Any
 import duckdb
 import numpy as np
 
-from cgboost.additive.export.sql import select_statement
-from cgboost.additive.export.sql_expressions import quoted
+from cgboost.additive.export.sql import quoted, select_statement
 from cgboost.additive.stage import Stage, Stages
-from cgboost.additive.tables.intervals import Intervals
+from cgboost.additive.tables.preparation import Intervals
 from cgboost.additive.tables.schema import Schema
 from cgboost.additive.trees.transformation import Transformation
 

@@ -12,11 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cgboost.additive.builder import StageBuilder
-from cgboost.additive.export.sql import select_statement, stage_expressions
-from cgboost.additive.export.sql_expressions import check_names
+from cgboost.additive.export.sql import check_names, select_statement, stage_expressions
 from cgboost.additive.stage import Outputs, Stage, Stages
 from cgboost.additive.statistics.passes import Passes
-from cgboost.additive.tables.intervals import Categories, Intervals, intervals_of
+from cgboost.additive.tables.preparation import Categories, Intervals, intervals_of
 from cgboost.additive.tables.rows import TableRows, content_hash, held_out, numbered
 from cgboost.additive.tables.schema import Schema, SchemaMaker
 from cgboost.additive.trees.transformation import Transformation

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from cgboost.additive.export.sql import stage_expressions
-from cgboost.additive.tables.intervals import Categories
+from cgboost.additive.tables.preparation import Categories
 from cgboost.additive.tables.schema import Schema
 from cgboost.additive.trees.transformation import Transformation
 from tests.additive.export.sql_databases import (

@@ -10,7 +10,7 @@ import pytest
 from cgboost.additive.stage import Outputs
 from cgboost.additive.statistics.moments import Moments
 from cgboost.additive.statistics.passes import Passes
-from cgboost.additive.tables.intervals import Categories, intervals_of
+from cgboost.additive.tables.preparation import Categories, intervals_of
 from cgboost.additive.tables.rows import TableRows
 
 RNG = np.random.default_rng(0)

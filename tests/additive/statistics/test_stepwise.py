@@ -5,8 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from cgboost.additive.statistics.moments import Moments, SharedProducts
-from cgboost.additive.statistics.stepwise import full, mean_squares, squared_error, stepwise
+from cgboost.additive.statistics.moments import (
+    Moments,
+    SharedProducts,
+    full,
+    mean_squares,
+    squared_error,
+    stepwise,
+)
 
 
 def errors(Z: np.ndarray, r: np.ndarray, columns: list[int]) -> tuple[float, np.ndarray, float]:

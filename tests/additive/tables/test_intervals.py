@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from cgboost.additive.tables.intervals import SAME, Categories, Intervals, intervals_of
+from cgboost.additive.tables.preparation import SAME, Categories, Intervals, intervals_of
 
 
 def test_intervals_have_as_many_rows_each() -> None:

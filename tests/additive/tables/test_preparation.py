@@ -6,8 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from cgboost.additive.tables.intervals import Categories
-from cgboost.additive.tables.preparation import Prepared, prepared, read_source
+from cgboost.additive.tables.preparation import Categories, Prepared, prepared, read_source
 from cgboost.additive.tables.rows import SourceRows, TableRows
 from cgboost.additive.tables.schema import SchemaMaker
 

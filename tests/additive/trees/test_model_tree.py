@@ -8,20 +8,22 @@ from sklearn.linear_model import LinearRegression
 
 from cgboost.additive.statistics.moments import Moments
 from cgboost.additive.statistics.passes import Parts
-from cgboost.additive.tables.intervals import Categories, Intervals, intervals_of
+from cgboost.additive.tables.preparation import Categories, Intervals, intervals_of
 from cgboost.additive.tables.rows import TableRows
 from cgboost.additive.tables.schema import Schema
 from cgboost.additive.trees import model_tree_growth
-from cgboost.additive.trees.model_tree import ModelTree, Node, Regressors
-from cgboost.additive.trees.model_tree_growth import Limits, NodePasses, grown, regressors_of
-from cgboost.additive.trees.splits import (
+from cgboost.additive.trees.model_tree import (
     Judge,
+    ModelTree,
+    Node,
+    Regressors,
     branches,
     large_branches,
     left_over,
     linear_model,
     split_of,
 )
+from cgboost.additive.trees.model_tree_growth import Limits, NodePasses, grown, regressors_of
 
 LIMITS = Limits(max_depth=4, min_samples_leaf=5, tol=1e-4)
 

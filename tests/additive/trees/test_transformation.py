@@ -7,9 +7,14 @@ import itertools
 import numpy as np
 import pytest
 
-from cgboost.additive.statistics.moments import Moments, SharedProducts
-from cgboost.additive.statistics.stepwise import full, mean_squares, stepwise
-from cgboost.additive.tables.intervals import Categories, Groups, intervals_of
+from cgboost.additive.statistics.moments import (
+    Moments,
+    SharedProducts,
+    full,
+    mean_squares,
+    stepwise,
+)
+from cgboost.additive.tables.preparation import Categories, Groups, intervals_of
 from cgboost.additive.trees.transformation import (
     MERGE_RIDGE,
     Transformation,

@@ -21,7 +21,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from cgboost import AnyBoostClassifier, AnyBoostRegressor
 from cgboost.losses import AbsoluteError, Exponential, LogLoss, SquaredError, get_loss
-from cgboost.losses.differentiable import DifferentiableLoss
+from cgboost.losses.base import DifferentiableLoss
 from tests.estimators.data import curve, three_classes, two_classes, without_ties
 from tests.estimators.scikit_learn_checks import scikit_learn_checks
 

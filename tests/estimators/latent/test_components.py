@@ -10,7 +10,7 @@ from sklearn.cross_decomposition import PLSRegression
 from sklearn.model_selection import KFold, StratifiedKFold, cross_val_score
 
 from cgboost import RBF, BLFClassifier, BLFRegressor, KernelLibrary, Linear, Precomputed
-from cgboost.estimators.latent.components import error_curve, folds, smoothed
+from cgboost.estimators.latent.latent_factors import error_curve, folds, smoothed
 from tests.estimators.latent.latent_data import (
     data_of,
     model_of,

@@ -8,10 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cgboost.losses import AbsoluteError, EpsilonInsensitive, Quantile
-from cgboost.losses.differentiable import UnboundedStepError
+from cgboost.losses.base import UnboundedStepError
 from cgboost.losses.dual.piecewise import PiecewiseLinearLoss
-from cgboost.losses.dual.quantiles import weighted_median
-from cgboost.losses.dual.support_vector import SupportVectorLoss
+from cgboost.losses.dual.support_vector import SupportVectorLoss, weighted_median
 
 SEEDS = st.integers(0, 10**6)
 NAMES = ["absolute_error", "epsilon_insensitive", "quantile"]

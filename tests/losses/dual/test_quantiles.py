@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cgboost.losses.dual.quantiles import weighted_median, weighted_quantile
+from cgboost.losses.dual.support_vector import weighted_median, weighted_quantile
 
 SEEDS = st.integers(0, 10**6)
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from cgboost.generation.columns import Column
-from cgboost.masters.linear.inactive_pool import ParkedColumns
+from cgboost.masters.linear.restricted_primal import ParkedColumns
 
 
 @pytest.mark.parametrize("with_costs", [True, False])

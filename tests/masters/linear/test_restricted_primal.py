@@ -12,7 +12,7 @@ from cgboost.generation.columns import Column
 from cgboost.generation.history import Round
 from cgboost.generation.loop import ColumnGeneration
 from cgboost.masters import LinearMaster
-from cgboost.masters.linear.inactive_pool import ParkedColumns
+from cgboost.masters.linear.restricted_primal import ParkedColumns
 from tests.masters.linear.linear_problems import bounded, convex, covering
 
 PROBLEMS = [covering, convex, bounded]

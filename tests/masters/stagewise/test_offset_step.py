@@ -7,8 +7,8 @@ import pytest
 from scipy.optimize import minimize
 
 from cgboost.losses import Exponential, Huber, LogLoss, SquaredError
-from cgboost.losses.differentiable import DifferentiableLoss
-from cgboost.masters.stagewise.offset_step import least_in_box, offset_step
+from cgboost.losses.base import DifferentiableLoss
+from cgboost.masters.stagewise.stagewise import least_in_box, offset_step
 
 RNG = np.random.default_rng(0)
 N_ROWS = 60

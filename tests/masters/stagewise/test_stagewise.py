@@ -10,7 +10,7 @@ from scipy.optimize import minimize_scalar
 
 from cgboost.generation.columns import Column
 from cgboost.losses import AbsoluteError, Exponential, LogLoss, Multinomial, SquaredError
-from cgboost.losses.differentiable import DifferentiableLoss
+from cgboost.losses.base import DifferentiableLoss
 from cgboost.masters.stagewise.stagewise import PERFECT, StagewiseMaster
 
 RNG = np.random.default_rng(0)

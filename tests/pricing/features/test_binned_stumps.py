@@ -8,8 +8,13 @@ import pytest
 from cgboost.generation.columns import evaluate
 from cgboost.generation.protocols import MasterState
 from cgboost.masters.stagewise.stagewise import DescentEntry
-from cgboost.pricing.features.binned_stumps import BinnedFeatures, BinnedStumpPricer, thresholds
-from cgboost.pricing.features.stumps import CONSTANT_STUMP, StumpPool
+from cgboost.pricing.features.stumps import (
+    CONSTANT_STUMP,
+    BinnedFeatures,
+    BinnedStumpPricer,
+    StumpPool,
+    thresholds,
+)
 from cgboost.pricing.learners.class_learners import ClassStumps
 
 

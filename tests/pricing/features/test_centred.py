@@ -9,7 +9,7 @@ import pytest
 from scipy import sparse
 
 from cgboost.generation.columns import evaluate
-from cgboost.pricing.features.centred import ENTRIES_AT_ONCE, CentredFeatures
+from cgboost.pricing.features.correlation import ENTRIES_AT_ONCE, CentredFeatures
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(50, 7)) * (RNG.uniform(size=(50, 7)) < 0.6) + [0, 0, 0, 1, 2, 3, 1e4]

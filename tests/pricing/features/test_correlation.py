@@ -9,10 +9,12 @@ from cgboost.generation.loop import ColumnGeneration
 from cgboost.losses import SquaredError
 from cgboost.masters.stagewise.orthogonal import OrthogonalMaster
 from cgboost.masters.stagewise.stagewise import StagewiseMaster
-from cgboost.pricing.features.centred import feature_of
-from cgboost.pricing.features.correlation import CorrelationPricer
-from cgboost.pricing.features.gram import GramPricer
-from cgboost.pricing.features.screening import ScreenedPricer
+from cgboost.pricing.features.correlation import (
+    CorrelationPricer,
+    GramPricer,
+    ScreenedPricer,
+    feature_of,
+)
 from tests.pricing.checked import WEIGHTS, Y, correct_rounds, features
 
 PRICERS = [CorrelationPricer, GramPricer, ScreenedPricer]

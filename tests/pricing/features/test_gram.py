@@ -10,8 +10,7 @@ from cgboost.losses import LogLoss, SquaredError
 from cgboost.masters.stagewise.fully_corrective import CorrectiveMaster
 from cgboost.masters.stagewise.orthogonal import OrthogonalMaster
 from cgboost.masters.stagewise.stagewise import StagewiseMaster
-from cgboost.pricing.features.centred import CentredFeatures
-from cgboost.pricing.features.gram import GramPricer
+from cgboost.pricing.features.correlation import CentredFeatures, GramPricer
 from tests.pricing.checked import WEIGHTS, X, Y, correct_rounds, features
 
 

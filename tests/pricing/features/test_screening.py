@@ -7,9 +7,8 @@ import pytest
 
 from cgboost.losses import SquaredError
 from cgboost.masters.stagewise.stagewise import StagewiseMaster
-from cgboost.pricing.features import screening
-from cgboost.pricing.features.centred import CentredFeatures, feature_of
-from cgboost.pricing.features.screening import ScreenedPricer
+from cgboost.pricing.features import correlation as screening
+from cgboost.pricing.features.correlation import CentredFeatures, ScreenedPricer, feature_of
 from tests.pricing.checked import WEIGHTS, X, Y, features
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from cgboost.kernels.rounding import Rounding
-from cgboost.pricing.kernels.references import NEGLIGIBLE, WAITING_SHARE, Reference, change
+from cgboost.kernels.expansions import Rounding
+from cgboost.pricing.kernels.scores import NEGLIGIBLE, WAITING_SHARE, Reference, change
 
 ROUNDING = Rounding(1e-7, np.full(10, 2.0), diagonal=1e-7)
 ONES = np.ones(10)

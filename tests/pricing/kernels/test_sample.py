@@ -11,7 +11,7 @@ from cgboost import RBF, Linear, Polynomial
 from cgboost.exceptions import KernelScaleWarning
 from cgboost.kernels import FunctionKernel, ProductKernel
 from cgboost.pricing.kernels.blocks import KernelData
-from cgboost.pricing.kernels.sample import KernelSample
+from cgboost.pricing.kernels.pricer import KernelSample
 
 X = np.random.default_rng(0).uniform(size=(600, 5))
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from cgboost.generation.protocols import EntryRule
 from cgboost.penalties.l1 import OneNormEntry
 from cgboost.penalties.l2 import TwoNormEntry
-from cgboost.pricing.kernels.undecided import undecided
+from cgboost.pricing.kernels.scores import undecided
 from cgboost.pricing.scans.candidates import Candidates, Held, PricingRequest, merged, search_scores
 
 

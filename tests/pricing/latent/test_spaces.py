@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from cgboost import RBF, Linear
 from cgboost.kernels.precomputed import FunctionKernel
 from cgboost.pricing.latent import KernelSpace, LinearSpace
-from cgboost.pricing.latent import searches as spaces
+from cgboost.pricing.latent import pricer as spaces
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(40, 7)) * (RNG.uniform(size=(40, 7)) > 0.4) + np.arange(7)

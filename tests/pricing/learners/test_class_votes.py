@@ -11,8 +11,14 @@ from cgboost.generation.columns import evaluate
 from cgboost.generation.loop import ColumnGeneration
 from cgboost.losses import Exponential
 from cgboost.masters.stagewise.stagewise import StagewiseMaster
-from cgboost.pricing.learners.class_learners import ClassLearners, ClassStumps
-from cgboost.pricing.learners.class_votes import CODES, CodePlace, VotePricer, class_codes
+from cgboost.pricing.learners.class_learners import (
+    CODES,
+    ClassLearners,
+    ClassStumps,
+    CodePlace,
+    VotePricer,
+    class_codes,
+)
 from cgboost.pricing.learners.learners import LearnerPricer
 from tests.estimators.data import three_classes, two_classes
 from tests.pricing.features.test_binned_stumps import state_of

@@ -10,8 +10,7 @@ from cgboost import ColumnGeneration
 from cgboost.generation.columns import Column
 from cgboost.losses import SquaredError
 from cgboost.masters.stagewise.orthogonal import OrthogonalMaster
-from cgboost.pricing.learners.independent import IndependentPricer
-from cgboost.pricing.learners.learners import LearnerPricer, residuals
+from cgboost.pricing.learners.learners import IndependentPricer, LearnerPricer, residuals
 from tests.pricing.scripted import Scripted
 
 RNG = np.random.default_rng(0)

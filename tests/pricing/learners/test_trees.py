@@ -17,8 +17,8 @@ from cgboost.losses import (
     SupportVectorLoss,
     WeightedLoss,
 )
-from cgboost.losses.differentiable import DifferentiableLoss
-from cgboost.losses.dual.quantiles import weighted_median
+from cgboost.losses.base import DifferentiableLoss
+from cgboost.losses.dual.support_vector import weighted_median
 from cgboost.masters.stagewise.stagewise import StagewiseMaster
 from cgboost.pricing.learners.trees import TreePricer, as_single, newton_leaves, search_leaves
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from cgboost.penalties.l1 import OneNormEntry
 from cgboost.penalties.l2 import TwoNormEntry
-from cgboost.pricing.scans.diversity import select_unlike
+from cgboost.pricing.scans.scan import select_unlike
 
 
 def test_a_twin_of_a_chosen_column_is_passed_over() -> None:

@@ -8,8 +8,7 @@ import pytest
 from cgboost.penalties.l1 import OneNormEntry
 from cgboost.pricing import FeaturePricer, StrataPricer
 from cgboost.pricing.features.features import FeaturePool
-from cgboost.pricing.scans.candidates import Held, PricingRequest
-from cgboost.pricing.scans.pools import ScoredPool, SearchablePool
+from cgboost.pricing.scans.candidates import Held, PricingRequest, ScoredPool, SearchablePool
 from cgboost.pricing.scans.scan import TELLING_ROWS, TELLING_SHARE, _telling_rows
 from tests.pricing.states import state_of
 

@@ -1,10 +1,10 @@
-"""`solvers.program.solution` and `solvers.program.residuals`: a solution that checks itself."""
+"""`solvers.program.solution` and `solvers.program.solution`: a solution that checks itself."""
 
 import numpy as np
 import pytest
 
 from solvers import Program, Solution, Status
-from solvers.program.residuals import duality_gap
+from solvers.program.solution import duality_gap
 
 PROGRAM = Program([-1, -2], [[1, 1], [1, 3]], -np.inf, [4, 6])
 X, Y, D = np.array([3.0, 1.0]), np.array([-0.5, -0.5]), np.zeros(2)

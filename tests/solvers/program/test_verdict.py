@@ -1,4 +1,4 @@
-"""`solvers.program.verdict`: which status raises what."""
+"""`solvers.program.errors`: which status raises what."""
 
 import pytest
 
@@ -12,7 +12,7 @@ from solvers import (
     Status,
     UnboundedError,
 )
-from solvers.program.verdict import refusal
+from solvers.program.errors import refusal
 
 
 @pytest.mark.parametrize(

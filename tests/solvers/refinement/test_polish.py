@@ -7,10 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from solvers import Program, Status, open_session
-from solvers.program.residuals import worst_residual
-from solvers.program.solution import Point
-from solvers.refinement.polish import Face, polished
-from solvers.refinement.saddle import saddle_system
+from solvers.program.solution import Point, worst_residual
+from solvers.refinement.polish import Face, polished, saddle_system
 from solvers.sessions.engine import Answer
 from solvers.sessions.rebuilding import RebuildingBackend
 from tests.solvers.backends.test_conformance import known_optimum
@@ -137,7 +135,7 @@ def test_a_point_of_nan_is_left_alone():
 
 def test_too_large_a_system_is_not_tried(monkeypatch):
     """Beyond a number of unknowns the answer stays as it is."""
-    monkeypatch.setattr("solvers.refinement.saddle.LARGEST_SYSTEM", 3)
+    monkeypatch.setattr("solvers.refinement.polish.LARGEST_SYSTEM", 3)
     program = master(20, 5)
     start = optimum(program)
     assert polished(program, start) is start
@@ -178,7 +176,7 @@ def test_a_saddle_system_is_solved_in_every_form(seed, n, m, kind, is_sparse, sm
         e, matrix = e[: 2 * m], matrix[:, : 2 * m]  # no more unknowns than rows can tell
         whole, n = whole[: 2 * m, : 2 * m], min(n, 2 * m)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("solvers.refinement.saddle.DENSE_UNKNOWNS", small)
+        patch.setattr("solvers.refinement.polish.DENSE_UNKNOWNS", small)
         system = saddle_system(
             given_as.get(kind, whole), sp.csr_array(matrix) if is_sparse else matrix
         )

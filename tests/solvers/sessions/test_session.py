@@ -1,4 +1,4 @@
-"""`solvers.sessions.session`: updates apply fully or not at all; growing is starting over."""
+"""`solvers.sessions.rebuilding`: updates apply fully or not at all; growing is starting over."""
 
 import numpy as np
 import pytest

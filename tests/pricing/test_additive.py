@@ -8,13 +8,13 @@ import pytest
 from cgboost import ColumnGeneration
 from cgboost.additive.builder import StageBuilder
 from cgboost.additive.statistics.passes import Passes
-from cgboost.additive.tables.intervals import intervals_of
+from cgboost.additive.tables.preparation import intervals_of
 from cgboost.additive.tables.rows import TableRows
 from cgboost.losses import LogLoss, SquaredError
-from cgboost.losses.differentiable import DifferentiableLoss
+from cgboost.losses.base import DifferentiableLoss
 from cgboost.masters.stagewise.fully_corrective import CorrectiveMaster
 from cgboost.masters.stagewise.stagewise import StagewiseMaster
-from cgboost.pricing.additive.stages import StagePricer
+from cgboost.pricing.additive import StagePricer
 
 RNG = np.random.default_rng(0)
 X = RNG.uniform(-1, 1, size=(1500, 2))

@@ -14,7 +14,7 @@ from cgboost.generation.columns import Term, evaluate, weighted_sum
 from cgboost.generation.history import StopReason
 from cgboost.losses import SquaredError
 from cgboost.masters.stagewise.stagewise import StagewiseMaster
-from cgboost.pricing.additive.backfitting import BackfittingPricer, Change, Changes, MostTurns
+from cgboost.pricing.additive import BackfittingPricer, Change, Changes, MostTurns
 
 
 def correlated(n_rows: int = 200) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

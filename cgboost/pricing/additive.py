@@ -1,4 +1,8 @@
-"""Backfitting as column generation: a column is the change of one function of an additive model.
+"""Pricing of additive stages: transform regression and backfitting.
+
+Stages of an additive model as columns: greedy, without a certificate.
+
+Backfitting as column generation: a column is the change of one function of an additive model.
 
 Hastie, Tibshirani, *Generalized Additive Models*, 1990; as Pednault, *Transform Regression and the
 Kolmogorov Superposition Theorem*, SDM 2006, Table 2, has it: in round-robin fashion
@@ -17,15 +21,56 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from cgboost.additive.builder import StageBuilder
+from cgboost.additive.stage import Outputs, StageOutput, Stages
 from cgboost.additive.statistics.passes import Passes
 from cgboost.additive.tables.rows import Matrix
 from cgboost.additive.trees.smoothers import AdditiveFunction, Smoother
 from cgboost.generation.columns import Column, Term
 from cgboost.generation.history import Round, StopReason
 from cgboost.generation.protocols import MasterState, Priced
-from cgboost.losses.differentiable import DifferentiableLoss
+from cgboost.losses.base import DifferentiableLoss
 
 Vector = NDArray[np.float64]
+
+
+class StagePricer:
+    """Fits an additive model to the pseudo-response of all rows, held out ones included.
+
+    Parameters
+    ----------
+    builder : StageBuilder
+    loss : DifferentiableLoss
+        On all rows; the master's has weight 0 on holdout rows.
+    """
+
+    def __init__(self, builder: StageBuilder, loss: DifferentiableLoss) -> None:
+        self.builder, self.loss = builder, loss
+        self.family = Stages()
+        self._outputs = Outputs([])
+
+    def price(self, state: MasterState, limit: int) -> Priced:
+        """One stage; none where it would be constant. The outputs it may use are the columns."""
+        self._follow(state)
+        if limit == 0:
+            return Priced(columns=())
+        count = len(self._outputs)
+        response = self.loss.pseudo_response(state.output)
+        stage = self.builder.stage(response, self._outputs)
+        n_inputs = len(self.builder.groups) + (count if self.builder.feed_forward else 0)
+        if not stage.terms:
+            return Priced(columns=(), n_evaluated=n_inputs)
+        del self.family.stages[count:]
+        values = self.builder.values(stage, self._outputs)
+        self.family.stages.append(self.builder.bounded(stage, values))
+        column = Column(values, ("stage", count), StageOutput(self.family, count))
+        return Priced([column], n_evaluated=n_inputs)
+
+    def _follow(self, state: MasterState) -> None:
+        """Outputs of the stages that are in the master."""
+        new = state.columns[len(self._outputs) :]
+        self._outputs.values.extend(np.asarray(column.values, dtype=np.float64) for column in new)
+
 
 NOTHING = AdditiveFunction()
 """The function before it has been smoothed."""

@@ -1,0 +1,307 @@
+"""Restricted dual: its columns, its form over a box, and the protocol of its solvers.
+
+What a restricted dual needs of the session that holds the live part of its problem.
+
+The generated columns, side by side.
+
+With a free offset Σ r = 0, so that columns may be centred without changing the problem: a column's
+mean moves into the offset. Features with a large mean would otherwise leave the solver a
+difference of large numbers. Columns are kept scaled to entries of at most 1; what goes in and what
+comes out is in the columns' own units, except where a name says "scaled".
+
+The data of a restricted dual over some sides of a loss and some columns, as arrays.
+
+    max  gain·u − ½Σ curvature·u²     s = Hᵀr + constant,  r = Σ sign·u,  0 ≤ u ≤ cap
+
+with |s_j| ≤ limit_j, or s_j ≤ limit_j where α ≥ 0; a column of limit 0, the free offset, has
+s_j = 0. What sides outside the session add to the scores is the constant.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cgboost.generation.columns import FloatArray
+from cgboost.losses.dual.dual_box import Indices, Sides, Vector
+from cgboost.penalties.base import DualForm
+
+
+class LiveDual(ABC):
+    """A problem over some sides of a loss and some columns, which come and go.
+
+    Attributes
+    ----------
+    at_cap : ndarray of bool, shape (n_sides,)
+        Where the sides that are not in the session stand: at their cap, or at 0.
+    kept : ndarray
+        The sides in the session.
+    rows : ndarray
+        The columns in the session, and negative numbers for rows that are none.
+    gap : float
+        What the last solve has left open, in units of the objective.
+    solved : bool
+        Whether solving again would come no nearer to the optimum.
+    """
+
+    at_cap: NDArray[Any]
+    rows: Indices
+    gap: float = 0.0
+    solved: bool = True
+
+    if TYPE_CHECKING:
+
+        @property
+        def kept(self) -> Indices:
+            """An attribute, or computed."""
+
+    @property
+    @abstractmethod
+    def absent(self) -> Indices:
+        """The sides that are fixed."""
+
+    @abstractmethod
+    def hold(self, columns: Indices) -> None:
+        """Put columns into the session."""
+
+    @abstractmethod
+    def release(self, columns: Indices) -> None:
+        """Take columns out of the session."""
+
+    @abstractmethod
+    def idle(self, coef: Vector) -> Indices:
+        """Columns in the session that are slack, at coefficients ``coef``."""
+
+    @abstractmethod
+    def free(self, sides: Indices) -> None:
+        """Put sides into the session."""
+
+    @abstractmethod
+    def fix(self, sides: Indices, at_cap: NDArray[Any]) -> None:
+        """Take sides out of the session and leave them at 0 or at their cap."""
+
+    @abstractmethod
+    def solve(self, time_limit: float | None) -> Any:
+        """Solve; the answer is for :meth:`side_values` and :meth:`multipliers`."""
+
+    @abstractmethod
+    def side_values(self, solution: Any) -> Vector:
+        """Value u of every side, kept or fixed."""
+
+    @abstractmethod
+    def multipliers(self, solution: Any) -> tuple[Vector, float, float]:
+        """Coefficients of all columns, the offset and the level."""
+
+    def aim(self, accuracy: float, *, again: bool) -> None:
+        """How well to solve from now on, as a relative gap; 0: as well as can be.
+
+        Above 0 a solve may end sooner, with ``solved`` false; less so ``again``, where no column is
+        new.
+        """
+        return
+
+    def outgrown(self) -> bool:
+        """Take note that columns are new; whether the session was opened anew for them."""
+        return False
+
+    def shrink_unit(self) -> bool:
+        """Open the session in a smaller unit; False if there is none."""
+        return False
+
+
+TOGETHER = 128
+"""Columns that are taken in at a time."""
+
+
+class ColumnStore:
+    """Columns side by side in one array that grows without copying each time.
+
+    A row of the array is a training row, so that the few rows that matter at a time can be
+    gathered fast.
+    """
+
+    def __init__(self, n_rows: int, *, centred: bool) -> None:
+        self._centred = centred
+        self._means = np.zeros(0)
+        self._buffer = np.empty((n_rows, 16))
+        self.scales = np.zeros(0)
+        self.count = 0
+
+    def append(self, values: Sequence[FloatArray] | FloatArray) -> None:
+        """Append columns, each of shape (n_rows,).
+
+        They are centred and scaled a few at a time: thousands at once would want fresh memory for
+        every intermediate result.
+        """
+        self._make_room(self.count + len(values))
+        for start in range(0, len(values), TOGETHER):
+            some = np.array(values[start : start + TOGETHER], dtype=np.float64)
+            means = some.mean(axis=1) if self._centred else np.zeros(len(some))
+            some -= means[:, None]
+            largest = np.maximum(some.max(axis=1), -some.min(axis=1))
+            scales = np.where(largest > 0, largest, 1.0)
+            some /= scales[:, None]
+            place = slice(self.count, self.count + len(some))
+            self._buffer[:, place] = some.T
+            self._means = np.append(self._means, means)
+            self.scales = np.append(self.scales, scales)
+            self.count += len(some)
+
+    def _make_room(self, count: int) -> None:
+        if count > self._buffer.shape[1]:
+            grown = np.empty((self._buffer.shape[0], 2 * count))
+            grown[:, : self.count] = self._buffer[:, : self.count]
+            self._buffer = grown
+
+    def combine(self, coef: Vector) -> Vector:
+        """Hα, shape (n_rows,)."""
+        active = np.flatnonzero(coef)
+        weights = coef * self.scales
+        if 2 * len(active) > self.count:  # gathering columns costs more than multiplying by 0
+            return self._buffer[:, : self.count] @ weights
+        return self._buffer[:, active] @ weights[active]
+
+    def shift(self, coef: Vector) -> float:
+        """What centring took away from the output: Σ α_j mean(h_j)."""
+        return float(self._means @ coef)
+
+    def scores(self, columns: Indices, response: Vector) -> Vector:
+        """h·r of some columns."""
+        support = np.flatnonzero(response)
+        if 2 * len(columns) < self.count:
+            return (response[support] @ self.scaled(columns, support)) * self.scales[columns]
+        rows = self._buffer if 2 * len(support) > len(response) else self._buffer[support]
+        weights = response if len(rows) == len(response) else response[support]
+        return ((weights @ rows[:, : self.count]) * self.scales)[columns]
+
+    def scaled(self, columns: Indices, rows: Indices) -> Vector:
+        """Columns, scaled to entries of at most 1, on some rows; shape (n_rows, n_columns).
+
+        All columns on all rows, both in order, are shown as they are kept: they must not be written
+        to.
+        """
+        if len(columns) < self.count or not _in_order(columns):
+            return self._buffer[np.ix_(rows, columns)]
+        if len(rows) == len(self._buffer) and _in_order(rows):
+            return self._buffer[:, : self.count]
+        return self._buffer[rows, : self.count]
+
+
+def _in_order(numbers: Indices) -> bool:
+    return bool((numbers[1:] > numbers[:-1]).all())
+
+
+@dataclass
+class BoxedDual:
+    """The data of one restricted problem.
+
+    Attributes
+    ----------
+    block : ndarray of shape (n_rows, n_columns)
+    place : ndarray of shape (n_sides,)
+        Row of ``block`` that each side belongs to.
+    sign, gain, cap, curvature : ndarray of shape (n_sides,)
+    constant : ndarray of shape (n_columns,)
+    limit : ndarray of shape (n_columns,)
+        0 for a free offset.
+    two_sided : ndarray of bool, shape (n_columns,)
+    fixed_gain : float
+        What the fixed sides add to the dual objective; objective and bound are without it.
+    """
+
+    block: Vector
+    place: Indices
+    sign: Vector
+    gain: Vector
+    cap: Vector
+    curvature: Vector
+    constant: Vector
+    limit: Vector
+    two_sided: NDArray[np.bool_]
+    fixed_gain: float
+
+    def by_row(self, values: Vector) -> Vector:
+        """Sums over the sides of each row, shape (n_rows,)."""
+        sums = np.bincount(self.place, weights=values, minlength=len(self.block))
+        return sums.astype(np.float64, copy=False)
+
+    def scores(self, u: Vector) -> Vector:
+        """The scores s = Hᵀr + constant."""
+        return self.by_row(self.sign * u) @ self.block + self.constant
+
+    def rate(self, coef: Vector) -> Vector:
+        """What the first unit of each side would add."""
+        return self.gain - self.sign * (self.block @ coef)[self.place]
+
+    def objective(self, coef: Vector, rate: Vector) -> float:
+        """Primal objective of the restricted problem, at coefficients of this rate."""
+        best = self.cap * np.maximum(rate, 0.0)
+        if self.curvature.any():
+            at = np.clip(rate / np.maximum(self.curvature, 1e-300), 0.0, self.cap)
+            best = np.where(self.curvature > 0, at * (rate - 0.5 * self.curvature * at), best)
+        return float(self.limit @ np.abs(coef) - self.constant @ coef + best.sum())
+
+    def bound(self, u: Vector) -> float:
+        """Dual objective at u, shrunk as a whole until no column is violated.
+
+        What Σr lacks of 0 under a free offset is counted as if it were moved to the worst rows.
+        That changes the score of no (scaled) column by more.
+        """
+        s = self.scores(u)
+        value = float(self.gain @ u - 0.5 * self.curvature @ u**2)
+        free = self.limit == 0
+        missing = float(np.abs(s[free]).sum())
+        value -= missing * float(np.abs(self.gain).max(initial=0.0))
+        size = np.where(self.two_sided, np.abs(s), s)[~free] + missing
+        most = max(1.0, np.max(size / self.limit[~free], initial=0.0))
+        return (self.fixed_gain + value) / most - self.fixed_gain
+
+
+@dataclass(frozen=True)
+class Held:
+    """What is in a session.
+
+    Attributes
+    ----------
+    kept : ndarray of int
+        Sides.
+    rows : ndarray of int
+        Columns; a negative number for the offset.
+    at_cap : ndarray of bool, shape (n_sides,)
+        Which sides that are not kept stand at their cap.
+    """
+
+    kept: Indices
+    rows: Indices
+    at_cap: NDArray[np.bool_]
+
+
+def gathered(sides: Sides, columns: ColumnStore, form: DualForm, held: Held) -> BoxedDual:
+    """The data of the sides and columns in a session."""
+    kept, rows, at_cap = held.kept, held.rows, held.at_cap
+    lines, place = np.unique(sides.row[kept], return_inverse=True)
+    fixed = sides.response(np.where(at_cap, sides.cap, 0.0))
+    real = rows >= 0
+    block, constant = np.ones((len(lines), len(rows))), np.full(len(rows), fixed.sum())
+    block[:, real] = columns.scaled(rows[real], lines)
+    scales = np.ones(len(rows))
+    scales[real] = columns.scales[rows[real]]
+    constant[real] = columns.scores(rows[real], fixed) / scales[real]
+    charged = real | form.charges_offset
+    return BoxedDual(
+        block=block,
+        place=place,
+        sign=sides.sign[kept],
+        gain=sides.gain()[kept],
+        cap=sides.cap[kept],
+        curvature=sides.curvature[kept],
+        constant=constant,
+        limit=np.where(charged, form.threshold / scales, 0.0),
+        two_sided=~real | form.two_sided,
+        fixed_gain=float((sides.gain() * sides.cap)[at_cap].sum()),
+    )

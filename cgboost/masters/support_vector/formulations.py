@@ -1,0 +1,123 @@
+"""Formulations by name: 1-norm, 1-norm ball, 2-norm and entropy masters.
+
+The 1-norm master: a linear program (Bi, Zhang, Bennett, KDD 2004, eq. 4 to 6).
+
+Primal   min Σ|α_j| [+ |b|] + loss(Hα + b)
+Dual     max gain(r)   with  |h_j·r| ≤ 1  (α free)  or  h_j·r ≤ 1  (α ≥ 0),  r feasible for the loss
+
+The master with a budget: coefficients of a given total size.
+
+Primal   min loss(Hα + b)   with  Σ|α_j| [+ |b|] ≤ D
+Dual     max gain(r) − D·max_j |h_j·r|   (or max(0, h_j·r) where α ≥ 0),  r feasible for the loss
+
+This is the form of LPBoost with ν (Demiriz, Bennett, Shawe-Taylor, Machine Learning 46, 2002): with
+D = 1 the model is a convex combination of columns and its margin ρ is comparable between models.
+Σ|α| = 1 is asked for there; over columns that come with both signs that is the same. If α = 0 is
+optimal, no combination of columns has a positive margin for that ν.
+
+The 2-norm master: a quadratic program (Bi, Zhang, Bennett, KDD 2004, eq. 7 to 12).
+
+Primal   min ½Σα_j² [+ ½b²] + loss(Hα + b)
+Dual     max gain(r) − ½Σ φ(h_j·r)²   with  φ(s) = s  (α free)  or  max(0, s)  (α ≥ 0)
+
+The master of entropy-regularised LPBoost (Warmuth, Glocer, Vishwanathan, ALT 2008).
+
+Primal   min F(Hα + b)   with  Σ|α_j| [+ |b|] ≤ D       (F: :mod:`cgboost.losses.dual.entropic`)
+Dual     max gain(r) − D·max_j |h_j·r|,   gain(r) = −(1/η) Σ u_i log(u_i/ū_i),  u = |r|
+
+The entropy keeps the distribution over the rows from jumping between rounds: their number is of
+the order of log(1/ν)/δ² for a soft margin within δ of the best one.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from cgboost.losses import EntropicLoss, SupportVectorLoss
+from cgboost.masters.support_vector.master import Offset, Sign, SupportVectorMaster
+from cgboost.penalties import L1, L2, Entropy, L1Ball
+
+VERTICES = "highs"
+"""The solver for columns that repeat each other: of many optima a simplex finds a sparse one."""
+
+
+class OneNormMaster(SupportVectorMaster):
+    """Restricted 1-norm master; see :class:`SupportVectorMaster` for the parameters.
+
+    Not for losses with a margin of their own choice (:func:`~cgboost.losses.nu_hinge`): they and
+    the penalty grow alike with α, so that the optimum would be 0 or unbounded;
+    :class:`~cgboost.masters.BudgetMaster` is the 1-norm form of these.
+    """
+
+    def __init__(
+        self, loss: Any, *, coef: Sign = "free", offset: Offset = "free", solver: str = "auto"
+    ) -> None:
+        super().__init__(loss, L1(), coef=coef, offset=offset, solver=solver)
+
+
+class BudgetMaster(SupportVectorMaster):
+    """Restricted master with Σ|α| ≤ budget; further parameters as :class:`SupportVectorMaster`.
+
+    Parameters
+    ----------
+    budget : float, default=1
+        The constant D.
+    """
+
+    def __init__(
+        self,
+        loss: Any,
+        *,
+        budget: float = 1.0,
+        coef: Sign = "free",
+        offset: Offset = "free",
+        solver: str = "auto",
+    ) -> None:
+        if not 0 < budget < np.inf:
+            raise ValueError(f"budget must be positive and finite, got {budget!r}")
+        self.budget = budget
+        super().__init__(loss, L1Ball(budget), coef=coef, offset=offset, solver=solver)
+
+
+def one_norm_master(loss: SupportVectorLoss) -> type[OneNormMaster] | type[BudgetMaster]:
+    """The 1-norm master that suits a loss: with a penalty, or with a budget of 1.
+
+    A loss that chooses its margin itself grows with α as the 1-norm does, so that only their ratio
+    matters: the 1-norm is then given, not penalised.
+    """
+    return OneNormMaster if loss.shrinks else BudgetMaster
+
+
+class TwoNormMaster(SupportVectorMaster):
+    """Restricted 2-norm master; see :class:`SupportVectorMaster` for the parameters."""
+
+    def __init__(
+        self, loss: Any, *, coef: Sign = "free", offset: Offset = "free", solver: str = "auto"
+    ) -> None:
+        super().__init__(loss, L2(), coef=coef, offset=offset, solver=solver)
+
+
+class EntropyMaster(SupportVectorMaster):
+    """Restricted master of ERLPBoost; parameters as :class:`BudgetMaster`.
+
+    The loss is an :class:`~cgboost.losses.EntropicLoss`, the solver one of quadratic programs.
+    """
+
+    def __init__(
+        self,
+        loss: SupportVectorLoss,
+        *,
+        budget: float = 1.0,
+        coef: Sign = "free",
+        offset: Offset = "free",
+        solver: str = "auto",
+    ) -> None:
+        if not isinstance(loss, EntropicLoss):
+            raise ValueError(f"EntropyMaster needs an EntropicLoss, got a {type(loss).__name__}")
+        if not 0 < budget < np.inf:
+            raise ValueError(f"budget must be positive and finite, got {budget!r}")
+        self.budget = budget
+        penalty = Entropy(loss.eta, radius=budget)
+        super().__init__(loss, penalty, coef=coef, offset=offset, solver=solver)

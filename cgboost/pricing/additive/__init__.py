@@ -1,1 +1,0 @@
-"""Columns of additive models: transformed features, backfitted."""
