@@ -1,107 +1,79 @@
-"""Losses against those of scikit-learn, value and derivatives."""
+"""Losses against the metrics of scikit-learn and the distributions of SciPy."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 import pytest
 from hypothesis import given
+from scipy import special, stats
 from sklearn import metrics
-from sklearn._loss import loss as theirs
-from sklearn.linear_model import _sgd_fast as sgd
 
-from cgboost.losses import (
-    AbsoluteError,
-    EpsilonInsensitive,
-    Exponential,
-    Hinge,
-    Huber,
-    LogLoss,
-    Loss,
-    Multinomial,
-    Poisson,
-    Quantile,
-    SquaredEpsilonInsensitive,
-    SquaredError,
-    SquaredHinge,
-)
+from cgboost import losses
+from cgboost.losses import Loss
 from tests.losses.cases import SEEDS, target
 
-PAIRS: list[tuple[Loss, Any, float]] = [  # their raw prediction is so many times f
-    (SquaredError(), theirs.HalfSquaredError(), 1.0),
-    (AbsoluteError(), theirs.AbsoluteError(), 1.0),
-    (Quantile(0.3), theirs.PinballLoss(quantile=0.3), 1.0),
-    (Huber(0.7), theirs.HuberLoss(delta=0.7), 1.0),
-    (Poisson(), theirs.HalfPoissonLoss(), 1.0),
-    (LogLoss(), theirs.HalfBinomialLoss(), 2.0),
-    (Exponential(), theirs.ExponentialLoss(), 1.0),
+Metric = Callable[..., float]
+
+
+def squares(y: np.ndarray, f: np.ndarray, *, sample_weight: np.ndarray) -> float:
+    """Half the mean squared error."""
+    return 0.5 * metrics.mean_squared_error(y, f, sample_weight=sample_weight)
+
+
+def outside(metric: Metric, epsilon: float) -> Metric:
+    """An error from the nearest place of the tube around y."""
+    return lambda y, f, **extra: metric(np.clip(f, y - epsilon, y + epsilon), f, **extra)
+
+
+def margins(values: Callable[[np.ndarray], np.ndarray]) -> Metric:
+    """The mean of a function of the margins y·f."""
+    return lambda y, f, sample_weight: np.average(values(y * f), weights=sample_weight)
+
+
+METRICS: list[tuple[Loss, Metric]] = [
+    (losses.SquaredError(), squares),
+    (losses.AbsoluteError(), metrics.mean_absolute_error),
+    (losses.Quantile(0.3), partial(metrics.mean_pinball_loss, alpha=0.3)),
+    (
+        losses.Huber(0.7),
+        lambda y, f, sample_weight: np.average(special.huber(0.7, y - f), weights=sample_weight),
+    ),
+    (losses.EpsilonInsensitive(0.2), outside(metrics.mean_absolute_error, 0.2)),
+    (losses.SquaredEpsilonInsensitive(0.2), outside(metrics.mean_squared_error, 0.2)),
+    (
+        losses.Poisson(),
+        lambda y, f, **extra: 0.5 * metrics.mean_poisson_deviance(y, np.exp(f), **extra),
+    ),
+    (
+        losses.LogLoss(),
+        lambda y, f, **extra: metrics.log_loss(y, special.expit(2.0 * f), **extra),
+    ),
+    (losses.Exponential(), margins(lambda margin: -stats.gumbel_r.logpdf(margin) - margin)),
+    (losses.Hinge(), metrics.hinge_loss),
+    (losses.SquaredHinge(), margins(lambda margin: (1.0 - np.minimum(margin, 1.0)) ** 2)),
 ]
 
 
-@pytest.mark.parametrize(("loss", "other", "scale"), PAIRS, ids=lambda given: type(given).__name__)
-@given(seed=SEEDS)
-def test_gradient_boosting_losses(loss: Loss, other: Any, scale: float, seed: int) -> None:
-    """Value up to a constant, gradient and Hessian, for labels 0 and 1 where ours are ±1."""
-    rng = np.random.default_rng(seed)
-    y, f = target(loss, rng, 8), rng.normal(size=8)
-    given_y = 0.5 * (y + 1.0) if loss.classification else y
-    values = other.loss(given_y, scale * f) + other.constant_to_optimal_zero(given_y)
-    np.testing.assert_allclose(loss.value(y, f), values, rtol=1e-9, atol=1e-9)
-    gradient, hessian = other.gradient_hessian(given_y, scale * f)
-    np.testing.assert_allclose(loss.gradient(y, f), scale * gradient, rtol=1e-9, atol=1e-9)
-    if "hessian_diag" in loss.abilities:
-        np.testing.assert_allclose(loss.hessian_diag(y, f), scale**2 * hessian, rtol=1e-9)
-
-
 @pytest.mark.parametrize(
-    ("loss", "other"),
-    [
-        (Hinge(), sgd.Hinge(1.0)),
-        (SquaredHinge(), sgd.SquaredHinge(1.0)),
-        (EpsilonInsensitive(0.2), sgd.EpsilonInsensitive(0.2)),
-        (SquaredEpsilonInsensitive(0.2), sgd.SquaredEpsilonInsensitive(0.2)),
-    ],
-    ids=lambda given: type(given).__name__,
+    ("loss", "metric"), METRICS, ids=[type(loss).__name__ for loss, _ in METRICS]
 )
 @given(seed=SEEDS)
-def test_linear_model_losses(loss: Loss, other: Any, seed: int) -> None:
-    """Value and slope of the losses of SGD models."""
+def test_means_over_rows_are_metrics(loss: Loss, metric: Metric, seed: int) -> None:
+    """With weights of the rows; gradients and Hessians of the values are proved in `test_base`."""
     rng = np.random.default_rng(seed)
-    y, f = target(loss, rng, 8), rng.normal(size=8)
-    values = [other.py_loss(a, b) for a, b in zip(f, y, strict=True)]
-    slopes = [other.py_dloss(a, b) for a, b in zip(f, y, strict=True)]
-    np.testing.assert_allclose(loss.value(y, f), values, rtol=1e-9, atol=1e-12)
-    np.testing.assert_allclose(loss.gradient(y, f), slopes, rtol=1e-9, atol=1e-12)
-
-
-@given(SEEDS)
-def test_metrics(seed: int) -> None:
-    """Means over rows are scikit-learn's metrics."""
-    rng = np.random.default_rng(seed)
-    f, weights = rng.normal(size=8), rng.uniform(0.5, 2.0, 8)
-
-    def mean(loss: Loss, y: np.ndarray) -> float:
-        return loss.on(y, weights).value(f) / float(weights.sum())
-
-    labels, counts, numbers = (target(loss, rng, 8) for loss in (Hinge(), Poisson(), Huber()))
-    extra = {"sample_weight": weights}
-    assert mean(Hinge(), labels) == pytest.approx(metrics.hinge_loss(labels, f, **extra))
-    shares = 1.0 / (1.0 + np.exp(-2.0 * f))
-    assert mean(LogLoss(), labels) == pytest.approx(metrics.log_loss(labels, shares, **extra))
-    pinball = metrics.mean_pinball_loss(numbers, f, alpha=0.3, **extra)
-    assert mean(Quantile(0.3), numbers) == pytest.approx(pinball)
-    deviance = metrics.mean_poisson_deviance(counts, np.exp(f), **extra)
-    assert 2.0 * mean(Poisson(), counts) == pytest.approx(deviance)
-    absolute = metrics.mean_absolute_error(numbers, f, **extra)
-    assert mean(AbsoluteError(), numbers) == pytest.approx(absolute)
+    y, f, weights = target(loss, rng, 8), rng.normal(size=8), rng.uniform(0.5, 2.0, 8)
+    mean = loss.on(y, weights).value(f) / weights.sum()
+    assert mean == pytest.approx(metric(y, f, sample_weight=weights), rel=1e-9, abs=1e-9)
 
 
 @given(SEEDS)
 def test_multinomial(seed: int) -> None:
-    """Value and gradient of K class scores."""
+    """The log-loss of the softmax of K class scores."""
     rng = np.random.default_rng(seed)
-    y, f = np.arange(9.0) % 3, rng.normal(size=(9, 3))
-    loss, other = Multinomial(3), theirs.HalfMultinomialLoss(n_classes=3)
-    np.testing.assert_allclose(loss.value(y, f), other.loss(y, f))
-    np.testing.assert_allclose(loss.gradient(y, f), other.gradient(y, f))
+    y, f, weights = np.arange(9.0) % 3, rng.normal(size=(9, 3)), rng.uniform(0.5, 2.0, 9)
+    mean = losses.Multinomial(3).on(y, weights).value(f) / weights.sum()
+    wanted = metrics.log_loss(y, special.softmax(f, axis=1), sample_weight=weights)
+    assert mean == pytest.approx(wanted, rel=1e-9)
