@@ -188,14 +188,19 @@ def test_each_merger_costs_least() -> None:
         np.testing.assert_allclose(costs[place], costs.min(), rtol=1e-6, atol=1e-9)
 
 
-def test_errors_of_the_sizes_are_those_of_the_rows() -> None:
-    """The holdout error that decides is what the leaves cost on the holdout rows."""
+def wave() -> tuple[np.ndarray, np.ndarray, np.ndarray, Groups, list[Moments]]:
+    """Noisy rows in intervals, which of them are held out, and statistics of both parts."""
     rng = np.random.default_rng(0)
     x = rng.uniform(size=900)
     y = np.sin(9 * x) + 0.3 * rng.normal(size=900)
     held = np.arange(900) % 3 == 0
     groups = intervals_of(x, np.ones(900), 20)
-    parts = [statistics(groups, x[rows], y[rows]) for rows in (~held, held)]
+    return x, y, held, groups, [statistics(groups, x[at], y[at]) for at in (~held, held)]
+
+
+def test_errors_of_the_sizes_are_those_of_the_rows() -> None:
+    """The holdout error that decides is what the leaves cost on the holdout rows."""
+    x, y, held, groups, parts = wave()
     merged = _Merging(_Elements(*parts), mean_squares(parts[0]), fixed=1)
     models = stepwise(merged.training, merged.holdout)
     errors = merged.sizes_and_errors(models.holdout)
@@ -209,12 +214,7 @@ def test_errors_of_the_sizes_are_those_of_the_rows() -> None:
 
 def test_the_size_has_the_least_holdout_error() -> None:
     """Neither the fewest leaves nor the most of them would be better, price included."""
-    rng = np.random.default_rng(0)
-    x = rng.uniform(size=900)
-    y = np.sin(9 * x) + 0.3 * rng.normal(size=900)
-    held = np.arange(900) % 3 == 0
-    groups = intervals_of(x, np.ones(900), 20)
-    parts = [statistics(groups, x[rows], y[rows]) for rows in (~held, held)]
+    x, y, held, groups, parts = wave()
     found = transformation(0, groups, *parts)
     holdout, price = judges(*parts)
     merged = _Merging(_Elements(parts[0], holdout), mean_squares(parts[0]), fixed=1)

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import pickle
-
 import numpy as np
 import pandas as pd
-import polars as pl
 import pytest
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_diabetes
-from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
 from sklearn.naive_bayes import GaussianNB
@@ -230,14 +227,11 @@ def test_a_learner_that_points_the_wrong_way_ends_a_run_of_constant_steps():
 @pytest.mark.parametrize("make", [AnyBoostClassifier, AnyBoostRegressor])
 @pytest.mark.parametrize("corrective", [False, True])
 def test_sample_weights_multiply_the_loss(make, corrective):
-    """Rows of weight 0 are left out; the objective is the weighted loss."""
+    """The objective is the weighted loss."""
     X, y = two_classes(60) if make is AnyBoostClassifier else curve(60)
     weights = np.tile([1.0, 2.0, 0.0, 0.5], 15)
     model = make(TREE, corrective=corrective, n_estimators=4, random_state=0)
-    left_out = clone(model).fit(X[weights > 0], y[weights > 0], weights[weights > 0])
-    model.fit(X, y, weights)
-    outputs = list(model.staged_decision_function(X))
-    np.testing.assert_allclose(outputs[-1], list(left_out.staged_decision_function(X))[-1])
+    outputs = list(model.fit(X, y, weights).staged_decision_function(X))
     made = (
         LogLoss().on(2.0 * y - 1, weights)
         if make is AnyBoostClassifier
@@ -248,14 +242,11 @@ def test_sample_weights_multiply_the_loss(make, corrective):
 
 @pytest.mark.parametrize("kind", ["binary", "classes", "regression"])
 @pytest.mark.parametrize("corrective", [False, True])
-def test_stages_tables_early_stopping_and_pickling(kind, corrective):
-    """Stages end in the model, columns_ rebuild it, the best validation round is kept."""
+def test_the_table_of_columns_is_the_model(kind, corrective):
+    """columns_ and estimators_ rebuild the output; importances add up to 1."""
     make = AnyBoostRegressor if kind == "regression" else AnyBoostClassifier
     X, y = {"binary": two_classes, "classes": three_classes, "regression": curve}[kind](60)
     model = make(TREE, corrective=corrective, n_estimators=5, random_state=0).fit(X, y)
-    stages = list(model.staged_predict(X))
-    assert len(stages) == model.n_iter_
-    np.testing.assert_allclose(stages[-1], model.predict(X))
     table = pd.DataFrame(model.columns_)
     values = np.column_stack([model.estimators_[j].predict(X) for j in table["estimator"]])
     parts = values * model.coef_
@@ -266,28 +257,21 @@ def test_stages_tables_early_stopping_and_pickling(kind, corrective):
         rebuilt = parts.sum(axis=1) + model.intercept_
     outputs = model.predict(X) if kind == "regression" else model.decision_function(X)
     np.testing.assert_allclose(outputs, rebuilt, atol=1e-9)
-    copy = pickle.loads(pickle.dumps(model))
-    np.testing.assert_array_equal(copy.predict(X), model.predict(X))
     assert model.feature_importances_.sum() == pytest.approx(1.0)
-    model.set_params(n_estimators=40, early_stopping=True, n_iter_no_change=3)
-    model.fit(X[:40], y[:40], eval_set=(X[40:], y[40:]))
-    name = "validation_mae" if kind == "regression" else "validation_error"
-    history = pd.DataFrame(model.history_)
-    runs = [part for _, part in history.groupby("class")] if kind == "classes" else [history]
-    for run, best in zip(runs, np.atleast_1d(model.best_round_), strict=True):
-        assert run[name].iloc[best] == run[name].min()
 
 
-def test_probabilities_are_those_of_half_the_log_odds():
-    """1/(1 + e^{−2f}); the stages end in the model's; several classes add up to 1."""
-    X, y = two_classes()
-    model = AnyBoostClassifier(n_estimators=5).fit(X, y)
-    share = 1 / (1 + np.exp(-2 * model.decision_function(X)))
-    np.testing.assert_allclose(model.predict_proba(X)[:, 1], share)
-    np.testing.assert_allclose(list(model.staged_predict_proba(X))[-1], model.predict_proba(X))
-    X, y = three_classes()
-    shares = AnyBoostClassifier(n_estimators=5).fit(X, y).predict_proba(X)
-    np.testing.assert_allclose(shares.sum(axis=1), 1.0)
+def test_single_precision_reaches_the_learners():
+    """They are fitted to float32 rows as they come."""
+    X, y = curve()
+    seen = []
+
+    class Looking(Ridge):
+        def fit(self, X, y):
+            seen.append(X.dtype)
+            return super().fit(X, y)
+
+    AnyBoostRegressor(Looking(), n_estimators=2).fit(X.astype(np.float32), y)
+    assert set(seen) == {np.dtype(np.float32)}
 
 
 def test_importances_exist_where_the_learners_have_them():
@@ -300,26 +284,6 @@ def test_importances_exist_where_the_learners_have_them():
     assert not hasattr(AnyBoostClassifier(GaussianNB()).fit(X, y), "feature_importances_")
 
 
-@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
-def test_data_frames(frame):
-    """A frame gives feature_names_in_ and the model of its array; float32 stays float32."""
-    X, y = curve()
-    table = frame({"a": X[:, 0], "b": X[:, 1]})
-    model = AnyBoostRegressor(TREE, n_estimators=5).fit(table, y)
-    assert list(model.feature_names_in_) == ["a", "b"]
-    plain = AnyBoostRegressor(TREE, n_estimators=5).fit(X, y)
-    np.testing.assert_allclose(model.predict(table), plain.predict(X))
-    seen = []
-
-    class Looking(Ridge):
-        def fit(self, X, y):
-            seen.append(X.dtype)
-            return super().fit(X, y)
-
-    AnyBoostRegressor(Looking(), n_estimators=2).fit(X.astype(np.float32), y)
-    assert set(seen) == {np.dtype(np.float32)}
-
-
 @pytest.mark.parametrize(
     ("make", "parameters", "message"),
     [
@@ -328,18 +292,17 @@ def test_data_frames(frame):
         (AnyBoostClassifier, {"step": "exact"}, "step must be one of .* got 'exact'"),
         (AnyBoostClassifier, {"step": -1.0}, "step must be a finite number > 0, got -1.0"),
         (AnyBoostClassifier, {"learning_rate": 0}, "learning_rate must be a finite number > 0"),
+        *(
+            (AnyBoostRegressor, {name: "False"}, f"{name} must be True or False, got 'False'")
+            for name in ("early_stopping", "corrective")
+        ),
+        (AnyBoostRegressor, {"loss": lambda *_: 1.0}, "must return a DifferentiableLoss, got"),
         (AnyBoostClassifier, {"start": "mean"}, "start must be one of .* got 'mean'"),
         (AnyBoostClassifier, {"n_estimators": 0.5}, "n_estimators must be a whole number ≥ 1"),
         (AnyBoostRegressor, {"loss": "log_loss"}, "loss must be one of .* got 'log_loss'"),
-        (
-            AnyBoostRegressor,
-            {"loss": "absolute_error", "step": "newton"},
-            "needs hessian_diag",
-        ),
-        (
-            AnyBoostRegressor,
-            {"loss": AbsoluteError, "step": "newton"},
-            "needs hessian_diag",
+        *(
+            (AnyBoostRegressor, {"loss": loss, "step": "newton"}, "needs hessian_diag")
+            for loss in ("absolute_error", AbsoluteError)
         ),
         (
             AnyBoostClassifier,
@@ -351,7 +314,7 @@ def test_data_frames(frame):
 def test_bad_parameters(make, parameters, message):
     """Each error names the parameter and its value."""
     X, y = two_classes()
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises((ValueError, TypeError), match=message):
         make(**parameters).fit(X, y)
 
 
@@ -385,27 +348,6 @@ def test_rounding_is_no_way_down() -> None:
         assert model.n_iter_ <= 2
         assert model.stop_reason_ == "no_column"
         assert np.abs(model.coef_).max() < 1e3
-
-
-def test_a_loss_of_ones_own_must_be_a_loss() -> None:
-    """A function that returns a number is named, with what it should return."""
-    X, y = curve(60)
-    with pytest.raises(TypeError, match="must return a DifferentiableLoss, got"):
-        AnyBoostRegressor(loss=lambda target, weights: 1.0).fit(X, y)
-
-
-@pytest.mark.parametrize("name", ["early_stopping", "corrective"])
-def test_words_are_no_booleans(name: str) -> None:
-    """'False' is not False."""
-    X, y = curve(60)
-    with pytest.raises(ValueError, match=f"{name} must be True or False, got 'False'"):
-        AnyBoostRegressor(**{name: "False"}).fit(X, y)
-
-
-def test_stages_of_an_unfitted_model() -> None:
-    """NotFittedError, as for predictions."""
-    with pytest.raises(NotFittedError):
-        list(AnyBoostRegressor().staged_predict(np.zeros((2, 2))))
 
 
 @pytest.mark.parametrize("loss", ["log_loss", "exponential"])

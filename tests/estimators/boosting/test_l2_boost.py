@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-import pandas as pd
-import polars as pl
 import pytest
 from scipy import sparse
 from sklearn.model_selection import KFold
 
 from cgboost import L2BoostRegressor
-from tests.estimators.boosting.linear_data import DATA, l2_boosting, sparse_linear
+from tests.estimators.boosting.linear_data import DATA, l2_boosting
 from tests.estimators.scikit_learn_checks import scikit_learn_checks
 
 
@@ -150,15 +148,6 @@ def test_a_fold_that_ends_early_keeps_its_last_error() -> None:
     np.testing.assert_array_equal(model.criterion_, model.criterion_[0])
 
 
-def test_early_stopping_on_a_validation_set() -> None:
-    """The kept round has the lowest validation error."""
-    X, y = sparse_linear(80, 100, 3, seed=4, noise=4.0)
-    settings = {"n_estimators": 400, "learning_rate": 0.5, "early_stopping": True}
-    model = L2BoostRegressor(**settings).fit(X[:50], y[:50], eval_set=(X[50:], y[50:]))
-    assert model.stop_reason_ == "early_stopping"
-    assert model.n_iter_ == np.argmin(model.history_["validation_mae"]) < 400
-
-
 def test_importances_are_shares_of_the_loss_that_went() -> None:
     """Each feature has the fall of the loss in the rounds that chose it."""
     X, y = DATA["tall"]
@@ -182,26 +171,6 @@ def test_sparse_features_give_the_same_model(form: type) -> None:
     stages = zip(model.staged_predict(form(X)), dense.staged_predict(X), strict=True)
     for one, other in stages:
         np.testing.assert_allclose(one, other, atol=1e-12)
-
-
-def test_single_precision_is_close_to_double() -> None:
-    """With float32 features, which are not copied to float64, the model is that of float64."""
-    X, y = DATA["tall"]
-    double = L2BoostRegressor().fit(X.astype(np.float32).astype(np.float64), y)
-    single = L2BoostRegressor().fit(X.astype(np.float32), y)
-    np.testing.assert_allclose(single.coef_, double.coef_, rtol=1e-4, atol=1e-6)
-
-
-@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
-def test_data_frames_give_names(frame: type) -> None:
-    """Column names become feature_names_in_, other names are refused."""
-    X, y = DATA["tall"]
-    names = [f"x{j}" for j in range(8)]
-    model = L2BoostRegressor().fit(frame(dict(zip(names, X.T, strict=True))), y)
-    assert list(model.feature_names_in_) == names
-    np.testing.assert_allclose(model.coef_, L2BoostRegressor().fit(X, y).coef_)
-    with pytest.raises(ValueError, match="feature names"):
-        model.predict(frame(dict(zip(reversed(names), X.T, strict=True))))
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 from itertools import product
 from typing import Any
 
@@ -114,21 +113,6 @@ def test_a_greedy_learner_has_no_bound_and_votes_for_classes() -> None:
     assert len(model.estimators_) == model.n_columns_
 
 
-def test_validation_scores_are_error_rates_of_the_stages() -> None:
-    """validation_error is the share of rows whose largest output is not their class's."""
-    rows, labels = three_classes(90)
-    model = joint(C=5.0, early_stopping=True, n_iter_no_change=2, columns_per_round=3)
-    model.fit(rows[:45], labels[:45], eval_set=(rows[45:], labels[45:]))
-    errors = model.history_["validation_error"]
-    assert model.stop_reason_ == "early_stopping"
-    assert errors[model.best_round_] == errors.min()
-    staged = [np.mean(labels[45:] != predicted) for predicted in model.staged_predict(rows[45:])]
-    np.testing.assert_allclose(errors[: model.best_round_ + 1], staged)
-    np.testing.assert_array_equal(
-        list(model.staged_decision_function(rows))[-1].argmax(axis=1), model.predict(rows)
-    )
-
-
 def interrupt() -> None:
     """What Ctrl-C does."""
     raise KeyboardInterrupt
@@ -157,7 +141,7 @@ def test_a_class_without_weight_still_has_an_output() -> None:
     assert 2 not in model.predict(X[Y != 2])
 
 
-def test_digits_are_certified_and_pickled() -> None:
+def test_digits_are_certified() -> None:
     """Ten classes are certified, with fewer columns than one against the rest needs."""
     rows, digits = load_digits(return_X_y=True)
     model = joint(C=0.1, tol=1e-6).fit(rows[:300], digits[:300])
@@ -167,5 +151,3 @@ def test_digits_are_certified_and_pickled() -> None:
     assert model.score(rows[300:], digits[300:]) > 0.7
     assert model.n_columns_ < apart.n_columns_
     assert model.feature_importances_.sum() == pytest.approx(1.0)
-    copy = pickle.loads(pickle.dumps(model))
-    np.testing.assert_array_equal(copy.predict(rows), model.predict(rows))

@@ -161,14 +161,6 @@ def test_several_classes_have_factors_of_their_own() -> None:
     assert BLFClassifier("cv", cv=3, kernel=RBF(0.5)).fit(X, y).dual_coef_.shape == (3, 45)
 
 
-def test_probabilities_are_those_of_the_paper() -> None:
-    """1/(1 + e^{−2f}) (eq. 31)."""
-    X, y = overlapping()
-    model = BLFClassifier(2).fit(X, y)
-    expected = 1 / (1 + np.exp(-2 * model.decision_function(X)))
-    np.testing.assert_allclose(model.predict_proba(X)[:, 1], expected)
-
-
 def test_squares_on_labels_are_pls_for_classes() -> None:
     """±1 regressed by PLS, decided by sign."""
     X, y = overlapping()

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import pickle
 from functools import partial
 
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.base import clone
 from sklearn.cluster import KMeans
 from sklearn.datasets import load_breast_cancer
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
@@ -140,32 +138,6 @@ def test_greedy_learners_prove_nothing(kind, learner):
     assert model.score(X, y) > (0.05 if make is LPBoostRegressor else 0.7)
 
 
-@pytest.mark.parametrize("learner", [None, TREE], ids=str)
-def test_stages_end_in_the_model(kind, learner):
-    """The last stage is the model, and a pickled copy predicts the same."""
-    make, (X, y) = kind
-    model = make(learner, max_columns=25, random_state=0).fit(X, y)
-    stages = list(model.staged_predict(X))
-    assert len(stages) == np.max(model.best_round_) + 1
-    np.testing.assert_allclose(stages[-1], model.predict(X), atol=1e-9)
-    np.testing.assert_array_equal(pickle.loads(pickle.dumps(model)).predict(X), model.predict(X))
-
-
-@pytest.mark.parametrize("learner", [None, REGRESSION_TREE], ids=str)
-def test_early_stopping_keeps_the_best_round(kind, learner):
-    """With an eval_set the scores are in the history, and the best round makes the model."""
-    make, (X, y) = kind
-    model = make(learner, C=10.0, early_stopping=True, n_iter_no_change=3, random_state=0)
-    model.fit(X[:30], y[:30], eval_set=(X[30:], y[30:]))
-    name = "validation_mae" if make is LPBoostRegressor else "validation_error"
-    table = pd.DataFrame(model.history_)
-    runs = [part for _, part in table.groupby("class")] if "class" in table else [table]
-    for run, best in zip(runs, np.atleast_1d(model.best_round_), strict=True):
-        assert run[name].iloc[best] == run[name].min()
-    held_out = make(learner, early_stopping=True, random_state=0).fit(X, y)
-    assert name in held_out.history_
-
-
 def test_a_callback_stops_the_fit():
     """Callbacks see the rounds and may stop them."""
     X, y = two_classes()
@@ -211,27 +183,6 @@ def test_importances_are_shares_of_the_coefficients():
     assert not hasattr(LPBoostClassifier(TREE).fit(X, y), "feature_importances_")
     with pytest.raises(NotFittedError):
         _ = LPBoostClassifier().feature_importances_
-
-
-def test_rows_of_weight_0_are_left_out(kind):
-    """They make no threshold and no learner sees them: the fit is that without them."""
-    make, (X, y) = kind
-    weights = np.where(np.arange(len(y)) % 4 == 0, 0.0, 1.5)
-    for learner in (None, REGRESSION_TREE):
-        model = make(learner, max_columns=20, random_state=0)
-        weighted = clone(model).fit(X, y, sample_weight=weights)
-        kept = clone(model).fit(X[weights > 0], y[weights > 0], sample_weight=weights[weights > 0])
-        np.testing.assert_array_equal(weighted.coef_, kept.coef_)
-        assert not np.array_equal(weighted.coef_, clone(model).fit(X, y).coef_)
-
-
-def test_a_repeated_row_is_a_row_of_twice_the_weight():
-    """Both make the same problem: objectives agree."""
-    X, y = two_classes()
-    repeated = LPBoostClassifier(tol=1e-9).fit(np.vstack([X, X[:10]]), np.append(y, y[:10]))
-    weights = np.where(np.arange(40) < 10, 2.0, 1.0)
-    weighted = LPBoostClassifier(tol=1e-9).fit(X, y, sample_weight=weights)
-    assert repeated.objective_ == pytest.approx(weighted.objective_, rel=1e-7)
 
 
 @pytest.mark.parametrize(
@@ -282,14 +233,6 @@ def test_epsilon_and_the_free_offset_of_the_regressor():
     assert far.objective_ == pytest.approx(near.objective_, rel=1e-3)
     with pytest.raises(ValueError, match="epsilon must be a finite number ≥ 0"):
         LPBoostRegressor(epsilon=-1).fit(X, y)
-
-
-def test_float32_stays_float32():
-    """Thresholds found in float32 classify float32 and float64 rows alike."""
-    X, y = two_classes()
-    single = LPBoostClassifier().fit(X.astype(np.float32), y)
-    double = LPBoostClassifier().fit(X.astype(np.float32).astype(float), y)
-    assert single.objective_ == pytest.approx(double.objective_, rel=1e-9)
 
 
 ABSENT = {"penalty", "library", "coef", "priority", "cache_size", "executor"}

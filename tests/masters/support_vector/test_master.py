@@ -32,23 +32,19 @@ def generate(problem: Problem, formulation: Formulation, **options: object) -> R
 
 @pytest.mark.parametrize("formulation", FORMULATIONS, ids=str)
 @settings(max_examples=12)
-@given(seed=st.integers(0, 10**6))
-def test_reaches_the_full_problem_with_valid_bounds(formulation: Formulation, seed: int) -> None:
-    """Every formulation reaches the full optimum; bound ≤ optimum ≤ objective at every round."""
+@given(seed=st.integers(0, 10**6), columns=st.sampled_from([1, 3, 5, 50]))
+def test_reaches_the_full_problem_with_valid_bounds(
+    formulation: Formulation, seed: int, columns: int
+) -> None:
+    """The optimum, within bounds in every round, with any number of columns a round.
+
+    With coef="nonneg" every coefficient of every round is at least 0.
+    """
     problem = random_problem(seed)
-    result = generate(problem, formulation)
+    result = generate(problem, formulation, columns_per_round=columns)
     assert_certified(result, problem.optimum(formulation))
-
-
-@pytest.mark.parametrize("formulation", FORMULATIONS, ids=str)
-def test_columns_per_round_do_not_change_the_optimum(formulation: Formulation) -> None:
-    """1, 5 and 50 columns a round reach the same objective."""
-    problem = random_problem(11)
-    one, five, fifty = (
-        generate(problem, formulation, columns_per_round=count).objective for count in (1, 5, 50)
-    )
-    assert five == pytest.approx(one, rel=1e-6, abs=1e-7)
-    assert fifty == pytest.approx(one, rel=1e-6, abs=1e-7)
+    if formulation.coef == "nonneg":
+        assert all((coef >= 0).all() for coef, _ in result.path)
 
 
 @pytest.mark.parametrize(
@@ -93,14 +89,6 @@ def test_optimality_conditions_hold_at_the_end(formulation: Formulation) -> None
     outside_tube = state.slack > 1e-4
     ends = np.where(response > 0, loss.upper, loss.lower)
     np.testing.assert_allclose(response[outside_tube], ends[outside_tube], atol=1e-3)
-
-
-def test_nonneg_coefficients_are_never_negative() -> None:
-    """With coef="nonneg" every coefficient of every round is at least 0."""
-    for formulation in FORMULATIONS:
-        if formulation.coef == "nonneg":
-            path = generate(random_problem(5), formulation).path
-            assert all((coef >= 0).all() for coef, _ in path)
 
 
 def test_sample_weights_multiply_the_price_row_by_row() -> None:

@@ -1,0 +1,186 @@
+"""What every booster promises, whatever its loss and learners."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from scipy.special import expit
+from sklearn.base import clone, is_classifier
+from sklearn.exceptions import NotFittedError
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
+from cgboost import (
+    AdaBoostClassifier,
+    AnyBoostClassifier,
+    AnyBoostRegressor,
+    BLFClassifier,
+    GradientBoostingClassifier,
+    GradientBoostingRegressor,
+    L2BoostRegressor,
+    LogitBoostClassifier,
+    LPBoostClassifier,
+    LPBoostRegressor,
+    OrthogonalGreedyRegressor,
+    StagewiseRegressor,
+)
+from tests.estimators.data import curve, three_classes, two_classes
+
+Data = Callable[[int], tuple[np.ndarray, np.ndarray]]
+
+TREE = DecisionTreeRegressor(max_depth=2)
+STUMP = DecisionTreeClassifier(max_depth=1)
+
+
+def lines(n_rows: int) -> tuple[np.ndarray, np.ndarray]:
+    """Three of forty features, and noise."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n_rows, 40))
+    return X, X[:, :3].sum(axis=1) + 2.0 * rng.normal(size=n_rows)
+
+
+MODELS = {
+    "any, classes": (AnyBoostClassifier(TREE), three_classes),
+    "any, corrective": (AnyBoostClassifier(TREE, corrective=True), two_classes),
+    "any, numbers": (AnyBoostRegressor(TREE), curve),
+    "ada": (AdaBoostClassifier(), two_classes),
+    "ada, classes": (AdaBoostClassifier(), three_classes),
+    "ada, trees": (AdaBoostClassifier(STUMP), three_classes),
+    "gradient": (GradientBoostingClassifier(learning_rate=0.5), two_classes),
+    "gradient, classes": (GradientBoostingClassifier(learning_rate=0.5), three_classes),
+    "gradient, numbers": (GradientBoostingRegressor(learning_rate=0.5), curve),
+    "L2": (L2BoostRegressor(learning_rate=0.5), lines),
+    "logit": (LogitBoostClassifier(), two_classes),
+    "logit, classes": (LogitBoostClassifier(), three_classes),
+    "orthogonal greedy": (OrthogonalGreedyRegressor(criterion=None), lines),
+    "LP": (LPBoostClassifier(columns_per_round=1), two_classes),
+    "LP, classes": (LPBoostClassifier(columns_per_round=1), three_classes),
+    "LP, joint": (LPBoostClassifier(multi_class="joint", columns_per_round=1), three_classes),
+    "LP, trees": (LPBoostClassifier(TREE, max_columns=20), two_classes),
+    "LP, numbers": (LPBoostRegressor(columns_per_round=1), curve),
+    **{
+        f"stagewise, {orthogonalize}, {feed_forward}": (
+            StagewiseRegressor(TREE, orthogonalize=orthogonalize, feed_forward=feed_forward),
+            curve,
+        )
+        for orthogonalize in (False, True)
+        for feed_forward in (False, True)
+    },
+}
+
+
+@pytest.fixture(params=MODELS)
+def booster(request: pytest.FixtureRequest) -> tuple[Any, Data]:
+    """An estimator with few rounds, and data for it."""
+    model, data = MODELS[request.param]
+    settings = {"n_estimators": 6, "random_state": 0}
+    return clone(model).set_params(**{k: settings[k] for k in settings if k in vars(model)}), data
+
+
+def outputs(model: Any, X: Any) -> np.ndarray:
+    """Scores of classes, or numbers."""
+    return np.asarray(model.decision_function(X) if is_classifier(model) else model.predict(X))
+
+
+def test_stages_end_in_the_model_and_copies_predict_the_same(booster: Any) -> None:
+    """As many stages as rounds, the last is the model; a copy that was pickled is the same."""
+    model, data = booster
+    X, y = data(60)
+    with pytest.raises(NotFittedError):
+        list(model.staged_predict(X))
+    model.fit(X, y)
+    stages = list(model.staged_decision_function(X))
+    offset = isinstance(model, LPBoostClassifier | LPBoostRegressor)  # whose round 0 is a stage
+    assert len(stages) == np.max(model.best_round_) + offset > 1
+    np.testing.assert_allclose(stages[-1], outputs(model, X), atol=1e-9)
+    np.testing.assert_allclose(list(model.staged_predict(X))[-1], model.predict(X), atol=1e-9)
+    copy = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(outputs(copy, X), outputs(model, X))
+
+
+def test_rows_of_weight_zero_are_left_out(booster: Any) -> None:
+    """They change neither learners nor constants, and the other weights count."""
+    model, data = booster
+    X, y = data(60)
+    weights = np.tile([1.0, 2.0, 0.0, 0.5], 15)
+    there = weights > 0
+    weighted = outputs(clone(model).fit(X, y, weights), X)
+    alone = clone(model).fit(X[there], y[there], weights[there])
+    np.testing.assert_allclose(weighted, outputs(alone, X), atol=1e-8)
+    assert not np.allclose(weighted, outputs(clone(model).fit(X, y), X))
+
+
+def test_early_stopping_keeps_the_round_with_the_best_score(booster: Any) -> None:
+    """Of an eval_set, whose scores are those of the stages, or of rows that are held out."""
+    model, data = booster
+    X, y = data(120)
+    model.set_params(early_stopping=True, n_iter_no_change=3)
+    if hasattr(model, "n_estimators"):
+        model.set_params(n_estimators=200)
+    held_out = clone(model).fit(X, y)
+    score = "validation_error" if is_classifier(model) else "validation_mae"
+    score = "validation_log_loss" if "validation_log_loss" in held_out.history_ else score
+    assert score in held_out.history_
+    model.fit(X[:60], y[:60], eval_set=(X[60:], y[60:]))
+    table = pd.DataFrame(model.history_)
+    runs = [run for _, run in table.groupby("class")] if "class" in table else [table]
+    for run, best in zip(runs, np.atleast_1d(model.best_round_), strict=True):
+        assert best == np.nanargmin(run[score])
+    assert "early_stopping" in np.atleast_1d(model.stop_reason_).tolist()
+    if len(runs) == 1:
+        stages = list(model.staged_predict(X[60:]))
+        losses = [np.mean(s != y[60:] if is_classifier(model) else abs(s - y[60:])) for s in stages]
+        name = "validation_error" if is_classifier(model) else "validation_mae"
+        kept = table[name][: model.best_round_ + 1][-len(stages) :] if stages else []
+        np.testing.assert_allclose(losses, kept, atol=1e-12)
+
+
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame], ids=["pandas", "polars"])
+def test_data_frames_are_arrays_with_names(booster: Any, frame: Callable[..., Any]) -> None:
+    """Names of the columns become feature_names_in_, others are refused; predictions agree."""
+    model, data = booster
+    X, y = data(60)
+    names = [f"x{j}" for j in range(X.shape[1])]
+    table = frame(dict(zip(names, X.T, strict=True)))
+    fitted = clone(model).fit(table, y)
+    assert list(fitted.feature_names_in_) == names
+    np.testing.assert_allclose(outputs(fitted, table), outputs(model.fit(X, y), X))
+    with pytest.raises(ValueError, match="feature names"):
+        fitted.predict(frame(dict(zip(reversed(names), X.T, strict=True))))
+
+
+def test_single_precision_gives_the_model_of_the_same_numbers(booster: Any) -> None:
+    """float32 rows, fitted and predicted, are their copies in float64, up to rounding."""
+    model, data = booster
+    X, y = data(60)
+    single = X.astype(np.float32)
+    one, other = (clone(model).fit(rows, y) for rows in (single, single.astype(np.float64)))
+    np.testing.assert_allclose(outputs(one, single), outputs(other, single), rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        partial(AnyBoostClassifier, n_estimators=5),
+        partial(AdaBoostClassifier, n_estimators=5),
+        partial(GradientBoostingClassifier, n_estimators=5),
+        partial(LogitBoostClassifier, n_estimators=5),
+        partial(BLFClassifier, 2),
+    ],
+    ids=lambda make: make.func.__name__,
+)
+def test_probabilities_are_those_of_half_the_log_odds(make: Callable[[], Any]) -> None:
+    """1/(1 + e^{−2f}) of two classes; several add up to 1; the last stage is the model's."""
+    X, y = two_classes()
+    model = make().fit(X, y)
+    np.testing.assert_allclose(model.predict_proba(X)[:, 1], expit(2 * model.decision_function(X)))
+    for X, y in (two_classes(), three_classes()):
+        model = make().fit(X, y)
+        np.testing.assert_allclose(list(model.staged_predict_proba(X))[-1], model.predict_proba(X))
+        np.testing.assert_allclose(model.predict_proba(X).sum(axis=1), 1.0)
