@@ -1,7 +1,5 @@
 """Settings that every test shares, and which tests are slow."""
 
-from __future__ import annotations
-
 import signal
 from fnmatch import fnmatch
 from pathlib import Path

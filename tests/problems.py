@@ -1,7 +1,5 @@
 """Random small problems, and the full problem, all columns at once, solved through CVXPY."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass

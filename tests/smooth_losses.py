@@ -1,7 +1,5 @@
 """Small smooth losses, bound to targets and prices: Σ price·ℓ(y, f)."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

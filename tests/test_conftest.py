@@ -1,7 +1,5 @@
 """The settings that conftest gives every test."""
 
-from __future__ import annotations
-
 import time
 
 from hypothesis import given, settings

@@ -1,7 +1,5 @@
 """README and examples run as they are printed."""
 
-from __future__ import annotations
-
 import re
 import runpy
 from pathlib import Path

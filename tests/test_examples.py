@@ -1,7 +1,5 @@
 """The examples from operations research: valid bounds, known optima, and their size."""
 
-from __future__ import annotations
-
 import csv
 import math
 import os

@@ -1,7 +1,5 @@
 """The scripts of the gallery run, draw, and say in their first lines what they are."""
 
-from __future__ import annotations
-
 import ast
 import runpy
 import warnings

@@ -1,7 +1,5 @@
 """What ``import cgboost`` costs and changes."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

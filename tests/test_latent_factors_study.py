@@ -1,7 +1,5 @@
 """The study of Boosted Latent Factors, on few rows of data that scikit-learn ships."""
 
-from __future__ import annotations
-
 import importlib
 from collections.abc import Iterator
 from pathlib import Path

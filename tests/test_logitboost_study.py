@@ -1,7 +1,5 @@
 """The study of LogitBoost over lines, on few of the digits that scikit-learn ships."""
 
-from __future__ import annotations
-
 import importlib
 from collections.abc import Iterator
 from pathlib import Path

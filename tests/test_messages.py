@@ -1,7 +1,5 @@
 """Messages lead to the page that explains them, and the page explains every one."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import get_args

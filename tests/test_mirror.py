@@ -1,7 +1,5 @@
 """Every module has its test file in the same place below `tests/`, or one here that covers it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 TESTS = Path(__file__).parent

@@ -1,7 +1,5 @@
 """Modules that have moved can be imported by their old names."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from importlib import import_module

@@ -1,7 +1,5 @@
 """The parts of `examples/own_parts`, which a page includes, against independent answers."""
 
-from __future__ import annotations
-
 import re
 import runpy
 import warnings

@@ -1,7 +1,5 @@
 """Tables of the pages are those of the CSV files, and refreshing leaves the prose alone."""
 
-from __future__ import annotations
-
 import importlib
 import runpy
 from collections.abc import Iterator

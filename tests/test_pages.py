@@ -1,7 +1,5 @@
 """The pages of `docs/` run as they are printed, and their numbers are true."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The comparison with the peers: records, choice, errors, tables and picture, on few rows."""
 
-from __future__ import annotations
-
 import importlib
 from collections.abc import Iterator
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The files at the root say the same thing, and the lists of tests name what there is."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What users could import, pass and call in version 0.1 they still can."""
 
-from __future__ import annotations
-
 import importlib
 import inspect
 import warnings

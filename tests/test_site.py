@@ -3,8 +3,6 @@
 `make docs` builds it, with warnings as errors, and looks at every page.
 """
 
-from __future__ import annotations
-
 import importlib
 import pkgutil
 import re

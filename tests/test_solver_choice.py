@@ -1,7 +1,5 @@
 """The measured table of solvers, in the how-to: `benchmarks/solver_choice.py`."""
 
-from __future__ import annotations
-
 import runpy
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Who imports whom, and how full the folders are: the layers of the architecture page."""
 
-from __future__ import annotations
-
 import ast
 import functools
 from collections import Counter

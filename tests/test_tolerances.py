@@ -1,7 +1,5 @@
 """Shared numbers: each has a reason and several users, and one name has one value."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections import defaultdict

@@ -1,7 +1,5 @@
 """The study of transform regression, on a coarse grid and few rows of made data."""
 
-from __future__ import annotations
-
 import importlib
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Editors and type checkers know the parameters of estimators, their types and their words."""
 
-from __future__ import annotations
-
 import inspect
 import re
 import tomllib

@@ -1,7 +1,5 @@
 """A stage is the one-pass additive model: trees of all inputs, then a stepwise regression."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

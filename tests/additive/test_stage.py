@@ -1,7 +1,5 @@
 """A stage is the sum of its terms; stages are evaluated one after another."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from cgboost.additive.stage import Outputs, Stage, StageOutput, Stages

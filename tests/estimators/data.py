@@ -1,7 +1,5 @@
 """Small data sets and shorthands that the estimator tests share."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

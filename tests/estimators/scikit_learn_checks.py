@@ -5,8 +5,6 @@ and messages see the code that they share, so that one estimator of a class stan
 its variants repeat the checks of `FITTING`, whose outcome depends on the fit, on plain arrays only.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 

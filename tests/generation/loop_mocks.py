@@ -1,7 +1,5 @@
 """A master and a pricer that only count, to try out the loop."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The callbacks: validation scores, early stopping, progress."""
 
-from __future__ import annotations
-
 import io
 from dataclasses import dataclass, field, replace
 from typing import Any

@@ -1,7 +1,5 @@
 """Ensembles evaluate as Σ α_j h_j + b."""
 
-from __future__ import annotations
-
 from typing import ClassVar, NamedTuple
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The loop when something breaks: who is blamed, and what is kept."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Pricers as functions of the duals."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """What a run leaves behind."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

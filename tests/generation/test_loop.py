@@ -1,7 +1,5 @@
 """The loop with mock masters and pricers: every way to stop, and what is kept."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 from typing import Any

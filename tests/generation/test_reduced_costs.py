@@ -1,7 +1,5 @@
 """Bounds on reduced costs, put together."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

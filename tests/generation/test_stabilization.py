@@ -1,7 +1,5 @@
 """Smoothing: bounds stay valid, mispricing costs no round, and it does what it says."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 from typing import Any

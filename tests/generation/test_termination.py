@@ -1,7 +1,5 @@
 """Limits, and what is said where nothing is proven."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What the pictures of latent factors show: the points and curves themselves."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from types import SimpleNamespace

@@ -1,7 +1,5 @@
 """What the pictures show, on tables made by hand and on a fitted model."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

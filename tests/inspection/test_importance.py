@@ -1,7 +1,5 @@
 """The picture of the importances."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

@@ -1,7 +1,5 @@
 """The table of errors and the loss curve of a boosted classifier."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

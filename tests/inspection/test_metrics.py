@@ -1,7 +1,5 @@
 """The Gini coefficient against areas by brute force, the AUC, and what must not change it."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import numpy as np

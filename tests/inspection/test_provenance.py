@@ -1,7 +1,5 @@
 """Versions and machine, as pages and reports name them."""
 
-from __future__ import annotations
-
 import platform
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What the pictures of transform regression show: the lines, bars and points themselves."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What every kernel must do: one check, called with a kernel and its formula."""
 
-from __future__ import annotations
-
 import pickle
 from collections.abc import Callable
 

@@ -1,7 +1,5 @@
 """Kernels by their formulas, written without inner products, and random kernels to try."""
 
-from __future__ import annotations
-
 import numpy as np
 from hypothesis import strategies as st
 from scipy.spatial.distance import cdist

@@ -1,7 +1,5 @@
 """What kernels tell about their structure: values from inner products, and the rest without."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

@@ -1,7 +1,5 @@
 """Columns of kernels as functions: their values and their weighted sums."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Kernel values that are no finite matrix are an error that names the kernel."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

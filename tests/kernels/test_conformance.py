@@ -1,7 +1,5 @@
 """The kernels of cgboost keep the promises of a kernel."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import numpy as np

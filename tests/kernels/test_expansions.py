@@ -1,7 +1,5 @@
 """Weighted sums without kernel values are the sums of the values."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

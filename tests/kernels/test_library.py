@@ -1,7 +1,5 @@
 """Libraries of kernels: their order, their errors, what pickle keeps."""
 
-from __future__ import annotations
-
 import pickle
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Matérn kernels: their formula, their width, and rounding where the root amplifies it."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Sums and normalisations of kernels."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.spatial.distance import cdist

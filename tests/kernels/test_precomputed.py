@@ -1,7 +1,5 @@
 """Kernels that are given as a matrix or as a function."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Linear, polynomial and Gaussian kernels: their formulas, parameters and families."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.spatial.distance import cdist, pdist

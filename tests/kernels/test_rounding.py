@@ -1,7 +1,5 @@
 """Bounds on rounding: no computed kernel value, and no score, is ever farther off than they say."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

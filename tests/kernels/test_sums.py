@@ -1,7 +1,5 @@
 """Weighted sums over a library: whichever way each kernel takes, the sum of its values."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

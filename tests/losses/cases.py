@@ -1,7 +1,5 @@
 """All losses with some of their parameters, and data for them."""
 
-from __future__ import annotations
-
 import numpy as np
 from hypothesis import strategies as st
 

@@ -1,7 +1,5 @@
 """What every loss promises: derivatives, conjugate, box, CVXPY, and to be a value."""
 
-from __future__ import annotations
-
 import pickle
 from dataclasses import FrozenInstanceError, dataclass
 

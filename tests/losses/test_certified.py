@@ -1,7 +1,5 @@
 """Losses with a dual box in the certified masters, against CVXPY on the full problem."""
 
-from __future__ import annotations
-
 import cvxpy as cp
 import numpy as np
 import pytest

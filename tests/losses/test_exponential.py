@@ -1,7 +1,5 @@
 """The exponential loss: its steps in closed form."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

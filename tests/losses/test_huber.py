@@ -1,7 +1,5 @@
 """Huber's loss between squared and absolute error."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

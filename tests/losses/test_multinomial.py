@@ -1,7 +1,5 @@
 """The multinomial deviance: derivatives, constant, CVXPY."""
 
-from __future__ import annotations
-
 import cvxpy as cp
 import numpy as np
 import pytest

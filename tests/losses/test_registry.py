@@ -1,7 +1,5 @@
 """Losses by name, and the messages of pairs that do not work."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Losses against the metrics of scikit-learn and the distributions of SciPy."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 

@@ -1,7 +1,5 @@
 """Executors: the same columns and the same bits wherever a pass runs, also after a lost worker."""
 
-from __future__ import annotations
-
 import os
 import signal
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Threads of linear algebra: limited for a while, and given back."""
 
-from __future__ import annotations
-
 import pytest
 
 from cgboost.parallel.executors import available, blas_threads

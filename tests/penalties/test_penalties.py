@@ -1,7 +1,5 @@
 """What all penalties promise: duality, their numbers, and entry rules that bound the gap."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

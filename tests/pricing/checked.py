@@ -1,7 +1,5 @@
 """Correlated features, and a pricer whose every choice is checked."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from cgboost.generation.loop import ColumnGeneration

@@ -1,7 +1,5 @@
 """Pricers that say what they are told, and a state to price at."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

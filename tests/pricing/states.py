@@ -1,7 +1,5 @@
 """Master states that have nothing but what a pricer looks at."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from cgboost.generation.protocols import EntryRule, MasterState

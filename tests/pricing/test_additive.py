@@ -1,7 +1,5 @@
 """Additive models as columns of the common loop."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Backfitting: functions of one feature at a time, as columns."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from sklearn.linear_model import LinearRegression

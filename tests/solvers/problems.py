@@ -1,7 +1,5 @@
 """Small programs with known answers, and the list of everything that should solve them."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

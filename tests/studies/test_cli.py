@@ -1,7 +1,5 @@
 """The command line, called as a function and as a program."""
 
-from __future__ import annotations
-
 import csv
 import re
 import shlex

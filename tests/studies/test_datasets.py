@@ -1,7 +1,5 @@
 """Readers, splits and their errors; the real MNIST only where ``CGBOOST_DATA`` names a folder."""
 
-from __future__ import annotations
-
 import gzip
 import os
 import pydoc

@@ -1,7 +1,5 @@
 """The odd/even study: libraries from words, C chosen on validation, the rows of Table 1."""
 
-from __future__ import annotations
-
 import csv
 import warnings
 from pathlib import Path

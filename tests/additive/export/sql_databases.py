@@ -1,7 +1,5 @@
 """Models made by hand, evaluated in databases: for the tests of their SQL."""
 
-from __future__ import annotations
-
 import sqlite3
 from collections.abc import Sequence
 from typing import Any

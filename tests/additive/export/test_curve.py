@@ -1,7 +1,5 @@
 """One function of a stage, as users call it: values as in their data, words for its leaves."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

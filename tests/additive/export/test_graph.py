@@ -1,7 +1,5 @@
 """The graph of stages has an edge for everything that a stage uses."""
 
-from __future__ import annotations
-
 import networkx as nx
 import numpy as np
 

@@ -1,7 +1,5 @@
 """Fitted stages in SQL: DuckDB says what Python says."""
 
-from __future__ import annotations
-
 import math
 
 import duckdb

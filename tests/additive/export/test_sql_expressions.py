@@ -1,7 +1,5 @@
 """A transformation in SQL: what meets an edge, is missing, or is a category."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Sufficient statistics merge in any order into those of one pass over everything."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

@@ -1,7 +1,5 @@
 """Statistics are those of all rows, in whatever blocks and on however many threads."""
 
-from __future__ import annotations
-
 import threading
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Stepwise regression from statistics is stepwise regression on rows."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """The score of the holdout rows, and the end of a run that gains next to nothing."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 
 import numpy as np

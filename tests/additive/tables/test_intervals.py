@@ -1,7 +1,5 @@
 """Intervals have as many rows each, missing values have a group of their own."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """What a fit knows before its first stage does not depend on order or blocks."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

@@ -1,7 +1,5 @@
 """Rows in blocks: the same ones each time, and what is held out depends on what is in them."""
 
-from __future__ import annotations
-
 import itertools
 from random import Random
 

@@ -1,7 +1,5 @@
 """Columns of any table become numbers, the same ones whatever blocks they come in."""
 
-from __future__ import annotations
-
 import datetime
 import decimal
 from typing import Any

@@ -1,7 +1,5 @@
 """What the columns of tables are: numbers, categories, times, or nothing yet."""
 
-from __future__ import annotations
-
 from decimal import Decimal
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Model trees from statistics: splits, growth, the fitted tree."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from sklearn.linear_model import LinearRegression

@@ -1,7 +1,5 @@
 """Leaves are merged until no more can be had on the holdout rows; all of it from statistics."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

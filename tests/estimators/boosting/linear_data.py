@@ -1,7 +1,5 @@
 """Data for sparse linear models, and the published algorithms written out line by line."""
 
-from __future__ import annotations
-
 import numpy as np
 
 Vector = np.ndarray

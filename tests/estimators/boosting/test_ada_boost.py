@@ -1,7 +1,5 @@
 """AdaBoost against transcriptions of the published algorithms and scikit-learn's."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

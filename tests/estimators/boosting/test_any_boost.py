@@ -1,7 +1,5 @@
 """AnyBoost against a transcription of the published algorithm, and its optima."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

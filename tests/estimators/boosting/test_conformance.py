@@ -1,7 +1,5 @@
 """What every booster promises, whatever its loss and learners."""
 
-from __future__ import annotations
-
 import pickle
 from collections.abc import Callable
 from functools import partial

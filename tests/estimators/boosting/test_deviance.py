@@ -1,7 +1,5 @@
 """Probabilities and log-loss of outputs."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

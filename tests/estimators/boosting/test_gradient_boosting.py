@@ -1,7 +1,5 @@
 """Gradient boosting is its pseudo-code, round by round, for classes and for numbers."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.special import softmax

@@ -1,7 +1,5 @@
 """Componentwise L2-Boosting is what was published, whatever the shortcuts."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy import sparse

@@ -1,7 +1,5 @@
 """LogitBoost is its pseudo-code, round by round, and one linear model in the end."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from sklearn.base import BaseEstimator

@@ -1,7 +1,5 @@
 """OGA, its criterion and its trimming are what was published, whatever the shortcuts."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

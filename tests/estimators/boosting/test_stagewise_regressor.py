@@ -1,7 +1,5 @@
 """Forward stagewise additive modelling of squared error."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, RegressorMixin, clone

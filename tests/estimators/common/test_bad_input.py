@@ -1,7 +1,5 @@
 """Bad input: one clear error that names the argument and its value, and nothing half-fitted."""
 
-from __future__ import annotations
-
 import re
 import warnings
 

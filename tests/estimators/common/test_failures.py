@@ -1,7 +1,5 @@
 """Fits in which something breaks: the last good round is kept, or nothing is."""
 
-from __future__ import annotations
-
 import contextlib
 import signal
 import warnings

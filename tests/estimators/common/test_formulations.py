@@ -1,7 +1,5 @@
 """The formulations of LPBoostClassifier against their definitions and one-shot solutions."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Estimators inside the rest of the ecosystem: clone, pickle, pipelines, searches, data frames."""
 
-from __future__ import annotations
-
 import pickle
 import pickletools
 import re

@@ -1,7 +1,5 @@
 """LPBoostClassifier(multi_class="joint"): all classes in one problem."""
 
-from __future__ import annotations
-
 from itertools import product
 from typing import Any
 

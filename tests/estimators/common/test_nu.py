@@ -1,7 +1,5 @@
 """Estimators whose loss chooses its own margin, tube or level, against those of scikit-learn."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

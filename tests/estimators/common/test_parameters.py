@@ -1,7 +1,5 @@
 """No parameter is dead: changing any one of them changes what it says it changes."""
 
-from __future__ import annotations
-
 import inspect
 import re
 from concurrent.futures import ThreadPoolExecutor

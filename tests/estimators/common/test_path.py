@@ -1,7 +1,5 @@
 """Regularisation paths: the models of separate fits, for less."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from sklearn.base import clone

@@ -1,7 +1,5 @@
 """Estimators with every loss: by name, as an object, as a callable."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """How estimators speak of themselves inside scikit-learn's machinery."""
 
-from __future__ import annotations
-
 import pickle
 
 import numpy as np

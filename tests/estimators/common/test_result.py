@@ -1,7 +1,5 @@
 """What a fitted model says: coefficients, tables, certificates, stages."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 

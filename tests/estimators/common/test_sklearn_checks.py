@@ -1,7 +1,5 @@
 """scikit-learn's own checks of what an estimator must do."""
 
-from __future__ import annotations
-
 import pytest
 
 from cgboost import (

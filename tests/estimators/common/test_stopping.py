@@ -1,7 +1,5 @@
 """Every way a fit can end before its certificate, and what is then kept."""
 
-from __future__ import annotations
-
 import io
 import warnings
 

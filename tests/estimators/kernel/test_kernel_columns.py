@@ -1,7 +1,5 @@
 """The first guess: columns from a part of the rows, which change the way and not the answer."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

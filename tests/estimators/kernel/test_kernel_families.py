@@ -1,7 +1,5 @@
 """Families of kernels in a fitted model: strata by name, predictions by the quickest way."""
 
-from __future__ import annotations
-
 import pickle
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Data and models that the tests of Boosted Latent Factors share."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Boosted Latent Factors as estimators: weights, dtypes, stages, early stopping, persistence."""
 
-from __future__ import annotations
-
 import pickle
 import tracemalloc
 import warnings

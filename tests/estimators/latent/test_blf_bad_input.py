@@ -1,7 +1,5 @@
 """Boosted Latent Factors with data that end early, and with input that is refused."""
 
-from __future__ import annotations
-
 import warnings
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The number of latent factors by cross-validation inside the training rows."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

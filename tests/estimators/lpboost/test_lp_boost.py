@@ -1,7 +1,5 @@
 """LPBoost: exact stumps with a certificate, greedy learners without one."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import numpy as np

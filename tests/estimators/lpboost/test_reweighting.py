@@ -1,7 +1,5 @@
 """Thinning a given ensemble: right labels, an optimal program, fewer members."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

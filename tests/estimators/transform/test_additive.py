@@ -1,7 +1,5 @@
 """Generalised additive models: one pass, backfitting, smoothers."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Transform regression with data that end early, and with input that is refused."""
 
-from __future__ import annotations
-
 import datetime
 import warnings
 from typing import Any

@@ -1,7 +1,5 @@
 """Linear regression trees: recovery, kinds of data, comparison with constant trees."""
 
-from __future__ import annotations
-
 import os
 from itertools import pairwise
 from pathlib import Path

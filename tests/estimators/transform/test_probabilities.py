@@ -1,7 +1,5 @@
 """Probabilities of transform regression: means of the classes, in cells and over all rows."""
 
-from __future__ import annotations
-
 import pickle
 from itertools import product
 

@@ -1,7 +1,5 @@
 """Transform regression and the methods that lead up to it."""
 
-from __future__ import annotations
-
 import pickle
 import warnings
 from functools import cache

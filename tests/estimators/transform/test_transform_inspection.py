@@ -1,7 +1,5 @@
 """Transform models looked at: their functions, importances, graph, and SQL."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import duckdb

@@ -1,7 +1,5 @@
 """Data and sources of blocks that the tests of transform regression share."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any

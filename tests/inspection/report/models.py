@@ -1,7 +1,5 @@
 """A small fitted model of every estimator, and of every shape that a report must tell apart."""
 
-from __future__ import annotations
-
 import warnings
 from functools import cache
 from typing import Any

@@ -1,7 +1,5 @@
 """What is said about a fitted model is what the model says."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

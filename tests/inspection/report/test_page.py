@@ -1,7 +1,5 @@
 """``model.report(path)``: one file that says everything and needs nothing."""
 
-from __future__ import annotations
-
 import re
 from html.parser import HTMLParser
 from pathlib import Path

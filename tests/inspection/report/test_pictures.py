@@ -1,7 +1,5 @@
 """Pictures of a model and of its history: correct, self-contained SVG without a style sheet."""
 
-from __future__ import annotations
-
 import re
 from xml.etree import ElementTree
 

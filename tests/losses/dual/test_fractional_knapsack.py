@@ -1,7 +1,5 @@
 """The fractional knapsack and the projection against CVXPY."""
 
-from __future__ import annotations
-
 import cvxpy as cp
 import numpy as np
 import pytest

@@ -1,7 +1,5 @@
 """Losses that choose a level, and the entropic one, against their definitions."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

@@ -1,7 +1,5 @@
 """Piecewise linear losses against brute force over their kinks."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

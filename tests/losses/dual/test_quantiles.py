@@ -1,7 +1,5 @@
 """Weighted medians and quantiles, whatever rounding does to the sums of the weights."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

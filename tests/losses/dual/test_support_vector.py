@@ -1,7 +1,5 @@
 """Losses against their definition, and the projection on which every bound rests."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

@@ -1,7 +1,5 @@
 """Convex models, and the full problem of each, solved at once by CVXPY."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

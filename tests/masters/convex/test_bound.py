@@ -1,7 +1,5 @@
 """The bound of `ConvexMaster` in exact arithmetic: never above the objective of any model."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal, localcontext

@@ -1,7 +1,5 @@
 """Dual cones: what is raised lies in them, and what lies in them stays."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from decimal import Decimal, localcontext
 from types import SimpleNamespace

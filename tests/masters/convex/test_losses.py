@@ -1,7 +1,5 @@
 """`ConvexMaster` with the losses of the package, certified."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

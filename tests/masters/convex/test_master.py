@@ -1,7 +1,5 @@
 """`ConvexMaster`: any convex model against the full problem, solved at once by CVXPY."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Any
 

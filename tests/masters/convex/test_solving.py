@@ -1,7 +1,5 @@
 """`ConvexMaster` and its solvers: which may be asked, and how it fails."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import cvxpy as cp

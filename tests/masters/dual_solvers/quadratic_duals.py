@@ -1,7 +1,5 @@
 """Restricted duals of the 2-norm over random columns, and the problem they are dual to."""
 
-from __future__ import annotations
-
 import warnings
 
 import cvxpy as cp

@@ -1,7 +1,5 @@
 """The active set method against Clarabel, and how few steps it takes."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

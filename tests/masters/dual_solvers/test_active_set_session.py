@@ -1,7 +1,5 @@
 """The own method for the 2-norm: right answers on plain and on nasty problems, warm starts."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

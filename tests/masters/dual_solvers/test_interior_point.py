@@ -1,7 +1,5 @@
 """The own method for the 1-norm: right answers, working sets, coarse answers on request."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

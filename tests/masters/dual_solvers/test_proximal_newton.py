@@ -1,7 +1,5 @@
 """Newton steps on a proximal problem: where they settle, it is solved."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

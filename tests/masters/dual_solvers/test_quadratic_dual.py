@@ -1,7 +1,5 @@
 """The restricted dual of the 2-norm: its gap is that of the problem it is dual to."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Boxes of rows: which corners they have, and where rows go from where they stand."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

@@ -1,7 +1,5 @@
 """The systems of the free rows: in either form, and updated, they are the dense system."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

@@ -1,7 +1,5 @@
 """Random linear programs whose columns are generated, small enough to be solved all at once."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from typing import Any

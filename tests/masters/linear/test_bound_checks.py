@@ -1,7 +1,5 @@
 """A bound that rests on something false is found out where the run can see it."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from typing import Any

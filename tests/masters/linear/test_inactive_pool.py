@@ -1,7 +1,5 @@
 """The pool of parked columns against pricing by hand."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

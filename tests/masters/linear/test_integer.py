@@ -1,7 +1,5 @@
 """The integer step: its gap, its types, and what a time limit leaves."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

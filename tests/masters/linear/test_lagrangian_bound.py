@@ -1,7 +1,5 @@
 """The deficit against the linear program that it solves."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The general linear master: phases, bounds, infeasibility."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 from typing import Any

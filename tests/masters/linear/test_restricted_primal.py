@@ -1,7 +1,5 @@
 """Parking: the same optimum, states over all columns, and nobody notices."""
 
-from __future__ import annotations
-
 from itertools import product
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The corrective master against independent fits."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.optimize import linprog

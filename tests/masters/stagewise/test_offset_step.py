@@ -1,7 +1,5 @@
 """The step along a column together with the change of the constant."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.optimize import minimize

@@ -1,7 +1,5 @@
 """The orthogonal master is least squares over all columns, and knows every model on the way."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

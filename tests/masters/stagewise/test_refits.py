@@ -3,8 +3,6 @@
 [M] is Momma, Bennett, *Constructing Orthogonal Latent Features for Arbitrary Loss*, 2006.
 """
 
-from __future__ import annotations
-
 import warnings
 
 import numpy as np

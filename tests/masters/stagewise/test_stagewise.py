@@ -1,7 +1,5 @@
 """The stagewise master: steps are the best along each column, and stay."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

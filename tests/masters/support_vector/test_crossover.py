@@ -1,7 +1,5 @@
 """From inside the optimal face of the 1-norm master to a vertex of it."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

@@ -1,7 +1,5 @@
 """The entropy-regularised master against its dual, solved as a whole."""
 
-from __future__ import annotations
-
 import cvxpy as cp
 import numpy as np
 import pytest

@@ -1,7 +1,5 @@
 """What an entry rule says of the bound is what the bound of its master rests on."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

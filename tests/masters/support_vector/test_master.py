@@ -1,7 +1,5 @@
 """The 24 formulations of the main job against the full problem and an independent solver."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

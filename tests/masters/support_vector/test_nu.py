@@ -1,7 +1,5 @@
 """Masters of losses that choose their own margin or tube, against full problems in CVXPY."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Callable
 from itertools import product

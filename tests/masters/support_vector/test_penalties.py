@@ -1,7 +1,5 @@
 """Every loss under every penalty against the full problem and an independent solver."""
 
-from __future__ import annotations
-
 from itertools import product
 
 import numpy as np

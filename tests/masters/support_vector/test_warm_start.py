@@ -1,7 +1,5 @@
 """Starting from a similar problem: it changes the way, never the answer."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Working sets of rows and columns: leaving things out never changes the answer."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

@@ -1,7 +1,5 @@
 """Stumps over binned features: the best of all, found by sums over bins."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Features taken from their means, without a centred copy of the matrix."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Every way to look for the best feature finds it, round by round."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """The columns of a matrix as a pool."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

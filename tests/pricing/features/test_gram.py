@@ -1,7 +1,5 @@
 """Scores that follow the coefficients, and notice where they must not."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

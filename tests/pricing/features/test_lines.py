@@ -1,7 +1,5 @@
 """Lines in one feature: the closed form, the bound, and the choice that it must not change."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

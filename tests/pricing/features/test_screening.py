@@ -1,7 +1,5 @@
 """Single precision may only narrow the choice, never make it."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

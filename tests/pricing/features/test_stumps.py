@@ -1,7 +1,5 @@
 """Exact stumps: scores against brute force, thresholds that separate, certificates."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

@@ -1,7 +1,5 @@
 """Blocks of kernel values: those of the kernels, from as few products as can be."""
 
-from __future__ import annotations
-
 import pickle
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What a kernel pool certifies: no less than exact arithmetic shows, and sharp where it matters."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

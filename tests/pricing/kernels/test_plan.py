@@ -1,7 +1,5 @@
 """The division of a pass: whole blocks, memory within the budget, and structure where it pays."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import numpy as np

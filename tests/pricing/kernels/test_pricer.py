@@ -1,7 +1,5 @@
 """The pool of kernel columns: cached or not, its scores and columns are those of the kernels."""
 
-from __future__ import annotations
-
 import tracemalloc
 
 import numpy as np

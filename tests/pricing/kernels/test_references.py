@@ -1,7 +1,5 @@
 """From one pseudo-response to the next: the cheaper way, and errors that are never understated."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from cgboost.kernels.expansions import Rounding

@@ -1,7 +1,5 @@
 """Rows that are kept: the right ones, whole, and no more than there is room for."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

@@ -1,7 +1,5 @@
 """What a sample of columns tells: scales, and which kernels are symmetric."""
 
-from __future__ import annotations
-
 import warnings
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The task of a pass: the same result whenever and however often it runs."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

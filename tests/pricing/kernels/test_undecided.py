@@ -1,7 +1,5 @@
 """Columns to be scored again: without their errors the gap is seen, and none is chosen in vain."""
 
-from __future__ import annotations
-
 from functools import reduce
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The published algorithms written out with explicit deflation, and the full model by CVXPY."""
 
-from __future__ import annotations
-
 import cvxpy as cp
 import numpy as np
 

@@ -1,7 +1,5 @@
 """Matrices that grow by columns, and the orthonormal basis made of one."""
 
-from __future__ import annotations
-
 import pickle
 
 import numpy as np

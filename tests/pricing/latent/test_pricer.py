@@ -1,7 +1,5 @@
 """The pricer of latent factors against brute force, and what it says where it finds nothing."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The search for factors: what is saved changes nothing."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

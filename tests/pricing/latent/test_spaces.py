@@ -1,7 +1,5 @@
 """Training rows: products with centred data that are never made, and kernels that will not do."""
 
-from __future__ import annotations
-
 import tracemalloc
 from collections.abc import Callable
 from typing import Any

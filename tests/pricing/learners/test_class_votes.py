@@ -1,7 +1,5 @@
 """Columns that vote for one of several classes."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from sklearn.naive_bayes import GaussianNB

@@ -1,7 +1,5 @@
 """Learners that see earlier stages: what they are fitted to, and what they are on new rows."""
 
-from __future__ import annotations
-
 import copy
 import pickle
 

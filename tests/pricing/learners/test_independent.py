@@ -1,7 +1,5 @@
 """Offers that least squares has no room for are left out, and all others come through."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from sklearn.linear_model import LinearRegression

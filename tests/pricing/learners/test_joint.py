@@ -1,7 +1,5 @@
 """Pairs of rows and classes, and the pricer over them, against their definitions."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Greedy weak learners: what they are fitted to, what they offer, and that they claim nothing."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, RegressorMixin, is_classifier

@@ -1,7 +1,5 @@
 """Trees with leaves chosen for the loss, one for each output."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from sklearn.tree import DecisionTreeRegressor

@@ -1,7 +1,5 @@
 """Answers of searches: the best columns, what all of them add, and the same from parts."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

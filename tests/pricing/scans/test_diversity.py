@@ -1,7 +1,5 @@
 """Choosing several columns a round without taking the same one twice."""
 
-from __future__ import annotations
-
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st

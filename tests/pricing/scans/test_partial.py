@@ -1,7 +1,5 @@
 """Partial pricing over named strata: who is asked when, and what is proven."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Any pool can be searched: no column is scored twice, candidates are compared on a few rows."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

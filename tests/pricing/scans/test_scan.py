@@ -1,7 +1,5 @@
 """Scanning strata: exact against brute force, priorities, and honest counts."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

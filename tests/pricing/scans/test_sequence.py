@@ -1,7 +1,5 @@
 """Pricers in sequence: heuristics first, the exact search last."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """What is special about DAQP: starts, equations, options, the clock."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.sparse import csr_array

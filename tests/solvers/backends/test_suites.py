@@ -1,7 +1,5 @@
 """`benchmarks/solver_suites.py`: how it reads, judges and reports."""
 
-from __future__ import annotations
-
 import os
 import runpy
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """`solvers.program.modelling`: programs out of CVXPY and back."""
 
-from __future__ import annotations
-
 import cvxpy as cp
 import numpy as np
 import pytest
