@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 Vector = NDArray[np.float64]
 
 
-def fill(
+def fractional_knapsack(
     rate: Vector,
     cap: Vector,
     curvature: Vector,
@@ -38,13 +38,13 @@ def fill(
         The multiplier of the sum: u is at its cap where the rate is well above the level, and at 0
         where it is below. 0 where the sum does not matter.
     """
-    free = _filled_to(0.0, rate, cap, curvature)
+    free = _maximiser(0.0, rate, cap, curvature)
     if total is None or (at_most and free.sum() <= total):
         return free, 0.0
     if curvature.any():
         slope = 1.0 / curvature
-        level = _level(rate * slope, slope, np.zeros(len(cap)), cap, total)
-        return _filled_to(level, rate, cap, curvature), level
+        level = _multiplier(rate * slope, slope, np.zeros(len(cap)), cap, total)
+        return _maximiser(level, rate, cap, curvature), level
     order = np.argsort(-rate, kind="stable")
     filled = np.cumsum(cap[order])
     last = min(int(np.searchsorted(filled, total)), len(order) - 1)
@@ -54,22 +54,22 @@ def fill(
     return u, float(rate[order[last]])
 
 
-def clip_to_sum(values: Vector, lower: Vector, upper: Vector, total: float) -> Vector:
+def project_on_sum(values: Vector, lower: Vector, upper: Vector, total: float) -> Vector:
     """The point nearest to ``values`` with lower ≤ x ≤ upper and Σx = total: clip(values − λ)."""
-    level = _level(values, np.ones(len(values)), lower, upper, total)
+    level = _multiplier(values, np.ones(len(values)), lower, upper, total)
     return np.clip(values - level, lower, upper)
 
 
-def _filled_to(level: float, rate: Vector, cap: Vector, curvature: Vector) -> Vector:
+def _maximiser(level: float, rate: Vector, cap: Vector, curvature: Vector) -> Vector:
     if curvature.any():
         return np.clip((rate - level) / curvature, 0.0, cap)
     return np.where(rate > level, cap, 0.0)
 
 
-def _level(values: Vector, slope: Vector, lower: Vector, upper: Vector, total: float) -> float:
+def _multiplier(values: Vector, slope: Vector, lower: Vector, upper: Vector, total: float) -> float:
     """Root λ of the decreasing, piecewise linear Σ clip(values − λ·slope, lower, upper) − total."""
 
-    def surplus(level: float) -> float:
+    def residual(level: float) -> float:
         return float(np.clip(values - level * slope, lower, upper).sum()) - total
 
     breaks = np.concatenate([(values - upper) / slope, (values - lower) / slope])
@@ -79,8 +79,8 @@ def _level(values: Vector, slope: Vector, lower: Vector, upper: Vector, total: f
     low, high = 0, len(breaks) - 1
     while high - low > 1:
         middle = (low + high) // 2
-        low, high = (middle, high) if surplus(breaks[middle]) > 0 else (low, middle)
-    at_low, at_high = surplus(breaks[low]), surplus(breaks[high])
+        low, high = (middle, high) if residual(breaks[middle]) > 0 else (low, middle)
+    at_low, at_high = residual(breaks[low]), residual(breaks[high])
     if at_low == at_high:
         return float(breaks[low])
     return float(breaks[low] + (breaks[high] - breaks[low]) * at_low / (at_low - at_high))

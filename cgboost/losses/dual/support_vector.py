@@ -27,8 +27,8 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from cgboost.losses.dual.dual_box import Sides
-from cgboost.losses.dual.fractional_knapsack import clip_to_sum, fill
+from cgboost.losses.dual.dual_box import BoxVariables
+from cgboost.losses.dual.fractional_knapsack import fractional_knapsack, project_on_sum
 
 Vector = NDArray[np.float64]
 
@@ -125,7 +125,7 @@ class SupportVectorLoss:
     curvature : ndarray of shape (n_rows,) or None
         Zero everywhere (None) or positive everywhere.
     mass : Mass or None
-        With an exact mass every row must have one side.
+        With an exact mass every row must have one variable.
     level_is_offset : bool
         Whether the level is to be taken for the model's offset (novelty detection).
     """
@@ -144,10 +144,10 @@ class SupportVectorLoss:
         return len(self.target)
 
     @cached_property
-    def sides(self) -> Sides:
+    def variables(self) -> BoxVariables:
         """The dual variables."""
         curvature = np.zeros(self.n_rows) if self.curvature is None else self.curvature
-        return Sides.of(self.target, self.lower, self.upper, curvature, self.epsilon)
+        return BoxVariables.of(self.target, self.lower, self.upper, curvature, self.epsilon)
 
     @property
     def chooses_margin(self) -> bool:
@@ -181,24 +181,26 @@ class SupportVectorLoss:
     @property
     def shrinks(self) -> bool:
         """Whether t·r is feasible for every feasible r and 0 ≤ t ≤ 1."""
-        return not (self.sides.base.any() or self.chooses_margin)
+        return not (self.variables.base.any() or self.chooses_margin)
 
     def value(self, output: Vector) -> float:
         """Total loss of the model output f, with the best level."""
-        sides, rate = self.sides, self.sides.rate(output)
-        u, _ = self._filled(rate)
-        constant = float(sides.base @ (self.target - output))
-        return constant + float(rate @ u) - 0.5 * float(sides.curvature @ u**2)
+        variables, rate = self.variables, self.variables.rate(output)
+        u, _ = self._best_variables(rate)
+        constant = float(variables.base @ (self.target - output))
+        return constant + float(rate @ u) - 0.5 * float(variables.curvature @ u**2)
 
     def level(self, output: Vector) -> float:
         """The best level for the model output f: ε, or −ρ; 0 without a mass."""
-        return self._filled(self.sides.rate(output))[1]
+        return self._best_variables(self.variables.rate(output))[1]
 
     def slack(self, output: Vector) -> Vector:
         """Slack ξ of every row: how far f is on the side that costs, 0 where it is free."""
-        rate = self.sides.rate(output)
-        over = np.maximum(rate - self._filled(rate)[1], 0.0)
-        return np.bincount(self.sides.row, weights=over, minlength=self.n_rows).astype(np.float64)
+        rate = self.variables.rate(output)
+        over = np.maximum(rate - self._best_variables(rate)[1], 0.0)
+        return np.bincount(self.variables.row, weights=over, minlength=self.n_rows).astype(
+            np.float64
+        )
 
     def gain(self, response: Vector) -> float:
         """Dual objective of a feasible pseudo-response, without the penalty's conjugate."""
@@ -235,24 +237,30 @@ class SupportVectorLoss:
             return self._of_exact_mass(response, self.mass.amount, balanced=balanced)
         inside = np.clip(response, self.lower, self.upper)
         if balanced and abs(inside.sum()) > BALANCED * np.abs(inside).sum():
-            inside = clip_to_sum(response, self.lower, self.upper, 0.0)
+            inside = project_on_sum(response, self.lower, self.upper, 0.0)
         if self.mass is not None and (size := np.abs(inside).sum()) > self.mass.amount:
             inside *= self.mass.amount / size
         return inside
 
     def _of_exact_mass(self, response: Vector, amount: float, *, balanced: bool) -> Vector:
-        sides, u = self.sides, self.sides.values(response)
-        parts = [sides.sign > 0, sides.sign < 0] if balanced else [np.ones(len(sides), dtype=bool)]
+        variables, u = self.variables, self.variables.values(response)
+        parts = (
+            [variables.sign > 0, variables.sign < 0]
+            if balanced
+            else [np.ones(len(variables), dtype=bool)]
+        )
         for part in parts:
             nothing = np.zeros(np.count_nonzero(part))
-            u[part] = clip_to_sum(u[part], nothing, sides.cap[part], amount / len(parts))
-        return sides.response(u)
+            u[part] = project_on_sum(u[part], nothing, variables.cap[part], amount / len(parts))
+        return variables.response(u)
 
-    def _filled(self, rate: Vector) -> tuple[Vector, float]:
-        sides, mass = self.sides, self.mass
+    def _best_variables(self, rate: Vector) -> tuple[Vector, float]:
+        variables, mass = self.variables, self.mass
         if mass is None:
-            return fill(rate, sides.cap, sides.curvature)
-        return fill(rate, sides.cap, sides.curvature, mass.amount, at_most=mass.at_most)
+            return fractional_knapsack(rate, variables.cap, variables.curvature)
+        return fractional_knapsack(
+            rate, variables.cap, variables.curvature, mass.amount, at_most=mass.at_most
+        )
 
 
 def one_class(price: Vector, nu: float) -> SupportVectorLoss:

@@ -44,7 +44,7 @@ def can_cross_over(loss: Any, form: DualForm, solver: str, n_columns: int) -> bo
     """Whether ``solver`` leaves a point inside the optimal face of a program that has vertices."""
     if not isinstance(loss, SupportVectorLoss):
         return False
-    linear = InteriorSession.serves(loss, form) and not loss.sides.curvature.any()
+    linear = InteriorSession.serves(loss, form) and not loss.variables.curvature.any()
     return solver == "auto" and linear and 0 < n_columns <= MOST_COLUMNS
 
 
@@ -76,7 +76,7 @@ def crossover(
     """
     dual = RestrictedDual(loss, form, SIMPLEX)
     dual.add(columns)
-    near = (NEAR * len(coef) + A_FEW) / max(1, len(loss.sides))
+    near = (NEAR * len(coef) + A_FEW) / max(1, len(loss.variables))
     dual.expect(coef, intercept, min(1.0, near))
     assert isinstance(dual.session, DualSession)
     size = np.abs(coef) * dual.columns.scales

@@ -206,7 +206,7 @@ def as_master_loss(loss: Any) -> Any:
         missing = [name for name in ("hessian_diag", "conjugate") if name not in loss.abilities]
         if "dual_box" in loss.abilities:
             box: SupportVectorLoss = _box(loss)
-            if missing or np.isfinite(box.sides.cap).all():
+            if missing or np.isfinite(box.variables.cap).all():
                 return box
     else:
         missing = [name for name in (*NEEDED, "curvature") if not hasattr(loss, name)]
