@@ -35,8 +35,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cgboost.exceptions import UnsupportedLossError
-from cgboost.losses.dual.fractional_knapsack import project_on_sum
-from cgboost.losses.dual.support_vector import BALANCED, SupportVectorLoss
+from cgboost.losses.dual.support_vector import BALANCED, SupportVectorLoss, project_on_sum
 
 Ability = Literal[
     "value", "gradient", "hessian_diag", "best_constant", "dual_box", "conjugate", "to_cvxpy"

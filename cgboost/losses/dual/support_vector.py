@@ -1,10 +1,4 @@
-"""Duals of piecewise linear-quadratic losses, with their checks and quantiles.
-
-Checks that the losses share.
-
-Quantiles of weighted values: where piecewise linear functions of one number are least.
-
-Losses of support-vector machines, described by their dual.
+"""Losses of support-vector machines, described by their dual.
 
     loss(f) = max over r in R of  Σ r_i (target_i − f_i) − ε|r_i| − ½ curvature_i r_i²
 
@@ -13,9 +7,10 @@ loss is a target, a tube width ε and a set for the pseudo-response r = −∂lo
 ε-insensitive loss are two choices of the box; absolute and quantile loss are two more. The mass is
 the dual of a level that the model chooses itself, the margin ρ of ν-classification or the ε of
 ν-regression, and the ν of both is the mass as a share of the rows. Curvature smooths: the squared
-hinge, Huber.
+hinge, Huber. Each end of a row's box has a dual variable u (:class:`BoxVariables`).
 
-The loss of novelty detection: all rows should lie above a level.
+With a mass, the loss of a given output is a fractional knapsack, and a pseudo-response is made
+feasible by a projection; both are solved exactly by sorting.
 """
 
 from __future__ import annotations
@@ -27,10 +22,8 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from cgboost.losses.dual.dual_box import BoxVariables
-from cgboost.losses.dual.fractional_knapsack import fractional_knapsack, project_on_sum
-
 Vector = NDArray[np.float64]
+Indices = NDArray[np.intp]
 
 
 def check_labels(labels: Vector) -> None:
@@ -92,6 +85,80 @@ def weighted_median(values: Vector, weights: Vector) -> float:
     return weighted_quantile(values, weights, 0.5 * float(weights.sum()))
 
 
+def fractional_knapsack(
+    rate: Vector,
+    cap: Vector,
+    curvature: Vector,
+    total: float | None = None,
+    *,
+    at_most: bool = False,
+) -> tuple[Vector, float]:
+    """Maximise Σ rate·u − ½ Σ curvature·u² over 0 ≤ u ≤ cap with Σu = total, or ≤ total.
+
+    Parameters
+    ----------
+    rate, cap, curvature : ndarray of shape (n,)
+        ``curvature`` is zero or positive throughout.
+    total : float or None
+        None: the sum is free.
+    at_most : bool
+        Whether the sum may also be less than ``total``.
+
+    Returns
+    -------
+    u : ndarray of shape (n,)
+    level : float
+        The multiplier of the sum: u is at its cap where the rate is well above the level, and at 0
+        where it is below. 0 where the sum does not matter.
+    """
+    free = _maximiser(0.0, rate, cap, curvature)
+    if total is None or (at_most and free.sum() <= total):
+        return free, 0.0
+    if curvature.any():
+        slope = 1.0 / curvature
+        level = _multiplier(rate * slope, slope, np.zeros(len(cap)), cap, total)
+        return _maximiser(level, rate, cap, curvature), level
+    order = np.argsort(-rate, kind="stable")
+    filled = np.cumsum(cap[order])
+    last = min(int(np.searchsorted(filled, total)), len(order) - 1)
+    u = np.zeros(len(cap))
+    u[order[:last]] = cap[order[:last]]
+    u[order[last]] = min(cap[order[last]], total - (filled[last - 1] if last else 0.0))
+    return u, float(rate[order[last]])
+
+
+def project_on_sum(values: Vector, lower: Vector, upper: Vector, total: float) -> Vector:
+    """The point nearest to ``values`` with lower ≤ x ≤ upper and Σx = total: clip(values − λ)."""
+    level = _multiplier(values, np.ones(len(values)), lower, upper, total)
+    return np.clip(values - level, lower, upper)
+
+
+def _maximiser(level: float, rate: Vector, cap: Vector, curvature: Vector) -> Vector:
+    if curvature.any():
+        return np.clip((rate - level) / curvature, 0.0, cap)
+    return np.where(rate > level, cap, 0.0)
+
+
+def _multiplier(values: Vector, slope: Vector, lower: Vector, upper: Vector, total: float) -> float:
+    """Root λ of the decreasing, piecewise linear Σ clip(values − λ·slope, lower, upper) − total."""
+
+    def residual(level: float) -> float:
+        return float(np.clip(values - level * slope, lower, upper).sum()) - total
+
+    breaks = np.concatenate([(values - upper) / slope, (values - lower) / slope])
+    breaks = np.sort(breaks[np.isfinite(breaks)])
+    ends = breaks[[0, -1]] if breaks.size else np.zeros(2)
+    breaks = np.concatenate([[ends[0] - 1.0], breaks, [ends[1] + 1.0]])
+    low, high = 0, len(breaks) - 1
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if residual(breaks[middle]) > 0 else (low, middle)
+    at_low, at_high = residual(breaks[low]), residual(breaks[high])
+    if at_low == at_high:
+        return float(breaks[low])
+    return float(breaks[low] + (breaks[high] - breaks[low]) * at_low / (at_low - at_high))
+
+
 BALANCED = 1e-15
 """Σr this small beside Σ|r| counts as 0."""
 
@@ -107,6 +174,59 @@ class Mass:
 
     amount: float
     at_most: bool = False
+
+
+@dataclass(frozen=True)
+class BoxVariables:
+    """Dual variables u of the rows' boxes: r = base + Σ sign·u by row, 0 ≤ u ≤ cap.
+
+    The base is the point of the row's box that is nearest to 0, and is 0 for most losses. A row has
+    an upper variable if its box reaches above the base, a lower variable if it reaches below. The
+    hinge has one variable a row, ε-insensitive loss two; a row of weight zero has none.
+
+    Attributes
+    ----------
+    base : ndarray of shape (n_rows,)
+    row : ndarray of shape (n_variables,)
+        Upper variables come first.
+    sign : ndarray of shape (n_variables,)
+        +1 for upper variables, −1 for lower ones.
+    cap, curvature : ndarray of shape (n_variables,)
+    target : ndarray of shape (n_variables,)
+        The target of each variable's row.
+    epsilon : float
+    """
+
+    base: Vector
+    row: Indices
+    sign: Vector
+    cap: Vector
+    curvature: Vector
+    target: Vector
+    epsilon: float
+
+    def __len__(self) -> int:
+        return len(self.row)
+
+    def response(self, u: Vector) -> Vector:
+        """The pseudo-response r of dual variables u, shape (n_rows,)."""
+        n_rows = len(self.base)
+        return self.base + np.bincount(self.row, weights=self.sign * u, minlength=n_rows)
+
+    def values(self, response: Vector) -> Vector:
+        """The u inside their caps nearest to a pseudo-response, shape (n_variables,)."""
+        return np.clip(self.sign * (response - self.base)[self.row], 0.0, self.cap)
+
+    def gain(self) -> Vector:
+        """What the first unit of each variable adds to the dual objective at f = 0."""
+        return self.sign * self.target - self.epsilon
+
+    def rate(self, output: Vector) -> Vector:
+        """What the first unit of each variable adds at output f.
+
+        Without curvature and without a mass, a positive rate wants u = cap, a negative one u = 0.
+        """
+        return self.sign * (self.target - output[self.row]) - self.epsilon
 
 
 @dataclass(frozen=True)
@@ -146,8 +266,18 @@ class SupportVectorLoss:
     @cached_property
     def variables(self) -> BoxVariables:
         """The dual variables."""
-        curvature = np.zeros(self.n_rows) if self.curvature is None else self.curvature
-        return BoxVariables.of(self.target, self.lower, self.upper, curvature, self.epsilon)
+        base = np.clip(0.0, self.lower, self.upper)
+        above, below = np.flatnonzero(self.upper > base), np.flatnonzero(self.lower < base)
+        row = np.concatenate([above, below])
+        return BoxVariables(
+            base=base,
+            row=row,
+            sign=np.repeat([1.0, -1.0], [len(above), len(below)]),
+            cap=np.concatenate([(self.upper - base)[above], (base - self.lower)[below]]),
+            curvature=np.zeros(len(row)) if self.curvature is None else self.curvature[row],
+            target=self.target[row],
+            epsilon=self.epsilon,
+        )
 
     @property
     def chooses_margin(self) -> bool:

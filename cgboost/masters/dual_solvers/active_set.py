@@ -40,7 +40,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cgboost.losses import SupportVectorLoss
-from cgboost.losses.dual.dual_box import Indices, Vector
+from cgboost.losses.dual.support_vector import Indices, Vector
 from cgboost.masters.dual_solvers.quadratic_dual import (
     ROUNDING,
     DualIterate,

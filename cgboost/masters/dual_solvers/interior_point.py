@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cgboost.losses import SupportVectorLoss
-from cgboost.losses.dual.dual_box import Indices, Vector
+from cgboost.losses.dual.support_vector import Indices, Vector
 from cgboost.masters.dual_solvers.interior_point_steps import InteriorStep, Iterate
 from cgboost.masters.dual_solvers.restricted_dual import (
     BoxedDual,

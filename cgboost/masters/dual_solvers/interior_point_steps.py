@@ -32,7 +32,7 @@ from numpy.typing import NDArray
 from scipy.linalg.blas import dsyrk
 from scipy.linalg.lapack import dpotrf, dpotrs
 
-from cgboost.losses.dual.dual_box import Vector
+from cgboost.losses.dual.support_vector import Vector
 from cgboost.masters.dual_solvers.restricted_dual import BoxedDual
 from cgboost.tolerances import SMALLEST
 

@@ -21,7 +21,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from cgboost.losses.dual.dual_box import BoxVariables, Indices, Vector
+from cgboost.losses.dual.support_vector import BoxVariables, Indices, Vector
 from cgboost.masters.dual_solvers.schur_complement import Block
 
 ROUNDING = 1e-12

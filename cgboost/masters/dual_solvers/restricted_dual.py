@@ -28,7 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cgboost.generation.columns import FloatArray
-from cgboost.losses.dual.dual_box import BoxVariables, Indices, Vector
+from cgboost.losses.dual.support_vector import BoxVariables, Indices, Vector
 from cgboost.penalties.base import DualForm
 
 

@@ -2,7 +2,7 @@
 
     min  −gain(u) + Ω*(Hᵀr)     r = base + Σ sign·u,  0 ≤ u ≤ cap
 
-Session columns are the variables u of the training rows (:mod:`cgboost.losses.dual.dual_box`). With
+Session columns are the dual variables u (:mod:`cgboost.losses.dual.support_vector`). With
 λ the threshold of the penalty, μ its quadratic term and D its radius there are for every column
 
     μ = 0      nothing                  a row  −λ ≤ h·r ≤ λ,         or  h·r ≤ λ  where α ≥ 0
@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cgboost.losses import SupportVectorLoss
-from cgboost.losses.dual.dual_box import Indices, Vector
+from cgboost.losses.dual.support_vector import Indices, Vector
 from cgboost.masters.dual_solvers.restricted_dual import ColumnStore, LiveDual
 from cgboost.penalties.base import DualForm
 from solvers import Program, Session, Solution, open_session

@@ -18,7 +18,7 @@ import numpy as np
 
 from cgboost.generation.columns import FloatArray
 from cgboost.losses import SupportVectorLoss
-from cgboost.losses.dual.dual_box import Vector
+from cgboost.losses.dual.support_vector import Vector
 from cgboost.masters.dual_solvers.interior_point import InteriorSession
 from cgboost.masters.dual_solvers.simplex import DualSession
 from cgboost.masters.support_vector.working_set import DualPoint, RestrictedDual

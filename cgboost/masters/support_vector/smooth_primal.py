@@ -34,8 +34,7 @@ from scipy.linalg import cho_factor, cho_solve
 from cgboost.exceptions import UnsupportedLossError
 from cgboost.generation.columns import FloatArray
 from cgboost.losses import SupportVectorLoss
-from cgboost.losses.dual.dual_box import Indices, Vector
-from cgboost.losses.dual.support_vector import BALANCED
+from cgboost.losses.dual.support_vector import BALANCED, Indices, Vector
 from cgboost.masters.dual_solvers.restricted_dual import ColumnStore
 from cgboost.masters.support_vector.working_set import DualPoint
 from cgboost.penalties.base import DualForm

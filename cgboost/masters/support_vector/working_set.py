@@ -24,7 +24,7 @@ import numpy as np
 
 from cgboost.generation.columns import FloatArray
 from cgboost.losses import SupportVectorLoss
-from cgboost.losses.dual.dual_box import Indices, Vector
+from cgboost.losses.dual.support_vector import Indices, Vector
 from cgboost.masters.dual_solvers.active_set import ActiveSetSession
 from cgboost.masters.dual_solvers.interior_point import InteriorSession
 from cgboost.masters.dual_solvers.restricted_dual import ColumnStore, LiveDual

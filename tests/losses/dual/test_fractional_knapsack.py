@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cgboost.losses.dual.fractional_knapsack import fractional_knapsack, project_on_sum
+from cgboost.losses.dual.support_vector import fractional_knapsack, project_on_sum
 
 SEEDS = st.integers(0, 10**6)
 
