@@ -6,6 +6,7 @@ from cgboost.losses.dual.entropic import EntropicLoss, entropic_nu_hinge
 from cgboost.losses.dual.support_vector import Mass, SupportVectorLoss, one_class
 from cgboost.losses.epsilon_insensitive import (
     EpsilonInsensitive,
+    SquaredEpsilonInsensitive,
     epsilon_insensitive,
     nu_insensitive,
 )
@@ -17,7 +18,6 @@ from cgboost.losses.multinomial import Multinomial
 from cgboost.losses.poisson import Poisson
 from cgboost.losses.quantile import Quantile
 from cgboost.losses.registry import get_loss
-from cgboost.losses.squared_epsilon_insensitive import SquaredEpsilonInsensitive
 from cgboost.losses.squared_error import SquaredError, margin_distribution
 from cgboost.losses.squared_hinge import SquaredHinge
 

@@ -35,8 +35,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cgboost.exceptions import UnsupportedLossError
-from cgboost.losses.dual.fractional_knapsack import clip_to_sum
-from cgboost.losses.dual.support_vector import BALANCED, SupportVectorLoss
+from cgboost.losses.dual.support_vector import BALANCED, SupportVectorLoss, project_on_sum
 
 Ability = Literal[
     "value", "gradient", "hessian_diag", "best_constant", "dual_box", "conjugate", "to_cvxpy"
@@ -390,7 +389,7 @@ class WeightedLoss(DifferentiableLoss):
         most = np.where(counts, -np.where(counts, self.weights, 1.0) * lower, 0.0)
         inside = np.clip(response, least, most)
         if balanced and abs(inside.sum()) > BALANCED * np.abs(inside).sum():
-            return clip_to_sum(response, least, most, 0.0)
+            return project_on_sum(response, least, most, 0.0)
         return inside
 
     def part(self, rows: NDArray[np.intp]) -> WeightedLoss:

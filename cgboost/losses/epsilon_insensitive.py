@@ -5,13 +5,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cgboost.losses.base import Expression, Loss, import_cvxpy
+from cgboost.losses.base import Expression, Loss, WeightedLoss, import_cvxpy
 from cgboost.losses.dual.piecewise import PiecewiseLinearLoss
 from cgboost.losses.dual.support_vector import (
     Mass,
@@ -19,6 +19,7 @@ from cgboost.losses.dual.support_vector import (
     check_epsilon,
     check_nu,
     check_price,
+    quadratic_term,
 )
 
 Vector = NDArray[np.float64]
@@ -59,9 +60,49 @@ class EpsilonInsensitive(Loss):
         cp = import_cvxpy()
         return cp.pos(cp.abs(y - f) - self.epsilon)
 
-    def on(self, y: Vector, weights: Vector) -> PiecewiseLinearLoss:
+    def on(self, y: Vector, weights: Vector) -> WeightedLoss:
         """The loss on training rows."""
         return PiecewiseLinearLoss(self, y, weights)
+
+
+@dataclass(frozen=True)
+class SquaredEpsilonInsensitive(EpsilonInsensitive):
+    """Squared ε-insensitive loss max(0, |y − f| − ε)², as of scikit-learn's LinearSVR.
+
+    Parameters
+    ----------
+    epsilon : float, default=0.1
+        Half width of the tube inside which errors are free, in the units of y.
+    """
+
+    name: ClassVar[str] = "squared_epsilon_insensitive"
+
+    def value(self, y: Vector, f: Vector) -> Vector:
+        """max(0, |y − f| − ε)²."""
+        return super().value(y, f) ** 2
+
+    def gradient(self, y: Vector, f: Vector) -> Vector:
+        """Twice what f is outside the tube by."""
+        return 2.0 * np.sign(f - y) * super().value(y, f)
+
+    def hessian_diag(self, y: Vector, f: Vector) -> Vector:
+        """2 outside the tube, 0 inside."""
+        return np.where(np.abs(y - f) > self.epsilon, 2.0, 0.0)
+
+    def dual_box(self, y: Vector, cost: Vector) -> SupportVectorLoss:
+        """R without ends, at the price ε|r| and with the quadratic term ½r²/(2 cost)."""
+        end = np.where(cost > 0, np.inf, 0.0)
+        return replace(
+            super().dual_box(y, cost), lower=-end, upper=end, curvature=quadratic_term(2.0 * cost)
+        )
+
+    def to_cvxpy(self, y: Vector, f: Expression) -> Expression:
+        """(|y − f| − ε)₊²."""
+        return import_cvxpy().square(super().to_cvxpy(y, f))
+
+    def on(self, y: Vector, weights: Vector) -> WeightedLoss:
+        """The loss on training rows."""
+        return WeightedLoss(self, y, weights)
 
 
 def epsilon_insensitive(response: Vector, price: Vector, epsilon: float) -> SupportVectorLoss:

@@ -11,14 +11,13 @@ from numpy.typing import NDArray
 from cgboost.exceptions import UnsupportedLossError
 from cgboost.losses.absolute_error import AbsoluteError
 from cgboost.losses.base import DifferentiableLoss, Loss
-from cgboost.losses.epsilon_insensitive import EpsilonInsensitive
+from cgboost.losses.epsilon_insensitive import EpsilonInsensitive, SquaredEpsilonInsensitive
 from cgboost.losses.exponential import Exponential
 from cgboost.losses.hinge import Hinge
 from cgboost.losses.huber import Huber
 from cgboost.losses.log_loss import LogLoss
 from cgboost.losses.poisson import Poisson
 from cgboost.losses.quantile import Quantile
-from cgboost.losses.squared_epsilon_insensitive import SquaredEpsilonInsensitive
 from cgboost.losses.squared_error import SquaredError
 from cgboost.losses.squared_hinge import SquaredHinge
 

@@ -24,7 +24,7 @@ Vector = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class EntropicLoss(SupportVectorLoss):
-    """A loss with an exact mass, one side a row, and the entropy of u = |r| in its dual.
+    """A loss with an exact mass, one variable a row, and the entropy of u = |r| in its dual.
 
     Attributes
     ----------
@@ -36,25 +36,25 @@ class EntropicLoss(SupportVectorLoss):
 
     @property
     def spread(self) -> Vector:
-        """ū: the mass spread over the sides as their caps are, shape (n_sides,)."""
+        """ū: the mass spread over the variables as their caps are, shape (n_variables,)."""
         assert self.mass is not None
-        cap = self.sides.cap
+        cap = self.variables.cap
         return self.mass.amount * cap / cap.sum()
 
     def value(self, output: Vector) -> float:
         """F(f)."""
-        rate = self.sides.rate(output)
+        rate = self.variables.rate(output)
         u = self.weights(rate)
         return float(rate @ u) - self._entropy(u) / self.eta
 
     def gain(self, response: Vector) -> float:
         """Dual objective of a feasible pseudo-response, without the penalty's conjugate."""
-        entropy = self._entropy(self.sides.values(response))
+        entropy = self._entropy(self.variables.values(response))
         return self.linear_gain(response) - entropy / self.eta
 
     def pseudo_response(self, output: Vector) -> Vector:
         """R = −∂F/∂f, shape (n_rows,)."""
-        return self.sides.response(self.weights(self.sides.rate(output)))
+        return self.variables.response(self.weights(self.variables.rate(output)))
 
     def hessian(
         self,
@@ -75,24 +75,24 @@ class EntropicLoss(SupportVectorLoss):
             ``factors(rows)`` returns J of some rows, shape (len(rows), n_coefficients).
         softened : bool
         """
-        rate = self.sides.rate(output)
+        rate = self.variables.rate(output)
         bending = self.bending(rate, self.weights(rate), softened=softened)
         free = np.flatnonzero(bending > 0)
         weights = bending[free]
-        signed = factors(self.sides.row[free]) * self.sides.sign[free, None]
+        signed = factors(self.variables.row[free]) * self.variables.sign[free, None]
         centred = signed - weights @ signed / (weights.sum() or 1.0)
         curvature: Vector = self.eta * (centred.T * weights) @ centred
         return curvature
 
     def weights(self, rate: Vector) -> Vector:
-        """The maximising u for given rates, shape (n_sides,).
+        """The maximising u for given rates, shape (n_variables,).
 
         With the m highest rates at their cap, exp(ηt) = Σ_rest ū exp(η rate)/(mass − Σ_top cap);
         the right m is the first for which the next rate stays below its cap.
         """
         assert self.mass is not None
         order = np.argsort(-rate, kind="stable")
-        cap, spread, sorted_rate = self.sides.cap[order], self.spread[order], rate[order]
+        cap, spread, sorted_rate = self.variables.cap[order], self.spread[order], rate[order]
         exponents = self.eta * sorted_rate + np.log(spread)
         rest = np.logaddexp.accumulate(exponents[::-1])[::-1]
         left = self.mass.amount - np.concatenate([[0.0], np.cumsum(cap)[:-1]])
@@ -106,16 +106,16 @@ class EntropicLoss(SupportVectorLoss):
         return weights
 
     def bending(self, rate: Vector, u: Vector, *, softened: bool = False) -> Vector:
-        """Curvature of F along each rate, over η: u below the cap, 0 at it; shape (n_sides,).
+        """Curvature of F along each rate, over η: u below the cap, 0 at it; shape (n_variables,).
 
-        Softened, a side whose exponential exceeds its cap by a factor keeps cap over factor.
+        Softened, a variable whose exponential exceeds its cap by a factor keeps cap over factor.
         """
-        below = (u > 0) & (u < self.sides.cap)
+        below = (u > 0) & (u < self.variables.cap)
         if not softened:
             return np.where(below, u, 0.0)
         levels = rate[below] - np.log(u[below] / self.spread[below]) / self.eta
         level = float(levels.max()) if levels.size else float(rate[u > 0].min())
-        beyond = self.eta * (rate - level) - np.log(self.sides.cap / self.spread)
+        beyond = self.eta * (rate - level) - np.log(self.variables.cap / self.spread)
         return u * np.exp(-np.maximum(beyond, 0.0))
 
     def _entropy(self, u: Vector) -> float:

@@ -8,10 +8,12 @@ them is a linear program: :class:`~cgboost.masters.CorrectiveMaster` takes the b
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import numpy as np
 from numpy.typing import NDArray
 
-from cgboost.losses.base import Loss, UnboundedStepError, WeightedLoss
+from cgboost.losses.base import UnboundedStepError, WeightedLoss
 from cgboost.losses.dual.support_vector import SAME_SUM, weighted_quantile
 
 Vector = NDArray[np.float64]
@@ -37,34 +39,34 @@ class PiecewiseLinearLoss(WeightedLoss):
     box : SupportVectorLoss
     """
 
-    def __init__(self, loss: Loss, target: Vector, weights: Vector) -> None:
-        super().__init__(loss, target, weights)
-        self._spread = _typical_size(self.box.sides.target) + self.box.epsilon
-
     def pseudo_response(self, output: Vector) -> Vector:
         """The ends of the box that f pays for; at a kink, up to rounding, its end nearest to 0."""
-        sides = self.box.sides
-        sizes = np.abs(sides.target) + np.abs(output[sides.row]) + self._spread
-        return sides.response(np.where(sides.rate(output) > AT_KINK * sizes, sides.cap, 0.0))
+        variables = self.box.variables
+        sizes = np.abs(variables.target) + np.abs(output[variables.row]) + self._spread
+        return variables.response(
+            np.where(variables.rate(output) > AT_KINK * sizes, variables.cap, 0.0)
+        )
+
+    @cached_property
+    def _spread(self) -> float:
+        """ε and the median distance of targets from their median, of those that are not 0."""
+        target = self.box.variables.target
+        distances = np.abs(target - np.median(target)) if len(target) else target
+        size = float(np.median(distances[distances > 0])) if distances.any() else 0.0
+        return size + self.box.epsilon
 
     def line_search(self, output: Vector, direction: Vector) -> float:
         """The middle of the best steps: they lie between two kinks, found by sorting."""
-        sides = self.box.sides
-        fall = sides.sign * direction[sides.row]
+        variables = self.box.variables
+        fall = variables.sign * direction[variables.row]
         taking_part = np.flatnonzero(fall)
-        fall, cap = fall[taking_part], sides.cap[taking_part]
+        fall, cap = fall[taking_part], variables.cap[taking_part]
         if not taking_part.size:
             return 0.0
-        kinks = sides.rate(output)[taking_part] / fall
-        pull = float(cap @ np.maximum(fall, 0.0) + sides.base @ direction)
+        kinks = variables.rate(output)[taking_part] / fall
+        pull = float(cap @ np.maximum(fall, 0.0) + variables.base @ direction)
         weights = cap * np.abs(fall)
         total = float(weights.sum())
         if not -SAME_SUM * total <= pull <= (1.0 + SAME_SUM) * total:
             raise UnboundedStepError("the loss falls without end along this column")
         return weighted_quantile(kinks, weights, pull)
-
-
-def _typical_size(target: Vector) -> float:
-    """The median distance from the median, of those that are not 0."""
-    distances = np.abs(target - np.median(target)) if len(target) else target
-    return float(np.median(distances[distances > 0])) if distances.any() else 0.0

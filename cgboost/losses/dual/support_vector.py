@@ -1,10 +1,4 @@
-"""Duals of piecewise linear-quadratic losses, with their checks and quantiles.
-
-Checks that the losses share.
-
-Quantiles of weighted values: where piecewise linear functions of one number are least.
-
-Losses of support-vector machines, described by their dual.
+"""Losses of support-vector machines, described by their dual.
 
     loss(f) = max over r in R of  Σ r_i (target_i − f_i) − ε|r_i| − ½ curvature_i r_i²
 
@@ -13,9 +7,10 @@ loss is a target, a tube width ε and a set for the pseudo-response r = −∂lo
 ε-insensitive loss are two choices of the box; absolute and quantile loss are two more. The mass is
 the dual of a level that the model chooses itself, the margin ρ of ν-classification or the ε of
 ν-regression, and the ν of both is the mass as a share of the rows. Curvature smooths: the squared
-hinge, Huber.
+hinge, Huber. Each end of a row's box has a dual variable u (:class:`BoxVariables`).
 
-The loss of novelty detection: all rows should lie above a level.
+With a mass, the loss of a given output is a fractional knapsack, and a pseudo-response is made
+feasible by a projection; both are solved exactly by sorting.
 """
 
 from __future__ import annotations
@@ -27,10 +22,8 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from cgboost.losses.dual.dual_box import Sides
-from cgboost.losses.dual.fractional_knapsack import clip_to_sum, fill
-
 Vector = NDArray[np.float64]
+Indices = NDArray[np.intp]
 
 
 def check_labels(labels: Vector) -> None:
@@ -92,6 +85,80 @@ def weighted_median(values: Vector, weights: Vector) -> float:
     return weighted_quantile(values, weights, 0.5 * float(weights.sum()))
 
 
+def fractional_knapsack(
+    rate: Vector,
+    cap: Vector,
+    curvature: Vector,
+    total: float | None = None,
+    *,
+    at_most: bool = False,
+) -> tuple[Vector, float]:
+    """Maximise Σ rate·u − ½ Σ curvature·u² over 0 ≤ u ≤ cap with Σu = total, or ≤ total.
+
+    Parameters
+    ----------
+    rate, cap, curvature : ndarray of shape (n,)
+        ``curvature`` is zero or positive throughout.
+    total : float or None
+        None: the sum is free.
+    at_most : bool
+        Whether the sum may also be less than ``total``.
+
+    Returns
+    -------
+    u : ndarray of shape (n,)
+    level : float
+        The multiplier of the sum: u is at its cap where the rate is well above the level, and at 0
+        where it is below. 0 where the sum does not matter.
+    """
+    free = _maximiser(0.0, rate, cap, curvature)
+    if total is None or (at_most and free.sum() <= total):
+        return free, 0.0
+    if curvature.any():
+        slope = 1.0 / curvature
+        level = _multiplier(rate * slope, slope, np.zeros(len(cap)), cap, total)
+        return _maximiser(level, rate, cap, curvature), level
+    order = np.argsort(-rate, kind="stable")
+    filled = np.cumsum(cap[order])
+    last = min(int(np.searchsorted(filled, total)), len(order) - 1)
+    u = np.zeros(len(cap))
+    u[order[:last]] = cap[order[:last]]
+    u[order[last]] = min(cap[order[last]], total - (filled[last - 1] if last else 0.0))
+    return u, float(rate[order[last]])
+
+
+def project_on_sum(values: Vector, lower: Vector, upper: Vector, total: float) -> Vector:
+    """The point nearest to ``values`` with lower ≤ x ≤ upper and Σx = total: clip(values − λ)."""
+    level = _multiplier(values, np.ones(len(values)), lower, upper, total)
+    return np.clip(values - level, lower, upper)
+
+
+def _maximiser(level: float, rate: Vector, cap: Vector, curvature: Vector) -> Vector:
+    if curvature.any():
+        return np.clip((rate - level) / curvature, 0.0, cap)
+    return np.where(rate > level, cap, 0.0)
+
+
+def _multiplier(values: Vector, slope: Vector, lower: Vector, upper: Vector, total: float) -> float:
+    """Root λ of the decreasing, piecewise linear Σ clip(values − λ·slope, lower, upper) − total."""
+
+    def residual(level: float) -> float:
+        return float(np.clip(values - level * slope, lower, upper).sum()) - total
+
+    breaks = np.concatenate([(values - upper) / slope, (values - lower) / slope])
+    breaks = np.sort(breaks[np.isfinite(breaks)])
+    ends = breaks[[0, -1]] if breaks.size else np.zeros(2)
+    breaks = np.concatenate([[ends[0] - 1.0], breaks, [ends[1] + 1.0]])
+    low, high = 0, len(breaks) - 1
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if residual(breaks[middle]) > 0 else (low, middle)
+    at_low, at_high = residual(breaks[low]), residual(breaks[high])
+    if at_low == at_high:
+        return float(breaks[low])
+    return float(breaks[low] + (breaks[high] - breaks[low]) * at_low / (at_low - at_high))
+
+
 BALANCED = 1e-15
 """Σr this small beside Σ|r| counts as 0."""
 
@@ -110,6 +177,59 @@ class Mass:
 
 
 @dataclass(frozen=True)
+class BoxVariables:
+    """Dual variables u of the rows' boxes: r = base + Σ sign·u by row, 0 ≤ u ≤ cap.
+
+    The base is the point of the row's box that is nearest to 0, and is 0 for most losses. A row has
+    an upper variable if its box reaches above the base, a lower variable if it reaches below. The
+    hinge has one variable a row, ε-insensitive loss two; a row of weight zero has none.
+
+    Attributes
+    ----------
+    base : ndarray of shape (n_rows,)
+    row : ndarray of shape (n_variables,)
+        Upper variables come first.
+    sign : ndarray of shape (n_variables,)
+        +1 for upper variables, −1 for lower ones.
+    cap, curvature : ndarray of shape (n_variables,)
+    target : ndarray of shape (n_variables,)
+        The target of each variable's row.
+    epsilon : float
+    """
+
+    base: Vector
+    row: Indices
+    sign: Vector
+    cap: Vector
+    curvature: Vector
+    target: Vector
+    epsilon: float
+
+    def __len__(self) -> int:
+        return len(self.row)
+
+    def response(self, u: Vector) -> Vector:
+        """The pseudo-response r of dual variables u, shape (n_rows,)."""
+        n_rows = len(self.base)
+        return self.base + np.bincount(self.row, weights=self.sign * u, minlength=n_rows)
+
+    def values(self, response: Vector) -> Vector:
+        """The u inside their caps nearest to a pseudo-response, shape (n_variables,)."""
+        return np.clip(self.sign * (response - self.base)[self.row], 0.0, self.cap)
+
+    def gain(self) -> Vector:
+        """What the first unit of each variable adds to the dual objective at f = 0."""
+        return self.sign * self.target - self.epsilon
+
+    def rate(self, output: Vector) -> Vector:
+        """What the first unit of each variable adds at output f.
+
+        Without curvature and without a mass, a positive rate wants u = cap, a negative one u = 0.
+        """
+        return self.sign * (self.target - output[self.row]) - self.epsilon
+
+
+@dataclass(frozen=True)
 class SupportVectorLoss:
     """A convex loss given by the set of its pseudo-responses.
 
@@ -125,7 +245,7 @@ class SupportVectorLoss:
     curvature : ndarray of shape (n_rows,) or None
         Zero everywhere (None) or positive everywhere.
     mass : Mass or None
-        With an exact mass every row must have one side.
+        With an exact mass every row must have one variable.
     level_is_offset : bool
         Whether the level is to be taken for the model's offset (novelty detection).
     """
@@ -144,10 +264,20 @@ class SupportVectorLoss:
         return len(self.target)
 
     @cached_property
-    def sides(self) -> Sides:
+    def variables(self) -> BoxVariables:
         """The dual variables."""
-        curvature = np.zeros(self.n_rows) if self.curvature is None else self.curvature
-        return Sides.of(self.target, self.lower, self.upper, curvature, self.epsilon)
+        base = np.clip(0.0, self.lower, self.upper)
+        above, below = np.flatnonzero(self.upper > base), np.flatnonzero(self.lower < base)
+        row = np.concatenate([above, below])
+        return BoxVariables(
+            base=base,
+            row=row,
+            sign=np.repeat([1.0, -1.0], [len(above), len(below)]),
+            cap=np.concatenate([(self.upper - base)[above], (base - self.lower)[below]]),
+            curvature=np.zeros(len(row)) if self.curvature is None else self.curvature[row],
+            target=self.target[row],
+            epsilon=self.epsilon,
+        )
 
     @property
     def chooses_margin(self) -> bool:
@@ -181,24 +311,26 @@ class SupportVectorLoss:
     @property
     def shrinks(self) -> bool:
         """Whether t·r is feasible for every feasible r and 0 ≤ t ≤ 1."""
-        return not (self.sides.base.any() or self.chooses_margin)
+        return not (self.variables.base.any() or self.chooses_margin)
 
     def value(self, output: Vector) -> float:
         """Total loss of the model output f, with the best level."""
-        sides, rate = self.sides, self.sides.rate(output)
-        u, _ = self._filled(rate)
-        constant = float(sides.base @ (self.target - output))
-        return constant + float(rate @ u) - 0.5 * float(sides.curvature @ u**2)
+        variables, rate = self.variables, self.variables.rate(output)
+        u, _ = self._best_variables(rate)
+        constant = float(variables.base @ (self.target - output))
+        return constant + float(rate @ u) - 0.5 * float(variables.curvature @ u**2)
 
     def level(self, output: Vector) -> float:
         """The best level for the model output f: ε, or −ρ; 0 without a mass."""
-        return self._filled(self.sides.rate(output))[1]
+        return self._best_variables(self.variables.rate(output))[1]
 
     def slack(self, output: Vector) -> Vector:
         """Slack ξ of every row: how far f is on the side that costs, 0 where it is free."""
-        rate = self.sides.rate(output)
-        over = np.maximum(rate - self._filled(rate)[1], 0.0)
-        return np.bincount(self.sides.row, weights=over, minlength=self.n_rows).astype(np.float64)
+        rate = self.variables.rate(output)
+        over = np.maximum(rate - self._best_variables(rate)[1], 0.0)
+        return np.bincount(self.variables.row, weights=over, minlength=self.n_rows).astype(
+            np.float64
+        )
 
     def gain(self, response: Vector) -> float:
         """Dual objective of a feasible pseudo-response, without the penalty's conjugate."""
@@ -235,24 +367,30 @@ class SupportVectorLoss:
             return self._of_exact_mass(response, self.mass.amount, balanced=balanced)
         inside = np.clip(response, self.lower, self.upper)
         if balanced and abs(inside.sum()) > BALANCED * np.abs(inside).sum():
-            inside = clip_to_sum(response, self.lower, self.upper, 0.0)
+            inside = project_on_sum(response, self.lower, self.upper, 0.0)
         if self.mass is not None and (size := np.abs(inside).sum()) > self.mass.amount:
             inside *= self.mass.amount / size
         return inside
 
     def _of_exact_mass(self, response: Vector, amount: float, *, balanced: bool) -> Vector:
-        sides, u = self.sides, self.sides.values(response)
-        parts = [sides.sign > 0, sides.sign < 0] if balanced else [np.ones(len(sides), dtype=bool)]
+        variables, u = self.variables, self.variables.values(response)
+        parts = (
+            [variables.sign > 0, variables.sign < 0]
+            if balanced
+            else [np.ones(len(variables), dtype=bool)]
+        )
         for part in parts:
             nothing = np.zeros(np.count_nonzero(part))
-            u[part] = clip_to_sum(u[part], nothing, sides.cap[part], amount / len(parts))
-        return sides.response(u)
+            u[part] = project_on_sum(u[part], nothing, variables.cap[part], amount / len(parts))
+        return variables.response(u)
 
-    def _filled(self, rate: Vector) -> tuple[Vector, float]:
-        sides, mass = self.sides, self.mass
+    def _best_variables(self, rate: Vector) -> tuple[Vector, float]:
+        variables, mass = self.variables, self.mass
         if mass is None:
-            return fill(rate, sides.cap, sides.curvature)
-        return fill(rate, sides.cap, sides.curvature, mass.amount, at_most=mass.at_most)
+            return fractional_knapsack(rate, variables.cap, variables.curvature)
+        return fractional_knapsack(
+            rate, variables.cap, variables.curvature, mass.amount, at_most=mass.at_most
+        )
 
 
 def one_class(price: Vector, nu: float) -> SupportVectorLoss:

@@ -2,25 +2,26 @@
 
 Newton steps of an active set method on a restricted dual, made well conditioned.
 
-A step takes the rows inside a piece of their boxes to where their rates are 0, all others standing
+A step takes the rows inside a piece of their boxes to where their rates are 0, all others status
 at their corners. Then all rows that have left their piece, or whose rate points off their corner,
-move to the next standing, all columns of changed sign become active or idle, and the next step
+move to the next status, all columns of changed sign become active or idle, and the next step
 follows: a primal-dual active set or semismooth Newton method (Hintermüller, Ito, Kunisch, SIAM J.
 Optim. 13, 2003) or block principal pivoting (Júdice, Pires, Computers & OR 21, 1994). On a well
-conditioned problem it settles in a few steps, whatever the start. Where rows are nearly collinear,
-or more rows are free than there are columns, it may cycle. So the problem has a proximal term
+conditioned problem it converges in a few steps, whatever the start. Where rows are nearly
+collinear, or more rows are free than there are columns, it may cycle. So the problem has a proximal
+term
 
     − ½κ|r − r₀|²,    and Σr = κ'(b − b₀) instead of Σr = 0 where the offset is free,
 
-with which it settles if only κ is large enough.
+with which it converges if only κ is large enough.
 
 An active set method for the restricted dual of a quadratic penalty, with a proximal term.
 
 The problem is :class:`~cgboost.masters.dual_solvers.quadratic_dual.QuadraticDual`.
-Steps on a proximal problem (:mod:`cgboost.masters.dual_solvers.active_set`) settle quickly
+Steps on a proximal problem (:mod:`cgboost.masters.dual_solvers.active_set`) converge quickly
 where its κ is large; its centre r₀ follows its solution, and gets to the optimum the sooner the
 smaller κ is (Rockafellar, SIAM J. Control Optim. 14, 1976). So κ is adapted: it rises when the
-steps do not settle and falls when they do. Once the right rows are at their corners κ does not
+steps do not converge and falls when they do. Once the right rows are at their corners κ does not
 matter any more, and the last steps are exact: a solve that begins near the optimum needs two or
 three.
 
@@ -39,7 +40,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cgboost.losses import SupportVectorLoss
-from cgboost.losses.dual.dual_box import Indices, Vector
+from cgboost.losses.dual.support_vector import Indices, Vector
 from cgboost.masters.dual_solvers.quadratic_dual import (
     ROUNDING,
     DualIterate,
@@ -84,22 +85,22 @@ class ProximalProblem:
         self._held = centre.offset if problem.offset == "free" else 0.0
         self.r, self.offset = centre.r, centre.offset
         self._s, self._output = centre.s, centre.output
-        self._standing = problem.boxes.standing(centre.r)
+        self._status = problem.boxes.status(centre.r)
         self._pieces = problem.pieces(centre.s)
 
     def step(self, products: KeptProducts) -> None:
         """Take the free rows to rates of 0, and the others to their corners."""
         problem, boxes = self.problem, self.problem.boxes
-        r = boxes.at_corners(self._standing, self.r)
+        r = boxes.at_corners(self._status, self.r)
         left = np.flatnonzero(r != self.r)
-        free = np.flatnonzero(self._standing % 2 == 1)
+        free = np.flatnonzero(self._status % 2 == 1)
         total = float(r.sum()) + problem.total
         if free.size:
             diagonal = self._stiffness + boxes.curvature[free]
             system = free_rows(problem.block, products, free, left, self._pieces != 0, diagonal)
             output = self._output[free] + system.response_to((r - self.r)[left])
             pull = output + self.offset + self._bent(r)[free]
-            rate = boxes.slope(free, self._standing) - pull
+            rate = boxes.slope(free, self._status) - pull
             if problem.offset == "none":
                 r[free] += system.solve(rate)
             else:
@@ -117,21 +118,21 @@ class ProximalProblem:
     def move(self) -> int:
         """Move rows and columns to where they belong now; how many were not there."""
         pull = self._output + self.offset + self._bent(self.r)
-        n_free = np.count_nonzero(self._standing % 2 == 1)
+        n_free = np.count_nonzero(self._status % 2 == 1)
         most = max(FEW, int(RELEASED * len(pull)), int(RELEASED_BESIDE * n_free))
-        standing, moving = self.problem.boxes.moved(self._standing, self.r, pull, most)
+        status, moving = self.problem.boxes.moved(self._status, self.r, pull, most)
         pieces = self.problem.pieces(self._s)
         noise = ROUNDING * float(np.abs(self._s).max(initial=0.0))
         apart = np.abs(np.abs(self._s) - self.problem.limit)
         turned = (pieces != self._pieces) & (apart > noise)
-        self._standing, self._pieces = standing, pieces
+        self._status, self._pieces = status, pieces
         return moving + int(np.count_nonzero(turned))
 
-    def result(self, settled: bool) -> DualIterate:
-        """Where the steps have come, inside the boxes; if they have settled, they are there."""
+    def result(self, converged: bool) -> DualIterate:
+        """Where the steps have come, inside the boxes; if they have converged, they are there."""
         problem, r = self.problem, self.problem.boxes.clip(self.r)
         exact = problem.scores(r)
-        if settled and problem.mismatch(self._s, exact) <= CONSISTENT * self._centre.scale:
+        if converged and problem.mismatch(self._s, exact) <= CONSISTENT * self._centre.scale:
             return problem.iterate(r, self.offset, self._s, self._output, exact)
         return problem.point(r, self.offset)
 
@@ -153,7 +154,7 @@ STEPS = 300
 STUCK = 3
 """… or so many problems with the least κ."""
 
-STEPS_TO_SETTLE = 15
+STEPS_TO_CONVERGE = 15
 """Newton steps for one proximal problem."""
 
 PATIENCE = 3
@@ -166,13 +167,13 @@ LEAST, MOST = 1e-11, 1e6
 """The range of κ: the least keeps the systems regular in floating point."""
 
 HARDER, SOFTER, SOFTEST = 10.0, 0.1, 1e-4
-"""What κ is multiplied by when the steps do not settle, when they do, and when they do quickly …"""
+"""Factors of κ where the steps do not converge, where they do, and where they do quickly …"""
 
 QUICK = 4
 """… within so many steps."""
 
 RESPECT, FORGETTING = 10.0, 0.3
-"""κ stays above this many times the last one that did not settle, which fades by this share."""
+"""κ stays above this many times the last one that did not converge, which fades by this share."""
 
 
 @dataclass
@@ -183,7 +184,7 @@ class ActiveSetMethod:
     ----------
     products : KeptProducts
     proximity : float or None
-        The κ to begin with: the one at which the first steps have settled last time.
+        The κ to begin with: the one at which the first steps have converged last time.
     steps : int
         Newton steps so far.
     """
@@ -203,31 +204,31 @@ class ActiveSetMethod:
             If the deadline (by ``time.perf_counter``) has passed.
         """
         self.products.restrict(problem.block.row)
-        first = max(START, START_IN_BOX / (problem.unit * problem.extent))
+        first = max(START, START_IN_BOX / (problem.unit * problem.mean_box))
         proximity = Proximity(first if self.proximity is None else self.proximity)
         at = best = start
         halved, stuck = self.steps, 0
         while best.relative_gap > FINEST and self.steps < halved + STEPS and stuck < STUCK:
             before = self.steps
             attempt = ProximalProblem(problem, at, proximity.kappa)
-            settled = self._settle(attempt, deadline)
-            point = attempt.result(settled)
+            converged = self._converge(attempt, deadline)
+            point = attempt.result(converged)
             better = point.relative_gap <= HALF * best.relative_gap
-            if settled or better:
+            if converged or better:
                 at = point
             if better:
                 halved = self.steps
             stuck = 0 if better or proximity.in_range else stuck + 1
             best = min(best, point, key=lambda one: one.relative_gap)
-            proximity.learn(self.steps - before if settled else None)
+            proximity.learn(self.steps - before if converged else None)
         if len(problem.constant):
             self.proximity = proximity.first
         return best
 
-    def _settle(self, attempt: ProximalProblem, deadline: float | None) -> bool:
+    def _converge(self, attempt: ProximalProblem, deadline: float | None) -> bool:
         """Newton steps until nothing moves any more; False if they do not get there."""
         fewest, since = np.inf, 0
-        for _ in range(STEPS_TO_SETTLE):
+        for _ in range(STEPS_TO_CONVERGE):
             if deadline is not None and time.perf_counter() > deadline:
                 raise LimitError("the active set method ran out of time", status=Status.TIME_LIMIT)
             self.steps += 1
@@ -257,7 +258,7 @@ class Proximity:
 
     def __init__(self, kappa: float) -> None:
         self.kappa = self.first = kappa
-        self._settled = self._refused = 0.0
+        self._converged = self._refused = 0.0
 
     @property
     def in_range(self) -> bool:
@@ -265,17 +266,17 @@ class Proximity:
         return LEAST < self.kappa < MOST
 
     def learn(self, steps: int | None) -> None:
-        """Take note that so many steps have settled; None: that they have not."""
+        """Take note that so many steps have converged; None: that they have not."""
         if steps is None:
             self._refused = self.kappa
-            middle = np.sqrt(self.kappa * self._settled)
-            between = self.kappa < middle < HALF * self._settled
+            middle = np.sqrt(self.kappa * self._converged)
+            between = self.kappa < middle < HALF * self._converged
             self.kappa = middle if between else HARDER * self.kappa
         else:
-            if not self._settled:
+            if not self._converged:
                 certain = steps <= QUICK and not self._refused
                 self.first = self.kappa * (SOFTER if certain else 1.0)
-            self._settled, self._refused = self.kappa, FORGETTING * self._refused
+            self._converged, self._refused = self.kappa, FORGETTING * self._refused
             lowest = min(self.kappa, RESPECT * self._refused)
             self.kappa = max((SOFTEST if steps <= QUICK else SOFTER) * self.kappa, lowest)
         self.kappa = float(np.clip(self.kappa, LEAST, MOST))
@@ -285,7 +286,7 @@ ENOUGH = 1e-6
 """A larger relative gap is a failure."""
 
 SMALL = 2**20
-"""Sides are not fixed while rows times columns are at most this."""
+"""Variables are not fixed while rows times columns are at most this."""
 
 INSIDE = 0.2
 """Share of the rows that begin inside their boxes …"""
@@ -311,7 +312,7 @@ class ActiveSetPoint:
 
 
 class ActiveSetSession(LiveDual):
-    """A restricted dual over some of the sides of a loss and all columns.
+    """A restricted dual over some of the variables of a loss and all columns.
 
     Parameters
     ----------
@@ -323,9 +324,9 @@ class ActiveSetSession(LiveDual):
     """
 
     def __init__(self, loss: SupportVectorLoss, columns: ColumnStore, form: DualForm) -> None:
-        self.loss, self.sides, self.columns, self.form = loss, loss.sides, columns, form
-        self.at_cap = np.zeros(len(self.sides), dtype=bool)
-        self._kept: Indices = np.arange(len(self.sides))
+        self.loss, self.variables, self.columns, self.form = loss, loss.variables, columns, form
+        self.at_cap = np.zeros(len(self.variables), dtype=bool)
+        self._kept: Indices = np.arange(len(self.variables))
         self.rows: Indices = np.zeros(0, dtype=np.intp)
         self._method = ActiveSetMethod()
         self._response: Vector | None = None
@@ -337,19 +338,19 @@ class ActiveSetSession(LiveDual):
         """Whether it can hold such a problem."""
         if form.quadratic == 0 or (form.threshold > 0 and form.charges_offset):
             return False
-        return loss.mass is None and bool(np.isfinite(loss.sides.cap).all())
+        return loss.mass is None and bool(np.isfinite(loss.variables.cap).all())
 
     # ------------------------------------------------------------------ what is in the session
 
     @property
     def kept(self) -> Indices:
-        """The sides in the session."""
+        """The variables in the session."""
         return self._kept
 
     @property
     def absent(self) -> Indices:
-        """The sides that are fixed."""
-        fixed = np.ones(len(self.sides), dtype=bool)
+        """The variables that are fixed."""
+        fixed = np.ones(len(self.variables), dtype=bool)
         fixed[self._kept] = False
         return np.flatnonzero(fixed)
 
@@ -358,21 +359,21 @@ class ActiveSetSession(LiveDual):
         """Newton steps so far."""
         return self._method.steps
 
-    def hold(self, columns: Indices) -> None:
+    def activate(self, columns: Indices) -> None:
         """Put columns into the session."""
         self.rows = np.append(self.rows, columns)
 
-    def release(self, columns: Indices) -> None:
+    def deactivate(self, columns: Indices) -> None:
         """Nothing: no column is idle."""
         assert not columns.size
 
-    def free(self, sides: Indices) -> None:
-        """Put sides into the session, at the end at which they were fixed."""
-        self.at_cap[sides] = False
-        self._kept = np.append(self._kept, sides)
+    def free(self, variables: Indices) -> None:
+        """Put variables into the session, at the end at which they were fixed."""
+        self.at_cap[variables] = False
+        self._kept = np.append(self._kept, variables)
 
-    def fix(self, sides: Indices, at_cap: NDArray[np.bool_]) -> None:
-        """Take sides out of the session and leave them at 0 or at their cap.
+    def fix(self, variables: Indices, at_cap: NDArray[np.bool_]) -> None:
+        """Take variables out of the session and leave them at 0 or at their cap.
 
         A row that stands at a corner costs no more than its part of a product with the columns.
         Where there are few of both, a row out of its place, which means another solve, costs more:
@@ -380,8 +381,8 @@ class ActiveSetSession(LiveDual):
         """
         if len(self.loss.target) * self.columns.count <= SMALL:
             return
-        self.at_cap[sides] = at_cap
-        self._kept = self._kept[~np.isin(self._kept, sides)]
+        self.at_cap[variables] = at_cap
+        self._kept = self._kept[~np.isin(self._kept, variables)]
 
     # ------------------------------------------------------------------ solving
 
@@ -410,9 +411,9 @@ class ActiveSetSession(LiveDual):
         coef = self.columns.scales * problem.coefficients(end.s) / self.form.quadratic
         return ActiveSetPoint(response, coef, end.offset)
 
-    def side_values(self, point: ActiveSetPoint) -> Vector:
-        """Value u of every side, kept or fixed."""
-        return self.sides.values(point.response)
+    def variable_values(self, point: ActiveSetPoint) -> Vector:
+        """Value u of every variable, kept or fixed."""
+        return self.variables.values(point.response)
 
     def multipliers(self, point: ActiveSetPoint) -> tuple[Vector, float, float]:
         """Coefficients of all columns, the offset, and the level 0."""
@@ -426,7 +427,7 @@ class ActiveSetSession(LiveDual):
 
     def _problem(self) -> QuadraticDual:
         fixed = self._fixed()
-        boxes = RowBoxes.of(self.sides, self._kept, fixed)
+        boxes = RowBoxes.of(self.variables, self._kept, fixed)
         others = fixed.copy()
         others[boxes.row] = 0.0
         middle = others.copy()
@@ -448,8 +449,8 @@ class ActiveSetSession(LiveDual):
         )
 
     def _fixed(self) -> Vector:
-        """The pseudo-response that the fixed sides make."""
-        return self.sides.response(np.where(self.at_cap, self.sides.cap, 0.0))
+        """The pseudo-response that the fixed variables make."""
+        return self.variables.response(np.where(self.at_cap, self.variables.cap, 0.0))
 
     def _start(self, problem: QuadraticDual) -> Vector:
         """The last pseudo-response, or one near 0."""
@@ -458,7 +459,7 @@ class ActiveSetSession(LiveDual):
             return boxes.clip(self._response[boxes.row])
         # if none were inside its box, all would come free at once
         inside = np.random.default_rng(0).random(len(boxes)) < INSIDE
-        extent = boxes.corners[:, 2] - boxes.corners[:, 0]
-        step = np.minimum(A_LITTLE / problem.unit, 0.1 * extent)
+        width = boxes.corners[:, 2] - boxes.corners[:, 0]
+        step = np.minimum(A_LITTLE / problem.unit, 0.1 * width)
         r = boxes.clip(boxes.centre)
         return np.where(inside, r + np.where(boxes.exists[:, 1], step, -step), r)

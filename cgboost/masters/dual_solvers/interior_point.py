@@ -5,12 +5,12 @@ Exact zeros from an interior point: what will be 0, or at its cap, at the optimu
 An iterate has no zeros, only small numbers. What is small beside the others, and its multiplier
 not, is set to its end, as much of it as costs no more than an allowance.
 
-A restricted dual kept for the interior point method: which sides and columns take part.
+A restricted dual kept for the interior point method: which variables and columns take part.
 
 It stands where a :class:`~cgboost.masters.dual_solvers.simplex.DualSession` may stand, without a
-solver behind it. Sides and columns come and go with their part of the last iterate, and every solve
-goes on from there. It is solved to a fraction of the gap that was open at its start: a restricted
-problem need not be solved better than its columns are good.
+solver behind it. Variables and columns come and go with their part of the last iterate, and every
+solve goes on from there. It is solved to a fraction of the gap that was open at its start: a
+restricted problem need not be solved better than its columns are good.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cgboost.losses import SupportVectorLoss
-from cgboost.losses.dual.dual_box import Indices, Vector
+from cgboost.losses.dual.support_vector import Indices, Vector
 from cgboost.masters.dual_solvers.interior_point_steps import InteriorStep, Iterate
 from cgboost.masters.dual_solvers.restricted_dual import (
     BoxedDual,
@@ -76,8 +76,8 @@ def few_coefficients(data: BoxedDual, at: Iterate, allowance: float) -> Vector:
     return at.coef
 
 
-def sides_at_ends(data: BoxedDual, at: Iterate, allowance: float) -> Vector:
-    """The side values, with those at 0 or at their cap that will be there at the optimum.
+def variables_at_ends(data: BoxedDual, at: Iterate, allowance: float) -> Vector:
+    """The dual variables, with those at 0 or at their cap that will be there at the optimum.
 
     Parameters
     ----------
@@ -126,7 +126,7 @@ NO_BETTER = 15
 """Steps without a smaller gap after which a solve ends where it is."""
 
 START = 0.5
-"""Sides start at this share of their caps."""
+"""Variables start at this share of their caps."""
 
 LEAST_BALANCE = 0.01
 """The least factor of u by which a start is brought to Σr = 0."""
@@ -142,7 +142,7 @@ class InteriorPoint:
     Attributes
     ----------
     x : ndarray of shape (n_kept,)
-        Values of the sides in the session.
+        Values of the variables in the session.
     row_duals : ndarray of shape (n_rows,)
         Coefficients of the (scaled) columns in the session.
     """
@@ -152,7 +152,7 @@ class InteriorPoint:
 
 
 class InteriorSession(LiveDual):
-    """A restricted dual over some of the sides of a loss and some of the columns.
+    """A restricted dual over some of the variables of a loss and some of the columns.
 
     Parameters
     ----------
@@ -164,9 +164,9 @@ class InteriorSession(LiveDual):
     """
 
     def __init__(self, loss: SupportVectorLoss, columns: ColumnStore, form: DualForm) -> None:
-        self.sides, self.columns, self.form = loss.sides, columns, form
-        self.at_cap = np.zeros(len(self.sides), dtype=bool)
-        self.kept: Indices = np.arange(len(self.sides))
+        self.variables, self.columns, self.form = loss.variables, columns, form
+        self.at_cap = np.zeros(len(self.variables), dtype=bool)
+        self.kept: Indices = np.arange(len(self.variables))
         self.rows: Indices = np.zeros(0, dtype=np.intp)  # -> column, or OFFSET
         self.gap = 0.0
         self.solved = False
@@ -184,19 +184,19 @@ class InteriorSession(LiveDual):
             form.quadratic == 0
             and form.radius is None
             and loss.mass is None
-            and (bool(np.isfinite(loss.sides.cap).all()))
+            and (bool(np.isfinite(loss.variables.cap).all()))
         )
 
     # ------------------------------------------------------------------ what is in the session
 
     @property
     def absent(self) -> Indices:
-        """The sides that are fixed."""
-        fixed = np.ones(len(self.sides), dtype=bool)
+        """The variables that are fixed."""
+        fixed = np.ones(len(self.variables), dtype=bool)
         fixed[self.kept] = False
         return np.flatnonzero(fixed)
 
-    def hold(self, columns: Indices) -> None:
+    def activate(self, columns: Indices) -> None:
         """Put columns (or OFFSET, alone) into the session."""
         self.rows, self._data = np.append(self.rows, columns), None
         data, at = self._problem(), self._at
@@ -205,7 +205,7 @@ class InteriorSession(LiveDual):
         at.coef, at.s = np.append(at.coef, nothing), np.append(at.s, s)
         at.below, at.above = np.append(at.below, nothing), np.append(at.above, nothing)
 
-    def release(self, columns: Indices) -> None:
+    def deactivate(self, columns: Indices) -> None:
         """Take columns out."""
         stay = ~np.isin(self.rows, columns)
         self.rows, self._data, at = self.rows[stay], None, self._at
@@ -213,23 +213,23 @@ class InteriorSession(LiveDual):
             values[stay] for values in (at.coef, at.s, at.below, at.above)
         )
 
-    def free(self, sides: Indices) -> None:
-        """Put sides into the session, near the end at which they were fixed."""
-        at, cap = self._at, self.sides.cap[sides]
-        rate = self._rate(sides)
+    def free(self, variables: Indices) -> None:
+        """Put variables into the session, near the end at which they were fixed."""
+        at, cap = self._at, self.variables.cap[variables]
+        rate = self._rate(variables)
         low, high = _multipliers(rate, self._mu / float(cap.mean()))
-        inside = np.minimum(self._mu / np.where(self.at_cap[sides], high, low), 0.1 * cap)
-        u = np.where(self.at_cap[sides], cap - inside, inside)
-        self.at_cap[sides] = False
-        self.kept, self._data = np.append(self.kept, sides), None
+        inside = np.minimum(self._mu / np.where(self.at_cap[variables], high, low), 0.1 * cap)
+        u = np.where(self.at_cap[variables], cap - inside, inside)
+        self.at_cap[variables] = False
+        self.kept, self._data = np.append(self.kept, variables), None
         at.u, at.low, at.high = (
             np.append(old, new) for old, new in ((at.u, u), (at.low, low), (at.high, high))
         )
 
-    def fix(self, sides: Indices, at_cap: NDArray[np.bool_]) -> None:
-        """Take sides out of the session and leave them at 0 or at their cap."""
-        self.at_cap[sides] = at_cap
-        stay = ~np.isin(self.kept, sides)
+    def fix(self, variables: Indices, at_cap: NDArray[np.bool_]) -> None:
+        """Take variables out of the session and leave them at 0 or at their cap."""
+        self.at_cap[variables] = at_cap
+        stay = ~np.isin(self.kept, variables)
         self.kept, self._data, at = self.kept[stay], None, self._at
         at.u, at.low, at.high = (values[stay] for values in (at.u, at.low, at.high))
         if not self._begun:
@@ -252,8 +252,8 @@ class InteriorSession(LiveDual):
     def solve(self, time_limit: float | None) -> InteriorPoint:
         """Go on from the last iterate until the gap is a fraction of what new columns have opened.
 
-        Where that fails, which it may since the sides in the session may be too few to meet the
-        rows, all sides come back and it starts anew.
+        Where that fails, which it may since the variables in the session may be too few to meet the
+        rows, all variables come back and it starts anew.
 
         Raises
         ------
@@ -272,7 +272,7 @@ class InteriorSession(LiveDual):
         scale = self._scale(self._objective(at.coef))
         allowance = max(PURIFICATION * self.gap, FINEST * scale)
         return InteriorPoint(
-            sides_at_ends(data, at, allowance), few_coefficients(data, at, allowance)
+            variables_at_ends(data, at, allowance), few_coefficients(data, at, allowance)
         )
 
     def _attempt(self, deadline: float | None) -> bool:
@@ -281,7 +281,7 @@ class InteriorSession(LiveDual):
         pairs = max(1, 2 * (len(at.u) + len(at.coef)))
         objective = self._objective(at.coef)
         opened = max(objective - data.bound(at.u), self._target * self._scale(objective))
-        if not self.at_cap.any() and not self.sides.base.any():
+        if not self.at_cap.any() and not self.variables.base.any():
             at.shrink(data)
         at.recentre(data, opened / pairs)
         work = float(data.block.shape[0]) * data.block.shape[1] ** 2
@@ -320,15 +320,15 @@ class InteriorSession(LiveDual):
         return self._reached <= 10.0 * self._target
 
     def _start_anew(self) -> None:
-        """All sides in the session."""
+        """All variables in the session."""
         self.at_cap[:] = False
-        self.kept, self._data = np.arange(len(self.sides)), None
+        self.kept, self._data = np.arange(len(self.variables)), None
         self._begin()
 
     def _begin(self) -> None:
-        """The sides in the session well inside their box, and coefficients of 0."""
-        kept, data, gain = self.kept, self._problem(), self.sides.gain()
-        u = START * self.sides.cap[kept]
+        """The variables in the session well inside their box, and coefficients of 0."""
+        kept, data, gain = self.kept, self._problem(), self.variables.gain()
+        u = START * self.variables.cap[kept]
         if self.form.offset == "free" and len(kept):
             u = u * self._balance(u, float(data.constant[self.rows < 0].sum()))
         low, high = _multipliers(gain[kept], float(np.abs(gain).mean()))
@@ -340,7 +340,7 @@ class InteriorSession(LiveDual):
 
     def _balance(self, u: Vector, fixed: float) -> Vector:
         """Factors of at most 1 for u that bring Σr, with what is fixed, nearer to 0."""
-        positive = self.sides.sign[self.kept] > 0
+        positive = self.variables.sign[self.kept] > 0
         above, below = float(u[positive].sum()), float(u[~positive].sum())
         if not (above > 0 and below > 0):
             return np.ones(len(u))
@@ -350,10 +350,10 @@ class InteriorSession(LiveDual):
             np.clip((above + fixed) / below, LEAST_BALANCE, 1.0),
         )
 
-    def side_values(self, point: InteriorPoint) -> Vector:
-        """Value u of every side, kept or fixed."""
-        u = np.where(self.at_cap, self.sides.cap, 0.0)
-        u[self.kept] = np.clip(point.x, 0.0, self.sides.cap[self.kept])
+    def variable_values(self, point: InteriorPoint) -> Vector:
+        """Value u of every variable, kept or fixed."""
+        u = np.where(self.at_cap, self.variables.cap, 0.0)
+        u[self.kept] = np.clip(point.x, 0.0, self.variables.cap[self.kept])
         return u
 
     def multipliers(self, point: InteriorPoint) -> tuple[Vector, float, float]:
@@ -375,14 +375,14 @@ class InteriorSession(LiveDual):
     def _problem(self) -> BoxedDual:
         if self._data is None:
             held = Held(self.kept, self.rows, self.at_cap)
-            self._data = gathered(self.sides, self.columns, self.form, held)
+            self._data = gathered(self.variables, self.columns, self.form, held)
         return self._data
 
-    def _rate(self, sides: Indices) -> Vector:
-        """Rates of some sides, in the session or not, at the present coefficients."""
+    def _rate(self, variables: Indices) -> Vector:
+        """Rates of some variables, in the session or not, at the present coefficients."""
         coef, intercept, _ = self.multipliers(InteriorPoint(self._at.u, self._at.coef))
         output = self.columns.combine(coef) + intercept
-        return self.sides.rate(output)[sides]
+        return self.variables.rate(output)[variables]
 
 
 def _multipliers(rate: Vector, least: float) -> tuple[Vector, Vector]:

@@ -32,7 +32,7 @@ from numpy.typing import NDArray
 from scipy.linalg.blas import dsyrk
 from scipy.linalg.lapack import dpotrf, dpotrs
 
-from cgboost.losses.dual.dual_box import Vector
+from cgboost.losses.dual.support_vector import Vector
 from cgboost.masters.dual_solvers.restricted_dual import BoxedDual
 from cgboost.tolerances import SMALLEST
 
@@ -117,8 +117,8 @@ class Iterate:
 
     Attributes
     ----------
-    u, low, high : ndarray of shape (n_sides,)
-        Side values and the multipliers of u ≥ 0 and u ≤ cap.
+    u, low, high : ndarray of shape (n_variables,)
+        Variable values and the multipliers of u ≥ 0 and u ≤ cap.
     coef, s, below, above : ndarray of shape (n_columns,)
         α, s and the multipliers of s ≥ −limit and s ≤ limit (0 where there is no such bound).
     """
@@ -180,14 +180,14 @@ class Iterate:
 
 
 def _away_from_bounds(
-    from_low: Vector, from_high: Vector, low: Vector, high: Vector, extent: Vector, mu: float
+    from_low: Vector, from_high: Vector, low: Vector, high: Vector, width: Vector, mu: float
 ) -> Vector:
     """Moves that bring each product of a small slack and a large multiplier up to ``mu``."""
-    move = np.zeros(len(extent))
-    up = (from_low * low < mu) & (low * extent > from_low)
-    move[up] = np.minimum(mu / low[up], ROOM * extent[up]) - from_low[up]
-    down = (from_high * high < mu) & (high * extent > from_high)
-    move[down] -= np.minimum(mu / high[down], ROOM * extent[down]) - from_high[down]
+    move = np.zeros(len(width))
+    up = (from_low * low < mu) & (low * width > from_low)
+    move[up] = np.minimum(mu / low[up], ROOM * width[up]) - from_low[up]
+    down = (from_high * high < mu) & (high * width > from_high)
+    move[down] -= np.minimum(mu / high[down], ROOM * width[down]) - from_high[down]
     return move
 
 

@@ -7,10 +7,10 @@ free offset, and ½(Σr)² less for a penalized one. The coefficients are α = �
 units, and the multiplier of Σr is the offset b. The limit is 0 for the 2-norm (Bi, Zhang, Bennett,
 KDD 2004, eq. 7 to 12, with z eliminated) and positive for the elastic net.
 
-The box of every row's pseudo-response is in at most two pieces. With one of its sides kept, a row's
-r runs from one corner to another; with both, the tube of ε-insensitive loss bends its gain at a
-third corner between them. The *standing* of a row says where its r is: 0, 2 and 4 are the corners,
-1 and 3 the insides of the pieces. An active set method moves rows from one standing to the next.
+The box of every row's pseudo-response is in at most two pieces. With one of its variables kept, a
+row's r runs from one corner to another; with both, the tube of ε-insensitive loss bends its gain at
+a third corner between them. The *status* of a row says where its r is: 0, 2 and 4 are the corners,
+1 and 3 the insides of the pieces. An active set method moves rows from one status to the next.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from cgboost.losses.dual.dual_box import Indices, Sides, Vector
+from cgboost.losses.dual.support_vector import BoxVariables, Indices, Vector
 from cgboost.masters.dual_solvers.schur_complement import Block
 
 ROUNDING = 1e-12
 """Rates and values closer than this, relative to the largest, are equal."""
 
-Standing = NDArray[np.int8]
+RowStatus = NDArray[np.int8]
 
 
 @dataclass(frozen=True)
 class RowBoxes:
-    """The boxes of the rows that have a side in the session.
+    """The boxes of the rows that have a variable in the session.
 
     Attributes
     ----------
@@ -57,22 +57,22 @@ class RowBoxes:
     centre: Vector
 
     @classmethod
-    def of(cls, sides: Sides, kept: Indices, fixed: Vector) -> RowBoxes:
-        """The boxes of the kept sides, where the others make the pseudo-response ``fixed``."""
-        row, line = np.unique(sides.row[kept], return_inverse=True)
-        upper = sides.sign[kept] > 0
+    def of(cls, variables: BoxVariables, kept: Indices, fixed: Vector) -> RowBoxes:
+        """The boxes of the kept variables, where the others make the pseudo-response ``fixed``."""
+        row, line = np.unique(variables.row[kept], return_inverse=True)
+        upper = variables.sign[kept] > 0
         size = np.zeros((len(row), 2))
-        size[line[upper], 1] = sides.cap[kept[upper]]
-        size[line[~upper], 0] = sides.cap[kept[~upper]]
+        size[line[upper], 1] = variables.cap[kept[upper]]
+        size[line[~upper], 0] = variables.cap[kept[~upper]]
         target, curvature = np.empty(len(row)), np.empty(len(row))
-        target[line], curvature[line] = sides.target[kept], sides.curvature[kept]
+        target[line], curvature[line] = variables.target[kept], variables.curvature[kept]
         centre = fixed[row]
         corners = centre[:, None] + np.stack([-size[:, 0], 0.0 * centre, size[:, 1]], axis=1)
         exists = size > 0
-        if sides.epsilon == 0:  # no bend between the pieces: they are one
+        if variables.epsilon == 0:  # no bend between the pieces: they are one
             both = exists.all(axis=1)
             corners[both, 1], exists[both, 0] = corners[both, 0], False
-        slopes = target[:, None] + np.array([sides.epsilon, -sides.epsilon])
+        slopes = target[:, None] + np.array([variables.epsilon, -variables.epsilon])
         return cls(row, corners, slopes, exists, curvature, centre)
 
     def __len__(self) -> int:
@@ -82,23 +82,23 @@ class RowBoxes:
         """The nearest pseudo-response inside the boxes."""
         return np.clip(r, self.corners[:, 0], self.corners[:, 2])
 
-    def standing(self, r: Vector) -> Standing:
+    def status(self, r: Vector) -> RowStatus:
         """Where each row stands, given r inside the boxes."""
         low, middle, high = self.corners.T
         below = np.where(r <= low, 0, 1)
         above = np.where(r >= high, 4, 3)
         return np.where(r < middle, below, np.where(r > middle, above, 2)).astype(np.int8)
 
-    def at_corners(self, standing: Standing, r: Vector) -> Vector:
+    def at_corners(self, status: RowStatus, r: Vector) -> Vector:
         """The r, with rows that stand at a corner moved there."""
-        corner = np.take_along_axis(self.corners, standing[:, None] // 2, axis=1)[:, 0]
-        return np.where(standing % 2 == 1, r, corner)
+        corner = np.take_along_axis(self.corners, status[:, None] // 2, axis=1)[:, 0]
+        return np.where(status % 2 == 1, r, corner)
 
-    def slope(self, inside: Indices, standing: Standing) -> Vector:
+    def slope(self, inside: Indices, status: RowStatus) -> Vector:
         """Slopes of the pieces that some rows are inside of."""
-        return self.slopes[inside, standing[inside] // 2]
+        return self.slopes[inside, status[inside] // 2]
 
-    def moved(self, standing: Standing, r: Vector, pull: Vector, most: int) -> tuple[Standing, int]:
+    def moved(self, status: RowStatus, r: Vector, pull: Vector, most: int) -> tuple[RowStatus, int]:
         """Where rows go from where they stand, and how many should go.
 
         Those that have left their piece go to the corner at its end. Those at a corner whose rate
@@ -107,7 +107,7 @@ class RowBoxes:
 
         Parameters
         ----------
-        standing : ndarray of shape (n_lines,)
+        status : ndarray of shape (n_lines,)
         r : ndarray of shape (n_lines,)
             Inside its piece or beyond its ends.
         pull : ndarray of shape (n_lines,)
@@ -115,15 +115,15 @@ class RowBoxes:
             quadratic term.
         most : int
         """
-        lines, inside = np.arange(len(self)), standing % 2 == 1
-        above, below = np.minimum(standing // 2, 1), np.maximum(standing // 2 - 1, 0)
+        lines, inside = np.arange(len(self)), status % 2 == 1
+        above, below = np.minimum(status // 2, 1), np.maximum(status // 2 - 1, 0)
         slack = ROUNDING * float(np.abs(r).max(initial=0.0))
         under = inside & (r < self.corners[lines, above] - slack)
         over = inside & (r > self.corners[lines, above + 1] + slack)
         rate = self.slopes - pull[:, None]
         noise = ROUNDING * float(np.abs(self.slopes).max(initial=0.0))
-        rises = (self.exists & (rate > noise))[lines, above] & ~inside & (standing < 4)
-        falls = (self.exists & (rate < -noise))[lines, below] & ~inside & (standing > 0)
+        rises = (self.exists & (rate > noise))[lines, above] & ~inside & (status < 4)
+        falls = (self.exists & (rate < -noise))[lines, below] & ~inside & (status > 0)
         count = int(np.count_nonzero(under | over | rises | falls))
         size = np.where(rises, rate[lines, above], np.where(falls, -rate[lines, below], 0.0))
         if np.count_nonzero(size) > most:
@@ -131,7 +131,7 @@ class RowBoxes:
             few[np.argpartition(-size, most)[:most]] = True
             rises, falls = rises & few, falls & few
         step = (rises | over).astype(np.int8) - (falls | under).astype(np.int8)
-        return standing + step, count
+        return status + step, count
 
     def gain(self, r: Vector, output: Vector | float = 0.0) -> Vector:
         """What r adds, beyond its middle corner, if a unit of it costs ``output``."""
@@ -140,7 +140,7 @@ class RowBoxes:
         bent = (r - self.centre) ** 2 - (middle - self.centre) ** 2
         return (slope - output) * (r - middle) - 0.5 * self.curvature * bent
 
-    def shortfall(self, r: Vector, output: Vector) -> Vector:
+    def fenchel_gap(self, r: Vector, output: Vector) -> Vector:
         """How much more each row could add at the best r for the given output; at least 0."""
         bends = self.curvature > 0
         best = np.zeros(len(self))
@@ -193,10 +193,10 @@ class QuadraticDual:
         """The mean squared length of a row of H, or the inverse of its box where that is larger."""
         some = self.block.values[:: max(1, len(self.boxes) // 100)]
         lengths = np.square(some) @ self.block.weights
-        return max(float(lengths.sum()) / max(1, len(lengths)), 1.0 / self.extent)
+        return max(float(lengths.sum()) / max(1, len(lengths)), 1.0 / self.mean_box)
 
     @cached_property
-    def extent(self) -> float:
+    def mean_box(self) -> float:
         """The mean size of a box."""
         sizes = self.boxes.corners[:, 2] - self.boxes.corners[:, 0]
         return float(sizes.mean()) if len(sizes) else 1.0
@@ -240,7 +240,7 @@ class QuadraticDual:
         total = float(r.sum()) + self.total
         if self.offset == "penalized":
             offset = total
-        lost = self.mismatch(s, exact) + float(self.boxes.shortfall(r, output + offset).sum())
+        lost = self.mismatch(s, exact) + float(self.boxes.fenchel_gap(r, output + offset).sum())
         if self.offset == "free" and abs(total) > BALANCED * float(np.abs(r).sum()):
             lost += abs(total) * float(np.abs(self.boxes.slopes).max(initial=0.0))
         value = self.gain + float(self.boxes.gain(r).sum())

@@ -9,12 +9,12 @@ mean moves into the offset. Features with a large mean would otherwise leave the
 difference of large numbers. Columns are kept scaled to entries of at most 1; what goes in and what
 comes out is in the columns' own units, except where a name says "scaled".
 
-The data of a restricted dual over some sides of a loss and some columns, as arrays.
+The data of a restricted dual over some variables of a loss and some columns, as arrays.
 
     max  gain·u − ½Σ curvature·u²     s = Hᵀr + constant,  r = Σ sign·u,  0 ≤ u ≤ cap
 
 with |s_j| ≤ limit_j, or s_j ≤ limit_j where α ≥ 0; a column of limit 0, the free offset, has
-s_j = 0. What sides outside the session add to the scores is the constant.
+s_j = 0. What variables outside the session add to the scores is the constant.
 """
 
 from __future__ import annotations
@@ -28,19 +28,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cgboost.generation.columns import FloatArray
-from cgboost.losses.dual.dual_box import Indices, Sides, Vector
+from cgboost.losses.dual.support_vector import BoxVariables, Indices, Vector
 from cgboost.penalties.base import DualForm
 
 
 class LiveDual(ABC):
-    """A problem over some sides of a loss and some columns, which come and go.
+    """A problem over some variables of a loss and some columns, which come and go.
 
     Attributes
     ----------
-    at_cap : ndarray of bool, shape (n_sides,)
-        Where the sides that are not in the session stand: at their cap, or at 0.
+    at_cap : ndarray of bool, shape (n_variables,)
+        Where the variables that are not in the session stand: at their cap, or at 0.
     kept : ndarray
-        The sides in the session.
+        The variables in the session.
     rows : ndarray
         The columns in the session, and negative numbers for rows that are none.
     gap : float
@@ -63,14 +63,14 @@ class LiveDual(ABC):
     @property
     @abstractmethod
     def absent(self) -> Indices:
-        """The sides that are fixed."""
+        """The variables that are fixed."""
 
     @abstractmethod
-    def hold(self, columns: Indices) -> None:
+    def activate(self, columns: Indices) -> None:
         """Put columns into the session."""
 
     @abstractmethod
-    def release(self, columns: Indices) -> None:
+    def deactivate(self, columns: Indices) -> None:
         """Take columns out of the session."""
 
     @abstractmethod
@@ -78,20 +78,20 @@ class LiveDual(ABC):
         """Columns in the session that are slack, at coefficients ``coef``."""
 
     @abstractmethod
-    def free(self, sides: Indices) -> None:
-        """Put sides into the session."""
+    def free(self, variables: Indices) -> None:
+        """Put variables into the session."""
 
     @abstractmethod
-    def fix(self, sides: Indices, at_cap: NDArray[Any]) -> None:
-        """Take sides out of the session and leave them at 0 or at their cap."""
+    def fix(self, variables: Indices, at_cap: NDArray[Any]) -> None:
+        """Take variables out of the session and leave them at 0 or at their cap."""
 
     @abstractmethod
     def solve(self, time_limit: float | None) -> Any:
-        """Solve; the answer is for :meth:`side_values` and :meth:`multipliers`."""
+        """Solve; the answer is for :meth:`variable_values` and :meth:`multipliers`."""
 
     @abstractmethod
-    def side_values(self, solution: Any) -> Vector:
-        """Value u of every side, kept or fixed."""
+    def variable_values(self, solution: Any) -> Vector:
+        """Value u of every variable, kept or fixed."""
 
     @abstractmethod
     def multipliers(self, solution: Any) -> tuple[Vector, float, float]:
@@ -105,7 +105,7 @@ class LiveDual(ABC):
         """
         return
 
-    def outgrown(self) -> bool:
+    def rescale(self) -> bool:
         """Take note that columns are new; whether the session was opened anew for them."""
         return False
 
@@ -203,15 +203,15 @@ class BoxedDual:
     Attributes
     ----------
     block : ndarray of shape (n_rows, n_columns)
-    place : ndarray of shape (n_sides,)
-        Row of ``block`` that each side belongs to.
-    sign, gain, cap, curvature : ndarray of shape (n_sides,)
+    place : ndarray of shape (n_variables,)
+        Row of ``block`` that each variable belongs to.
+    sign, gain, cap, curvature : ndarray of shape (n_variables,)
     constant : ndarray of shape (n_columns,)
     limit : ndarray of shape (n_columns,)
         0 for a free offset.
     two_sided : ndarray of bool, shape (n_columns,)
     fixed_gain : float
-        What the fixed sides add to the dual objective; objective and bound are without it.
+        What the fixed variables add to the dual objective; objective and bound are without it.
     """
 
     block: Vector
@@ -226,7 +226,7 @@ class BoxedDual:
     fixed_gain: float
 
     def by_row(self, values: Vector) -> Vector:
-        """Sums over the sides of each row, shape (n_rows,)."""
+        """Sums over the variables of each row, shape (n_rows,)."""
         sums = np.bincount(self.place, weights=values, minlength=len(self.block))
         return sums.astype(np.float64, copy=False)
 
@@ -235,7 +235,7 @@ class BoxedDual:
         return self.by_row(self.sign * u) @ self.block + self.constant
 
     def rate(self, coef: Vector) -> Vector:
-        """What the first unit of each side would add."""
+        """What the first unit of each variable would add."""
         return self.gain - self.sign * (self.block @ coef)[self.place]
 
     def objective(self, coef: Vector, rate: Vector) -> float:
@@ -269,11 +269,11 @@ class Held:
     Attributes
     ----------
     kept : ndarray of int
-        Sides.
+        Variables.
     rows : ndarray of int
         Columns; a negative number for the offset.
-    at_cap : ndarray of bool, shape (n_sides,)
-        Which sides that are not kept stand at their cap.
+    at_cap : ndarray of bool, shape (n_variables,)
+        Which variables that are not kept stand at their cap.
     """
 
     kept: Indices
@@ -281,11 +281,13 @@ class Held:
     at_cap: NDArray[np.bool_]
 
 
-def gathered(sides: Sides, columns: ColumnStore, form: DualForm, held: Held) -> BoxedDual:
-    """The data of the sides and columns in a session."""
+def gathered(
+    variables: BoxVariables, columns: ColumnStore, form: DualForm, held: Held
+) -> BoxedDual:
+    """The data of the variables and columns in a session."""
     kept, rows, at_cap = held.kept, held.rows, held.at_cap
-    lines, place = np.unique(sides.row[kept], return_inverse=True)
-    fixed = sides.response(np.where(at_cap, sides.cap, 0.0))
+    lines, place = np.unique(variables.row[kept], return_inverse=True)
+    fixed = variables.response(np.where(at_cap, variables.cap, 0.0))
     real = rows >= 0
     block, constant = np.ones((len(lines), len(rows))), np.full(len(rows), fixed.sum())
     block[:, real] = columns.scaled(rows[real], lines)
@@ -296,12 +298,12 @@ def gathered(sides: Sides, columns: ColumnStore, form: DualForm, held: Held) -> 
     return BoxedDual(
         block=block,
         place=place,
-        sign=sides.sign[kept],
-        gain=sides.gain()[kept],
-        cap=sides.cap[kept],
-        curvature=sides.curvature[kept],
+        sign=variables.sign[kept],
+        gain=variables.gain()[kept],
+        cap=variables.cap[kept],
+        curvature=variables.curvature[kept],
         constant=constant,
         limit=np.where(charged, form.threshold / scales, 0.0),
         two_sided=~real | form.two_sided,
-        fixed_gain=float((sides.gain() * sides.cap)[at_cap].sum()),
+        fixed_gain=float((variables.gain() * variables.cap)[at_cap].sum()),
     )

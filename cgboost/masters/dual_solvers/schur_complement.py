@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg.lapack import dpotrf, dpotrs
 
-from cgboost.losses.dual.dual_box import Indices, Vector
+from cgboost.losses.dual.support_vector import Indices, Vector
 
 Mask = NDArray[np.bool_]
 

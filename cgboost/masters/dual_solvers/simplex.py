@@ -2,8 +2,8 @@
 
     min  −gain(u) + Ω*(Hᵀr)     r = base + Σ sign·u,  0 ≤ u ≤ cap
 
-Session columns are the sides u of the training rows (:mod:`cgboost.losses.dual.dual_box`). With λ
-the threshold of the penalty, μ its quadratic term and D its radius there are for every column
+Session columns are the dual variables u (:mod:`cgboost.losses.dual.support_vector`). With
+λ the threshold of the penalty, μ its quadratic term and D its radius there are for every column
 
     μ = 0      nothing                  a row  −λ ≤ h·r ≤ λ,         or  h·r ≤ λ  where α ≥ 0
     μ > 0      z, at the cost ½z²/μ     a row  −λ ≤ h·r − z ≤ λ,     or  h·r − z ≤ λ, z ≥ 0
@@ -13,9 +13,9 @@ Further rows are Σr = 0 for a free offset, or the same as for a column of ones 
 penalized, and Σu = mass (or ≤ mass) where the loss has one. The multiplier of a column's row is the
 column's coefficient, that of the other rows the offset and the level.
 
-A side in the session is written u = base + direction·v/unit with 0 ≤ v ≤ unit·cap, where base is
-the end at which it was last fixed: freed sides enter at v = 0, which changes neither bounds nor
-feasibility. The unit is chosen by the size of the columns (and multiplies the objective).
+A variable in the session is written u = base + direction·v/unit with 0 ≤ v ≤ unit·cap, where base
+is the end at which it was last fixed: freed variables enter at v = 0, which changes neither bounds
+nor feasibility. The unit is chosen by the size of the columns (and multiplies the objective).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cgboost.losses import SupportVectorLoss
-from cgboost.losses.dual.dual_box import Indices, Vector
+from cgboost.losses.dual.support_vector import Indices, Vector
 from cgboost.masters.dual_solvers.restricted_dual import ColumnStore, LiveDual
 from cgboost.penalties.base import DualForm
 from solvers import Program, Session, Solution, open_session
@@ -43,13 +43,13 @@ UNIT_RANGE = 1e3
 
 
 class DualSession(LiveDual):
-    """A session over some of the sides of a loss and some of the columns.
+    """A session over some of the variables of a loss and some of the columns.
 
     Parameters
     ----------
     loss : SupportVectorLoss
     columns : ColumnStore
-        All columns; :meth:`hold` puts some of them into the session.
+        All columns; :meth:`activate` puts some of them into the session.
     form : DualForm
     solver : str
     """
@@ -57,34 +57,36 @@ class DualSession(LiveDual):
     def __init__(
         self, loss: SupportVectorLoss, columns: ColumnStore, form: DualForm, solver: str
     ) -> None:
-        self.loss, self.sides, self.columns, self.form = loss, loss.sides, columns, form
-        self.at_cap = np.zeros(len(self.sides), dtype=bool)
+        self.loss, self.variables, self.columns, self.form = loss, loss.variables, columns, form
+        self.at_cap = np.zeros(len(self.variables), dtype=bool)
         self.rows: Indices = np.zeros(0, dtype=np.intp)  # -> column, OFFSET or LEVEL
         self._row_signs = np.zeros(0)
-        self._contents: Indices = np.arange(len(self.sides))  # -> side, AUXILIARY or LARGEST
+        self._contents: Indices = np.arange(
+            len(self.variables)
+        )  # -> variable, AUXILIARY or LARGEST
         self._solver = solver
         self._unit = 1.0
-        caps = self.sides.cap[np.isfinite(self.sides.cap)]
+        caps = self.variables.cap[np.isfinite(self.variables.cap)]
         self._largest_unit = LARGEST_CAP / max(1.0, caps.max(initial=0.0))
-        # a side between its ends would be lost as a small distance from the cap
-        self._bent = form.quadratic > 0 or bool(self.sides.curvature.any())
+        # a variable between its ends would be lost as a small distance from the cap
+        self._bent = form.quadratic > 0 or bool(self.variables.curvature.any())
         self._session = self._open()
 
     # ------------------------------------------------------------------ what is in the session
 
     @property
     def kept(self) -> Indices:
-        """The sides in the session."""
+        """The variables in the session."""
         return self._contents[self._contents >= 0]
 
     @property
     def absent(self) -> Indices:
-        """The sides that are fixed."""
-        fixed = np.ones(len(self.sides), dtype=bool)
+        """The variables that are fixed."""
+        fixed = np.ones(len(self.variables), dtype=bool)
         fixed[self.kept] = False
         return np.flatnonzero(fixed)
 
-    def hold(self, columns: Indices) -> None:
+    def activate(self, columns: Indices) -> None:
         """Put columns (or OFFSET, or LEVEL, alone) into the session as rows."""
         rows, signs = self._rows_of(columns)
         matrix = self._coefficients(rows, signs, self._contents)
@@ -94,7 +96,7 @@ class DualSession(LiveDual):
         self.rows = np.append(self.rows, rows)
         self._row_signs = np.append(self._row_signs, signs)
 
-    def release(self, columns: Indices) -> None:
+    def deactivate(self, columns: Indices) -> None:
         """Take the rows of columns out (not under a quadratic penalty: z would stay behind)."""
         gone = np.isin(self.rows, columns)
         self._session.remove_rows(np.flatnonzero(gone))
@@ -105,41 +107,41 @@ class DualSession(LiveDual):
         held = np.unique(self.rows[self.rows >= 0])
         return held[coef[held] == 0.0]
 
-    def free(self, sides: Indices) -> None:
-        """Put sides into the session."""
+    def free(self, variables: Indices) -> None:
+        """Put variables into the session."""
         if self._bent:
-            self._rebase(sides, np.zeros(len(sides), dtype=bool))
+            self._rebase(variables, np.zeros(len(variables), dtype=bool))
         self._session.add_columns(
-            -self._direction(sides) * self.sides.gain()[sides],
-            self._coefficients(self.rows, self._row_signs, sides),
-            lower=np.zeros(len(sides)),
-            upper=self._unit * self.sides.cap[sides],
-            quadratic=self._curvature(sides),
+            -self._direction(variables) * self.variables.gain()[variables],
+            self._coefficients(self.rows, self._row_signs, variables),
+            lower=np.zeros(len(variables)),
+            upper=self._unit * self.variables.cap[variables],
+            quadratic=self._curvature(variables),
         )
-        self._contents = np.append(self._contents, sides)
+        self._contents = np.append(self._contents, variables)
 
-    def fix(self, sides: Indices, at_cap: NDArray[np.bool_]) -> None:
-        """Take sides out of the session and leave them at 0 or at their cap."""
-        places = np.empty(len(self.sides), dtype=np.intp)
+    def fix(self, variables: Indices, at_cap: NDArray[np.bool_]) -> None:
+        """Take variables out of the session and leave them at 0 or at their cap."""
+        places = np.empty(len(self.variables), dtype=np.intp)
         positions = np.flatnonzero(self._contents >= 0)
         places[self._contents[positions]] = positions
-        self._session.remove_columns(places[sides])
-        self._contents = np.delete(self._contents, places[sides])
-        self._rebase(sides, at_cap)
+        self._session.remove_columns(places[variables])
+        self._contents = np.delete(self._contents, places[variables])
+        self._rebase(variables, at_cap)
 
     # ------------------------------------------------------------------ solving
 
     def suggest(self, coef: Vector, rate: Vector) -> None:
         """Begin the next solve at the basis of a point near the optimum.
 
-        The rows of columns in use are tight there. As many sides are inside their box, those whose
-        rates are nearest to 0; the others stand at the end that their rate asks for.
+        The rows of columns in use are tight there. As many variables are inside their box, those
+        whose rates are nearest to 0; the others stand at the end that their rate asks for.
 
         Parameters
         ----------
         coef : ndarray of shape (n_columns,)
             0 for columns that are not in use. A row of the offset counts as in use.
-        rate : ndarray of shape (n_sides,)
+        rate : ndarray of shape (n_variables,)
         """
         real = self.rows >= 0
         tight = np.ones(len(self.rows))
@@ -157,9 +159,9 @@ class DualSession(LiveDual):
         """Solve the session's problem; errors of the solver are passed on."""
         return self._session.solve(time_limit=time_limit)
 
-    def side_values(self, solution: Solution) -> Vector:
-        """Value u of every side, kept or fixed."""
-        u = np.where(self.at_cap, self.sides.cap, 0.0)
+    def variable_values(self, solution: Solution) -> Vector:
+        """Value u of every variable, kept or fixed."""
+        u = np.where(self.at_cap, self.variables.cap, 0.0)
         places = np.flatnonzero(self._contents >= 0)
         kept = self._contents[places]
         u[kept] += self._direction(kept) * solution.x[places] / self._unit
@@ -185,7 +187,7 @@ class DualSession(LiveDual):
 
     # ------------------------------------------------------------------ the unit
 
-    def outgrown(self) -> bool:
+    def rescale(self) -> bool:
         """Whether the columns have become too large for the unit; if so, it was opened anew.
 
         Under a quadratic penalty the optimal u is of the order of 1/|h|²; in units of that, an
@@ -211,31 +213,35 @@ class DualSession(LiveDual):
         return True
 
     def _open(self) -> Session:
-        """A session in the current unit with the sides and columns of the one before it."""
-        sides, held = self.kept, np.unique(self.rows[self.rows >= 0])
+        """A session in the current unit with the variables and columns of the one before it."""
+        variables, held = self.kept, np.unique(self.rows[self.rows >= 0])
         radius = self.form.radius
         extra = [] if radius is None else [radius]
-        self._contents = np.append(sides, np.full(len(extra), LARGEST, dtype=np.intp))
+        self._contents = np.append(variables, np.full(len(extra), LARGEST, dtype=np.intp))
         self.rows, self._row_signs = held[:0], np.zeros(0)
-        curvature = self._curvature(sides)
+        curvature = self._curvature(variables)
         self._session = open_session(
             Program(
-                cost=np.append(-self._direction(sides) * self.sides.gain()[sides], extra),
+                cost=np.append(
+                    -self._direction(variables) * self.variables.gain()[variables], extra
+                ),
                 matrix=np.zeros((0, len(self._contents))),
                 row_lower=np.zeros(0),
                 row_upper=np.zeros(0),
                 lower=np.zeros(len(self._contents)),
-                upper=np.append(self._unit * self.sides.cap[sides], np.full(len(extra), np.inf)),
+                upper=np.append(
+                    self._unit * self.variables.cap[variables], np.full(len(extra), np.inf)
+                ),
                 quadratic=None if curvature is None else np.append(curvature, np.zeros(len(extra))),
             ),
             self._solver,
         )
         if self.loss.mass is not None:
-            self.hold(np.array([LEVEL]))
+            self.activate(np.array([LEVEL]))
         if self.form.offset != "none":
-            self.hold(np.array([OFFSET]))
+            self.activate(np.array([OFFSET]))
         if held.size:
-            self.hold(held)
+            self.activate(held)
         return self._session
 
     # ------------------------------------------------------------------ coefficients and bounds
@@ -251,11 +257,11 @@ class DualSession(LiveDual):
         """Session coefficients of ``rows`` on session columns ``contents``."""
         matrix = np.zeros((len(rows), len(contents)))
         places = np.flatnonzero(contents >= 0)
-        sides = contents[places]
-        direction = self._direction(sides)
-        factor = direction * self.sides.sign[sides]
+        variables = contents[places]
+        direction = self._direction(variables)
+        factor = direction * self.variables.sign[variables]
         real = np.flatnonzero(rows >= 0)
-        values = self.columns.scaled(rows[real], self.sides.row[sides]).T
+        values = self.columns.scaled(rows[real], self.variables.row[variables]).T
         matrix[np.ix_(real, places)] = values * factor * signs[real, None]
         offset = np.flatnonzero(rows == OFFSET)
         matrix[np.ix_(offset, places)] = factor * signs[offset, None]
@@ -266,8 +272,8 @@ class DualSession(LiveDual):
 
     def _row_bounds(self, rows: Indices, signs: Vector) -> tuple[Vector, Vector]:
         """Bounds of ``rows``, less the constant part of the bases."""
-        fixed = np.where(self.at_cap, self.sides.cap, 0.0)
-        response = self.sides.response(fixed)
+        fixed = np.where(self.at_cap, self.variables.cap, 0.0)
+        response = self.variables.response(fixed)
         real = rows >= 0
         constant = np.full(len(rows), response.sum())
         constant[real] = self.columns.scores(rows[real], response) / self._scales(rows)[real]
@@ -298,22 +304,22 @@ class DualSession(LiveDual):
         self._contents = np.append(self._contents, np.full(count, AUXILIARY))
         return -np.diag(np.sqrt(self._unit) / self._scales(rows))
 
-    def _rebase(self, sides: Indices, at_cap: NDArray[np.bool_]) -> None:
-        """Move the base of sides that are not in the session."""
-        moved = self.at_cap[sides] != at_cap
-        self.at_cap[sides] = at_cap
+    def _rebase(self, variables: Indices, at_cap: NDArray[np.bool_]) -> None:
+        """Move the base of variables that are not in the session."""
+        moved = self.at_cap[variables] != at_cap
+        self.at_cap[variables] = at_cap
         if moved.any() and len(self.rows):
             everything = np.arange(len(self.rows))
             self._session.change_row_bounds(
                 everything, *self._row_bounds(self.rows, self._row_signs)
             )
 
-    def _curvature(self, sides: Indices) -> Vector | None:
-        curvature = self.sides.curvature[sides]
+    def _curvature(self, variables: Indices) -> Vector | None:
+        curvature = self.variables.curvature[variables]
         return curvature / self._unit if curvature.any() else None
 
-    def _direction(self, sides: Indices) -> Vector:
-        return np.where(self.at_cap[sides], -1.0, 1.0)
+    def _direction(self, variables: Indices) -> Vector:
+        return np.where(self.at_cap[variables], -1.0, 1.0)
 
     def _scales(self, rows: Indices) -> Vector:
         scales = np.ones(len(rows))

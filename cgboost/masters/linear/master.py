@@ -61,8 +61,8 @@ class LinearMaster:
         Any name of :func:`solvers.available_backends` for linear programs, or ``"auto"``.
     park_after : int or None, default=None
         Take a column out of the live session when it has been idle (coefficient 0, positive
-        reduced cost) in so many solves in a row. Parked columns are priced at every solve and come
-        back when they can help, so states and bounds are those over all columns. None: never.
+        reduced cost) in so many solves in a row. Inactive columns are priced at every solve and
+        come back when they can help, so states and bounds are those over all columns. None: never.
 
     Attributes
     ----------
@@ -110,7 +110,7 @@ class LinearMaster:
 
     @property
     def columns(self) -> Sequence[Column]:
-        """All columns taken in, parked ones included."""
+        """All columns taken in, inactive ones included."""
         return self._primal.columns
 
     @property

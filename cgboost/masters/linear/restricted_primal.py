@@ -2,7 +2,7 @@
 
 The rows of a linear master: names, senses and right-hand sides.
 
-The pool of parked columns: generated, idle for long, and out of the live session for now.
+The inactive column pool: generated, idle for long, and out of the live session for now.
 
 The live session of a linear master: two phases, and only the columns that matter.
 
@@ -12,10 +12,10 @@ are r = M·y, the duals y of that problem times a large number M: c − M·y·h 
 condition y·h > 0, but for costs, so a pricer need not know of phases. Once no artificial is needed
 they are fixed at 0 and the costs are put in.
 
-**Parking.** A column that has been idle (coefficient 0, positive reduced cost) in so many solves in
-a row leaves the session. After every solve the parked columns are priced at the duals of the phase;
-those that could lower its objective come back and the session is solved again, so whoever asks gets
-the optimum over *all* columns.
+**Deactivation.** A column that has been idle (coefficient 0, positive reduced cost) in so many
+solves in a row leaves the session. After every solve the inactive columns are priced at the duals
+of the phase; those that could lower its objective come back and the session is solved again, so
+whoever asks gets the optimum over *all* columns.
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ def _checked_senses(sense: str | Sequence[str], n_rows: int) -> NDArray[np.str_]
     return np.array([SENSES[each] for each in senses], dtype="<U2")
 
 
-class ParkedColumns:
+class InactivePool:
     """Columns side by side, so that one sparse product prices all of them."""
 
     def __init__(self, n_rows: int) -> None:
@@ -118,7 +118,7 @@ class ParkedColumns:
     def __len__(self) -> int:
         return len(self._numbers)
 
-    def park(self, numbers: Indices, columns: Sequence[Column]) -> None:
+    def deactivate(self, numbers: Indices, columns: Sequence[Column]) -> None:
         """Take in ``columns``, which are known by ``numbers``."""
         self._numbers = np.concatenate([self._numbers, numbers])
         self._costs = np.concatenate([self._costs, costs_of(columns)])
@@ -178,7 +178,7 @@ class RestrictedPrimal:
     rows : Rows
     solver : str
     park_after : int or None
-        Solves in a row for which a column must be idle before it is parked; None for never.
+        Solves in a row for which a column must be idle before it is deactivated; None for never.
     """
 
     def __init__(self, rows: Rows, solver: str, park_after: int | None) -> None:
@@ -189,7 +189,7 @@ class RestrictedPrimal:
         self._largest_cost = 1.0
         self._held = np.zeros(0, dtype=np.intp)  # numbers of the columns in the session
         self._idle_for = np.zeros(0, dtype=np.intp)  # solves, of each of these
-        self._parked = ParkedColumns(len(rows))
+        self._inactive = InactivePool(len(rows))
         self._artificial = rows.missed_by_zero()
         self.feasible = not self._artificial.size
         self._session = open_session(_artificial_program(rows, self._artificial), solver)
@@ -197,7 +197,7 @@ class RestrictedPrimal:
     @property
     def n_parked(self) -> int:
         """Number of columns out of the session."""
-        return len(self._parked)
+        return len(self._inactive)
 
     def add(self, columns: Sequence[Column]) -> None:
         """Take in new columns."""
@@ -217,12 +217,12 @@ class RestrictedPrimal:
                 self._enter_phase_two()
                 continue
             duals = self._duals(solution)
-            returning = self._parked.take_improving(duals, with_costs=self.feasible)
+            returning = self._inactive.take_improving(duals, with_costs=self.feasible)
             if returning.size:
                 self._enter([self.columns[j] for j in returning], returning)
                 continue
             point = self._point(solution, duals)
-            self._park_idle(solution)
+            self._deactivate_idle(solution)
             return point
 
     # ------------------------------------------------------------------ reading the session
@@ -271,7 +271,7 @@ class RestrictedPrimal:
         self._held = np.concatenate([self._held, numbers])
         self._idle_for = np.concatenate([self._idle_for, np.zeros(len(numbers), dtype=np.intp)])
 
-    def _park_idle(self, solution: Solution) -> None:
+    def _deactivate_idle(self, solution: Solution) -> None:
         if self.park_after is None:
             return
         n_artificial = len(self._artificial)
@@ -282,7 +282,7 @@ class RestrictedPrimal:
         if np.count_nonzero(leaving) >= max(1.0, LEAST_DEACTIVATED * len(self._held)):
             numbers = self._held[leaving]
             self._session.remove_columns(n_artificial + np.flatnonzero(leaving))
-            self._parked.park(numbers, [self.columns[j] for j in numbers])
+            self._inactive.deactivate(numbers, [self.columns[j] for j in numbers])
             self._held, self._idle_for = self._held[~leaving], self._idle_for[~leaving]
 
 

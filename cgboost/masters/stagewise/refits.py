@@ -119,7 +119,7 @@ class LeastDeviations:
         self.loss, self._solver = loss, solver
         self._session: Session | None = None
         self._start = np.zeros(0)
-        self._unit, self._price = 1.0, float(loss.box.sides.cap.max(initial=0.0)) or 1.0
+        self._unit, self._price = 1.0, float(loss.box.variables.cap.max(initial=0.0)) or 1.0
 
     def refit(self, H: Vector, coef: Vector, time_limit: float | None) -> Refitted:
         """The optimum of the linear program ([M] eq. 18)."""
@@ -130,27 +130,29 @@ class LeastDeviations:
             raise MasterError(str(error), timed_out=error.status is Status.TIME_LIMIT) from error
         except SolverError as error:
             raise MasterError(str(error)) from error
-        sides = self.loss.box.sides
+        variables = self.loss.box.variables
         found = -self._unit * solution.row_duals
         found[: len(self._start)] += self._start
-        return Refitted(found, sides.response(np.clip(self._price * solution.x, 0.0, sides.cap)))
+        return Refitted(
+            found, variables.response(np.clip(self._price * solution.x, 0.0, variables.cap))
+        )
 
     def _grown(self, H: Vector, coef: Vector) -> Session:
         """The session with a row for every column of H."""
-        sides = self.loss.box.sides
+        variables = self.loss.box.variables
         first = 0 if self._session is None else self._session.n_rows
-        matrix = (H[sides.row, first:] * sides.sign[:, None]).T
-        level = -(sides.base @ H[:, first:]) / self._price
+        matrix = (H[variables.row, first:] * variables.sign[:, None]).T
+        level = -(variables.base @ H[:, first:]) / self._price
         if self._session is None:
-            rates = sides.rate(H @ coef)
+            rates = variables.rate(H @ coef)
             self._start, self._unit = coef, _usual_size(rates)
             program = Program(
                 cost=-rates / self._unit,
                 matrix=matrix,
                 row_lower=level,
                 row_upper=level,
-                lower=np.zeros(len(sides)),
-                upper=sides.cap / self._price,
+                lower=np.zeros(len(variables)),
+                upper=variables.cap / self._price,
             )
             self._session = open_session(program, self._solver)
         elif len(matrix):

@@ -18,7 +18,7 @@ import numpy as np
 
 from cgboost.generation.columns import FloatArray
 from cgboost.losses import SupportVectorLoss
-from cgboost.losses.dual.dual_box import Vector
+from cgboost.losses.dual.support_vector import Vector
 from cgboost.masters.dual_solvers.interior_point import InteriorSession
 from cgboost.masters.dual_solvers.simplex import DualSession
 from cgboost.masters.support_vector.working_set import DualPoint, RestrictedDual
@@ -44,7 +44,7 @@ def can_cross_over(loss: Any, form: DualForm, solver: str, n_columns: int) -> bo
     """Whether ``solver`` leaves a point inside the optimal face of a program that has vertices."""
     if not isinstance(loss, SupportVectorLoss):
         return False
-    linear = InteriorSession.serves(loss, form) and not loss.sides.curvature.any()
+    linear = InteriorSession.serves(loss, form) and not loss.variables.curvature.any()
     return solver == "auto" and linear and 0 < n_columns <= MOST_COLUMNS
 
 
@@ -76,7 +76,7 @@ def crossover(
     """
     dual = RestrictedDual(loss, form, SIMPLEX)
     dual.add(columns)
-    near = (NEAR * len(coef) + A_FEW) / max(1, len(loss.sides))
+    near = (NEAR * len(coef) + A_FEW) / max(1, len(loss.variables))
     dual.expect(coef, intercept, min(1.0, near))
     assert isinstance(dual.session, DualSession)
     size = np.abs(coef) * dual.columns.scales

@@ -323,5 +323,5 @@ def _restricted(loss: Any, form: DualForm, solver: str) -> RestrictedDual | Smoo
 
 
 def _mean_price(loss: SupportVectorLoss) -> float:
-    cap = loss.sides.cap
+    cap = loss.variables.cap
     return float(cap.mean()) if cap.size else 1.0

@@ -34,8 +34,7 @@ from scipy.linalg import cho_factor, cho_solve
 from cgboost.exceptions import UnsupportedLossError
 from cgboost.generation.columns import FloatArray
 from cgboost.losses import SupportVectorLoss
-from cgboost.losses.dual.dual_box import Indices, Vector
-from cgboost.losses.dual.support_vector import BALANCED
+from cgboost.losses.dual.support_vector import BALANCED, Indices, Vector
 from cgboost.masters.dual_solvers.restricted_dual import ColumnStore
 from cgboost.masters.support_vector.working_set import DualPoint
 from cgboost.penalties.base import DualForm
@@ -206,7 +205,7 @@ def as_master_loss(loss: Any) -> Any:
         missing = [name for name in ("hessian_diag", "conjugate") if name not in loss.abilities]
         if "dual_box" in loss.abilities:
             box: SupportVectorLoss = _box(loss)
-            if missing or np.isfinite(box.sides.cap).all():
+            if missing or np.isfinite(box.variables.cap).all():
                 return box
     else:
         missing = [name for name in (*NEEDED, "curvature") if not hasattr(loss, name)]

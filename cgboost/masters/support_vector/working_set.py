@@ -4,11 +4,11 @@ Growing by rows keeps the dual simplex feasible: every generated column is one r
 (:mod:`cgboost.masters.dual_solvers.simplex`). Most of it does not matter at any one time, and only
 the part that does is kept in the session:
 
-* **Sides.** A row of comfortable margin has u = 0, a row in plain error has u = cap. Such a side is
-  *fixed*: taken out of the session, its constant part moved into the bounds. After each solve all
-  rows are checked; a fixed side whose rate has the wrong sign is freed and the problem solved
-  again, so that the answer is that of the whole restricted problem. (Column and constraint
-  generation: Dedieu, Mazumder, Wang, JMLR 2022, who leave out rows with u = 0.)
+* **Variables.** A row of comfortable margin has u = 0, a row in plain error has u = cap. Such a
+  variable is *fixed*: taken out of the session, its constant part moved into the bounds. After each
+  solve all rows are checked; a fixed variable whose rate has the wrong sign is freed and the
+  problem solved again, so that the answer is that of the whole restricted problem. (Column and
+  constraint generation: Dedieu, Mazumder, Wang, JMLR 2022, who leave out rows with u = 0.)
 * **Columns** (not under a quadratic penalty). A column that has been slack for some solves is
   *deactivated* in the same way, and comes back when its score exceeds what columns may score.
 """
@@ -24,7 +24,7 @@ import numpy as np
 
 from cgboost.generation.columns import FloatArray
 from cgboost.losses import SupportVectorLoss
-from cgboost.losses.dual.dual_box import Indices, Vector
+from cgboost.losses.dual.support_vector import Indices, Vector
 from cgboost.masters.dual_solvers.active_set import ActiveSetSession
 from cgboost.masters.dual_solvers.interior_point import InteriorSession
 from cgboost.masters.dual_solvers.restricted_dual import ColumnStore, LiveDual
@@ -35,22 +35,22 @@ from solvers import LimitError, Solution, SolverError, Status
 logger = logging.getLogger(__name__)
 
 RATE_TOLERANCE = 1e-8
-"""A fixed side may be on the wrong end by this rate."""
+"""A fixed variable may be on the wrong end by this rate."""
 
 SCORE_TOLERANCE = 1e-8
 """An inactive column may exceed its bound by this."""
 
 CALM = 2.0
-"""A side is fixed when its rate is this many times what rates moved in the last solve …"""
+"""A variable is fixed when its rate is this many times what rates moved in the last solve …"""
 
 MOVEMENT_QUANTILE = 0.9
 """… as measured by this quantile of the movements."""
 
 NEAREST = 0.4
-"""The share of the sides that start in the session where it is known which are near."""
+"""The share of the variables that start in the session where it is known which are near."""
 
 LEAST_SHARE = 0.1
-"""Sides and columns leave the session only in numbers of at least this share of it."""
+"""Variables and columns leave the session only in numbers of at least this share of it."""
 
 SLACK_ROUNDS = 2
 """Solves for which a column must be slack before it is inactive."""
@@ -62,7 +62,7 @@ REPEATS = 10
 """A problem solved so many times without a new column is solved as well as it can be."""
 
 LEAST_RATE = 1e-3
-"""Sides of a smaller rate may be inside their box and are never fixed."""
+"""Variables of a smaller rate may be inside their box and are never fixed."""
 
 
 @dataclass(frozen=True)
@@ -76,8 +76,8 @@ class DualPoint:
     output : ndarray of shape (n_rows,)
     response : ndarray of shape (n_rows,)
         Pseudo-response r, up to the solver's accuracy.
-    rate : ndarray of shape (n_sides,)
-        What one more unit of each side would add to the dual objective; empty without sides.
+    rate : ndarray of shape (n_variables,)
+        What one more unit of each variable would add to the dual objective; may be empty.
     solved : bool
         Whether solving again would not come nearer to the optimum.
     """
@@ -101,12 +101,12 @@ class RestrictedDual:
 
     Attributes
     ----------
-    rate : ndarray of shape (n_sides,)
-        Of the sides at the last point.
+    rate : ndarray of shape (n_variables,)
+        Of the variables at the last point.
     """
 
     def __init__(self, loss: SupportVectorLoss, form: DualForm, solver: str) -> None:
-        self.loss, self.sides, self.form = loss, loss.sides, form
+        self.loss, self.variables, self.form = loss, loss.variables, form
         self.columns = ColumnStore(loss.n_rows, centred=form.offset == "free")
         self._solver = solver
         self.session: LiveDual
@@ -116,7 +116,7 @@ class RestrictedDual:
             self.session = ActiveSetSession(loss, self.columns, form)
         else:
             self.session = DualSession(loss, self.columns, form, solver)
-        self.rate = self.sides.gain()  # at f = 0
+        self.rate = self.variables.gain()  # at f = 0
         self._slack_for: Indices = np.zeros(0, dtype=np.intp)
         self._repeats = 0
 
@@ -126,24 +126,24 @@ class RestrictedDual:
         self._repeats = 0
         self.columns.append(values)
         self._slack_for = np.append(self._slack_for, np.zeros(len(values), dtype=np.intp))
-        self.session.outgrown()
-        self._hold(np.arange(first, self.columns.count))
+        self.session.rescale()
+        self._activate(np.arange(first, self.columns.count))
 
     def expect(self, coef: Vector, intercept: float, near: float = NEAREST) -> None:
-        """Take coefficients for near the optimum, as a hint of which sides matter.
+        """Take coefficients for near the optimum, as a hint of which variables matter.
 
         The share ``near`` of them, nearest to their margin, starts in the session, the others
         fixed.
         """
         level = intercept + self.columns.shift(coef)
-        self.rate = self.sides.rate(self.columns.combine(coef) + level)
+        self.rate = self.variables.rate(self.columns.combine(coef) + level)
         size = np.abs(self.rate)
         far = size > max(LEAST_RATE, float(np.quantile(size, near)))
-        far &= (self.rate < 0) | np.isfinite(self.sides.cap)
+        far &= (self.rate < 0) | np.isfinite(self.variables.cap)
         self.session.fix(np.flatnonzero(far), self.rate[far] > 0)
 
     def solve(self, time_limit: float | None, accuracy: float = 0.0) -> DualPoint:
-        """Optimum over all sides and all columns taken in, to a relative gap of ``accuracy``.
+        """Optimum over all variables and all columns taken in, to a relative gap of ``accuracy``.
 
         Above 0 an answer may come sooner, with ``solved`` false.
         """
@@ -168,11 +168,11 @@ class RestrictedDual:
         It must be solved again if the absence costs more than the session leaves open anyway.
         """
         wrong, violated = self._wrongly_fixed(point.rate), self._violated_inactive(point)
-        cost = float(np.abs(point.rate[wrong]) @ self.sides.cap[wrong])
+        cost = float(np.abs(point.rate[wrong]) @ self.variables.cap[wrong])
         if violated.size:
             excess = self._size(violated, point).max() - self._allowed(point)
             cost += excess * abs(self.loss.linear_gain(point.response))
-            self._hold(violated)
+            self._activate(violated)
         if wrong.size:
             self.session.free(wrong)
         if (wrong.size or violated.size) and (self.session.gap == 0.0 or cost > self.session.gap):
@@ -193,7 +193,7 @@ class RestrictedDual:
     def _solution(self, time_limit: float | None) -> Solution | None:
         """Solve; None if that failed and there is something to try before giving up.
 
-        The kept sides may be too few to meet the rows, and not every solver can tell that from
+        The kept variables may be too few to meet the rows, and not every solver can tell that from
         other trouble; then the unit may be too large for it. With nothing left to try, a point at
         the iteration limit will do, since bounds never trust the solver.
         """
@@ -221,27 +221,27 @@ class RestrictedDual:
         return not isinstance(self.session, DualSession) and size <= LARGEST
 
     def _open_backend(self) -> None:
-        """A session with a solver behind it, over the sides and columns of the present one."""
+        """A session with a solver behind it, over the variables and columns of the present one."""
         before = self.session
         self.session = DualSession(self.loss, self.columns, self.form, self._solver)
         held = before.rows[before.rows >= 0]
         if held.size:
-            self.session.outgrown()
-            self._hold(held)
+            self.session.rescale()
+            self._activate(held)
         if (absent := before.absent).size:
             self.session.fix(absent, before.at_cap[absent])
 
     def _point(self, solution: Solution) -> DualPoint:
-        u = self.session.side_values(solution)
+        u = self.session.variable_values(solution)
         coef, intercept, level = self.session.multipliers(solution)
         output = self.columns.combine(coef) + intercept
-        rate = self.sides.rate(output) - level - self.sides.curvature * u
+        rate = self.variables.rate(output) - level - self.variables.curvature * u
         shifted = intercept - self.columns.shift(coef)
-        response = self.sides.response(u)
+        response = self.variables.response(u)
         solved = (self.session.solved and not self._simplex_can) or self._repeats > REPEATS
         return DualPoint(coef, shifted, output, response, rate, solved)
 
-    # ------------------------------------------------------------------ working set of sides
+    # ------------------------------------------------------------------ working set of variables
 
     def _wrongly_fixed(self, rate: Vector) -> Indices:
         wrong = np.where(self.session.at_cap, rate < -RATE_TOLERANCE, rate > RATE_TOLERANCE)
@@ -249,34 +249,34 @@ class RestrictedDual:
         return np.flatnonzero(wrong)
 
     def _free_nearest(self) -> bool:
-        """Free as many sides again as are kept, those nearest to their margin; False if none.
+        """Free as many variables again as are kept, those nearest to their margin; False if none.
 
         Nearness is judged at the last good point.
         """
-        sides = self.session.absent
-        order = np.argsort(np.abs(self.rate[sides]), kind="stable")
-        nearest = sides[order[: len(self.session.kept) + 1]]
+        variables = self.session.absent
+        order = np.argsort(np.abs(self.rate[variables]), kind="stable")
+        nearest = variables[order[: len(self.session.kept) + 1]]
         if nearest.size:
             self.session.free(nearest)
         return bool(nearest.size)
 
     def _fix_idle(self, rate: Vector) -> None:
-        """Fix the sides that sit at an end and, as rates move, will stay there for a while.
+        """Fix the variables that sit at an end and, as rates move, will stay there for a while.
 
-        The end follows from the rate alone: a solver may stop a little short of it, and a side
+        The end follows from the rate alone: a solver may stop a little short of it, and a variable
         well inside its box may be small beside its cap.
         """
         movement = np.quantile(np.abs(rate - self.rate), MOVEMENT_QUANTILE)
         kept = self.session.kept
         idle = np.abs(rate[kept]) > max(CALM * movement, LEAST_RATE)
-        idle &= (rate[kept] < 0) | np.isfinite(self.sides.cap[kept])
+        idle &= (rate[kept] < 0) | np.isfinite(self.variables.cap[kept])
         if np.count_nonzero(idle) >= max(1.0, LEAST_SHARE * len(kept)):
             self.session.fix(kept[idle], rate[kept[idle]] > 0)
 
     # ------------------------------------------------------------------ working set of columns
 
-    def _hold(self, columns: Indices) -> None:
-        self.session.hold(columns)
+    def _activate(self, columns: Indices) -> None:
+        self.session.activate(columns)
         self._slack_for[columns] = 0
 
     def _violated_inactive(self, point: DualPoint) -> Indices:
@@ -311,7 +311,7 @@ class RestrictedDual:
         self._slack_for = slack_for
         leaving = idle[slack_for[idle] >= SLACK_ROUNDS]
         if len(leaving) >= max(1.0, LEAST_SHARE * np.count_nonzero(self.session.rows >= 0)):
-            self.session.release(leaving)
+            self.session.deactivate(leaving)
 
 
 def _is_usable(solution: Solution) -> bool:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cgboost.losses.dual.fractional_knapsack import clip_to_sum, fill
+from cgboost.losses.dual.support_vector import fractional_knapsack, project_on_sum
 
 SEEDS = st.integers(0, 10**6)
 
@@ -27,7 +27,7 @@ def knapsack(seed: int, *, curved: bool) -> tuple[np.ndarray, np.ndarray, np.nda
 def test_fill_is_the_best_way_to_spend_the_total(curved: bool, at_most: bool, seed: int) -> None:
     """Feasible, as good as CVXPY's answer, and ordered by the level as the docstring says."""
     rate, cap, curvature, total = knapsack(seed, curved=curved)
-    u, level = fill(rate, cap, curvature, total, at_most=at_most)
+    u, level = fractional_knapsack(rate, cap, curvature, total, at_most=at_most)
     v = cp.Variable(len(rate), nonneg=True)
     gain = rate @ v - curvature @ cp.square(v) / 2
     spent = cp.sum(v) <= total if at_most else cp.sum(v) == total
@@ -47,7 +47,7 @@ def test_fill_is_the_best_way_to_spend_the_total(curved: bool, at_most: bool, se
 def test_without_a_total_every_side_decides_for_itself(seed: int) -> None:
     """Positive rates fill their cap, up to where curvature stops them; the level is 0."""
     rate, cap, curvature, _ = knapsack(seed, curved=bool(seed % 2))
-    u, level = fill(rate, cap, curvature)
+    u, level = fractional_knapsack(rate, cap, curvature)
     wanted = np.where(rate > 0, cap, 0.0)
     if curvature.any():
         wanted = np.clip(rate / curvature, 0.0, cap)
@@ -56,7 +56,7 @@ def test_without_a_total_every_side_decides_for_itself(seed: int) -> None:
 
 
 @given(seed=SEEDS, infinite=st.booleans())
-def test_clip_to_sum_is_the_nearest_point(seed: int, infinite: bool) -> None:
+def test_project_on_sum_is_the_nearest_point(seed: int, infinite: bool) -> None:
     """Feasible, and no other feasible point is nearer, also with infinite ends."""
     rng = np.random.default_rng(seed)
     size = int(rng.integers(1, 12))
@@ -65,7 +65,7 @@ def test_clip_to_sum_is_the_nearest_point(seed: int, infinite: bool) -> None:
     total = float(rng.uniform(0.9 * lower.sum(), 0.9 * upper.sum()))
     if infinite:
         lower, upper = np.full(size, -np.inf), np.full(size, np.inf)
-    x = clip_to_sum(values, lower, upper, total)
+    x = project_on_sum(values, lower, upper, total)
     assert np.all((x >= lower) & (x <= upper))
     assert x.sum() == pytest.approx(total, abs=1e-9)
     # nearest: x − values is one number off the ends, at most that at the upper ends

@@ -102,10 +102,10 @@ def test_entropic_weights_are_the_maximiser(seed: int, eta: float) -> None:
     """The weights are feasible, and F is their dual value: the two sides of duality meet."""
     labels, price, f = data(seed)
     loss = entropic_nu_hinge(labels, price, NU, eta=eta, balanced=False)
-    u = loss.weights(loss.sides.rate(f))
-    assert np.all((u >= 0) & (u <= loss.sides.cap * (1 + 1e-12)))
+    u = loss.weights(loss.variables.rate(f))
+    assert np.all((u >= 0) & (u <= loss.variables.cap * (1 + 1e-12)))
     assert u.sum() == pytest.approx(loss.mass.amount, rel=1e-9)
-    r = loss.sides.response(u)
+    r = loss.variables.response(u)
     assert loss.gain(r) - r @ f == pytest.approx(loss.value(f), rel=1e-9, abs=1e-9)
     assert loss.value(f) <= nu_hinge(labels, price, NU, balanced=False).value(f) + 1e-9
 

@@ -24,13 +24,13 @@ def random_loss(
 def whole(
     loss: SupportVectorLoss, columns: np.ndarray, *, two_sided: bool = True, offset: str = "free"
 ) -> QuadraticDual:
-    """The dual with all sides and all columns in it; columns are centred where b is free."""
+    """The dual with all variables and all columns in it; columns are centred where b is free."""
     if offset == "free":
         columns = columns - columns.mean(axis=0)
     scales = np.abs(columns).max(axis=0)
     scales = np.where(scales > 0, scales, 1.0)
-    base = loss.sides.response(np.zeros(len(loss.sides)))
-    boxes = RowBoxes.of(loss.sides, np.arange(len(loss.sides)), base)
+    base = loss.variables.response(np.zeros(len(loss.variables)))
+    boxes = RowBoxes.of(loss.variables, np.arange(len(loss.variables)), base)
     others = base.copy()
     others[boxes.row] = 0.0
     middle = others.copy()

@@ -174,7 +174,7 @@ def test_the_proximal_term_weakens_when_steps_settle() -> None:
 
 
 def test_the_proximal_term_strengthens_when_they_do_not() -> None:
-    """At first tenfold; later to somewhere between what settled and what did not."""
+    """At first tenfold; later to somewhere between what converged and what did not."""
     at_first, later = Proximity(1e-2), Proximity(1e-2)
     at_first.learn(None)
     assert at_first.kappa == pytest.approx(1e-1)
@@ -182,15 +182,15 @@ def test_the_proximal_term_strengthens_when_they_do_not() -> None:
         at_first.learn(None)
     assert at_first.kappa == MOST
     later.learn(QUICK + 1)
-    settled = later.kappa
+    converged = later.kappa
     later.learn(1)
     refused = later.kappa
     later.learn(None)
-    assert refused < later.kappa < settled
+    assert refused < later.kappa < converged
 
 
-def test_the_next_solve_begins_where_the_first_steps_have_settled() -> None:
-    """A little weaker if they settled at once, the same if that took trying."""
+def test_the_next_solve_begins_where_the_first_steps_have_converged() -> None:
+    """A little weaker if they converged at once, the same if that took trying."""
     at_once, tried = Proximity(1e-2), Proximity(1e-2)
     at_once.learn(2)
     assert at_once.first == pytest.approx(1e-3)

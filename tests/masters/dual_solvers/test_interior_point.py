@@ -93,7 +93,7 @@ def test_the_answer_is_sparse() -> None:
 
 
 def test_rows_far_from_their_margin_leave_the_session() -> None:
-    """At the optimum only a part of the sides is left in the session."""
+    """At the optimum only a part of the variables is left in the session."""
     rng = np.random.default_rng(2)
     X = rng.normal(size=(500, 8))
     labels = np.where(X[:, 0] + 0.3 * rng.normal(size=500) > 0, 1.0, -1.0)

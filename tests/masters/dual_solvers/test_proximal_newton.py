@@ -1,4 +1,4 @@
-"""Newton steps on a proximal problem: where they settle, it is solved."""
+"""Newton steps on a proximal problem: where they converge, it is solved."""
 
 import numpy as np
 import pytest
@@ -20,7 +20,7 @@ from tests.masters.dual_solvers.quadratic_duals import at_zero, random_loss, who
 def test_where_nothing_moves_the_proximal_problem_is_solved(
     seed: int, kind: str, two_sided: bool, offset: str
 ) -> None:
-    """With a strong proximal term the steps settle, and r is its own proximal point."""
+    """With a strong proximal term the steps converge, and r is its own proximal point."""
     rng = np.random.default_rng(seed)
     loss, columns = random_loss(rng, 12, kind, 3.0), rng.normal(size=(12, 8))
     problem = whole(loss, columns, two_sided=two_sided, offset=offset)
@@ -31,8 +31,8 @@ def test_where_nothing_moves_the_proximal_problem_is_solved(
         if not attempt.move():
             break
     else:
-        pytest.fail("the steps have not settled")
-    end = attempt.result(settled=True)
+        pytest.fail("the steps have not converged")
+    end = attempt.result(converged=True)
     # r minimises ½p|r − r₀|² − (gain − pull·r) over its box: one gradient step comes back to it
     stiffness = proximity * problem.unit
     pull = end.output + end.offset
@@ -53,7 +53,7 @@ def test_few_rows_leave_their_corners_at_once() -> None:
     attempt = ProximalProblem(problem, at_zero(problem), 1e-2)
     attempt.step(KeptProducts())
     assert attempt.move() == 400
-    inside = np.count_nonzero(attempt._standing % 2 == 1)
+    inside = np.count_nonzero(attempt._status % 2 == 1)
     assert inside == RELEASED * 400
 
 
@@ -68,6 +68,6 @@ def test_an_unsettled_result_is_a_feasible_point() -> None:
         attempt.step(products)
         attempt.move()
     assert np.any(np.abs(attempt.r) > loss.upper)
-    end = attempt.result(settled=False)
+    end = attempt.result(converged=False)
     assert np.all(np.abs(end.r) <= loss.upper)
     np.testing.assert_allclose(end.s, problem.scores(end.r))

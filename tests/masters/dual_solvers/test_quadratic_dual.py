@@ -69,5 +69,5 @@ def test_the_unit_is_a_row_or_a_box() -> None:
     expected = (centred**2).sum(axis=1).mean()
     assert whole(loss, columns).unit == pytest.approx(expected)
     assert whole(loss, 1e3 * columns).unit == pytest.approx(1e6 * expected)
-    assert whole(loss, columns[:, :0]).unit == pytest.approx(1 / loss.sides.cap.mean())
+    assert whole(loss, columns[:, :0]).unit == pytest.approx(1 / loss.variables.cap.mean())
     assert at_zero(whole(loss, columns[:, :0])).gap > 0

@@ -115,7 +115,7 @@ def test_no_time_at_all_is_a_typed_error_of_the_real_solver() -> None:
 
 
 def test_the_integer_step_sees_parked_columns() -> None:
-    """A column the relaxation has parked is there for the integer solution that needs it."""
+    """A column the relaxation has deactivated is there for the integer solution that needs it."""
     master = LinearMaster(1, ">=", 3.0, park_after=1)
     master.add(
         [Column(np.full(1, 4.0), "large", cost=4.0), Column(np.full(1, 3.0), "exact", cost=3.3)]

@@ -1,4 +1,4 @@
-"""Parking: the same optimum, states over all columns, and nobody notices."""
+"""Deactivation: the same optimum, states over all columns, and nobody notices."""
 
 from itertools import product
 from typing import Any
@@ -10,7 +10,7 @@ from cgboost.generation.columns import Column
 from cgboost.generation.history import Round
 from cgboost.generation.loop import ColumnGeneration
 from cgboost.masters import LinearMaster
-from cgboost.masters.linear.restricted_primal import ParkedColumns
+from cgboost.masters.linear.restricted_primal import InactivePool
 from tests.masters.linear.linear_problems import bounded, convex, covering
 
 PROBLEMS = [covering, convex, bounded]
@@ -18,7 +18,7 @@ PROBLEMS = [covering, convex, bounded]
 
 @pytest.mark.parametrize("problem", PROBLEMS)
 def test_parking_changes_neither_the_optimum_nor_the_proof(problem: Any) -> None:
-    """With and without: the same objective, gap and infeasibility; and columns were parked."""
+    """With and without: the same objective, gap and infeasibility; and columns were deactivated."""
     parked = 0
     for seed in range(30):
         plain, family = problem(seed)
@@ -37,9 +37,9 @@ def test_no_column_of_the_master_prices_out_in_any_round(
 ) -> None:
     """States list all columns in order and are optimal over all of them; some had to return."""
     returned = 0
-    take = ParkedColumns.take_improving
+    take = InactivePool.take_improving
 
-    def counted(self: ParkedColumns, duals: np.ndarray, *, with_costs: bool) -> np.ndarray:
+    def counted(self: InactivePool, duals: np.ndarray, *, with_costs: bool) -> np.ndarray:
         nonlocal returned
         taken = take(self, duals, with_costs=with_costs)
         returned += taken.size
@@ -54,7 +54,7 @@ def test_no_column_of_the_master_prices_out_in_any_round(
             reduced = column.cost - score if np.isfinite(state.objective) else -1e-6 * score
             assert reduced >= -1e-6 or x >= column.upper * (1 - 1e-7)
 
-    monkeypatch.setattr(ParkedColumns, "take_improving", counted)
+    monkeypatch.setattr(InactivePool, "take_improving", counted)
     for seed, problem in product(range(30), PROBLEMS):
         master, family = problem(seed, park_after=1)
         ColumnGeneration(master, family, tol=1e-9, callbacks=[check]).run()
@@ -86,7 +86,7 @@ def test_phase_one_gets_back_what_it_needs() -> None:
 
 
 def test_columns_are_parked_only_after_so_many_idle_solves_in_a_row() -> None:
-    """Two idle solves do not park a column that may be idle for two, the third one does."""
+    """Two idle solves do not deactivate a column that may be idle for two, the third one does."""
     master = LinearMaster(1, ">=", 1.0, park_after=3)
     master.add([Column(np.ones(1), j, cost=1.0 + j) for j in range(4)])
     parked = []

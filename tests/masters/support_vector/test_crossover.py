@@ -27,9 +27,9 @@ def columns_of(H: np.ndarray) -> list[Column]:
 def free_directions(master: OneNormMaster, H: np.ndarray, vertex: Vertex) -> int:
     """In how many directions a point can be moved with no term of the objective at a kink."""
     used = np.flatnonzero(vertex.coef)
-    sides = master.loss.sides
-    rate = sides.rate(H @ vertex.coef + vertex.intercept)
-    on_margin = sides.row[np.abs(rate) <= AT_THE_KINK * (1 + np.abs(rate).max(initial=0.0))]
+    variables = master.loss.variables
+    rate = variables.rate(H @ vertex.coef + vertex.intercept)
+    on_margin = variables.row[np.abs(rate) <= AT_THE_KINK * (1 + np.abs(rate).max(initial=0.0))]
     active = H[on_margin][:, used]
     if master.offset == "free" or (master.offset == "penalized" and vertex.intercept != 0):
         active = np.column_stack([active, np.ones(len(on_margin))])

@@ -45,7 +45,7 @@ def test_only_rows_near_their_margin_start_in_the_session(solver: str) -> None:
     optimum = first.solve()
     again = OneNormMaster(loss, solver=solver)
     again.start_from(first.warm_start)
-    assert len(again._dual.session.kept) <= 0.5 * len(loss.sides)
+    assert len(again._dual.session.kept) <= 0.5 * len(loss.variables)
     again.add([c for c in columns_of(H) if c.key not in {own.key for own in again.columns}])
     assert again.solve().objective == pytest.approx(optimum.objective, rel=1e-7)
 

@@ -24,7 +24,7 @@ def eager(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def counts(monkeypatch: pytest.MonkeyPatch) -> dict[str, int]:
-    """How often sides were fixed and freed, and columns deactivated and fetched back."""
+    """How often variables were fixed and freed, and columns deactivated and fetched back."""
     counted: dict[str, int] = {}
 
     def count(owner: type, name: str) -> None:
@@ -70,7 +70,7 @@ def test_eager_working_sets_reach_the_full_optimum(
 
 @pytest.mark.usefixtures("eager")
 def test_the_working_sets_are_really_used(counts: dict[str, int]) -> None:
-    """Sides are fixed and freed on the way, also where the kept ones cannot meet the rows."""
+    """Variables are fixed and freed on the way, also where those kept cannot meet the rows."""
     for formulation in FORMULATIONS:
         problem = random_problem(4)
         solver = BACKENDS[formulation.penalty]
@@ -96,7 +96,7 @@ def test_idle_columns_leave_the_session_and_stay_in_the_answer(eager: None) -> N
 
 
 def test_a_frozen_session_holds_fewer_variables(eager: None) -> None:
-    """On 200 rows most sides end up outside the session, and the answer covers all of them."""
+    """On 200 rows most variables end up outside the session, and the answer covers all of them."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(200, 5))
     labels = np.where(X[:, 0] + 0.3 * rng.normal(size=200) > 0, 1.0, -1.0)
@@ -108,15 +108,15 @@ def test_a_frozen_session_holds_fewer_variables(eager: None) -> None:
     assert result.objective == pytest.approx(objective, rel=1e-12)
 
 
-def test_sides_of_hinge_and_tube() -> None:
-    """One side a row for the hinge, two for the tube, none for a row of weight zero."""
+def test_variables_of_hinge_and_tube() -> None:
+    """One variable a row for the hinge, two for the tube, none for a row of weight zero."""
     price = np.array([1.0, 0.0, 2.0])
     labels = np.array([1.0, 1.0, -1.0])
-    margin = hinge(labels, price).sides
+    margin = hinge(labels, price).variables
     np.testing.assert_array_equal(margin.row, [0, 2])
     np.testing.assert_array_equal(margin.sign, [1, -1])
     np.testing.assert_array_equal(margin.cap, [1, 2])
-    tube = epsilon_insensitive(labels, price, 0.1).sides
+    tube = epsilon_insensitive(labels, price, 0.1).variables
     np.testing.assert_array_equal(tube.row, [0, 2, 0, 2])
     np.testing.assert_array_equal(tube.response(np.array([1.0, 0.5, 0.25, 0.0])), [0.75, 0, 0.5])
     output = np.array([0.5, 0.0, -3.0])
