@@ -120,13 +120,13 @@ class ValidationMonitor:
         self._owner: list[int] = []
         self._output: list[int] = []
 
-    def __call__(self, turn: Round) -> None:
+    def __call__(self, current: Round) -> None:
         """Add the round's scores."""
-        state = turn.state
-        if turn.number == 0:
+        state = current.state
+        if current.number == 0:
             self._count, self._owner, self._output = 0, [], []  # a new run: other columns
         self._extend(state.columns)
-        turn.scores.update(self._scored(state.coef, state.intercept))
+        current.scores.update(self._scored(state.coef, state.intercept))
 
     def finish(self, result: Result) -> None:
         """Score the round that is returned again: a crossover may have moved its coefficients."""
@@ -191,19 +191,19 @@ class EarlyStopping:
         self.best_score = np.inf
         self._waited = 0
 
-    def __call__(self, turn: Round) -> bool:
+    def __call__(self, current: Round) -> bool:
         """Whether the last ``patience`` rounds brought nothing."""
-        if turn.number == 0:
+        if current.number == 0:
             self.best_round, self.best_score, self._waited = None, np.inf, 0
-        if self.metric not in turn.scores:
+        if self.metric not in current.scores:
             raise ValueError(
                 f"early stopping watches {self.metric!r}, but the round has the scores "
-                f"{sorted(turn.scores)}; give an eval_set or put a monitor first"
+                f"{sorted(current.scores)}; give an eval_set or put a monitor first"
             )
-        score = turn.scores[self.metric]
+        score = current.scores[self.metric]
         if self.best_round is None or score < self.best_score - self.min_delta:
-            self.best_round, self.best_score, self._waited = turn.number, score, 0
-        elif turn.active:  # before there is a model nothing can improve
+            self.best_round, self.best_score, self._waited = current.number, score, 0
+        elif current.active:  # before there is a model nothing can improve
             self._waited += 1
         return self._waited >= self.patience
 
@@ -232,16 +232,16 @@ class ProgressLine:
         self._console = Console(stderr=True) if console is None else console
         self._written = 0.0
 
-    def __call__(self, turn: Round) -> None:
+    def __call__(self, current: Round) -> None:
         """Show the round."""
-        if turn.number == 0:
+        if current.number == 0:
             self._written = 0.0
         if self._console.is_terminal:
             self._erase()
-            self._write(self._text(turn), end="", no_wrap=True, overflow="ellipsis")
-        elif turn.seconds - self._written >= self.interval:
-            self._written = turn.seconds
-            self._write(self._text(turn), soft_wrap=True)
+            self._write(self._text(current), end="", no_wrap=True, overflow="ellipsis")
+        elif current.seconds - self._written >= self.interval:
+            self._written = current.seconds
+            self._write(self._text(current), soft_wrap=True)
 
     def finish(self, result: Result) -> None:
         """Leave one line that says how it ended, and what was kept."""
@@ -266,15 +266,15 @@ class ProgressLine:
 
         self._console.control(Control(ControlType.CARRIAGE_RETURN, (ControlType.ERASE_IN_LINE, 2)))
 
-    def _text(self, turn: Round) -> str:
+    def _text(self, current: Round) -> str:
         parts = [
-            f"{self.label}round {turn.number}",
-            f"{turn.columns} columns",
-            f"objective {turn.objective:.6g}",
-            f"gap {_gap(turn.gap)}",
-            *(f"{name.replace('_', ' ')} {score:.4g}" for name, score in turn.scores.items()),
-            f"{turn.evaluated} evaluated",
-            f"{turn.seconds:.1f} s",
+            f"{self.label}round {current.number}",
+            f"{current.columns} columns",
+            f"objective {current.objective:.6g}",
+            f"gap {_gap(current.gap)}",
+            *(f"{name.replace('_', ' ')} {score:.4g}" for name, score in current.scores.items()),
+            f"{current.evaluated} evaluated",
+            f"{current.seconds:.1f} s",
         ]
         return "  ".join(parts)
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from typing import Any
@@ -61,7 +60,7 @@ class StopReason(StrEnum):
 
 @dataclass(frozen=True)
 class Round:
-    """One turn of the loop, as callbacks and the history see it.
+    """One round of the loop, as callbacks and the history see it.
 
     Attributes
     ----------
@@ -190,7 +189,15 @@ class Result:
 
 
 class Trace:
-    """What happened so far: rows of the history, coefficients, the best bound."""
+    """What happened so far: rows of the history, coefficients, the best bound.
+
+    Attributes
+    ----------
+    columns : tuple of Column
+        Those in the master at the last complete round.
+    coming : int
+        How many columns the master will have in the next round.
+    """
 
     def __init__(self, tol: float) -> None:
         self.tol = tol
@@ -200,6 +207,19 @@ class Trace:
         self.path: list[tuple[Vector, float | Vector]] = []
         self.scales: list[float] = []
         self.columns: tuple[Column, ...] = ()
+        self.coming = 0
+        self._keys: set[Hashable] = set()
+        self._n_held = 0
+
+    def hold(self, columns: Sequence[Column]) -> None:
+        """Take note of columns that are new in the master since the last round; none leaves."""
+        self._keys.update([column.key for column in columns[self._n_held :]])
+        self._n_held = len(columns)
+
+    def fresh(self, offered: Sequence[Column]) -> list[Column]:
+        """The columns that the master does not hold, each key once, in the order offered."""
+        fresh = {column.key: column for column in reversed(offered) if column.key not in self._keys}
+        return list(reversed(fresh.values()))
 
     def seconds_left(self, limit: float | None) -> float | None:
         """What is left for the master; the first solve is let through, to have one round."""
@@ -207,7 +227,7 @@ class Trace:
             return None
         return max(0.01, limit - (time.perf_counter() - self.started))
 
-    def turn(
+    def record(
         self,
         state: MasterState,
         priced: Priced,
@@ -232,15 +252,6 @@ class Trace:
             state=state,
         )
 
-    @contextmanager
-    def doubting_bound(self) -> Iterator[None]:
-        """Forget the best bound if anything is raised inside."""
-        try:
-            yield
-        except BaseException:
-            self.best_bound = -math.inf
-            raise
-
     def certify(self, bound: float | None, n_evaluated: int) -> None:
         """Enter an exact pass made after the last round into its row."""
         row = self.rows[-1]
@@ -250,12 +261,12 @@ class Trace:
             row["gap"] = relative_gap(row["objective"], self.best_bound, self.scales[-1])
         row["evaluated"] += n_evaluated
 
-    def keep(self, turn: Round) -> None:
+    def keep(self, current: Round) -> None:
         """Enter a complete round, scores of the callbacks included."""
-        self.rows.append(turn.as_row())
-        self.path.append((turn.state.coef, turn.state.intercept))
-        self.scales.append(turn.state.gap_scale)
-        self.columns = tuple(turn.state.columns)
+        self.rows.append(current.as_row())
+        self.path.append((current.state.coef, current.state.intercept))
+        self.scales.append(current.state.gap_scale)
+        self.columns = tuple(current.state.columns)
 
     def move(self, number: int, vertex: Vertex) -> None:
         """Put a vertex in the place of a round's coefficients."""

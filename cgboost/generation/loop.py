@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from numbers import Integral
 from typing import Any
@@ -26,7 +26,6 @@ from cgboost.generation.callbacks import (
     FinishingCallback,
     ReasoningCallback,
 )
-from cgboost.generation.columns import Column
 from cgboost.generation.function_pricer import PriceFunction, as_pricer
 from cgboost.generation.history import Result, Round, StopReason, Trace
 from cgboost.generation.protocols import (
@@ -154,7 +153,9 @@ class ColumnGeneration:
         self.smoothing.start()
         error: Exception | None = None
         try:
-            reason, message = self._generate(trace)
+            while (stop := self._round(trace)) is None:
+                pass
+            reason, message = stop
         except KeyboardInterrupt:
             if not trace.rows:
                 raise
@@ -162,12 +163,13 @@ class ColumnGeneration:
         except RunError as failure:
             error = failure.error
             timed_out = isinstance(error, MasterError) and error.timed_out
-            if not (self._uses_columns(trace) or (timed_out and trace.rows)):
-                raise error from error.__cause__
             reason = StopReason.TIME if timed_out else failure.reason
             message = f"{described(error)}; the last good round is kept"
+            useful = trace.rows and (timed_out or trace.path[self._best_round(trace)][0].any())
+            if not useful:
+                raise error from error.__cause__
         logger.info("stopped after %d rounds: %s (%s)", len(trace.rows), reason, message)
-        number = self._round_to_return(trace)
+        number = self._best_round(trace)
         if error is None and reason is not StopReason.INTERRUPTED:
             self._cross_over(trace, number)
         result = trace.result(number, reason, message, error)
@@ -176,103 +178,87 @@ class ColumnGeneration:
                 callback.finish(result)
         return result
 
-    def _generate(self, trace: Trace) -> Stop:
-        held = _Held()
-        while (stop := self._turn(trace, held)) is None:
-            pass
-        return stop
-
-    def _turn(self, trace: Trace, held: _Held) -> Stop | None:
-        """One turn of the loop; its state, which is as long as the rows are many, ends with it."""
-        clock = time.perf_counter()
+    def _round(self, trace: Trace) -> Stop | None:
+        """One round; its state, which is as long as the rows are many, ends with it."""
+        # 1. the restricted master: coefficients of the columns so far, and duals
+        clock, limits = time.perf_counter(), self.limits
         if isinstance(self.master, AdjustableMaster):
-            self.master.accuracy = self._accuracy(trace, held.coming)
-        state = self._solve(trace.seconds_left(self.time_limit))
-        with blaming(StopReason.INVALID_BOUND), trace.doubting_bound():
-            check_bound(trace.best_bound, state)
+            # gaps decide how far to go where a search can prove something; but what none has yet
+            # proved, or is known to be the last round, should not depend on a coarse answer
+            rough = trace.best_bound > -np.inf and not limits.last(trace.coming, len(trace.rows))
+            self.master.accuracy = SOLVED_SHARE * self.tol if rough else 0.0
+        with blaming(StopReason.MASTER_FAILED):
+            state = self.master.solve(time_limit=trace.seconds_left(self.time_limit))
+            if not np.isfinite(state.pseudo_response).all() or np.isnan(state.objective):
+                raise MasterError(
+                    "the restricted master returned duals that are not finite, or no objective"
+                )
+        with blaming(StopReason.INVALID_BOUND):
+            trusted, trace.best_bound = trace.best_bound, -np.inf  # forgotten if it is refuted
+            check_bound(trusted, state)
+            trace.best_bound = trusted
         solved = time.perf_counter()
-        held.update(state.columns)
-        searched = self._is_worth_pricing(state, trace)
-        priced, bound = self._price(state, held) if searched else (Priced(columns=()), None)
+        trace.hold(state.columns)
+        # 2. pricing: the columns that help most, and a lower bound; all that a search may still do
+        # in a last round is to prove something
+        priced, bound = Priced(columns=()), None
+        proves = not isinstance(self.master, ProvingOrNot) or self.master.proves
+        searched = proves or not limits.last(len(state.columns), len(trace.rows))
+        if searched:
+            limit = limits.room(len(state.columns), self.columns_per_round)
+            priced, bound = self._price(trace, state, self.smoothing.points(state), limit)
         seconds = (solved - clock, time.perf_counter() - solved)
-        turn = trace.turn(state, priced, bound, seconds)
-        stopping = [callback for callback in self.callbacks if callback(turn)]
-        trace.keep(turn)
-        fresh = held.without(priced.columns)
-        known = searched or not state.bounded
-        shown = conclusion(turn, priced, fresh, self.tol) if known else None
-        if stop := shown or self._stop(turn, stopping):
+        # 3. the record of the round, for callbacks and the history
+        current = trace.record(state, priced, bound, seconds)
+        stopping = [callback for callback in self.callbacks if callback(current)]
+        trace.keep(current)
+        # 4. the end, or new columns for the master
+        fresh = trace.fresh(priced.columns)
+        shown = None
+        if searched or not state.bounded:
+            shown = conclusion(current, priced, fresh, self.tol)
+        if stop := shown or self._stop(current, stopping):
             if searched and stop[0] in ON_REQUEST and not priced.exact:
                 self._certify(trace, state)
             return stop
         with blaming(StopReason.MASTER_FAILED):
             self.master.add(fresh)
-        held.coming = len(state.columns) + len(fresh)
+        trace.coming = len(state.columns) + len(fresh)
         return None
 
-    def _solve(self, time_limit: float | None) -> MasterState:
-        with blaming(StopReason.MASTER_FAILED):
-            state = self.master.solve(time_limit=time_limit)
-            if not np.isfinite(state.pseudo_response).all() or np.isnan(state.objective):
-                raise MasterError(
-                    "the restricted master returned duals that are not finite, or no objective"
-                )
-        return state
-
-    def _accuracy(self, trace: Trace, n_columns: int) -> float:
-        """How well the restricted problem must be solved; 0: as well as can be.
-
-        Where the search can prove something, gaps decide how far to go; and what no pass has yet
-        proved, or what is known to be the last round, should not depend on a coarse answer.
-        """
-        last = self.limits.last(n_columns, len(trace.rows))
-        proves = trace.best_bound > -np.inf
-        return SOLVED_SHARE * self.tol if proves and not last else 0.0
-
-    def _is_worth_pricing(self, state: MasterState, trace: Trace) -> bool:
-        """Whether a search may still be of use: in a last round it can only prove something."""
-        last = self.limits.last(len(state.columns), len(trace.rows))
-        return not last or not isinstance(self.master, ProvingOrNot) or self.master.proves
-
-    def _price(self, state: MasterState, held: _Held) -> tuple[Priced, float | None]:
+    def _price(
+        self, trace: Trace, state: MasterState, points: Iterable[Vector], limit: int
+    ) -> tuple[Priced, float | None]:
         """Price at one dual point after another until a column helps the master.
 
         Each bound belongs to the point that was priced; the best of them is returned.
         """
-        bounds: list[float] = []
+        best: float | None = None
         evaluated = 0
-        room = self.limits.room(len(state.columns), self.columns_per_round)
-        for duals in self.smoothing.points(state):
-            priced, bound = self._price_at(state, duals, room)
+        for duals in points:
+            at = replace(state, pseudo_response=duals)
+            with blaming(StopReason.PRICER_FAILED):
+                priced = self.pricer.price(at, limit)
+                for column in priced.columns:
+                    column.check(len(duals))
+            bound = None
+            if priced.exact:
+                with blaming(StopReason.MASTER_FAILED):
+                    bound = self.master.bound(at, priced)
+                    if bound is not None:
+                        check_bound(bound, state)
+                        best = bound if best is None else max(best, bound)
             self.smoothing.learn(duals, bound)
             evaluated += priced.n_evaluated
-            if bound is not None:
-                bounds.append(bound)
-            own = duals is state.pseudo_response
-            fresh = held.without(priced.columns)
-            if own or any(state.prices_out(column) for column in fresh):
+            if duals is state.pseudo_response:
                 break
-        return replace(priced, n_evaluated=evaluated), max(bounds, default=None)
-
-    def _price_at(
-        self, state: MasterState, duals: Vector, limit: int
-    ) -> tuple[Priced, float | None]:
-        at = replace(state, pseudo_response=duals)
-        with blaming(StopReason.PRICER_FAILED):
-            priced = self.pricer.price(at, limit)
-            for column in priced.columns:
-                column.check(len(duals))
-        if not priced.exact:
-            return priced, None
-        with blaming(StopReason.MASTER_FAILED):
-            bound = self.master.bound(at, priced)
-            if bound is not None:
-                check_bound(bound, state)
-        return priced, bound
+            if any(state.prices_out(column) for column in trace.fresh(priced.columns)):
+                break
+        return replace(priced, n_evaluated=evaluated), best
 
     def _certify(self, trace: Trace, state: MasterState) -> None:
         """One exact pass at the last round, so that a run cut short still knows its gap."""
-        priced, bound = self._price_at(state, state.pseudo_response, 0)
+        priced, bound = self._price(trace, state, [state.pseudo_response], 0)
         if priced.exact:
             trace.certify(bound, priced.n_evaluated)
 
@@ -290,57 +276,30 @@ class ColumnGeneration:
         if vertex is not None and vertex.objective <= trace.rows[number]["objective"]:
             trace.move(number, vertex)
 
-    def _stop(self, turn: Round, stopping: list[Callback]) -> Stop | None:
+    def _stop(self, current: Round, stopping: list[Callback]) -> Stop | None:
+        """The callback or the limit that ends the run with this round."""
         if stopping:
             asking: object = stopping[0]
             reason = StopReason.CALLBACK
             if isinstance(asking, ReasoningCallback):
                 reason = asking.stop_reason
-            return reason, f"asked to stop after round {turn.number}"
-        return self.limits.reached(turn)
+            return reason, f"asked to stop after round {current.number}"
+        return self.limits.reached(current)
 
-    def _uses_columns(self, trace: Trace) -> bool:
-        """Whether the round to return has a column with a coefficient."""
-        return bool(trace.rows) and bool(trace.path[self._round_to_return(trace)][0].any())
-
-    def _round_to_return(self, trace: Trace) -> int:
+    def _best_round(self, trace: Trace) -> int:
         """What a callback names, if that round was completed; else that of lowest objective.
 
         The objective falls from round to round, unless the solver's answers are inexact. A master
         whose steps may go up says so (``descends = False``); its model is the last round.
         """
-        asked: list[object] = list(self.callbacks)
-        chosen = [one.best_round for one in asked if isinstance(one, ChoosingCallback)]
-        named = [number for number in chosen if number is not None and number < len(trace.rows)]
-        if named:
-            return int(named[0])
+        callback: object
+        for callback in self.callbacks:
+            if isinstance(callback, ChoosingCallback):
+                number = callback.best_round
+                if number is not None and number < len(trace.rows):
+                    return int(number)
         if isinstance(self.master, DescendingOrNot) and not self.master.descends:
             return len(trace.rows) - 1
         objectives = np.array([row["objective"] for row in trace.rows])
         lowest = objectives.min() + 1e-9 * max(1.0, abs(objectives.min()))
         return int(np.flatnonzero(objectives <= lowest)[-1])
-
-
-class _Held:
-    """The keys of the columns in the master, which only grow in number.
-
-    Attributes
-    ----------
-    coming : int
-        How many columns the master will have in the next round.
-    """
-
-    def __init__(self) -> None:
-        self.coming = 0
-        self._keys: set[Hashable] = set()
-        self._count = 0
-
-    def update(self, columns: Sequence[Column]) -> None:
-        """Take note of the columns that are new since the last call."""
-        self._keys.update(column.key for column in columns[self._count :])
-        self._count = len(columns)
-
-    def without(self, offered: Sequence[Column]) -> list[Column]:
-        """The columns that the master does not hold, each key once, in the order offered."""
-        fresh = {column.key: column for column in reversed(offered) if column.key not in self._keys}
-        return list(reversed(fresh.values()))

@@ -1,9 +1,4 @@
-"""Termination of column generation: rules, limits and failures.
-
-How a run of the loop fails: who is to blame, and what there is to say.
-
-When the loop stops: what the search has shown, and the limits that were set.
-"""
+"""Termination of column generation: what a search has shown, and who is to blame for a failure."""
 
 from __future__ import annotations
 
@@ -68,14 +63,14 @@ def check_bound(bound: float, state: MasterState) -> None:
         )
 
 
-def shortfall(turn: Round) -> str:
+def shortfall(current: Round) -> str:
     """Which rows an infeasible master misses, and by how much."""
-    slack = turn.state.slack
-    names = range(len(slack)) if turn.state.rows is None else turn.state.rows
+    slack = current.state.slack
+    names = range(len(slack)) if current.state.rows is None else current.state.rows
     missed = np.flatnonzero(slack > 0)
     words = [f"{names[i]} (by {slack[i]:.3g})" for i in missed[:ROWS_NAMED]]
     more = f" and {len(missed) - ROWS_NAMED} more" if len(missed) > ROWS_NAMED else ""
-    proof = "" if np.isnan(turn.bound) else f"; any solution costs at least {turn.bound:.3g}"
+    proof = "" if np.isnan(current.bound) else f"; any solution costs at least {current.bound:.3g}"
     return f"no column helps to meet the rows {', '.join(words)}{more}{proof}"
 
 
@@ -102,13 +97,13 @@ class Limits:
     max_rounds: int | None = None
     time_limit: float | None = None
 
-    def reached(self, turn: Round) -> Stop | None:
+    def reached(self, current: Round) -> Stop | None:
         """The first limit that the run has reached with this round."""
-        if self.max_columns is not None and turn.columns >= self.max_columns:
-            return StopReason.MAX_COLUMNS, f"{turn.columns} columns"
-        if self.max_rounds is not None and turn.number + 1 >= self.max_rounds:
+        if self.max_columns is not None and current.columns >= self.max_columns:
+            return StopReason.MAX_COLUMNS, f"{current.columns} columns"
+        if self.max_rounds is not None and current.number + 1 >= self.max_rounds:
             return StopReason.MAX_ROUNDS, f"{self.max_rounds} rounds"
-        if self.time_limit is not None and turn.seconds >= self.time_limit:
+        if self.time_limit is not None and current.seconds >= self.time_limit:
             return StopReason.TIME, "the time limit was reached"
         return None
 
@@ -124,48 +119,50 @@ class Limits:
         )
 
 
-def conclusion(turn: Round, priced: Priced, fresh: Sequence[Column], tol: float) -> Stop | None:
+def conclusion(current: Round, priced: Priced, fresh: Sequence[Column], tol: float) -> Stop | None:
     """What the search has shown; None where there is something to go on with.
 
     That is ``fresh`` columns, or a restricted problem that can be solved better.
     """
-    if not turn.state.bounded:
+    if not current.state.bounded:
         return StopReason.UNBOUNDED, "the objective falls without end; the model is far down"
     nothing_found = priced.exact and not priced.columns
     if nothing_found and priced.exhausted:
         return StopReason.EXHAUSTED, "the columns span all that the data can make"
-    if turn.gap <= tol:
+    if current.gap <= tol:
         if nothing_found:
             return StopReason.OPTIMAL, "no column prices out"
-        return StopReason.GAP, f"relative duality gap {turn.gap:.1e} ≤ {tol:g}"
-    if not (fresh or turn.state.solved):
+        return StopReason.GAP, f"relative duality gap {current.gap:.1e} ≤ {tol:g}"
+    if not (fresh or current.state.solved):
         return None
     if nothing_found:
-        if turn.objective == np.inf:
-            return StopReason.INFEASIBLE, shortfall(turn)
-        return StopReason.STALLED, _open_gap(turn, tol)
+        if current.objective == np.inf:
+            return StopReason.INFEASIBLE, shortfall(current)
+        return StopReason.STALLED, _open_gap(current, tol)
     if not priced.columns:
         return StopReason.NO_COLUMN, "the pricer found no column; it is not exact"
     if not fresh:
-        return StopReason.ONLY_DUPLICATES, _repetition(turn, priced.columns)
+        return StopReason.ONLY_DUPLICATES, _repetition(current, priced.columns)
     return None
 
 
-def _open_gap(turn: Round, tol: float) -> str:
+def _open_gap(current: Round, tol: float) -> str:
     """Why nothing may be left to find and the gap stay open all the same."""
-    if np.isnan(turn.bound):
+    if np.isnan(current.bound):
         return "no column prices out, but the master gives no bound that would prove optimality"
     return (
-        f"no column prices out, but the certified gap {turn.gap:.1e} exceeds tol={tol:g}: either "
-        "the master's bound is not tight at its optimum, or the duals of the restricted master "
-        "are too inaccurate (then scale the features or normalise the kernels, or use a more "
-        "exact solver)"
+        f"no column prices out, but the certified gap {current.gap:.1e} exceeds tol={tol:g}: "
+        "either the master's bound is not tight at its optimum, or the duals of the restricted "
+        "master are too inaccurate (then scale the features or normalise the kernels, or use a "
+        "more exact solver)"
     )
 
 
-def _repetition(turn: Round, offered: Sequence[Column]) -> str:
+def _repetition(current: Round, offered: Sequence[Column]) -> str:
     """Which columns of the master a pricer offers again."""
-    held = {column.key: x for column, x in zip(turn.state.columns, turn.state.coef, strict=True)}
+    held = {
+        column.key: x for column, x in zip(current.state.columns, current.state.coef, strict=True)
+    }
     if all(held[column.key] >= column.upper * (1 - AT_UPPER) for column in offered):
         return (
             "only columns at their upper bounds price out; to prove optimality, or to find "

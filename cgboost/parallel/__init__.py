@@ -14,8 +14,6 @@ be given as it is. ``DaskExecutor(client)`` runs them on the workers of a Dask c
 
 from __future__ import annotations
 
-from concurrent import futures
-
 from cgboost.parallel.cluster import DaskExecutor
 from cgboost.parallel.executors import (
     Combine,
@@ -24,6 +22,7 @@ from cgboost.parallel.executors import (
     SerialExecutor,
     Task,
     ThreadExecutor,
+    as_executor,
 )
 
 __all__ = [
@@ -36,23 +35,3 @@ __all__ = [
     "DaskExecutor",
     "as_executor",
 ]
-
-
-def as_executor(executor: Executor | futures.Executor | None) -> Executor:
-    """An executor for passes: None stands for threads, those of ``concurrent.futures`` are wrapped.
-
-    Raises
-    ------
-    TypeError
-        If it is neither; for a Dask client the error names the adapter.
-    """
-    if executor is None:
-        return ThreadExecutor()
-    if isinstance(executor, futures.Executor):
-        return FuturesExecutor(executor)
-    if not all(hasattr(executor, name) for name in ("n_tasks", "here", "share", "run")):
-        raise TypeError(
-            "executor must be None, an Executor such as ThreadExecutor(2), DaskExecutor(client) "
-            f"for a Dask client, or an executor of concurrent.futures; got {executor!r}"
-        )
-    return executor

@@ -14,11 +14,12 @@ from __future__ import annotations
 import shutil
 import tempfile
 import weakref
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent import futures
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache, lru_cache, partial
+from itertools import repeat
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -108,16 +109,13 @@ class ThreadExecutor:
         self, task: Task, combine: Combine, shared: Any, states: Sequence[Any], message: Any
     ) -> tuple[list[Any], Any]:
         """See :meth:`Executor.run`."""
-
-        def pair(state: Any) -> tuple[Any, Any]:
-            return task(shared, state, message)
-
         count = 1 if self.n_threads == 1 else len(states)
+        arguments = repeat(shared), states, repeat(message)
         with blas_threads(1):
             if count == 1:
-                return in_order(map(pair, states), combine)
+                return in_order(list(map(task, *arguments)), combine)
             with ThreadPoolExecutor(count) as pool:
-                return in_order(pool.map(pair, states), combine)
+                return in_order(list(pool.map(task, *arguments)), combine)
 
 
 class SerialExecutor(ThreadExecutor):
@@ -134,10 +132,10 @@ def at_least_one(name: str, count: int | None) -> int | None:
     return count
 
 
-def in_order(pairs: Iterable[tuple[Any, Any]], combine: Combine) -> tuple[list[Any], Any]:
+def in_order(done: Sequence[tuple[Any, Any]], combine: Combine) -> tuple[list[Any], Any]:
     """The states of all parts, and their answers combined in the order of the parts."""
-    done = list(pairs)
-    return [state for state, _ in done], combine([answer for _, answer in done])
+    states, answers = zip(*done, strict=True)
+    return list(states), combine(answers)
 
 
 DATA_SETS = 4
@@ -176,8 +174,8 @@ class FuturesExecutor:
         self, task: Task, combine: Combine, shared: _File, states: Sequence[Any], message: Any
     ) -> tuple[list[Any], Any]:
         """See :meth:`Executor.run`."""
-        pair = partial(_on_file, task, shared.path, message)
-        return in_order(self.executor.map(pair, states), combine)
+        on_file = partial(_on_file, task, shared.path, message)
+        return in_order(list(self.executor.map(on_file, states)), combine)
 
 
 class _File:
@@ -198,3 +196,23 @@ def _read(path: str) -> Any:
 def _on_file(task: Task, path: str, message: Any, state: Any) -> tuple[Any, Any]:
     with blas_threads(1):
         return task(_read(path), state, message)
+
+
+def as_executor(executor: Executor | futures.Executor | None) -> Executor:
+    """An executor for passes: None stands for threads, those of ``concurrent.futures`` are wrapped.
+
+    Raises
+    ------
+    TypeError
+        If it is neither; for a Dask client the error names the adapter.
+    """
+    if executor is None:
+        return ThreadExecutor()
+    if isinstance(executor, futures.Executor):
+        return FuturesExecutor(executor)
+    if not all(hasattr(executor, name) for name in ("n_tasks", "here", "share", "run")):
+        raise TypeError(
+            "executor must be None, an Executor such as ThreadExecutor(2), DaskExecutor(client) "
+            f"for a Dask client, or an executor of concurrent.futures; got {executor!r}"
+        )
+    return executor

@@ -1,11 +1,8 @@
-"""Blocks of kernel values, and the plan of a pass over them.
-
-Kernel values of a whole library, block by block, from one matrix product.
+"""Kernel values of a whole library, block by block, and the plan of a pass over them.
 
 All kernels that follow from inner products share the product of a block; of any other kernel the
-values are asked for.
-
-How a pass over kernel columns is divided: parts, memory, and which kernels need no values.
+values are asked for. The plan says how a pass over kernel columns is divided: parts, memory, and
+which kernels need no values.
 """
 
 from __future__ import annotations
@@ -104,10 +101,6 @@ class KernelData:
             self._roundings[key] = [kernel.rounding(arithmetic) for kernel in self.kernels]
         return self._roundings[key]
 
-    def sizes(self, dtype: Any) -> list[Vector | None]:
-        """Sizes of the centres in the sense of :class:`Rounding`, None where they are not known."""
-        return [None if own is None else own.size for own in self.roundings(dtype)]
-
     def blocks(
         self,
         strata: Sequence[int],
@@ -141,7 +134,18 @@ class KernelData:
             else:
                 yield stratum, self._called(stratum, rows, centres)
         for own, group in sharing.items():
-            yield from self._from_products(group, rows, centres, own, threads)
+            A, Z, norms = self.rows(rows, own), self.rows(centres, own), self.norms(own)
+            with np.errstate(over="ignore", invalid="ignore"):
+                products = _product(A, Z, threads)
+            buffer = np.empty_like(products) if len(group) > 1 else products
+            for stratum in group:
+                kernel, out = self.kernels[stratum], buffer
+                if stratum == group[-1]:
+                    out = products  # which nobody needs after it
+                with np.errstate(over="ignore", invalid="ignore"):
+                    values = kernel.from_products(products, norms[rows], norms[centres], out=out)
+                    kernel.refine(values, A, Z)
+                yield stratum, checked_values(self.names[stratum], values, A, Z)
 
     def value_dtype(self, stratum: int, dtype: Any, *, structured: bool = False) -> np.dtype[Any]:
         """What values of a kernel are computed in: float64 where their rounding is not bounded."""
@@ -155,29 +159,6 @@ class KernelData:
         if not kernel.is_precomputed:
             own, chosen = own.astype(np.float64, copy=False), chosen.astype(np.float64, copy=False)
         return kernel_values(self.names[stratum], kernel, own, chosen)
-
-    def _from_products(
-        self,
-        strata: Sequence[int],
-        rows: slice | Indices,
-        centres: slice | Indices,
-        dtype: np.dtype[Any],
-        threads: int,
-    ) -> Iterator[tuple[int, Matrix]]:
-        """Values of several kernels from one product."""
-        A, Z = self.rows(rows, dtype), self.rows(centres, dtype)
-        with np.errstate(over="ignore", invalid="ignore"):
-            products = _product(A, Z, threads)
-        norms = self.norms(dtype)
-        buffer = np.empty_like(products) if len(strata) > 1 else products
-        for stratum in strata:
-            out = products if stratum == strata[-1] else buffer
-            with np.errstate(over="ignore", invalid="ignore"):
-                values = self.kernels[stratum].from_products(
-                    products, norms[rows], norms[centres], out=out
-                )
-                self.kernels[stratum].refine(values, A, Z)
-            yield stratum, checked_values(self.names[stratum], values, A, Z)
 
     def columns(
         self, strata: Indices, indices: Indices, rows: Indices | None, *, exactly: bool = True
@@ -268,15 +249,30 @@ class PassPlan:
 
     def __init__(self, data: KernelData, executor: Executor, cache_size: float) -> None:
         self.data = data
-        n_rows, block = len(data.X), data.block_size
-        cells = max(1, -(-n_rows // block))
+        n_strata, (n_rows, n_features) = len(data.kernels), data.X.shape
+        cells = max(1, -(-n_rows // data.block_size))
         most = max(1, n_rows // LEAST_WIDTH) if executor.here else cells
         count = max(1, min(executor.n_tasks, most))
-        self.bounds = [min(n_rows, cells * part // count * block) for part in range(count + 1)]
-        self.memory = [0] * len(data.kernels)
-        self._room = 0.0  # bytes for each kernel, if all are kept alike
-        if executor.here:
-            self._share_out(cache_size * 2**20, count)
+        ends = cells * np.arange(count + 1) // count * data.block_size
+        self.bounds: list[int] = np.minimum(ends, n_rows).tolist()
+        # memory for kept values is what blocks in the making and scores leave: products and values
+        # of a block, once more in float64, and its rows and centres
+        block, itemsize = min(data.block_size, n_rows), data.dtype.itemsize
+        blocks = count * (block**2 * (3 * itemsize + 8) + 2 * block * n_features * itemsize)
+        vectors = 16 * 8 * n_strata * n_rows
+        budget = cache_size * 2**20 if executor.here else 0.0
+        left = max(0.0, budget - blocks - vectors)
+        self._gram = n_rows**2 * itemsize  # bytes of all values of one kernel
+        # Sums that cost what a linear kernel's do need no values. With fewer rows than twice the
+        # features it is cheaper to add up values that are kept, and so it is where other kernels
+        # need the products and memory holds the values of all.
+        costs = np.array([k.expansion_cost(n_rows, n_features, n_rows) for k in data.kernels])
+        products = np.isinf(costs) & [kernel.of_products for kernel in data.kernels]
+        all_kept = left / n_strata >= self._gram and products.any()
+        cheap = n_rows > 2 * n_features and not all_kept
+        self._linear = cheap & (costs <= LINEAR_COST * n_rows * n_features)
+        each = min(self._gram, int(left / max(1, np.count_nonzero(~self._linear))))
+        self.memory: list[int] = np.where(self._linear, 0, each).tolist()
 
     def part_memory(self, part: int) -> list[int]:
         """Bytes for kept values of each kernel in one part."""
@@ -294,59 +290,19 @@ class PassPlan:
         n_changed, width : int
             Numbers of rows that are added up and of columns.
         """
-        if self._linear(stratum):
+        if self._linear[stratum]:
             return True
-        n_features = self.data.X.shape[1]
-        costs = [self.data.kernels[s].expansion_cost(n_changed, n_features, width) for s in strata]
-        own = costs[list(strata).index(stratum)]
+        kernels, n_features = self.data.kernels, self.data.X.shape[1]
+        own = kernels[stratum].expansion_cost(n_changed, n_features, width)
         if self.memory[stratum] >= self._gram or not np.isfinite(own):
             return False
         product_is_there = any(
-            np.isinf(cost) and self.data.kernels[s].of_products
-            for s, cost in zip(strata, costs, strict=True)
+            kernels[s].of_products
+            and np.isinf(kernels[s].expansion_cost(n_changed, n_features, width))
+            for s in strata
         )
         each = PRICED_VALUE_COST if product_is_there else PRICED_VALUE_COST + n_features
         values = each * float(n_changed) * width
         if self.memory[stratum] >= n_changed * len(self.data.X) * self.data.dtype.itemsize:
             values /= REUSE
         return own < values
-
-    def _linear(self, stratum: int) -> bool:
-        """Whether a kernel needs no values: its sums cost what a linear kernel's do.
-
-        With fewer rows than twice the features it is cheaper to add up values that are kept, and so
-        it is where other kernels need the products and memory holds the values of all.
-        """
-        n_rows, n_features = self.data.X.shape
-        cost = self.data.kernels[stratum].expansion_cost(n_rows, n_features, n_rows)
-        if n_rows <= 2 * n_features or cost > LINEAR_COST * n_rows * n_features:
-            return False
-        return not (self._room >= self._gram and self._products_are_needed)
-
-    @property
-    def _products_are_needed(self) -> bool:
-        """Whether the library has a kernel that is made of products and nothing cheaper."""
-        n_rows, n_features = self.data.X.shape
-        return any(
-            kernel.of_products and np.isinf(kernel.expansion_cost(n_rows, n_features, n_rows))
-            for kernel in self.data.kernels
-        )
-
-    @property
-    def _gram(self) -> int:
-        """Bytes of all values of one kernel."""
-        return len(self.data.X) ** 2 * self.data.dtype.itemsize
-
-    def _share_out(self, budget: float, count: int) -> None:
-        """Memory for kept values: what blocks in the making and scores leave, in equal shares."""
-        n_strata, (n_rows, n_features) = len(self.data.kernels), self.data.X.shape
-        block, itemsize = min(self.data.block_size, n_rows), self.data.dtype.itemsize
-        # products and values of a block, once more in float64, and its rows and centres
-        blocks = count * (block**2 * (3 * itemsize + 8) + 2 * block * n_features * itemsize)
-        vectors = 16 * 8 * n_strata * n_rows
-        left = max(0.0, budget - blocks - vectors)
-        self._room = left / n_strata
-        keeping = [s for s in range(n_strata) if not self._linear(s)]
-        each = int(left / max(1, len(keeping)))
-        for stratum in keeping:
-            self.memory[stratum] = min(self._gram, each)

@@ -1,31 +1,31 @@
-"""Partition of a kernel library by rows, and its cache of kernel rows.
-
-Rows of a Gram matrix, kept while memory lasts.
-
-Pricing adds up Σ_i w_i K(x_i, ·) over the rows where the pseudo-response has changed, and from one
-round to the next these are mostly the same rows. So what is kept are rows K(x_i, ·); the ones that
-were not needed for the longest time make room for others.
-
-Blocks of centres with the scores of their columns, and what a pass orders them to do.
+"""One partition of a pricing pass: its scores, brought up to date and searched.
 
 A partition has the columns K_p(·, x_j) of all kernels p whose centres x_j are training rows start,
 …, stop − 1. Its scores are those of the last pass plus what has changed since,
 
     K(·, x_j)·r = K(·, x_j)·r_last + Σ_i (r − r_last)_i K(x_i, x_j),
 
-over the few rows i where r has changed: an order names these rows and their weights.
+over the few rows i where r has changed: an order names these rows and their weights. The sums come
+from the structure of a kernel where that is cheaper, from rows K(x_i, ·) that are still in memory,
+and from blocks of kernel values for all other rows. From one round to the next r changes mostly in
+the same rows: rows of kernel values that were not needed for the longest time make room for others.
+
+What :func:`advance` does depends on the data, on the state of the partition and on the order alone,
+so that it may run anywhere, and again where it was lost.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cgboost.pricing.scans.candidates import PricingRequest
+from cgboost.pricing.kernels.blocks import KernelData
+from cgboost.pricing.scans.candidates import Candidates, PricingRequest, merged, search_scores
+from cgboost.tolerances import UNIT_ROUNDOFF
 
 Matrix = NDArray[np.floating[Any]]
 
@@ -33,11 +33,18 @@ Vector = NDArray[np.float64]
 
 Indices = NDArray[np.intp]
 
+Mask = NDArray[np.bool_]
+
 CHUNK = 2**17
 """Numbers read at a time, so that a processor's cache holds them."""
 
 DENSE = 3
 """Rows are copied together where only one in so many is wanted, and skipped where more are."""
+
+SHARP_ROWS = 4096
+"""Rows converted to a wider dtype at a time, for sums that need no kernel values."""
+
+NO_SCORES: Vector = np.zeros((0, 0))
 
 
 class RowCache:
@@ -231,10 +238,186 @@ class Partition:
         zeros = np.zeros((len(self.memory), width))
         return replace(self, dtype=dtype, scores=zeros, errors=zeros, caches=caches)
 
-    def kept(self, stratum: int, rows: Indices) -> Matrix | None:
-        """Values K(x_i, x_j) of some rows i and the partition's centres, if all are in memory."""
-        return self.caches[stratum].kept(rows) if self.caches else None
 
-    def kept_columns(self, stratum: int, indices: Indices) -> Matrix | None:
-        """Columns K(·, x_j) of some of the partition's centres, if all values are in memory."""
-        return self.caches[stratum].kept_columns(indices - self.start) if self.caches else None
+class PartialSums:
+    """Σ_i w_i K(x_i, x_j) for the steps of an order and the columns of a partition.
+
+    Attributes
+    ----------
+    sums : ndarray of shape (n_steps, n_columns)
+    doubts : ndarray of shape (n_steps, n_columns)
+        What sums of kernels of unknown rounding may be off by.
+    """
+
+    def __init__(
+        self, data: KernelData, state: Partition, order: Order, columns: Indices | None
+    ) -> None:
+        self.data, self.state, self.order, self.columns = data, state, order, columns
+        self.width = state.stop - state.start if columns is None else len(columns)
+        self.sums = np.zeros((len(order.steps), self.width))
+        self.doubts = np.zeros((len(order.steps), self.width))
+        # a function may return more digits than are kept
+        rounding = 0.5 * float(np.finfo(order.dtype).eps) + (len(order.rows) + 4) * UNIT_ROUNDOFF
+        known = data.roundings(order.dtype)
+        self.roundings = {s.stratum: rounding for s in order.steps if known[s.stratum] is None}
+
+    def add_from_structure(self, number: int) -> None:
+        """Add a sum without kernel values; kernels with such a structure are symmetric."""
+        data, rows, step = self.data, self.order.rows, self.order.steps[number]
+        kernel = data.kernels[step.stratum]
+        dtype = data.value_dtype(step.stratum, self.order.dtype, structured=True)
+        if data.X.dtype == dtype:
+            weights = np.zeros(len(data.X))
+            weights[rows] = step.weights
+            parts = [kernel.expanded(data.X, weights)]
+        else:
+            chunks = [slice(i, i + SHARP_ROWS) for i in range(0, len(rows), SHARP_ROWS)]
+            parts = [
+                kernel.expanded(data.rows(rows[chunk], dtype), step.weights[chunk])
+                for chunk in chunks
+            ]
+        for cells, centres in self._blocks():
+            block = data.rows(centres, dtype)
+            for part in parts:
+                self.sums[number, cells] += part(block)
+
+    def add_kept(self, number: int) -> Mask:
+        """Add rows of kernel values that are in memory; which rows are not."""
+        step = self.order.steps[number]
+        cache = self.state.caches[step.stratum]
+        slots = cache.slots(self.order.rows)
+        missing = slots < 0
+        if not missing.all():
+            rounding = self.roundings.get(step.stratum)
+            sums, sizes = cache.weighted_sums(
+                slots[~missing],
+                step.weights[~missing],
+                self.columns,
+                absolute=rounding is not None,
+            )
+            self.sums[number] += sums
+            if rounding is not None:
+                self.doubts[number] += rounding * sizes
+        return missing
+
+    def add_computed(self, missing: Mapping[int, Mask]) -> None:
+        """Add rows that some step has not in memory; as many are kept as there is room for.
+
+        Parameters
+        ----------
+        missing : mapping of int to ndarray of bool, shape (n_order_rows,)
+            By the number of the step.
+        """
+        order, caches = self.order, self.state.caches
+        absent = np.flatnonzero(np.any(list(missing.values()), axis=0))
+        for part in self.data.parts(len(absent)):
+            places = absent[part]
+            wanted: dict[int, tuple[int, Indices]] = {}
+            room: dict[int, Indices] = {}
+            for number, mask in missing.items():
+                own = np.flatnonzero(mask[places])
+                if len(own):
+                    stratum = order.steps[number].stratum
+                    wanted[stratum] = number, own
+                    # a part of a row is of no use later
+                    room[stratum] = caches[stratum].places(len(own) if self.columns is None else 0)
+            for cells, centres in self._blocks():
+                for stratum, values in self.data.blocks(
+                    list(wanted), order.rows[places], centres, order.dtype, order.threads
+                ):
+                    number, own = wanted[stratum]
+                    if len(own) < len(places):
+                        values = values[own]
+                    weights = order.steps[number].weights[places[own]]
+                    self.sums[number, cells] += weights @ values.astype(np.float64, copy=False)
+                    if stratum in self.roundings:
+                        sizes = np.abs(weights) @ np.abs(values)
+                        self.doubts[number, cells] += self.roundings[stratum] * sizes
+                    slots = room[stratum]
+                    caches[stratum].store[slots, cells] = values[: len(slots)]
+            for stratum, slots in room.items():
+                own = wanted[stratum][1][: len(slots)]
+                caches[stratum].keep(order.rows[places[own]], slots)
+
+    def _blocks(self) -> Iterator[tuple[slice, slice | Indices]]:
+        """Blocks of the wanted centres: their places among them, and their numbers."""
+        start = self.state.start
+        for part in self.data.parts(self.width):
+            if self.columns is None:
+                yield part, slice(part.start + start, part.stop + start)
+            else:
+                yield part, self.columns[part] + start
+
+
+@dataclass(frozen=True)
+class PricingResult:
+    """What a pass has shown.
+
+    Attributes
+    ----------
+    candidates : Candidates
+    scores, errors : ndarray of shape (n_strata, n_columns)
+        Scores, and bounds on their errors; of shape (0, 0) where they are not wanted.
+    """
+
+    candidates: Candidates
+    scores: Vector
+    errors: Vector
+
+
+def advance(data: KernelData, state: Partition, order: Order) -> tuple[Partition, PricingResult]:
+    """The subproblem of a pass: a partition after it, and what its columns show.
+
+    The state before the pass stays as it is, except that its caches may hold other rows.
+    """
+    before = state
+    if state.dtype is None or state.dtype != order.dtype:  # to NumPy, None is float64
+        state = state.begun(order.dtype, len(data.X))
+    columns = order.indices
+    if columns is not None:
+        first, last = np.searchsorted(columns, [state.start, state.stop])
+        columns = columns[first:last] - state.start
+    partial = PartialSums(data, state, order, columns)
+    if partial.width and len(order.rows):
+        missing = {}
+        for number, step in enumerate(order.steps):
+            if step.structured:
+                partial.add_from_structure(number)
+            else:
+                missing[number] = partial.add_kept(number)
+        if missing:
+            partial.add_computed(missing)
+    scores, errors = state.scores.copy(), state.errors.copy()
+    places = slice(None) if columns is None else columns
+    indices = np.arange(state.start, state.stop)[places]
+    roundings = data.roundings(order.dtype)
+    candidates = Candidates()
+    for step, own, off in zip(order.steps, partial.sums, partial.doubts, strict=True):
+        s, rounding = step.stratum, roundings[step.stratum]
+        if not step.restart:
+            own += scores[s, places]
+            off += errors[s, places]
+        off += UNIT_ROUNDOFF * np.abs(own)
+        scores[s, places], errors[s, places] = own, off
+        if rounding is not None and step.error is not None:
+            off[:] = step.error * rounding.size[indices]
+        shown = search_scores(s, indices, own, off, order.request)
+        candidates = merged(candidates, shown, order.request.limit)
+    result = PricingResult(candidates, NO_SCORES, NO_SCORES)
+    if order.with_scores:
+        result = PricingResult(candidates, partial.sums, partial.doubts)
+    if columns is not None:
+        return before, result
+    return replace(state, scores=scores, errors=errors), result
+
+
+def combined(results: Sequence[PricingResult], limit: int) -> PricingResult:
+    """The results of all partitions, in their order, as one."""
+    candidates = Candidates()
+    for result in results:
+        candidates = merged(candidates, result.candidates, limit)
+    return PricingResult(
+        candidates,
+        np.concatenate([result.scores for result in results], axis=1),
+        np.concatenate([result.errors for result in results], axis=1),
+    )

@@ -1,8 +1,4 @@
-"""Pricer of kernel libraries.
-
-A few columns of each kernel, looked at before the first pass.
-
-Kernel libraries as pools of columns: exact pricing by structure, within a budget of memory.
+"""Kernel libraries as pools of columns: exact pricing by structure, within a budget of memory.
 
 A pass over the columns K_p(·, x_j) of all kernels p and training rows j needs K_p(·, x_j)·r.
 
@@ -21,19 +17,37 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from concurrent import futures
+from dataclasses import replace
+from functools import partial
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from cgboost.exceptions import KernelScaleWarning, see, warn_caller
 from cgboost.generation.columns import Column
 from cgboost.kernels import KernelLibrary, Matrix
 from cgboost.kernels.precomputed import KernelFamily, KernelHypothesis
 from cgboost.parallel import Executor, as_executor
-from cgboost.pricing.kernels.blocks import KernelData
-from cgboost.pricing.kernels.scores import KernelScores
-from cgboost.pricing.scans.candidates import Candidates, PricingRequest
+from cgboost.parallel.executors import available, blas_threads
+from cgboost.pricing.kernels.blocks import KernelData, PassPlan
+from cgboost.pricing.kernels.partition import (
+    Order,
+    Partition,
+    PricingResult,
+    Step,
+    advance,
+    combined,
+)
+from cgboost.pricing.kernels.scores import Reference, change, likely_share, undecided
+from cgboost.pricing.scans.candidates import (
+    Candidates,
+    Held,
+    NoRule,
+    PricingRequest,
+    merged,
+    search_scores,
+)
 from cgboost.pricing.scans.scan import Indices, Priority, StrataPricer, Vector
 
 COLUMNS, ROWS = 8, 256
@@ -47,6 +61,9 @@ SCALE_ADVICE = (
     'the kernels: library=KernelLibrary({"linear": Linear(), "quadratic": Polynomial(2), "rbf": '
     f"RBF()}}, normalize=True), with the kernels that you use{see('kernel-scales')}"
 )
+
+REFINED_SHARE = 0.25
+"""Refinements may cost this share of a pass in float64 over all columns, in all."""
 
 
 class KernelSample:
@@ -140,7 +157,19 @@ class KernelPool:
         self._data = KernelData(X, self.strata, kernels, block_size)
         sample = KernelSample(self._data)
         sample.warn_about_scales()
-        self._scores = KernelScores(self._data, sample.symmetric, as_executor(executor), cache_size)
+        self._symmetric, self._executor = sample.symmetric, as_executor(executor)
+        self._dtype = self._data.dtype
+        self._shared = self._executor.share(self._data)
+        self._plan = PassPlan(self._data, self._executor, cache_size)
+        self._references = [Reference() for _ in kernels]
+        self._states = self._bare()
+        self._refinements = 0  # centres scored in float64 while the pool is in float32
+
+    def _bare(self) -> list[Any]:
+        return [
+            Partition.bare(start, stop, self._plan.part_memory(part))
+            for part, (start, stop) in enumerate(pairwise(self._plan.bounds))
+        ]
 
     def size(self, stratum: int) -> int:
         """Number of training rows."""
@@ -155,15 +184,134 @@ class KernelPool:
         """Whether columns have fewer digits than scores."""
         return self._data.dtype != np.float64
 
+    # ------------------------------------------------------------------ scores
+
     def search(
         self, strata: Sequence[int], indices: Indices | None, request: PricingRequest
     ) -> Candidates:
-        """What the columns ``indices`` (ascending; None: all) of some strata show."""
-        return self._scores.search(strata, indices, request)
+        """What the columns ``indices`` (ascending; None: all) of some strata show.
+
+        Where rounding hides the gap, scores are computed anew, and then in float64: those of the
+        columns that it leaves undecided while these are few, later all of them.
+        """
+        candidates = self._pass(strata, indices, request).candidates
+        likely = likely_share(request.response) if request.limit else 1.0
+        while indices is None and candidates.blurred(request, likely):
+            refined = self._refined(strata, request, candidates)
+            if refined is not None and not refined.blurred(request, likely):
+                return refined
+            if not self._sharpen():
+                break
+            candidates = self._pass(strata, None, request).candidates
+        return candidates
+
+    def _refined(
+        self, strata: Sequence[int], request: PricingRequest, rough: Candidates
+    ) -> Candidates | None:
+        """What all columns show, with those that rounding leaves undecided scored in float64.
+
+        None where there is nothing to be gained, or so much to be done that float64 for all columns
+        is cheaper in the end: such a pass is as much work as scoring every centre once.
+        """
+        if self._dtype == np.float64 or self._is_stale:
+            return None
+        result = self._pass(strata, None, replace(request, limit=0), with_scores=True)
+        scores, errors = result.scores, result.errors
+        centres = undecided(strata, scores, errors, request, rough)
+        self._refinements += len(centres)
+        if self._refinements > REFINED_SHARE * len(self.X):
+            return None
+        exact = self._pass(strata, centres, request, with_scores=True, afresh=True)
+        scores[:, centres], errors[:, centres] = exact.scores, exact.errors
+        candidates, everything = Candidates(), np.arange(scores.shape[1])
+        for s, own, error in zip(strata, scores, errors, strict=True):
+            shown = search_scores(s, everything, own, error, request)
+            candidates = merged(candidates, shown, request.limit)
+        return candidates
 
     def scores(self, stratum: int, indices: Indices | None, response: Vector) -> Vector:
         """r·K(·, x_j) for the wanted j, shape (n_wanted,)."""
-        return self._scores.scores(stratum, indices, response)
+        nothing = Held(np.zeros(0, dtype=np.intp))
+        request = PricingRequest(response, NoRule(), [nothing] * len(self.families), 0)
+        if indices is None:
+            return self._pass([stratum], None, request, with_scores=True).scores[0]
+        ascending, places = np.unique(indices, return_inverse=True)
+        return self._pass([stratum], ascending, request, with_scores=True).scores[0][places]
+
+    def _pass(
+        self,
+        strata: Sequence[int],
+        indices: Indices | None,
+        request: PricingRequest,
+        *,
+        with_scores: bool = False,
+        afresh: bool = False,
+    ) -> PricingResult:
+        """One pass; ``afresh``: some columns in float64, whatever is known of them."""
+        if len(request.response) != len(self.X):
+            raise ValueError(f"X has {len(self.X)} rows, the master has {len(request.response)}")
+        alone = len(self._states) == 1 and self._executor.here
+        threads = available() if alone else 1
+        with blas_threads(1):
+            order, references = self._order(strata, indices, request, afresh)
+            order = replace(order, threads=threads, with_scores=with_scores)
+            combine = partial(combined, limit=request.limit)
+            states, result = self._executor.run(advance, combine, self._shared, self._states, order)
+        if indices is None:
+            self._states = states
+            for s, reference in zip(strata, references, strict=True):
+                self._references[s] = reference
+        return result
+
+    def _order(
+        self,
+        strata: Sequence[int],
+        indices: Indices | None,
+        request: PricingRequest,
+        afresh: bool,
+    ) -> tuple[Order, list[Reference]]:
+        """What a pass is to do, and what the scores belong to after it."""
+        dtype = np.dtype(np.float64) if afresh else self._dtype
+        roundings = self._data.roundings(dtype)
+        changed = np.zeros(len(self.X), dtype=bool)
+        changes = []
+        for s in strata:
+            old = Reference() if afresh else self._references[s]
+            own = change(old, request.response, roundings[s])
+            changed |= own.weights != 0
+            changes.append((s, old, own))
+        rows = np.flatnonzero(changed)
+        width = len(self.X) if indices is None else len(indices)
+        steps, references = [], []
+        for s, old, own in changes:
+            structured = self._plan.by_structure(s, strata, len(rows), width)
+            rounding = self._data.roundings(dtype, structured=structured)[s]
+            reference, error = Reference(own.target), None
+            if rounding is not None:
+                kept, error = own.errors(old, rounding)
+                first = kept if own.restart else old.first_error
+                reference = Reference(own.target, kept, first)
+            steps.append(Step(s, own.weights[rows], own.restart, structured, error))
+            references.append(reference)
+        without_response = replace(request, response=np.zeros(0))  # it travels as weights
+        return Order(rows, steps, dtype, indices, without_response), references
+
+    @property
+    def _is_stale(self) -> bool:
+        return any(reference.is_stale for reference in self._references)
+
+    def _sharpen(self) -> bool:
+        """Make scores more exact, if they can be: by a fresh start, then by a wider dtype."""
+        stale = self._is_stale
+        if not stale and self._dtype == np.float64:
+            return False
+        self._references = [Reference() for _ in self.families]
+        if not stale:
+            self._dtype = np.dtype(np.float64)
+            self._states = self._bare()  # what they hold goes before there is more
+        return True
+
+    # ------------------------------------------------------------------ columns
 
     def column(self, stratum: int, index: int) -> Column:
         """The column K(·, x_index) of one kernel."""
@@ -174,20 +322,14 @@ class KernelPool:
         if not len(indices):
             return []
         values = self.values_on(np.asarray(strata), np.asarray(indices), None)
-        return [
-            self._column(int(stratum), int(index), own)
-            for stratum, index, own in zip(strata, indices, values, strict=True)
-        ]
-
-    def _column(self, stratum: int, index: int, values: NDArray[Any]) -> Column:
-        family = self.families[stratum]
-        centre = family.kernel.centres(self.X, slice(index, index + 1))[0]
-        return Column(
-            values=values,
-            key=(family.name, index),
-            hypothesis=KernelHypothesis(family, index, np.array(centre)),
-            stratum=family.name,
-        )
+        columns = []
+        for stratum, index, own in zip(strata, indices, values, strict=True):
+            family = self.families[stratum]
+            centre = np.array(family.kernel.centres(self.X, slice(index, index + 1))[0])
+            hypothesis = KernelHypothesis(family, int(index), centre)
+            key = family.name, int(index)
+            columns.append(Column(own, key=key, hypothesis=hypothesis, stratum=family.name))
+        return columns
 
     def values(self, stratum: int, indices: Indices) -> Matrix:
         """Columns as rows of an array, shape (n_wanted, n_rows)."""
@@ -204,7 +346,7 @@ class KernelPool:
         missing = np.zeros(len(indices), dtype=bool)
         for stratum in np.unique(strata):
             own = np.flatnonzero(strata == stratum)
-            kept = self._scores.kept(int(stratum), indices[own])
+            kept = self._kept(int(stratum), indices[own])
             if kept is None:
                 missing[own] = True
             else:
@@ -216,6 +358,30 @@ class KernelPool:
                 strata[missing], indices[missing], rows, exactly=rows is None
             )
         return values
+
+    def _kept(self, stratum: int, indices: Indices) -> Matrix | None:
+        """Columns that are in memory: as rows, for a symmetric kernel in float64; or as columns.
+
+        Values of kernels that are not made of products are the same in any dtype of the pass.
+        """
+        if not self._executor.here or not all(state.caches for state in self._states):
+            return None
+        if self._symmetric[stratum]:
+            if self._dtype != np.float64:
+                return None
+            parts = [state.caches[stratum].kept(indices) for state in self._states]
+            whole = [part for part in parts if part is not None]
+            return np.concatenate(whole, axis=1) if len(whole) == len(parts) else None
+        if self.families[stratum].kernel.of_products:
+            return None
+        columns = np.empty((len(indices), len(self.X)), dtype=self._data.dtype)
+        for state in self._states:
+            own = np.flatnonzero((state.start <= indices) & (indices < state.stop))
+            kept = state.caches[stratum].kept_columns(indices[own] - state.start)
+            if kept is None:
+                return None
+            columns[own] = kept
+        return columns
 
 
 class KernelPricer(StrataPricer):

@@ -1,15 +1,12 @@
 """Candidates of a pricing request, and the column pools that are searched for them.
 
-What a search among columns is asked, and what it finds; answers of parts add up to one answer.
-
 A search looks at some columns of a pool, wherever their scores are computed. It reports the few
 best of them, and how much all of them add to the duality gap. Scores may be inexact: what a column
 adds at most, if its score is off by a known error, is added up as well, and only that certifies.
 
-Pools: finite families of columns in strata, which score their columns or search them.
-
-A :class:`ColumnPool` scores columns. A :class:`SearchablePool` also looks for the best of them,
-where their scores are computed; :class:`ScoredPool` makes one of any other pool.
+A :class:`ColumnPool` is a finite family of columns in strata, and scores them. A
+:class:`SearchablePool` also looks for the best of them, where their scores are computed;
+:class:`ScoredPool` makes one of any other pool.
 """
 
 from __future__ import annotations
@@ -84,8 +81,8 @@ class PricingRequest:
     tol : float
         Gaps below this do not matter.
     reach : float
-        Columns are offered, too, that would add to the gap with a score larger by this share. They
-        come behind those that do.
+        Near violations are offered, too: columns that would add to the gap with a score larger by
+        this share. They come behind those that do.
     """
 
     response: Vector
@@ -104,15 +101,16 @@ class Candidates:
     ----------
     strata, indices : ndarray of int, shape (n_offered,)
     scores, excess, worth : ndarray of shape (n_offered,)
-        ``worth`` is the excess of a score that is larger by the reach of the request.
+        ``excess`` is the violation of the dual constraint, ``worth`` the near violation: that of
+        a score that is larger by the ``reach`` of the request.
     n_evaluated : int
         Number of columns that were searched.
     max_excess, total_excess : float
-        Largest and summed excess, if every score is as far off as it may be.
+        Largest and summed violation, if every score is as far off as it may be.
     max_blur, total_blur : float
-        By how much these exceed the excess of the scores as computed.
+        By how much these exceed the violation of the scores as computed.
     max_left, total_left : float
-        Largest and summed excess of scores as computed, of columns outside the master alone.
+        Largest and summed violation of scores as computed, of columns outside the master alone.
     """
 
     strata: Indices = field(default_factory=lambda: np.zeros(0, dtype=np.intp))
@@ -130,15 +128,15 @@ class Candidates:
 
     @property
     def best_excess(self) -> float:
-        """Excess of the best column offered, 0 if there is none."""
+        """Violation of the best column offered, 0 if there is none."""
         return float(self.excess[0]) if self.excess.size else 0.0
 
     def blurred(self, request: PricingRequest, likely: float = 1.0) -> bool:
         """Whether errors of scores, not scores, decide about the gap.
 
-        The sum of the excesses counts where the bound rests on it, otherwise the largest. Far from
-        the end errors matter if they might lead the search astray, and near it if they leave the
-        gap open.
+        The sum of the violations counts where the bound rests on it, otherwise the largest. Far
+        from the end errors matter if they might lead the search astray, and near it if they leave
+        the gap open.
 
         Parameters
         ----------
@@ -147,17 +145,17 @@ class Candidates:
         likely : float
             The share of their bounds that errors will hardly exceed.
         """
-        blur = self.total_blur if adds_up(request.rule) else self.max_blur
-        if self._left(request) > NEAR_END * request.tol:
+        blur, left = self.max_blur, self.max_left
+        if adds_up(request.rule):
+            blur, left = self.total_blur, self.total_left
+        if left > NEAR_END * request.tol:
             blur *= likely
         return blur > self.tolerated(request)
 
     def tolerated(self, request: PricingRequest) -> float:
         """By how much errors of scores may widen the gap."""
-        return BLUR * max(self._left(request), request.tol)
-
-    def _left(self, request: PricingRequest) -> float:
-        return self.total_left if adds_up(request.rule) else self.max_left
+        left = self.total_left if adds_up(request.rule) else self.max_left
+        return BLUR * max(left, request.tol)
 
     def best(self, limit: int) -> Candidates:
         """The same with at most ``limit`` columns offered."""
@@ -173,7 +171,7 @@ class Candidates:
 
 
 def adds_up(rule: EntryRule) -> bool:
-    """Whether the bound rests on the sum of the excesses; yes, where the rule does not say."""
+    """Whether the bound rests on the sum of the violations; yes, where the rule does not say."""
     return not isinstance(rule, SumsOrNot) or rule.additive
 
 
@@ -193,7 +191,7 @@ def search_scores(
     request : PricingRequest
     """
     scores, errors, places = _with_held(request.held[stratum], indices, scores, errors)
-    excess, wide = _excess(scores, errors, request.rule)
+    excess, wide = _violations(scores, errors, request.rule)
     left = excess.copy()
     left[places] = 0.0
     worth = left
@@ -218,10 +216,10 @@ def search_scores(
 
 
 def doubts(stratum: int, scores: Vector, errors: Vector, request: PricingRequest) -> Vector:
-    """By how much errors widen the excess of each column of a stratum, shape (n_columns,)."""
+    """By how much errors widen the violation of each column of a stratum, shape (n_columns,)."""
     own, off, _ = _with_held(request.held[stratum], np.arange(len(scores)), scores, errors)
-    excess, wide = _excess(own, off, request.rule)
-    return wide - excess
+    violation, wide = _violations(own, off, request.rule)
+    return wide - violation
 
 
 def merged(first: Candidates, second: Candidates, limit: int) -> Candidates:
@@ -257,31 +255,24 @@ def _with_held(
     held: Held, indices: Indices, scores: Vector, errors: Vector | None
 ) -> tuple[Vector, Vector | None, Indices]:
     """Scores and errors with those that the master sees, and the places of its columns."""
-    places, of_held = _places(indices, held.indices)
+    if not len(indices):
+        return scores, errors, indices
+    places = np.minimum(np.searchsorted(indices, held.indices), len(indices) - 1)
+    there = np.flatnonzero(indices[places] == held.indices)
+    places = places[there]
     if held.scores is not None and held.errors is not None:
         scores, errors = scores.copy(), np.zeros(len(scores)) if errors is None else errors.copy()
-        scores[places], errors[places] = held.scores[of_held], held.errors[of_held]
+        scores[places], errors[places] = held.scores[there], held.errors[there]
     return scores, errors, places
 
 
-def _excess(scores: Vector, errors: Vector | None, rule: EntryRule) -> tuple[Vector, Vector]:
-    """The excess of scores as computed, and if they are as far off as they may be."""
-    excess = rule.excess(scores)
-    return excess, excess if errors is None else rule.excess(_farthest(scores, errors, rule))
-
-
-def _places(indices: Indices, wanted: Indices) -> tuple[Indices, Indices]:
-    """Places of the wanted numbers among ascending indices, and which of them these are."""
-    if not len(indices):
-        return wanted[:0], wanted[:0]
-    places = np.minimum(np.searchsorted(indices, wanted), len(indices) - 1)
-    there = np.flatnonzero(indices[places] == wanted)
-    return places[there], there
-
-
-def _farthest(scores: Vector, errors: Vector, rule: EntryRule) -> Vector:
-    """The worst that scores can be for the gap."""
-    return np.copysign(np.abs(scores) + errors, scores) if rule.two_sided else scores + errors
+def _violations(scores: Vector, errors: Vector | None, rule: EntryRule) -> tuple[Vector, Vector]:
+    """The violation of scores as computed, and if they are as far off as they may be."""
+    violation = rule.excess(scores)
+    if errors is None:
+        return violation, violation
+    worst = np.copysign(np.abs(scores) + errors, scores) if rule.two_sided else scores + errors
+    return violation, rule.excess(worst)
 
 
 class ColumnPool(Protocol):

@@ -78,7 +78,7 @@ def test_a_pickle_has_the_data_and_nothing_that_is_soon_made_again() -> None:
     """Norms and bounds on rounding stay behind; blocks are the same afterwards."""
     kept = KernelData(X, ("rbf",), [RBF(0.1)], 8)
     size = len(pickle.dumps(kept))
-    kept.sizes(np.float32)
+    kept.roundings(np.float32)
     assert len(pickle.dumps(kept)) == size
     copy = pickle.loads(pickle.dumps(kept))
     (_, one), (_, two) = (

@@ -14,7 +14,6 @@ from cgboost.kernels import Kernel, ProductKernel
 from cgboost.parallel import ThreadExecutor
 from cgboost.penalties.l1 import OneNormEntry
 from cgboost.pricing import KernelPool, KernelPricer, StrataPricer
-from cgboost.pricing.kernels.scores import KernelScores
 from tests.pricing.states import state_of
 
 LIBRARY = KernelLibrary({"linear": Linear(), "rbf": RBF(0.3)})
@@ -255,13 +254,13 @@ def test_a_change_of_precision_that_fails_leaves_no_wrong_scores(
     one, two = np.ones(30), np.ones(30) + (np.arange(30) < 3)
     pool.scores(0, None, one)
 
-    def no_room(scores: KernelScores) -> None:
+    def no_room(pool: KernelPool) -> None:
         raise MemoryError
 
     with monkeypatch.context() as patch:
-        patch.setattr(KernelScores, "_bare", no_room)
+        patch.setattr(KernelPool, "_bare", no_room)
         with pytest.raises(MemoryError):
-            pool._scores._sharpen()
+            pool._sharpen()
     np.testing.assert_allclose(pool.scores(0, None, two), RBF(0.5)(X, X) @ two, rtol=1e-6)
 
 

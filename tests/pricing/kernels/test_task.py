@@ -6,8 +6,14 @@ import pytest
 from cgboost import RBF, Linear
 from cgboost.penalties.l1 import OneNormEntry
 from cgboost.pricing.kernels.blocks import KernelData
-from cgboost.pricing.kernels.partition import Order, Partition, Step
-from cgboost.pricing.kernels.task import PricingResult, advance, combined
+from cgboost.pricing.kernels.partition import (
+    Order,
+    Partition,
+    PricingResult,
+    Step,
+    advance,
+    combined,
+)
 from cgboost.pricing.scans.candidates import Held, PricingRequest
 
 RNG = np.random.default_rng(0)
