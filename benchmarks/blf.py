@@ -13,40 +13,24 @@ All in one process and on one thread, medians of several runs taken in turn:
 
 from __future__ import annotations
 
-import argparse
-import os
 import resource
-import statistics
-import time
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-os.environ.setdefault("OMP_NUM_THREADS", "1")
+sys.path.append(str(Path(__file__).resolve().parents[1] / "examples" / "reproduce"))
 
 import numpy as np
-import scipy.sparse as sp
 from ikpls.numpy import PLS
 from sklearn.cross_decomposition import PLSRegression
+from study_data import read_dorothea
 
 from cgboost import BLFClassifier, BLFRegressor
+from cgboost.studies.scripts import medians, options
 
 FACTORS, SPARSE_FACTORS = 10, 15
 SHAPES = ((10000, 500), (500, 10000))
-
-
-def medians(runs: dict[str, Callable[[], Any]], repeat: int) -> tuple[dict[str, float], dict]:
-    """Median seconds of each run, measured in turn after a first round, and the last answers."""
-    seconds: dict[str, list[float]] = {name: [] for name in runs}
-    answers = {}
-    for turn in range(repeat + 1):
-        for name, run in runs.items():
-            clock = time.perf_counter()
-            answers[name] = run()
-            if turn:
-                seconds[name].append(time.perf_counter() - clock)
-    return {name: statistics.median(times) for name, times in seconds.items()}, answers
 
 
 def squared_loss(n_rows: int, n_features: int, repeat: int) -> None:
@@ -78,20 +62,9 @@ def squared_loss(n_rows: int, n_features: int, repeat: int) -> None:
     )
 
 
-def dorothea(folder: Path) -> tuple[sp.csr_matrix, np.ndarray]:
-    """The training rows: each line has the numbers of the ones."""
-    lines = (folder / "dorothea_train.data").read_text().splitlines()
-    ones = [np.array(line.split(), dtype=np.int32) - 1 for line in lines]
-    starts = np.cumsum([0] + [len(own) for own in ones])
-    values = np.ones(starts[-1])
-    X = sp.csr_matrix((values, np.concatenate(ones), starts), shape=(len(lines), 100000))
-    y = np.loadtxt(folder / "dorothea_train.labels", dtype=int)
-    return X, y
-
-
 def sparse_log_loss(folder: Path, repeat: int) -> None:
     """(b)."""
-    X, y = dorothea(folder)
+    X, y = read_dorothea(folder, "train")
     weights = np.where(y > 0, 1.0 / np.sum(y > 0), 1.0 / np.sum(y < 0))
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     fit = {"BLF": lambda: BLFClassifier(SPARSE_FACTORS).fit(X, y, sample_weight=weights)}
@@ -107,14 +80,11 @@ def sparse_log_loss(folder: Path, repeat: int) -> None:
 
 def main() -> None:
     """Print seconds and ratios."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--data", type=Path, help="folder with the Dorothea files")
-    parser.add_argument("--repeat", type=int, default=7)
-    options = parser.parse_args()
-    if options.data:  # first: the peak of memory is that of the process
-        sparse_log_loss(options.data, options.repeat)
+    found = options(__doc__, data=None, repeat=7)
+    if found.data:  # first: the peak of memory is that of the process
+        sparse_log_loss(Path(found.data), found.repeat)
     for shape in SHAPES:
-        squared_loss(*shape, options.repeat)
+        squared_loss(*shape, found.repeat)
 
 
 if __name__ == "__main__":

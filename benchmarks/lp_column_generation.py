@@ -10,23 +10,21 @@ listed in ``FULL``; the fastest counts.
 
 from __future__ import annotations
 
-import argparse
-import os
-import statistics
 import time
 from pathlib import Path
-
-os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # the products are small: threads only cost
+from typing import Any
 
 import numpy as np
 
 from cgboost import ColumnGeneration
+from cgboost.generation import Result
 from cgboost.losses import hinge
 from cgboost.masters import OneNormMaster
 from cgboost.pricing import KernelPool, StrataPricer
 from cgboost.studies.datasets import odd_even_split
 from cgboost.studies.odd_even import parse_library
-from solvers import Program, open_session
+from cgboost.studies.scripts import medians, options, timed
+from solvers import Program, Solution, open_session
 
 FULL = {
     "dual form, dual simplex": ("dual", {"simplex_strategy": 1, "presolve": "off"}),
@@ -60,14 +58,19 @@ def full_program(form: str, H: np.ndarray, labels: np.ndarray, C: float) -> Prog
     )
 
 
+def one_solve(program: Program, settings: dict[str, Any]) -> Solution:
+    """The program by HiGHS, from nothing."""
+    return open_session(program, "highs", **settings).solve()
+
+
 def full_seconds(H: np.ndarray, labels: np.ndarray, C: float) -> tuple[dict[str, float], float]:
     """Seconds of every way to solve the full LP, and its optimal value."""
     seconds, optimum = {}, 0.0
-    for name, (form, options) in FULL.items():
+    for name, (form, settings) in FULL.items():
         program = full_program(form, H, labels, C)
-        clock = time.perf_counter()
-        solution = open_session(program, "highs", **options).solve()
-        seconds[name] = time.perf_counter() - clock
+        seconds[name], solution = timed(
+            open_session(program, "highs", **settings).solve, clock=time.perf_counter
+        )
         optimum = abs(solution.objective)
         print(f"    full LP, {name}: {seconds[name]:.3f} s", flush=True)
     return seconds, optimum
@@ -75,48 +78,51 @@ def full_seconds(H: np.ndarray, labels: np.ndarray, C: float) -> tuple[dict[str,
 
 def generated_seconds(
     pool: KernelPool, labels: np.ndarray, C: float, repeat: int
-) -> tuple[list[float], float]:
-    """Seconds of column generation, several times, checked for its certificate; the objective."""
-    seconds = []
-    for _ in range(repeat):
-        clock = time.perf_counter()
+) -> tuple[float, float]:
+    """Median seconds of column generation, checked for its certificate; the objective."""
+
+    def run() -> Result:
         master = OneNormMaster(hinge(labels, np.full(len(labels), C)))
         pricer = StrataPricer(pool, priority="full", tol=1e-6)
         share = max(1, round(0.05 * len(labels)))
-        result = ColumnGeneration(master, pricer, tol=1e-6, columns_per_round=share).run()
-        seconds.append(time.perf_counter() - clock)
-        assert result.gap <= 1e-6, result.summary()
+        return ColumnGeneration(master, pricer, tol=1e-6, columns_per_round=share).run()
+
+    seconds, results = medians({"generated": run}, repeat, warm=False)
+    result, median = results["generated"], seconds["generated"]
+    assert result.gap <= 1e-6, result.summary()
     print(
-        f"    column generation: {statistics.median(seconds):.3f} s (median of {repeat}), "
+        f"    column generation: {median:.3f} s (median of {repeat}), "
         f"{result.n_rounds} rounds, {len(result.coef)} of {len(pool.strata) * len(labels)} "
         f"columns, objective {result.objective:.6f}, gap {result.gap:.1e}",
         flush=True,
     )
-    return seconds, result.objective
+    return median, result.objective
+
+
+def odd_even_columns(data: Path, rows: int, seed: int) -> tuple[KernelPool, np.ndarray, np.ndarray]:
+    """The pool of three kernels, all its columns on the training rows, and labels.
+
+    The sums of all columns are computed already, so that every method starts from there.
+    """
+    split = odd_even_split(data, train=rows, seed=seed)
+    X, labels = split.X_train.astype(np.float64), split.y_train.astype(np.float64)
+    pool = KernelPool(parse_library("L,Q,R"), X)
+    H = np.hstack([pool.values(stratum, np.arange(len(X))).T for stratum in range(3)])
+    for stratum in range(3):
+        pool.scores(stratum, None, labels)
+    return pool, H, labels
 
 
 def main() -> None:
     """Print the ratio for every C."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--data", type=Path, required=True, help="folder with the MNIST files")
-    parser.add_argument("--rows", type=int, default=1000)
-    parser.add_argument("--C", type=float, nargs="+", default=[0.1, 1.0, 10.0])
-    parser.add_argument("--repeat", type=int, default=5)
-    parser.add_argument("--seed", type=int, default=0)
-    options = parser.parse_args()
-    split = odd_even_split(options.data, train=options.rows, seed=options.seed)
-    X, labels = split.X_train.astype(np.float64), split.y_train.astype(np.float64)
-    pool = KernelPool(parse_library("L,Q,R"), X)
-    everything = np.arange(len(X))
-    H = np.hstack([pool.values(stratum, everything).T for stratum in range(3)])
-    for stratum in range(3):
-        pool.scores(stratum, None, labels)  # both sides start from computed columns
-    for C in options.C:
+    found = options(__doc__, data=Path, rows=1000, C=[0.1, 1.0, 10.0], repeat=5, seed=0)
+    pool, H, labels = odd_even_columns(found.data, found.rows, found.seed)
+    for C in found.C:
         print(f"C = {C:g}")
-        seconds, objective = generated_seconds(pool, labels, C, options.repeat)
+        seconds, objective = generated_seconds(pool, labels, C, found.repeat)
         full, optimum = full_seconds(H, labels, C)
         assert abs(objective - optimum) <= 1e-6 * max(1.0, optimum), (objective, optimum)
-        ratio = min(full.values()) / statistics.median(seconds)
+        ratio = min(full.values()) / seconds
         print(f"  ratio {ratio:.1f}, same objective to {abs(objective / optimum - 1):.0e}")
 
 

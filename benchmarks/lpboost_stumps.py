@@ -9,27 +9,21 @@ to build it). Both must have the same objective to 1e-6.
 
 from __future__ import annotations
 
-import argparse
-import os
 import statistics
-import time
-
-os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # the products are small: threads only cost
 
 import numpy as np
 from sklearn.datasets import load_breast_cancer, load_digits
 
 from cgboost import LPBoostClassifier
 from cgboost.pricing import StumpPool
+from cgboost.studies.scripts import options, timed
 from solvers import Program, solve
 
 
 def rows(name: str) -> tuple[np.ndarray, np.ndarray]:
     """Breast cancer, or digits odd/even."""
-    if name == "cancer":
-        return load_breast_cancer(return_X_y=True)
-    X, digit = load_digits(return_X_y=True)
-    return X, digit % 2
+    X, y = {"cancer": load_breast_cancer, "digits": load_digits}[name](return_X_y=True)
+    return X, y % 2
 
 
 def one_shot(X: np.ndarray, y: np.ndarray) -> tuple[float, int, float]:
@@ -45,32 +39,26 @@ def one_shot(X: np.ndarray, y: np.ndarray) -> tuple[float, int, float]:
         lower=np.minimum(0.0, labels),
         upper=np.maximum(0.0, labels),
     )
-    clock = time.process_time()
-    solution = solve(program, "highs", tol=1e-7)
-    return -solution.objective, len(H), time.process_time() - clock
+    seconds, solution = timed(lambda: solve(program, "highs", tol=1e-7))
+    return -solution.objective, len(H), seconds
 
 
 def main() -> None:
     """Print a line for every data set."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--data", nargs="+", choices=["cancer", "digits"])
-    parser.add_argument("--repeat", type=int, default=5)
-    parser.add_argument("--without-one-shot", action="store_true")
-    options = parser.parse_args()
-    for name in options.data or ["cancer", "digits"]:
+    found = options(__doc__, data=("cancer", "digits"), repeat=5, without_one_shot=False)
+    for name in found.data:
         X, y = rows(name)
         seconds = []
-        for _ in range(options.repeat):
-            clock = time.process_time()
-            model = LPBoostClassifier(tol=1e-6).fit(X, y)
-            seconds.append(time.process_time() - clock)
+        for _ in range(found.repeat):
+            spent, model = timed(LPBoostClassifier(tol=1e-6).fit, X, y)
+            seconds.append(spent)
         print(
-            f"{name}: LPBoost {statistics.median(seconds):.2f} s (median of {options.repeat}, "
+            f"{name}: LPBoost {statistics.median(seconds):.2f} s (median of {found.repeat}, "
             f"{min(seconds):.2f} to {max(seconds):.2f}), objective {model.objective_:.8f}, gap "
             f"{model.gap_:.1e}, {model.n_iter_} rounds, {model.n_columns_} stumps in use",
             flush=True,
         )
-        if options.without_one_shot:
+        if found.without_one_shot:
             continue
         optimum, n_stumps, full = one_shot(X, y)
         difference = abs(model.objective_ - optimum) / max(1.0, optimum)

@@ -9,7 +9,6 @@ An RBF-SVC, tuned on the same validation images, is fitted to the same rows.
 
 from __future__ import annotations
 
-import argparse
 import resource
 import time
 from pathlib import Path
@@ -21,6 +20,7 @@ from cgboost import CGBoostClassifier
 from cgboost.generation import Round
 from cgboost.studies.datasets import load_mnist, odd_even_labels
 from cgboost.studies.odd_even import parse_library
+from cgboost.studies.scripts import options, timed
 
 TUNING, VALIDATION = 15000, 5000
 GRID = (0.3, 1.0, 3.0, 10.0)
@@ -83,9 +83,8 @@ def report_svc(
         for gamma, C in SVC_GRID
     ]
     gamma, C = SVC_GRID[int(np.argmin(errors))]
-    clock = time.perf_counter()
-    svc = SVC(gamma=gamma, C=C, cache_size=4000).fit(X, y)
-    fitted = time.perf_counter() - clock
+    svc = SVC(gamma=gamma, C=C, cache_size=4000)
+    fitted, _ = timed(svc.fit, X, y, clock=time.perf_counter)
     error = 1 - svc.score(*test)
     log.say(
         f"RBF-SVC, gamma {gamma:g}, C {C:g} (validation error {min(errors):.4f}): test error "
@@ -95,46 +94,45 @@ def report_svc(
 
 def main() -> None:
     """Run the study."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--data", type=Path, required=True, help="folder with the MNIST files")
-    parser.add_argument("--tol", type=float, default=1e-4)
-    parser.add_argument("--minutes", type=float, default=45.0)
-    parser.add_argument("--C", type=float, help="instead of choosing it")
-    parser.add_argument("--columns-per-round", type=int, default=400)
-    parser.add_argument("--cache", type=float, default=8000.0, help="megabytes for kernel values")
-    parser.add_argument("--svc", action="store_true", help="fit the SVC, too")
-    parser.add_argument("--out", type=Path, help="file for what is printed")
-    options = parser.parse_args()
+    given = options(
+        __doc__,
+        one_thread=False,
+        data=Path,
+        tol=1e-4,
+        minutes=45.0,
+        C=0.0,  # instead of choosing it
+        columns_per_round=400,
+        cache=8000.0,  # megabytes for kernel values
+        svc=False,
+        out=None,
+    )
     log = Log()
-    X, digits, X_test, test_digits = load_mnist(options.data)
+    X, digits, X_test, test_digits = load_mnist(given.data)
     y, test = odd_even_labels(digits), (X_test, odd_even_labels(test_digits))
     order = np.random.default_rng(0).permutation(len(X))
     held, rows = order[:VALIDATION], order[VALIDATION : VALIDATION + TUNING]
-    C = options.C or choose_price(X, y, rows, held, log)
+    C = given.C or choose_price(X, y, rows, held, log)
     model = classifier(
-        options.tol,
+        given.tol,
         C=C,
-        time_limit=60 * options.minutes,
-        columns_per_round=options.columns_per_round,
-        cache_size=options.cache,
+        time_limit=60 * given.minutes,
+        columns_per_round=given.columns_per_round,
+        cache_size=given.cache,
         callbacks=[log],
     )
-    clock = time.perf_counter()
-    model.fit(X, y)
-    seconds = time.perf_counter() - clock
+    seconds, _ = timed(model.fit, X, y, clock=time.perf_counter)
     reached = model.history_["gap"] <= 1e-2
     first = model.history_["seconds"][reached][0] if reached.any() else np.nan
     log.say(
         f"{model.stop_reason_}: gap {model.gap_:.2e} after {seconds:.0f} s in all (1e-2 after "
         f"{first:.0f} s of the loop), {model.n_columns_} columns, {peak_gigabytes():.1f} GB at most"
     )
-    clock = time.perf_counter()
-    error = 1 - model.score(*test)
-    log.say(f"test error {error:.4f} on 10000 images, {time.perf_counter() - clock:.1f} s")
-    if options.svc:
+    seconds, score = timed(model.score, *test, clock=time.perf_counter)
+    log.say(f"test error {1 - score:.4f} on 10000 images, {seconds:.1f} s")
+    if given.svc:
         report_svc(X, y, test, rows, held, log)
-    if options.out:
-        options.out.write_text("\n".join(log.lines) + "\n")
+    if given.out:
+        Path(given.out).write_text("\n".join(log.lines) + "\n")
 
 
 if __name__ == "__main__":

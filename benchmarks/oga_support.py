@@ -8,14 +8,13 @@ result is written next to this file (``oga_support.txt``).
 
 from __future__ import annotations
 
-import argparse
 import time
 from pathlib import Path
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
 from cgboost import OrthogonalGreedyRegressor
+from cgboost.studies.scripts import options, timed
 
 N_ROWS, N_FEATURES, N_TRUE = 500, 20_000, 10
 
@@ -26,25 +25,16 @@ def trial(seed: int) -> tuple[int, int, int, float]:
     X = rng.normal(size=(N_ROWS, N_FEATURES))
     true = rng.choice(N_FEATURES, N_TRUE, replace=False)
     y = X[:, true] @ rng.choice([-1.0, 1.0], N_TRUE) + rng.normal(size=N_ROWS)
-    started = time.perf_counter()
-    model = OrthogonalGreedyRegressor().fit(X, y)
-    seconds = time.perf_counter() - started
-    found, before = set(model.support_.tolist()), model.path_[: model.n_iter_].tolist()
-    return (
-        len(set(true.tolist()) - found),
-        len(found - set(true.tolist())),
-        len(set(before) - set(true.tolist())),
-        seconds,
-    )
+    seconds, model = timed(OrthogonalGreedyRegressor().fit, X, y, clock=time.perf_counter)
+    found, before = set(model.support_.tolist()), set(model.path_[: model.n_iter_].tolist())
+    wanted = set(true.tolist())
+    return len(wanted - found), len(found - wanted), len(before - wanted), seconds
 
 
 def main() -> None:
     """Count the seeds with exactly the true support."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--seeds", type=int, default=50)
-    seeds = parser.parse_args().seeds
-    with threadpool_limits(1):
-        trials = np.array([trial(seed) for seed in range(seeds)])
+    seeds = options(__doc__, seeds=50).seeds
+    trials = np.array([trial(seed) for seed in range(seeds)])
     missed, extra, untrimmed, seconds = trials.T
     lines = [
         f"n = {N_ROWS}, p = {N_FEATURES}, {N_TRUE} true features, {seeds} seeds",

@@ -10,15 +10,8 @@ SVC gets the images in double precision, in which it works; ours are measured in
 
 from __future__ import annotations
 
-import argparse
-import os
-import statistics
-import time
 from collections.abc import Callable
 from pathlib import Path
-
-os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import numpy as np
 from sklearn.svm import SVC
@@ -26,6 +19,7 @@ from sklearn.svm import SVC
 from cgboost import CGBoostClassifier
 from cgboost.studies.datasets import Split, odd_even_split
 from cgboost.studies.odd_even import parse_library
+from cgboost.studies.scripts import medians, options
 
 Predictions = dict[str, Callable[[], np.ndarray]]
 """What is timed, by name; each makes the model outputs of all images."""
@@ -42,18 +36,6 @@ def fitted_models(split: Split) -> tuple[SVC, dict[str, CGBoostClassifier]]:
     return svc, models
 
 
-def medians(predictions: Predictions, repeat: int) -> dict[str, float]:
-    """Median seconds of each prediction, measured in turn."""
-    seconds: dict[str, list[float]] = {name: [] for name in predictions}
-    for turn in range(repeat + 1):
-        for name, predict in predictions.items():
-            clock = time.perf_counter()
-            predict()
-            if turn:  # the first one warms up
-                seconds[name].append(time.perf_counter() - clock)
-    return {name: statistics.median(times) for name, times in seconds.items()}
-
-
 def compare(svc: SVC, models: dict[str, CGBoostClassifier], X: np.ndarray, repeat: int) -> None:
     """Print the seconds of every model for the rows of X, and how often ours fit into the SVC's."""
     double, single = X.astype(np.float64), X.astype(np.float32)
@@ -63,7 +45,7 @@ def compare(svc: SVC, models: dict[str, CGBoostClassifier], X: np.ndarray, repea
             predictions[f"{penalty}, {rows.dtype}"] = lambda model=model, rows=rows: (
                 model.decision_function(rows)
             )
-    times = medians(predictions, repeat)
+    times, _ = medians(predictions, repeat)
     print(f"{len(X)} rows")
     for name, seconds in times.items():
         print(f"  {name:12} {1e3 * seconds:9.2f} ms, ratio {times['SVC'] / seconds:6.1f}")
@@ -71,14 +53,8 @@ def compare(svc: SVC, models: dict[str, CGBoostClassifier], X: np.ndarray, repea
 
 def main() -> None:
     """Print sizes, errors and times of all models."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--data", type=Path, required=True, help="folder with the MNIST files")
-    parser.add_argument("--rows", type=int, default=1000)
-    parser.add_argument("--images", type=int, default=10000)
-    parser.add_argument("--repeat", type=int, default=5)
-    parser.add_argument("--seed", type=int, default=0)
-    options = parser.parse_args()
-    split = odd_even_split(options.data, train=options.rows, test=options.images, seed=options.seed)
+    given = options(__doc__, data=Path, rows=1000, images=10000, repeat=5, seed=0)
+    split = odd_even_split(given.data, train=given.rows, test=given.images, seed=given.seed)
     svc, models = fitted_models(split)
     print(f"SVC: {svc.n_support_.sum()} support vectors")
     for penalty, model in models.items():
@@ -90,7 +66,7 @@ def main() -> None:
             flush=True,
         )
     for n_rows in (len(split.X_test), 1):
-        compare(svc, models, split.X_test[:n_rows], options.repeat)
+        compare(svc, models, split.X_test[:n_rows], given.repeat)
 
 
 if __name__ == "__main__":

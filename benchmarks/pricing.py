@@ -19,9 +19,9 @@ With ``--rows 60000`` a plain pass takes minutes; ``--skip-plain`` leaves it out
 
 from __future__ import annotations
 
-import argparse
 import statistics
 import time
+from argparse import Namespace
 from collections.abc import Callable
 from pathlib import Path
 
@@ -33,6 +33,7 @@ from cgboost.penalties.l1 import OneNormEntry
 from cgboost.pricing import KernelPool, StrataPricer
 from cgboost.studies.datasets import load_mnist, odd_even_labels
 from cgboost.studies.odd_even import parse_library
+from cgboost.studies.scripts import options, timed
 
 SUPPORT, ERRORS = 0.2, 0.1
 """Shares of rows with r ≠ 0, and of error points."""
@@ -78,9 +79,7 @@ class Problem:
         seconds = []
         for _ in range(self.repeat):
             before()
-            clock = time.perf_counter()
-            action()
-            seconds.append(time.perf_counter() - clock)
+            seconds.append(timed(action, clock=time.perf_counter)[0])
         return statistics.median(seconds)
 
 
@@ -129,38 +128,40 @@ def by_priority(problem: Problem, priority: str, count: int) -> tuple[float, int
     return seconds, found[-1].n_evaluated
 
 
-def show(problem: Problem, options: argparse.Namespace) -> None:
+def show(problem: Problem, given: Namespace) -> None:
     """The tables for one number of rows."""
     print(f"{len(problem.X)} rows, {len(problem.support)} of them in the support")
     heads = ["plain", "support"]
-    heads += [f"{what} {n}" for n in options.changed for what in ("changed", "kept")]
+    heads += [f"{what} {n}" for n in given.changed for what in ("changed", "kept")]
     print(" " * 8 + "".join(f"{head:>14}" for head in heads))
     for kernels in LIBRARIES:
-        times = [np.nan if options.skip_plain else plain(problem, kernels)]
+        times = [np.nan if given.skip_plain else plain(problem, kernels)]
         times.append(support(problem, kernels))
-        for count in options.changed:
-            times += [changed(problem, kernels, count, size) for size in (0.0, options.cache)]
+        for count in given.changed:
+            times += [changed(problem, kernels, count, size) for size in (0.0, given.cache)]
         print(f"{kernels:8}" + "".join(f"{1e3 * t:11.1f} ms" for t in times), flush=True)
     for priority in ("full", "stratified"):
-        seconds, evaluated = by_priority(problem, priority, options.changed[-1])
+        seconds, evaluated = by_priority(problem, priority, given.changed[-1])
         print(f"R, {priority}: {1e3 * seconds:.1f} ms for {evaluated} columns", flush=True)
 
 
 def main() -> None:
     """Print tables for every number of rows."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--data", type=Path, required=True, help="folder with the MNIST files")
-    parser.add_argument("--rows", type=int, nargs="+", default=[1000, 10000])
-    parser.add_argument("--changed", type=int, nargs="+", default=[300, 1000])
-    parser.add_argument("--cache", type=float, default=2000.0, help="megabytes for kept values")
-    parser.add_argument("--repeat", type=int, default=5)
-    parser.add_argument("--skip-plain", action="store_true")
-    options = parser.parse_args()
-    X, digits, *_ = load_mnist(options.data)
+    given = options(
+        __doc__,
+        one_thread=False,
+        data=Path,
+        rows=[1000, 10000],
+        changed=[300, 1000],
+        cache=2000.0,  # megabytes for kept values
+        repeat=5,
+        skip_plain=False,
+    )
+    X, digits, *_ = load_mnist(given.data)
     labels = odd_even_labels(digits).astype(np.float64)
-    print(f"{available()} threads, {options.cache:g} MB for kept values")
-    for n_rows in options.rows:
-        show(Problem(X, labels, n_rows, options.repeat), options)
+    print(f"{available()} threads, {given.cache:g} MB for kept values")
+    for n_rows in given.rows:
+        show(Problem(X, labels, n_rows, given.repeat), given)
 
 
 if __name__ == "__main__":

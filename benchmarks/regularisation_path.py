@@ -8,42 +8,36 @@ Both sides are measured in the same process: the 1-norm in both orders of pricin
 
 from __future__ import annotations
 
-import argparse
-import os
 import statistics
 import time
 from pathlib import Path
-
-os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # the products are small: threads only cost
 
 import numpy as np
 
 from cgboost import CGBoostClassifier
 from cgboost.studies.datasets import odd_even_split
 from cgboost.studies.odd_even import parse_library
+from cgboost.studies.scripts import options, timed
 
 C_VALUES = np.geomspace(0.05, 20.0, 20)
 
 
+def objectives(model: CGBoostClassifier, X: np.ndarray, y: np.ndarray) -> list[float]:
+    """Of fits that know nothing of each other."""
+    return [model.set_params(C=C).fit(X, y).objective_ for C in C_VALUES]
+
+
 def main() -> None:
     """Print the shares."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--data", type=Path, required=True, help="folder with the MNIST files")
-    parser.add_argument("--rows", type=int, default=1000)
-    parser.add_argument("--repeat", type=int, default=3)
-    options = parser.parse_args()
-    split = odd_even_split(options.data, train=options.rows)
+    given = options(__doc__, data=Path, rows=1000, repeat=3)
+    split = odd_even_split(given.data, train=given.rows)
     X, y = split.X_train, split.y_train
     for penalty, priority in (("l1", "full"), ("l1", "stratified"), ("l2", "full")):
         shares = []
-        for _ in range(options.repeat):
+        for _ in range(given.repeat):
             model = CGBoostClassifier(parse_library("L,Q,R"), penalty=penalty, priority=priority)
-            clock = time.perf_counter()
-            path = model.path(X, y, C_VALUES)
-            together = time.perf_counter() - clock
-            clock = time.perf_counter()
-            alone = [model.set_params(C=C).fit(X, y).objective_ for C in C_VALUES]
-            separate = time.perf_counter() - clock
+            together, path = timed(model.path, X, y, C_VALUES, clock=time.perf_counter)
+            separate, alone = timed(objectives, model, X, y, clock=time.perf_counter)
             shares.append(together / separate)
             worst = np.max(np.abs(path.table()["objective"] / alone - 1))
             print(

@@ -10,8 +10,6 @@ under three seconds is timed three times, and the least is kept. ``--write`` put
 
 from __future__ import annotations
 
-import argparse
-import os
 import sys
 import time
 import warnings
@@ -20,7 +18,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 sys.path.append(str(Path(__file__).resolve().parents[1] / "examples" / "reproduce"))
 
 from page_tables import refresh
@@ -32,6 +29,7 @@ from sklearn.model_selection import train_test_split
 from cgboost import RBF, CGBoostClassifier, KernelLibrary, Linear, LPBoostClassifier, Polynomial
 from cgboost.generation import Round
 from cgboost.inspection.report.page import made_with
+from cgboost.studies.scripts import options
 from solvers import available_backends
 
 PAGE = Path(__file__).parents[1] / "docs" / "user_guide" / "how_to_solvers.md"
@@ -135,15 +133,11 @@ def table(found: dict[str, dict[str, Outcome]], names: list[str]) -> Iterator[st
 
 def main() -> None:
     """Measure, and write if asked."""
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--solvers", nargs="+", default=list(NAMES))
-    parser.add_argument("--limit", type=float, default=15.0, help="processor seconds for a fit")
-    parser.add_argument("--write", action="store_true", help="put the table into the page")
-    arguments = parser.parse_args()
-    found = measured(arguments.solvers, arguments.limit)
-    lines = list(table(found, arguments.solvers))
+    given = options(__doc__, solvers=list(NAMES), limit=15.0, write=False)
+    found = measured(given.solvers, given.limit)
+    lines = list(table(found, given.solvers))
     print("\n".join(lines))
-    if arguments.write:
+    if given.write:
         packages = made_with("highspy", "clarabel", "piqp", "osqp", "scipy", "cvxpy")
         tables = {TABLE: "\n".join(lines), "made": page_table([[packages]], "made with")}
         refresh(PAGE, tables)

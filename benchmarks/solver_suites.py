@@ -11,25 +11,23 @@ backend without a time limit can be stopped.
 
 from __future__ import annotations
 
-import argparse
-import csv
 import multiprocessing
-import os
 import sys
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
-os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 sys.path.append(str(Path(__file__).resolve().parents[1] / "examples" / "reproduce"))
 
 import numpy as np
 import scipy.io
 import scipy.sparse as sp
-from page_tables import refresh
+from page_tables import csv_rows, refresh
 
+from cgboost.studies.scripts import options, timed
 from solvers import Program, Solution, SolverError, Status, available_backends, open_session, solve
 from solvers.api import get_backend
 
@@ -120,18 +118,16 @@ def read_maros(path: Path) -> Program:
 
 def netlib(data: Path) -> Iterator[Problem]:
     """The linear programs; their optima are known to all digits."""
-    with (data / "netlib" / "optimal_values.csv").open() as lines:
-        for row in csv.DictReader(lines):
-            program = read_mps(data / "netlib" / row["file"])
-            yield Problem(Path(row["file"]).stem, program, float(row["optimal_value"]), 1e-9)
+    for row in csv_rows(data / "netlib" / "optimal_values.csv"):
+        program = read_mps(data / "netlib" / row["file"])
+        yield Problem(Path(row["file"]).stem, program, float(row["optimal_value"]), 1e-9)
 
 
 def maros(data: Path) -> Iterator[Problem]:
     """The quadratic programs; their published values are confirmed to 1e-5."""
-    with (data / "maros" / "reference_values.csv").open() as lines:
-        for row in csv.DictReader(lines):
-            program = read_maros(data / "maros" / f"{row['name']}.mat")
-            yield Problem(row["name"], program, float(row["optimal_value"]), 1e-5)
+    for row in csv_rows(data / "maros" / "reference_values.csv"):
+        program = read_maros(data / "maros" / f"{row['name']}.mat")
+        yield Problem(row["name"], program, float(row["optimal_value"]), 1e-5)
 
 
 def measure(problem: Problem, solution: Solution, seconds: float) -> Outcome:
@@ -148,17 +144,17 @@ def measure(problem: Problem, solution: Solution, seconds: float) -> Outcome:
 
 def attempt(problem: Problem, solver: str, limit: float) -> Outcome:
     """Solve once, and twice more for the clock where that is cheap."""
-    options = {} if solver.startswith("cvxpy:") else {"time_limit": limit}
+    settings = {} if solver.startswith("cvxpy:") else {"time_limit": limit}
     solve(Program([1.0], upper=1.0, quadratic=[1.0] if problem.program.is_qp else None), solver)
+    run = partial(solve, problem.program, solver, **settings)
     solution, times = None, []
     while solution is None or (len(times) < 3 and times[0] < SHORT):
-        clock = time.perf_counter()
         try:
-            solution = solve(problem.program, solver, **options)
+            seconds, solution = timed(run, clock=time.perf_counter)
         except SolverError as error:
             return Outcome(words=f"{type(error).__name__}: {error}")
-        times.append(time.perf_counter() - clock)
-    live = open_session(problem.program, solver).solve(**options)  # not checked as `solve` is
+        times.append(seconds)
+    live = open_session(problem.program, solver).solve(**settings)  # not checked as `solve` is
     outcome = measure(problem, solution, min(times))
     live_outcome = measure(problem, live, min(times))
     return live_outcome if live_outcome.is_false(problem.precision) else outcome
@@ -246,14 +242,10 @@ def tables(data: Path, names: Sequence[str], limit: float) -> dict[str, str]:
 
 def main() -> None:
     """Run the suites."""
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--data", type=Path, required=True)
-    parser.add_argument("--time-limit", type=float, default=5.0)
-    parser.add_argument("--solvers", nargs="+", default=["auto", *available_backends()])
-    parser.add_argument("--write", action="store_true", help=f"put the tables into {PAGE.name}")
-    arguments = parser.parse_args()
-    found = tables(arguments.data, arguments.solvers, arguments.time_limit)
-    if arguments.write:
+    solvers = ["auto", *available_backends()]
+    given = options(__doc__, data=Path, time_limit=5.0, solvers=solvers, write=False)
+    found = tables(given.data, given.solvers, given.time_limit)
+    if given.write:
         refresh(PAGE, found)
 
 

@@ -11,28 +11,17 @@ validation accuracy of the thinned forest look better than it is.
 
 from __future__ import annotations
 
-import argparse
-import os
-import time
-
-os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # the products are small: threads only cost
+from typing import Any
 
 import numpy as np
-from sklearn.datasets import load_breast_cancer, load_digits
+from lpboost_stumps import rows
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.model_selection import train_test_split
 
 from cgboost.estimators import reweight
+from cgboost.studies.scripts import options, timed
 
 PRICES = (0.01, 0.03, 0.1, 0.3, 1.0)
-
-
-def rows(name: str) -> tuple[np.ndarray, np.ndarray]:
-    """Digits odd/even, or breast cancer."""
-    if name == "cancer":
-        return load_breast_cancer(return_X_y=True)
-    X, digit = load_digits(return_X_y=True)
-    return X, digit % 2
 
 
 def one_seed(X: np.ndarray, y: np.ndarray, seed: int, trees: int, keep: int) -> np.ndarray:
@@ -44,20 +33,16 @@ def one_seed(X: np.ndarray, y: np.ndarray, seed: int, trees: int, keep: int) -> 
         X_rest, y_rest, test_size=0.5, stratify=y_rest, random_state=seed
     )
     forest = RandomForestClassifier(trees, max_depth=3, random_state=seed).fit(X_train, y_train)
-    clock = time.process_time()
-    models = [reweight(forest, X_train, y_train, C=C, max_members=keep) for C in PRICES]
+
+    def thinned() -> list[Any]:
+        return [reweight(forest, X_train, y_train, C=C, max_members=keep) for C in PRICES]
+
+    seconds, models = timed(thinned)
     scores = [model.score(X_valid, y_valid) for model in models]
     best = int(np.argmax(scores))
-    seconds = time.process_time() - clock
-    found = np.array(
-        [
-            forest.score(X_valid, y_valid),
-            scores[best],
-            forest.score(X_test, y_test),
-            models[best].score(X_test, y_test),
-            len(models[best].estimators_),
-        ]
-    )
+    tested = (forest.score(X_test, y_test), models[best].score(X_test, y_test))
+    kept = len(models[best].estimators_)
+    found = np.array([forest.score(X_valid, y_valid), scores[best], *tested, kept])
     print(
         f"{seed:4d}  {100 * found[0]:10.2f}  {100 * found[1]:10.2f}  {100 * found[2]:10.2f}  "
         f"{100 * found[3]:10.2f}  {found[4]:5.0f}  {PRICES[best]:6g}  {seconds:7.2f}",
@@ -68,21 +53,14 @@ def one_seed(X: np.ndarray, y: np.ndarray, seed: int, trees: int, keep: int) -> 
 
 def main() -> None:
     """Print a line for every seed, and the means."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--data", choices=["digits", "cancer"], default="digits")
-    parser.add_argument("--trees", type=int, default=200)
-    parser.add_argument("--keep", type=int, default=40)
-    parser.add_argument("--seeds", type=int, default=5)
-    options = parser.parse_args()
-    X, y = rows(options.data)
-    print(f"{options.data}: {options.trees} trees of depth 3, thinned to {options.keep} at most")
+    given = options(__doc__, data="digits", trees=200, keep=40, seeds=5)
+    X, y = rows(given.data)
+    print(f"{given.data}: {given.trees} trees of depth 3, thinned to {given.keep} at most")
     print("seed  validation     thinned        test     thinned  trees       C  CPU sec.")
-    found = np.array(
-        [one_seed(X, y, seed, options.trees, options.keep) for seed in range(options.seeds)]
-    )
+    found = np.array([one_seed(X, y, seed, given.trees, given.keep) for seed in range(given.seeds)])
     print("mean" + "".join(f"  {100 * mean:10.2f}" for mean in found.mean(axis=0)[:4]))
     no_loss = int(np.count_nonzero(found[:, 1] >= found[:, 0]))
-    print(f"no loss of validation accuracy in {no_loss} of {options.seeds} seeds")
+    print(f"no loss of validation accuracy in {no_loss} of {given.seeds} seeds")
 
 
 if __name__ == "__main__":

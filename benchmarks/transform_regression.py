@@ -18,10 +18,8 @@ Every line is printed and written to transform_benchmark.csv, which the page of 
 
 from __future__ import annotations
 
-import argparse
 import csv
 import json
-import os
 import resource
 import subprocess
 import sys
@@ -31,9 +29,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+sys.path.append(str(Path(__file__).resolve().parents[1] / "examples" / "reproduce"))
 
 import numpy as np
+from page_tables import csv_rows
+
+from cgboost.studies.scripts import options, timed
 
 N_JOBS, N_FEATURES, BLOCK = 2, 20, 2**16
 ROWS = (10_000, 100_000, 1_000_000, 10_000_000)
@@ -102,11 +103,10 @@ def fit(job: dict[str, Any]) -> dict[str, float]:
             tol=0.0,
             n_jobs=N_JOBS,
         )
-    clock, cpu = time.perf_counter(), time.process_time()
-    model.fit(*source)
+    seconds, (cpu_seconds, _) = timed(timed, model.fit, *source, clock=time.perf_counter)
     return {
-        "seconds": time.perf_counter() - clock,
-        "cpu_seconds": time.process_time() - cpu,
+        "seconds": seconds,
+        "cpu_seconds": cpu_seconds,
         "peak_gb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e9,
     }
 
@@ -155,9 +155,7 @@ def against_lightgbm(stages: int, repeat: int) -> Iterator[dict]:
 def write(path: Path, records: list[dict]) -> None:
     """The new records, and those of parts that were not measured."""
     parts = {record["part"] for record in records}
-    if path.is_file():
-        with path.open(newline="", encoding="utf-8") as file:
-            records = [r for r in csv.DictReader(file) if r["part"] not in parts] + records
+    records = [record for record in csv_rows(path) if record["part"] not in parts] + records
     with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, COLUMNS, extrasaction="ignore", lineterminator="\n")
         writer.writeheader()
@@ -168,32 +166,28 @@ def write(path: Path, records: list[dict]) -> None:
 
 def main() -> None:
     """Measure the parts that were asked for, the largest file last."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument(
-        "--docs",
-        type=Path,
-        default=Path("docs/studies/transform_regression"),
-        help="folder of the page and its records",
+    given = options(
+        __doc__,
+        docs=Path("docs/studies/transform_regression"),
+        parts=("features", "lightgbm", "rows"),
+        most_rows=ROWS[-1],
+        stages=10,
+        repeat=1,
+        job="",  # of a child process
     )
-    parser.add_argument("--parts", nargs="+", default=["features", "lightgbm", "rows"])
-    parser.add_argument("--most-rows", type=int, default=ROWS[-1])
-    parser.add_argument("--stages", type=int, default=10)
-    parser.add_argument("--repeat", type=int, default=1)
-    parser.add_argument("--job", help=argparse.SUPPRESS)
-    options = parser.parse_args()
-    if options.job:
-        print(json.dumps(fit(json.loads(options.job))))
+    if given.job:
+        print(json.dumps(fit(json.loads(given.job))))
         return
     runs = {
-        "features": lambda: by_features(options.stages),
-        "lightgbm": lambda: against_lightgbm(options.stages, options.repeat),
-        "rows": lambda: by_rows(options.most_rows, options.stages),
+        "features": lambda: by_features(given.stages),
+        "lightgbm": lambda: against_lightgbm(given.stages, given.repeat),
+        "rows": lambda: by_rows(given.most_rows, given.stages),
     }
-    for part in options.parts:
+    for part in given.parts:
         records: list[dict] = []
         for record in runs[part]():
             records.append(record)
-            write(options.docs / "transform_benchmark.csv", records)
+            write(given.docs / "transform_benchmark.csv", records)
 
 
 if __name__ == "__main__":

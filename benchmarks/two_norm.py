@@ -13,20 +13,16 @@ kernel columns and, where nothing else is said, to a certified relative gap of 1
 
 from __future__ import annotations
 
-import argparse
-import os
-import statistics
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # the products are small: threads only cost
-
 import numpy as np
 import osqp
 import scipy.sparse as sp
+from lp_column_generation import odd_even_columns
 from sklearn.svm import SVC
 
 from cgboost import ColumnGeneration
@@ -34,8 +30,7 @@ from cgboost.generation import Result
 from cgboost.losses import hinge
 from cgboost.masters import TwoNormMaster
 from cgboost.pricing import FeaturePricer, KernelPool, StrataPricer
-from cgboost.studies.datasets import odd_even_split
-from cgboost.studies.odd_even import parse_library
+from cgboost.studies.scripts import medians, options, timed
 
 OSQP_ACCURACY = 1e-5
 """Absolute and relative tolerance given to OSQP."""
@@ -52,12 +47,8 @@ class Study:
 
     def timed(self, run: Callable[[], Any]) -> tuple[float, Any]:
         """Median seconds, and the last answer."""
-        seconds = []
-        for _ in range(self.repeat):
-            clock = time.perf_counter()
-            answer = run()
-            seconds.append(time.perf_counter() - clock)
-        return statistics.median(seconds), answer
+        seconds, answers = medians({"": run}, self.repeat, warm=False)
+        return seconds[""], answers[""]
 
     def generated(self, C: float, tol: float, at_once: int, solver: str = "auto") -> Result:
         """Free α, by column generation over the kernels."""
@@ -67,11 +58,10 @@ class Study:
 
     def svc(self, C: float) -> tuple[float, float]:
         """Seconds for the product and for the fit."""
-        clock = time.perf_counter()
-        product = self.H @ self.H.T
-        built = time.perf_counter()
-        SVC(C=C, kernel="precomputed", tol=1e-6).fit(product, self.labels)
-        return built - clock, time.perf_counter() - built
+        clock = time.perf_counter
+        product_seconds, product = timed(np.matmul, self.H, self.H.T, clock=clock)
+        machine = SVC(C=C, kernel="precomputed", tol=1e-6)
+        return product_seconds, timed(machine.fit, product, self.labels, clock=clock)[0]
 
     def nonneg(self, signed: np.ndarray, C: float) -> Result:
         """α ≥ 0 over the signed columns, all in one round."""
@@ -159,24 +149,14 @@ PARTS = {"a": all_at_once, "b": nonnegative, "c": in_rounds}
 
 def main() -> None:
     """Print the ratios for every C."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--data", type=Path, required=True, help="folder with the MNIST files")
-    parser.add_argument("--rows", type=int, default=1000)
-    parser.add_argument("--C", type=float, nargs="+", default=[0.1, 1.0, 10.0])
-    parser.add_argument("--repeat", type=int, default=5)
-    parser.add_argument("--only", choices=list(PARTS), nargs="+", default=list(PARTS))
-    parser.add_argument("--seed", type=int, default=0)
-    options = parser.parse_args()
-    split = odd_even_split(options.data, train=options.rows, seed=options.seed)
-    X, labels = split.X_train.astype(np.float64), split.y_train.astype(np.float64)
-    pool = KernelPool(parse_library("L,Q,R"), X)
-    everything = np.arange(len(X))
-    H = np.hstack([pool.values(stratum, everything).T for stratum in range(3)])
-    for stratum in range(3):
-        pool.scores(stratum, None, labels)  # all sides start from computed columns
-    study = Study(pool, H, labels, options.repeat)
-    for part in options.only:
-        for C in options.C if part != "b" else [1.0]:
+    everything = tuple(PARTS)
+    found = options(
+        __doc__, data=Path, rows=1000, C=[0.1, 1.0, 10.0], repeat=5, only=everything, seed=0
+    )
+    pool, H, labels = odd_even_columns(found.data, found.rows, found.seed)
+    study = Study(pool, H, labels, found.repeat)
+    for part in found.only:
+        for C in found.C if part != "b" else [1.0]:
             PARTS[part](study, C)
 
 

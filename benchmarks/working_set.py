@@ -7,8 +7,8 @@ Both sides are measured in the same process.
 
 from __future__ import annotations
 
-import argparse
 import time
+from argparse import Namespace
 from pathlib import Path
 
 import numpy as np
@@ -20,40 +20,35 @@ from cgboost.masters.support_vector import working_set
 from cgboost.pricing import KernelPool, StrataPricer
 from cgboost.studies.datasets import odd_even_split
 from cgboost.studies.odd_even import parse_library
+from cgboost.studies.scripts import options, timed
 
 
-def seconds(pool: KernelPool, labels: np.ndarray, options: argparse.Namespace) -> float:
+def seconds(pool: KernelPool, labels: np.ndarray, given: Namespace) -> float:
     """Seconds of one run, after the first pass over all columns."""
-    clock = time.perf_counter()
-    result = ColumnGeneration(
-        OneNormMaster(hinge(labels, np.full(len(labels), options.C))),
-        StrataPricer(pool, tol=options.tol),
-        tol=options.tol,
+    loop = ColumnGeneration(
+        OneNormMaster(hinge(labels, np.full(len(labels), given.C))),
+        StrataPricer(pool, tol=given.tol),
+        tol=given.tol,
         columns_per_round=max(1, round(0.02 * len(labels))),
-    ).run()
-    elapsed = time.perf_counter() - clock
+    )
+    elapsed, result = timed(loop.run, clock=time.perf_counter)
     print(result.summary(), flush=True)
     return elapsed
 
 
 def main() -> None:
     """Print the ratio."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--data", type=Path, required=True, help="folder with the MNIST files")
-    parser.add_argument("--rows", type=int, default=10000)
-    parser.add_argument("--C", type=float, default=1.0)
-    parser.add_argument("--tol", type=float, default=1e-4)
-    options = parser.parse_args()
-    split = odd_even_split(options.data, train=options.rows)
+    given = options(__doc__, one_thread=False, data=Path, rows=10000, C=1.0, tol=1e-4)
+    split = odd_even_split(given.data, train=given.rows)
     labels = split.y_train.astype(np.float64)
     pool = KernelPool(parse_library("L,Q,R"), split.X_train, cache_size=4000)
     for stratum in range(len(pool.strata)):
         pool.scores(stratum, None, labels)
     print("with the working set of rows")
-    own = seconds(pool, labels, options)
+    own = seconds(pool, labels, given)
     working_set.CALM = np.inf  # no side is ever calm enough to leave
     print("without")
-    everything = seconds(pool, labels, options)
+    everything = seconds(pool, labels, given)
     print(f"{own:.1f} s against {everything:.1f} s: ratio {everything / own:.1f}")
 
 

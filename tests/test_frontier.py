@@ -34,10 +34,10 @@ def test_every_method_is_measured_and_the_tables_and_picture_are_made(
     parts: dict[str, Any], split: Split, tmp_path: Path
 ) -> None:
     """Sizes and seeds are as asked for, nothing is lost between memory and disk."""
-    study, results = parts["study"], parts["results"]
+    study, page = parts["frontier_models"], parts["frontier_page"]
     records = list(study.Study(split, 3, "cosine", sizes=(20, 60)).records())
     methods = {record.method for record in records}
-    assert methods >= {*parts["picture"].CURVES[1:5], "Nyström, random rows", "SVC"}
+    assert methods >= {*page.CURVES[1:5], "Nyström, random rows", "SVC"}
     assert methods >= {"2-norm, greedy from means, refitted", "Nyström, class means"}
     assert all(record.seed == 3 and 0 <= record.test < 60 for record in records)
     greedy = [record for record in records if record.method == "2-norm, greedy"]
@@ -46,20 +46,20 @@ def test_every_method_is_measured_and_the_tables_and_picture_are_made(
     exact = [record for record in records if record.method == "2-norm, exact"]
     assert max(record.gap for record in exact) < 1e-4
 
-    results.write_records(tmp_path / "frontier.csv", records)
-    read = results.read_records(tmp_path / "frontier.csv")
+    page.records_of(tmp_path).replace(records)
+    read = page.records_of(tmp_path).rows
     assert [(r.method, r.columns) for r in read] == [(r.method, r.columns) for r in records]
-    assert results.merged(read, read) == results.merged(read, [])
-    parts["picture"].draw(read, tmp_path / "frontier.png")
-    page = "\n".join(parts["frontier_tables"].tables(tmp_path).values())
+    assert page.merged(read, read) == page.merged(read, [])
+    page.draw(read, tmp_path / "frontier.png")
+    found = "\n".join(page.tables(tmp_path).values())
     assert (tmp_path / "frontier.png").stat().st_size > 10_000
-    assert "| normalised polynomials | SVC |" in page
-    assert "inf" not in page
+    assert "| normalised polynomials | SVC |" in found
+    assert "inf" not in found
 
 
 def test_the_choice_is_made_on_the_validation_set(parts: dict[str, Any]) -> None:
     """Lowest validation error for each seed, whatever the test error; of equals the smallest."""
-    results = parts["results"]
+    results = parts["frontier_page"]
 
     def record(seed: int, columns: int, validation: float, test: float) -> Any:
         return results.Record(seed, "rbf", "0.1", "SVC", 1.0, columns, validation, test, np.nan)
@@ -74,7 +74,7 @@ def test_the_exact_model_is_the_svm_on_its_implied_kernel(
     parts: dict[str, Any], split: Split
 ) -> None:
     """α free over the columns K is a machine with the kernel K Kᵀ: the same outputs."""
-    methods = parts["methods"]
+    methods = parts["frontier_models"]
     images = parts["kernel_values"].Images(split, "cosine", ())
     values = images.values(5, "rows")
     ours = {C: output for C, _, output, _ in methods.exact_two_norm([values], split.y_train)}
@@ -89,7 +89,7 @@ def test_nystroem_features_are_those_of_scikit_learn(parts: dict[str, Any], spli
     values = parts["kernel_values"].Images(split, "rbf", ()).values(0.1, "rows")
     theirs = Nystroem(kernel="rbf", gamma=0.1, n_components=30, random_state=0)
     features = theirs.fit_transform(split.X_train)
-    ours, _ = parts["methods"].nystroem_features(values.chosen(theirs.component_indices_))
+    ours, _ = parts["frontier_models"].nystroem_features(values.chosen(theirs.component_indices_))
     np.testing.assert_allclose(ours @ ours.T, features @ features.T, atol=1e-6)
 
 

@@ -20,12 +20,11 @@ def parts() -> Iterator[dict[str, Any]]:
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(str(FOLDER.parent))
         patch.syspath_prepend(str(FOLDER))
-        names = [path.stem for path in FOLDER.glob("*.py") if path.stem != "__main__"]
+        names = ["study_data", "study_jobs", "latent_models", "latent_page"]
         found = {name: importlib.import_module(name) for name in names}
-        patch.setattr(found["benchmark_data"], "FOLDS", 3)
-        patch.setattr(found["contenders"], "MOST", 5)
-        patch.setattr(found["contenders"], "MOST_FOR_NUMBERS", 5)
-        patch.setattr(found["thrombin"], "CURVE_LENGTH", 4)
+        few = {"FOLDS": 3, "MOST": 5, "MOST_FOR_NUMBERS": 5, "AREA_LENGTH": 4}
+        for name, value in few.items():
+            patch.setattr(found["latent_models"], name, value)
         yield found
 
 
@@ -34,7 +33,7 @@ def data(parts: dict[str, Any]) -> dict[str, Any]:
     """Stand-ins for a data set of classes and one of numbers."""
     X, y = load_breast_cancer(return_X_y=True)
     Z, t = load_diabetes(return_X_y=True)
-    make = parts["benchmark_data"].Data
+    make = parts["latent_models"].Data
     return {
         "WBC": make("WBC", X[:90], 1.0 - 2.0 * y[:90], 9.0),
         "Boston": make("Boston", Z[:60], t[:60] / 10, 4.24),
@@ -45,29 +44,32 @@ def test_everything_is_measured_and_the_tables_and_pictures_are_made(
     parts: dict[str, Any], data: dict[str, Any], tmp_path: Path
 ) -> None:
     """Nothing is lost between memory and disk, and what is known is not measured again."""
-    records, benchmark, thrombin = (parts[name] for name in ("records", "benchmark", "thrombin"))
-    store = records.Store(tmp_path / "blf_splits.csv", records.Record)
-    store.extend(benchmark.table_records(data, 2, store.known()))
+    models, Store = parts["latent_models"], parts["study_jobs"].Store
+    store = Store(tmp_path / "blf_splits.csv", models.Record)
+    for rows in models.table_records(data, 2, models.known(store)):
+        store.extend(rows)
     assert len(store.rows) == 2 * (2 * 4 + 3 + 2 * 3)
-    assert store.known() == {(name, split) for name in data for split in (0, 1)}
-    again = records.Store(tmp_path / "blf_splits.csv", records.Record)
+    assert models.known(store) == {(name, split) for name in data for split in (0, 1)}
+    again = Store(tmp_path / "blf_splits.csv", models.Record)
     assert again.rows == store.rows
-    assert not list(benchmark.table_records(data, 2, again.known()))
+    assert not list(models.table_records(data, 2, models.known(again)))
     assert all(1 <= row.size <= 60 for row in store.rows if row.model != "svm")
     assert all(row.test > 60 for row in store.rows if row.data == "WBC")
 
-    curves = records.Store(tmp_path / "blf_curves.csv", records.Curve)
-    curves.extend(benchmark.error_curves(data["WBC"], 2, curves.known()))
-    curves.extend(thrombin.auc_curves(sparse_rows(), 1, curves.known()))
-    assert records.Store(tmp_path / "blf_curves.csv", records.Curve).rows == curves.rows
+    curves = Store(tmp_path / "blf_curves.csv", models.Curve)
+    for rows in models.error_curves(data["WBC"], 2, set()):
+        curves.extend(rows)
+    for rows in models.auc_curves(sparse_rows(), 1, models.known(curves)):
+        curves.extend(rows)
+    assert Store(tmp_path / "blf_curves.csv", models.Curve).rows == curves.rows
     assert len(curves.rows) == 2 * 4 + 7
 
-    drawings = parts["drawings"]
-    drawings.draw_objectives(data["WBC"], tmp_path / "objectives.png")
-    drawings.draw_factors(data["WBC"], tmp_path / "factors.png")
-    drawings.draw_results(store.rows, curves.rows, tmp_path)
+    page = parts["latent_page"]
+    page.draw_objectives(data["WBC"], tmp_path / "objectives.png")
+    page.draw_factors(data["WBC"], tmp_path / "factors.png")
+    page.draw_results(store.rows, curves.rows, tmp_path)
     assert sum(path.stat().st_size > 10_000 for path in tmp_path.glob("*.png")) == 5
-    found = parts["latent_tables"].tables(tmp_path)
+    found = page.tables(tmp_path)
     assert "| Boston | squared error |" in found["table-1"]
     assert "| WBC | log loss |" in found["table-4"]
     assert "nan" not in "".join(found.values())
@@ -84,9 +86,9 @@ def sparse_rows() -> tuple[Any, Any]:
 
 def test_splits_have_the_shares_of_the_paper(parts: dict[str, Any]) -> None:
     """Half of the active and a seventh of the inactive rows are held out; weights balance them."""
-    thrombin = parts["thrombin"]
+    thrombin = parts["latent_models"]
     _, y = sparse_rows()
-    train, held = thrombin.rows_of(y, 3)
+    train, held = thrombin.rows_held(y, 3)
     assert (np.sum(y[held] > 0), np.sum(y[held] < 0)) == (21, 22)
     assert np.array_equal(np.sort(np.concatenate([train, held])), np.arange(len(y)))
     weights = thrombin.balance(y[train])
@@ -99,18 +101,18 @@ def test_files_are_read(parts: dict[str, Any], tmp_path: Path) -> None:
     (tmp_path / "uci").mkdir()
     file = tmp_path / "uci" / "breast_cancer_wisconsin_original.csv"
     file.write_text("a,b,class\n5,?,2\n1,3,4\n", encoding="utf-8")
-    cancer = parts["benchmark_data"].read_file("Cancer", tmp_path)
+    cancer = parts["latent_models"].read_file("Cancer", tmp_path)
     np.testing.assert_array_equal(cancer.X, [[5, np.nan], [1, 3]])
     np.testing.assert_array_equal(cancer.y, [-1, 1])
     (tmp_path / "rows.data").write_text("1 3 \n\n2 \n", encoding="utf-8")
-    rows = parts["thrombin"].read_rows(tmp_path / "rows.data", 4)
+    rows = parts["study_data"].read_rows(tmp_path / "rows.data", 4)
     np.testing.assert_array_equal(rows.toarray(), [[1, 0, 1, 0], [0, 0, 0, 0], [0, 1, 0, 0]])
 
 
 def test_scales_come_from_the_training_rows(parts: dict[str, Any]) -> None:
     """Mean 0 and variance 1 there; what is missing is the mean, what is constant is 0."""
     X = np.array([[1.0, 7.0, 1.0], [3.0, 7.0, np.nan], [5.0, 7.0, 3.0]])
-    train, held = parts["benchmark_data"].standardised(X, X[:1] + 1)
+    train, held = parts["latent_models"].standardised(X, X[:1] + 1)
     np.testing.assert_allclose(train.mean(axis=0), 0, atol=1e-12)
     np.testing.assert_allclose(train.std(axis=0), [1, 0, np.sqrt(2 / 3)])
     np.testing.assert_allclose(held, [[-1 / np.sqrt(8 / 3), 1.0, 0.0]])
@@ -118,8 +120,8 @@ def test_scales_come_from_the_training_rows(parts: dict[str, Any]) -> None:
 
 def test_components_are_those_of_scikit_learn(parts: dict[str, Any], data: dict[str, Any]) -> None:
     """Kernel PCA, on training and on other rows, but for signs and lengths."""
-    given = parts["benchmark_data"].problem(data["WBC"], 0, "rbf")
-    own, held = parts["contenders"].components(given.gram, given.held_gram, 4)
+    given = parts["latent_models"].problem(data["WBC"], 0, "rbf")
+    own, held = parts["latent_models"].components(given.gram, given.held_gram, 4)
     theirs = KernelPCA(4, kernel="precomputed").fit(given.gram)
     for k in range(4):
         train, other = theirs.transform(given.gram)[:, k], theirs.transform(given.held_gram)[:, k]
@@ -130,7 +132,7 @@ def test_components_are_those_of_scikit_learn(parts: dict[str, Any], data: dict[
 
 def test_verdicts_know_which_way_is_better(parts: dict[str, Any]) -> None:
     """More accuracy or less error is better, if the splits agree on it."""
-    report, Record = parts["latent_tables"], parts["records"].Record
+    report, Record = parts["latent_page"], parts["latent_models"].Record
     rng = np.random.default_rng(0)
 
     def results(mean: float) -> list[Any]:

@@ -2,6 +2,7 @@
 
 import importlib
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,10 +20,9 @@ REPRODUCE = Path(__file__).parents[1] / "examples" / "reproduce"
 def parts() -> Iterator[dict[str, Any]]:
     """The modules of the study, which import each other as a script's do; few rounds."""
     with pytest.MonkeyPatch.context() as patch:
-        for folder in (REPRODUCE / "latent_factors", REPRODUCE, REPRODUCE / "logitboost"):
+        for folder in (REPRODUCE, REPRODUCE / "logitboost"):
             patch.syspath_prepend(str(folder))
-        names = ["study_jobs", "transform_regression.measured"]
-        names += [path.stem for path in REPRODUCE.glob("logitboost/logit_*.py")]
+        names = ["study_jobs", "logit_models", "logit_page"]
         yield {name: importlib.import_module(name) for name in names}
 
 
@@ -30,22 +30,21 @@ def parts() -> Iterator[dict[str, Any]]:
 def case(parts: dict[str, Any]) -> Any:
     """Few images, odd against even."""
     split = odd_even_split(train=150, validation=1, test=100, seed=0)
-    return parts["logit_data"].Case(split.X_train, split.y_train, split.X_test, split.y_test)
+    return parts["logit_models"].Case(split.X_train, split.y_train, split.X_test, split.y_test)
 
 
 def test_everything_is_measured_and_the_tables_and_pictures_are_made(
     parts: dict[str, Any], case: Any, tmp_path: Path
 ) -> None:
     """Both kinds of split; what is known is not measured again, and the tables have its numbers."""
-    form, models, data = parts["study_jobs"], parts["logit_models"], parts["logit_data"]
+    form, models, page = parts["study_jobs"], parts["logit_models"], parts["logit_page"]
     with pytest.MonkeyPatch.context() as patch:
-        for name in ("logit_models", "logit_pictures", "logit_tables"):
-            patch.setattr(parts[name], "ROUNDS", (1, 10, 30))
-        for name in ("logit_tables", "logit_pictures"):
-            patch.setattr(parts[name], "SHOWN", (10, 30))
+        for module in (models, page):
+            patch.setattr(module, "ROUNDS", (1, 10, 30))
+        patch.setattr(page, "SHOWN", (10, 30))
         patch.setattr(models, "LETTER_ROUNDS", 5)
         jobs = []
-        for name, kind, seed in data.batches([0, 1]):
+        for name, kind, seed in models.batches([0, 1]):
             for study, run in (("lines", models.lines_by_round), ("others", models.others)):
                 jobs.append(
                     form.Job(
@@ -55,19 +54,22 @@ def test_everything_is_measured_and_the_tables_and_pictures_are_made(
                         lambda run=run, where=(name, kind, seed): run(case, *where),
                     )
                 )
-        jobs.append(form.Job("letter", "MNIST", 0, lambda: models.against_the_letter(case, 0)))
-        store = parts["transform_regression.measured"].Measured(tmp_path / "logitboost_study.csv")
+        jobs.append(
+            form.Job(
+                "letter", "MNIST", 0, partial(models.against_the_letter, case, "MNIST", "drawn", 0)
+            )
+        )
+        store = form.Measured(tmp_path / "logitboost_study.csv")
         form.measure(store, jobs, ("numpy",))
-        count = len(store.records)
+        count = len(store.rows)
         form.measure(store, jobs, ("numpy",))
-        assert len(store.records) == count
+        assert len(store.rows) == count
         [loss] = store.chosen("lines", "Dorothea, as it comes", "loss")
         assert loss.values[0] > loss.values[1] > loss.values[2] > 0
-        pictures = parts["logit_pictures"]
-        pictures.draw_curves(store, tmp_path / "curves.png")
-        pictures.draw_coefficients(store, tmp_path / "pixels.png")
+        page.draw_curves(store, tmp_path / "curves.png")
+        page.draw_coefficients(store, tmp_path / "pixels.png")
         assert all(path.stat().st_size > 5_000 for path in tmp_path.glob("*.png"))
-        found = parts["logit_tables"].tables(tmp_path)
+        found = page.tables(tmp_path)
     assert "| MNIST, drawn | 30 |" in found["rounds"]
     assert "numpy" in found["made"]
     assert "nan" not in "".join(found.values())
@@ -76,7 +78,7 @@ def test_everything_is_measured_and_the_tables_and_pictures_are_made(
 def test_the_notes_written_out_are_our_model(parts: dict[str, Any], case: Any) -> None:
     """Every line fitted and every loss evaluated: the same losses and coefficients."""
     X, y = case.X.astype(float), case.y.astype(float)
-    coef, losses = parts["logit_letter"].to_the_letter(X, y, 20)
+    coef, losses = parts["logit_models"].to_the_letter(X, y, 20)
     model = LogitBoostClassifier(n_estimators=20).fit(X, y)
     np.testing.assert_allclose(model.history_["objective"][1:21], losses, rtol=1e-9)
     np.testing.assert_allclose(model.coef_, coef[1:], atol=1e-8)
@@ -84,7 +86,7 @@ def test_the_notes_written_out_are_our_model(parts: dict[str, Any], case: Any) -
 
 def test_splits_of_compounds_keep_the_shares_of_both_classes(parts: dict[str, Any]) -> None:
     """Features without a one among the training rows are left out, drawn splits are stratified."""
-    data = parts["logit_data"]
+    data = parts["logit_models"]
     rng = np.random.default_rng(0)
     ones = rng.random((1150, 40)) < 0.05
     ones[:, 3] = False

@@ -20,10 +20,9 @@ def parts() -> Iterator[dict[str, Any]]:
     with pytest.MonkeyPatch.context() as patch:
         for folder in (REPRODUCE, REPRODUCE / "mnist"):
             patch.syspath_prepend(str(folder))
-        names = ["study_jobs", "transform_regression.measured"]
-        names += [path.stem for path in REPRODUCE.glob("mnist/mnist_*.py")]
+        names = ["study_jobs", "mnist_models", "mnist_page"]
         found = {name: importlib.import_module(name) for name in names}
-        patch.setattr(found["mnist_fits"], "C_VALUES", (0.3, 3.0))
+        patch.setattr(found["mnist_models"], "C_VALUES", (0.3, 3.0))
         yield found
 
 
@@ -42,15 +41,10 @@ def store_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def store(parts: dict[str, Any], split: Split, store_folder: Path) -> Any:
     """All that the study measures, on two copies of one split."""
-    table, curves = parts["mnist_fits"], parts["mnist_curves"]
-    path = store_folder / "mnist.csv"
-    measured = parts["transform_regression.measured"].Measured(path)
-    for seed in (0, 1):
-        measured.extend(table.table_record(split, *row, seed) for row in table.experiments())
-    for order in curves.ORDERS:
-        measured.extend(curves.priority_records(split, order, 0))
-    for C in (curves.GOOD_C, curves.BAD_C):
-        measured.extend(curves.validation_records(split, C, 0))
+    models, form = parts["mnist_models"], parts["study_jobs"]
+    measured = form.Measured(store_folder / "mnist.csv")
+    jobs = [*models.table_jobs(lambda seed: split, (0, 1)), *models.figure_jobs(lambda _: split, 0)]
+    form.measure(measured, jobs, ("numpy",))
     return measured
 
 
@@ -58,11 +52,11 @@ def test_the_tables_and_the_pictures_are_made(
     parts: dict[str, Any], store: Any, store_folder: Path, tmp_path: Path
 ) -> None:
     """Both tables, both ends, with nothing missing."""
-    pictures = parts["mnist_pictures"]
+    pictures = parts["mnist_page"]
     pictures.draw_table(store, tmp_path / "table.png")
     pictures.draw_curves(store, 0, tmp_path / "curves.png")
     assert all(path.stat().st_size > 10_000 for path in tmp_path.glob("*.png"))
-    found = parts["mnist_tables"].tables(store_folder)
+    found = parts["mnist_page"].tables(store_folder)
     page = "\n".join(found.values())
     assert page.count("| **L,Q,R** |") == 4
     assert page.count("| L+Q+R |") == 4
@@ -71,9 +65,9 @@ def test_the_tables_and_the_pictures_are_made(
 
 def test_figures_are_those_of_the_models(parts: dict[str, Any], store: Any, split: Split) -> None:
     """Errors, columns and certificate of a row, against a fit by hand."""
-    table = parts["mnist_fits"]
+    table = parts["mnist_models"]
     (own, _) = table.figures_of(store, "l1", "L+Q", table.CERTIFIED)
-    library = parts["mnist_fits"].parse_library("L+Q")
+    library = parts["mnist_models"].parse_library("L+Q")
     model = CGBoostClassifier(library, C=own.C, penalty="l1", priority="full").fit(
         split.X_train, split.y_train
     )
@@ -88,11 +82,11 @@ def test_figures_are_those_of_the_models(parts: dict[str, Any], store: Any, spli
 
 def test_the_curves_are_those_of_the_paper_s_figure(parts: dict[str, Any], store: Any) -> None:
     """One column a round, objectives that fall to the same optimum, fewer scores a round."""
-    curves, curve = parts["mnist_curves"], parts["mnist_pictures"].curve
+    curves, curve = parts["mnist_models"], parts["mnist_page"].curve
     ends, each = [], []
     for order in curves.ORDERS:
         objective, columns, scored = (
-            curve(store, curves.PRIORITIES, order, name, 0)
+            curve(store, curves.ORDER_STUDY, order, name, 0)
             for name in ("objective", "columns", "scored")
         )
         assert (np.diff(columns) <= 1).all()
@@ -109,7 +103,7 @@ def test_the_curves_are_those_of_the_paper_s_figure(parts: dict[str, Any], store
 
 def test_the_paper_s_figures_are_complete(parts: dict[str, Any]) -> None:
     """Seven rows a norm, the mixture last; composites have the same number of columns each."""
-    for rows in parts["mnist_printed"].PRINTED.values():
+    for rows in parts["mnist_models"].PRINTED.values():
         assert list(rows) == ["L", "Q", "R", "L+Q", "L+R", "L+Q+R", "L,Q,R"]
         for kernels, row in rows.items():
             counts = {n for n, k in zip(row.columns, "LQR", strict=True) if k in kernels}

@@ -19,13 +19,12 @@ def parts() -> Iterator[dict[str, Any]]:
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(str(FOLDER.parent))
         patch.syspath_prepend(str(FOLDER))
-        names = ["transform_regression.measured"]
-        names += [path.stem for path in FOLDER.glob("*.py") if path.stem != "__main__"]
+        names = ["study_jobs", "study_data", "transform_models", "transform_page"]
         found = {name: importlib.import_module(name) for name in names}
-        patch.setattr(found["surface"], "SHARES", (0.3,))
-        patch.setattr(found["transform_tables"], "SHARES", (0.3,))
-        patch.setattr(found["surface_figures"], "PICTURE_SEED", 0)
-        patch.setattr(found["gini_models"], "ROUNDS", 20)
+        patch.setattr(found["transform_models"], "SHARES", (0.3,))
+        patch.setattr(found["transform_page"], "SHARES", (0.3,))
+        patch.setattr(found["transform_page"], "PICTURE_SEED", 0)
+        patch.setattr(found["transform_models"], "ROUNDS", 20)
         yield found
 
 
@@ -38,38 +37,38 @@ def data(parts: dict[str, Any]) -> Any:
     y = (rng.random(1200) < 0.1 + 0.4 * (town == "there") + 0.3 * (age > 45)).astype(float)
     age[::9] = np.nan
     X = pd.DataFrame({"age": age, "town": town, "noise": rng.random(1200)})
-    return parts["gini_data"].Data("Adult", X[:800], y[:800], X[800:], y[800:])
+    return parts["study_data"].Data("Adult", X[:800], y[:800], X[800:], y[800:])
 
 
 def test_everything_is_measured_and_the_tables_and_pictures_are_made(
     parts: dict[str, Any], data: Any, tmp_path: Path
 ) -> None:
     """Nothing is lost between memory and disk, and what is known is not measured again."""
-    measured, models = parts["transform_regression.measured"], parts["gini_models"]
-    points = parts["surface"].surface(step=0.05, test_step=0.25)
+    measured, models = parts["study_jobs"], parts["transform_models"]
+    points = models.surface(step=0.05, test_step=0.25)
     store = measured.Measured(tmp_path / "transform_results.csv")
-    store.extend(parts["surface"].surface_records(points, (0, 1), store.known()))
+    store.extend(models.surface_records(points, (0, 1), store.known()))
     store.extend(models.gini_records([data], (0, 1), store.known()))
-    assert len(store.records) == 2 * (6 + len(models.available()))
+    assert len(store.rows) == 2 * (6 + len(models.available()))
     again = measured.Measured(tmp_path / "transform_results.csv")
-    assert again.records == store.records
-    assert not list(parts["surface"].surface_records(points, (0, 1), again.known()))
+    assert again.rows == store.rows
+    assert not list(models.surface_records(points, (0, 1), again.known()))
     assert not list(models.gini_records([data], (0, 1), again.known()))
-    for run in store.records:
+    for run in store.rows:
         if run.study == "gini":
             assert 0.25 < run.values[0] < 0.8, run
-    last = {run.model: run.values[-1] for run in store.records if run.study == "surface"}
+    last = {run.model: run.values[-1] for run in store.rows if run.study == "surface"}
     assert last["transform"] < 0.5 * last["initial"] < last["gradient"]
 
-    figures, charts = parts["surface_figures"], parts["gini_figures"]
-    fitted = figures.picture_models(points)
-    figures.draw_surfaces(fitted, points, tmp_path / "surface.png")
-    figures.draw_views(fitted["initial"], points, tmp_path / "views.png")
-    figures.draw_errors(store, tmp_path / "errors.png")
-    charts.draw_gains([data, data], tmp_path / "gains.png")
-    charts.draw_functions(data, tmp_path / "functions.png")
+    page = parts["transform_page"]
+    fitted = page.picture_models(points)
+    page.draw_surfaces(fitted, points, tmp_path / "surface.png")
+    page.draw_views(fitted["initial"], points, tmp_path / "views.png")
+    page.draw_errors(store, tmp_path / "errors.png")
+    page.draw_gains([data, data], tmp_path / "gains.png")
+    page.draw_functions(data, tmp_path / "functions.png")
     assert sum(path.stat().st_size > 10_000 for path in tmp_path.glob("*.png")) == 5
-    found = parts["transform_tables"].tables(tmp_path)
+    found = page.tables(tmp_path)
     assert "| Adult | transform regression | 0.655 |" in found["gini"]
     assert found["benchmark"].count("\n") == 1
     assert "nan" not in "".join(found.values())
@@ -77,7 +76,7 @@ def test_everything_is_measured_and_the_tables_and_pictures_are_made(
 
 def test_the_grid_is_the_paper_s(parts: dict[str, Any]) -> None:
     """201 × 201 points, of which 21 × 21 are tested, and values between −5 and 7."""
-    points = parts["surface"].surface()
+    points = parts["transform_models"].surface()
     assert len(points.z_test) == 21**2
     assert len(points.z) == 201**2 - 21**2
     assert points.z_test.max() == pytest.approx(7)
@@ -89,9 +88,9 @@ def test_the_grid_is_the_paper_s(parts: dict[str, Any]) -> None:
 
 def test_stepwise_regression_is_linear(parts: dict[str, Any], data: Any) -> None:
     """Where all columns help, it is close to ordinary least squares on the same columns."""
-    models = parts["gini_models"]
+    models = parts["transform_models"]
     known = data.X.assign(age=data.X["age"].fillna(40.0))
-    given = parts["gini_data"].Data("x", known, data.y, known, data.y)
+    given = parts["study_data"].Data("x", known, data.y, known, data.y)
     scores = models.stepwise_linear(given, 0)
     X, _ = models.numbers(known, known)
     assert X.shape[1] == 2 + 4
@@ -111,7 +110,7 @@ def test_files_are_read(parts: dict[str, Any], tmp_path: Path) -> None:
     (coil / "ticdata2000.txt").write_text(f"{train}0\r\n{train}1\r\n", encoding="utf-8")
     (coil / "ticeval2000.txt").write_text(f"{test}\r\n{test}\r\n", encoding="utf-8")
     (coil / "tictgts2000.txt").write_text("0\r\n1\r\n", encoding="utf-8")
-    first, second = parts["gini_data"].read_data(tmp_path)
+    first, second = parts["study_data"].read_data(tmp_path)
     assert first.X["workclass"].isna().all()
     assert first.X["education"].tolist() == ["Bachelors", "Bachelors"]
     np.testing.assert_array_equal(first.y, [0, 1])
@@ -124,12 +123,12 @@ def test_files_are_read(parts: dict[str, Any], tmp_path: Path) -> None:
 
 def test_near_is_counted_seed_by_seed(parts: dict[str, Any], tmp_path: Path) -> None:
     """Within a factor 1.5 of 0.239, and no further."""
-    store = parts["transform_regression.measured"].Measured(tmp_path / "transform_results.csv")
-    make = parts["transform_regression.measured"].Record
+    store = parts["study_jobs"].Measured(tmp_path / "transform_results.csv")
+    make = parts["study_jobs"].Record
     store.extend(
         make("surface", "0.3", "initial", k, (1.0, error), 0.1)
         for k, error in enumerate((0.2, 0.358, 0.36))
     )
-    assert list(parts["transform_tables"].near_rows(store)) == [("30%", "3", "2")]
-    filled = parts["surface_figures"].filled((1.0, 0.2))
+    assert list(parts["transform_page"].near_rows(store)) == [("30%", "3", "2")]
+    filled = parts["transform_page"].filled((1.0, 0.2))
     assert filled.tolist() == [1.0] + [0.2] * 9

@@ -27,13 +27,13 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 REPRODUCE, DOCS = ROOT / "examples" / "reproduce", ROOT / "docs"
 STUDIES = {
-    "classical_boosters": (REPRODUCE / "classical_boosters", "booster_tables"),
-    "frontier": (REPRODUCE / "frontier", "frontier_tables"),
-    "latent_factors": (REPRODUCE / "latent_factors", "latent_tables"),
-    "logitboost": (REPRODUCE / "logitboost", "logit_tables"),
-    "mnist": (REPRODUCE / "mnist", "mnist_tables"),
-    "peers": (ROOT / "benchmarks" / "peers", "peers_tables"),
-    "transform_regression": (REPRODUCE / "transform_regression", "transform_tables"),
+    "classical_boosters": (REPRODUCE / "classical_boosters", "booster_page"),
+    "frontier": (REPRODUCE / "frontier", "frontier_page"),
+    "latent_factors": (REPRODUCE / "latent_factors", "latent_page"),
+    "logitboost": (REPRODUCE / "logitboost", "logit_page"),
+    "mnist": (REPRODUCE / "mnist", "mnist_page"),
+    "peers": (ROOT / "benchmarks" / "peers", "peers_page"),
+    "transform_regression": (REPRODUCE / "transform_regression", "transform_page"),
 }
 """Folder and module of the tables of each study."""
 PERFORMANCE = "performance"
@@ -53,6 +53,14 @@ def plus_minus(numbers: Sequence[float], digits: int = 2) -> str:
     if len(numbers) == 1:
         return f"{mean:.{digits}f}"
     return f"{mean:.{digits}f} ± {statistics.stdev(numbers):.{digits}f}"
+
+
+def csv_rows(path: Path) -> list[dict[str, str]]:
+    """The lines of a CSV file by the names in its first; none without the file."""
+    if not path.is_file():
+        return []
+    with path.open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
 
 
 def csv_tables(folder: Path) -> dict[str, str]:

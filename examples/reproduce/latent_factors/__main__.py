@@ -16,22 +16,16 @@ was, and without the files everything is measured anew. The tables and the pictu
 
 from __future__ import annotations
 
-import argparse
-import os
 import sys
-import time
 from pathlib import Path
 
-os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 sys.path.append(str(Path(__file__).resolve().parents[1]))
 
-from benchmark import error_curves, table_records
-from benchmark_data import read_data
-from drawings import draw_factors, draw_objectives, draw_results
-from latent_tables import tables
+from latent_models import Curve, Record, auc_curves, error_curves, known, read_data, table_records
+from latent_page import draw_factors, draw_objectives, draw_results, tables
 from page_tables import refresh
-from records import SPLITS, Curve, Record, Store
-from thrombin import auc_curves, read_thrombin
+from study_data import read_dorothea
+from study_jobs import Store, study_options
 
 from cgboost.studies.datasets import data_folder
 
@@ -40,36 +34,26 @@ STUDIES = ("tables", "curves", "dorothea", "pictures")
 
 def main() -> None:
     """Measure what was asked for, then draw the pictures and refresh the page."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--data", help="folder with uci/ and dorothea/")
-    parser.add_argument(
-        "--docs",
-        type=Path,
-        default=Path("docs/studies/latent_factors"),
-        help="folder of the page and its records",
-    )
-    parser.add_argument("--splits", type=int, default=SPLITS)
-    parser.add_argument("--studies", nargs="*", choices=STUDIES, default=STUDIES)
-    options = parser.parse_args()
-    splits = Store(options.docs / "blf_splits.csv", Record)
-    curves = Store(options.docs / "blf_curves.csv", Curve)
-    if options.studies:
-        folder, clock, cpu = data_folder(options.data), time.perf_counter(), time.process_time()
-        if "tables" in options.studies:
-            splits.extend(table_records(read_data(folder), options.splits, splits.known()))
-        if "curves" in options.studies:
-            wbc = read_data(folder)["WBC"]
-            curves.extend(error_curves(wbc, options.splits, curves.known()))
-        if "dorothea" in options.studies:
-            curves.extend(auc_curves(read_thrombin(folder), options.splits, curves.known()))
-        if "pictures" in options.studies:
-            data = read_data(folder)
-            draw_objectives(data["Diabetes"], options.docs / "blf_objectives.png")
-            draw_factors(data["Cancer"], options.docs / "blf_factors.png")
-        wall, spent = time.perf_counter() - clock, time.process_time() - cpu
-        print(f"{wall:.0f} s ({spent:.0f} s of CPU)")
-    draw_results(splits.rows, curves.rows, options.docs)
-    refresh(options.docs / "page.md", tables(options.docs))
+    given = study_options(__doc__, "latent_factors", STUDIES, splits=100)
+    docs = given.docs
+    splits, curves = Store(docs / "blf_splits.csv", Record), Store(docs / "blf_curves.csv", Curve)
+    folder = data_folder(given.data) if given.studies else None
+    data = read_data(folder) if {"tables", "curves", "pictures"} & set(given.studies) else {}
+    if "tables" in given.studies:
+        for rows in table_records(data, given.splits, known(splits)):
+            splits.extend(rows)
+    if "curves" in given.studies:
+        for rows in error_curves(data["WBC"], given.splits, known(curves)):
+            curves.extend(rows)
+    if "dorothea" in given.studies:
+        thrombin = read_dorothea(folder, "train", "valid")
+        for rows in auc_curves(thrombin, given.splits, known(curves)):
+            curves.extend(rows)
+    if "pictures" in given.studies:
+        draw_objectives(data["Diabetes"], docs / "blf_objectives.png")
+        draw_factors(data["Cancer"], docs / "blf_factors.png")
+    draw_results(splits.rows, curves.rows, docs)
+    refresh(docs / "page.md", tables(docs))
 
 
 if __name__ == "__main__":

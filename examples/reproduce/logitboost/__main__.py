@@ -13,66 +13,61 @@ it makes the pictures and the tables alone, without ``--data``.
 
 from __future__ import annotations
 
-import os
 import sys
-from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
+from typing import Any
 
-os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-os.environ.setdefault("OMP_NUM_THREADS", "1")
 sys.path.append(str(Path(__file__).resolve().parents[1]))
-sys.path.append(str(Path(__file__).resolve().parents[1] / "latent_factors"))
 
-from logit_data import DRAWN, MNIST, Case, Source, batches
-from logit_models import against_the_letter, lines_by_round, others
-from logit_pictures import draw_coefficients, draw_curves
-from logit_tables import tables
+from logit_models import (
+    DRAWN,
+    MNIST,
+    Source,
+    against_the_letter,
+    batches,
+    lines_by_round,
+    others,
+)
+from logit_page import draw_coefficients, draw_curves, tables
 from page_tables import refresh
-from study_jobs import Job, measure, study_options
-from transform_regression.measured import Measured, Record
+from study_jobs import Job, Measured, Record, measure, study_options
 
 from cgboost.studies.datasets import data_folder
 
-STUDIES = ("lines", "others", "letter")
-Models = Callable[[Case, str, str, int], list[Record]]
+STUDIES = {"lines": lines_by_round, "others": others, "letter": against_the_letter}
 PACKAGES = ("numpy", "scipy", "scikit-learn", "xgboost")
 
 
-def jobs(source: Source, studies: Sequence[str], seeds: list[int]) -> list[Job]:
+def jobs(source: Source, studies: list[str], seeds: list[int]) -> list[Job]:
     """Everything that was asked for, one data set after the other."""
     found = []
-    for data, kind, seed in batches(seeds):
-        for study, models in (("lines", lines_by_round), ("others", others)):
-            if study in studies:
-                job = partial(measured_on, source, models, data, kind, seed)
-                found.append(Job(study, f"{data}, {kind}", seed, job))
-        if "letter" in studies and (data, kind) == (MNIST, DRAWN):
-            job = partial(against, source, seed)
-            found.append(Job("letter", MNIST, seed, job))
+    for where in batches(seeds):
+        data, kind, seed = where
+        for study in studies:
+            name = MNIST if study == "letter" else f"{data}, {kind}"
+            if study != "letter" or (data, kind) == (MNIST, DRAWN):
+                run = partial(measured_on, source, study, *where)
+                found.append(Job(study, name, seed, run))
     return found
 
 
-def measured_on(source: Source, models: Models, data: str, kind: str, seed: int) -> list[Record]:
+def measured_on(source: Source, study: str, *where: Any) -> list[Record]:
     """Records of these models on this split."""
-    return models(source.case(data, kind, seed), data, kind, seed)
-
-
-def against(source: Source, seed: int) -> list[Record]:
-    """Records of the comparison with the notes."""
-    return against_the_letter(source.case(MNIST, DRAWN, seed), seed)
+    return STUDIES[study](source.case(*where), *where)
 
 
 def main() -> None:
     """Measure what was asked for, then draw the pictures and refresh the page."""
-    options = study_options(__doc__, "mnist/ and dorothea/", "logitboost", STUDIES)
-    measured = Measured(options.docs / "logitboost_study.csv")
-    if options.studies:
-        source = Source(data_folder(options.data))
-        measure(measured, jobs(source, options.studies, options.seeds), PACKAGES)
-    draw_curves(measured, options.docs / "logitboost_study.png")
-    draw_coefficients(measured, options.docs / "logitboost_study_pixels.png")
-    refresh(options.docs / "page.md", tables(options.docs))
+    given = study_options(__doc__, "logitboost", tuple(STUDIES))
+    docs = given.docs
+    measured = Measured(docs / "logitboost_study.csv")
+    if given.studies:
+        source = Source(data_folder(given.data))
+        measure(measured, jobs(source, given.studies, given.seeds), PACKAGES)
+    draw_curves(measured, docs / "logitboost_study.png")
+    draw_coefficients(measured, docs / "logitboost_study_pixels.png")
+    refresh(docs / "page.md", tables(docs))
 
 
 if __name__ == "__main__":

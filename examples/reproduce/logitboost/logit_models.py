@@ -1,23 +1,143 @@
-"""The models: LogitBoost over lines by round, and what else one would take, on the same rows."""
+"""The data, LogitBoost over lines by round, the algorithm of the notes, and other models.
+
+Dorothea has 100000 binary features. Those that are 0 in all training rows are left out: no line on
+them can be fitted. For the random splits so are those that are 1 in fewer than 2 % of them.
+"""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 import numpy as np
-from logit_data import DRAWN, MNIST, Case
-from logit_letter import to_the_letter
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import train_test_split
 from sklearn.tree import DecisionTreeRegressor
-from transform_regression.measured import Record
+from study_data import read_dorothea
+from study_jobs import Record
 
 from cgboost import LogitBoostClassifier
 from cgboost.inspection.learning_curves import error_table
+from cgboost.studies.datasets import load_mnist, odd_even_labels
+
+MNIST, DOROTHEA = "MNIST", "Dorothea"
+OFFICIAL, DRAWN = "as it comes", "drawn"
+DRAWN_IMAGES = 10_000
+TRAIN_COMPOUNDS, TEST_COMPOUNDS = 800, 350
+COMMON = 0.02
+
+
+@dataclass(frozen=True)
+class Case:
+    """Training and test rows, labels ±1."""
+
+    X: NDArray[np.float32]
+    y: NDArray[Any]
+    X_test: NDArray[np.float32]
+    y_test: NDArray[Any]
+
+
+class Source:
+    """Both data sets, read when they are first wanted.
+
+    Parameters
+    ----------
+    folder : Path
+        With mnist/ and dorothea/.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._parts: dict[str, Any] = {}
+
+    def case(self, data: str, kind: str, seed: int) -> Case:
+        """The split that the data come with, or the one of a seed."""
+        part = self._part(data)
+        if data == MNIST:
+            return images(*part, kind, seed)
+        return compounds(*part, kind, seed)
+
+    def _part(self, data: str) -> Any:
+        if data not in self._parts:
+            self._parts = {}  # one of them in memory
+            self._parts[data] = (
+                load_mnist(self._folder)
+                if data == MNIST
+                else read_dorothea(self._folder, "train", "valid")
+            )
+        return self._parts[data]
+
+
+def images(X: Any, digits: Any, X_test: Any, test_digits: Any, kind: str, seed: int) -> Case:
+    """All 60000 training images, or some of them; the 10000 test images."""
+    rows: Any = slice(None)
+    if kind == DRAWN:
+        rows = np.random.default_rng(seed).permutation(len(X))[:DRAWN_IMAGES]
+    return Case(X[rows], odd_even_labels(digits[rows]), X_test, odd_even_labels(test_digits))
+
+
+def compounds(X: Any, y: Any, kind: str, seed: int) -> Case:
+    """800 rows to train and 350 to test, as they come or drawn with the shares of both classes."""
+    train, test = np.arange(TRAIN_COMPOUNDS), np.arange(TRAIN_COMPOUNDS, len(y))
+    least = 1.0
+    if kind == DRAWN:
+        train, test = train_test_split(
+            np.arange(len(y)), test_size=TEST_COMPOUNDS, random_state=seed, stratify=y
+        )
+        least = COMMON * len(train)
+    common = np.flatnonzero(np.asarray(X[train].sum(axis=0)).ravel() >= least)
+    parts = (X[rows][:, common].astype(np.float32).toarray() for rows in (train, test))
+    learned, tested = parts
+    return Case(learned, y[train], tested, y[test])
+
+
+def batches(seeds: list[int]) -> Iterator[tuple[str, str, int]]:
+    """Data, kind of split and seed of everything that is measured."""
+    for data in (MNIST, DOROTHEA):
+        yield data, OFFICIAL, 0
+        for seed in seeds:
+            yield data, DRAWN, seed
+
+
+Vector = NDArray[np.float64]
+
+
+def to_the_letter(X: Vector, y: Vector, rounds: int) -> tuple[Vector, Vector]:
+    """Coefficients (the intercept first), and the loss after every round.
+
+    A line is fitted on every feature and its loss is evaluated, every round; the lowest is taken.
+    """
+    coef, losses, H = np.zeros(1 + X.shape[1]), [], np.zeros(len(y))
+    for _ in range(rounds):
+        p = 1 / (1 + np.exp(-2 * H))
+        w = p * (1 - p)
+        z = np.divide((y + 1) / 2 - p, w, out=np.zeros_like(w), where=w != 0)
+        tried = [line(column, w, z) for column in X.T]
+        steps = [0.5 * (b0 + b1 * column) for (b0, b1), column in zip(tried, X.T, strict=True)]
+        found = [float(np.log1p(np.exp(-2 * y * (H + step))).sum()) for step in steps]
+        j = int(np.argmin(found))
+        coef[0] += 0.5 * tried[j][0]
+        coef[1 + j] += 0.5 * tried[j][1]
+        H = H + steps[j]
+        losses.append(found[j])
+    return coef, np.array(losses)
+
+
+def line(x: Vector, w: Vector, z: Vector) -> tuple[float, float]:
+    """Weighted least squares by the five sums of the notes."""
+    sums: list[Any] = [w.sum(), w @ x, w @ x**2, w @ z, w @ (x * z)]
+    a, b, c, d, e = map(float, sums)
+    divisor = a * c - b**2
+    if abs(divisor) <= 1e-12 * a * c:
+        return d / a, 0.0
+    return (c * d - b * e) / divisor, (a * e - b * d) / divisor
+
 
 SHOWN = (10, 30, 100, 300)
 ROUNDS = tuple(sorted({*np.geomspace(1, 300, 40).round().astype(int).tolist(), *SHOWN}))
@@ -122,7 +242,7 @@ MAKERS: dict[str, Callable[[int], Any]] = {
 }
 
 
-def against_the_letter(case: Case, seed: int) -> list[Record]:
+def against_the_letter(case: Case, data: str, kind: str, seed: int) -> list[Record]:
     """log₁₀ of the largest relative differences of losses and coefficients, on few rows."""
     X, y = case.X[:LETTER_ROWS].astype(float), case.y[:LETTER_ROWS]
     coef, losses = to_the_letter(X, y.astype(float), LETTER_ROUNDS)

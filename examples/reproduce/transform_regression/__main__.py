@@ -15,23 +15,24 @@ with nothing behind it makes the tables alone.
 
 from __future__ import annotations
 
-import argparse
-import os
 import sys
-import time
 from pathlib import Path
 
-os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 sys.path.append(str(Path(__file__).resolve().parents[1]))
 
-from gini_data import read_data
-from gini_figures import draw_functions, draw_gains
-from gini_models import gini_records
 from page_tables import refresh
-from surface import surface, surface_records
-from surface_figures import draw_errors, draw_surfaces, draw_views, picture_models
-from transform_regression.measured import Measured
-from transform_tables import tables
+from study_data import read_data
+from study_jobs import Measured, study_options
+from transform_models import gini_records, surface, surface_records
+from transform_page import (
+    draw_errors,
+    draw_functions,
+    draw_gains,
+    draw_surfaces,
+    draw_views,
+    picture_models,
+    tables,
+)
 
 from cgboost.studies.datasets import data_folder
 
@@ -40,34 +41,24 @@ STUDIES = ("surface", "gini", "pictures")
 
 def main() -> None:
     """Measure what was asked for, then draw the pictures and refresh the page."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--data", help="folder with adult/ and coil2000/")
-    parser.add_argument(
-        "--docs",
-        type=Path,
-        default=Path("docs/studies/transform_regression"),
-        help="folder of the page and its records",
-    )
-    parser.add_argument("--seeds", type=int, nargs="+", default=list(range(10)))
-    parser.add_argument("--studies", nargs="*", choices=STUDIES, default=STUDIES)
-    options = parser.parse_args()
-    docs, clock, cpu = options.docs, time.perf_counter(), time.process_time()
+    seeds = list(range(10))
+    given = study_options(__doc__, "transform_regression", STUDIES, seeds=seeds)
+    docs = given.docs
     measured = Measured(docs / "transform_results.csv")
-    if "surface" in options.studies:
-        measured.extend(surface_records(surface(), options.seeds, measured.known()))
-    if "gini" in options.studies:
-        sets = read_data(data_folder(options.data))
-        measured.extend(gini_records(sets, options.seeds, measured.known()))
-    if "pictures" in options.studies:
+    if "surface" in given.studies:
+        measured.extend(surface_records(surface(), given.seeds, measured.known()))
+    if "gini" in given.studies:
+        sets = read_data(data_folder(given.data))
+        measured.extend(gini_records(sets, given.seeds, measured.known()))
+    if "pictures" in given.studies:
         data = surface()
         models = picture_models(data)
         draw_surfaces(models, data, docs / "transform_surface.png")
         draw_views(models["initial"], data, docs / "transform_views.png")
         draw_errors(measured, docs / "transform_errors.png")
-        sets = list(read_data(data_folder(options.data)))
+        sets = list(read_data(data_folder(given.data)))
         draw_gains(sets, docs / "transform_gains.png")
         draw_functions(sets[0], docs / "transform_functions.png")
-    print(f"{time.perf_counter() - clock:.0f} s ({time.process_time() - cpu:.0f} s of CPU)")
     refresh(docs / "page.md", tables(docs))
 
 

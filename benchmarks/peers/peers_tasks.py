@@ -1,21 +1,30 @@
-"""The rows of the tasks: training, validation and test rows of a seed, in the forms asked for."""
+"""The tasks: the rows of a seed in the forms asked for, the measure, and who takes part."""
 
 from __future__ import annotations
 
-import sys
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from peers_entrants import (
+    Entrant,
+    digit_entrants,
+    latent_entrants,
+    number_entrants,
+    program_entrants,
+    table_entrants,
+)
 from sklearn.cross_decomposition import PLSRegression
 from sklearn.datasets import load_diabetes
+from sklearn.metrics import roc_auc_score
+from study_data import as_categories, read_data, read_uci
 
 from cgboost.studies.datasets import data_folder, odd_even_split
 
 Vector = NDArray[np.float64]
-STUDIES = Path(__file__).parents[2] / "examples" / "reproduce" / "transform_regression"
 
 FACTORS = 10
 ADULT_ROWS = 6000, 3000
@@ -54,11 +63,6 @@ def digit_rows(folder: Path | str | None, seed: int) -> Rows:
 
 def adult_rows(folder: Path | str | None, seed: int) -> Rows:
     """Adult as text, as categories, and as numbers of categories (0 where missing)."""
-    if str(STUDIES) not in sys.path:
-        sys.path.append(str(STUDIES))
-    from gini_data import read_data
-    from gini_models import as_categories
-
     data = next(read_data(data_folder(folder)))
     order = np.random.default_rng(seed).permutation(len(data.y))
     n_train, n_validation = ADULT_ROWS
@@ -93,9 +97,8 @@ def _rows(table: Any, rows: Any) -> Any:
 
 def boston_rows(folder: Path | str | None, seed: int) -> Rows:
     """506 towns; the target is the last column."""
-    path = data_folder(folder) / "uci" / "boston_housing.csv"
-    table = np.loadtxt(path, delimiter=",", skiprows=1)
-    return standardised(np.delete(table[:, :-1], RACE_COLUMN, axis=1), table[:, -1], seed)
+    X, y = read_uci(data_folder(folder), "boston_housing")
+    return standardised(np.delete(X, RACE_COLUMN, axis=1), y, seed)
 
 
 def diabetes_rows(seed: int) -> Rows:
@@ -128,10 +131,115 @@ def latent_rows(n_rows: int, n_features: int, seed: int, n_test: int = 1000) -> 
 
 def program_rows(folder: Path | str | None, name: str, n_train: int, seed: int) -> Rows:
     """Numbers and two classes, ±1; the rows that are not trained on are the test."""
-    path = data_folder(folder) / "uci" / f"{name}.csv"
-    table = np.loadtxt(path, delimiter=",", skiprows=1, dtype=str)
-    order = np.random.default_rng(seed).permutation(len(table))
-    X = table[order, :-1].astype(np.float64)
-    y = np.where(table[order, -1] == np.unique(table[:, -1])[-1], 1, -1)
+    X, label = read_uci(data_folder(folder), name)
+    order = np.random.default_rng(seed).permutation(len(X))
+    X, y = X[order], np.where(label[order] == np.unique(label)[-1], 1, -1)
     X_test, y_test = X[n_train:], y[n_train:]
     return Rows({"numbers": (X[:n_train], X_test, X_test)}, (y[:n_train], y_test, y_test))
+
+
+Measure = Literal["error, %", "AUC, %", "RMSE"]
+
+
+@dataclass(frozen=True)
+class Task:
+    """What is compared.
+
+    Attributes
+    ----------
+    name, title : str
+    measure : str
+    rows : callable
+        The rows of a seed.
+    entrants : tuple of Entrant
+    compared : str
+        The head of the column for what is compared beyond accuracy; empty for none.
+    """
+
+    name: str
+    title: str
+    measure: Measure
+    rows: Callable[[int], Rows]
+    entrants: tuple[Entrant, ...] = field(repr=False)
+    compared: str = ""
+
+    @property
+    def higher_is_better(self) -> bool:
+        """True of the area under the ROC curve."""
+        return self.measure == "AUC, %"
+
+
+def score(measure: Measure, model: Any, X: Any, y: Vector) -> Callable[[], float]:
+    """Predict now; what is returned then scores the predictions, so that only they are timed."""
+    if measure == "AUC, %":
+        outputs = (
+            model.decision_function(X)
+            if hasattr(model, "decision_function")
+            else np.asarray(model.predict_proba(X))
+        )
+        if outputs.ndim > 1:
+            outputs = outputs[:, 1]
+        return lambda: 100.0 * float(roc_auc_score(y, outputs))
+    found = np.ravel(model.predict(X))
+    if measure == "RMSE":
+        return lambda: float(np.sqrt(np.mean(np.square(found - y))))
+    return lambda: 100.0 * float(np.mean(found != y))
+
+
+def all_tasks(folder: Path | str | None) -> Iterator[Task]:
+    """Every task; ``folder`` is read only when rows are asked for."""
+    yield Task(
+        "digits",
+        "MNIST, odd against even",
+        "error, %",
+        lambda seed: digit_rows(folder, seed),
+        digit_entrants(),
+    )
+    yield Task(
+        "adult",
+        "Adult, a table with categories",
+        "AUC, %",
+        lambda seed: adult_rows(folder, seed),
+        table_entrants(ADULT_IS_NUMBER),
+    )
+    yield Task(
+        "boston",
+        "Boston housing, a small table of numbers",
+        "RMSE",
+        lambda seed: boston_rows(folder, seed),
+        number_entrants(),
+    )
+    yield Task(
+        "diabetes",
+        "Diabetes, a small table with little to find",
+        "RMSE",
+        diabetes_rows,
+        number_entrants(),
+    )
+    for n_rows, n_features in ((10000, 500), (500, 10000)):
+        yield Task(
+            f"latent {n_rows} x {n_features}",
+            f"Latent factors, {n_rows} × {n_features}",
+            "RMSE",
+            lambda seed, n=n_rows, d=n_features: latent_rows(n, d, seed),
+            latent_entrants(FACTORS),
+            "coefficients differ by",
+        )
+    programs: tuple[tuple[str, str, str, float, int, int], ...] = (
+        ("ionosphere", "lp", "lp_boost", 0.1, 200, 200),
+        ("ionosphere", "lp", "lp_boost", 1.0, 200, 80),
+        ("wdbc", "lp", "lp_boost", 0.1, 300, 200),
+        ("wdbc", "qp", "cg_boost", 0.1, 120, 60),
+    )
+    for data, formulation, solver, C, n_train, most in programs:
+        yield Task(
+            f"{formulation} {data} C={C:g}",
+            f"{PROGRAMS[formulation]}, {data}, C = {C:g}",
+            "error, %",
+            lambda seed, name=data, n=n_train: program_rows(folder, name, n, seed),
+            program_entrants(formulation, solver, C, most),
+            "objective",
+        )
+
+
+PROGRAMS = {"lp": "LPBoost's linear program", "qp": "CG-Boost's quadratic program"}

@@ -14,8 +14,7 @@ from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 from typing import Any
 
-from fits import Class
-from measuring import in_short
+from peers_fits import Class, in_short
 
 CLASSES = (
     ("cgboost", "cgboost.CGBoostClassifier"),

@@ -1,14 +1,17 @@
-"""What was measured: one record a fit, and the choice among candidates on the validation rows."""
+"""What is measured: one record a fit, and the choice among candidates on the validation rows."""
 
 from __future__ import annotations
 
-import csv
 import statistics
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, fields
+import time
+import warnings
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from math import isnan, nan
-from pathlib import Path
-from typing import Any, Generic, TypeVar, get_type_hints
+from typing import Any, TypeVar
+
+from peers_entrants import Entrant
+from peers_tasks import Rows, Task, score
 
 Kind = TypeVar("Kind")
 
@@ -81,46 +84,6 @@ class Class:
     error: str = ""
 
 
-class Store(Generic[Kind]):
-    """Records of one kind, in memory and in a CSV file that grows with them.
-
-    Parameters
-    ----------
-    path : Path
-        Read if it is there.
-    kind : type
-        ``Fit`` or ``Class``.
-    """
-
-    def __init__(self, path: Path, kind: type[Kind]) -> None:
-        self._path, self._kind = path, kind
-        self._types: dict[str, Any] = get_type_hints(kind)
-        self.rows: list[Kind] = []
-        if path.is_file():
-            with path.open(newline="", encoding="utf-8") as file:
-                self.rows = [self._read(row) for row in csv.DictReader(file)]
-
-    def extend(self, records: Iterable[Kind]) -> None:
-        """Write the records, and keep them as they would be read."""
-        new = not self._path.is_file()
-        names = [field.name for field in fields(self._kind)]  # type: ignore[arg-type]
-        with self._path.open("a", newline="", encoding="utf-8") as file:
-            writer = csv.DictWriter(file, names, lineterminator="\n")
-            if new:
-                writer.writeheader()
-            for record in records:
-                row = {name: _text(getattr(record, name)) for name in names}
-                writer.writerow(row)
-                self.rows.append(self._read(row))
-
-    def _read(self, row: dict[str, str]) -> Kind:
-        return self._kind(**{name: kind(row[name]) for name, kind in self._types.items()})
-
-
-def _text(value: Any) -> str:
-    return f"{value:.6g}" if isinstance(value, float) else str(value)
-
-
 @dataclass(frozen=True)
 class Summary:
     """The chosen fits of one entrant on one task.
@@ -176,3 +139,63 @@ def preferred(fits: Sequence[Fit], higher_is_better: bool) -> Fit:
     """The fit with the best validation score; of equals the smallest."""
     sign = -1.0 if higher_is_better else 1.0
     return min(fits, key=lambda f: (sign * f.validation, 0.0 if isnan(f.size) else f.size))
+
+
+ERROR_LENGTH = 120
+
+
+def measured(task: Task, seed: int, rows: Rows | None = None) -> Iterator[Fit]:
+    """The first candidate of every entrant, then the second of every entrant, and so on.
+
+    So what else the machine does meets all of them alike. An entrant that raises is out for this
+    seed, with its error on record.
+    """
+    rows = rows or task.rows(seed)
+    out: set[str] = set()
+    for turn in range(max(len(entrant.candidates) for entrant in task.entrants)):
+        for entrant in task.entrants:
+            if turn < len(entrant.candidates) and entrant.name not in out:
+                fit = one_fit(task, entrant, entrant.candidates[turn], seed, rows)
+                if fit.error:
+                    out.add(entrant.name)
+                yield fit
+
+
+def one_fit(task: Task, entrant: Entrant, candidate: Any, seed: int, rows: Rows) -> Fit:
+    """Fit, predict and count; whatever is raised becomes a record."""
+    head = (task.name, entrant.name, seed, worded(candidate))
+    try:
+        X, X_validation, X_test = rows.forms[entrant.form]
+        y, y_validation, y_test = rows.y
+        model = entrant.make(**candidate)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            clock = time.process_time()
+            model.fit(X, y)
+            fitted = time.process_time()
+            test = score(task.measure, model, X_test, y_test)
+            predicted = time.process_time()
+            validation = score(task.measure, model, X_validation, y_validation)
+        return Fit(
+            *head,
+            validation=validation(),
+            test=test(),
+            fit_seconds=fitted - clock,
+            predict_seconds=predicted - fitted,
+            size=entrant.size(model),
+            gap=float(getattr(model, "gap_", nan)),
+            compared=entrant.compared(model, rows) if entrant.compared else nan,
+        )
+    except Exception as error:  # a peer may raise anything, and the table says what
+        return Fit(*head, error=in_short(error))
+
+
+def worded(candidate: Any) -> str:
+    """Parameters as they would be written in a call."""
+    return ", ".join(f"{name}={value}" for name, value in candidate.items()) or "default"
+
+
+def in_short(error: BaseException) -> str:
+    """Its class and the first line of what it says."""
+    lines: Sequence[str] = str(error).splitlines() or [""]
+    return f"{type(error).__name__}: {lines[0]}"[:ERROR_LENGTH].rstrip(": ")
