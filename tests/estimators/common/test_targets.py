@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from cgboost.estimators.boosting.deviance import class_probabilities, mean_log_loss
+from cgboost.estimators.common.targets import class_probabilities, mean_log_loss
 
 RNG = np.random.default_rng(0)
 
