@@ -1,15 +1,20 @@
 """scikit-learn estimators: each only assembles a master and a pricer and runs the common loop."""
 
 from cgboost.estimators.boosting.ada_boost import AdaBoostClassifier
-from cgboost.estimators.boosting.any_boost import AnyBoostClassifier, AnyBoostRegressor
+from cgboost.estimators.boosting.any_boost import (
+    AnyBoostClassifier,
+    AnyBoostRegressor,
+    StagewiseRegressor,
+)
+from cgboost.estimators.boosting.componentwise import (
+    L2BoostRegressor,
+    OrthogonalGreedyRegressor,
+)
 from cgboost.estimators.boosting.gradient_boosting import (
     GradientBoostingClassifier,
     GradientBoostingRegressor,
 )
-from cgboost.estimators.boosting.l2_boost import L2BoostRegressor
 from cgboost.estimators.boosting.logit_boost import LogitBoostClassifier
-from cgboost.estimators.boosting.orthogonal_greedy import OrthogonalGreedyRegressor
-from cgboost.estimators.boosting.stagewise_regressor import StagewiseRegressor
 from cgboost.estimators.kernel.cg_boost import CGBoostClassifier, CGBoostRegressor
 from cgboost.estimators.kernel.outlier_detector import CGBoostOutlierDetector
 from cgboost.estimators.latent.blf import BLFClassifier, BLFRegressor

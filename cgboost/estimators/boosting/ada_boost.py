@@ -15,10 +15,11 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import softmax
 from sklearn.base import is_classifier
 
+from cgboost.estimators.boosting.any_boost import BaseLearnerBoost
+from cgboost.estimators.common import stagewise
 from cgboost.estimators.common.fit_loop import FittedRun, Table
 from cgboost.estimators.common.parameters import check_count, check_number
 from cgboost.estimators.common.rows import Matrix, Rows, Vector
-from cgboost.estimators.common.stagewise import BaseStagewise
 from cgboost.estimators.common.subproblems import Task
 from cgboost.estimators.common.targets import Classification
 from cgboost.generation.history import Round
@@ -32,14 +33,14 @@ from cgboost.pricing.learners.class_learners import (
     VotePricer,
     class_codes,
 )
-from cgboost.pricing.learners.learners import LearnerPricer, check_learner
+from cgboost.pricing.learners.learners import LearnerPricer
 
 NOTHING = 1e-12
 """A classifier leads nowhere if its weighted error is this close to that of guessing."""
 
 
 @dataclass(eq=False, repr=False)
-class AdaBoostClassifier(Classification, BaseStagewise):
+class AdaBoostClassifier(Classification, BaseLearnerBoost):
     """Boosting of decision stumps, or of any classifier, for the exponential loss ([N] p. 1).
 
     Each round weights row i by w_i exp(−y_i f(x_i)), fits a classifier h of values ±1 to them and
@@ -94,7 +95,6 @@ n_features_in_, feature_names_in_
     True
     """
 
-    estimator: Any = None
     n_estimators: int = field(default=50, kw_only=True)
     learning_rate: float = field(default=1.0, kw_only=True)
     max_bins: int = field(default=255, kw_only=True)
@@ -105,10 +105,11 @@ n_features_in_, feature_names_in_
         check_count("max_bins", self.max_bins)
         if self.max_bins < 2:
             raise ValueError(f"max_bins must be at least 2, got {self.max_bins}")
-        if self.estimator is not None:
-            check_learner("estimator", self.estimator)
-            if not is_classifier(self.estimator):
-                raise ValueError(f"estimator must be a classifier, got {self.estimator!r}")
+
+    def _check_estimator(self) -> None:
+        super()._check_estimator()
+        if self.estimator is not None and not is_classifier(self.estimator):
+            raise ValueError(f"estimator must be a classifier, got {self.estimator!r}")
 
     # ------------------------------------------------------------------ the run
 
@@ -155,7 +156,7 @@ n_features_in_, feature_names_in_
 
     def _described(self, hypotheses: Sequence[Any], strata: NDArray[np.str_], rows: Rows) -> Table:
         if self.estimator is not None:
-            return {"estimator": np.arange(len(hypotheses))}
+            return super()._described(hypotheses, strata, rows)
         if self._many:
             return _table_of_places(hypotheses)
         return {
@@ -164,7 +165,7 @@ n_features_in_, feature_names_in_
         }
 
     def _keep(self, runs: list[FittedRun], rows: Rows) -> None:
-        super()._keep(runs, rows)
+        stagewise.keep(self, runs, rows)
         [run] = runs
         n_classes = len(self.classes_)
         self.estimator_weights_ = run.outputs[0].coef * (n_classes / (n_classes - 1) ** 2)

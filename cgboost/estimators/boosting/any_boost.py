@@ -1,6 +1,9 @@
-"""AnyBoost: gradient descent in function space with any loss and any weak learner.
+"""Boosting of any weak learner: AnyBoost, and forward stagewise additive modelling.
 
-[M] is Momma, Bennett, *Constructing Orthogonal Latent Features for Arbitrary Loss*, 2006, Alg. 1.
+[M] is Momma, Bennett, *Constructing Orthogonal Latent Features for Arbitrary Loss*, 2006, Alg. 1:
+gradient descent in function space. [P] is Pednault, *Transform Regression and the Kolmogorov
+Superposition Theorem*, 2006: gradient boosting, Table 1; orthogonalised, Table 5; feed-forward,
+Table 6; both, Table 7.
 """
 
 from __future__ import annotations
@@ -9,13 +12,22 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
-from sklearn.base import is_classifier
+import numpy as np
+from sklearn.base import is_classifier, is_regressor
+from sklearn.utils.validation import has_fit_parameter
 
-from cgboost.estimators.boosting.learner_columns import BaseLearnerBoost
-from cgboost.estimators.common.parameters import check_bool, check_choice, check_number
+from cgboost.estimators.common import stagewise
+from cgboost.estimators.common.base import BaseEnsemble
+from cgboost.estimators.common.parameters import (
+    check_bool,
+    check_choice,
+    check_count,
+    check_number,
+)
 from cgboost.estimators.common.rows import Rows, Vector
 from cgboost.estimators.common.subproblems import Task
 from cgboost.estimators.common.targets import Classification, Regression, probabilities
+from cgboost.generation.protocols import Pricer
 from cgboost.losses.base import Loss, require
 from cgboost.losses.registry import (
     CLASSIFICATION,
@@ -27,57 +39,116 @@ from cgboost.losses.registry import (
     check_loss,
     known_loss,
 )
+from cgboost.losses.squared_error import WeightedSquaredError
 from cgboost.masters.stagewise.fully_corrective import CorrectiveMaster
+from cgboost.masters.stagewise.orthogonal import OrthogonalMaster
 from cgboost.masters.stagewise.stagewise import StagewiseMaster
-from cgboost.pricing.learners.learners import LearnerPricer, Working, newton_response
+from cgboost.pricing.learners.feed_forward import FeedForwardPricer
+from cgboost.pricing.learners.learners import (
+    IndependentPricer,
+    LearnerPricer,
+    Working,
+    check_learner,
+    newton_response,
+    residuals,
+)
 
 
 @dataclass(eq=False, repr=False)
-class BaseAnyBoost(BaseLearnerBoost):
-    """Columns from a weak learner, coefficients by a step rule or all corrected each round."""
+class BaseLearnerBoost(BaseEnsemble):
+    """Columns from a weak learner, by default a small regression tree, one a round."""
 
-    step: Any = field(default="line-search", kw_only=True)
-    learning_rate: float = field(default=1.0, kw_only=True)
-    corrective: bool = field(default=False, kw_only=True)
-    start: Literal["constant", "zero"] = field(default="constant", kw_only=True)
-    loss: Any = field(default="", kw_only=True)
+    estimator: Any = None
+    n_estimators: int = field(default=100, kw_only=True)
 
-    _losses: ClassVar[tuple[str, ...]] = ()
+    _limits = stagewise.limits
+    _usable = stagewise.counting
+    _described = stagewise.learner_numbers
+    _keep = stagewise.keep_learners
+    _staged_outputs = stagewise.staged_outputs
+    _warn = stagewise.warn
+    feature_importances_ = property(stagewise.importances)
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        check_loss(self.loss, self._losses)
-        if isinstance(self.step, str):
-            check_choice("step", self.step, ("line-search", "newton"))
-        else:
-            check_number("step", self.step, above=0)
-        check_number("learning_rate", self.learning_rate, above=0)
-        check_choice("start", self.start, ("constant", "zero"))
-        check_bool("corrective", self.corrective)
-        if self.step == "newton" and (loss := known_loss(self.loss)) is not None:
-            require(loss, ["hessian_diag"], 'step="newton"')
+        check_count("n_estimators", self.n_estimators)
+        self._check_estimator()
+
+    def _check_estimator(self) -> None:
+        if self.estimator is not None:
+            check_learner("estimator", self.estimator)
+
+    @property
+    def _learner(self) -> Any:
+        if self.estimator is not None:
+            return self.estimator
+        from sklearn.tree import DecisionTreeRegressor  # loads much that no other part needs
+
+        return DecisionTreeRegressor(max_depth=3)
+
+    def _pool(self, rows: Rows) -> Any:
+        return LearnerPricer(
+            self._learner,
+            rows.X,
+            tol=0.0,
+            random_state=self.random_state,
+            working=self._working(rows.weights),
+            repeats=True,
+        )
 
     def _working(self, weights: Vector) -> Working:
-        if self.step == "newton" and not is_classifier(self._learner):
-            self._require_weights("newton steps")
-            return newton_response
-        return super()._working(weights)
+        """What a regressor is fitted to: the residuals r/w, with the sample weights w."""
+        if not np.all(weights == weights[0]):
+            self._require_weights("sample_weight")
+        return residuals(weights)
 
-    def _tasks(self, pool: LearnerPricer, rows: Rows) -> Iterator[Task]:
-        for target in self._targets(rows.y):
-            loss = bound_loss(self.loss, target, rows.weights)
-            if self.corrective:
-                offset: Literal["free", "none"] = "free" if self.start == "constant" else "none"
-                yield Task(CorrectiveMaster(loss, offset=offset), pool)
-            else:
-                master = StagewiseMaster(
-                    loss, step=self.step, learning_rate=self.learning_rate, start=self.start
-                )
-                yield Task(master, pool)
+    def _require_weights(self, what: str) -> None:
+        if not has_fit_parameter(self._learner, "sample_weight"):
+            raise ValueError(
+                f"estimator={type(self._learner).__name__} must take sample_weight in its fit "
+                f"for {what}"
+            )
+
+
+def check_any_boost(self: Any) -> None:
+    """Check the parameters of AnyBoost."""
+    BaseLearnerBoost._check_parameters(self)
+    check_loss(self.loss, self._losses)
+    if isinstance(self.step, str):
+        check_choice("step", self.step, ("line-search", "newton"))
+    else:
+        check_number("step", self.step, above=0)
+    check_number("learning_rate", self.learning_rate, above=0)
+    check_choice("start", self.start, ("constant", "zero"))
+    check_bool("corrective", self.corrective)
+    if self.step == "newton" and (loss := known_loss(self.loss)) is not None:
+        require(loss, ["hessian_diag"], 'step="newton"')
+
+
+def response_of_step(self: Any, weights: Vector) -> Working:
+    """What a regressor is fitted to: with Newton steps r/w with the Newton weights w."""
+    if self.step == "newton" and not is_classifier(self._learner):
+        self._require_weights("newton steps")
+        return newton_response
+    return BaseLearnerBoost._working(self, weights)
+
+
+def any_boost_tasks(self: Any, pool: LearnerPricer, rows: Rows) -> Iterator[Task]:
+    """One run an output: a step along every learner, or all coefficients corrected."""
+    for target in self._targets(rows.y):
+        loss = bound_loss(self.loss, target, rows.weights)
+        if self.corrective:
+            offset: Literal["free", "none"] = "free" if self.start == "constant" else "none"
+            yield Task(CorrectiveMaster(loss, offset=offset), pool)
+        else:
+            master = StagewiseMaster(
+                loss, step=self.step, learning_rate=self.learning_rate, start=self.start
+            )
+            yield Task(master, pool)
 
 
 @dataclass(eq=False, repr=False)
-class AnyBoostClassifier(Classification, BaseAnyBoost):
+class AnyBoostClassifier(Classification, BaseLearnerBoost):
     """Boosting of any weak learner for any margin loss ([M] Alg. 1).
 
     Each round fits the learner to the pseudo-response r = −∂loss/∂f (a regressor), or to its signs
@@ -142,8 +213,16 @@ n_features_in_, feature_names_in_
     """
 
     loss: ClassificationLoss | Loss | LossMaker = field(default="log_loss", kw_only=True)
+    step: Any = field(default="line-search", kw_only=True)
+    learning_rate: float = field(default=1.0, kw_only=True)
+    corrective: bool = field(default=False, kw_only=True)
+    start: Literal["constant", "zero"] = field(default="constant", kw_only=True)
 
     _losses: ClassVar[tuple[str, ...]] = CLASSIFICATION
+
+    _check_parameters = check_any_boost
+    _working = response_of_step
+    _tasks = any_boost_tasks
 
     def predict_proba(self, X: Any) -> Vector:
         """Class probabilities 1/(1 + e^{−2f}), one against the rest: shape (n_rows, n_classes).
@@ -158,7 +237,7 @@ n_features_in_, feature_names_in_
 
 
 @dataclass(eq=False, repr=False)
-class AnyBoostRegressor(Regression, BaseAnyBoost):
+class AnyBoostRegressor(Regression, BaseLearnerBoost):
     """Boosting of any weak learner for any loss of numbers ([M] Alg. 1).
 
     Parameters
@@ -183,9 +262,113 @@ stop_reason_, n_iter_, feature_importances_, n_features_in_, feature_names_in_
     """
 
     loss: RegressionLoss | Loss | LossMaker = field(default="squared_error", kw_only=True)
+    step: Any = field(default="line-search", kw_only=True)
+    learning_rate: float = field(default=1.0, kw_only=True)
+    corrective: bool = field(default=False, kw_only=True)
+    start: Literal["constant", "zero"] = field(default="constant", kw_only=True)
 
     _losses: ClassVar[tuple[str, ...]] = REGRESSION
+
+    _check_parameters = check_any_boost
+    _working = response_of_step
+    _tasks = any_boost_tasks
 
     @property
     def _known_loss(self) -> Loss | None:
         return known_loss(self.loss)
+
+
+@dataclass(eq=False, repr=False)
+class StagewiseRegressor(Regression, BaseLearnerBoost):
+    """Adds, round by round, a regressor fitted to the residuals: f ← f + learning_rate·h.
+
+    The residuals y − f are what is left of ½ Σ w_i (y_i − f_i)², starting at f = 0. A regressor
+    that fits by least squares needs no step along its predictions: the best one is 1 ([P] Table 1).
+    The model therefore is :class:`AnyBoostRegressor` with ``start="zero"`` and
+    ``step=learning_rate``.
+
+    For other losses a regressor is fitted to the pseudo-response, and taken with the best step,
+    times ``learning_rate``.
+
+    Stages of one learner are rarely orthogonal, and convergence then is slow. Two options of
+    [P] make up for it: all coefficients by least squares in every round, f = Σ λ_k h_k, and
+    learners that see earlier stages, h_i(x, h_1, …, h_{i−1}).
+
+    Parameters
+    ----------
+    estimator : regressor or None
+        Any of scikit-learn; None stands for ``DecisionTreeRegressor(max_depth=3)``.
+    loss : {"squared_error", "absolute_error", "quantile", "huber", "epsilon_insensitive", \
+"squared_epsilon_insensitive", "poisson"}, Loss or callable, default="squared_error"
+        As in :class:`AnyBoostRegressor`.
+    learning_rate : float, default=1.0
+        Share of every fit that is taken; below 2, where steps no longer lower the loss. Must be 1
+        with ``orthogonalize=True``, which chooses the shares itself.
+    orthogonalize : bool, default=False
+        Refit the coefficients of all stages in every round; there is no intercept. The residuals
+        are then orthogonal to all stages, and the run ends with a fit that is a combination of
+        them. Of other losses than the squared error all coefficients are refitted likewise, by a
+        linear program or Newton's method, up to ``n_estimators`` rounds.
+    feed_forward : bool, default=False
+        Fit the learner of stage i to the features and the outputs of the stages before it: it has
+        i − 1 more inputs than X has columns.
+    n_estimators : int, default=100
+        Rounds at most; the run ends where a fit leads no way down.
+    early_stopping, validation_fraction, n_iter_no_change, callbacks, verbose, time_limit, \
+random_state
+        As in :class:`AnyBoostRegressor`.
+
+    Attributes
+    ----------
+    estimators_, columns_, coef_, intercept_, n_columns_, objective_, history_, best_round_, \
+stop_reason_, n_iter_, feature_importances_, n_features_in_, feature_names_in_
+        As in :class:`AnyBoostRegressor`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.tree import DecisionTreeRegressor
+    >>> from cgboost import StagewiseRegressor
+    >>> X = np.linspace(0, 1, 200)[:, None]
+    >>> y = np.sin(6 * X[:, 0])
+    >>> StagewiseRegressor(DecisionTreeRegressor(max_depth=1)).fit(X, y).score(X, y) > 0.99
+    True
+    """
+
+    loss: RegressionLoss | Loss | LossMaker = field(default="squared_error", kw_only=True)
+    learning_rate: float = field(default=1.0, kw_only=True)
+    orthogonalize: bool = field(default=False, kw_only=True)
+    feed_forward: bool = field(default=False, kw_only=True)
+
+    @property
+    def _known_loss(self) -> Loss | None:
+        return known_loss(self.loss)
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_loss(self.loss, REGRESSION)
+        check_number("learning_rate", self.learning_rate, above=0, below=2)
+        check_bool("orthogonalize", self.orthogonalize)
+        check_bool("feed_forward", self.feed_forward)
+        if self.orthogonalize and self.learning_rate != 1.0:
+            raise ValueError(
+                f"learning_rate must be 1.0 with orthogonalize=True, got {self.learning_rate!r}: "
+                "all coefficients are refitted in every round"
+            )
+        if not is_regressor(self._learner):
+            raise ValueError(f"estimator must be a regressor, got {self.estimator!r}")
+
+    def _tasks(self, pool: LearnerPricer, rows: Rows) -> Iterator[Task]:
+        for target in self._targets(rows.y):
+            loss = bound_loss(self.loss, target, rows.weights)
+            pricer: Pricer = FeedForwardPricer(pool) if self.feed_forward else pool
+            rate = float(self.learning_rate)
+            if isinstance(loss, WeightedSquaredError):
+                if self.orthogonalize:
+                    yield Task(OrthogonalMaster(loss), IndependentPricer(pricer, loss))
+                else:  # least squares have taken the best step
+                    yield Task(StagewiseMaster(loss, step=rate), pricer)
+            elif self.orthogonalize:
+                yield Task(CorrectiveMaster(loss), pricer)
+            else:
+                yield Task(StagewiseMaster(loss, learning_rate=rate), pricer)

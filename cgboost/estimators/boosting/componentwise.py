@@ -1,37 +1,73 @@
-"""What estimators share whose columns are single features: a linear model, stage by stage."""
+"""Linear models by squared error, one feature a round: L2-Boosting, orthogonal greedy algorithm.
+
+Bühlmann, Yu, *Boosting with the L2 loss*, Journal of the American Statistical Association 98, 2003;
+Bühlmann, *Boosting for high-dimensional linear models*, Annals of Statistics 34, 2006. Ing, Lai, *A
+stepwise regression method and consistent model selection for high-dimensional sparse linear
+models*, Statistica Sinica 21, 2011.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
+from cgboost.estimators.common import stagewise
 from cgboost.estimators.common.fit_loop import FittedRun, Table
-from cgboost.estimators.common.parameters import check_choice, check_number
-from cgboost.estimators.common.rows import Rows, Vector
-from cgboost.estimators.common.stagewise import BaseStagewise
+from cgboost.estimators.common.parameters import check_bool, check_choice, check_count, check_number
+from cgboost.estimators.common.rows import Held, Rows, Vector
+from cgboost.estimators.common.subproblems import Task
 from cgboost.estimators.common.targets import Regression
-from cgboost.inspection.model_selection import HighDimensionalCriterion
-from cgboost.pricing.features.correlation import CentredFeature, CentredFeatures
+from cgboost.inspection.model_selection import (
+    CRITERIA,
+    CorrectedAIC,
+    HeldOutError,
+    HighDimensionalCriterion,
+    RoundCriterion,
+)
+from cgboost.losses.squared_error import SquaredError
+from cgboost.masters.stagewise.orthogonal import OrthogonalMaster
+from cgboost.masters.stagewise.stagewise import StagewiseMaster
+from cgboost.pricing.features.correlation import (
+    CentredFeature,
+    CentredFeatures,
+    CorrelationPricer,
+    GramPricer,
+    ScreenedPricer,
+    feature_of,
+)
 
 FEWEST_ROWS = 3
 """Rows that a criterion needs: log log n must be positive."""
 
+STEPS = 5.0
+"""Factor of √(n/log p), the default number of steps, as in the authors' own software."""
+
 
 @dataclass(eq=False, repr=False)
-class BaseComponentwise(Regression, BaseStagewise):
+class BaseComponentwise(Regression):
     """Squared error over features, one a round, and a criterion that chooses the round."""
 
+    n_estimators: int = field(default=100, kw_only=True)
     fit_intercept: bool = field(default=True, kw_only=True)
     criterion: str | None = field(default=None, kw_only=True)
     C: float = field(default=2.01, kw_only=True)
 
     _criteria: ClassVar[tuple[str, ...]]
+    _may_choose_rounds: ClassVar[bool] = False
+    """Whether ``n_estimators`` may be None."""
+
+    _limits = stagewise.limits
+    _warn = stagewise.warn
+    feature_importances_ = property(stagewise.importances)
 
     def __sklearn_tags__(self) -> Any:
         """Sparse X is welcome."""
@@ -52,8 +88,8 @@ class BaseComponentwise(Regression, BaseStagewise):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        if not isinstance(self.fit_intercept, (bool, np.bool_)):
-            raise ValueError(f"fit_intercept must be True or False, got {self.fit_intercept!r}")
+        check_count("n_estimators", self.n_estimators, optional=self._may_choose_rounds)
+        check_bool("fit_intercept", self.fit_intercept)
         if self.criterion is not None:
             check_choice("criterion", self.criterion, self._criteria)
             if self.early_stopping:
@@ -69,7 +105,7 @@ class BaseComponentwise(Regression, BaseStagewise):
 
     def _usable(self, rows: Rows) -> Rows:
         """The rows that cost anything, where there are enough for the criterion."""
-        rows = super()._usable(rows)
+        rows = rows.counting()
         if self.criterion is not None and rows.weights.sum() < FEWEST_ROWS:
             raise ValueError(
                 f"criterion={self.criterion!r} needs at least {FEWEST_ROWS} rows, got "
@@ -102,7 +138,7 @@ class BaseComponentwise(Regression, BaseStagewise):
         return {"feature": np.array([h.index for h in hypotheses], dtype=np.intp)}
 
     def _keep(self, runs: list[FittedRun], rows: Rows) -> None:
-        super()._keep(runs, rows)
+        stagewise.keep(self, runs, rows)
         used, stages = self._stages()
         self.coef_ = np.zeros(self.n_features_in_)
         self.coef_[used] = stages[:, -1]
@@ -150,3 +186,284 @@ class BaseComponentwise(Regression, BaseStagewise):
             for stage, intercept in enumerate(self._intercepts())
         )
         return islice(outputs, 1, None) if self.n_iter_ else outputs
+
+
+@dataclass(eq=False, repr=False)
+class L2BoostRegressor(BaseComponentwise):
+    """Componentwise L2-Boosting of a linear model (Bühlmann and Yu 2003).
+
+    Every round takes the feature most correlated with the residual u and a step along it,
+
+        j = arg max |x_j·u| / |x_j|      coef_j += learning_rate · x_j·u / |x_j|²
+
+    with features taken from their means, if there is an intercept, and sums weighted. A feature may
+    be chosen many times. Scaling a feature scales its coefficient and nothing else.
+
+    Parameters
+    ----------
+    n_estimators : int, default=100
+        Rounds; fewer if nothing correlates with the residual any more.
+    learning_rate : float, default=0.1
+        Share of the best step that is taken, in (0, 2); 1 is the method as first published.
+    fit_intercept : bool, default=True
+        Whether features and response are centred.
+    criterion : {"hdic", "hdbic", "hdhq", "aicc", "cv"} or None, default=None
+        What chooses the round to keep among the ``n_estimators``; None keeps the last.
+
+        * "hdic", "hdbic", "hdhq": n log ‖u‖² + |J| c log p for the set J of features in the model,
+          with c = C, log n, C log log n (Ing and Lai 2011). n is the sum of the weights.
+        * "aicc": log σ̂² + (1 + d/n)/(1 − (d + 2)/n), d the trace of the boosting operator
+          (Bühlmann 2006).
+        * "cv": the mean squared error of cross-validation, weighted.
+    C : float, default=2.01
+        The constant of "hdic" and "hdhq".
+    cv : int, splitter or list of splits, default=5
+        The folds of "cv", as in scikit-learn.
+    early_stopping : bool, default=False
+        As in :class:`CGBoostRegressor`, watching the mean absolute error; instead of a criterion.
+    validation_fraction, n_iter_no_change, callbacks, verbose, time_limit, random_state
+        As in :class:`CGBoostRegressor`.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_features,)
+    intercept_ : float
+    coef_path_ : ndarray of shape (n_features, n_iter_ + 1)
+        Coefficients after 0, 1, … steps.
+    selected_ : ndarray of shape (n_iter_,)
+        The feature of each step.
+    support_ : ndarray of int
+        The features with a nonzero coefficient, ascending.
+    feature_importances_ : ndarray of shape (n_features,)
+        Share of each feature in the fall of the training loss.
+    criterion_ : ndarray of shape (n_rounds,) or None
+        The criterion after 1, 2, … steps, also those after the chosen one.
+    n_iter_ : int
+        Steps in the model.
+    columns_ : dict of str to ndarray
+        feature, coefficient and round of every step.
+    objective_, history_, n_columns_, best_round_, stop_reason_, n_features_in_, feature_names_in_
+        As in :class:`CGBoostRegressor`; ``objective_`` is ½‖u‖², and ``history_`` has the criterion
+        (for "aicc" also the degrees of freedom, ``df``).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from cgboost import L2BoostRegressor
+    >>> X = np.random.default_rng(0).normal(size=(200, 50))
+    >>> y = 2 * X[:, 3] - X[:, 7] + np.random.default_rng(1).normal(size=200)
+    >>> L2BoostRegressor(n_estimators=300, criterion="hdbic").fit(X, y).support_
+    array([3, 7])
+    """
+
+    learning_rate: float = field(default=0.1, kw_only=True)
+    criterion: Literal["hdic", "hdbic", "hdhq", "aicc", "cv"] | None = field(
+        default=None, kw_only=True
+    )
+    cv: Any = field(default=5, kw_only=True)
+
+    _criteria: ClassVar[tuple[str, ...]] = CRITERIA
+
+    @property
+    def selected_(self) -> NDArray[np.intp]:
+        """The feature of each step, shape (n_iter_,)."""
+        return self.columns_["feature"]
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_number("learning_rate", self.learning_rate, above=0, below=2)
+
+    def _usable(self, rows: Rows) -> Rows:
+        if self.criterion in ("hdic", "hdbic", "hdhq") and rows.X.shape[1] == 1:
+            raise ValueError(
+                f"criterion={self.criterion!r} needs at least 2 features, got n_features=1: its "
+                "price log(n_features) of a feature would be 0"
+            )
+        return super()._usable(rows)
+
+    def _tasks(self, pool: CentredFeatures, rows: Rows) -> Iterator[Task]:
+        criterion = self._chosen_by(rows)
+        yield Task(
+            StagewiseMaster(
+                SquaredError().on(rows.y, rows.weights),
+                step="newton",
+                learning_rate=self.learning_rate,
+                start="constant" if self.fit_intercept else "zero",
+            ),
+            GramPricer(pool, repeats=True),
+            callbacks=() if criterion is None else (criterion,),
+        )
+
+    def _chosen_by(self, rows: Rows) -> RoundCriterion | None:
+        if self.criterion is None:
+            return None
+        if self.criterion == "aicc":
+            return CorrectedAIC(rows.weights, self.learning_rate, n_fixed=int(self.fit_intercept))
+        if self.criterion == "cv":
+            return HeldOutError(self._held_out_errors(rows))
+        return self._hdic(self.criterion, rows)
+
+    def _held_out_errors(self, rows: Rows) -> Vector:
+        """Weighted mean squared error of 1, 2, … steps, each row predicted without itself.
+
+        A fold that stopped earlier contributes its last model.
+        """
+        from sklearn.model_selection import check_cv
+
+        model = clone(self).set_params(criterion=None, callbacks=None, verbose=0)
+        errors = np.zeros(self.n_estimators)
+        for train, test in check_cv(self.cv).split(rows.X, rows.y):
+            model.fit(rows.X[train], rows.y[train], rows.weights[train])
+            stages = [
+                float(rows.weights[test] @ (rows.y[test] - output) ** 2)
+                for output in model.staged_predict(rows.X[test])
+            ]
+            errors += np.pad(stages, (0, len(errors) - len(stages)), mode="edge")
+        return errors / rows.weights.sum()
+
+
+@dataclass(frozen=True)
+class _Search:
+    """What one fit works with.
+
+    Attributes
+    ----------
+    features : CentredFeatures
+    master : OrthogonalMaster
+    criterion : HighDimensionalCriterion or None
+    most : int
+        Steps at most.
+    """
+
+    features: CentredFeatures
+    master: OrthogonalMaster
+    criterion: HighDimensionalCriterion | None
+    most: int
+
+
+@dataclass(eq=False, repr=False)
+class OrthogonalGreedyRegressor(BaseComponentwise):
+    """The orthogonal greedy algorithm, OGA + HDIC + trimming (Ing and Lai 2011).
+
+    Every round takes the feature most correlated with the residual u, arg max |x_j·u| / |x_j|, and
+    refits all coefficients by least squares, so that no feature comes twice. After at most M steps
+    the criterion chooses how many to keep,
+
+        HDIC(J) = n log ‖u_J‖² + |J| c log p
+
+    and of these the features stay without which it would be higher:
+    HDIC(J∖j) > HDIC(J). The coefficients are least squares on what stays. Features are taken from
+    their means, if there is an intercept; scaling one scales its coefficient and nothing else.
+
+    Parameters
+    ----------
+    n_estimators : int or None, default=None
+        Steps M at most; None stands for the whole part of 5 √(n / log p), at least 1 and at most p.
+    fit_intercept : bool, default=True
+        Whether features and response are centred.
+    criterion : {"hdic", "hdbic", "hdhq"} or None, default="hdbic"
+        c = C, log n, C log log n; n is the sum of the weights. None keeps all M steps and trims
+        nothing. A model with as many coefficients as rows is never chosen.
+    C : float, default=2.01
+        The constant of "hdic" and "hdhq".
+    trim : bool, default=True
+        Whether superfluous features are taken out at the end, where more than one was chosen.
+    early_stopping : bool, default=False
+        As in :class:`CGBoostRegressor`, watching the mean absolute error; needs ``criterion=None``.
+    validation_fraction, n_iter_no_change, callbacks, verbose, time_limit, random_state
+        As in :class:`CGBoostRegressor`.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_features,)
+    intercept_ : float
+    support_ : ndarray of int
+        The features of the model, ascending.
+    path_ : ndarray of int
+        The features in the order they were found, also those that were not kept.
+    criterion_ : ndarray of shape (len(path_),) or None
+        The criterion after 1, 2, … steps.
+    coef_path_ : ndarray of shape (n_features, n_stages)
+        Coefficients after 0, 1, …, ``n_iter_`` steps; a last stage if anything was trimmed.
+    feature_importances_ : ndarray of shape (n_features,)
+        Share of each feature in the fall of the training loss, step by step.
+    n_iter_ : int
+        Steps that were kept, before trimming.
+    columns_ : dict of str to ndarray
+        feature, coefficient and round of every feature of the model.
+    objective_, history_, n_columns_, best_round_, stop_reason_, n_features_in_, feature_names_in_
+        As in :class:`CGBoostRegressor`; ``objective_`` is ½‖u‖² of the model, and ``history_`` has
+        the criterion.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from cgboost import OrthogonalGreedyRegressor
+    >>> X = np.random.default_rng(0).normal(size=(200, 1000))
+    >>> y = 2 * X[:, 3] - X[:, 7] + np.random.default_rng(1).normal(size=200)
+    >>> OrthogonalGreedyRegressor().fit(X, y).support_
+    array([3, 7])
+    """
+
+    n_estimators: int | None = field(default=None, kw_only=True)  # type: ignore[assignment]
+    criterion: Literal["hdic", "hdbic", "hdhq"] | None = field(default="hdbic", kw_only=True)
+    trim: bool = field(default=True, kw_only=True)
+
+    _criteria: ClassVar[tuple[str, ...]] = ("hdic", "hdbic", "hdhq")
+    _may_choose_rounds: ClassVar[bool] = True
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_bool("trim", self.trim)
+
+    def _limits(self) -> dict[str, Any]:
+        return {"tol": 0.0}
+
+    def _pool(self, rows: Rows) -> Any:
+        n_rows, n_features = float(rows.weights.sum()), rows.X.shape[1]
+        most = n_features if self.n_estimators is None else self.n_estimators
+        if self.n_estimators is None and n_features > 1:
+            most = min(most, max(1, math.floor(STEPS * math.sqrt(n_rows / math.log(n_features)))))
+        return _Search(
+            features=super()._pool(rows),
+            master=OrthogonalMaster(SquaredError().on(rows.y, rows.weights), offset=self._offset),
+            criterion=None if self.criterion is None else self._hdic(self.criterion, rows),
+            most=most,
+        )
+
+    def _tasks(self, pool: _Search, rows: Rows) -> Iterator[Task]:
+        # every feature comes once, so that Gram rows would cost as much as scans
+        pricer = CorrelationPricer if sparse.issparse(rows.X) else ScreenedPricer
+        yield Task(
+            pool.master,
+            pricer(pool.features, repeats=False),
+            callbacks=() if pool.criterion is None else (pool.criterion,),
+            max_rounds=pool.most + 1,  # the first has no column yet
+        )
+
+    def _run_all(
+        self, pool: _Search, rows: Rows, held: Held | None, started: float
+    ) -> list[FittedRun]:
+        (run,) = super()._run_all(pool, rows, held, started)
+        columns = pool.master.columns
+        self.path_ = np.array([feature_of(column) for column in columns], dtype=np.intp)
+        if self.trim and pool.criterion is not None and run.best_round > 1:
+            run = trimmed(run, pool.master, pool.criterion)
+        return [run]
+
+
+def trimmed(
+    run: FittedRun, master: OrthogonalMaster, criterion: HighDimensionalCriterion
+) -> FittedRun:
+    """A run with one stage more: least squares on the j of J with HDIC(J∖j) > HDIC(J)."""
+    size = run.best_round
+    with_all = criterion.of(2.0 * run.objective, size)
+    needed = criterion.of(master.squares_without(size), size - 1) > with_all
+    if needed.all():
+        return run
+    places: list[int] = np.flatnonzero(needed).tolist()
+    coef: NDArray[np.float64] = np.zeros(size)
+    coef[places], intercept, objective = master.refitted(places)
+    (output,) = run.outputs
+    longer = replace(output, path=[*output.path, (coef, intercept)])
+    return replace(run, outputs=[longer], objective=objective)

@@ -7,7 +7,7 @@ Friedman, *Greedy Function Approximation: A Gradient Boosting Machine*, Annals o
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
@@ -15,13 +15,18 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from cgboost.estimators.boosting.deviance import class_probabilities, mean_log_loss
-from cgboost.estimators.common.fit_loop import FittedRun, Table
-from cgboost.estimators.common.parameters import check_choice, check_number
+from cgboost.estimators.common import stagewise
+from cgboost.estimators.common.base import BaseEnsemble
+from cgboost.estimators.common.fit_loop import FittedRun
+from cgboost.estimators.common.parameters import check_choice, check_count, check_number
 from cgboost.estimators.common.rows import Rows, Vector
-from cgboost.estimators.common.stagewise import BaseStagewise
 from cgboost.estimators.common.subproblems import Task
-from cgboost.estimators.common.targets import Classification, Regression
+from cgboost.estimators.common.targets import (
+    Classification,
+    Regression,
+    class_probabilities,
+    mean_log_loss,
+)
 from cgboost.exceptions import UnsupportedLossError
 from cgboost.generation.callbacks import Score, error_rate
 from cgboost.inspection.importance import importances, shares
@@ -44,9 +49,10 @@ from cgboost.pricing.learners.trees import LeafRule, TreePricer, newton_leaves, 
 
 
 @dataclass(eq=False, repr=False)
-class BaseGradientBoosting(BaseStagewise):
+class BaseGradientBoosting(BaseEnsemble):
     """Trees grown on the residuals, with leaves chosen for the loss, one for every output."""
 
+    n_estimators: int = field(default=100, kw_only=True)
     learning_rate: float = field(default=0.1, kw_only=True)
     subsample: float = field(default=1.0, kw_only=True)
     max_depth: int | None = field(default=3, kw_only=True)
@@ -56,6 +62,12 @@ class BaseGradientBoosting(BaseStagewise):
     max_leaf_nodes: int | None = field(default=None, kw_only=True)
     start: Literal["constant", "zero"] = field(default="constant", kw_only=True)
 
+    _limits = stagewise.limits
+    _usable = stagewise.counting
+    _described = stagewise.learner_numbers
+    _staged_outputs = stagewise.staged_outputs
+    _warn = stagewise.warn
+
     @property
     def feature_importances_(self) -> Vector:
         """Share of each feature in I²_l, what its splits gained; they add up to 1."""
@@ -64,6 +76,7 @@ class BaseGradientBoosting(BaseStagewise):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
+        check_count("n_estimators", self.n_estimators)
         check_number("learning_rate", self.learning_rate, above=0)
         check_number("subsample", self.subsample, above=0)
         check_choice("start", self.start, ("constant", "zero"))
@@ -96,14 +109,9 @@ class BaseGradientBoosting(BaseStagewise):
         master = StagewiseMaster(loss, step=float(self.learning_rate), start=self.start)
         yield Task(master, pricer, n_outputs=loss.n_outputs, columns_per_round=loss.n_outputs)
 
-    def _described(self, hypotheses: Sequence[Any], strata: NDArray[np.str_], rows: Rows) -> Table:
-        return {"estimator": np.arange(len(hypotheses))}
-
     def _keep(self, runs: list[FittedRun], rows: Rows) -> None:
-        super()._keep(runs, rows)
+        stagewise.keep_learners(self, runs, rows)
         trees = [[h.estimator for h in output.active] for output in runs[0].outputs]
-        self.estimators_ = [tree for of_output in trees for tree in of_output]
-        self.columns_["estimator"] = np.arange(len(self.estimators_))
         self._importances = np.stack([importances(part, self.n_features_in_) for part in trees])
 
 

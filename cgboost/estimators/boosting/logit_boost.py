@@ -15,13 +15,13 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, is_regressor
 from sklearn.utils.validation import has_fit_parameter
 
-from cgboost.estimators.boosting.deviance import mean_log_loss
+from cgboost.estimators.boosting.any_boost import BaseLearnerBoost
+from cgboost.estimators.common import stagewise
 from cgboost.estimators.common.fit_loop import FittedRun, Table
 from cgboost.estimators.common.parameters import check_number
 from cgboost.estimators.common.rows import Rows, Vector
-from cgboost.estimators.common.stagewise import BaseStagewise
 from cgboost.estimators.common.subproblems import Task
-from cgboost.estimators.common.targets import Classification, probabilities
+from cgboost.estimators.common.targets import Classification, mean_log_loss, probabilities
 from cgboost.generation.callbacks import Score, error_rate
 from cgboost.generation.protocols import Pricer
 from cgboost.losses.base import WeightedLoss
@@ -36,7 +36,7 @@ MakePricer = Callable[[WeightedLoss], Pricer]
 
 
 @dataclass(eq=False, repr=False)
-class LogitBoostClassifier(Classification, BaseStagewise):
+class LogitBoostClassifier(Classification, BaseLearnerBoost):
     """LogitBoost, by default over straight lines in one feature.
 
     f is half the log-odds, p = 1/(1 + e^{−2f}). Each round fits the weak learner by least squares
@@ -108,6 +108,8 @@ class LogitBoostClassifier(Classification, BaseStagewise):
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_number("learning_rate", self.learning_rate, above=0)
+
+    def _check_estimator(self) -> None:
         if not self._is_linear and not _takes_weights(self.estimator):
             raise ValueError(
                 f"estimator must be {LINEAR!r} or a regressor whose fit takes sample_weight, got "
@@ -136,7 +138,7 @@ class LogitBoostClassifier(Classification, BaseStagewise):
 
     def _described(self, hypotheses: Sequence[Any], strata: NDArray[np.str_], rows: Rows) -> Table:
         if not self._is_linear:
-            return {"estimator": np.arange(len(hypotheses))}
+            return super()._described(hypotheses, strata, rows)
         return {
             "feature": np.array([line.feature for line in hypotheses], dtype=np.intp),
             "offset": np.array([line.offset for line in hypotheses], dtype=float),
@@ -144,14 +146,12 @@ class LogitBoostClassifier(Classification, BaseStagewise):
         }
 
     def _keep(self, runs: list[FittedRun], rows: Rows) -> None:
-        super()._keep(runs, rows)
         self.__dict__.pop("estimators_", None)
-        outputs = [output for run in runs for output in run.outputs]
         if self._is_linear:
+            stagewise.keep(self, runs, rows)
             self._collapse(self.columns_)
         else:
-            self.estimators_ = [h.estimator for output in outputs for h in output.active]
-            self.columns_["estimator"] = np.arange(len(self.estimators_))
+            super()._keep(runs, rows)
 
     def _collapse(self, lines: Table) -> None:
         """Add all lines up to one linear model, or one for each class."""

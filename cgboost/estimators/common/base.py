@@ -9,8 +9,9 @@ objects that it makes of its parameters.
     BaseEnsemble          parameters of every fit, the fit, staged outputs, tables
     ├── Classification    labels, and outputs that decide between them
     ├── Regression        numbers, and an output that predicts them
-    ├── BaseStagewise     the classical boosters: a number of rounds, no certificate
-    └── BaseBoost         an optimum with a certificate (certified.py)
+    ├── BaseBoost         an optimum with a certificate (certified.py)
+    └── BaseLearnerBoost, BaseGradientBoosting, BaseComponentwise, BaseTransform
+                          a number of rounds, no certificate (stagewise.py)
 """
 
 from __future__ import annotations

@@ -1,20 +1,21 @@
-"""What estimators share that add one column a round and stop after a number of rounds."""
+"""Fits of a number of rounds, one column in each: what the classical boosters share.
+
+These functions are methods, or what methods call: an estimator assigns them in its class body.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from itertools import islice
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from cgboost.estimators.common.base import BaseEnsemble
-from cgboost.estimators.common.fit_loop import FittedRun
-from cgboost.estimators.common.parameters import check_count
+from cgboost.estimators.common.fit_loop import FittedRun, Table
 from cgboost.estimators.common.rows import Rows, Vector
 from cgboost.exceptions import see, warn_caller
 from cgboost.generation.history import StopReason
@@ -29,56 +30,64 @@ CUT_SHORT = (
 """Reasons to stop that the user should hear of."""
 
 
-@dataclass(eq=False, repr=False)
-class BaseStagewise(BaseEnsemble):
-    """Boosting for ``n_estimators`` rounds; stages are the models after 1, 2, … of them."""
+def limits(self: Any) -> dict[str, Any]:
+    """Arguments of the loop: the first round has no column yet."""
+    return {"tol": 0.0, "max_rounds": self.n_estimators + 1}
 
-    n_estimators: int = field(default=100, kw_only=True)
 
-    _may_choose_rounds: ClassVar[bool] = False
-    """Whether ``n_estimators`` may be None."""
+def counting(self: Any, rows: Rows) -> Rows:
+    """The rows that cost anything; the others would only cost time, or make thresholds."""
+    return rows.counting()
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_count("n_estimators", self.n_estimators, optional=self._may_choose_rounds)
 
-    def _usable(self, rows: Rows) -> Rows:
-        """The rows that cost anything; the others would only cost time, or make thresholds."""
-        return rows.counting()
+def keep(self: Any, runs: list[FittedRun], rows: Rows) -> None:
+    """Fitted attributes; ``n_iter_`` counts the rounds in the model."""
+    BaseEnsemble._keep(self, runs, rows)
+    self.n_iter_ = max(run.best_round for run in runs)
 
-    def _limits(self) -> dict[str, Any]:
-        # the first round has no column yet
-        return {"tol": 0.0, "max_rounds": self.n_estimators + 1}
 
-    def _keep(self, runs: list[FittedRun], rows: Rows) -> None:
-        super()._keep(runs, rows)
-        self.n_iter_ = max(run.best_round for run in runs)
+def keep_learners(self: Any, runs: list[FittedRun], rows: Rows) -> None:
+    """Fitted attributes of a model of learners, which are numbered in the table of columns."""
+    keep(self, runs, rows)
+    outputs = [output for run in runs for output in run.outputs]
+    self.estimators_ = [h.estimator for output in outputs for h in output.active]
+    self.columns_["estimator"] = np.arange(len(self.estimators_))
 
-    @property
-    def feature_importances_(self) -> Vector:
-        """Share of the features in the loss that the rounds took off, shape (n_features,).
 
-        A learner's own importances share out the decrease of the loss in its round. Only for
-        learners that have importances. All zero where no feature was used.
-        """
-        check_is_fitted(self)
-        shares = np.zeros(self.n_features_in_)
-        for run in self._runs:
-            gains = np.maximum(-np.diff(run.history["objective"]), 0.0)
-            for output in run.outputs:
-                places = np.flatnonzero(output.coef)
-                for learner, turn in zip(output.active, output.rounds[places], strict=True):
-                    shares += gains[turn - 1] * learner.importances(self.n_features_in_)
-        return shares / (shares.sum() or 1.0)
+def learner_numbers(
+    self: Any, hypotheses: Sequence[Any], strata: NDArray[np.str_], rows: Rows
+) -> Table:
+    """The table of learners, without coefficient and round."""
+    return {"estimator": np.arange(len(hypotheses))}
 
-    def _staged_outputs(self, X: ArrayLike) -> Iterator[Vector]:
-        """Outputs after every round that has columns; without any, those of the constant."""
-        check_is_fitted(self)
-        stages = super()._staged_outputs(X)
-        return islice(stages, 1, None) if self.n_iter_ else stages
 
-    def _warn(self) -> None:
-        warn_cut_short(self, self._runs, f"n_estimators={self.n_estimators}")
+def importances(self: Any) -> Vector:
+    """Share of the features in the loss that the rounds took off, shape (n_features,).
+
+    A learner's own importances share out the decrease of the loss in its round. Only for
+    learners that have importances. All zero where no feature was used.
+    """
+    check_is_fitted(self)
+    shares = np.zeros(self.n_features_in_)
+    for run in self._runs:
+        gains = np.maximum(-np.diff(run.history["objective"]), 0.0)
+        for output in run.outputs:
+            places = np.flatnonzero(output.coef)
+            for learner, turn in zip(output.active, output.rounds[places], strict=True):
+                shares += gains[turn - 1] * learner.importances(self.n_features_in_)
+    return shares / (shares.sum() or 1.0)
+
+
+def staged_outputs(self: Any, X: ArrayLike) -> Iterator[Vector]:
+    """Outputs after every round that has columns; without any, those of the constant."""
+    check_is_fitted(self)
+    stages = BaseEnsemble._staged_outputs(self, X)
+    return islice(stages, 1, None) if self.n_iter_ else stages
+
+
+def warn(self: Any) -> None:
+    """Warn of a fit that ended before its last round."""
+    warn_cut_short(self, self._runs, f"n_estimators={self.n_estimators}")
 
 
 def warn_cut_short(model: BaseEnsemble, runs: Sequence[FittedRun], aim: str) -> None:

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.special import log_softmax, softmax
 from sklearn.utils.multiclass import check_classification_targets
 
 from cgboost.estimators.common.base import BaseEnsemble
@@ -88,6 +89,30 @@ def probabilities(outputs: Vector) -> Vector:
     if outputs.shape[1] == 1:
         return np.column_stack([1.0 - shares[:, 0], shares[:, 0]])
     return shares / shares.sum(axis=1, keepdims=True)
+
+
+def class_probabilities(outputs: Vector) -> Vector:
+    """Probabilities p_k = e^{f_k} / Σ_l e^{f_l} of all classes, shape (n_rows, n_classes).
+
+    One output f stands for the two outputs −f and f: p = 1/(1 + e^{−2f}).
+    """
+    shares: Vector = softmax(_class_scores(outputs), axis=1)
+    return shares
+
+
+def mean_log_loss(labels: Vector, output: Vector) -> float:
+    """Mean of −log p of the right class.
+
+    Labels are ±1; with one output a class they have the shape (n_rows, n_classes) and 1 for the
+    row's class alone.
+    """
+    if output.ndim == 1:
+        return float(np.mean(np.logaddexp(0.0, -2.0 * labels * output)))
+    return -float(np.mean(log_softmax(output, axis=1)[labels > 0]))
+
+
+def _class_scores(outputs: Vector) -> Vector:
+    return np.hstack([-outputs, outputs]) if outputs.shape[1] == 1 else outputs
 
 
 def has_probabilities(estimator: Any) -> bool:

@@ -25,12 +25,13 @@ from cgboost.additive.trees.smoothers import (
     Smoother,
     TreeSmoother,
 )
+from cgboost.estimators.common import stagewise
 from cgboost.estimators.common.fit_loop import FittedRun, Table
 from cgboost.estimators.common.parameters import check_choice, check_count, threads_of
 from cgboost.estimators.common.rows import Held, Rows, Vector
 from cgboost.estimators.common.subproblems import Task
 from cgboost.estimators.common.targets import Regression
-from cgboost.estimators.transform.transform_base import BaseTransform
+from cgboost.estimators.transform.transform import BaseTransform
 from cgboost.exceptions import see, warn_caller
 from cgboost.generation.callbacks import EarlyStopping
 from cgboost.generation.history import StopReason
@@ -43,7 +44,7 @@ METHODS = ("one-pass", "backfitting")
 
 
 @dataclass(eq=False, repr=False)
-class AdditiveRegressor(Regression, BaseTransform):
+class AdditiveRegressor(BaseTransform, Regression):
     """Generalised additive model f(x) = y₀ + Σ_j h_j(x_j) by squared error.
 
     The functions are linear regression trees that split on their own feature alone (piecewise
@@ -111,9 +112,6 @@ feature_names_in_
     method: Literal["one-pass", "backfitting"] = "one-pass"
     smoother: Any = field(default=None, kw_only=True)
     max_iter: int = field(default=20, kw_only=True)
-    early_stopping: bool = field(default=True, kw_only=True)
-    validation_fraction: float = field(default=0.3, kw_only=True)
-    n_iter_no_change: int = field(default=3, kw_only=True)
     n_estimators: int = field(default=1, init=False)
     variant: Any = field(default="gradient", init=False)
 
@@ -239,7 +237,7 @@ feature_names_in_
         return used, constant
 
     def _keep(self, runs: list[FittedRun], rows: Rows) -> None:
-        super(BaseTransform, self)._keep(runs, rows)
+        stagewise.keep(self, runs, rows)
         if self.method == "backfitting":
             self.n_iter_ = int(self.columns_["turn"].max(initial=0))
 

@@ -1,4 +1,7 @@
-"""What a fitted transform regression is made of: transformations, the graph of stages, SQL."""
+"""What a fitted transform regression is made of: transformations, the graph of stages, SQL.
+
+The first three functions are methods: an estimator assigns them in its class body.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from sklearn.utils.validation import check_is_fitted
 
-from cgboost.additive.export.curve import StageCurve, stage_graph
+from cgboost.additive.export import curve
+from cgboost.additive.export.curve import StageCurve
 from cgboost.additive.export.sql import select_statement
 from cgboost.additive.stage import Stage, Stages
 from cgboost.additive.tables.schema import Schema
@@ -18,106 +22,102 @@ if TYPE_CHECKING:
     from networkx import DiGraph
 
 
-class StageInspection:
-    """The half of an estimator that shows its stages."""
+def transformation(self: Any, stage: int, feature: int | str, *, output: int = 0) -> StageCurve:
+    """The piecewise linear function of an input in a stage, of values as they are in the data.
 
-    _schema: Schema
-    _runs: list[FittedRun]
+    Parameters
+    ----------
+    stage : int
+        0, 1, …, or −1 for the last.
+    feature : int or str
+        Number or name of a feature; ``n_features_in_ + k`` for the output of stage k.
+    output : int, default=0
+        Place of the class in ``classes_``, where there are more than two.
 
-    def transformation(self, stage: int, feature: int | str, *, output: int = 0) -> StageCurve:
-        """The piecewise linear function of an input in a stage, of values as they are in the data.
+    Returns
+    -------
+    StageCurve
+        ``curve(x)`` is h(x), with outputs of earlier stages at 0; the stage adds up
+        ``curve.weight * curve(x)``.
 
-        Parameters
-        ----------
-        stage : int
-            0, 1, …, or −1 for the last.
-        feature : int or str
-            Number or name of a feature; ``n_features_in_ + k`` for the output of stage k.
-        output : int, default=0
-            Place of the class in ``classes_``, where there are more than two.
+    Raises
+    ------
+    KeyError
+        If there is no such feature, or the stage does not use it.
+    IndexError
+        If there is no such stage or output.
+    """
+    check_is_fitted(self)
+    names = list(self._schema.names or ())
+    if isinstance(feature, str) and feature not in names:
+        raise KeyError(f"there is no feature {feature!r}; features are {names}")
+    number = names.index(feature) if isinstance(feature, str) else feature
+    stages = self._stages_of(output)
+    place = stage_number(stage, len(stages))
+    terms = {term.feature: (weight, term) for weight, term in stages[place].terms}
+    if number not in terms:
+        used = [_called(k, self._schema) for k in terms]
+        raise KeyError(f"stage {place} does not use {feature!r}; it uses {', '.join(used)}")
+    name, categories = input_of(number, self._schema)
+    earlier = number - self._schema.n_features
+    weight, term = terms[number]
+    return StageCurve(name, place, weight, term, categories, earlier if earlier >= 0 else None)
 
-        Returns
-        -------
-        StageCurve
-            ``curve(x)`` is h(x), with outputs of earlier stages at 0; the stage adds up
-            ``curve.weight * curve(x)``.
 
-        Raises
-        ------
-        KeyError
-            If there is no such feature, or the stage does not use it.
-        IndexError
-            If there is no such stage or output.
-        """
-        check_is_fitted(self)
-        names = list(self._schema.names or ())
-        if isinstance(feature, str) and feature not in names:
-            raise KeyError(f"there is no feature {feature!r}; features are {names}")
-        number = names.index(feature) if isinstance(feature, str) else feature
-        stages = self._stages_of(output)
-        place = stage_number(stage, len(stages))
-        terms = {term.feature: (weight, term) for weight, term in stages[place].terms}
-        if number not in terms:
-            used = [_called(k, self._schema) for k in terms]
-            raise KeyError(f"stage {place} does not use {feature!r}; it uses {', '.join(used)}")
-        name, categories = input_of(number, self._schema)
-        earlier = number - self._schema.n_features
-        weight, term = terms[number]
-        return StageCurve(name, place, weight, term, categories, earlier if earlier >= 0 else None)
+def text(self: Any, *, output: int = 0) -> str:
+    """The model in words: the functions of every stage, a line for each leaf.
 
-    def text(self, *, output: int = 0) -> str:
-        """The model in words: the functions of every stage, a line for each leaf.
+    Functions are multiplied by their weights, so that a stage is the sum of what stands below
+    it. Numbers outside the range of the training rows count as its nearest end. Outputs of
+    earlier stages are called stage_0, stage_1, …
 
-        Functions are multiplied by their weights, so that a stage is the sum of what stands below
-        it. Numbers outside the range of the training rows count as its nearest end. Outputs of
-        earlier stages are called stage_0, stage_1, …
+    Parameters
+    ----------
+    output : int, default=0
+        As in :meth:`transformation`.
+    """
+    stages, fitted = self._stages_of(output), _output(self, output)
+    coef, constant = fitted.path[-1]
+    lines = [f"f = {formula_in_words(float(constant), _named(coef.tolist()))}"]
+    for k, stage in enumerate(stages):
+        words = stage.text(self._schema).replace("\n", "\n" + INDENT)
+        lines += [f"stage_{k}:", INDENT + words]
+    return "\n".join(lines)
 
-        Parameters
-        ----------
-        output : int, default=0
-            As in :meth:`transformation`.
-        """
-        stages, fitted = self._stages_of(output), self._fitted_output(output)
-        coef, constant = fitted.path[-1]
-        lines = [f"f = {formula_in_words(float(constant), _named(coef.tolist()))}"]
-        for k, stage in enumerate(stages):
-            words = stage.text(self._schema).replace("\n", "\n" + INDENT)
-            lines += [f"stage_{k}:", INDENT + words]
-        return "\n".join(lines)
 
-    def stage_graph(self, *, output: int = 0) -> DiGraph:
-        """What every stage is made of, as a directed graph.
+def stage_graph(self: Any, *, output: int = 0) -> DiGraph:
+    """What every stage is made of, as a directed graph.
 
-        Parameters
-        ----------
-        output : int, default=0
-            As in :meth:`transformation`.
+    Parameters
+    ----------
+    output : int, default=0
+        As in :meth:`transformation`.
 
-        Returns
-        -------
-        networkx.DiGraph
-            As :func:`cgboost.additive.export.curve.stage_graph`: features by their names (x0, x1, …
-            where they have none) and stages by their numbers.
-        """
-        stages = self._stages_of(output)
-        coef = self._fitted_output(output).coef.tolist()
-        return stage_graph(stages, coef, names_of(self._schema))
+    Returns
+    -------
+    networkx.DiGraph
+        As :func:`cgboost.additive.export.curve.stage_graph`: features by their names (x0, x1, …
+        where they have none) and stages by their numbers.
+    """
+    stages = self._stages_of(output)
+    coef = _output(self, output).coef.tolist()
+    return curve.stage_graph(stages, coef, names_of(self._schema))
 
-    def _statement(self, table: str | Sequence[str], number: int, link: str, **columns: Any) -> str:
-        """A query that evaluates the output of this number."""
-        stages = Stages(self._stages_of(number))
-        coef, intercept = self._fitted_output(number).path[-1]
-        return select_statement(
-            stages, coef.tolist(), float(intercept), self._schema, table, link=link, **columns
-        )
 
-    def _fitted_output(self, output: int) -> FittedOutput:
-        return self._runs[output].outputs[0]
+def statement(
+    model: Any, table: str | Sequence[str], number: int, link: str, **columns: Any
+) -> str:
+    """A query that evaluates the output of this number."""
+    stages = Stages(model._stages_of(number))
+    coef, intercept = _output(model, number).path[-1]
+    return select_statement(
+        stages, coef.tolist(), float(intercept), model._schema, table, link=link, **columns
+    )
 
-    def _stages_of(self, output: int) -> list[Stage]:
-        check_is_fitted(self)
-        found: list[Stage] = stages_of(self._runs[output])
-        return found
+
+def _output(model: Any, number: int) -> FittedOutput:
+    output: FittedOutput = model._runs[number].outputs[0]
+    return output
 
 
 def stage_number(stage: int, count: int) -> int:

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from cgboost.estimators.boosting.deviance import class_probabilities, mean_log_loss
+from cgboost.estimators.common.targets import class_probabilities, mean_log_loss
 
 RNG = np.random.default_rng(0)
 
