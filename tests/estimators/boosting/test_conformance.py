@@ -1,5 +1,6 @@
 """What every booster promises, whatever its loss and learners."""
 
+import contextlib
 import pickle
 from collections.abc import Callable
 from functools import partial
@@ -11,7 +12,7 @@ import polars as pl
 import pytest
 from scipy.special import expit
 from sklearn.base import clone, is_classifier
-from sklearn.exceptions import NotFittedError
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from cgboost import (
@@ -28,7 +29,7 @@ from cgboost import (
     OrthogonalGreedyRegressor,
     StagewiseRegressor,
 )
-from tests.estimators.data import curve, three_classes, two_classes
+from tests.estimators.data import at_round, curve, three_classes, two_classes
 
 Data = Callable[[int], tuple[np.ndarray, np.ndarray]]
 
@@ -137,6 +138,38 @@ def test_early_stopping_keeps_the_round_with_the_best_score(booster: Any) -> Non
         name = "validation_error" if is_classifier(model) else "validation_mae"
         kept = table[name][: model.best_round_ + 1][-len(stages) :] if stages else []
         np.testing.assert_allclose(losses, kept, atol=1e-12)
+
+
+def interrupt() -> None:
+    """What Ctrl-C does."""
+    raise KeyboardInterrupt
+
+
+def test_a_fit_cut_short_says_so_and_keeps_the_rounds_before(booster: Any) -> None:
+    """By a time limit, by Ctrl-C in the second round, or, without a warning, by a callback."""
+    model, data = booster
+    X, y = data(60)
+    with pytest.warns(ConvergenceWarning, match="stopped before.*time"):
+        limited = clone(model).set_params(time_limit=1e-9).fit(X, y)
+    assert set(np.atleast_1d(limited.stop_reason_)) == {"time"}
+    whole = clone(model).fit(X, y)
+    stages = list(whole.staged_decision_function(X))
+    one_run = isinstance(whole.best_round_, int)
+    for action, best, reason in ((interrupt, 1, "interrupted"), (lambda: True, 2, "callback")):
+        stopped = clone(model).set_params(callbacks=[at_round(2, action)])
+        with (
+            pytest.warns(ConvergenceWarning, match=reason)
+            if action is interrupt
+            else contextlib.nullcontext()
+        ):
+            stopped.fit(X, y)
+        assert set(np.atleast_1d(stopped.stop_reason_)) == {reason}
+        first, *others = np.atleast_1d(stopped.best_round_)
+        assert first == best
+        assert action is not interrupt or not any(others)  # classes that follow are left empty
+        if one_run:
+            stage = stages[best - (len(stages) == whole.best_round_)]
+            np.testing.assert_allclose(outputs(stopped, X), stage, atol=1e-9)
 
 
 @pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame], ids=["pandas", "polars"])

@@ -318,16 +318,6 @@ def test_a_solver_that_never_works_leaves_nothing(monkeypatch):
         model.predict(X)
 
 
-def test_the_warning_points_at_the_caller(monkeypatch):
-    """The warning is attributed to the line that called fit."""
-    X, y = two_classes()
-    breaking = failing_solver(monkeypatch, FAILURES["failure"], after=1)
-    with pytest.warns(ConvergenceWarning) as caught:
-        classifier(callbacks=[breaking], solver="highs").fit(X, y)
-    [warning] = [w for w in caught if w.category is ConvergenceWarning]
-    assert warning.filename == __file__
-
-
 # ---------------------------------------------------------------------- progress
 
 
