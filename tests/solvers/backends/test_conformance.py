@@ -3,6 +3,8 @@
 Asserted are the conditions of optimality, not stored points: degenerate problems have several.
 """
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -181,15 +183,7 @@ def test_random_programs_with_a_planted_optimum(solver, seed, n, m, kind, is_spa
         kind = "matrix"
     program, value = known_optimum(seed, n, m, kind)
     if is_sparse:
-        program = Program(
-            program.cost,
-            sp.csc_array(program.matrix),
-            program.row_lower,
-            program.row_upper,
-            program.lower,
-            program.upper,
-            program.quadratic,
-        )
+        program = replace(program, matrix=sp.csc_array(program.matrix))
     try:
         found = solve(program, solver)
     except (LimitError, InfeasibleError):
