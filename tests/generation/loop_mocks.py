@@ -73,6 +73,14 @@ class Supply:
         )
 
 
+class Partial(Supply):
+    """An exact search only where a certificate alone is asked for."""
+
+    def price(self, state: MasterState, limit: int) -> Priced:
+        self.exact = limit == 0
+        return super().price(state, limit)
+
+
 def run(master: Any = None, pricer: Any = None, **options: Any) -> Any:
     """Run the loop, by default over mocks."""
     return ColumnGeneration(master or CountingMaster(), pricer or Supply(), **options).run()

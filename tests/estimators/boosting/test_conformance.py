@@ -138,6 +138,9 @@ def test_early_stopping_keeps_the_round_with_the_best_score(booster: Any) -> Non
         name = "validation_error" if is_classifier(model) else "validation_mae"
         kept = table[name][: model.best_round_ + 1][-len(stages) :] if stages else []
         np.testing.assert_allclose(losses, kept, atol=1e-12)
+    if score == "validation_log_loss" and len(runs) == 1:
+        shares = model.predict_proba(X[60:])[np.arange(60), y[60:]]
+        assert table[score].min() == pytest.approx(-np.log(shares).mean())
 
 
 def interrupt() -> None:

@@ -149,7 +149,8 @@ def test_pictures_of_fitted_models(fitted):
     """plot_history and plot_columns draw every kind of model from its tables."""
     model, *_ = fitted
     assert len(plot_history(model).axes) == 3
-    assert len(plot_columns(model).axes) == 2
+    _, counts = plot_columns(model).axes
+    assert sum(bar.get_width() for bar in counts.patches) == model.n_columns_
 
 
 @pytest.mark.parametrize("labels", [[0, 1], [-1, 1], [7, 3], ["no", "yes"], [False, True]])
