@@ -1,4 +1,4 @@
-"""What every booster promises, whatever its loss and learners."""
+"""What every booster and every kernel model promises, whatever its loss and learners."""
 
 import contextlib
 import pickle
@@ -29,7 +29,14 @@ from cgboost import (
     OrthogonalGreedyRegressor,
     StagewiseRegressor,
 )
-from tests.estimators.data import at_round, curve, three_classes, two_classes
+from tests.estimators.data import (
+    at_round,
+    classifier,
+    curve,
+    regressor,
+    three_classes,
+    two_classes,
+)
 
 Data = Callable[[int], tuple[np.ndarray, np.ndarray]]
 
@@ -72,12 +79,21 @@ MODELS = {
         for feed_forward in (False, True)
     },
 }
+KERNELS = {  # with solvers whose answers do not depend on how a run goes on
+    name: (make(C=C, columns_per_round=1, penalty=penalty, solver=solver), data)
+    for name, make, C, penalty, solver, data in (
+        ("kernels", classifier, 10.0, "l1", "highs", two_classes),
+        ("kernels, 2-norm", classifier, 10.0, "l2", "piqp", two_classes),
+        ("kernels, classes", classifier, 10.0, "l1", "highs", three_classes),
+        ("kernels, numbers", regressor, 1e4, "l1", "highs", curve),
+    )
+}
 
 
-@pytest.fixture(params=MODELS)
+@pytest.fixture(params=[*MODELS, *KERNELS])
 def booster(request: pytest.FixtureRequest) -> tuple[Any, Data]:
     """An estimator with few rounds, and data for it."""
-    model, data = MODELS[request.param]
+    model, data = (MODELS | KERNELS)[request.param]
     settings = {"n_estimators": 6, "random_state": 0}
     return clone(model).set_params(**{k: settings[k] for k in settings if k in vars(model)}), data
 
@@ -95,7 +111,7 @@ def test_stages_end_in_the_model_and_copies_predict_the_same(booster: Any) -> No
         list(model.staged_predict(X))
     model.fit(X, y)
     stages = list(model.staged_decision_function(X))
-    offset = isinstance(model, LPBoostClassifier | LPBoostRegressor)  # whose round 0 is a stage
+    offset = hasattr(model, "columns_per_round")  # the round without columns is a stage, too
     assert len(stages) == np.max(model.best_round_) + offset > 1
     np.testing.assert_allclose(stages[-1], outputs(model, X), atol=1e-9)
     np.testing.assert_allclose(list(model.staged_predict(X))[-1], model.predict(X), atol=1e-9)
@@ -103,6 +119,7 @@ def test_stages_end_in_the_model_and_copies_predict_the_same(booster: Any) -> No
     np.testing.assert_array_equal(outputs(copy, X), outputs(model, X))
 
 
+@pytest.mark.parametrize("booster", MODELS, indirect=True)  # such rows offer kernel columns
 def test_rows_of_weight_zero_are_left_out(booster: Any) -> None:
     """They change neither learners nor constants, and the other weights count."""
     model, data = booster
@@ -138,6 +155,10 @@ def test_early_stopping_keeps_the_round_with_the_best_score(booster: Any) -> Non
         name = "validation_error" if is_classifier(model) else "validation_mae"
         kept = table[name][: model.best_round_ + 1][-len(stages) :] if stages else []
         np.testing.assert_allclose(losses, kept, atol=1e-12)
+        if name == "validation_mae":
+            squares = [np.mean((y[60:] - stage) ** 2) for stage in stages]
+            kept = table["validation_mse"][: model.best_round_ + 1][-len(stages) :]
+            np.testing.assert_allclose(squares, kept if stages else [], atol=1e-12)
     if score == "validation_log_loss" and len(runs) == 1:
         shares = model.predict_proba(X[60:])[np.arange(60), y[60:]]
         assert table[score].min() == pytest.approx(-np.log(shares).mean())
@@ -189,6 +210,7 @@ def test_data_frames_are_arrays_with_names(booster: Any, frame: Callable[..., An
         fitted.predict(frame(dict(zip(reversed(names), X.T, strict=True))))
 
 
+@pytest.mark.parametrize("booster", MODELS, indirect=True)  # kernel models only nearly so
 def test_single_precision_gives_the_model_of_the_same_numbers(booster: Any) -> None:
     """float32 rows, fitted and predicted, are their copies in float64, up to rounding."""
     model, data = booster
