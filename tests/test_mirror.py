@@ -60,6 +60,7 @@ ELSEWHERE = {
     "cgboost/penalties/l2.py": "penalties/test_penalties.py",
     "cgboost/pricing/kernels/partition.py": "pricing/kernels/test_row_cache.py",
     "cgboost/pricing/kernels/scores.py": "pricing/kernels/test_references.py",
+    "cgboost/pricing/kernels/task.py": "pricing/kernels/test_pricer.py",
     "cgboost/pricing/learners/class_learners.py": "pricing/learners/test_class_votes.py",
     "solvers/backends/clarabel.py": "solvers/backends/test_conformance.py",
     "solvers/backends/piqp.py": "solvers/backends/test_conformance.py",
