@@ -10,6 +10,7 @@ import cvxpy as cp
 import numpy as np
 import pytest
 
+from cgboost.generation.columns import Column
 from cgboost.generation.history import Result
 from cgboost.losses import epsilon_insensitive, hinge
 from cgboost.masters import OneNormMaster, TwoNormMaster
@@ -170,3 +171,8 @@ def random_problem(seed: int) -> Problem:
     target = H[:, : min(3, n_columns)].sum(axis=1) + 0.5 * rng.normal(size=n_rows)
     price = 10.0 ** rng.uniform(-1, 1) * rng.uniform(0.2, 2.0, size=n_rows)
     return Problem(H, target, price, float(rng.choice([0.0, 0.1, 0.5])))
+
+
+def columns_of(H: np.ndarray) -> list[Column]:
+    """All columns of a matrix."""
+    return [Column(values=column, key=("feature", j)) for j, column in enumerate(H.T)]

@@ -10,7 +10,6 @@ ELSEWHERE = {
     "cgboost/_version.py": "studies/test_cli.py",
     "cgboost/additive/trees/model_tree_growth.py": "additive/trees/test_model_tree.py",
     "cgboost/additive/trees/smoothers.py": "estimators/transform/test_additive.py",
-    "cgboost/estimators/boosting/componentwise.py": "estimators/boosting/test_l2_boost.py",
     "cgboost/estimators/common/bases.py": "test_typing.py",
     "cgboost/estimators/common/certified.py": "estimators/common/test_path.py",
     "cgboost/estimators/common/fit_loop.py": "estimators/common/test_result.py",

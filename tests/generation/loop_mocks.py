@@ -13,12 +13,18 @@ from cgboost.penalties.l1 import OneNormEntry
 
 
 class CountingMaster:
-    """Objective 10 − (number of columns); bound as told; may fail at a given solve."""
+    """Objective 10 − (number of columns); bound as told; may raise an error at a given solve."""
 
-    def __init__(self, bound: float | None = None, fail_at: int | None = None) -> None:
+    def __init__(
+        self,
+        bound: float | None = None,
+        fail_at: int | None = None,
+        error: BaseException | None = None,
+    ) -> None:
         self.columns: list[Column] = []
         self._bound = bound
         self._fail_at = fail_at
+        self._error = error or MasterError("singular basis")
         self.solves = 0
         self.limits: list[float | None] = []
 
@@ -28,7 +34,7 @@ class CountingMaster:
     def solve(self, *, time_limit: float | None = None) -> MasterState:
         self.limits.append(time_limit)
         if self.solves == self._fail_at:
-            raise MasterError("singular basis")
+            raise self._error
         self.solves += 1
         count = len(self.columns)
         return MasterState(
@@ -65,6 +71,14 @@ class Supply:
             total_excess=0.0,
             n_evaluated=len(self.names),
         )
+
+
+class Partial(Supply):
+    """An exact search only where a certificate alone is asked for."""
+
+    def price(self, state: MasterState, limit: int) -> Priced:
+        self.exact = limit == 0
+        return super().price(state, limit)
 
 
 def run(master: Any = None, pricer: Any = None, **options: Any) -> Any:

@@ -14,7 +14,7 @@ from cgboost.generation.loop import ColumnGeneration
 from cgboost.generation.protocols import MasterState, Priced, Vertex
 from cgboost.generation.stabilization import NoSmoothing
 from cgboost.masters import LinearMaster
-from tests.generation.loop_mocks import CountingMaster, Supply, run
+from tests.generation.loop_mocks import CountingMaster, Partial, Supply, run
 
 
 def test_stops_optimal_when_an_exact_pricer_finds_nothing() -> None:
@@ -208,12 +208,6 @@ def test_a_run_that_is_interrupted_ends_at_once() -> None:
 
 def test_a_run_cut_short_is_certified_by_one_more_pass() -> None:
     """max_columns and callbacks end with an exact pass, if the pricer can make one."""
-
-    class Partial(Supply):
-        def price(self, state: MasterState, limit: int) -> Priced:
-            self.exact = limit == 0
-            return super().price(state, limit)
-
     result = run(CountingMaster(bound=2.0), Partial(), max_columns=3)
     assert result.stop_reason is StopReason.MAX_COLUMNS
     assert result.bound == 2.0

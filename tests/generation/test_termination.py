@@ -9,7 +9,7 @@ import pytest
 from cgboost.generation.columns import Column
 from cgboost.generation.history import StopReason, relative_gap
 from cgboost.generation.protocols import MasterState, Priced
-from tests.generation.loop_mocks import CountingMaster, Supply, run
+from tests.generation.loop_mocks import CountingMaster, Partial, Supply, run
 
 
 def test_an_open_gap_blames_the_bound_or_the_duals_or_names_the_missing_bound() -> None:
@@ -36,11 +36,6 @@ def test_stops_at_max_rounds_exactly_and_keeps_the_bound() -> None:
 def test_max_rounds_gives_way_to_a_proof_and_is_certified() -> None:
     """Optimality in the last round is optimality; a partial search is completed at the limit."""
     assert run(CountingMaster(bound=7.0), Supply(3), max_rounds=4).stop_reason == "optimal"
-
-    class Partial(Supply):
-        def price(self, state: MasterState, limit: int) -> Priced:
-            self.exact = limit == 0
-            return super().price(state, limit)
 
     assert run(CountingMaster(bound=2.0), Partial(), max_rounds=3).bound == 2.0
 

@@ -202,19 +202,6 @@ def test_saves_without_pyplot_and_imports_matplotlib_late(tmp_path: Path) -> Non
     assert subprocess.run([sys.executable, "-c", check], check=False).returncode == 0
 
 
-def test_pictures_of_a_fitted_model() -> None:
-    """The tables of a real estimator are what the pictures read."""
-    from cgboost import CGBoostClassifier
-    from cgboost.studies.datasets import odd_even_split
-
-    split = odd_even_split(train=60, validation=40, test=1)
-    model = CGBoostClassifier(penalty="l1").fit(
-        split.X_train, split.y_train, eval_set=(split.X_validation, split.y_validation)
-    )
-    assert len(history_panels(model)) == 3
-    assert sum(bar.get_width() for bar in column_panels(model)[1].patches) == model.n_columns_
-
-
 def test_joint_classes_have_one_path_and_their_own_columns() -> None:
     """One run for several classes has a bound to draw; its columns are told apart by class."""
     from cgboost import LPBoostClassifier

@@ -76,15 +76,6 @@ def test_sums_and_moments_keep_single_precision() -> None:
     )
 
 
-def test_an_expansion_prices_all_columns() -> None:
-    """With a pseudo-response as weights it gives the scores K'r of the columns of all rows."""
-    response = np.where(RNG.uniform(size=60) < 0.3, WEIGHTS, 0.0)
-    support = np.flatnonzero(response)
-    kernel = Normalized(Polynomial(2, coef0=1.0))
-    scores = kernel.expanded(CENTRES[support], response[support])(CENTRES)
-    np.testing.assert_allclose(scores, kernel(CENTRES, CENTRES).T @ response, atol=1e-12)
-
-
 @pytest.mark.parametrize(
     ("kernel", "n_centres", "n_features", "n_rows", "pays"),
     [

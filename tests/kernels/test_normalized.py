@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from scipy.spatial.distance import cdist
 
 from cgboost import RBF, KernelLibrary, Linear, Polynomial, Precomputed
 from cgboost.exceptions import KernelError
@@ -10,19 +9,6 @@ from cgboost.kernels import Kernel, Normalized
 
 RNG = np.random.default_rng(0)
 X, Z = RNG.normal(size=(7, 4)), RNG.normal(size=(5, 4))
-
-
-@pytest.mark.parametrize(
-    ("kernel", "expected"),
-    [
-        (Linear() + 2.0 * Polynomial(2), X @ Z.T + 2 * (X @ Z.T) ** 2),
-        (0.5 * (Linear() + RBF(1.0)), 0.5 * (X @ Z.T + np.exp(-cdist(X, Z, "sqeuclidean")))),
-    ],
-    ids=str,
-)
-def test_sums_follow_their_formula(kernel: Kernel, expected: np.ndarray) -> None:
-    """Sums and multiples of kernels give the values of their formula."""
-    np.testing.assert_allclose(kernel(X, Z), expected, rtol=1e-12)
 
 
 @pytest.mark.parametrize(

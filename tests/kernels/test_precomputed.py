@@ -8,16 +8,9 @@ import pytest
 
 from cgboost import KernelLibrary, Precomputed
 from cgboost.exceptions import KernelError
-from cgboost.kernels import FunctionKernel
 
 RNG = np.random.default_rng(0)
 X, Z = RNG.normal(size=(7, 4)), RNG.normal(size=(5, 4))
-
-
-def test_a_function_is_its_values() -> None:
-    """Any callable of two sets of rows is a kernel."""
-    kernel = FunctionKernel(lambda A, B: np.tanh(A @ B.T))
-    np.testing.assert_allclose(kernel(X, Z), np.tanh(X @ Z.T), rtol=1e-12)
 
 
 def test_precomputed_takes_columns_of_the_data() -> None:

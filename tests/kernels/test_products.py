@@ -27,12 +27,6 @@ def test_values_follow_the_formula(kernel: Kernel, expected: np.ndarray) -> None
     np.testing.assert_allclose(kernel(X, Z), expected, rtol=1e-12)
 
 
-@pytest.mark.parametrize("kernel", [Linear(), Polynomial(3, coef0=2.0), RBF(0.3)], ids=str)
-def test_the_diagonal_is_that_of_the_values(kernel: Kernel) -> None:
-    """The diagonal is k(x, x) of every row."""
-    np.testing.assert_allclose(kernel.diagonal(X), np.diag(kernel(X, X)), rtol=1e-12)
-
-
 def test_rbf_width_is_one_over_the_mean_squared_distance() -> None:
     """gamma=None follows the paper's rule, over all pairs of training rows, i = j included."""
     mean = 2 * pdist(X, "sqeuclidean").sum() / len(X) ** 2
@@ -52,10 +46,7 @@ def test_families_name_their_kernels() -> None:
     """A family is a part of a library: widths, multiples of the default width, or degrees."""
     assert RBF.family([0.01, 2]) == {"rbf 0.01": RBF(0.01), "rbf 2": RBF(2)}
     assert RBF.family((0.5,), name="wide") == {"wide 0.5": RBF(0.5)}
-    assert RBF.family(factors=[0.5, 3]) == {
-        "rbf x0.5": RBF(factor=0.5),
-        "rbf x3": RBF(factor=3),
-    }
+    assert RBF.family(factors=[0.5, 3]) == {"rbf x0.5": RBF(factor=0.5), "rbf x3": RBF(factor=3)}
     assert Polynomial.family([2, 3], gamma=0.5, coef0=1.0, name="p") == {
         "p 2": Polynomial(2, 0.5, 1.0),
         "p 3": Polynomial(3, 0.5, 1.0),

@@ -10,14 +10,7 @@ from cgboost.additive.export.sql import stage_expressions
 from cgboost.additive.tables.preparation import Categories
 from cgboost.additive.tables.schema import Schema
 from cgboost.additive.trees.transformation import Transformation
-from tests.additive.export.sql_databases import (
-    NUMBER,
-    doubles,
-    expected,
-    one,
-    predictions,
-    steps,
-)
+from tests.additive.export.sql_databases import NUMBER, doubles, expected, one, predictions, steps
 
 
 def test_a_value_on_an_edge_belongs_to_the_interval_above() -> None:

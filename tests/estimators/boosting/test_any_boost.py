@@ -5,9 +5,8 @@ import pandas as pd
 import pytest
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_diabetes
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.kernel_ridge import KernelRidge
-from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
+from sklearn.linear_model import LinearRegression, Ridge
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
@@ -321,13 +320,6 @@ def test_weights_need_a_learner_that_takes_them():
     X, y = curve()
     with pytest.raises(ValueError, match="estimator=KNeighborsRegressor must take sample_weight"):
         AnyBoostRegressor(KNeighborsRegressor()).fit(X, y, np.linspace(1, 2, len(y)))
-
-
-def test_a_time_limit_warns():
-    """A fit cut short says so."""
-    X, y = two_classes()
-    with pytest.warns(ConvergenceWarning, match="AnyBoostClassifier stopped before n_estimators"):
-        AnyBoostClassifier(LogisticRegression(), time_limit=1e-9).fit(X, y)
 
 
 def test_a_run_keeps_its_last_round_even_where_the_loss_went_up() -> None:

@@ -1,5 +1,6 @@
-"""What every booster promises, whatever its loss and learners."""
+"""What every booster and every kernel model promises, whatever its loss and learners."""
 
+import contextlib
 import pickle
 from collections.abc import Callable
 from functools import partial
@@ -11,7 +12,7 @@ import polars as pl
 import pytest
 from scipy.special import expit
 from sklearn.base import clone, is_classifier
-from sklearn.exceptions import NotFittedError
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from cgboost import (
@@ -28,7 +29,14 @@ from cgboost import (
     OrthogonalGreedyRegressor,
     StagewiseRegressor,
 )
-from tests.estimators.data import curve, three_classes, two_classes
+from tests.estimators.data import (
+    at_round,
+    classifier,
+    curve,
+    regressor,
+    three_classes,
+    two_classes,
+)
 
 Data = Callable[[int], tuple[np.ndarray, np.ndarray]]
 
@@ -71,12 +79,21 @@ MODELS = {
         for feed_forward in (False, True)
     },
 }
+KERNELS = {  # with solvers whose answers do not depend on how a run goes on
+    name: (make(C=C, columns_per_round=1, penalty=penalty, solver=solver), data)
+    for name, make, C, penalty, solver, data in (
+        ("kernels", classifier, 10.0, "l1", "highs", two_classes),
+        ("kernels, 2-norm", classifier, 10.0, "l2", "piqp", two_classes),
+        ("kernels, classes", classifier, 10.0, "l1", "highs", three_classes),
+        ("kernels, numbers", regressor, 1e4, "l1", "highs", curve),
+    )
+}
 
 
-@pytest.fixture(params=MODELS)
+@pytest.fixture(params=[*MODELS, *KERNELS])
 def booster(request: pytest.FixtureRequest) -> tuple[Any, Data]:
     """An estimator with few rounds, and data for it."""
-    model, data = MODELS[request.param]
+    model, data = (MODELS | KERNELS)[request.param]
     settings = {"n_estimators": 6, "random_state": 0}
     return clone(model).set_params(**{k: settings[k] for k in settings if k in vars(model)}), data
 
@@ -94,7 +111,7 @@ def test_stages_end_in_the_model_and_copies_predict_the_same(booster: Any) -> No
         list(model.staged_predict(X))
     model.fit(X, y)
     stages = list(model.staged_decision_function(X))
-    offset = isinstance(model, LPBoostClassifier | LPBoostRegressor)  # whose round 0 is a stage
+    offset = hasattr(model, "columns_per_round")  # the round without columns is a stage, too
     assert len(stages) == np.max(model.best_round_) + offset > 1
     np.testing.assert_allclose(stages[-1], outputs(model, X), atol=1e-9)
     np.testing.assert_allclose(list(model.staged_predict(X))[-1], model.predict(X), atol=1e-9)
@@ -102,6 +119,7 @@ def test_stages_end_in_the_model_and_copies_predict_the_same(booster: Any) -> No
     np.testing.assert_array_equal(outputs(copy, X), outputs(model, X))
 
 
+@pytest.mark.parametrize("booster", MODELS, indirect=True)  # such rows offer kernel columns
 def test_rows_of_weight_zero_are_left_out(booster: Any) -> None:
     """They change neither learners nor constants, and the other weights count."""
     model, data = booster
@@ -137,6 +155,45 @@ def test_early_stopping_keeps_the_round_with_the_best_score(booster: Any) -> Non
         name = "validation_error" if is_classifier(model) else "validation_mae"
         kept = table[name][: model.best_round_ + 1][-len(stages) :] if stages else []
         np.testing.assert_allclose(losses, kept, atol=1e-12)
+        if name == "validation_mae":
+            squares = [np.mean((y[60:] - stage) ** 2) for stage in stages]
+            kept = table["validation_mse"][: model.best_round_ + 1][-len(stages) :]
+            np.testing.assert_allclose(squares, kept if stages else [], atol=1e-12)
+    if score == "validation_log_loss" and len(runs) == 1:
+        shares = model.predict_proba(X[60:])[np.arange(60), y[60:]]
+        assert table[score].min() == pytest.approx(-np.log(shares).mean())
+
+
+def interrupt() -> None:
+    """What Ctrl-C does."""
+    raise KeyboardInterrupt
+
+
+def test_a_fit_cut_short_says_so_and_keeps_the_rounds_before(booster: Any) -> None:
+    """By a time limit, by Ctrl-C in the second round, or, without a warning, by a callback."""
+    model, data = booster
+    X, y = data(60)
+    with pytest.warns(ConvergenceWarning, match="stopped before.*time"):
+        limited = clone(model).set_params(time_limit=1e-9).fit(X, y)
+    assert set(np.atleast_1d(limited.stop_reason_)) == {"time"}
+    whole = clone(model).fit(X, y)
+    stages = list(whole.staged_decision_function(X))
+    one_run = isinstance(whole.best_round_, int)
+    for action, best, reason in ((interrupt, 1, "interrupted"), (lambda: True, 2, "callback")):
+        stopped = clone(model).set_params(callbacks=[at_round(2, action)])
+        with (
+            pytest.warns(ConvergenceWarning, match=reason)
+            if action is interrupt
+            else contextlib.nullcontext()
+        ):
+            stopped.fit(X, y)
+        assert set(np.atleast_1d(stopped.stop_reason_)) == {reason}
+        first, *others = np.atleast_1d(stopped.best_round_)
+        assert first == best
+        assert action is not interrupt or not any(others)  # classes that follow are left empty
+        if one_run:
+            stage = stages[best - (len(stages) == whole.best_round_)]
+            np.testing.assert_allclose(outputs(stopped, X), stage, atol=1e-9)
 
 
 @pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame], ids=["pandas", "polars"])
@@ -153,6 +210,7 @@ def test_data_frames_are_arrays_with_names(booster: Any, frame: Callable[..., An
         fitted.predict(frame(dict(zip(reversed(names), X.T, strict=True))))
 
 
+@pytest.mark.parametrize("booster", MODELS, indirect=True)  # kernel models only nearly so
 def test_single_precision_gives_the_model_of_the_same_numbers(booster: Any) -> None:
     """float32 rows, fitted and predicted, are their copies in float64, up to rounding."""
     model, data = booster

@@ -157,22 +157,6 @@ def test_probabilities() -> None:
     np.testing.assert_array_equal(model.predict(X), shares.argmax(axis=1))
 
 
-def test_early_stopping_keeps_the_best_round() -> None:
-    """The log-loss of held-out rows is that of the model, and rises after its round."""
-    X, y = three_classes(200)
-    model = GradientBoostingClassifier(
-        early_stopping=True, n_iter_no_change=5, learning_rate=0.5, random_state=0
-    ).fit(X[:60], y[:60], eval_set=(X[60:], y[60:]))
-    scores = model.history_["validation_log_loss"]
-    p = model.predict_proba(X[60:])[np.arange(140), y[60:]]
-    assert model.best_round_ == scores.argmin() < len(scores) - 1
-    assert scores.min() == pytest.approx(-np.log(p).mean())
-    assert model.history_["validation_error"][model.best_round_] == pytest.approx(
-        1 - model.score(X[60:], y[60:])
-    )
-    assert len(model.estimators_) == 3 * model.n_iter_
-
-
 def test_subsamples_are_reproducible_and_differ() -> None:
     """The same seed draws the same rows, another seed others; all of them learn."""
     X, y = three_classes(150)

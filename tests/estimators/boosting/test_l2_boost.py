@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from scipy import sparse
 from sklearn.model_selection import KFold
 
 from cgboost import L2BoostRegressor
@@ -20,19 +19,6 @@ def test_every_round_is_that_of_the_published_algorithm(name: str, rate: float) 
     np.testing.assert_array_equal(model.selected_, chosen)
     np.testing.assert_allclose(model.coef_path_[:, 1:].T, path, rtol=0, atol=1e-10)
     assert model.intercept_ == 0.0
-
-
-@pytest.mark.parametrize("name", DATA)
-def test_intercept_and_weights_are_those_of_a_centred_and_scaled_problem(name: str) -> None:
-    """Weighted rows with an intercept: the transcription on √w(X − m) and √w(y − ȳ)."""
-    X, y = DATA[name]
-    weights = np.random.default_rng(0).uniform(0.5, 2.0, len(y))
-    means = np.average(X, axis=0, weights=weights), np.average(y, weights=weights)
-    roots = np.sqrt(weights)
-    _, path = l2_boosting((X - means[0]) * roots[:, None], (y - means[1]) * roots, 50, 0.3)
-    model = L2BoostRegressor(n_estimators=50, learning_rate=0.3).fit(X, y, weights)
-    np.testing.assert_allclose(model.coef_path_[:, 1:].T, path, rtol=0, atol=1e-10)
-    assert model.intercept_ == pytest.approx(means[1] - means[0] @ model.coef_)
 
 
 def test_predictions_are_linear_and_staged() -> None:
@@ -56,15 +42,6 @@ def test_many_steps_lead_to_least_squares() -> None:
     exact = np.linalg.lstsq(np.column_stack([X, np.ones(len(y))]), y, rcond=None)[0]
     np.testing.assert_allclose([*model.coef_, model.intercept_], exact, rtol=1e-9, atol=1e-9)
     assert model.stop_reason_ == "no_column"
-
-
-def test_scaling_a_feature_scales_its_coefficient_alone() -> None:
-    """Sizes between 1e-6 and 1e6 leave the choices and the predictions as they are."""
-    X, y = DATA["wide"]
-    scale = 10.0 ** (np.arange(X.shape[1]) % 13 - 6)
-    model, scaled = (L2BoostRegressor(n_estimators=60).fit(Z, y) for Z in (X, X * scale))
-    np.testing.assert_array_equal(model.selected_, scaled.selected_)
-    np.testing.assert_allclose(model.coef_, scaled.coef_ * scale, rtol=1e-8, atol=1e-12)
 
 
 def test_a_constant_feature_is_never_chosen() -> None:
@@ -153,22 +130,6 @@ def test_importances_are_shares_of_the_loss_that_went() -> None:
     falls = -np.diff(model.history_["objective"])
     wanted = np.bincount(model.selected_, falls, X.shape[1]) / falls.sum()
     np.testing.assert_allclose(model.feature_importances_, wanted)
-
-
-@pytest.mark.parametrize("form", [sparse.csr_matrix, sparse.csc_array])
-def test_sparse_features_give_the_same_model(form: type) -> None:
-    """Sparse X is centred without becoming dense, weights and held-out rows included."""
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(80, 30)) * (rng.uniform(size=(80, 30)) < 0.2) + (np.arange(30) == 3) * 4.0
-    y, weights = 3 * X[:, 0] - X[:, 5] + rng.normal(size=80), rng.uniform(0.5, 2.0, 80)
-    settings = {"n_estimators": 50, "early_stopping": True, "random_state": 0}
-    dense = L2BoostRegressor(**settings).fit(X, y, weights)
-    model = L2BoostRegressor(**settings).fit(form(X), y, weights)
-    np.testing.assert_allclose(model.coef_, dense.coef_, atol=1e-12)
-    np.testing.assert_allclose(model.predict(form(X)), dense.predict(X), atol=1e-12)
-    stages = zip(model.staged_predict(form(X)), dense.staged_predict(X), strict=True)
-    for one, other in stages:
-        np.testing.assert_allclose(one, other, atol=1e-12)
 
 
 @pytest.mark.parametrize(

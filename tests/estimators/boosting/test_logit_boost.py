@@ -129,18 +129,6 @@ def test_separated_rows() -> None:
     assert model.score(X, X[:, 0] > 0) == 1.0
 
 
-def test_early_stopping_watches_the_log_loss() -> None:
-    """The best round of the held-out log-loss makes the model."""
-    X, y = two_classes(200)
-    model = LogitBoostClassifier(early_stopping=True, n_iter_no_change=5)
-    model.fit(X[:80], y[:80], eval_set=(X[80:], y[80:]))
-    scores = model.history_["validation_log_loss"]
-    p = model.predict_proba(X[80:])[np.arange(120), y[80:]]
-    assert model.best_round_ == scores.argmin()
-    assert scores.min() == pytest.approx(-np.log(p).mean())
-    assert model.stop_reason_ == "early_stopping"
-
-
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [

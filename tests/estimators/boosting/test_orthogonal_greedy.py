@@ -4,7 +4,6 @@ import math
 
 import numpy as np
 import pytest
-from scipy import sparse
 from sklearn.linear_model import orthogonal_mp
 
 from cgboost import OrthogonalGreedyRegressor
@@ -27,20 +26,6 @@ def test_every_round_is_that_of_the_published_algorithm(name: str) -> None:
     np.testing.assert_array_equal(model.path_, chosen)
     np.testing.assert_allclose(model.coef_path_[:, 1:].T, path, rtol=0, atol=1e-10)
     np.testing.assert_allclose(2 * model.history_["objective"][1:], squares, rtol=1e-10)
-
-
-@pytest.mark.parametrize("name", DATA)
-def test_intercept_and_weights_are_those_of_a_centred_and_scaled_problem(name: str) -> None:
-    """Weighted rows with an intercept: the transcription on √w(X − m) and √w(y − ȳ)."""
-    X, y = DATA[name]
-    weights = np.random.default_rng(0).uniform(0.5, 2.0, len(y))
-    means = np.average(X, axis=0, weights=weights), np.average(y, weights=weights)
-    roots = np.sqrt(weights)
-    chosen, path, _ = orthogonal_greedy((X - means[0]) * roots[:, None], (y - means[1]) * roots, 7)
-    model = OrthogonalGreedyRegressor(n_estimators=7, criterion=None).fit(X, y, weights)
-    np.testing.assert_array_equal(model.path_, chosen)
-    np.testing.assert_allclose(model.coef_path_[:, 1:].T, path, rtol=0, atol=1e-10)
-    assert model.intercept_ == pytest.approx(means[1] - means[0] @ model.coef_)
 
 
 @pytest.mark.parametrize("name", DATA)
@@ -143,15 +128,6 @@ def test_a_saturated_model_is_never_chosen() -> None:
     assert model.n_iter_ < 5
 
 
-def test_scaling_a_feature_scales_its_coefficient_alone() -> None:
-    """Sizes between 1e-6 and 1e6 leave the choices and the predictions as they are."""
-    X, y = DATA["wide"]
-    scale = 10.0 ** (np.arange(X.shape[1]) % 13 - 6)
-    model, scaled = (OrthogonalGreedyRegressor().fit(Z, y) for Z in (X, X * scale))
-    np.testing.assert_array_equal(model.path_, scaled.path_)
-    np.testing.assert_allclose(model.coef_, scaled.coef_ * scale, rtol=1e-8, atol=1e-12)
-
-
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_duplicates_and_constants_are_not_chosen(dtype: type) -> None:
     """A copy of a feature in the model has nothing to add, in either precision."""
@@ -167,18 +143,6 @@ def test_early_stopping_needs_no_criterion() -> None:
     X, y = sparse_linear(80, 100, 3, seed=4, noise=4.0)
     with pytest.raises(ValueError, match="criterion='hdbic' and early_stopping=True both"):
         OrthogonalGreedyRegressor(early_stopping=True).fit(X, y)
-
-
-def test_sparse_features_give_the_same_model() -> None:
-    """Sparse X is centred without becoming dense."""
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(80, 30)) * (rng.uniform(size=(80, 30)) < 0.2)
-    y, weights = 3 * X[:, 0] - X[:, 5] + rng.normal(size=80), rng.uniform(0.5, 2.0, 80)
-    dense = OrthogonalGreedyRegressor().fit(X, y, weights)
-    model = OrthogonalGreedyRegressor().fit(sparse.csr_array(X), y, weights)
-    np.testing.assert_array_equal(model.path_, dense.path_)
-    np.testing.assert_allclose(model.coef_, dense.coef_, atol=1e-12)
-    np.testing.assert_allclose(model.predict(sparse.csr_array(X)), dense.predict(X), atol=1e-12)
 
 
 @pytest.mark.parametrize(

@@ -31,10 +31,7 @@ BAD_PARAMETERS = [
     ({"C": True}, r"C must .*got True"),
     ({"nu": 0}, r"nu must be a number > 0 and ≤ 1, got 0"),
     ({"nu": 1.01}, r"nu must .*got 1.01"),
-    (
-        {"penalty": "l3"},
-        r"penalty must be one of .*'l2'\], or a Penalty, got 'l3'",
-    ),
+    ({"penalty": "l3"}, r"penalty must be one of .*'l2'\], or a Penalty, got 'l3'"),
     ({"penalty": ["l1"]}, r"penalty must .*got \['l1'\]"),
     ({"coef": "positive"}, r"coef must be one of \['free', 'nonneg'\], got 'positive'"),
     ({"offset": True}, r"offset must .*got True"),
@@ -95,10 +92,7 @@ BAD_DATA = [
     ({"sample_weight": with_value(np.ones(40), np.nan)}, "sample_weight contains NaN"),
     ({"sample_weight": with_value(np.ones(40), np.inf)}, "sample_weight contains infinity"),
     ({"sample_weight": with_value(np.ones(40), -2)}, "sample_weight must not be negative, got -2"),
-    (
-        {"sample_weight": np.zeros(40)},
-        "(?i)sample.weights? must .*(non-zero|not be 0)",
-    ),
+    ({"sample_weight": np.zeros(40)}, "(?i)sample.weights? must .*(non-zero|not be 0)"),
     ({"sample_weight": np.ones(7)}, r"sample_weight.shape == \(7,\), expected \(40,\)"),
     ({"eval_set": (X[:, :2], Y)}, r"eval_set: X has 2 features, .* is expecting 3 features"),
     ({"eval_set": (with_value(X, np.nan), Y)}, "eval_set: .*X contains NaN"),

@@ -6,13 +6,12 @@ from typing import Any
 import numpy as np
 import pytest
 from sklearn.datasets import load_digits
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.tree import DecisionTreeClassifier
 
 from cgboost import LPBoostClassifier
 from cgboost.pricing import StumpPool
 from tests.estimators.common.test_formulations import OPTIMA, OPTIONS, fitted
-from tests.estimators.data import at_round, three_classes, two_classes
+from tests.estimators.data import three_classes, two_classes
 
 X, Y = three_classes(30)
 PAIRS = [(i, c) for i, c in product(range(30), range(3)) if c != Y[i]]
@@ -109,27 +108,6 @@ def test_a_greedy_learner_has_no_bound_and_votes_for_classes() -> None:
     assert model.score(X, Y) > 0.8
     assert set(model.columns_["class"]) == {0, 1, 2}
     assert len(model.estimators_) == model.n_columns_
-
-
-def interrupt() -> None:
-    """What Ctrl-C does."""
-    raise KeyboardInterrupt
-
-
-def test_ctrl_c_keeps_the_last_complete_round() -> None:
-    """The model of the round before, with outputs for all classes and no class in the warning."""
-    model = joint(callbacks=[at_round(2, interrupt)], columns_per_round=3)
-    with pytest.warns(ConvergenceWarning, match=r"tol=0.0001: interrupted"):
-        model.fit(X, Y)
-    assert (model.stop_reason_, model.best_round_) == ("interrupted", 1)
-    assert model.decision_function(X).shape == (30, 3)
-
-
-def test_a_time_limit_warns() -> None:
-    """A fit cut short says so; without columns all outputs are 0."""
-    with pytest.warns(ConvergenceWarning, match="within time_limit=1e-09: time"):
-        model = joint(time_limit=1e-9).fit(X, Y)
-    np.testing.assert_array_equal(model.decision_function(X), np.zeros((30, 3)))
 
 
 def test_a_class_without_weight_still_has_an_output() -> None:

@@ -217,19 +217,6 @@ def test_early_stopping_keeps_the_best_round(make, patience):
     assert model.gap_ >= model.history_["gap"].min()
 
 
-def test_early_stopping_of_several_classes():
-    """Every class keeps its own best round, and the last stage is the model."""
-    X, y = three_classes(90)
-    model = classifier(C=10.0, early_stopping=True, n_iter_no_change=2, **ONE_BY_ONE)
-    model.fit(X[:45], y[:45], eval_set=(X[45:], y[45:]))
-    for k in range(3):
-        errors = model.history_["validation_error"][model.history_["class"] == k]
-        assert model.best_round_[k] == np.argmin(errors)
-    np.testing.assert_allclose(
-        list(model.staged_decision_function(X))[-1], model.decision_function(X), atol=1e-12
-    )
-
-
 def test_a_class_that_early_stopping_leaves_without_columns_is_named():
     """Others have some; the warning is about the one whose first round was the best."""
     X, y = load_wine(return_X_y=True)
@@ -316,16 +303,6 @@ def test_a_solver_that_never_works_leaves_nothing(monkeypatch):
         model.fit(X, y)
     with pytest.raises(NotFittedError):
         model.predict(X)
-
-
-def test_the_warning_points_at_the_caller(monkeypatch):
-    """The warning is attributed to the line that called fit."""
-    X, y = two_classes()
-    breaking = failing_solver(monkeypatch, FAILURES["failure"], after=1)
-    with pytest.warns(ConvergenceWarning) as caught:
-        classifier(callbacks=[breaking], solver="highs").fit(X, y)
-    [warning] = [w for w in caught if w.category is ConvergenceWarning]
-    assert warning.filename == __file__
 
 
 # ---------------------------------------------------------------------- progress

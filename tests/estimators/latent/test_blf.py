@@ -16,7 +16,6 @@ from sklearn.pipeline import make_pipeline
 from sklearn.svm import LinearSVC
 
 from cgboost import RBF, BLFClassifier, BLFRegressor, Linear, Precomputed
-from cgboost.losses import AbsoluteError, LogLoss
 from tests.estimators.data import three_classes
 from tests.estimators.latent.latent_data import (
     CLASSES,
@@ -275,17 +274,6 @@ def test_early_stopping_keeps_the_best_round(loss: str, form: Any) -> None:
         np.testing.assert_allclose(outputs(model, form(X)), outputs(shorter, form(X)), atol=1e-9)
     held_out = model_of(loss, 25, early_stopping=True, n_iter_no_change=3, random_state=0)
     assert held_out.fit(form(X), y).n_components_ < 25
-
-
-@pytest.mark.parametrize("loss", ["absolute_error", "log_loss"])
-def test_a_callable_loss_is_as_good_as_a_name(loss: str) -> None:
-    """loss(target, weights) makes the same model."""
-    X, y = data_of(loss)
-    named = model_of(loss).fit(X, y)
-    model = (
-        BLFClassifier(3, loss=LogLoss) if loss in CLASSES else BLFRegressor(3, loss=AbsoluteError)
-    )
-    np.testing.assert_array_equal(outputs(model.fit(X, y), X), outputs(named, X))
 
 
 @pytest.mark.parametrize("deflate", [True, False])

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from sklearn.cluster import KMeans
 from sklearn.datasets import load_breast_cancer
-from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
@@ -15,7 +15,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from cgboost import LPBoostClassifier, LPBoostRegressor
 from cgboost.pricing.features.stumps import StumpPool
 from tests.estimators.common.test_bad_input import BAD_DATA, BAD_PARAMETERS
-from tests.estimators.data import at_round, curve, three_classes, two_classes
+from tests.estimators.data import curve, three_classes, two_classes
 from tests.estimators.scikit_learn_checks import scikit_learn_checks
 from tests.problems import Formulation, Problem
 
@@ -134,35 +134,6 @@ def test_greedy_learners_prove_nothing(kind, learner):
     assert set(reasons) <= {"no_column", "max_columns"}
     assert (model.dual_bound_, model.gap_, model.converged_) == (-np.inf, np.inf, False)
     assert model.score(X, y) > (0.05 if make is LPBoostRegressor else 0.7)
-
-
-def test_a_callback_stops_the_fit():
-    """Callbacks see the rounds and may stop them."""
-    X, y = two_classes()
-    model = LPBoostClassifier(callbacks=[at_round(2, lambda: True)], columns_per_round=1).fit(X, y)
-    assert (model.stop_reason_, model.best_round_) == ("callback", 2)
-
-
-def test_a_time_limit_warns():
-    """A fit cut short says so, and what it has proved."""
-    X, y = two_classes()
-    with pytest.warns(ConvergenceWarning, match="LPBoostClassifier stopped before reaching tol"):
-        assert LPBoostClassifier(time_limit=1e-9).fit(X, y).stop_reason_ == "time"
-
-
-def interrupt():
-    """What Ctrl-C does."""
-    raise KeyboardInterrupt
-
-
-def test_ctrl_c_in_a_fit_of_several_classes():
-    """The last complete round of the first class stays, the others are left empty."""
-    X, y = three_classes()
-    model = LPBoostClassifier(callbacks=[at_round(2, interrupt)], columns_per_round=1)
-    with pytest.warns(ConvergenceWarning, match="class 0: interrupted"):
-        model.fit(X, y)
-    assert model.stop_reason_ == ["interrupted"] * 3
-    assert model.best_round_ == [1, 0, 0]
 
 
 def test_importances_are_shares_of_the_coefficients():

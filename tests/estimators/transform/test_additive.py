@@ -14,7 +14,6 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import SplineTransformer
 
 from cgboost import AdditiveRegressor, TransformRegressor
-from tests.estimators.transform.transform_data import binary, blocks, few_values
 
 METHODS = ["one-pass", "backfitting"]
 SPLINES = make_pipeline(SplineTransformer(n_knots=5), LinearRegression())
@@ -155,25 +154,6 @@ def test_smoothers_of_numbers_refuse_categories_and_gaps():
     X[3, 1] = np.nan
     with pytest.raises(ValueError, match="feature 1 has 1 missing"):
         model.predict(X)
-
-
-@pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("seed", range(12))
-def test_the_holdout_does_not_depend_on_y(method, seed):
-    """Few different rows, each thousands of times: means within the sampling noise."""
-    model = AdditiveRegressor(method, random_state=seed).fit(*binary(seed))
-    np.testing.assert_allclose(model.predict([[0.0], [1.0]]), [0.3, 0.7], atol=0.035)
-
-
-@pytest.mark.parametrize("method", METHODS)
-def test_equal_rows_in_any_order_give_the_same_model(method):
-    """Which copies are held out depends on the order, and the functions do not."""
-    X, y, weights = few_values(0)
-    model = AdditiveRegressor(method, tol=1e-2)
-    wanted = model.fit(X, y, weights).predict(X)
-    for n_blocks in (1, 9):
-        found = model.fit(blocks(X, y, weights, n_blocks, n_blocks)).predict(X)
-        np.testing.assert_allclose(found, wanted, atol=1e-9)
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")

@@ -1,7 +1,6 @@
 """Linear regression trees: recovery, kinds of data, comparison with constant trees."""
 
 import os
-from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +11,6 @@ from sklearn.tree import DecisionTreeRegressor
 
 from cgboost import LinearTreeRegressor
 from cgboost.inspection.metrics import gini_coefficient
-from tests.estimators.transform.transform_data import binary, blocks, few_values
 
 real_data = pytest.mark.skipif("CGBOOST_DATA" not in os.environ, reason="CGBOOST_DATA is not set")
 
@@ -130,57 +128,6 @@ def test_predictions_stay_within_the_ranges_of_the_features():
     X = np.linspace(0.0, 1.0, 200)[:, None]
     model = LinearTreeRegressor().fit(X, 3.0 * X[:, 0])
     np.testing.assert_allclose(model.predict([[1.0], [50.0]]), 3.0)
-
-
-@pytest.mark.parametrize("seed", range(12))
-def test_the_holdout_does_not_depend_on_y(seed):
-    """Few different rows, each thousands of times: means within the sampling noise."""
-    model = LinearTreeRegressor(random_state=seed).fit(*binary(seed))
-    np.testing.assert_allclose(model.predict([[0.0], [1.0]]), [0.3, 0.7], atol=0.035)
-
-
-def test_equal_rows_in_any_order_give_the_same_tree():
-    """Which copies are held out depends on the order, and the tree does not; weight 0 is no row."""
-    X, y, weights = few_values(0)
-    model = LinearTreeRegressor()
-    wanted = model.fit(X, y, weights).predict(X)
-    there = weights > 0
-    np.testing.assert_allclose(
-        model.fit(X[there], y[there], weights[there]).predict(X), wanted, atol=1e-9
-    )
-    for n_blocks in (1, 9):
-        found = model.fit(blocks(X, y, weights, n_blocks, n_blocks)).predict(X)
-        np.testing.assert_allclose(found, wanted, atol=1e-9)
-
-
-def test_weights_are_repetitions():
-    """Without a holdout a row of weight 2 is a row that comes twice, one of weight 0 is none."""
-    X, y = pieces(400, noise=0.2)
-    weights = np.random.default_rng(4).integers(0, 3, size=400)
-    many = np.repeat(np.arange(400), weights)
-    model = LinearTreeRegressor(min_samples_leaf=7, validation_fraction=0.0)
-    weighted = model.fit(X, y, weights).predict(X)
-    np.testing.assert_allclose(weighted, model.fit(X[many], y[many]).predict(X), atol=1e-9)
-
-
-@pytest.mark.parametrize("share", [0.3, 0.0])
-def test_partitions_give_the_same_tree(share):
-    """One table, another order, blocks of a source and threads agree to 1e-9."""
-    X, y = shop(2000)
-    y = y + np.random.default_rng(5).normal(size=2000)
-    model = LinearTreeRegressor(validation_fraction=share)
-    wanted = model.fit(X, y).predict(X)
-    leaves = model.n_leaves_
-    cuts = [0, 1, 700, 1300, 2000]
-    blocks = [(X.iloc[a:b], y[a:b]) for a, b in pairwise(cuts)]
-    order = np.random.default_rng(6).permutation(2000)
-    for fitted in (
-        model.fit(X.iloc[order], y[order]).predict(X),
-        model.fit(blocks).predict(X),
-        model.set_params(n_jobs=3).fit(blocks).predict(X),
-    ):
-        np.testing.assert_allclose(fitted, wanted, atol=1e-9)
-        assert model.n_leaves_ == leaves
 
 
 def test_a_failed_fit_changes_nothing():

@@ -6,7 +6,6 @@ from functools import cache
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pytest
 from sklearn.base import clone
 from sklearn.datasets import load_iris
@@ -16,7 +15,6 @@ from cgboost.estimators.transform.transform import VARIANTS, TransformClassifier
 from tests.estimators.data import at_round, three_classes
 from tests.estimators.transform.transform_data import (
     Parquet,
-    binary,
     blocks,
     few_values,
     mixed,
@@ -91,40 +89,6 @@ def test_blocks_of_a_table_do_not_matter(block: int, monkeypatch: pytest.MonkeyP
         np.testing.assert_allclose(model.predict(X), wanted, rtol=0, atol=1e-9)
 
 
-@pytest.mark.parametrize("early_stopping", [True, False])
-@pytest.mark.parametrize("variant", VARIANTS)
-def test_partitions_of_every_variant(variant: str, early_stopping: bool) -> None:
-    """On the surface with noise; with holdout rows and without."""
-    rng = np.random.default_rng(0)
-    X = pd.DataFrame(np.round(rng.uniform(-1, 1, size=(800, 2)), 2), columns=["a", "b"])
-    y = X["a"].to_numpy() * (1 + 3 * X["b"].to_numpy()) + 0.2 * rng.normal(size=800)
-    model = TransformRegressor(n_estimators=4, variant=variant, early_stopping=early_stopping)
-    wanted = model.fit(X, y).predict(X)
-    found = clone(model).fit(blocks(X, y, np.ones(800), 7, 0)).predict(X)
-    np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-9)
-
-
-@pytest.mark.parametrize("seed", range(12))
-def test_the_holdout_does_not_depend_on_y(seed: int) -> None:
-    """Few different rows, each thousands of times: probabilities within the sampling noise."""
-    X, y = binary(seed)
-    chances = TransformClassifier(random_state=seed).fit(X, y).predict_proba([[0.0], [1.0]])
-    np.testing.assert_allclose(chances[:, 1], [0.3, 0.7], atol=0.035)
-    means = TransformRegressor(random_state=seed).fit(X, y).predict([[0.0], [1.0]])
-    np.testing.assert_allclose(means, [0.3, 0.7], atol=0.035)
-
-
-@pytest.mark.parametrize("kind", BOTH)
-def test_equal_rows_in_any_order_give_the_same_model(kind: type) -> None:
-    """Which copies are held out depends on the order, and the model does not."""
-    X, y, weights = few_values(0)
-    wanted = kind(n_estimators=4).fit(X, y, weights)
-    for n_blocks in (1, 9):
-        model = kind(n_estimators=4).fit(blocks(X, y, weights, n_blocks, n_blocks))
-        np.testing.assert_allclose(outputs(model, X), outputs(wanted, X), rtol=0, atol=1e-9)
-        assert len(model.history_["objective"]) == len(wanted.history_["objective"])
-
-
 @pytest.mark.parametrize("kind", BOTH)
 @pytest.mark.parametrize("n_rows", [2, 3, 4, 6, 12])
 def test_small_data_of_equal_rows(kind: type, n_rows: int) -> None:
@@ -135,30 +99,6 @@ def test_small_data_of_equal_rows(kind: type, n_rows: int) -> None:
         assert np.isfinite(outputs(model, X)).all()
         one = TransformRegressor(random_state=seed).fit(np.ones((n_rows, 1)), np.full(n_rows, 3.0))
         np.testing.assert_allclose(one.predict([[1.0], [2.0]]), 3.0)
-
-
-@pytest.mark.parametrize("kind", BOTH)
-def test_a_weight_of_two_is_the_row_twice(kind: type) -> None:
-    """Without a holdout: with one, copies are held out each by itself."""
-    X, y, weights = mixed(0, 600)
-    y = target(kind, y)
-    weights[::9] = 0.0
-    repeat = np.repeat(np.arange(600), weights.astype(int))
-    model = kind(n_estimators=4, early_stopping=False)
-    heavy = clone(model).fit(X, y, weights)
-    long = clone(model).fit(X.iloc[repeat], y[repeat])
-    np.testing.assert_allclose(outputs(heavy, X), outputs(long, X), rtol=0, atol=1e-9)
-
-
-@pytest.mark.parametrize("kind", BOTH)
-def test_a_weight_of_zero_is_no_row(kind: type) -> None:
-    """With a holdout too, and where rows come several times."""
-    X, y, weights = few_values(1)
-    there = weights > 0
-    assert not there.all()
-    whole = kind(n_estimators=4).fit(X, y, weights)
-    part = kind(n_estimators=4).fit(X[there], y[there], weights[there])
-    np.testing.assert_allclose(outputs(part, X), outputs(whole, X), rtol=0, atol=1e-9)
 
 
 def test_small_weights_count_as_one_on_average() -> None:

@@ -13,14 +13,9 @@ from cgboost.losses import hinge
 from cgboost.masters import TwoNormMaster
 from cgboost.masters.dual_solvers.active_set import ActiveSetSession
 from cgboost.pricing import FeaturePricer
-from tests.problems import FORMULATIONS, Formulation, random_problem
+from tests.problems import FORMULATIONS, Formulation, columns_of, random_problem
 
 TWO_NORM = [formulation for formulation in FORMULATIONS if formulation.penalty == "l2"]
-
-
-def whole(H: np.ndarray) -> list[Column]:
-    """All columns of a matrix."""
-    return [Column(values=column, key=("feature", j)) for j, column in enumerate(H.T)]
 
 
 @pytest.mark.parametrize("formulation", TWO_NORM, ids=str)
@@ -43,7 +38,7 @@ def test_one_solve_is_exact(formulation: Formulation, seed: int, price: float, k
     answers = []
     for solver in ("auto", "clarabel"):
         master = formulation.master(loss, solver)
-        master.add(whole(H))
+        master.add(columns_of(H))
         answers.append(master.solve())
     own, backend = answers
     # at least as good; and the backend's own objective is evaluated at an inexact point
@@ -68,7 +63,7 @@ def test_a_warm_start_needs_few_steps() -> None:
     H = rng.normal(size=(300, 61))
     labels = np.where(H[:, 0] + rng.normal(size=300) > 0, 1.0, -1.0)
     master = TwoNormMaster(hinge(labels, np.ones(300)))
-    master.add(whole(H[:, :60]))
+    master.add(columns_of(H[:, :60]))
     master.solve()
     session = master._dual.session
     assert isinstance(session, ActiveSetSession)

@@ -8,20 +8,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cgboost.exceptions import MasterError
-from cgboost.generation.columns import Column
 from cgboost.generation.loop import ColumnGeneration
 from cgboost.losses import hinge
 from cgboost.masters import OneNormMaster
 from cgboost.masters.dual_solvers.interior_point import InteriorSession
 from cgboost.pricing import FeaturePricer
-from tests.problems import FORMULATIONS, Formulation, random_problem
+from tests.problems import FORMULATIONS, Formulation, columns_of, random_problem
 
 ONE_NORM = [formulation for formulation in FORMULATIONS if formulation.penalty == "l1"]
-
-
-def whole(H: np.ndarray) -> list[Column]:
-    """All columns of a matrix."""
-    return [Column(values=column, key=("feature", j)) for j, column in enumerate(H.T)]
 
 
 @pytest.mark.parametrize("formulation", ONE_NORM, ids=str)
@@ -40,7 +34,7 @@ def test_one_solve_is_exact(formulation: Formulation, seed: int, price: float, s
     answers = {}
     for solver in ("auto", "highs"):
         master = formulation.master(loss, solver)
-        master.add(whole(H))
+        master.add(columns_of(H))
         answers[solver] = master.solve()
     assert answers["auto"].objective == pytest.approx(
         answers["highs"].objective, rel=1e-7, abs=1e-7
@@ -64,11 +58,11 @@ def test_a_coarse_answer_says_so_and_gets_better_when_asked_again() -> None:
     H = rng.normal(size=(300, 60))
     labels = np.where(H[:, 0] - H[:, 1] + rng.normal(size=300) > 0, 1.0, -1.0)
     exact = OneNormMaster(hinge(labels, np.ones(300)))
-    exact.add(whole(H))
+    exact.add(columns_of(H))
     optimum = exact.solve().objective
     coarse = OneNormMaster(hinge(labels, np.ones(300)))
     coarse.accuracy = 1e-9
-    coarse.add(whole(H))
+    coarse.add(columns_of(H))
     states = [coarse.solve() for _ in range(6)]
     errors = [state.objective - optimum for state in states]
     assert not states[0].solved
@@ -113,7 +107,7 @@ def test_curvature_is_part_of_the_method() -> None:
     objectives = []
     for solver in ("auto", "clarabel"):
         master = OneNormMaster(loss, solver=solver)
-        master.add(whole(H))
+        master.add(columns_of(H))
         objectives.append(master.solve().objective)
     assert objectives[0] == pytest.approx(objectives[1], rel=1e-6)
 
@@ -124,6 +118,6 @@ def test_a_time_limit_is_kept() -> None:
     H = rng.normal(size=(3000, 300))
     labels = np.where(H[:, 0] + rng.normal(size=3000) > 0, 1.0, -1.0)
     master = OneNormMaster(hinge(labels, np.ones(3000)))
-    master.add(whole(H))
+    master.add(columns_of(H))
     with pytest.raises(MasterError, match="out of time"):
         master.solve(time_limit=0.01)

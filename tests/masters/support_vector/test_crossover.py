@@ -6,22 +6,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cgboost.exceptions import MasterError
-from cgboost.generation.columns import Column
 from cgboost.generation.loop import ColumnGeneration
 from cgboost.generation.protocols import MasterState, Vertex
 from cgboost.losses import hinge
 from cgboost.masters import OneNormMaster, TwoNormMaster
 from cgboost.masters.support_vector import crossover as module
 from cgboost.pricing import FeaturePricer
-from tests.problems import FORMULATIONS, Formulation, random_problem
+from tests.problems import FORMULATIONS, Formulation, columns_of, random_problem
 
 ONE_NORM = [formulation for formulation in FORMULATIONS if formulation.penalty == "l1"]
 AT_THE_KINK = 1e-7
-
-
-def columns_of(H: np.ndarray) -> list[Column]:
-    """All columns of a matrix."""
-    return [Column(values=column, key=("feature", j)) for j, column in enumerate(H.T)]
 
 
 def free_directions(master: OneNormMaster, H: np.ndarray, vertex: Vertex) -> int:

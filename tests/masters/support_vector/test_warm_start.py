@@ -6,17 +6,11 @@ import numpy as np
 import pytest
 
 from cgboost import ColumnGeneration
-from cgboost.generation.columns import Column
 from cgboost.losses import hinge
 from cgboost.masters import OneNormMaster
 from cgboost.masters.support_vector.master import WarmStart
 from cgboost.pricing import FeaturePricer
-from tests.problems import FORMULATIONS, Formulation, assert_certified, random_problem
-
-
-def columns_of(H: np.ndarray) -> list[Column]:
-    """The columns of a matrix, with the keys that a FeaturePricer gives them."""
-    return [FeaturePricer(H).pool.column(0, j) for j in range(H.shape[1])]
+from tests.problems import FORMULATIONS, Formulation, assert_certified, columns_of, random_problem
 
 
 @pytest.mark.parametrize("seed", range(8))

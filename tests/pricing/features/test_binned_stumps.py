@@ -14,20 +14,12 @@ from cgboost.pricing.features.stumps import (
     thresholds,
 )
 from cgboost.pricing.learners.class_learners import ClassStumps
+from tests.pricing import states
 
 
 def state_of(response: np.ndarray, *, two_sided: bool = True) -> MasterState:
     """The state of a master at the start, with this pseudo-response."""
-    return MasterState(
-        columns=(),
-        coef=np.zeros(0),
-        intercept=0.0,
-        output=np.zeros_like(response),
-        pseudo_response=response,
-        objective=1.0,
-        slack=np.abs(response),
-        entry=DescentEntry(1.0, two_sided=two_sided),
-    )
+    return states.state_of(response, DescentEntry(1.0, two_sided=two_sided), np.abs(response))
 
 
 def features(n_rows: int = 60) -> np.ndarray:

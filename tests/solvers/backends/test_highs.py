@@ -60,21 +60,6 @@ def strategy(session):
     return session._model.native.getOptionValue("simplex_strategy")[1]
 
 
-def test_a_warm_start_takes_fewer_iterations_than_a_cold_one():
-    """After ten more rows the dual simplex goes on from the last basis."""
-    session, warm = grow_rows()
-    cold = open_session(session.program, "highs", presolve="off").solve()
-    assert 0 < warm[-1] < cold.iterations
-    assert session.solve().iterations == 0
-
-
-def test_the_basis_survives_new_columns():
-    """After ten more columns the primal simplex goes on from the last basis."""
-    session, warm = grow_columns()
-    cold = open_session(session.program, "highs", presolve="off").solve()
-    assert 0 < warm[-1] < cold.iterations
-
-
 def test_the_basis_survives_the_deletion_of_nonbasic_columns():
     """Dropping columns at zero needs no iteration at all."""
     session, _ = grow_columns()

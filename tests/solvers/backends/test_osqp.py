@@ -37,26 +37,6 @@ def test_the_whole_matrix_p_counts():
     assert solve(coupled, "osqp").x == pytest.approx([1 / 3, 1 / 3], abs=1e-6)
 
 
-def test_a_warm_start_takes_fewer_iterations():
-    """Solving again after a small change starts from the last point."""
-    session = open_session(master(40, 20), "osqp")
-    cold = session.solve().iterations
-    session.change_cost([0], session.program.cost[0] * 1.001)
-    assert session.solve().iterations < cold
-
-
-def test_a_warm_start_survives_new_columns_and_rows():
-    """The last point is padded, not thrown away and not misaligned."""
-    whole = master(40, 20)
-    session = open_session(whole, "osqp", eliminate=False)
-    cold = session.solve().iterations
-    session.add_columns([0.0], sp.csr_array((21, 1)), lower=-np.inf, quadratic=[1.0])
-    session.add_rows(np.eye(1, 61, 60), 0.0, 0.0)
-    session.remove_rows([21])
-    session.remove_columns([60])
-    assert session.solve().iterations < cold
-
-
 def test_polishing_is_on_and_reported():
     """The words say whether polishing succeeded, and the duals are then exact."""
     found = solve(master(20, 10), "osqp")

@@ -1,5 +1,7 @@
 """`solvers.refinement.polish` and `saddle`: exact where possible, never worse."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -50,15 +52,7 @@ def test_a_polished_point_is_never_worse(seed, n, m, kind, is_sparse, size):
     """Whatever the point and however degenerate the program, the worst residual does not grow."""
     program, _ = known_optimum(seed, n, m, kind)
     if is_sparse:
-        program = Program(
-            program.cost,
-            sp.csr_array(program.matrix),
-            program.row_lower,
-            program.row_upper,
-            program.lower,
-            program.upper,
-            program.quadratic,
-        )
+        program = replace(program, matrix=sp.csr_array(program.matrix))
     start = disturbed(optimum(program), seed, size)
     assert worst(program, polished(program, start)) <= worst(program, start)
 

@@ -6,14 +6,7 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from solvers import (
-    Program,
-    ProgramError,
-    Session,
-    UnsupportedProblemError,
-    open_session,
-    solve,
-)
+from solvers import Program, ProgramError, Session, UnsupportedProblemError, open_session, solve
 from tests.solvers.problems import ALL, BY_CLASS, NATIVE, can, continuous, master
 
 BOX = 3.0
