@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from cgboost.estimators.transform.transform_base import VARIANTS
+from cgboost.estimators.transform.transform import VARIANTS
 from sklearn.base import clone
 
 from cgboost import (
