@@ -112,26 +112,17 @@ ROUNDS = 1000
 PATIENCE = 20
 
 
-def transform_regression(data: Data, seed: int) -> Vector:
-    """The 0/1 target as a number, as in the paper."""
-    return TransformRegressor(random_state=seed).fit(data.X, data.y).predict(data.X_test)
+def predictions(maker: Callable[..., Any], **fixed: Any) -> Callable[[Data, int], Vector]:
+    """Of a regressor for the 0/1 target as a number, as in the paper."""
+    return lambda data, seed: (
+        maker(random_state=seed, **fixed).fit(data.X, data.y).predict(data.X_test)
+    )
 
 
 def transform_classification(data: Data, seed: int) -> Vector:
     """By the log loss."""
     fitted = TransformClassifier(random_state=seed).fit(data.X, data.y)
     return fitted.decision_function(data.X_test)
-
-
-def first_stage(data: Data, seed: int) -> Vector:
-    """One additive model."""
-    model = TransformRegressor(n_estimators=1, random_state=seed)
-    return model.fit(data.X, data.y).predict(data.X_test)
-
-
-def linear_tree(data: Data, seed: int) -> Vector:
-    """One multivariate linear regression tree."""
-    return LinearTreeRegressor(random_state=seed).fit(data.X, data.y).predict(data.X_test)
 
 
 def stepwise_linear(data: Data, seed: int) -> Vector:
@@ -193,10 +184,10 @@ def light_gbm(data: Data, seed: int) -> Vector:
 
 
 MODELS: dict[str, Callable[[Data, int], Vector]] = {
-    "transform regression": transform_regression,
+    "transform regression": predictions(TransformRegressor),
     "transform regression, log loss": transform_classification,
-    "linear regression tree": linear_tree,
-    "first stage": first_stage,
+    "linear regression tree": predictions(LinearTreeRegressor),
+    "first stage": predictions(TransformRegressor, n_estimators=1),
     "stepwise linear regression": stepwise_linear,
     "LightGBM": light_gbm,
     "scikit-learn": sklearn_boosting,
