@@ -27,9 +27,9 @@ def parts() -> Iterator[dict[str, Any]]:
 @pytest.fixture(scope="module")
 def images(parts: dict[str, Any]) -> Any:
     """Few of the small digits."""
-    data = parts["booster_models"]
-    whole = data.draw(data.SMALL, None, 0)
-    return data.Digits(whole.X[:300], whole.digit[:300], whole.X_test[:200], whole.digit_test[:200])
+    models = parts["booster_models"]
+    whole = models.draw(models.SMALL, None, 0)
+    return models.Case(whole.X[:300], whole.y[:300], whole.X_test[:200], whole.y_test[:200])
 
 
 def few(parts: dict[str, Any], patch: pytest.MonkeyPatch) -> None:

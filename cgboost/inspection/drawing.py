@@ -47,6 +47,27 @@ def panels(axes: Iterable[Axes] | None, count: int, *, vertical: bool) -> tuple[
     return figure, list(figure.subplots(1, count, width_ratios=[3] + [2] * (count - 1)))
 
 
+def panel(axes: Axes | None) -> tuple[Figure, Axes]:
+    """Return the figure and the one panel to draw on: the given one, or that of a new figure."""
+    figure, [axis] = panels(None if axes is None else [axes], 1, vertical=True)
+    return figure, axis
+
+
+def grid(axes: Iterable[Axes] | None, count: int) -> tuple[Figure, list[Axes]]:
+    """Return the given axes, or panels in rows of three."""
+    if axes is not None:
+        return panels(axes, count, vertical=True)
+    from matplotlib.figure import Figure
+
+    columns = min(3, count)
+    lines = -(-count // columns)
+    figure = Figure(figsize=(3.6 * columns, 2.6 * lines + 0.3), dpi=120, layout="constrained")
+    places = list(figure.subplots(lines, columns, squeeze=False).ravel())
+    for spare in places[count:]:
+        spare.remove()
+    return figure, places[:count]
+
+
 def colour(k: int) -> str:
     """Return the colour of the ``k``-th name."""
     return PALETTE[k % len(PALETTE)]

@@ -80,7 +80,7 @@ def plot_importance(
         raise ValueError(f"top must be at least 1, got {top!r}")
     overall = np.asarray(model.feature_importances_)
     order = np.argsort(-overall, kind="stable")[: min(top, int(np.count_nonzero(overall)))]
-    figure, [axis] = drawing.panels(None if axes is None else [axes], 1, vertical=True)
+    figure, axis = drawing.panel(axes)
     left = np.zeros(len(order))
     for k, (name, part) in enumerate(_parts(model, overall, per_class)):
         width = 100.0 * part[order]

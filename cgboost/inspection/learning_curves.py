@@ -270,12 +270,6 @@ def _class_curves(history: Table) -> Iterator[tuple[str, dict[str, Any], NDArray
         yield f"class {label}", drawing.thin_line(k), np.flatnonzero(history["class"] == label)
 
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
 Sets = Mapping[str, tuple[ArrayLike, ArrayLike]]
 
 ROUNDS = (10, 30, 100, 300)

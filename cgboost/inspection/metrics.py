@@ -126,7 +126,7 @@ def plot_gains(
         )
         for name, score in scores.items()
     ]
-    figure, [axis] = drawing.panels(None if axes is None else [axes], 1, vertical=True)
+    figure, axis = drawing.panel(axes)
     for k, (name, chart) in enumerate(curves):
         axis.plot(*chart, label=name, **drawing.thin_line(k))
     plain: dict[str, Any] = {"color": drawing.INK, "linewidth": 1.0}

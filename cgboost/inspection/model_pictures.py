@@ -157,7 +157,7 @@ def plot_transformations(
     panels = _panels(model, stages[number], rows, earlier)
     widest = sorted(range(len(panels)), key=lambda k: -panels[k].range())[:top]
     panels = [panels[k] for k in sorted(widest)]
-    figure, places = _grid(axes, len(panels))
+    figure, places = drawing.grid(axes, len(panels))
     for panel, axis in zip(panels, places, strict=True):
         if panel.labels is None:
             _draw_line(axis, panel, earlier)
@@ -221,28 +221,9 @@ def _draw_bars(axis: Axes, panel: _Panel) -> None:
     axis.axvline(0.0, color=drawing.INK, linewidth=0.8)
 
 
-def _grid(axes: Iterable[Axes] | None, count: int) -> tuple[Figure, list[Axes]]:
-    """The given axes, or panels in rows of three."""
-    if axes is not None:
-        return drawing.panels(axes, count, vertical=True)
-    from matplotlib.figure import Figure
-
-    columns = min(3, count)
-    lines = -(-count // columns)
-    figure = Figure(figsize=(3.6 * columns, 2.6 * lines + 0.3), dpi=120, layout="constrained")
-    places = list(figure.subplots(lines, columns, squeeze=False).ravel())
-    for spare in places[count:]:
-        spare.remove()
-    return figure, places[:count]
-
-
 def _thinned(rows: Vector) -> Vector:
     return rows[:: max(1, -(-len(rows) // DRAWN_ROWS))]
 
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 Table = dict[str, NDArray[Any]]
 
@@ -285,7 +266,7 @@ def plot_factors(model: Any, X: ArrayLike, y: ArrayLike, *, axes: Axes | None = 
         raise ValueError(
             f"y must have shape ({len(factors)},), one entry for each row of X, got {target.shape}"
         )
-    figure, [axis] = drawing.panels(None if axes is None else [axes], 1, vertical=True)
+    figure, axis = drawing.panel(axes)
     first, second = factors[:, 0], factors[:, 1]
     numbers = is_regressor(model) or type_of_target(target).startswith("continuous")
     if numbers:
@@ -361,7 +342,7 @@ def plot_components(models: Mapping[str, Any], sets: Sets, *, axes: Axes | None 
     if len(kinds) != 1:
         found = ", ".join(type(model).__name__ for model in models.values()) or "none"
         raise ValueError(f"models must be all classifiers or all regressors, got {found}")
-    figure, [axis] = drawing.panels(None if axes is None else [axes], 1, vertical=True)
+    figure, axis = drawing.panel(axes)
     for k, (name, model) in enumerate(models.items()):
         table = component_errors(model, sets)
         counts = table.pop("components")
@@ -398,7 +379,7 @@ def plot_objectives(models: Mapping[str, Any], *, axes: Axes | None = None) -> F
     """
     if not models:
         raise ValueError("models must name at least one fitted model, got none")
-    figure, [axis] = drawing.panels(None if axes is None else [axes], 1, vertical=True)
+    figure, axis = drawing.panel(axes)
     curves = [_curve(name, model) for name, model in models.items()]
     for k, (name, (rounds, objective)) in enumerate(zip(models, curves, strict=True)):
         axis.plot(rounds, objective, label=name, **drawing.thin_line(k) | {"linewidth": 1.6})

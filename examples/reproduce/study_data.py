@@ -58,6 +58,16 @@ def read_uci(folder: Path, name: str) -> tuple[Vector, NDArray[Any]]:
 
 
 @dataclass(frozen=True)
+class Case:
+    """Training and test rows with labels, as arrays."""
+
+    X: NDArray[Any]
+    y: NDArray[Any]
+    X_test: NDArray[Any]
+    y_test: NDArray[Any]
+
+
+@dataclass(frozen=True)
 class Data:
     """Training and test rows.
 

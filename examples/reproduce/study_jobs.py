@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Generic, TypeVar, get_type_hints
 
 import numpy as np
+from matplotlib.axes import Axes
 from page_tables import csv_rows, table
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
@@ -126,6 +127,13 @@ class Measured(Store[Record]):
     def values(self, study: str, data: str, model: str) -> np.ndarray:
         """A row of numbers for each seed."""
         return np.array([run.values for run in self.chosen(study, data, model)])
+
+
+def draw_band(axis: Axes, x: Any, lines: Any, colour: str, label: str, style: str = "-") -> None:
+    """Mean and one standard deviation of lines, one for each seed."""
+    mean, spread = np.mean(lines, axis=0), np.std(lines, axis=0)
+    axis.plot(x, mean, style, color=colour, label=label)
+    axis.fill_between(x, mean - spread, mean + spread, color=colour, alpha=0.2, linewidth=0)
 
 
 @dataclass(frozen=True)

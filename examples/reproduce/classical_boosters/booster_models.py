@@ -5,9 +5,7 @@
 
 from __future__ import annotations
 
-import time
 import warnings
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -18,6 +16,7 @@ from sklearn.ensemble import GradientBoostingClassifier as TheirBoosting
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LassoLarsCV, LassoLarsIC
 from sklearn.model_selection import train_test_split
+from study_data import Case
 from study_jobs import Record
 
 from cgboost import (
@@ -28,42 +27,27 @@ from cgboost import (
 )
 from cgboost.inspection.learning_curves import error_table
 from cgboost.studies.datasets import load_digits, load_mnist, odd_even_labels
+from cgboost.studies.scripts import timed
 
 MNIST, SMALL = "MNIST 28×28", "digits 8×8"
 TRAIN_IMAGES = 3000
 
 
-@dataclass(frozen=True)
-class Digits:
-    """Pixels in [0, 1], and the digits 0 to 9.
+def draw(data: str, folder: Path | None, seed: int) -> Case:
+    """Pixels in [0, 1] and digits, training rows drawn at random.
 
-    Attributes
-    ----------
-    X, X_test : ndarray of shape (n_rows, n_pixels)
-    digit, digit_test : ndarray of shape (n_rows,)
+    Of the small digits 30 % are held out, class by class.
     """
-
-    X: NDArray[Any]
-    digit: NDArray[Any]
-    X_test: NDArray[Any]
-    digit_test: NDArray[Any]
-
-
-def draw(data: str, folder: Path | None, seed: int) -> Digits:
-    """Training rows drawn at random. Of the small digits 30 % are held out, class by class."""
     if data == SMALL:
         X, digit = load_digits()
         parts = train_test_split(X, digit, test_size=0.3, random_state=seed, stratify=digit)
-        return Digits(parts[0], parts[2], parts[1], parts[3])
+        return Case(parts[0], parts[2], parts[1], parts[3])
     X, digit, X_test, digit_test = _mnist(folder)
     rows = np.random.default_rng(seed).permutation(len(X))[:TRAIN_IMAGES]
-    return Digits(X[rows], digit[rows], X_test, digit_test)
+    return Case(X[rows], digit[rows], X_test, digit_test)
 
 
-@lru_cache(maxsize=1)
-def _mnist(folder: Path | None) -> tuple[Any, Any, Any, Any]:
-    return load_mnist(folder)
-
+_mnist = lru_cache(maxsize=1)(load_mnist)
 
 Vector = NDArray[np.float64]
 
@@ -75,12 +59,10 @@ QUANTILES = np.linspace(0, 1, 41)
 LORENZ = (1, 10, 100, 400)
 
 
-def adaboost(data: Digits, seed: int) -> list[Record]:
+def adaboost(data: Case, seed: int) -> list[Record]:
     """Errors, bound and concentration of the weights after some rounds; deviations from [N]."""
-    y, y_test = odd_even_labels(data.digit), odd_even_labels(data.digit_test)
-    clock = time.process_time()
-    model = AdaBoostClassifier(n_estimators=ROUNDS[-1]).fit(data.X, y)
-    seconds = time.process_time() - clock
+    y, y_test = odd_even_labels(data.y), odd_even_labels(data.y_test)
+    seconds, model = timed(AdaBoostClassifier(n_estimators=ROUNDS[-1]).fit, data.X, y)
     sets = {"training error": (data.X, y), "test error": (data.X_test, y_test)}
     errors = error_table(model, sets, ROUNDS)
     err = model.estimator_errors_
@@ -94,12 +76,12 @@ def adaboost(data: Digits, seed: int) -> list[Record]:
     for share in SHARES:
         curves[f"heaviest {share:.0%}"] = 100 * heavy[:, round(share * len(y)) - 1]
     records = [
-        Record("adaboost", MNIST, name, seed, tuple(map(float, row)), 0.0)
+        Record("adaboost", MNIST, name, seed, tuple(map(float, row)))
         for name, row in curves.items()
     ]
     for number in LORENZ:
         line = np.interp(QUANTILES, np.arange(len(y) + 1) / len(y), lorenz(weights[number - 1]))
-        records.append(Record("adaboost", MNIST, f"lorenz {number}", seed, tuple(100 * line), 0.0))
+        records.append(Record("adaboost", MNIST, f"lorenz {number}", seed, tuple(100 * line)))
     loss = np.exp(-y * outputs).mean(axis=1)
     pairs = (
         (recursive_weights(y, outputs, model.estimator_weights_), weights),
@@ -154,20 +136,18 @@ def models(data: str, seed: int) -> dict[str, Any]:
     return ours | {THEIRS: TheirBoosting(n_estimators=TREE_ROUNDS, random_state=seed)}
 
 
-def digits(name: str, data: Digits, seed: int) -> list[Record]:
+def digits(name: str, data: Case, seed: int) -> list[Record]:
     """Test errors in per cent after every round; importances in thousandths."""
     records = []
     for model_name, model in models(name, seed).items():
-        clock = time.process_time()
-        model.fit(data.X, data.digit)
-        seconds = time.process_time() - clock
+        seconds, _ = timed(model.fit, data.X, data.y)
         staged = model.staged_predict(data.X_test)
-        errors = [100 * float(np.mean(found != data.digit_test)) for found in staged]
+        errors = [100 * float(np.mean(found != data.y_test)) for found in staged]
         records.append(Record("digits", name, model_name, seed, filled(errors), seconds))
         if model_name in (SHRUNK, LARGE):
             records += relevance(model, name, seed)
         if model_name == SHRUNK:
-            records.append(Record("digits", name, "deviations", seed, sums(model, data), 0.0))
+            records.append(Record("digits", name, "deviations", seed, sums(model, data)))
     return records
 
 
@@ -183,12 +163,12 @@ def relevance(model: GradientBoostingClassifier, name: str, seed: int) -> list[R
         for k, squared in enumerate(np.square(model.class_importances_)):
             parts[f"pixels of {k}"] = squared / squared.sum()
     return [
-        Record("digits", name, part, seed, tuple(map(float, 1000 * values)), 0.0)
+        Record("digits", name, part, seed, tuple(map(float, 1000 * values)))
         for part, values in parts.items()
     ]
 
 
-def sums(model: GradientBoostingClassifier, data: Digits) -> tuple[float, float]:
+def sums(model: GradientBoostingClassifier, data: Case) -> tuple[float, float]:
     """log₁₀ of the largest |Σ_k f_k|: as the model gives f, and of the trees as they are."""
     scores = model.decision_function(data.X_test)
     trees = np.zeros_like(scores)
@@ -228,11 +208,9 @@ def support(name: str, seed: int) -> list[Record]:
     X, y, true = draw_model(design, int(n), int(p), seed)
     records = []
     for method in METHODS:
-        clock = time.process_time()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
-            model = make(method).fit(X, y)
-        seconds = time.process_time() - clock
+            seconds, model = timed(make(method).fit, X, y)
         found, wanted = set(np.flatnonzero(model.coef_)), set(true)
         counts = (float(len(wanted - found)), float(len(found - wanted)))
         records.append(Record("support", name, method, seed, counts, seconds))
@@ -300,6 +278,6 @@ def statements(seed: int) -> list[Record]:
     repeats = len(model.selected_) - len(set(model.selected_.tolist()))
     values = (*map(float, counts), float(ours == by_norm), float(repeats))
     return [
-        Record("letter", LETTER, "greedy rules", seed, values, 0.0),
-        Record("letter", LETTER, "deviations", seed, (float(np.log10(max(off, 1e-16))),), 0.0),
+        Record("letter", LETTER, "greedy rules", seed, values),
+        Record("letter", LETTER, "deviations", seed, (float(np.log10(max(off, 1e-16))),)),
     ]

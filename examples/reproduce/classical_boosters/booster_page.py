@@ -21,14 +21,14 @@ from booster_models import (
     SHRUNK,
     SMALL,
     THEIRS,
-    Digits,
     cell,
 )
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 from page_tables import plus_minus, table
-from study_jobs import Measured, made
+from study_data import Case
+from study_jobs import Measured, draw_band, made
 
 from cgboost import AdaBoostClassifier
 from cgboost.inspection import drawing
@@ -38,13 +38,6 @@ Vector = NDArray[np.float64]
 
 HARDEST_ROUNDS = (10, 100, 400)
 IMAGES = 12
-
-
-def draw_band(axis: Axes, x: Vector, lines: Vector, k: int, label: str) -> None:
-    """Mean and one standard deviation of the seeds."""
-    mean, spread, colour = lines.mean(axis=0), lines.std(axis=0), drawing.colour(k)
-    axis.plot(x, mean, color=colour, label=label)
-    axis.fill_between(x, mean - spread, mean + spread, color=colour, alpha=0.2, linewidth=0)
 
 
 def draw_adaboost(measured: Measured, path: Path) -> None:
@@ -58,14 +51,14 @@ def draw_adaboost(measured: Measured, path: Path) -> None:
         for k, name in enumerate(names):
             lines = measured.values("adaboost", MNIST, name)
             if len(lines):
-                draw_band(axis, np.array(ROUNDS[: lines.shape[1]]), lines, k, name)
+                draw_band(axis, ROUNDS[: lines.shape[1]], lines, drawing.colour(k), name)
         axis.set_xscale("log")
         axis.set_ylim(bottom=0)
         axis.legend(frameon=False, fontsize="small")
     for k, number in enumerate(LORENZ):
         lines = measured.values("adaboost", MNIST, f"lorenz {number}")
         if len(lines):
-            draw_band(shares, 100 * QUANTILES, lines, k, f"round {number}")
+            draw_band(shares, 100 * QUANTILES, lines, drawing.colour(k), f"round {number}")
     shares.legend(frameon=False, fontsize="small")
     drawing.label(errors, "Errors, and the bound", "round", "%")
     drawing.label(heavy, "Where the weight is", "round", "%")
@@ -73,9 +66,9 @@ def draw_adaboost(measured: Measured, path: Path) -> None:
     figure.savefig(path)
 
 
-def draw_hardest(data: Digits, path: Path) -> None:
+def draw_hardest(data: Case, path: Path) -> None:
     """The training images with the largest weights after some rounds."""
-    y = odd_even_labels(data.digit)
+    y = odd_even_labels(data.y)
     model = AdaBoostClassifier(n_estimators=HARDEST_ROUNDS[-1]).fit(data.X, y)
     outputs = list(model.staged_decision_function(data.X))
     figure = Figure(figsize=(10, 3.2), dpi=90, layout="constrained")
@@ -87,7 +80,7 @@ def draw_hardest(data: Digits, path: Path) -> None:
         for axis, row in zip(panels, heaviest, strict=True):
             axis.imshow(data.X[row].reshape(side, side), cmap="gray_r")
             times = weights[row] / weights.mean()
-            axis.set_title(f"{data.digit[row]}: {times:.0f}×", fontsize="small")
+            axis.set_title(f"{data.y[row]}: {times:.0f}×", fontsize="small")
             axis.set(xticks=[], yticks=[])
         panels[0].set_ylabel(f"round {number}", fontsize="small")
     figure.savefig(path)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import statistics
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import astuple, dataclass
 from pathlib import Path
@@ -12,9 +11,8 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import ScalarFormatter
-from numpy.typing import NDArray
 from page_tables import plus_minus, table
-from study_jobs import Store
+from study_jobs import Store, draw_band
 
 
 @dataclass(frozen=True)
@@ -76,12 +74,6 @@ def best(records: Iterable[Record], wanted: Choice) -> list[Record]:
         if (record.validation, record.columns) < (rival.validation, rival.columns):
             chosen[record.seed] = record
     return [chosen[seed] for seed in sorted(chosen)]
-
-
-def mean_and_spread(numbers: Sequence[float]) -> tuple[float, float]:
-    """Mean and standard deviation; one number has a spread of 0."""
-    spread = statistics.stdev(numbers) if len(numbers) > 1 else 0.0
-    return statistics.mean(numbers), spread
 
 
 COLOURS = {
@@ -151,22 +143,16 @@ def draw_curve(axes: Axes, records: Sequence[Record], likeness: str, method: str
     sizes = [size for size, models in chosen.items() if len(models) == n_seeds]
     if not sizes:
         return
-    mean, spread = statistics_of([[r.test for r in chosen[size]] for size in sizes])
-    style = "-" if method in OURS else "--"
-    axes.plot(sizes, mean, style, color=COLOURS[method], label=method, linewidth=1.8)
-    axes.fill_between(
-        sizes, mean - spread, mean + spread, color=COLOURS[method], alpha=0.15, linewidth=0
-    )
+    lines = np.transpose([[r.test for r in chosen[size]] for size in sizes])
+    draw_band(axes, sizes, lines, COLOURS[method], method, "-" if method in OURS else "--")
 
 
 def draw_machine(axes: Axes, records: Sequence[Record], likeness: str) -> None:
     """The SVC as a point: its support vectors are what they are."""
     models = best(records, lambda r: (r.likeness, r.method) == (likeness, "SVC"))
-    columns, columns_spread = mean_and_spread([model.columns for model in models])
-    test, test_spread = mean_and_spread([model.test for model in models])
-    axes.errorbar(
-        columns, test, test_spread, columns_spread, "o", color=COLOURS["SVC"], label="SVC"
-    )
+    points = np.array([(model.columns, model.test) for model in models])
+    (columns, test), (wide, high) = points.mean(axis=0), points.std(axis=0)
+    axes.errorbar(columns, test, high, wide, "o", color=COLOURS["SVC"], label="SVC")
 
 
 def draw_gap(axes: Axes, records: Sequence[Record], likeness: str) -> None:
@@ -174,14 +160,6 @@ def draw_gap(axes: Axes, records: Sequence[Record], likeness: str) -> None:
     for size in GRID:
         gaps = [r.gap for r in frontier(records, likeness, "2-norm, greedy", size)]
         axes.plot([size] * len(gaps), gaps, ".", color=COLOURS["2-norm, greedy"], markersize=4)
-
-
-def statistics_of(
-    groups: Sequence[Sequence[float]],
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Means and standard deviations of groups of numbers."""
-    mean, spread = zip(*map(mean_and_spread, groups), strict=True)
-    return np.array(mean), np.array(spread)
 
 
 MODELS = (

@@ -7,7 +7,6 @@ their size (number of factors, C) on the same inner folds.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -30,6 +29,7 @@ from cgboost.inspection.model_pictures import component_errors
 from cgboost.losses import SquaredError, get_loss
 from cgboost.masters.stagewise.fully_corrective import CorrectiveMaster
 from cgboost.masters.stagewise.stagewise import StagewiseMaster
+from cgboost.studies.scripts import timed
 
 Matrix = NDArray[Any]
 
@@ -347,9 +347,7 @@ def table_records(
 def measured(name: str, given: Problem, split: int) -> Iterator[Record]:
     """Every model on one split with one kernel."""
     for model, contender in contenders(given).items():
-        start = time.process_time()
-        own, held, size = contender()
-        seconds = time.process_time() - start
+        seconds, (own, held, size) = timed(contender)
         train = score(own, given.y, given.is_regression)
         test = score(held, given.held_y, given.is_regression)
         yield Record(name, given.kernel, model, split, train, test, float(size), seconds)

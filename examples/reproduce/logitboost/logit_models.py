@@ -6,9 +6,7 @@ them can be fitted. For the random splits so are those that are 1 in fewer than 
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -16,31 +14,23 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
+from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import train_test_split
 from sklearn.tree import DecisionTreeRegressor
-from study_data import read_dorothea
+from study_data import Case, read_dorothea
 from study_jobs import Record
 
 from cgboost import LogitBoostClassifier
 from cgboost.inspection.learning_curves import error_table
 from cgboost.studies.datasets import load_mnist, odd_even_labels
+from cgboost.studies.scripts import timed
 
 MNIST, DOROTHEA = "MNIST", "Dorothea"
 OFFICIAL, DRAWN = "as it comes", "drawn"
 DRAWN_IMAGES = 10_000
 TRAIN_COMPOUNDS, TEST_COMPOUNDS = 800, 350
 COMMON = 0.02
-
-
-@dataclass(frozen=True)
-class Case:
-    """Training and test rows, labels ±1."""
-
-    X: NDArray[np.float32]
-    y: NDArray[Any]
-    X_test: NDArray[np.float32]
-    y_test: NDArray[Any]
 
 
 class Source:
@@ -158,9 +148,7 @@ def available() -> list[str]:
 
 def lines_by_round(case: Case, data: str, kind: str, seed: int) -> list[Record]:
     """Errors in per cent and loss of a row, after the rounds; coefficients of the pixels."""
-    clock = time.process_time()
-    model = LogitBoostClassifier(n_estimators=ROUNDS[-1]).fit(case.X, case.y)
-    seconds = time.process_time() - clock
+    seconds, model = timed(LogitBoostClassifier(n_estimators=ROUNDS[-1]).fit, case.X, case.y)
     sets = {"train": (case.X, case.y), "test": (case.X_test, case.y_test)}
     errors = error_table(model, sets, ROUNDS)
     losses = model.history_["objective"][errors["round"]] / len(case.y)
@@ -172,7 +160,7 @@ def lines_by_round(case: Case, data: str, kind: str, seed: int) -> list[Record]:
         for key, row in values.items()
     ]
     if data == MNIST and kind != DRAWN:
-        records.append(Record("lines", name, "coefficients", seed, tuple(model.coef_), 0.0))
+        records.append(Record("lines", name, "coefficients", seed, tuple(model.coef_)))
     outcome = outcomes(model, case, case.X, case.X_test)
     return [*records, Record("lines", name, LINES, seed, outcome, seconds)]
 
@@ -186,9 +174,7 @@ def others(case: Case, data: str, kind: str, seed: int) -> list[Record]:
     records = []
     for name in names:
         rows = (case.X, case.X_test) if name in (TREES, FULL_TREES) else (X, X_test)
-        clock = time.process_time()
-        model = MAKERS[name](seed).fit(rows[0], (case.y > 0).astype(int))
-        seconds = time.process_time() - clock
+        seconds, model = timed(MAKERS[name](seed).fit, rows[0], (case.y > 0).astype(int))
         outcome = (*outcomes(model, case, *rows), *size(model))
         records.append(Record("others", f"{data}, {kind}", name, seed, outcome, seconds))
     return records
@@ -220,25 +206,12 @@ def logit_trees(seed: int, rate: float) -> LogitBoostClassifier:
     return LogitBoostClassifier(tree, learning_rate=rate, random_state=seed)
 
 
-class Commoner:
-    """Predicts the class with the most training rows."""
-
-    def fit(self, X: Any, y: NDArray[Any]) -> Commoner:
-        """Count."""
-        self.label = int(np.mean(y) > 0.5)
-        return self
-
-    def predict(self, X: Any) -> NDArray[np.intp]:
-        """The same label for all."""
-        return np.full(X.shape[0], self.label)
-
-
 MAKERS: dict[str, Callable[[int], Any]] = {
     FULL_TREES: lambda seed: logit_trees(seed, 1.0),
     TREES: lambda seed: logit_trees(seed, 0.3),
     LOGISTIC: lambda seed: LogisticRegression(max_iter=300),
     XGBOOST: boosted_trees,
-    COMMONER: lambda seed: Commoner(),
+    COMMONER: lambda seed: DummyClassifier(strategy="most_frequent"),
 }
 
 
@@ -254,4 +227,4 @@ def against_the_letter(case: Case, data: str, kind: str, seed: int) -> list[Reco
     off = tuple(
         float(np.log10(max(1e-16, np.abs(a - b).max() / np.abs(a).max()))) for a, b in pairs
     )
-    return [Record("letter", MNIST, "difference", seed, off, 0.0)]
+    return [Record("letter", MNIST, "difference", seed, off)]

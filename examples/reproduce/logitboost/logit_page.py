@@ -10,7 +10,7 @@ from logit_models import DOROTHEA, DRAWN, LINES, MNIST, MODELS, OFFICIAL, ROUNDS
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from page_tables import plus_minus, table
-from study_jobs import Measured, made
+from study_jobs import Measured, draw_band, made
 
 from cgboost.inspection import drawing
 
@@ -41,13 +41,9 @@ def draw_curves(measured: Measured, path: Path) -> None:
 def curve(axis: Axes, measured: Measured, data: str, part: str, k: int) -> None:
     """Mean and spread of the drawn splits; dots for the split that the data come with."""
     colour, names = drawing.colour(k), {"train": "training", "test": "test", "loss": "loss"}
-    runs = measured.chosen("lines", f"{data}, {DRAWN}", part)
-    if runs:
-        lines = np.array([run.values for run in runs])
-        mean, spread = lines.mean(axis=0), lines.std(axis=0)
-        rounds = ROUNDS[: len(mean)]
-        axis.plot(rounds, mean, color=colour, label=f"{names[part]}, drawn splits")
-        axis.fill_between(rounds, mean - spread, mean + spread, color=colour, alpha=0.2, lw=0)
+    lines = measured.values("lines", f"{data}, {DRAWN}", part)
+    if len(lines):
+        draw_band(axis, ROUNDS[: lines.shape[1]], lines, colour, f"{names[part]}, drawn splits")
     for run in measured.chosen("lines", f"{data}, {OFFICIAL}", part):
         at = [ROUNDS.index(number) for number in SHOWN if number <= ROUNDS[len(run.values) - 1]]
         label = f"{names[part]}, as it comes"

@@ -13,7 +13,6 @@ number of rounds.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -24,14 +23,15 @@ import pandas as pd
 from numpy.typing import NDArray
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.model_selection import train_test_split
-from study_data import Data
+from study_data import Data, as_categories
 from study_jobs import Record
 
-from cgboost import TransformClassifier, TransformRegressor
+from cgboost import LinearTreeRegressor, TransformClassifier, TransformRegressor
 from cgboost.additive.statistics.moments import Moments, stepwise
 from cgboost.additive.tables.rows import content_hash, held_out, numbered
 from cgboost.additive.trees.transformation import judges
 from cgboost.inspection.metrics import gini_coefficient
+from cgboost.studies.scripts import timed
 
 Vector = NDArray[np.float64]
 
@@ -103,9 +103,7 @@ def surface_records(
             for seed in seeds:
                 if ("surface", f"{share:g}", variant, seed) in known:
                     continue
-                clock = time.process_time()
-                fitted = surface_model(variant, seed, share).fit(data.X, data.z)
-                seconds = time.process_time() - clock
+                seconds, fitted = timed(surface_model(variant, seed, share).fit, data.X, data.z)
                 yield Record("surface", f"{share:g}", variant, seed, errors(fitted, data), seconds)
 
 
@@ -114,28 +112,17 @@ ROUNDS = 1000
 PATIENCE = 20
 
 
-def transform_regression(data: Data, seed: int) -> Vector:
-    """The 0/1 target as a number, as in the paper."""
-    return TransformRegressor(random_state=seed).fit(data.X, data.y).predict(data.X_test)
+def predictions(maker: Callable[..., Any], **fixed: Any) -> Callable[[Data, int], Vector]:
+    """Of a regressor for the 0/1 target as a number, as in the paper."""
+    return lambda data, seed: (
+        maker(random_state=seed, **fixed).fit(data.X, data.y).predict(data.X_test)
+    )
 
 
 def transform_classification(data: Data, seed: int) -> Vector:
     """By the log loss."""
     fitted = TransformClassifier(random_state=seed).fit(data.X, data.y)
     return fitted.decision_function(data.X_test)
-
-
-def first_stage(data: Data, seed: int) -> Vector:
-    """One additive model."""
-    model = TransformRegressor(n_estimators=1, random_state=seed)
-    return model.fit(data.X, data.y).predict(data.X_test)
-
-
-def linear_tree(data: Data, seed: int) -> Vector:
-    """One multivariate linear regression tree."""
-    from cgboost import LinearTreeRegressor
-
-    return LinearTreeRegressor(random_state=seed).fit(data.X, data.y).predict(data.X_test)
 
 
 def stepwise_linear(data: Data, seed: int) -> Vector:
@@ -196,20 +183,11 @@ def light_gbm(data: Data, seed: int) -> Vector:
     return np.asarray(model.predict(X_test, raw_score=True))
 
 
-def as_categories(X: Any, X_test: Any) -> tuple[Any, Any]:
-    """Both tables with text as categories, the same ones in both."""
-    both = pd.concat([X, X_test])
-    for name in X.columns:
-        if not pd.api.types.is_numeric_dtype(X[name]):
-            both[name] = both[name].astype("category")
-    return both.iloc[: len(X)], both.iloc[len(X) :]
-
-
 MODELS: dict[str, Callable[[Data, int], Vector]] = {
-    "transform regression": transform_regression,
+    "transform regression": predictions(TransformRegressor),
     "transform regression, log loss": transform_classification,
-    "linear regression tree": linear_tree,
-    "first stage": first_stage,
+    "linear regression tree": predictions(LinearTreeRegressor),
+    "first stage": predictions(TransformRegressor, n_estimators=1),
     "stepwise linear regression": stepwise_linear,
     "LightGBM": light_gbm,
     "scikit-learn": sklearn_boosting,
@@ -230,8 +208,6 @@ def gini_records(
             for seed in seeds:
                 if ("gini", data.name, name, seed) in known:
                     continue
-                clock = time.process_time()
-                scores = MODELS[name](data, seed)
-                seconds = time.process_time() - clock
+                seconds, scores = timed(MODELS[name], data, seed)
                 gini = gini_coefficient(data.y_test, scores)
                 yield Record("gini", data.name, name, seed, (gini,), seconds)
