@@ -26,14 +26,12 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar, Protocol, runtime_checkable
+from typing import ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
-from cgboost.exceptions import UnsupportedLossError
 from cgboost.generation.columns import FloatArray
-from cgboost.losses import SupportVectorLoss
 from cgboost.losses.dual.support_vector import BALANCED, Indices, Vector
 from cgboost.masters.dual_solvers.restricted_dual import ColumnStore
 from cgboost.masters.support_vector.working_set import DualPoint
@@ -74,16 +72,6 @@ class DiagonalHessian(Protocol):
 
     def feasible(self, response: Vector) -> Vector:
         """The nearest r at which the gain is finite."""
-        ...
-
-
-@runtime_checkable
-class Able(Protocol):
-    """A bound loss that says what it can do."""
-
-    @property
-    def abilities(self) -> frozenset[Any]:
-        """Among them ``dual_box``, ``hessian_diag`` and ``conjugate``."""
         ...
 
 
@@ -184,42 +172,6 @@ class RowwiseLoss:
     def level(self, output: Vector) -> float:
         """0: no margin of its own."""
         return 0.0
-
-
-def as_master_loss(loss: Any) -> Any:
-    """A bound loss with all that a master asks for.
-
-    A loss that says what it can do (``abilities``) is taken by its dual box, if it has one, and
-    else as a smooth loss, for which it needs a Hessian and a conjugate. One that has both is taken
-    as smooth where its box has no ends, as that of the squared error: then there is no row to fix
-    at an end, and the primal has fewer variables than the dual.
-
-    Raises
-    ------
-    UnsupportedLossError
-        Naming what the loss lacks.
-    """
-    if isinstance(loss, SupportVectorLoss):
-        return loss
-    if isinstance(loss, Able):
-        missing = [name for name in ("hessian_diag", "conjugate") if name not in loss.abilities]
-        if "dual_box" in loss.abilities:
-            box: SupportVectorLoss = _box(loss)
-            if missing or np.isfinite(box.variables.cap).all():
-                return box
-    else:
-        missing = [name for name in (*NEEDED, "curvature") if not hasattr(loss, name)]
-    if not missing and isinstance(loss, DiagonalHessian):
-        return RowwiseLoss(loss)
-    raise UnsupportedLossError(
-        f"a support-vector master needs a SupportVectorLoss, or a smooth loss bound to its data; "
-        f"{type(loss).__name__} lacks {', '.join(missing)}"
-    )
-
-
-def _box(loss: Any) -> Any:
-    """The loss by its dual, of one that has ``dual_box`` among its abilities."""
-    return loss.box
 
 
 logger = logging.getLogger(__name__)
