@@ -369,7 +369,8 @@ class KeptProducts:
         own = np.searchsorted(block.row, self._row)
         for columns, sign in ((changed[active[changed]], 1.0), (changed[~active[changed]], -1.0)):
             if columns.size:
-                self._products += sign * _square(block.part(own, columns))
+                part = block.part(own, columns)
+                self._products += sign * (part @ part.T)
                 self.n_products += len(columns) * len(own) ** 2
 
     def _keep(self, place: Indices) -> None:
@@ -386,7 +387,7 @@ class KeptProducts:
         new = block.part(lines, columns)
         products = np.empty((old + len(lines), old + len(lines)))
         products[:old, :old] = self._products
-        products[old:, old:] = _square(new)
+        products[old:, old:] = new @ new.T
         if old:
             own = np.searchsorted(block.row, self._row)
             weighted = new * np.sqrt(block.weights[columns])
@@ -435,7 +436,8 @@ class ByColumns:
 
     def __init__(self, free: Vector, left: Vector, diagonal: Vector) -> None:
         self._free, self._left, self._diagonal = free, left, diagonal
-        system = _square((free / np.sqrt(diagonal)[:, None]).T)
+        scaled = (free / np.sqrt(diagonal)[:, None]).T
+        system = scaled @ scaled.T
         system[np.diag_indices_from(system)] += 1.0
         self._factor = _cholesky(system)
 
@@ -476,11 +478,6 @@ def free_rows(
     if len(lines) <= len(columns):
         return ByRows(kept.of(block, np.append(lines, left), active), diagonal)
     return ByColumns(block.part(lines, columns), block.part(left, columns), diagonal)
-
-
-def _square(values: Vector) -> Vector:
-    """``values @ values.T``."""
-    return values @ values.T
 
 
 def _cholesky(system: Vector) -> Vector:

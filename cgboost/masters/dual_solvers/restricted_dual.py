@@ -149,7 +149,11 @@ class ColumnStore:
         They are centred and scaled a few at a time: thousands at once would want fresh memory for
         every intermediate result.
         """
-        self._make_room(self.count + len(values))
+        count = self.count + len(values)
+        if count > self._buffer.shape[1]:
+            grown = np.empty((self._buffer.shape[0], 2 * count))
+            grown[:, : self.count] = self._buffer[:, : self.count]
+            self._buffer = grown
         for start in range(0, len(values), TOGETHER):
             some = np.array(values[start : start + TOGETHER], dtype=np.float64)
             means = some.mean(axis=1) if self._centred else np.zeros(len(some))
@@ -162,12 +166,6 @@ class ColumnStore:
             self._means = np.append(self._means, means)
             self.scales = np.append(self.scales, scales)
             self.count += len(some)
-
-    def _make_room(self, count: int) -> None:
-        if count > self._buffer.shape[1]:
-            grown = np.empty((self._buffer.shape[0], 2 * count))
-            grown[:, : self.count] = self._buffer[:, : self.count]
-            self._buffer = grown
 
     def combine(self, coef: Vector) -> Vector:
         """Hα, shape (n_rows,)."""

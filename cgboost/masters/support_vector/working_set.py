@@ -178,7 +178,16 @@ class RestrictedDual:
             solution = self._solution(left)
             if solution is None:
                 continue
-            point = self._point(solution)
+            u, coef, intercept, level = solution
+            output = self.columns.combine(coef) + intercept
+            point = DualPoint(
+                coef,
+                intercept - self.columns.shift(coef),
+                output,
+                response=self.variables.response(u),
+                rate=self.variables.rate(output) - level - self.variables.curvature * u,
+                solved=(self.session.solved and not self._simplex_can) or self._repeats > REPEATS,
+            )
             if not self._must_solve_again(point):
                 self.rate = point.rate
                 return point
@@ -255,15 +264,6 @@ class RestrictedDual:
             self._activate(held)
         if (absent := before.absent).size:
             self.session.fix(absent, before.at_cap[absent])
-
-    def _point(self, solution: DualSolution) -> DualPoint:
-        u, coef, intercept, level = solution
-        output = self.columns.combine(coef) + intercept
-        rate = self.variables.rate(output) - level - self.variables.curvature * u
-        shifted = intercept - self.columns.shift(coef)
-        response = self.variables.response(u)
-        solved = (self.session.solved and not self._simplex_can) or self._repeats > REPEATS
-        return DualPoint(coef, shifted, output, response, rate, solved)
 
     # ------------------------------------------------------------------ working set of variables
 
