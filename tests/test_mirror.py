@@ -44,7 +44,6 @@ ELSEWHERE = {
     ),
     "cgboost/masters/dual_solvers/simplex.py": "masters/support_vector/test_master.py",
     "cgboost/masters/support_vector/formulations.py": "masters/support_vector/test_entropy.py",
-    "cgboost/masters/support_vector/smooth_primal.py": "masters/support_vector/test_penalties.py",
     "cgboost/parallel/cluster.py": "parallel/test_executors.py",
     "cgboost/penalties/base.py": "penalties/test_penalties.py",
     "cgboost/penalties/elastic_net.py": "penalties/test_penalties.py",

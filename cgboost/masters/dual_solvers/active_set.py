@@ -43,12 +43,14 @@ from cgboost.losses import SupportVectorLoss
 from cgboost.losses.dual.support_vector import Indices, Vector
 from cgboost.masters.dual_solvers.quadratic_dual import (
     ROUNDING,
+    Block,
     DualIterate,
+    KeptProducts,
     QuadraticDual,
     RowBoxes,
+    free_rows,
 )
-from cgboost.masters.dual_solvers.restricted_dual import ColumnStore, LiveDual
-from cgboost.masters.dual_solvers.schur_complement import Block, KeptProducts, free_rows
+from cgboost.masters.dual_solvers.restricted_dual import ColumnStore, DualSolution, LiveDual
 from cgboost.penalties.base import DualForm
 from solvers import LimitError, SolverFailure, Status
 
@@ -100,7 +102,7 @@ class ProximalProblem:
             system = free_rows(problem.block, products, free, left, self._pieces != 0, diagonal)
             output = self._output[free] + system.response_to((r - self.r)[left])
             pull = output + self.offset + self._bent(r)[free]
-            rate = boxes.slope(free, self._status) - pull
+            rate = boxes.slopes[free, self._status[free] // 2] - pull
             if problem.offset == "none":
                 r[free] += system.solve(rate)
             else:
@@ -218,8 +220,8 @@ class ActiveSetMethod:
                 at = point
             if better:
                 halved = self.steps
-            stuck = 0 if better or proximity.in_range else stuck + 1
-            best = min(best, point, key=lambda one: one.relative_gap)
+            stuck = 0 if better or LEAST < proximity.kappa < MOST else stuck + 1
+            best = point if point.relative_gap < best.relative_gap else best
             proximity.learn(self.steps - before if converged else None)
         if len(problem.constant):
             self.proximity = proximity.first
@@ -260,11 +262,6 @@ class Proximity:
         self.kappa = self.first = kappa
         self._converged = self._refused = 0.0
 
-    @property
-    def in_range(self) -> bool:
-        """Whether κ may still rise and fall."""
-        return LEAST < self.kappa < MOST
-
     def learn(self, steps: int | None) -> None:
         """Take note that so many steps have converged; None: that they have not."""
         if steps is None:
@@ -295,22 +292,6 @@ A_LITTLE = 1e-3
 """… by this much, in units of the inverse of the mean squared length of a row."""
 
 
-@dataclass(frozen=True)
-class ActiveSetPoint:
-    """Where a solve has ended.
-
-    Attributes
-    ----------
-    response : ndarray of shape (n_rows,)
-    coef : ndarray of shape (n_columns,)
-    offset : float
-    """
-
-    response: Vector
-    coef: Vector
-    offset: float
-
-
 class ActiveSetSession(LiveDual):
     """A restricted dual over some of the variables of a loss and all columns.
 
@@ -326,33 +307,14 @@ class ActiveSetSession(LiveDual):
     def __init__(self, loss: SupportVectorLoss, columns: ColumnStore, form: DualForm) -> None:
         self.loss, self.variables, self.columns, self.form = loss, loss.variables, columns, form
         self.at_cap = np.zeros(len(self.variables), dtype=bool)
-        self._kept: Indices = np.arange(len(self.variables))
+        self.kept: Indices = np.arange(len(self.variables))
         self.rows: Indices = np.zeros(0, dtype=np.intp)
         self._method = ActiveSetMethod()
         self._response: Vector | None = None
         self._had_columns = False
         self._offset = 0.0
 
-    @staticmethod
-    def serves(loss: SupportVectorLoss, form: DualForm) -> bool:
-        """Whether it can hold such a problem."""
-        if form.quadratic == 0 or (form.threshold > 0 and form.charges_offset):
-            return False
-        return loss.mass is None and bool(np.isfinite(loss.variables.cap).all())
-
     # ------------------------------------------------------------------ what is in the session
-
-    @property
-    def kept(self) -> Indices:
-        """The variables in the session."""
-        return self._kept
-
-    @property
-    def absent(self) -> Indices:
-        """The variables that are fixed."""
-        fixed = np.ones(len(self.variables), dtype=bool)
-        fixed[self._kept] = False
-        return np.flatnonzero(fixed)
 
     @property
     def steps(self) -> int:
@@ -363,14 +325,10 @@ class ActiveSetSession(LiveDual):
         """Put columns into the session."""
         self.rows = np.append(self.rows, columns)
 
-    def deactivate(self, columns: Indices) -> None:
-        """Nothing: no column is idle."""
-        assert not columns.size
-
     def free(self, variables: Indices) -> None:
         """Put variables into the session, at the end at which they were fixed."""
         self.at_cap[variables] = False
-        self._kept = np.append(self._kept, variables)
+        self.kept = np.append(self.kept, variables)
 
     def fix(self, variables: Indices, at_cap: NDArray[np.bool_]) -> None:
         """Take variables out of the session and leave them at 0 or at their cap.
@@ -382,11 +340,11 @@ class ActiveSetSession(LiveDual):
         if len(self.loss.target) * self.columns.count <= SMALL:
             return
         self.at_cap[variables] = at_cap
-        self._kept = self._kept[~np.isin(self._kept, variables)]
+        self.kept = self.kept[~np.isin(self.kept, variables)]
 
     # ------------------------------------------------------------------ solving
 
-    def solve(self, time_limit: float | None) -> ActiveSetPoint:
+    def solve(self, time_limit: float | None) -> DualSolution:
         """The optimum, from where the last solve has ended.
 
         Raises
@@ -409,25 +367,13 @@ class ActiveSetSession(LiveDual):
         self._response, self._offset = response, end.offset
         self._had_columns = self.columns.count > 0
         coef = self.columns.scales * problem.coefficients(end.s) / self.form.quadratic
-        return ActiveSetPoint(response, coef, end.offset)
-
-    def variable_values(self, point: ActiveSetPoint) -> Vector:
-        """Value u of every variable, kept or fixed."""
-        return self.variables.values(point.response)
-
-    def multipliers(self, point: ActiveSetPoint) -> tuple[Vector, float, float]:
-        """Coefficients of all columns, the offset, and the level 0."""
-        return point.coef, point.offset, 0.0
-
-    def idle(self, coef: Vector) -> Indices:
-        """None: every coefficient follows from its column's score."""
-        return np.zeros(0, dtype=np.intp)
+        return DualSolution(self.variables.values(response), coef, end.offset)
 
     # ------------------------------------------------------------------ data
 
     def _problem(self) -> QuadraticDual:
         fixed = self._fixed()
-        boxes = RowBoxes.of(self.variables, self._kept, fixed)
+        boxes = RowBoxes.of(self.variables, self.kept, fixed)
         others = fixed.copy()
         others[boxes.row] = 0.0
         middle = others.copy()

@@ -16,7 +16,6 @@ restricted problem need not be solved better than its columns are good.
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,9 +26,8 @@ from cgboost.masters.dual_solvers.interior_point_steps import InteriorStep, Iter
 from cgboost.masters.dual_solvers.restricted_dual import (
     BoxedDual,
     ColumnStore,
-    Held,
+    DualSolution,
     LiveDual,
-    gathered,
 )
 from cgboost.masters.dual_solvers.simplex import OFFSET
 from cgboost.parallel.executors import LARGE, available, blas_threads
@@ -135,22 +133,6 @@ FAR = 0.9
 """New columns of a larger score start at this share of their limit."""
 
 
-@dataclass(frozen=True)
-class InteriorPoint:
-    """Where a solve has ended.
-
-    Attributes
-    ----------
-    x : ndarray of shape (n_kept,)
-        Values of the variables in the session.
-    row_duals : ndarray of shape (n_rows,)
-        Coefficients of the (scaled) columns in the session.
-    """
-
-    x: Vector
-    row_duals: Vector
-
-
 class InteriorSession(LiveDual):
     """A restricted dual over some of the variables of a loss and some of the columns.
 
@@ -177,24 +159,7 @@ class InteriorSession(LiveDual):
             self.rows = np.array([OFFSET])
         self._start_anew()
 
-    @staticmethod
-    def serves(loss: SupportVectorLoss, form: DualForm) -> bool:
-        """Whether it can hold such a problem."""
-        return (
-            form.quadratic == 0
-            and form.radius is None
-            and loss.mass is None
-            and (bool(np.isfinite(loss.variables.cap).all()))
-        )
-
     # ------------------------------------------------------------------ what is in the session
-
-    @property
-    def absent(self) -> Indices:
-        """The variables that are fixed."""
-        fixed = np.ones(len(self.variables), dtype=bool)
-        fixed[self.kept] = False
-        return np.flatnonzero(fixed)
 
     def activate(self, columns: Indices) -> None:
         """Put columns (or OFFSET, alone) into the session."""
@@ -249,7 +214,7 @@ class InteriorSession(LiveDual):
             share = SHARE * opened / self._scale(objective)
             self._target = max(FINEST, accuracy, min(COARSEST, share))
 
-    def solve(self, time_limit: float | None) -> InteriorPoint:
+    def solve(self, time_limit: float | None) -> DualSolution:
         """Go on from the last iterate until the gap is a fraction of what new columns have opened.
 
         Where that fails, which it may since the variables in the session may be too few to meet the
@@ -271,7 +236,7 @@ class InteriorSession(LiveDual):
         data, at = self._problem(), self._at
         scale = self._scale(self._objective(at.coef))
         allowance = max(PURIFICATION * self.gap, FINEST * scale)
-        return InteriorPoint(
+        return self._solution(
             variables_at_ends(data, at, allowance), few_coefficients(data, at, allowance)
         )
 
@@ -350,20 +315,16 @@ class InteriorSession(LiveDual):
             np.clip((above + fixed) / below, LEAST_BALANCE, 1.0),
         )
 
-    def variable_values(self, point: InteriorPoint) -> Vector:
-        """Value u of every variable, kept or fixed."""
+    def _solution(self, kept: Vector, coefs: Vector) -> DualSolution:
+        """The answer with these u of the variables and coefficients of the columns in it."""
         u = np.where(self.at_cap, self.variables.cap, 0.0)
-        u[self.kept] = np.clip(point.x, 0.0, self.variables.cap[self.kept])
-        return u
-
-    def multipliers(self, point: InteriorPoint) -> tuple[Vector, float, float]:
-        """Coefficients of all columns, the offset, and the level 0."""
+        u[self.kept] = np.clip(kept, 0.0, self.variables.cap[self.kept])
         held = self.rows >= 0
         coef = np.zeros(self.columns.count)
-        coef[self.rows[held]] = point.row_duals[held] / self.columns.scales[self.rows[held]]
+        coef[self.rows[held]] = coefs[held] / self.columns.scales[self.rows[held]]
         if not self.form.two_sided:
             np.maximum(coef, 0.0, out=coef)
-        return coef, float(point.row_duals[~held].sum()), 0.0
+        return DualSolution(u, coef, float(coefs[~held].sum()))
 
     def idle(self, coef: Vector) -> Indices:
         """Columns in the session that seem to be slack, at coefficients ``coef``."""
@@ -373,15 +334,36 @@ class InteriorSession(LiveDual):
     # ------------------------------------------------------------------ data
 
     def _problem(self) -> BoxedDual:
-        if self._data is None:
-            held = Held(self.kept, self.rows, self.at_cap)
-            self._data = gathered(self.variables, self.columns, self.form, held)
+        if self._data is not None:
+            return self._data
+        variables, columns, kept, rows = self.variables, self.columns, self.kept, self.rows
+        lines, place = np.unique(variables.row[kept], return_inverse=True)
+        fixed = variables.response(np.where(self.at_cap, variables.cap, 0.0))
+        real = rows >= 0
+        block, constant = np.ones((len(lines), len(rows))), np.full(len(rows), fixed.sum())
+        block[:, real] = columns.scaled(rows[real], lines)
+        scales = np.ones(len(rows))
+        scales[real] = columns.scales[rows[real]]
+        constant[real] = columns.scores(rows[real], fixed) / scales[real]
+        gain = variables.gain()
+        self._data = BoxedDual(
+            block=block,
+            place=place,
+            sign=variables.sign[kept],
+            gain=gain[kept],
+            cap=variables.cap[kept],
+            curvature=variables.curvature[kept],
+            constant=constant,
+            limit=np.where(real | self.form.charges_offset, self.form.threshold / scales, 0.0),
+            two_sided=~real | self.form.two_sided,
+            fixed_gain=float((gain * variables.cap)[self.at_cap].sum()),
+        )
         return self._data
 
     def _rate(self, variables: Indices) -> Vector:
         """Rates of some variables, in the session or not, at the present coefficients."""
-        coef, intercept, _ = self.multipliers(InteriorPoint(self._at.u, self._at.coef))
-        output = self.columns.combine(coef) + intercept
+        at = self._solution(self._at.u, self._at.coef)
+        output = self.columns.combine(at.coef) + at.intercept
         return self.variables.rate(output)[variables]
 
 

@@ -22,14 +22,31 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cgboost.generation.columns import FloatArray
-from cgboost.losses.dual.support_vector import BoxVariables, Indices, Vector
-from cgboost.penalties.base import DualForm
+from cgboost.losses.dual.support_vector import Indices, Vector
+
+
+class DualSolution(NamedTuple):
+    """Answer of a dual solver.
+
+    Attributes
+    ----------
+    u : ndarray of shape (n_variables,)
+        Of every dual variable, kept or fixed.
+    coef : ndarray of shape (n_columns,)
+    intercept, level : float
+        Multipliers of Σr and of the mass.
+    """
+
+    u: Vector
+    coef: Vector
+    intercept: float
+    level: float = 0.0
 
 
 class LiveDual(ABC):
@@ -61,21 +78,23 @@ class LiveDual(ABC):
             """An attribute, or computed."""
 
     @property
-    @abstractmethod
     def absent(self) -> Indices:
         """The variables that are fixed."""
+        fixed = np.ones(len(self.at_cap), dtype=bool)
+        fixed[self.kept] = False
+        return np.flatnonzero(fixed)
 
     @abstractmethod
     def activate(self, columns: Indices) -> None:
         """Put columns into the session."""
 
-    @abstractmethod
     def deactivate(self, columns: Indices) -> None:
         """Take columns out of the session."""
+        assert not columns.size
 
-    @abstractmethod
     def idle(self, coef: Vector) -> Indices:
         """Columns in the session that are slack, at coefficients ``coef``."""
+        return np.zeros(0, dtype=np.intp)
 
     @abstractmethod
     def free(self, variables: Indices) -> None:
@@ -86,16 +105,8 @@ class LiveDual(ABC):
         """Take variables out of the session and leave them at 0 or at their cap."""
 
     @abstractmethod
-    def solve(self, time_limit: float | None) -> Any:
-        """Solve; the answer is for :meth:`variable_values` and :meth:`multipliers`."""
-
-    @abstractmethod
-    def variable_values(self, solution: Any) -> Vector:
-        """Value u of every variable, kept or fixed."""
-
-    @abstractmethod
-    def multipliers(self, solution: Any) -> tuple[Vector, float, float]:
-        """Coefficients of all columns, the offset and the level."""
+    def solve(self, time_limit: float | None) -> DualSolution:
+        """The optimum over the variables and columns in the session."""
 
     def aim(self, accuracy: float, *, again: bool) -> None:
         """How well to solve from now on, as a relative gap; 0: as well as can be.
@@ -138,7 +149,11 @@ class ColumnStore:
         They are centred and scaled a few at a time: thousands at once would want fresh memory for
         every intermediate result.
         """
-        self._make_room(self.count + len(values))
+        count = self.count + len(values)
+        if count > self._buffer.shape[1]:
+            grown = np.empty((self._buffer.shape[0], 2 * count))
+            grown[:, : self.count] = self._buffer[:, : self.count]
+            self._buffer = grown
         for start in range(0, len(values), TOGETHER):
             some = np.array(values[start : start + TOGETHER], dtype=np.float64)
             means = some.mean(axis=1) if self._centred else np.zeros(len(some))
@@ -151,12 +166,6 @@ class ColumnStore:
             self._means = np.append(self._means, means)
             self.scales = np.append(self.scales, scales)
             self.count += len(some)
-
-    def _make_room(self, count: int) -> None:
-        if count > self._buffer.shape[1]:
-            grown = np.empty((self._buffer.shape[0], 2 * count))
-            grown[:, : self.count] = self._buffer[:, : self.count]
-            self._buffer = grown
 
     def combine(self, coef: Vector) -> Vector:
         """Hα, shape (n_rows,)."""
@@ -260,50 +269,3 @@ class BoxedDual:
         size = np.where(self.two_sided, np.abs(s), s)[~free] + missing
         most = max(1.0, np.max(size / self.limit[~free], initial=0.0))
         return (self.fixed_gain + value) / most - self.fixed_gain
-
-
-@dataclass(frozen=True)
-class Held:
-    """What is in a session.
-
-    Attributes
-    ----------
-    kept : ndarray of int
-        Variables.
-    rows : ndarray of int
-        Columns; a negative number for the offset.
-    at_cap : ndarray of bool, shape (n_variables,)
-        Which variables that are not kept stand at their cap.
-    """
-
-    kept: Indices
-    rows: Indices
-    at_cap: NDArray[np.bool_]
-
-
-def gathered(
-    variables: BoxVariables, columns: ColumnStore, form: DualForm, held: Held
-) -> BoxedDual:
-    """The data of the variables and columns in a session."""
-    kept, rows, at_cap = held.kept, held.rows, held.at_cap
-    lines, place = np.unique(variables.row[kept], return_inverse=True)
-    fixed = variables.response(np.where(at_cap, variables.cap, 0.0))
-    real = rows >= 0
-    block, constant = np.ones((len(lines), len(rows))), np.full(len(rows), fixed.sum())
-    block[:, real] = columns.scaled(rows[real], lines)
-    scales = np.ones(len(rows))
-    scales[real] = columns.scales[rows[real]]
-    constant[real] = columns.scores(rows[real], fixed) / scales[real]
-    charged = real | form.charges_offset
-    return BoxedDual(
-        block=block,
-        place=place,
-        sign=variables.sign[kept],
-        gain=variables.gain()[kept],
-        cap=variables.cap[kept],
-        curvature=variables.curvature[kept],
-        constant=constant,
-        limit=np.where(charged, form.threshold / scales, 0.0),
-        two_sided=~real | form.two_sided,
-        fixed_gain=float((variables.gain() * variables.cap)[at_cap].sum()),
-    )

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from cgboost.losses import SupportVectorLoss
 from cgboost.losses.dual.support_vector import Indices, Vector
-from cgboost.masters.dual_solvers.restricted_dual import ColumnStore, LiveDual
+from cgboost.masters.dual_solvers.restricted_dual import ColumnStore, DualSolution, LiveDual
 from cgboost.penalties.base import DualForm
 from solvers import Program, Session, Solution, open_session
 
@@ -78,13 +78,6 @@ class DualSession(LiveDual):
     def kept(self) -> Indices:
         """The variables in the session."""
         return self._contents[self._contents >= 0]
-
-    @property
-    def absent(self) -> Indices:
-        """The variables that are fixed."""
-        fixed = np.ones(len(self.variables), dtype=bool)
-        fixed[self.kept] = False
-        return np.flatnonzero(fixed)
 
     def activate(self, columns: Indices) -> None:
         """Put columns (or OFFSET, or LEVEL, alone) into the session as rows."""
@@ -155,20 +148,16 @@ class DualSession(LiveDual):
         columns[places] = at_ends
         self._session.suggest_basis(columns, tight)
 
-    def solve(self, time_limit: float | None) -> Solution:
+    def solve(self, time_limit: float | None) -> DualSolution:
         """Solve the session's problem; errors of the solver are passed on."""
-        return self._session.solve(time_limit=time_limit)
+        return self.answer(self._session.solve(time_limit=time_limit))
 
-    def variable_values(self, solution: Solution) -> Vector:
-        """Value u of every variable, kept or fixed."""
+    def answer(self, solution: Solution) -> DualSolution:
+        """What a solution of the session's problem says of all variables and columns."""
         u = np.where(self.at_cap, self.variables.cap, 0.0)
         places = np.flatnonzero(self._contents >= 0)
         kept = self._contents[places]
         u[kept] += self._direction(kept) * solution.x[places] / self._unit
-        return u
-
-    def multipliers(self, solution: Solution) -> tuple[Vector, float, float]:
-        """Coefficients of all columns, the offset and the level."""
         multipliers = -self._row_signs * solution.row_duals
         intercept = float(multipliers[self.rows == OFFSET].sum())
         level = float(multipliers[self.rows == LEVEL].sum())
@@ -183,7 +172,7 @@ class DualSession(LiveDual):
                 coef *= self.form.radius / spent
                 if self.form.charges_offset:
                     intercept *= self.form.radius / spent
-        return coef, intercept, level
+        return DualSolution(u, coef, intercept, level)
 
     # ------------------------------------------------------------------ the unit
 

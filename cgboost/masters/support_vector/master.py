@@ -19,13 +19,22 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from cgboost.exceptions import MasterError, see
+from cgboost.exceptions import MasterError, UnsupportedLossError, see
 from cgboost.generation.columns import Column
 from cgboost.generation.protocols import EntryRule, MasterState, Priced, Vertex
 from cgboost.losses import EntropicLoss, SupportVectorLoss
-from cgboost.masters.support_vector.crossover import can_cross_over, crossover
-from cgboost.masters.support_vector.smooth_primal import RowwiseLoss, SmoothPrimal, as_master_loss
-from cgboost.masters.support_vector.working_set import DualPoint, RestrictedDual
+from cgboost.masters.support_vector.smooth_primal import (
+    NEEDED,
+    DiagonalHessian,
+    RowwiseLoss,
+    SmoothPrimal,
+)
+from cgboost.masters.support_vector.working_set import (
+    MOST_COLUMNS,
+    DualPoint,
+    RestrictedDual,
+    crossover,
+)
 from cgboost.penalties.base import DualForm, Penalty
 from solvers import LimitError, SolverError, Status
 
@@ -114,9 +123,18 @@ class SupportVectorMaster:
         self._best: DualPoint | None = None
         self._best_bound = -np.inf
         self._setbacks = 0
-        self._solver = solver
-        self._unit = self._unit_of_prices()
-        self._dual = _restricted(self._in_units(), self.form, solver)
+        self._unit, in_units = 1.0, self.loss
+        if self.loss.chooses_margin and not (self.form.threshold > 0 and self.form.quadratic > 0):
+            # the scale of the prices p is arbitrary, and solvers need a mean of 1: r is then r/p;
+            # under the 2-norm α and the output are scaled alike, since α = Hᵀr, under a ball not
+            self._unit = float(self.loss.variables.cap.mean()) if len(self.loss.variables) else 1.0
+            curvature = 1.0 if self.form.quadratic > 0 else self._unit
+            in_units = self.loss.in_units(self._unit, curvature=curvature)
+        self._dual: RestrictedDual | SmoothPrimal
+        if isinstance(in_units, (RowwiseLoss, EntropicLoss)):
+            self._dual = SmoothPrimal(in_units, self.form, solver)
+        else:
+            self._dual = RestrictedDual(in_units, self.form, solver)
 
     def add(self, columns: Sequence[Column]) -> None:
         """Take new columns into the restricted problem."""
@@ -155,7 +173,17 @@ class SupportVectorMaster:
         The objective is evaluated at the recovered (α, b) and the pseudo-response projected on its
         box, so that both bounds hold whatever the solver's accuracy.
         """
-        point = self._point(time_limit)
+        with solver_errors_as_master_errors():
+            point = self._dual.solve(time_limit, self.accuracy)
+        if self._unit != 1.0:
+            factor = self._unit if self.form.quadratic > 0 else 1.0
+            point = replace(
+                point,
+                coef=factor * point.coef,
+                intercept=factor * point.intercept,
+                output=factor * point.output,
+                response=self._unit * point.response,
+            )
         objective = self._objective(point)
         scale = self._scale(objective)
         if self._best is not None and objective > (least := self._objective(self._best)):
@@ -210,38 +238,19 @@ class SupportVectorMaster:
         MasterError
             If the simplex gives no answer.
         """
-        used, form = np.flatnonzero(coef), self.form
-        over_rows = isinstance(self._dual, RestrictedDual)
-        if not (over_rows and can_cross_over(self.loss, form, self._solver, len(used))):
+        used, dual = np.flatnonzero(coef), self._dual
+        if not (isinstance(dual, RestrictedDual) and dual.ends_inside):
+            return None
+        if dual.variables.curvature.any() or not 0 < len(used) <= MOST_COLUMNS:
             return None
         values = [self.columns[j].values for j in used]
         with solver_errors_as_master_errors():
-            point = crossover(self.loss, form, values, coef[used], intercept, time_limit)
+            point = crossover(self.loss, self.form, values, coef[used], intercept, time_limit)
         vertex = np.zeros(len(coef))
         vertex[used] = point.coef
         if self._best is not None and len(coef) == len(self._best.coef):
             self._best = replace(point, coef=vertex, response=self._best.response)
         return Vertex(vertex, point.intercept, self._objective(point))
-
-    def _unit_of_prices(self) -> float:
-        """The unit in which prices are passed on, where their scale is arbitrary."""
-        mixed = self.form.threshold > 0 and self.form.quadratic > 0  # has a scale of its own
-        return _mean_price(self.loss) if self.loss.chooses_margin and not mixed else 1.0
-
-    def _in_units(self) -> Any:
-        """The loss with a mean price of 1, where its scale is arbitrary: solvers need that.
-
-        In units of the price p the pseudo-response is r/p. Under the 2-norm α and the output are
-        scaled alike, since α = Hᵀr; under a ball they stay.
-        """
-        if self._unit == 1.0:
-            return self.loss
-        return self.loss.in_units(self._unit, curvature=1.0 if self._grows else self._unit)
-
-    @property
-    def _grows(self) -> bool:
-        """Whether coefficients grow with the prices."""
-        return self.form.quadratic > 0
 
     def _entry(self, objective: float, response: Vector) -> EntryRule:
         largest = noise = 0.0
@@ -288,18 +297,6 @@ class SupportVectorMaster:
         coef[: len(self._best.coef)] = self._best.coef
         return replace(self._best, coef=coef, response=point.response, solved=point.solved)
 
-    def _point(self, time_limit: float | None) -> DualPoint:
-        with solver_errors_as_master_errors():
-            point = self._dual.solve(time_limit, self.accuracy)
-        factor = self._unit if self._grows else 1.0
-        return replace(
-            point,
-            coef=factor * point.coef,
-            intercept=factor * point.intercept,
-            output=factor * point.output,
-            response=self._unit * point.response,
-        )
-
 
 @contextmanager
 def solver_errors_as_master_errors() -> Iterator[None]:
@@ -315,13 +312,32 @@ def solver_errors_as_master_errors() -> Iterator[None]:
         ) from error
 
 
-def _restricted(loss: Any, form: DualForm, solver: str) -> RestrictedDual | SmoothPrimal:
-    """The live restricted problem: over the rows' boxes, or over the coefficients."""
-    if isinstance(loss, (RowwiseLoss, EntropicLoss)):
-        return SmoothPrimal(loss, form, solver)
-    return RestrictedDual(loss, form, solver)
+def as_master_loss(loss: Any) -> Any:
+    """A bound loss with all that a master asks for.
 
+    A loss that says what it can do (``abilities``) is taken by its dual box, if it has one, and
+    else as a smooth loss, for which it needs a Hessian and a conjugate. One that has both is taken
+    as smooth where its box has no ends, as that of the squared error: then there is no row to fix
+    at an end, and the primal has fewer variables than the dual.
 
-def _mean_price(loss: SupportVectorLoss) -> float:
-    cap = loss.variables.cap
-    return float(cap.mean()) if cap.size else 1.0
+    Raises
+    ------
+    UnsupportedLossError
+        Naming what the loss lacks.
+    """
+    if isinstance(loss, SupportVectorLoss):
+        return loss
+    if hasattr(loss, "abilities"):
+        missing = [name for name in ("hessian_diag", "conjugate") if name not in loss.abilities]
+        if "dual_box" in loss.abilities:
+            box: SupportVectorLoss = loss.box
+            if missing or np.isfinite(box.variables.cap).all():
+                return box
+    else:
+        missing = [name for name in (*NEEDED, "curvature") if not hasattr(loss, name)]
+    if not missing and isinstance(loss, DiagonalHessian):
+        return RowwiseLoss(loss)
+    raise UnsupportedLossError(
+        f"a support-vector master needs a SupportVectorLoss, or a smooth loss bound to its data; "
+        f"{type(loss).__name__} lacks {', '.join(missing)}"
+    )

@@ -12,7 +12,8 @@ The restricted problem of a smooth loss and a penalty, by a proximal Newton meth
     min F(Hα + b) + Ω(α)       Ω(α) = Σ threshold·|α| + ½·quadratic·α²,   or  Σ|α| [+ |b|] ≤ D
 
 Each step minimises the quadratic model of F at the present point plus Ω, a small dense quadratic
-program over the columns that matter, and is then shortened until F + Ω really falls. Columns whose
+program over the columns that matter (under ½|α|² with α free a linear system, over the rows if they
+are fewer), and is then shortened until F + Ω really falls. Columns whose
 coefficient is 0 and whose score is small are left out of the steps; at the end all are checked.
 (Lee, Sun, Saunders, *Proximal Newton-type methods*, SIAM J. Optim. 24, 2014.)
 
@@ -26,14 +27,12 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar, Protocol, runtime_checkable
+from typing import ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
-from cgboost.exceptions import UnsupportedLossError
 from cgboost.generation.columns import FloatArray
-from cgboost.losses import SupportVectorLoss
 from cgboost.losses.dual.support_vector import BALANCED, Indices, Vector
 from cgboost.masters.dual_solvers.restricted_dual import ColumnStore
 from cgboost.masters.support_vector.working_set import DualPoint
@@ -74,16 +73,6 @@ class DiagonalHessian(Protocol):
 
     def feasible(self, response: Vector) -> Vector:
         """The nearest r at which the gain is finite."""
-        ...
-
-
-@runtime_checkable
-class Able(Protocol):
-    """A bound loss that says what it can do."""
-
-    @property
-    def abilities(self) -> frozenset[Any]:
-        """Among them ``dual_box``, ``hessian_diag`` and ``conjugate``."""
         ...
 
 
@@ -153,11 +142,16 @@ class RowwiseLoss:
         """R = −∂F/∂f."""
         return self.bound.pseudo_response(output)
 
-    def hessian(self, output: Vector, factors: Factors, *, softened: bool = False) -> Vector:
-        """JᵀWJ; softened, with the largest curvature of all rows in every row."""
+    def weights(self, output: Vector, *, softened: bool = False) -> Vector:
+        """The diagonal of W; softened, the largest curvature of all rows in every row."""
         weights = self.bound.curvature(output)
         if softened:
-            weights = np.full(len(weights), float(weights.max(initial=0.0)) or 1.0)
+            return np.full(len(weights), float(weights.max(initial=0.0)) or 1.0)
+        return weights
+
+    def hessian(self, output: Vector, factors: Factors, *, softened: bool = False) -> Vector:
+        """JᵀWJ."""
+        weights = self.weights(output, softened=softened)
         rows = np.flatnonzero(weights > 0)
         part = factors(rows)
         product: Vector = (part.T * weights[rows]) @ part
@@ -184,42 +178,6 @@ class RowwiseLoss:
     def level(self, output: Vector) -> float:
         """0: no margin of its own."""
         return 0.0
-
-
-def as_master_loss(loss: Any) -> Any:
-    """A bound loss with all that a master asks for.
-
-    A loss that says what it can do (``abilities``) is taken by its dual box, if it has one, and
-    else as a smooth loss, for which it needs a Hessian and a conjugate. One that has both is taken
-    as smooth where its box has no ends, as that of the squared error: then there is no row to fix
-    at an end, and the primal has fewer variables than the dual.
-
-    Raises
-    ------
-    UnsupportedLossError
-        Naming what the loss lacks.
-    """
-    if isinstance(loss, SupportVectorLoss):
-        return loss
-    if isinstance(loss, Able):
-        missing = [name for name in ("hessian_diag", "conjugate") if name not in loss.abilities]
-        if "dual_box" in loss.abilities:
-            box: SupportVectorLoss = _box(loss)
-            if missing or np.isfinite(box.variables.cap).all():
-                return box
-    else:
-        missing = [name for name in (*NEEDED, "curvature") if not hasattr(loss, name)]
-    if not missing and isinstance(loss, DiagonalHessian):
-        return RowwiseLoss(loss)
-    raise UnsupportedLossError(
-        f"a support-vector master needs a SupportVectorLoss, or a smooth loss bound to its data; "
-        f"{type(loss).__name__} lacks {', '.join(missing)}"
-    )
-
-
-def _box(loss: Any) -> Any:
-    """The loss by its dual, of one that has ``dual_box`` among its abilities."""
-    return loss.box
 
 
 logger = logging.getLogger(__name__)
@@ -274,6 +232,8 @@ class SmoothPrimal:
         self.columns = ColumnStore(loss.n_rows, centred=False)
         self._coef = np.zeros(0)
         self._intercept = 0.0
+        self._gram: Vector | float = 0.0  # HHᵀ of the first columns
+        self._in_gram = 0
 
     def add(self, values: Sequence[FloatArray] | FloatArray) -> None:
         """Take in new columns, each of shape (n_rows,)."""
@@ -326,24 +286,28 @@ class SmoothPrimal:
         """
         places = self._taking_part(scores)
         gradient = -np.append(scores[places], response.sum())
-        hessian = self._hessian(output, places, softened=softened)
         start = np.append(self._coef[places], self._intercept)
         try:
-            end = self._minimised(gradient, hessian, start)
+            if self._is_smaller_by_rows:
+                end = self._minimised_by_rows(output, response, softened=softened)
+            else:
+                hessian = self._hessian(output, places, softened=softened)
+                end = self._minimised(gradient, hessian, start)
         except SolverError as error:
             logger.info("a Newton step failed: %s", error)
             return False
         move = end - start
         charge = self._penalty(end) - self._penalty(start)
         promised = -float(gradient @ move) - charge
+        if abs(promised) <= ROUNDING * max(1.0, abs(value)) and self._narrows(places, end, value):
+            return True
         if not promised > 0:
             return False
-        if promised <= ROUNDING * max(1.0, abs(value)) and self._narrows(places, end, value):
-            return True
         length = 1.0
         while length > SHORTEST:
             trial = start + length * move
-            if self._tried(places, trial) <= value - SUFFICIENT * length * promised:
+            tried = self._tried(places, trial)
+            if tried < value and tried <= value - SUFFICIENT * length * promised:
                 self._coef[places], self._intercept = trial[:-1], float(trial[-1])
                 return True
             length *= 0.5
@@ -397,7 +361,8 @@ class SmoothPrimal:
         linear = gradient - (hessian + ridge * np.eye(n)) @ start
         hessian = hessian + np.diag(ridge + form.quadratic * charged)
         upper = np.full(n, np.inf)
-        upper[-1] = self._offset_limit(float(start[-1]), gradient, hessian)
+        diagonal = np.diag(hessian)
+        upper[-1] = self._offset_limit(float(gradient[-1]), diagonal[-1], diagonal.max())
         lower = -upper
         if not form.two_sided:
             lower[:-1] = 0.0
@@ -431,6 +396,50 @@ class SmoothPrimal:
             point[charged > 0] *= min(1.0, form.radius / spent) if spent > 0 else 1.0
         return point
 
+    @property
+    def _is_smaller_by_rows(self) -> bool:
+        """Whether a step is a linear system, and that has fewer unknowns over the rows."""
+        form = self.form
+        linear = form.quadratic > 0 and form.threshold == 0 and form.radius is None
+        rowwise = isinstance(self.loss, RowwiseLoss) and form.two_sided
+        return linear and rowwise and self.loss.n_rows <= self.columns.count
+
+    def _minimised_by_rows(self, output: Vector, response: Vector, *, softened: bool) -> Vector:
+        """The minimiser of the quadratic model plus ½μ|α|², by Woodbury's identity.
+
+        It is α = Hᵀρ/μ with ρ = r + W^½τ, the pseudo-response of the model. At the offset b + Δ
+
+            (I + W^½HHᵀW^½/μ) τ = W^½(f − b − HHᵀr/μ) − ΔW^½1,     Σρ = μ(b + Δ) or 0
+
+        where the matrix is as large as there are rows, and HHᵀ changes with new columns alone.
+        """
+        assert isinstance(self.loss, RowwiseLoss)
+        form, mu, columns = self.form, self.form.quadratic, np.arange(self.columns.count)
+        if self._in_gram < len(columns):
+            new = columns[self._in_gram :]
+            values = self.columns.scaled(new, np.arange(len(output))) * self.columns.scales[new]
+            self._gram = self._gram + values @ values.T
+            self._in_gram = len(columns)
+        weights = self.loss.weights(output, softened=softened)
+        root = np.sqrt(weights)
+        gram = np.asarray(self._gram)
+        matrix = gram * (root / mu)
+        matrix *= root[:, None]
+        matrix[np.diag_indices_from(matrix)] += 1.0
+        right = root * (output - self._intercept - gram @ response / mu)
+        factor = cho_factor(matrix, overwrite_a=True, check_finite=False)
+        by_start, by_offset = cho_solve(factor, np.stack([right, root], axis=1)).T
+        shift, total = 0.0, float(response.sum())
+        if form.offset != "none":
+            charge, mass = mu * form.charges_offset, float(weights.sum())
+            limit = self._offset_limit(total, mass + charge, mass * self.largest_entry**2)
+            lead = total + float(root @ by_start) - charge * self._intercept
+            slope = float(root @ by_offset) + charge
+            offset = self._intercept + lead / max(slope, RIDGE * (mass or 1.0))
+            shift = float(np.clip(offset, -limit, limit)) - self._intercept
+        rho = response + root * (by_start - shift * by_offset)
+        return np.append(self.scores(rho) / mu, self._intercept + shift)
+
     def _solved(self, program: Program) -> Vector:
         """The answer; at the iteration limit the last point, since the line search judges it."""
         try:
@@ -440,16 +449,19 @@ class SmoothPrimal:
                 raise
             return error.solution.x
 
-    def _offset_limit(self, now: float, gradient: Vector, hessian: Vector) -> float:
-        """|b| at most, for one step: the model may be flat in b, which the optimum is not."""
+    def _offset_limit(self, slope: float, steepness: float, largest: float) -> float:
+        """|b| at most, for one step: the model may be flat in b, which the optimum is not.
+
+        ``steepness`` is the Hessian's entry for b, ``largest`` that of any coefficient.
+        """
+        now = abs(self._intercept)
         if self.form.offset == "none":
             return 0.0
         if self.form.radius is not None:
-            return abs(now) + self.form.radius * float(self.columns.scales.max(initial=1.0))
-        steepness = float(hessian[-1, -1])
-        if steepness <= FLAT_OFFSET * float(np.diag(hessian).max()):
-            return abs(now) + FARTHER
-        return abs(now) + FARTHER * (1.0 + abs(float(gradient[-1])) / steepness)
+            return now + self.form.radius * float(self.columns.scales.max(initial=1.0))
+        if steepness <= FLAT_OFFSET * largest:
+            return now + FARTHER
+        return now + FARTHER * (1.0 + abs(slope) / steepness)
 
     # ------------------------------------------------------------------ values
 

@@ -27,10 +27,10 @@ from cgboost.losses import SupportVectorLoss
 from cgboost.losses.dual.support_vector import Indices, Vector
 from cgboost.masters.dual_solvers.active_set import ActiveSetSession
 from cgboost.masters.dual_solvers.interior_point import InteriorSession
-from cgboost.masters.dual_solvers.restricted_dual import ColumnStore, LiveDual
+from cgboost.masters.dual_solvers.restricted_dual import ColumnStore, DualSolution, LiveDual
 from cgboost.masters.dual_solvers.simplex import DualSession
 from cgboost.penalties.base import DualForm
-from solvers import LimitError, Solution, SolverError, Status
+from solvers import LimitError, SolverError, Status
 
 logger = logging.getLogger(__name__)
 
@@ -63,6 +63,22 @@ REPEATS = 10
 
 LEAST_RATE = 1e-3
 """Variables of a smaller rate may be inside their box and are never fixed."""
+
+
+SIMPLEX = "highs"
+"""The solver that ends on a vertex."""
+
+MOST_COLUMNS = 2000
+"""The basis is dense, and its factorisation takes time with the cube of the number of columns."""
+
+NOISE = 0.01
+"""Coefficients below this share of the mean, of columns scaled alike, are taken for noise."""
+
+NEAR = 1.3
+"""Training rows to begin with, per column in use …"""
+
+A_FEW = 20
+"""… and this many more."""
 
 
 @dataclass(frozen=True)
@@ -103,19 +119,24 @@ class RestrictedDual:
     ----------
     rate : ndarray of shape (n_variables,)
         Of the variables at the last point.
+    ends_inside : bool
+        Whether its answers lie inside the optimal face, not on a vertex.
     """
 
     def __init__(self, loss: SupportVectorLoss, form: DualForm, solver: str) -> None:
         self.loss, self.variables, self.form = loss, loss.variables, form
         self.columns = ColumnStore(loss.n_rows, centred=form.offset == "free")
         self._solver = solver
+        bounded = loss.mass is None and bool(np.isfinite(self.variables.cap).all())
+        own = solver == "auto" and bounded
         self.session: LiveDual
-        if solver == "auto" and InteriorSession.serves(loss, form):
+        if own and form.quadratic == 0 and form.radius is None:
             self.session = InteriorSession(loss, self.columns, form)
-        elif solver == "auto" and ActiveSetSession.serves(loss, form):
+        elif own and form.quadratic > 0 and not (form.threshold > 0 and form.charges_offset):
             self.session = ActiveSetSession(loss, self.columns, form)
         else:
             self.session = DualSession(loss, self.columns, form, solver)
+        self.ends_inside = isinstance(self.session, InteriorSession)
         self.rate = self.variables.gain()  # at f = 0
         self._slack_for: Indices = np.zeros(0, dtype=np.intp)
         self._repeats = 0
@@ -157,7 +178,16 @@ class RestrictedDual:
             solution = self._solution(left)
             if solution is None:
                 continue
-            point = self._point(solution)
+            u, coef, intercept, level = solution
+            output = self.columns.combine(coef) + intercept
+            point = DualPoint(
+                coef,
+                intercept - self.columns.shift(coef),
+                output,
+                response=self.variables.response(u),
+                rate=self.variables.rate(output) - level - self.variables.curvature * u,
+                solved=(self.session.solved and not self._simplex_can) or self._repeats > REPEATS,
+            )
             if not self._must_solve_again(point):
                 self.rate = point.rate
                 return point
@@ -167,7 +197,11 @@ class RestrictedDual:
 
         It must be solved again if the absence costs more than the session leaves open anyway.
         """
-        wrong, violated = self._wrongly_fixed(point.rate), self._violated_inactive(point)
+        at_wrong_end = np.where(
+            self.session.at_cap, point.rate < -RATE_TOLERANCE, point.rate > RATE_TOLERANCE
+        )
+        at_wrong_end[self.session.kept] = False
+        wrong, violated = np.flatnonzero(at_wrong_end), self._violated_inactive(point)
         cost = float(np.abs(point.rate[wrong]) @ self.variables.cap[wrong])
         if violated.size:
             excess = self._size(violated, point).max() - self._allowed(point)
@@ -190,7 +224,7 @@ class RestrictedDual:
         """h·r of all columns, shape (n_columns,); with a free offset for Σr = 0 only."""
         return self.columns.scores(np.arange(self.columns.count), response)
 
-    def _solution(self, time_limit: float | None) -> Solution | None:
+    def _solution(self, time_limit: float | None) -> DualSolution | None:
         """Solve; None if that failed and there is something to try before giving up.
 
         The kept variables may be too few to meet the rows, and not every solver can tell that from
@@ -209,10 +243,10 @@ class RestrictedDual:
             if self._free_nearest() or self.session.shrink_unit():
                 return None
             inexact = error.solution if isinstance(error, LimitError) else None
-            if inexact is None or not _is_usable(inexact):
+            if inexact is None or not np.isfinite(np.append(inexact.x, inexact.row_duals)).all():
                 raise
             logger.info("going on from an inexact point: %s", error)
-            return inexact
+            return self.session.answer(inexact)
 
     @property
     def _simplex_can(self) -> bool:
@@ -231,22 +265,7 @@ class RestrictedDual:
         if (absent := before.absent).size:
             self.session.fix(absent, before.at_cap[absent])
 
-    def _point(self, solution: Solution) -> DualPoint:
-        u = self.session.variable_values(solution)
-        coef, intercept, level = self.session.multipliers(solution)
-        output = self.columns.combine(coef) + intercept
-        rate = self.variables.rate(output) - level - self.variables.curvature * u
-        shifted = intercept - self.columns.shift(coef)
-        response = self.variables.response(u)
-        solved = (self.session.solved and not self._simplex_can) or self._repeats > REPEATS
-        return DualPoint(coef, shifted, output, response, rate, solved)
-
     # ------------------------------------------------------------------ working set of variables
-
-    def _wrongly_fixed(self, rate: Vector) -> Indices:
-        wrong = np.where(self.session.at_cap, rate < -RATE_TOLERANCE, rate > RATE_TOLERANCE)
-        wrong[self.session.kept] = False
-        return np.flatnonzero(wrong)
 
     def _free_nearest(self) -> bool:
         """Free as many variables again as are kept, those nearest to their margin; False if none.
@@ -314,5 +333,43 @@ class RestrictedDual:
             self.session.deactivate(leaving)
 
 
-def _is_usable(solution: Solution) -> bool:
-    return bool(np.isfinite(solution.x).all() and np.isfinite(solution.row_duals).all())
+def crossover(
+    loss: SupportVectorLoss,
+    form: DualForm,
+    columns: Sequence[FloatArray],
+    coef: Vector,
+    intercept: float,
+    time_limit: float | None,
+) -> DualPoint:
+    """An optimal vertex of the problem over ``columns``.
+
+    Parameters
+    ----------
+    loss : SupportVectorLoss
+    form : DualForm
+    columns : sequence of ndarray of shape (n_rows,)
+    coef : ndarray of shape (n_columns,)
+        With ``intercept`` near the optimum: where the simplex begins.
+    intercept : float
+    time_limit : float or None
+        In seconds.
+
+    Raises
+    ------
+    SolverError
+        If the solver gives no answer.
+
+    An interior point method ends inside the optimal face, with a coefficient, small or not, for
+    every column that is tight there. A vertex of that face has no more columns than rows on their
+    margin. The simplex gets there in a few pivots from the basis that the interior point suggests:
+    the rows of columns in use are tight, and as many training rows, those nearest to their margin,
+    are basic (Megiddo, *On finding primal- and dual-optimal bases*, ORSA J. Computing 3, 1991).
+    """
+    dual = RestrictedDual(loss, form, SIMPLEX)
+    dual.add(columns)
+    near = (NEAR * len(coef) + A_FEW) / max(1, len(loss.variables))
+    dual.expect(coef, intercept, min(1.0, near))
+    assert isinstance(dual.session, DualSession)
+    size = np.abs(coef) * dual.columns.scales
+    dual.session.suggest(np.where(size > NOISE * size.mean(), coef, 0.0), dual.rate)
+    return dual.solve(time_limit)

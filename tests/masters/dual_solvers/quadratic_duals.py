@@ -6,8 +6,7 @@ import cvxpy as cp
 import numpy as np
 
 from cgboost.losses import SupportVectorLoss, epsilon_insensitive, hinge
-from cgboost.masters.dual_solvers.quadratic_dual import DualIterate, QuadraticDual, RowBoxes
-from cgboost.masters.dual_solvers.schur_complement import Block
+from cgboost.masters.dual_solvers.quadratic_dual import Block, DualIterate, QuadraticDual, RowBoxes
 
 
 def random_loss(

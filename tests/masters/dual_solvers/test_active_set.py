@@ -170,7 +170,7 @@ def test_the_proximal_term_weakens_when_steps_settle() -> None:
     for _ in range(5):
         proximity.learn(1)
     assert proximity.kappa == LEAST
-    assert not proximity.in_range
+    assert not LEAST < proximity.kappa < MOST
 
 
 def test_the_proximal_term_strengthens_when_they_do_not() -> None:

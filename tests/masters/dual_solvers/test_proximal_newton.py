@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cgboost.masters.dual_solvers.active_set import RELEASED, ProximalProblem
-from cgboost.masters.dual_solvers.schur_complement import KeptProducts
+from cgboost.masters.dual_solvers.quadratic_dual import KeptProducts
 from tests.masters.dual_solvers.quadratic_duals import at_zero, random_loss, whole
 
 

@@ -10,8 +10,9 @@ from cgboost.generation.loop import ColumnGeneration
 from cgboost.generation.protocols import MasterState, Vertex
 from cgboost.losses import hinge
 from cgboost.masters import OneNormMaster, TwoNormMaster
-from cgboost.masters.support_vector import crossover as module
+from cgboost.masters.support_vector import working_set as module
 from cgboost.pricing import FeaturePricer
+from solvers import Solution
 from tests.problems import FORMULATIONS, Formulation, columns_of, random_problem
 
 ONE_NORM = [formulation for formulation in FORMULATIONS if formulation.penalty == "l1"]
@@ -89,14 +90,13 @@ def test_the_basis_of_the_interior_point_saves_pivots(monkeypatch: pytest.Monkey
     master.add(columns_of(H[:, :60]))
     state = master.solve()
     iterations = []
-    solve = module.DualSession.solve
+    answer = module.DualSession.answer
 
-    def counted(session: module.DualSession, time_limit: float | None) -> object:
-        solution = solve(session, time_limit)
+    def counted(session: module.DualSession, solution: Solution) -> object:
         iterations.append(solution.iterations)
-        return solution
+        return answer(session, solution)
 
-    monkeypatch.setattr(module.DualSession, "solve", counted)
+    monkeypatch.setattr(module.DualSession, "answer", counted)
     totals = []
     for suggest in (module.DualSession.suggest, lambda *_: None):
         monkeypatch.setattr(module.DualSession, "suggest", suggest)
@@ -132,7 +132,7 @@ def test_what_has_no_vertex_or_too_large_a_basis_stays(monkeypatch: pytest.Monke
     assert TwoNormMaster(loss).crossover(np.ones(1), 0.0) is None
     master = OneNormMaster(loss)
     state = centre(master, H)
-    monkeypatch.setattr(module, "MOST_COLUMNS", 3)
+    monkeypatch.setattr("cgboost.masters.support_vector.master.MOST_COLUMNS", 3)
     assert master.crossover(state.coef, float(state.intercept)) is None
 
 

@@ -141,14 +141,14 @@ def test_an_objective_never_rises() -> None:
     problem = random_problem(2)
     formulation = Formulation("hinge", "l2", "free", "free")
     master = formulation.master(problem.loss(formulation))
-    original = master._point
+    original = master._dual.solve
     worsen = [False]
 
-    def worsening(time_limit: float | None) -> object:
-        point = original(time_limit)
+    def worsening(*limits: float | None) -> object:
+        point = original(*limits)
         return replace(point, output=point.output + 100.0) if worsen[0] else point
 
-    master._point = worsening
+    master._dual.solve = worsening
     before = master.solve()
     columns = [FeaturePricer(problem.H).pool.column(0, j) for j in range(2)]
     master.add(columns)
@@ -171,10 +171,10 @@ def test_coarse_answers_may_be_worse_more_often() -> None:
     problem = random_problem(2)
     formulation = Formulation("hinge", "l2", "free", "free")
     master = formulation.master(problem.loss(formulation))
-    original = master._point
+    original = master._dual.solve
     master.solve()
-    master._point = lambda limit: replace(
-        (point := original(limit)), output=point.output + 100.0, solved=False
+    master._dual.solve = lambda *limits: replace(
+        (point := original(*limits)), output=point.output + 100.0, solved=False
     )
     for _ in range(COARSE_SETBACKS - 1):
         master.solve()
@@ -187,10 +187,10 @@ def test_a_bound_that_rises_is_progress() -> None:
     problem = random_problem(2)
     formulation = Formulation("hinge", "l2", "free", "free")
     master = formulation.master(problem.loss(formulation))
-    original = master._point
+    original = master._dual.solve
     worse = [0.0]
-    master._point = lambda limit: replace(
-        (point := original(limit)), output=point.output + worse[0]
+    master._dual.solve = lambda *limits: replace(
+        (point := original(*limits)), output=point.output + worse[0]
     )
     master.solve()
     worse[0] = 100.0

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cgboost.masters.dual_solvers.schur_complement import (
+from cgboost.masters.dual_solvers.quadratic_dual import (
     Block,
     ByColumns,
     ByRows,
