@@ -69,8 +69,10 @@ class ColumnFamily(ABC):
     @classmethod
     def of(cls, estimator: Any, **changes: Any) -> Self:
         """The family with the parameters of an estimator, some of them changed."""
-        names = [f.name for f in fields(cls) if f.name not in changes]  # type: ignore[arg-type]
-        return cls(**{name: getattr(estimator, name) for name in names}, **changes)
+        for field_ in fields(cls):  # type: ignore[arg-type]
+            if field_.name not in changes:
+                changes[field_.name] = getattr(estimator, field_.name)
+        return cls(**changes)
 
     @property
     def is_pairwise(self) -> bool:
