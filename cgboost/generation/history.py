@@ -159,7 +159,7 @@ class Result:
     def ensemble(self) -> Ensemble:
         """The model as a function of new rows: ``result.ensemble.decision_function(X)``.
 
-        For columns that have a hypothesis.
+        For columns that have a basis function (``Column.hypothesis``).
         """
         hypotheses = [column.hypothesis for column in self.columns]
         outputs = {output for column in self.columns for output, _ in column.parts}

@@ -212,9 +212,9 @@ class BaseEnsemble(BaseEstimator):
     def _usable(self, rows: Rows) -> Rows:
         return rows
 
-    def _sharing(self, hypotheses: list[Any]) -> list[Any]:
+    def _sharing(self, functions: list[Any]) -> list[Any]:
         """The basis functions of all runs, with what they have in common kept once."""
-        return hypotheses
+        return functions
 
     @property
     def _output_labels(self) -> NDArray[Any] | None:

@@ -143,20 +143,23 @@ class BaseBoost(BaseEnsemble):
     def _table(self, output: FittedOutput, rows: Rows) -> Table:
         return self._family.completed(super()._table(output, rows))
 
-    def _sharing(self, hypotheses: list[Any]) -> list[Any]:
-        return self._family.shared(hypotheses)
+    def _sharing(self, functions: list[Any]) -> list[Any]:
+        return self._family.shared(functions)
 
     def _keep(self, runs: list[FittedRun], rows: Rows) -> None:
         super()._keep(runs, rows)
-        self.dual_bound_ = sum(run.bound for run in runs)
-        self.gap_ = max(run.gap for run in runs)
+        self.dual_bound_, self.gap_ = 0.0, 0.0
+        for run in runs:
+            self.dual_bound_ += run.bound
+            self.gap_ = max(self.gap_, run.gap)
         self.converged_ = bool(self.gap_ <= self._tol)
-        family, objective = self._family, self._objective
-        one = self._run_labels(len(runs)) is None
-        for name in (*family.optional_attributes, *objective.optional_attributes):
-            self.__dict__.pop(name, None)
-        vars(self).update(objective.attributes(runs, one=one))
-        vars(self).update(family.attributes(self.columns_, runs))
+        family, one = self._family, self._run_labels(len(runs)) is None
+        own = dict.fromkeys(family.optional_attributes)
+        own |= self._objective.attributes(runs, one=one) | family.attributes(self.columns_, runs)
+        for name, value in own.items():
+            vars(self).pop(name, None)  # of an earlier fit
+            if value is not None:
+                setattr(self, name, value)
 
     def _warn(self) -> None:
         """Say once which runs ended before ``tol`` and why, and which models have no column."""

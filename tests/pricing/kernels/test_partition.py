@@ -1,4 +1,4 @@
-"""The task of a pass: the same result whenever and however often it runs."""
+"""The pass over a partition: the same result whenever and however often it runs."""
 
 from __future__ import annotations
 
