@@ -311,7 +311,8 @@ def _terms(kernel: Kernel) -> tuple[tuple[float, Kernel], ...]:
 def chunks(products: Matrix) -> Iterator[slice]:
     """Blocks of rows of about PRODUCTS_AT_ONCE numbers."""
     step = max(16, PRODUCTS_AT_ONCE // max(1, products.shape[1]))
-    return (slice(start, start + step) for start in range(0, len(products), step))
+    for start in range(0, len(products), step):
+        yield slice(start, start + step)
 
 
 SEE = see("kernel-values")

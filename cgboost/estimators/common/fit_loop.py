@@ -143,13 +143,11 @@ class FittedRun:
 
 def stacked(tables: Sequence[Table], labels: NDArray[Any] | None) -> Table:
     """Tables below each other; ``labels``, one a table, become the column ``class``."""
+    together = {name: np.concatenate([table[name] for table in tables]) for name in tables[0]}
     if labels is not None:
         sizes = [len(next(iter(table.values()))) for table in tables]
-        tables = [
-            table | {"class": np.repeat(labels[k : k + 1], size)}
-            for k, (table, size) in enumerate(zip(tables, sizes, strict=True))
-        ]
-    return {name: np.concatenate([table[name] for table in tables]) for name in tables[0]}
+        together["class"] = np.repeat(labels[: len(tables)], sizes)
+    return together
 
 
 @contextmanager
