@@ -1,4 +1,4 @@
-"""The pass over a partition: the same result whenever and however often it runs."""
+"""The task of a pass: the same result whenever and however often it runs."""
 
 from __future__ import annotations
 
