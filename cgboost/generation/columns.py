@@ -1,8 +1,8 @@
-"""Columns, the hypotheses behind them, and the ensemble that they add up to.
+"""Columns, the basis functions behind them, and the ensemble that they add up to.
 
-A *column* is a hypothesis seen on the training rows: one number per row. The *hypothesis* is the
-same thing as a function, so that it can be evaluated on new rows. Hypotheses that can be evaluated
-together (all centres of one kernel, say) share a *family*.
+A *column* is a basis function seen on the training rows: one number per row. The *basis function*
+(:class:`Hypothesis`) can be evaluated on new rows. Those that can be evaluated together (all
+centres of one kernel, say) share a *family*.
 
 Pricers bound reduced costs by one number, or by one per convexity row.
 """
@@ -24,7 +24,7 @@ PREDICTION_BLOCK = 2**23
 
 
 class Family(Protocol):
-    """Hypotheses that are evaluated together.
+    """Basis functions that are evaluated together.
 
     One that knows a quicker way to Σ_j coef_j h_j than through the values of every h_j is a
     :class:`~cgboost.generation.columns.SummingFamily` too.
@@ -36,7 +36,7 @@ class Family(Protocol):
 
 
 class Term(NamedTuple):
-    """Σ_j coef_j h_j over some hypotheses of one family."""
+    """Σ_j coef_j h_j over some basis functions of one family."""
 
     family: Any
     hypotheses: Sequence[Any]
@@ -65,7 +65,7 @@ class Hypothesis(Protocol):
 
     @property
     def family(self) -> Family:
-        """The family that evaluates this hypothesis."""
+        """The family that evaluates this basis function."""
         ...
 
 
@@ -91,7 +91,7 @@ class Column:
     integer : bool
         Whether its variable is integer in :func:`~cgboost.masters.solve_integer`.
     output : int
-        Number of the output of the model that the hypothesis adds to; 0 where there is only one.
+        Number of the output of the model that the column adds to; 0 where there is only one.
     """
 
     values: FloatArray
@@ -105,7 +105,7 @@ class Column:
 
     @property
     def parts(self) -> Sequence[tuple[int, Any]]:
-        """What the column adds to the model: (number of an output, hypothesis), one for each."""
+        """What the column adds to the model: (number of an output, basis function), one each."""
         return [(self.output, self.hypothesis)]
 
     def check(self, n_rows: int) -> None:
@@ -122,7 +122,7 @@ class Column:
 
 
 def evaluate(hypotheses: Sequence[Hypothesis], X: Any) -> NDArray[np.float64]:
-    """Values of many hypotheses on new rows.
+    """Values of many basis functions on new rows.
 
     Parameters
     ----------
@@ -148,7 +148,7 @@ def weighted_sum(
     ----------
     hypotheses : sequence of Hypothesis
     coef : ndarray of shape (n_hypotheses,)
-        Hypotheses with a zero coefficient cost nothing.
+        Basis functions with a zero coefficient cost nothing.
     X : array-like with n_rows rows
 
     Returns
@@ -202,7 +202,7 @@ class Ensemble:
     intercept: float = 0.0
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
-        """Model output f, shape (n_rows,); hypotheses with a zero coefficient cost nothing."""
+        """Model output f, shape (n_rows,); functions with a zero coefficient cost nothing."""
         return self.intercept + weighted_sum(self.hypotheses, self.coef, X)
 
 

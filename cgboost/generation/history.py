@@ -159,7 +159,7 @@ class Result:
     def ensemble(self) -> Ensemble:
         """The model as a function of new rows: ``result.ensemble.decision_function(X)``.
 
-        For columns that have a hypothesis.
+        For columns that have a basis function (``Column.hypothesis``).
         """
         hypotheses = [column.hypothesis for column in self.columns]
         outputs = {output for column in self.columns for output, _ in column.parts}
@@ -284,7 +284,9 @@ class Trace:
         coef, intercept = self.path[number]
         row = self.rows[number]
         bound = self.best_bound if math.isfinite(self.best_bound) else None
-        names = dict.fromkeys(name for entry in self.rows for name in entry)
+        names: dict[str, Any] = {}
+        for entry in self.rows:
+            names |= entry  # in the order in which they came up
         return Result(
             objective=row["objective"],
             bound=bound,

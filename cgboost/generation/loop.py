@@ -26,7 +26,7 @@ from cgboost.generation.callbacks import (
     FinishingCallback,
     ReasoningCallback,
 )
-from cgboost.generation.function_pricer import PriceFunction, as_pricer
+from cgboost.generation.function_pricer import FunctionPricer, PriceFunction
 from cgboost.generation.history import Result, Round, StopReason, Trace
 from cgboost.generation.protocols import (
     AdjustableMaster,
@@ -122,7 +122,7 @@ class ColumnGeneration:
         if isinstance(smoothing, type):
             raise TypeError(f"smoothing must be an object such as {smoothing.__name__}()")
         self.master = master
-        self.pricer = as_pricer(pricer)
+        self.pricer = pricer if isinstance(pricer, Pricer) else FunctionPricer(pricer)
         self.tol = tol
         self.columns_per_round = columns_per_round
         self.max_columns = max_columns

@@ -105,7 +105,7 @@ class Kernel(ABC):
             ``out``, or a new array of the dtype of ``products``.
         """
         values = np.empty_like(products) if out is None else out
-        for rows in _chunks(products):
+        for rows in chunks(products):
             self.fill(values[rows], products[rows], x_norms[rows], z_norms)
         return values
 
@@ -126,7 +126,7 @@ class Kernel(ABC):
             Added up in float64; no matrix of kernel values is made.
         """
         total = np.empty(len(products))
-        for rows in _chunks(products):
+        for rows in chunks(products):
             values = np.empty_like(products[rows])
             self.fill(values, products[rows], x_norms[rows], z_norms)
             total[rows] = values.astype(np.float64, copy=False) @ weights
@@ -308,10 +308,11 @@ def _terms(kernel: Kernel) -> tuple[tuple[float, Kernel], ...]:
     return kernel.terms if isinstance(kernel, Sum) else ((1.0, kernel),)
 
 
-def _chunks(products: Matrix) -> Iterator[slice]:
+def chunks(products: Matrix) -> Iterator[slice]:
     """Blocks of rows of about PRODUCTS_AT_ONCE numbers."""
     step = max(16, PRODUCTS_AT_ONCE // max(1, products.shape[1]))
-    return (slice(start, start + step) for start in range(0, len(products), step))
+    for start in range(0, len(products), step):
+        yield slice(start, start + step)
 
 
 SEE = see("kernel-values")

@@ -23,6 +23,7 @@ from cgboost.exceptions import KernelError, see
 from cgboost.kernels.base import (
     Kernel,
     Norms,
+    chunks,
     finite,
     kernel_values,
     squared_norms,
@@ -258,19 +259,31 @@ class Normalized(Kernel):
         return self.kernel.of_products
 
     def fill(self, out: Matrix, products: Matrix, x_norms: Norms, z_norms: Norms) -> None:
-        self.kernel.fill(out, products, x_norms, z_norms)
-        out *= self._scale_from(x_norms)[:, None]
-        out *= self._scale_from(z_norms)
+        self.from_products(products, x_norms, z_norms, out)
+
+    def from_products(
+        self, products: Matrix, x_norms: Norms, z_norms: Norms, out: Matrix | None = None
+    ) -> Matrix:
+        values = np.empty_like(products) if out is None else out
+        x_scale = self._inverse_root(self.kernel.diagonal_from_norms(x_norms))[:, None]
+        z_scale = self._inverse_root(self.kernel.diagonal_from_norms(z_norms))
+        for rows in chunks(products):
+            self.kernel.fill(values[rows], products[rows], x_norms[rows], z_norms)
+            values[rows] *= x_scale[rows]
+            values[rows] *= z_scale
+        return values
 
     def sum_from_products(
         self, products: Matrix, x_norms: Norms, z_norms: Norms, weights: Vector
     ) -> Vector:
-        scaled = weights * self._scale_from(z_norms)
-        total = self.kernel.sum_from_products(products, x_norms, z_norms, scaled)
-        return total * self._scale_from(x_norms)
+        x_scale = self._inverse_root(self.kernel.diagonal_from_norms(x_norms))
+        z_scale = self._inverse_root(self.kernel.diagonal_from_norms(z_norms))
+        total = self.kernel.sum_from_products(products, x_norms, z_norms, weights * z_scale)
+        return total * x_scale
 
     def diagonal_from_norms(self, norms: Norms) -> Norms:
-        return (self._scale_from(norms) > 0).astype(norms.dtype)
+        scale = self._inverse_root(self.kernel.diagonal_from_norms(norms))
+        return (scale > 0).astype(norms.dtype)
 
     def expansion_cost(self, n_centres: int, n_features: int, n_rows: int) -> float:
         own = (n_centres + n_rows) * n_features
@@ -281,6 +294,8 @@ class Normalized(Kernel):
         return ScaledExpansion(self.kernel.expanded(centres, scaled), self._scale)
 
     def refine(self, values: Matrix, X: Matrix, Z: Matrix) -> None:
+        if type(self.kernel).refine is Kernel.refine:
+            return  # which does nothing
         if all(np.all(self.kernel.diagonal(rows) == 1.0) for rows in (X, Z)):  # as it was
             self.kernel.refine(values, X, Z)
 
@@ -303,9 +318,6 @@ class Normalized(Kernel):
 
     def _scale(self, X: Matrix) -> Norms:
         return self._inverse_root(self.kernel.diagonal(X))
-
-    def _scale_from(self, norms: Norms) -> Norms:
-        return self._inverse_root(self.kernel.diagonal_from_norms(norms))
 
     def _inverse_root(self, diagonal: Norms) -> Norms:
         if np.any(diagonal < 0):

@@ -58,8 +58,10 @@ class KernelLibrary:
 
     def fit(self, X: Matrix) -> dict[str, Kernel]:
         """The kernels with their widths set from the training rows, normalised if asked."""
-        wrap = Normalized if self.normalize else _unchanged
-        return {name: wrap(kernel).fit(X) for name, kernel in self.kernels.items()}
+        return {
+            name: (Normalized(kernel) if self.normalize else kernel).fit(X)
+            for name, kernel in self.kernels.items()
+        }
 
     def __len__(self) -> int:
         return len(self.kernels)
@@ -81,7 +83,3 @@ def _as_kernel(name: object, kernel: Kernel | KernelFunction) -> Kernel:
         f"kernel {name!r} must be a Kernel such as RBF() or a callable k(X, Z), got {kernel!r}"
         f"{see('kernels-and-libraries')}"
     )
-
-
-def _unchanged(kernel: Kernel) -> Kernel:
-    return kernel

@@ -67,7 +67,7 @@ class FunctionKernel(Kernel):
 
 @dataclass(frozen=True)
 class KernelFamily:
-    """One named kernel; evaluates its hypotheses together."""
+    """One named kernel; evaluates its basis functions together."""
 
     name: str
     kernel: Kernel
@@ -79,7 +79,7 @@ class KernelFamily:
 
     @staticmethod
     def weighted_sum(X: Matrix, terms: Sequence[Term]) -> Vector:
-        """Σ_j coef_j h_j on the rows of X, over hypotheses of any kernels, shape (len(X),)."""
+        """Σ_j coef_j h_j on the rows of X, over functions of any kernels, shape (len(X),)."""
         parts = [
             WeightedCentres(family.name, family.kernel, [h.centre for h in hypotheses], coef)
             for family, hypotheses, coef in terms

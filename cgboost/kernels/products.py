@@ -117,7 +117,13 @@ class Polynomial(ProductKernel):
             base = np.multiply(products, self.gamma, out=out)
         if self.coef0 != 0.0:
             base = np.add(base, self.coef0, out=out)
-        _power(base, int(self.degree), out)
+        result = base  # to the power by squaring: NumPy's own power of arrays is many times slower
+        for digit in f"{int(self.degree):b}"[1:]:
+            result = result * result
+            if digit == "1":
+                result *= base
+        if result is not out:
+            out[...] = result
 
     def diagonal_from_norms(self, norms: Norms) -> Norms:
         values = np.empty_like(norms)
@@ -162,17 +168,6 @@ def named_family(
         given = [number for number, _ in kernels]
         raise ValueError(f"{what} must be one or more different numbers, got {given}")
     return family
-
-
-def _power(base: Matrix, degree: int, out: Matrix) -> None:
-    """base^degree by squaring: NumPy's own power of arrays is many times slower."""
-    result = base
-    for digit in f"{degree:b}"[1:]:
-        result = result * result
-        if digit == "1":
-            result *= base
-    if result is not out:
-        out[...] = result
 
 
 def is_positive(value: object) -> bool:

@@ -37,8 +37,11 @@ def _controller() -> ThreadpoolController:
 
 def available() -> int:
     """Threads that BLAS may use now: the cores, unless the environment or a caller says less."""
-    blas = (library for library in _controller().lib_controllers if library.user_api == "blas")
-    return max((int(library.num_threads) for library in blas), default=1)
+    count = 0
+    for library in _controller().lib_controllers:
+        if library.user_api == "blas":
+            count = max(count, int(library.num_threads))
+    return max(1, count)
 
 
 @contextmanager

@@ -20,6 +20,7 @@ import time
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass
+from itertools import islice
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -31,11 +32,10 @@ from cgboost.estimators.common.bases import BaseEstimator
 from cgboost.estimators.common.fit_loop import (
     FittedOutput,
     FittedRun,
+    Interruption,
     Table,
-    run_all,
     stacked,
     unchanged_on_failure,
-    with_shared,
 )
 from cgboost.estimators.common.parameters import (
     check_bool,
@@ -56,8 +56,8 @@ from cgboost.estimators.common.rows import (
 )
 from cgboost.estimators.common.subproblems import Task
 from cgboost.generation.callbacks import EarlyStopping, ProgressLine, Score, ValidationMonitor
-from cgboost.generation.history import Round
-from cgboost.generation.loop import Callback
+from cgboost.generation.history import Round, StopReason
+from cgboost.generation.loop import Callback, ColumnGeneration
 
 
 @dataclass(eq=False, repr=False)
@@ -130,7 +130,10 @@ class BaseEnsemble(BaseEstimator):
         started = time.perf_counter()
         with unchanged_on_failure(self):
             rows, held = self._prepare(X, y, sample_weight, eval_set)
-            self._run_and_keep(self._pool(rows), rows, held, started)
+            pool = self._pool(rows)
+            self._keep(self._run_all(pool, rows, held, started), rows)
+            self._warn()
+            self._complete(pool, rows)
         return self
 
     def _prepare(
@@ -144,10 +147,6 @@ class BaseEnsemble(BaseEstimator):
         if held is not None:
             return rows, (held[0], self._encode(held[1]))
         return self._hold_out(rows) if self.early_stopping else (rows, None)
-
-    def _run_and_keep(self, pool: Any, rows: Rows, held: Held | None, started: float) -> None:
-        self._keep(self._run_all(pool, rows, held, started), rows)
-        self._warn()
 
     # ------------------------------------------------------------------ what a subclass says
 
@@ -205,14 +204,18 @@ class BaseEnsemble(BaseEstimator):
 
     @abstractmethod
     def _described(self, hypotheses: Sequence[Any], strata: NDArray[np.str_], rows: Rows) -> Table:
-        """What the table of columns says of active hypotheses, beside coefficient and round."""
+        """What the table says of active basis functions, beside coefficient and round."""
+
+    def _complete(self, pool: Any, rows: Rows) -> None:
+        """Set fitted attributes that take more than the runs."""
+        return
 
     def _usable(self, rows: Rows) -> Rows:
         return rows
 
-    def _sharing(self, hypotheses: list[Any]) -> list[Any]:
-        """The hypotheses of all runs, with what they have in common kept once."""
-        return hypotheses
+    def _sharing(self, functions: list[Any]) -> list[Any]:
+        """The basis functions of all runs, with what they have in common kept once."""
+        return functions
 
     @property
     def _output_labels(self) -> NDArray[Any] | None:
@@ -240,15 +243,58 @@ class BaseEnsemble(BaseEstimator):
     # ------------------------------------------------------------------ the runs
 
     def _run_all(self, pool: Any, rows: Rows, held: Held | None, started: float) -> list[FittedRun]:
-        count = len(self._targets(rows.y))
-        monitored = [None] * count if held is None else self._monitored(held)
-        callbacks = [self._callbacks(monitored[k], self._label(k, count)) for k in range(count)]
-        deadline = None if self.time_limit is None else started + self.time_limit
-        runs = run_all(self._tasks(pool, rows), callbacks, self._limits(), deadline)
-        return with_shared(runs, self._sharing)
+        """One run of the loop per subproblem; after Ctrl-C those that follow stay at round 0.
 
-    def _monitored(self, held: Held) -> list[tuple[Matrix, Vector] | None]:
-        return [(held[0], target) for target in self._targets(held[1])]
+        Parameters
+        ----------
+        pool : object
+            What :meth:`_pool` has made.
+        rows, held : Rows, (X, y) or None
+            Training rows, and those that callbacks score.
+        started : float
+            On the clock of ``time.perf_counter``; runs share the time that is left evenly.
+
+        Raises
+        ------
+        Exception
+            What a master or pricer has raised before its run had a round with columns: there is no
+            model without a part of each run.
+        KeyboardInterrupt
+            If Ctrl-C came before the first round of the first run was complete.
+        """
+        count = len(self._targets(rows.y))
+        targets = None if held is None else self._targets(held[1])
+        runs: list[FittedRun] = []
+        interrupted = False
+        for k, task in enumerate(self._tasks(pool, rows)):
+            time_limit = None
+            if self.time_limit is not None:
+                left = started + self.time_limit - time.perf_counter()
+                time_limit = max(0.0, left) / (count - k)
+            monitored = None if held is None or targets is None else (held[0], targets[k])
+            own = self._callbacks(monitored, self._label(k, count))
+            loop = ColumnGeneration(
+                task.master,
+                task.pricer,
+                columns_per_round=task.columns_per_round,
+                time_limit=time_limit,
+                callbacks=(Interruption(),) if interrupted else (*task.callbacks, *own),
+                **({"max_rounds": task.max_rounds} | self._limits()),
+            )
+            try:
+                result = loop.run()
+            except KeyboardInterrupt:  # before even this run's first round was complete
+                if not runs:
+                    raise
+                interrupted, loop.callbacks = True, (Interruption(),)
+                result = loop.run()
+            interrupted = interrupted or result.stop_reason is StopReason.INTERRUPTED
+            runs.append(FittedRun.of(result, task))
+        outputs = [output for run in runs for output in run.outputs]
+        shared = iter(self._sharing([h for output in outputs for h in output.hypotheses]))
+        for output in outputs:
+            output.hypotheses[:] = islice(shared, len(output.hypotheses))
+        return runs
 
     def _callbacks(self, monitored: tuple[Matrix, Vector] | None, label: str) -> list[Callback]:
         callbacks: list[Callback] = []
@@ -272,20 +318,27 @@ class BaseEnsemble(BaseEstimator):
     # ------------------------------------------------------------------ fitted attributes
 
     def _keep(self, runs: list[FittedRun], rows: Rows) -> None:
-        outputs = [output for run in runs for output in run.outputs]
-        labels, run_labels = self._output_labels, self._run_labels(len(runs))
         self._runs = runs
-        self.columns_ = stacked([self._table(output, rows) for output in outputs], labels)
-        self.history_ = stacked([run.history for run in runs], run_labels)
+        self.objective_, self.n_iter_ = 0.0, 0
+        outputs, histories, best_rounds, reasons = [], [], [], []
+        for run in runs:
+            self.objective_ += run.objective
+            self.n_iter_ += len(run.history["round"])
+            outputs += run.outputs
+            histories.append(run.history)
+            best_rounds.append(run.best_round)
+            reasons.append(str(run.stop_reason))
+        tables, intercepts = [], []
+        for output in outputs:
+            tables.append(self._table(output, rows))
+            intercepts.append(output.intercept)
+        labels, run_labels = self._output_labels, self._run_labels(len(runs))
+        self.columns_ = stacked(tables, labels)
+        self.history_ = stacked(histories, run_labels)
         self.coef_ = self.columns_["coefficient"]
-        intercepts = np.array([output.intercept for output in outputs])
-        self.intercept_ = float(intercepts[0]) if labels is None else intercepts
+        self.intercept_ = intercepts[0] if labels is None else np.array(intercepts)
         self.n_columns_ = len(self.coef_)
-        self.objective_ = sum(run.objective for run in runs)
-        self.n_iter_ = sum(len(run.history["round"]) for run in runs)
-        best_rounds = [run.best_round for run in runs]
         self.best_round_ = best_rounds[0] if run_labels is None else best_rounds
-        reasons = [str(run.stop_reason) for run in runs]
         self.stop_reason_ = reasons[0] if run_labels is None else reasons
 
     def _table(self, output: FittedOutput, rows: Rows) -> Table:

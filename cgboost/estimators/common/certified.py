@@ -1,8 +1,6 @@
-"""Certified estimators and their regularisation paths.
+"""What estimators share that solve their problem to a certified gap, and regularisation paths.
 
-What estimators share that solve their problem to a certified gap.
-
-A regularisation path: one model for each C, each started from the columns of the one before.
+A path has one model for each C, each started from the columns of the one before.
 """
 
 from __future__ import annotations
@@ -13,7 +11,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterator, MutableMapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -24,11 +22,12 @@ from cgboost.estimators.common.fit_loop import FittedOutput, FittedRun, Table
 from cgboost.estimators.common.objective import ColumnFamily, Objective
 from cgboost.estimators.common.parameters import check_count, check_number, check_solver
 from cgboost.estimators.common.rows import EvalSet, Held, Rows, Vector
-from cgboost.estimators.common.subproblems import Task, problem_of
+from cgboost.estimators.common.subproblems import Task
 from cgboost.exceptions import TrivialModelWarning, see, warn_caller
 from cgboost.generation.history import StopReason
 from cgboost.losses import SupportVectorLoss
 from cgboost.masters.support_vector.master import WarmStart
+from cgboost.pricing import JointPricer, Pairs
 
 SMALLEST_TOL = 1e-10
 """What ``tol=0`` means: sums in float64 cannot tell smaller relative gaps from none."""
@@ -110,12 +109,17 @@ class BaseBoost(BaseEnsemble):
         make_master = partial(objective.master, **self._master_options())
         at_once = self.columns_per_round
         for number, target in enumerate(self._targets(rows.y)):
-            problem = problem_of(target, rows.weights, self._output_labels)
-            loss = objective.loss(problem.target, problem.weights)
+            weights, n_outputs, pricer = rows.weights, 1, family.pricer(pool, self._tol)
+            if target.ndim == 2:  # ±1 for each class: rows of the master are pairs of row and class
+                n_outputs, names = target.shape[1], cast(Any, self._output_labels)
+                pairs = Pairs(target.argmax(axis=1), n_outputs)
+                target, weights = np.ones(len(pairs)), weights[pairs.row]
+                others = [family.pricer(pool, self._tol) for _ in range(1, n_outputs)]
+                pricer = JointPricer(pairs, [pricer, *others], names=names)
             columns = at_once
             if columns is None or isinstance(columns, str):
-                columns = problem.n_outputs * family.columns_per_round(pool, len(rows.weights))
-            master = make_master(loss)
+                columns = n_outputs * family.columns_per_round(pool, len(rows.weights))
+            master = make_master(objective.loss(target, weights))
             carried = (self._carried or {}).get(number)
             if carried is None and self.max_columns is None:
                 carried = family.warm_start(pool, master.loss, make_master)
@@ -123,8 +127,8 @@ class BaseBoost(BaseEnsemble):
                 master.start_from(carried)
             yield Task(
                 master,
-                problem.pricer(lambda: family.pricer(pool, self._tol)),
-                n_outputs=problem.n_outputs,
+                pricer,
+                n_outputs=n_outputs,
                 columns_per_round=columns,
                 level=_level_of(master.loss),
             )
@@ -139,66 +143,56 @@ class BaseBoost(BaseEnsemble):
     def _table(self, output: FittedOutput, rows: Rows) -> Table:
         return self._family.completed(super()._table(output, rows))
 
-    def _sharing(self, hypotheses: list[Any]) -> list[Any]:
-        return self._family.shared(hypotheses)
+    def _sharing(self, functions: list[Any]) -> list[Any]:
+        return self._family.shared(functions)
 
     def _keep(self, runs: list[FittedRun], rows: Rows) -> None:
         super()._keep(runs, rows)
-        self.dual_bound_ = sum(run.bound for run in runs)
-        self.gap_ = max(run.gap for run in runs)
+        self.dual_bound_, self.gap_ = 0.0, 0.0
+        for run in runs:
+            self.dual_bound_ += run.bound
+            self.gap_ = max(self.gap_, run.gap)
         self.converged_ = bool(self.gap_ <= self._tol)
-        family, objective = self._family, self._objective
-        one = self._run_labels(len(runs)) is None
-        for name in (*family.optional_attributes, *objective.optional_attributes):
-            self.__dict__.pop(name, None)
-        vars(self).update(objective.attributes(runs, one=one))
-        vars(self).update(family.attributes(self.columns_, runs))
+        family, one = self._family, self._run_labels(len(runs)) is None
+        own = dict.fromkeys(family.optional_attributes)
+        own |= self._objective.attributes(runs, one=one) | family.attributes(self.columns_, runs)
+        for name, value in own.items():
+            vars(self).pop(name, None)  # of an earlier fit
+            if value is not None:
+                setattr(self, name, value)
 
     def _warn(self) -> None:
-        self._warn_if_cut_short()
-        self._warn_if_trivial()
-
-    def _warn_if_cut_short(self) -> None:
-        """Say once which runs ended before ``tol``, why, and what they have proved."""
-        words = [
-            f"{self._label(k, len(self._runs))}{run.stop_reason}: {run.message}, {_proved(run)}"
-            for k, run in enumerate(self._runs)
-            if run.stop_reason in UNPLANNED_STOPS and run.gap > self._tol
-        ]
-        if words:
+        """Say once which runs ended before ``tol`` and why, and which models have no column."""
+        cut_short, trivial, kept = [], [], []
+        for k, run in enumerate(self._runs):
+            label = self._label(k, len(self._runs))
+            if run.gap > self._tol:
+                if run.stop_reason in UNPLANNED_STOPS:
+                    cut_short.append(f"{label}{run.stop_reason}: {run.message}, {_proved(run)}")
+                if self.early_stopping and run.is_trivial:
+                    kept.append(
+                        f"{label}no round had a better validation score than the model without "
+                        "columns, which is kept"
+                    )
+            elif run.is_trivial:
+                trivial.append(f"{label}no column is worth its price")
+        name, objective = type(self).__name__, self._objective
+        if cut_short:
             limit = "" if self.time_limit is None else f" within time_limit={self.time_limit:g}"
             warn_caller(
-                f"{type(self).__name__} stopped before reaching tol={self.tol:g}{limit}: "
-                f"{'; '.join(words)}{see('stopped-early')}",
+                f"{name} stopped before reaching tol={self.tol:g}{limit}: "
+                f"{'; '.join(cut_short)}{see('stopped-early')}",
                 ConvergenceWarning,
             )
-
-    def _warn_if_trivial(self) -> None:
-        """Say so where no column is in the model, and why."""
-        words = [
-            f"{self._label(k, len(self._runs))}no column is worth its price"
-            for k, run in enumerate(self._runs)
-            if run.is_trivial and run.gap <= self._tol
-        ]
-        if words:
-            objective = self._objective
+        if trivial:
             remedy = objective.remedy if self.objective_ else objective.remedy_at_zero
             warn_caller(
-                f"{type(self).__name__}: {'; '.join(words)}: the model without columns is optimal "
+                f"{name}: {'; '.join(trivial)}: the model without columns is optimal "
                 f"for {objective.trade_off}; {remedy}{see('trivial-models')}",
                 TrivialModelWarning,
             )
-        kept = [
-            f"{self._label(k, len(self._runs))}no round had a better validation score than the "
-            "model without columns, which is kept"
-            for k, run in enumerate(self._runs)
-            if self.early_stopping and run.is_trivial and run.gap > self._tol
-        ]
         if kept:
-            warn_caller(
-                f"{type(self).__name__}: {'; '.join(kept)}{see('trivial-models')}",
-                TrivialModelWarning,
-            )
+            warn_caller(f"{name}: {'; '.join(kept)}{see('trivial-models')}", TrivialModelWarning)
 
 
 def _level_of(loss: Any) -> Callable[[Vector], float] | None:
@@ -308,7 +302,8 @@ def fit_path(
         started = time.perf_counter()
         model: Any = copy.copy(prepared).set_params(C=float(C_values[place]))
         model._carried = carried
-        model._run_and_keep(pool, rows, held, started)
+        model._keep(model._run_all(pool, rows, held, started), rows)
+        model._warn()
         del model._carried
         seconds[place] = time.perf_counter() - started
         if eval_set is not None:

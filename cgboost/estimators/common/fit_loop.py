@@ -1,16 +1,10 @@
-"""Fit loop: the subproblems of a fit and their results.
-
-What a fitted model keeps of a run: arrays and hypotheses, never a solver or a Gram matrix.
-
-The runs of the loop that a fit asks for: one after the other, all of them or none.
-"""
+"""What a fitted model keeps of its runs: arrays and basis functions, no solver, no Gram matrix."""
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -20,7 +14,6 @@ from sklearn.base import BaseEstimator
 from cgboost.estimators.common.subproblems import Task
 from cgboost.generation.columns import PREDICTION_BLOCK, Ensemble, evaluate
 from cgboost.generation.history import Result, Round, StopReason
-from cgboost.generation.loop import Callback, ColumnGeneration
 
 Vector = NDArray[np.float64]
 
@@ -34,7 +27,7 @@ class FittedOutput:
     Attributes
     ----------
     hypotheses : list of Hypothesis
-        The columns that add to it, in order of generation.
+        The columns that add to it as basis functions, in order of generation.
     strata : ndarray of str, shape (n_hypotheses,)
     path : list of (coef, intercept)
         Coefficients after every round of the run up to the best one, which makes the model.
@@ -47,22 +40,18 @@ class FittedOutput:
     @classmethod
     def of(cls, result: Result, number: int) -> FittedOutput:
         """The part of a result that adds to the output of this number."""
-        parts = [
-            (j, hypothesis)
-            for j, column in enumerate(result.columns)
-            for output, hypothesis in column.parts
-            if output == number
-        ]
-        mine = np.array([j for j, _ in parts], dtype=np.intp)
-        path = result.path[: result.best_round + 1]
-        return cls(
-            hypotheses=[hypothesis for _, hypothesis in parts],
-            strata=np.array([result.columns[j].stratum for j in mine], dtype=str),
-            path=[
-                (coef[mine[mine < len(coef)]], float(np.atleast_1d(b)[number if np.ndim(b) else 0]))
-                for coef, b in path
-            ],
-        )
+        places, hypotheses, strata = [], [], []
+        for j, column in enumerate(result.columns):
+            for output, hypothesis in column.parts:
+                if output == number:
+                    places.append(j)
+                    hypotheses.append(hypothesis)
+                    strata.append(column.stratum)
+        mine, path = np.array(places, dtype=np.intp), []
+        for coef, offset in result.path[: result.best_round + 1]:
+            own = np.atleast_1d(offset)[number if np.ndim(offset) else 0]
+            path.append((coef[mine[mine < len(coef)]], float(own)))
+        return cls(hypotheses, np.array(strata, dtype=str), path)
 
     @property
     def coef(self) -> Vector:
@@ -76,13 +65,13 @@ class FittedOutput:
 
     @property
     def rounds(self) -> NDArray[np.intp]:
-        """The round that generated each hypothesis, shape (n_hypotheses,)."""
+        """The round that generated each basis function, shape (n_hypotheses,)."""
         sizes = [len(earlier) for earlier, _ in self.path]
         return np.searchsorted(sizes, np.arange(len(self.hypotheses)), side="right")
 
     @property
     def active(self) -> list[Any]:
-        """The hypotheses with a nonzero coefficient."""
+        """The basis functions with a nonzero coefficient."""
         return [self.hypotheses[j] for j in np.flatnonzero(self.coef)]
 
     def values(self, X: Any) -> Vector:
@@ -133,7 +122,7 @@ class FittedRun:
 
     @classmethod
     def of(cls, result: Result, task: Task) -> FittedRun:
-        """Keep the hypotheses and numbers of a result, not its columns."""
+        """Keep the basis functions and numbers of a result, not its columns."""
         return cls(
             outputs=[FittedOutput.of(result, number) for number in range(task.n_outputs)],
             objective=result.objective,
@@ -154,81 +143,11 @@ class FittedRun:
 
 def stacked(tables: Sequence[Table], labels: NDArray[Any] | None) -> Table:
     """Tables below each other; ``labels``, one a table, become the column ``class``."""
+    together = {name: np.concatenate([table[name] for table in tables]) for name in tables[0]}
     if labels is not None:
         sizes = [len(next(iter(table.values()))) for table in tables]
-        tables = [
-            table | {"class": np.repeat(labels[k : k + 1], size)}
-            for k, (table, size) in enumerate(zip(tables, sizes, strict=True))
-        ]
-    return {name: np.concatenate([table[name] for table in tables]) for name in tables[0]}
-
-
-def run_all(
-    tasks: Iterable[Task],
-    callbacks: Sequence[Sequence[Callback]],
-    limits: Mapping[str, Any],
-    deadline: float | None,
-) -> list[FittedRun]:
-    """One run of the loop per task; after Ctrl-C those that follow stay at round 0.
-
-    Parameters
-    ----------
-    tasks : iterable of Task
-        Each is made when its turn has come.
-    callbacks : sequence of sequences of callables
-        For each task, after its own.
-    limits : mapping of str to number
-        Arguments of the loop that limit every run.
-    deadline : float or None
-        On the clock of ``time.perf_counter``; runs share the time that is left evenly.
-
-    Raises
-    ------
-    Exception
-        What a master or pricer has raised before its run had a round with columns: there is no
-        model without a part of each run.
-    KeyboardInterrupt
-        If Ctrl-C came before the first round of the first run was complete.
-    """
-    runs: list[FittedRun] = []
-    interrupted = False
-    for k, task in enumerate(tasks):
-        loop = ColumnGeneration(
-            task.master,
-            task.pricer,
-            columns_per_round=task.columns_per_round,
-            time_limit=_share_of_time(deadline, runs_left=len(callbacks) - k),
-            callbacks=(_Interruption(),) if interrupted else (*task.callbacks, *callbacks[k]),
-            **({"max_rounds": task.max_rounds} | dict(limits)),
-        )
-        try:
-            result = loop.run()
-        except KeyboardInterrupt:  # before even this run's first round was complete
-            if not runs:
-                raise
-            interrupted, loop.callbacks = True, (_Interruption(),)
-            result = loop.run()
-        interrupted = interrupted or result.stop_reason is StopReason.INTERRUPTED
-        runs.append(FittedRun.of(result, task))
-    return runs
-
-
-def with_shared(
-    runs: Sequence[FittedRun], sharing: Callable[[list[Any]], list[Any]]
-) -> list[FittedRun]:
-    """The runs with hypotheses that ``sharing`` has gone over, those of all runs at once."""
-    outputs = [output for run in runs for output in run.outputs]
-    shared = iter(sharing([h for output in outputs for h in output.hypotheses]))
-    return [
-        replace(
-            run,
-            outputs=[
-                replace(output, hypotheses=[next(shared) for _ in output.hypotheses])
-                for output in run.outputs
-            ],
-        )
-        for run in runs
-    ]
+        together["class"] = np.repeat(labels[: len(tables)], sizes)
+    return together
 
 
 @contextmanager
@@ -243,16 +162,11 @@ def unchanged_on_failure(estimator: BaseEstimator) -> Iterator[None]:
         raise
 
 
-def _share_of_time(deadline: float | None, *, runs_left: int) -> float | None:
-    if deadline is None:
-        return None
-    return max(0.0, deadline - time.perf_counter()) / runs_left
-
-
-class _Interruption:
+class Interruption:
     """A callback that ends a run at once, for the runs that follow a Ctrl-C."""
 
     stop_reason = StopReason.INTERRUPTED
 
-    def __call__(self, turn: Round) -> bool:
+    def __call__(self, current: Round) -> bool:
+        """Stop."""
         return True

@@ -69,8 +69,10 @@ class ColumnFamily(ABC):
     @classmethod
     def of(cls, estimator: Any, **changes: Any) -> Self:
         """The family with the parameters of an estimator, some of them changed."""
-        names = [f.name for f in fields(cls) if f.name not in changes]  # type: ignore[arg-type]
-        return cls(**{name: getattr(estimator, name) for name in names}, **changes)
+        for field_ in fields(cls):  # type: ignore[arg-type]
+            if field_.name not in changes:
+                changes[field_.name] = getattr(estimator, field_.name)
+        return cls(**changes)
 
     @property
     def is_pairwise(self) -> bool:
@@ -168,18 +170,13 @@ class Objective:
     remedy: str = LARGER
     remedy_at_zero: str = LARGER
 
-    @property
-    def optional_attributes(self) -> tuple[str, ...]:
-        """Names in :meth:`attributes` that some fits do not have."""
-        return () if self.level is None else (self.level,)
-
     def attributes(self, runs: Sequence[FittedRun], *, one: bool) -> dict[str, Any]:
-        """The fitted attribute of the level: a number, or one for each class."""
+        """The fitted attribute of the level: a number, or one for each class; None: not there."""
         if self.level is None:
             return {}
         levels = np.array([0.0 + self.level_sign * run.level for run in runs])
         if not np.isfinite(levels).all():
-            return {} if self.default_level is None else {self.level: self.default_level}
+            return {self.level: self.default_level}
         return {self.level: float(levels[0]) if one else levels}
 
 
@@ -296,19 +293,16 @@ PENALTIES_OF: dict[Any, Penalty] = {"lp": L1(), "qp": L2()}
 
 
 def penalized(penalty: Penalty) -> Callable[..., SupportVectorMaster]:
-    """The masters of a penalty.
+    """The masters of a penalty, ``master(loss, coef=…, offset=…, solver=…)``."""
+    return partial(_penalized_master, penalty)
 
-    A loss with a margin of its own grows with α as the 1-norm does: Σ|α| ≤ 1 takes its place.
-    """
 
-    def master(loss: Any, **options: Any) -> SupportVectorMaster:
-        homogeneous = penalty.is_positively_homogeneous
-        own_margin = isinstance(loss, SupportVectorLoss) and not loss.shrinks
-        return SupportVectorMaster(
-            loss, L1Ball() if homogeneous and own_margin else penalty, **options
-        )
-
-    return master
+def _penalized_master(penalty: Penalty, loss: Any, **options: Any) -> SupportVectorMaster:
+    """A loss with a margin of its own grows with α as the 1-norm does: Σ|α| ≤ 1 replaces Σ|α|."""
+    own_margin = isinstance(loss, SupportVectorLoss) and not loss.shrinks
+    if own_margin and penalty.is_positively_homogeneous:
+        penalty = L1Ball()
+    return SupportVectorMaster(loss, penalty, **options)
 
 
 def residual_objective(penalty: Penalty, *, C: float, cost: Loss, nu: float | None) -> Objective:

@@ -31,24 +31,24 @@ from cgboost.penalties import Penalty, get_penalty
 from cgboost.pricing import KernelPool, StrataPricer
 
 MANY_ROWS = 6000
-"""A first guess is made from this number of rows."""
+"""From this number of rows on, a part of them gives a warm start."""
 
 PART = 6
 """One row in so many takes part in it."""
 
 COARSE = 0.05
-"""Relative gap at which the guess is good enough."""
+"""Relative gap at which the warm start is good enough."""
 
 COLUMNS = 0.05
 """Columns a round, as a share of the rows of the part."""
 
 
-def first_guess(
+def warm_start_from_part(
     pool: KernelPool,
     loss: SupportVectorLoss,
     make_master: Callable[[SupportVectorLoss], SupportVectorMaster],
 ) -> WarmStart:
-    """What a part of the rows of a pool makes use of; nothing where the rows are few.
+    """Warm start from what a part of the rows of a pool uses; empty where the rows are few.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ def first_guess(
     kernels = {family.name: family.kernel for family in pool.families}
     part, part_loss = KernelPool(KernelLibrary(kernels), pool.X[rows]), loss.on_part(rows)
     master = make_master(part_loss)
-    master.start_from(first_guess(part, part_loss, make_master))
+    master.start_from(warm_start_from_part(part, part_loss, make_master))
     ColumnGeneration(
         master,
         StrataPricer(part, tol=COARSE),
@@ -176,7 +176,7 @@ class KernelColumns(ColumnFamily):
         """With many rows, what a part of the rows makes use of."""
         if not (self.is_linear and isinstance(loss, SupportVectorLoss) and loss.mass is None):
             return WarmStart()
-        return first_guess(pool, loss, make_master)
+        return warm_start_from_part(pool, loss, make_master)
 
     def described(self, columns: Sequence[Any], strata: NDArray[np.str_], rows: Rows) -> Table:
         """Kernel and row of each column."""

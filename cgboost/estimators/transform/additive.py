@@ -199,8 +199,7 @@ feature_names_in_
 
     # ------------------------------------------------------------------ fitted attributes
 
-    def _run_and_keep(self, pool: Any, rows: Rows, held: Held | None, started: float) -> None:
-        super()._run_and_keep(pool, rows, held, started)
+    def _complete(self, pool: Any, rows: Rows) -> None:
         found, constant = self._found()
         used = sorted(found)
 

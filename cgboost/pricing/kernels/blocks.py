@@ -277,7 +277,8 @@ class PassPlan:
     def part_memory(self, part: int) -> list[int]:
         """Bytes for kept values of each kernel in one part."""
         width = self.bounds[part + 1] - self.bounds[part]
-        return [room * width // max(1, len(self.data.X)) for room in self.memory]
+        memory: list[int] = (np.array(self.memory) * width // max(1, len(self.data.X))).tolist()
+        return memory
 
     def by_structure(self, stratum: int, strata: Sequence[int], n_changed: int, width: int) -> bool:
         """Whether a sum over changed rows is cheaper without values of the kernel.

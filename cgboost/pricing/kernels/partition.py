@@ -413,6 +413,8 @@ def advance(data: KernelData, state: Partition, order: Order) -> tuple[Partition
 
 def combined(results: Sequence[PricingResult], limit: int) -> PricingResult:
     """The results of all partitions, in their order, as one."""
+    if len(results) == 1:
+        return results[0]
     candidates = Candidates()
     for result in results:
         candidates = merged(candidates, result.candidates, limit)

@@ -152,16 +152,16 @@ class KernelPool:
             raise ValueError(f"block_size must be at least 1, got {block_size!r}")
         self.X = X
         self.strata = library.names
-        self.families = [KernelFamily(name, k) for name, k in library.fit(X).items()]
-        kernels = [family.kernel for family in self.families]
-        self._data = KernelData(X, self.strata, kernels, block_size)
+        kernels = library.fit(X)
+        self.families = list(map(KernelFamily, kernels.keys(), kernels.values()))
+        self._data = KernelData(X, self.strata, list(kernels.values()), block_size)
         sample = KernelSample(self._data)
         sample.warn_about_scales()
         self._symmetric, self._executor = sample.symmetric, as_executor(executor)
         self._dtype = self._data.dtype
         self._shared = self._executor.share(self._data)
         self._plan = PassPlan(self._data, self._executor, cache_size)
-        self._references = [Reference() for _ in kernels]
+        self._references = [Reference()] * len(kernels)
         self._states = self._bare()
         self._refinements = 0  # centres scored in float64 while the pool is in float32
 
@@ -305,7 +305,7 @@ class KernelPool:
         stale = self._is_stale
         if not stale and self._dtype == np.float64:
             return False
-        self._references = [Reference() for _ in self.families]
+        self._references = [Reference()] * len(self.families)
         if not stale:
             self._dtype = np.dtype(np.float64)
             self._states = self._bare()  # what they hold goes before there is more
@@ -369,9 +369,13 @@ class KernelPool:
         if self._symmetric[stratum]:
             if self._dtype != np.float64:
                 return None
-            parts = [state.caches[stratum].kept(indices) for state in self._states]
-            whole = [part for part in parts if part is not None]
-            return np.concatenate(whole, axis=1) if len(whole) == len(parts) else None
+            parts = []
+            for state in self._states:
+                kept = state.caches[stratum].kept(indices)
+                if kept is None:
+                    return None
+                parts.append(kept)
+            return np.concatenate(parts, axis=1)
         if self.families[stratum].kernel.of_products:
             return None
         columns = np.empty((len(indices), len(self.X)), dtype=self._data.dtype)

@@ -31,6 +31,10 @@ BLUR = 0.25
 NEAR_END = 10.0
 """What is left is near the end where it is this many times the tolerance at most."""
 
+NO_PLACES: Indices = np.zeros(0, dtype=np.intp)
+
+NO_NUMBERS: Vector = np.zeros(0)
+
 
 class NoRule:
     """The entry rule of a search that wants scores alone: nothing adds to the gap."""
@@ -113,11 +117,11 @@ class Candidates:
         Largest and summed violation of scores as computed, of columns outside the master alone.
     """
 
-    strata: Indices = field(default_factory=lambda: np.zeros(0, dtype=np.intp))
-    indices: Indices = field(default_factory=lambda: np.zeros(0, dtype=np.intp))
-    scores: Vector = field(default_factory=lambda: np.zeros(0))
-    excess: Vector = field(default_factory=lambda: np.zeros(0))
-    worth: Vector = field(default_factory=lambda: np.zeros(0))
+    strata: Indices = field(default_factory=NO_PLACES.copy)
+    indices: Indices = field(default_factory=NO_PLACES.copy)
+    scores: Vector = field(default_factory=NO_NUMBERS.copy)
+    excess: Vector = field(default_factory=NO_NUMBERS.copy)
+    worth: Vector = field(default_factory=NO_NUMBERS.copy)
     n_evaluated: int = 0
     max_excess: float = 0.0
     total_excess: float = 0.0

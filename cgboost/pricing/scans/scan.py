@@ -354,7 +354,7 @@ class PartialPricing:
         """Columns of the first stratum with a new one; with ``limit=0`` all strata are asked."""
         numbers = list(self._order)
         pricers = (self.pricers[number] for number in numbers)
-        answers = list(asked_in_turn(pricers, state, limit))
+        answers = list(answers_in_order(pricers, state, limit))
         number, last = numbers[len(answers) - 1], answers[-1]
         if last.columns:
             self._order.found_in(number)
@@ -399,14 +399,14 @@ class PricerSequence:
     def price(self, state: MasterState, limit: int) -> Priced:
         """New columns of the first pricer that has any; with ``limit=0`` the first exact pass."""
         evaluated = 0
-        for priced in asked_in_turn(self.pricers, state, limit):
+        for priced in answers_in_order(self.pricers, state, limit):
             evaluated += priced.n_evaluated
             if priced.exact and not priced.columns:
                 break
         return replace(priced, n_evaluated=evaluated)
 
 
-def asked_in_turn(pricers: Iterable[Pricer], state: MasterState, limit: int) -> Iterator[Priced]:
+def answers_in_order(pricers: Iterable[Pricer], state: MasterState, limit: int) -> Iterator[Priced]:
     """The pricers' answers, up to the first with a column that the master does not hold."""
     held = {column.key for column in state.columns}
     for pricer in pricers:

@@ -13,8 +13,8 @@ from sklearn.utils.validation import check_is_fitted
 
 import solvers
 from cgboost import RBF, CGBoostClassifier, KernelLibrary, Linear
+from cgboost.estimators.common import base as runs
 from cgboost.estimators.common import certified
-from cgboost.estimators.common import fit_loop as runs
 from cgboost.exceptions import MasterError, TrivialModelWarning
 from cgboost.generation.callbacks import ProgressLine
 from cgboost.masters.dual_solvers import simplex as dual_session

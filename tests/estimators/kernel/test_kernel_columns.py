@@ -1,11 +1,11 @@
-"""The first guess: columns from a part of the rows, which change the way and not the answer."""
+"""The warm start: columns from a part of the rows, which change the way and not the answer."""
 
 import numpy as np
 import pytest
 
 from cgboost import RBF, CGBoostClassifier, CGBoostRegressor, KernelLibrary, Linear
-from cgboost.estimators.kernel import kernel_columns as first_guess
-from cgboost.estimators.kernel.kernel_columns import first_guess as guess
+from cgboost.estimators.kernel import kernel_columns
+from cgboost.estimators.kernel.kernel_columns import warm_start_from_part
 from cgboost.losses import hinge
 from cgboost.masters import OneNormMaster
 from cgboost.pricing import KernelPool
@@ -16,32 +16,32 @@ LIBRARY = KernelLibrary({"linear": Linear(), "rbf": RBF(0.5)})
 @pytest.fixture
 def rows(monkeypatch: pytest.MonkeyPatch) -> tuple[np.ndarray, np.ndarray]:
     """500 rows, which count as many."""
-    monkeypatch.setattr(first_guess, "MANY_ROWS", 60)
+    monkeypatch.setattr(kernel_columns, "MANY_ROWS", 60)
     rng = np.random.default_rng(0)
     X = rng.normal(size=(500, 4))
     return X, np.where(X[:, 0] * X[:, 1] + 0.3 * rng.normal(size=500) > 0, 1.0, -1.0)
 
 
 @pytest.mark.parametrize("kind", [CGBoostClassifier, CGBoostRegressor])
-def test_the_optimum_is_that_without_a_guess(
+def test_the_optimum_is_that_without_a_warm_start_from_part(
     kind: type, rows: tuple[np.ndarray, np.ndarray], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A fit that starts from a guess has columns in round 0 and ends at the same objective."""
+    """A fit that starts warm has columns in round 0 and ends at the same objective."""
     X, y = rows
-    guessed = kind(LIBRARY, penalty="l1", tol=1e-7).fit(X, y)
-    monkeypatch.setattr(first_guess, "MANY_ROWS", 10**6)
+    warm = kind(LIBRARY, penalty="l1", tol=1e-7).fit(X, y)
+    monkeypatch.setattr(kernel_columns, "MANY_ROWS", 10**6)
     plain = kind(LIBRARY, penalty="l1", tol=1e-7).fit(X, y)
-    assert guessed.history_["columns"][0] > 0
+    assert warm.history_["columns"][0] > 0
     assert plain.history_["columns"][0] == 0
-    assert guessed.history_["objective"][0] < 0.9 * plain.history_["objective"][0]
-    assert guessed.objective_ == pytest.approx(plain.objective_, rel=2e-7)
+    assert warm.history_["objective"][0] < 0.9 * plain.history_["objective"][0]
+    assert warm.objective_ == pytest.approx(plain.objective_, rel=2e-7)
 
 
 def test_columns_belong_to_the_whole_pool(rows: tuple[np.ndarray, np.ndarray]) -> None:
     """Each column is that of its key on all rows, and none comes twice."""
     X, y = rows
     pool = KernelPool(LIBRARY, X)
-    columns = guess(pool, hinge(y, np.ones(500)), OneNormMaster).columns
+    columns = warm_start_from_part(pool, hinge(y, np.ones(500)), OneNormMaster).columns
     assert len({column.key for column in columns}) == len(columns) > 0
     for column in columns:
         name, row = column.key
@@ -51,7 +51,7 @@ def test_columns_belong_to_the_whole_pool(rows: tuple[np.ndarray, np.ndarray]) -
 
 
 def test_weights_limits_and_other_norms(rows: tuple[np.ndarray, np.ndarray]) -> None:
-    """Rows of weight 0 may fill the part; a limit on columns and the 2-norm need no guess."""
+    """Rows of weight 0 may fill the part; a limit on columns and the 2-norm need no warm start."""
     X, y = rows
     weights = np.zeros(500)
     weights[:40] = 1.0
