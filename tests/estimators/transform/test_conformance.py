@@ -5,7 +5,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from cgboost.estimators.transform.transform import VARIANTS
 from sklearn.base import clone
 
 from cgboost import (
@@ -14,6 +13,7 @@ from cgboost import (
     TransformClassifier,
     TransformRegressor,
 )
+from cgboost.estimators.transform.transform import VARIANTS
 from tests.estimators.transform.transform_data import binary, blocks, few_values, mixed, target
 
 MODELS: dict[str, Any] = {
