@@ -172,16 +172,12 @@ class Block:
     row: Indices
     weights: Vector
 
-    def at(self, lines: Indices, columns: Indices) -> Vector:
-        """Some columns on some lines, copied."""
-        if len(columns) == len(self.weights):
-            return self.values[lines]
-        return self.values[np.ix_(lines, columns)]
-
-    def part(self, lines: Indices, columns: Indices) -> Vector:
-        """The same with each column multiplied by the root of its weight."""
-        part = self.at(lines, columns)
-        part *= np.sqrt(self.weights[columns])
+    def part(self, lines: Indices, columns: Indices, *, weighted: bool = True) -> Vector:
+        """Some columns on some lines, copied; each multiplied by the root of its weight, or not."""
+        every = len(columns) == len(self.weights)
+        part = self.values[lines] if every else self.values[np.ix_(lines, columns)]
+        if weighted:
+            part *= np.sqrt(self.weights[columns])
         return part
 
 
@@ -391,7 +387,7 @@ class KeptProducts:
         if old:
             own = np.searchsorted(block.row, self._row)
             weighted = new * np.sqrt(block.weights[columns])
-            products[:old, old:] = block.at(own, columns) @ weighted.T
+            products[:old, old:] = block.part(own, columns, weighted=False) @ weighted.T
             products[old:, :old] = products[:old, old:].T
         self.n_products += len(columns) * len(lines) * (2 * old + len(lines))
         self._row, self._products = np.append(self._row, block.row[lines]), products
