@@ -70,6 +70,19 @@ def test_tables_of_the_code_name_files_that_exist(page: str) -> None:
             assert (ROOT / path).exists(), row
 
 
+@pytest.mark.parametrize("page", ["architecture.md", "glossary.md", "decisions.md"])
+def test_tables_of_the_code_name_files_and_functions_of_their_folders(page: str) -> None:
+    """A file without its folder is in the folder of the row; a name after a file is in that file."""
+    for row, paths in paths_in_tables(page):
+        for name in re.findall(r"`((?:\w+/)?\w+\.py)`", row):
+            folders = [ROOT / path for path in paths if path.endswith("/")]
+            folders += [folder.parent for folder in folders]
+            assert any(list(folder.rglob(name)) for folder in folders or [ROOT]), (name, row)
+        for path, name in re.findall(r"`([\w/]+/[\w.]+\.py)`, `(\w+)", row):
+            if (ROOT / path).exists():
+                assert name in (ROOT / path).read_text(encoding="utf-8"), (path, name)
+
+
 def test_every_module_has_a_row_in_the_architecture() -> None:
     """A new folder of sources, and each file at the root of the package, is in the table."""
     named = {path.rstrip("/") for _, paths in paths_in_tables("architecture.md") for path in paths}
