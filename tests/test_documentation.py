@@ -72,7 +72,7 @@ def test_tables_of_the_code_name_files_that_exist(page: str) -> None:
 
 @pytest.mark.parametrize("page", ["architecture.md", "glossary.md", "decisions.md"])
 def test_tables_of_the_code_name_files_and_functions_of_their_folders(page: str) -> None:
-    """A file without its folder is in the folder of the row; a name after a file is in that file."""
+    """A file without a folder is in that of the row; a name after a file is in that file."""
     for row, paths in paths_in_tables(page):
         for name in re.findall(r"`((?:\w+/)?\w+\.py)`", row):
             folders = [ROOT / path for path in paths if path.endswith("/")]

@@ -11,13 +11,6 @@ import pytest
 ROOT = Path(__file__).parents[1]
 SHARED = ["cgboost/tolerances.py", "solvers/tolerances.py"]
 
-AMBIGUOUS = {
-    *("ACCURACY", "BALANCED", "CONVERGED", "FEASIBILITY", "FEWEST_ROWS", "FINEST"),
-    *("MOST_COLUMNS", "NEAR", "NEAREST", "NEWTON_STEPS", "NOISE", "RIDGE", "ROOM", "SMALL"),
-    *("STEPS", "TINY"),
-}
-"""Names that still mean several things. The list may only become shorter."""
-
 
 def numbers(path: Path) -> dict[str, tuple[float, bool]]:
     """The numeric constants of a module: their values, and whether a text follows."""
@@ -58,4 +51,4 @@ def test_one_name_has_one_value() -> None:
         for path in (ROOT / package).rglob("*.py"):
             for name, (value, _) in numbers(path).items():
                 values[name].add(value)
-    assert {name for name, seen in values.items() if len(seen) > 1} - AMBIGUOUS == set()
+    assert {name for name, seen in values.items() if len(seen) > 1} == set()

@@ -49,7 +49,7 @@ PICK_COST = 32
 VALUES_AT_ONCE = 2**18
 """Kernel values made at once: few enough for a processor's cache."""
 
-FEWEST_ROWS = 64
+FEWEST_BLOCK_ROWS = 64
 """Rows of a block, however many centres there are: a smaller product costs more a row."""
 
 
@@ -194,7 +194,7 @@ def _picked(parts: Parts, union: Iterable[int]) -> tuple[list[Any], list[Vector]
 def _used_features(centres: Matrix, n_rows: int) -> Any:
     """The features that are not 0 in all centres, if a product without the others is cheaper."""
     n_centres, n_features = centres.shape
-    if n_rows < FEWEST_ROWS:
+    if n_rows < FEWEST_BLOCK_ROWS:
         return slice(None)
     used = np.flatnonzero(centres.any(axis=0))
     saved = n_centres * (n_features - len(used))
@@ -217,7 +217,7 @@ def _from_calls(X: Matrix, part: WeightedCentres) -> Vector:
 
 
 def _blocks(n_rows: int, n_centres: int) -> Iterator[slice]:
-    step = max(FEWEST_ROWS, VALUES_AT_ONCE // n_centres)
+    step = max(FEWEST_BLOCK_ROWS, VALUES_AT_ONCE // n_centres)
     return (slice(start, start + step) for start in range(0, n_rows, step))
 
 

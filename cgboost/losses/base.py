@@ -35,7 +35,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cgboost.exceptions import UnsupportedLossError
-from cgboost.losses.dual.support_vector import BALANCED, SupportVectorLoss, project_on_sum
+from cgboost.losses.dual.support_vector import ZERO_SUM, SupportVectorLoss, project_on_sum
 
 Ability = Literal[
     "value", "gradient", "hessian_diag", "best_constant", "dual_box", "conjugate", "to_cvxpy"
@@ -78,7 +78,7 @@ def unsupported(loss: Any, missing: Collection[Ability], by: str) -> Unsupported
 
 Vector = NDArray[np.float64]
 
-NEWTON_STEPS = 100
+LINE_SEARCH_STEPS = 100
 """Steps of a line search at most; Newton's method with bisection needs far fewer."""
 
 FLAT = 1e-14
@@ -165,7 +165,7 @@ class DifferentiableLoss(ABC):
         sign = float(np.sign(first))
         low, high = 0.0, self._beyond(slope, sign, first)
         step, before = sign * self.newton_step(output, direction), np.inf
-        for _ in range(NEWTON_STEPS):
+        for _ in range(LINE_SEARCH_STEPS):
             if not low < step < high:
                 step = 0.5 * (low + high)
             here = sign * slope(sign * step)
@@ -388,7 +388,7 @@ class WeightedLoss(DifferentiableLoss):
         least = np.where(counts, -np.where(counts, self.weights, 1.0) * upper, 0.0)
         most = np.where(counts, -np.where(counts, self.weights, 1.0) * lower, 0.0)
         inside = np.clip(response, least, most)
-        if balanced and abs(inside.sum()) > BALANCED * np.abs(inside).sum():
+        if balanced and abs(inside.sum()) > ZERO_SUM * np.abs(inside).sum():
             return project_on_sum(response, least, most, 0.0)
         return inside
 

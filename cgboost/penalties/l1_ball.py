@@ -10,7 +10,7 @@ import numpy as np
 from cgboost.generation.protocols import Priced
 from cgboost.penalties.base import DualLoss, Penalty, Vector, sizes
 
-FEASIBILITY = 1e-12
+ABOVE_LARGEST = 1e-12
 """Scores above the largest so far by this, relative to it, count as priced out."""
 
 IN_BALL = 1e-9
@@ -65,7 +65,7 @@ class L1Ball(Penalty):
         self, *, two_sided: bool, scale: float = 1.0, largest: float = 0.0, noise: float = 0.0
     ) -> BudgetEntry:
         """Scores above the largest of the columns in the master price out."""
-        cut = max(FEASIBILITY * largest, noise)
+        cut = max(ABOVE_LARGEST * largest, noise)
         return BudgetEntry(two_sided, largest, cut, self.radius, scale)
 
     def bound(

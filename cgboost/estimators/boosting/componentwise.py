@@ -45,7 +45,7 @@ from cgboost.pricing.features.correlation import (
     feature_of,
 )
 
-FEWEST_ROWS = 3
+CRITERION_ROWS = 3
 """Rows that a criterion needs: log log n must be positive."""
 
 STEPS = 5.0
@@ -106,9 +106,9 @@ class BaseComponentwise(Regression):
     def _usable(self, rows: Rows) -> Rows:
         """The rows that cost anything, where there are enough for the criterion."""
         rows = rows.counting()
-        if self.criterion is not None and rows.weights.sum() < FEWEST_ROWS:
+        if self.criterion is not None and rows.weights.sum() < CRITERION_ROWS:
             raise ValueError(
-                f"criterion={self.criterion!r} needs at least {FEWEST_ROWS} rows, got "
+                f"criterion={self.criterion!r} needs at least {CRITERION_ROWS} rows, got "
                 f"n_samples={rows.weights.sum():g} (the sum of sample_weight); "
                 "criterion=None does without"
             )

@@ -128,7 +128,7 @@ FormulationName = Literal["lp", "qp", "erlp", "qrlp", "md", "nm"]
 
 LossMaker = Callable[[Vector, Vector], Any]
 
-ACCURACY = 0.01
+MARGIN_COST = 0.01
 """Twice the soft margin that regularisation may cost by default (columns between −1 and 1)."""
 
 LARGER = "a larger value may change that"
@@ -218,7 +218,7 @@ class Margins:
         """η; by default (2/δ)·log(1/ν), costs at most δ/2 of the soft margin (Warmuth et al.)."""
         if self.eta is not None:
             return self.eta
-        return max(0.5, 2.0 / ACCURACY * math.log(1.0 / self.share))
+        return max(0.5, 2.0 / MARGIN_COST * math.log(1.0 / self.share))
 
     def soft(self, labels: Vector, weights: Vector) -> Any:
         """A loss with C, or the hinge with ν (Demiriz, Bennett, Shawe-Taylor 2002)."""

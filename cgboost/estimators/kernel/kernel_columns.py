@@ -79,7 +79,7 @@ def warm_start_from_part(
     return replace(own, columns=columns)
 
 
-MOST_COLUMNS = 400
+MOST_PER_ROUND = 400
 """Columns a round at most: with many rows a share of them would be too many."""
 
 REACH = 0.15
@@ -168,7 +168,7 @@ class KernelColumns(ColumnFamily):
         """A share of the rows, or every column that prices out."""
         if self.at_once == "all":
             return sum(pool.size(kernel) for kernel in range(len(pool.strata)))
-        return min(MOST_COLUMNS, super().columns_per_round(pool, n_rows))
+        return min(MOST_PER_ROUND, super().columns_per_round(pool, n_rows))
 
     def warm_start(
         self, pool: KernelPool, loss: SupportVectorLoss, make_master: Callable[[Any], Any]

@@ -159,7 +159,7 @@ def _multiplier(values: Vector, slope: Vector, lower: Vector, upper: Vector, tot
     return float(breaks[low] + (breaks[high] - breaks[low]) * at_low / (at_low - at_high))
 
 
-BALANCED = 1e-15
+ZERO_SUM = 1e-15
 """Σr this small beside Σ|r| counts as 0."""
 
 
@@ -366,7 +366,7 @@ class SupportVectorLoss:
         if self.mass is not None and self.chooses_margin:
             return self._of_exact_mass(response, self.mass.amount, balanced=balanced)
         inside = np.clip(response, self.lower, self.upper)
-        if balanced and abs(inside.sum()) > BALANCED * np.abs(inside).sum():
+        if balanced and abs(inside.sum()) > ZERO_SUM * np.abs(inside).sum():
             inside = project_on_sum(response, self.lower, self.upper, 0.0)
         if self.mass is not None and (size := np.abs(inside).sum()) > self.mass.amount:
             inside *= self.mass.amount / size

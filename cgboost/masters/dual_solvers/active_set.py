@@ -144,13 +144,13 @@ class ProximalProblem:
         return boxes.curvature * (r - boxes.centre) + self._stiffness * (r - self._centre.r)
 
 
-FINEST = 1e-12
+TARGET_GAP = 1e-12
 """A solve ends at this gap, relative to the objective …"""
 
 HALF = 0.5
 """… or where the gap does not fall to this share of the smallest …"""
 
-STEPS = 300
+ACTIVE_SET_STEPS = 300
 """… within so many Newton steps …"""
 
 STUCK = 3
@@ -210,7 +210,11 @@ class ActiveSetMethod:
         proximity = Proximity(first if self.proximity is None else self.proximity)
         at = best = start
         halved, stuck = self.steps, 0
-        while best.relative_gap > FINEST and self.steps < halved + STEPS and stuck < STUCK:
+        while (
+            best.relative_gap > TARGET_GAP
+            and self.steps < halved + ACTIVE_SET_STEPS
+            and stuck < STUCK
+        ):
             before = self.steps
             attempt = ProximalProblem(problem, at, proximity.kappa)
             converged = self._converge(attempt, deadline)
@@ -282,7 +286,7 @@ class Proximity:
 ENOUGH = 1e-6
 """A larger relative gap is a failure."""
 
-SMALL = 2**20
+SMALL_PROBLEM = 2**20
 """Variables are not fixed while rows times columns are at most this."""
 
 INSIDE = 0.2
@@ -337,7 +341,7 @@ class ActiveSetSession(LiveDual):
         Where there are few of both, a row out of its place, which means another solve, costs more:
         then they stay.
         """
-        if len(self.loss.target) * self.columns.count <= SMALL:
+        if len(self.loss.target) * self.columns.count <= SMALL_PROBLEM:
             return
         self.at_cap[variables] = at_cap
         self.kept = self.kept[~np.isin(self.kept, variables)]

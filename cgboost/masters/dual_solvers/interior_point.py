@@ -35,10 +35,10 @@ from cgboost.penalties.base import DualForm
 from cgboost.tolerances import SMALLEST
 from solvers import LimitError, SolverFailure, Status
 
-SMALL = 0.1
+SLACK_IMPORTANCE = 0.1
 """A column of less importance than this seems slack."""
 
-CAUTION = (1.0, SMALL, 0.01)
+CAUTION = (1.0, SLACK_IMPORTANCE, 0.01)
 """How small what is set to its end must be, in turn."""
 
 
@@ -102,13 +102,13 @@ SHARE = 0.05
 AGAIN = 0.01
 """What is left of that each time that the same problem is to be solved better …"""
 
-FINEST = 1e-9
+FINEST_SHARE = 1e-9
 """… but no finer than this, relative to the objective …"""
 
 COARSEST = 0.1
 """… and no coarser than this."""
 
-STEPS = 100
+INTERIOR_STEPS = 100
 """Interior point steps in one solve."""
 
 PURIFICATION = 0.5
@@ -152,7 +152,7 @@ class InteriorSession(LiveDual):
         self.rows: Indices = np.zeros(0, dtype=np.intp)  # -> column, or OFFSET
         self.gap = 0.0
         self.solved = False
-        self._mu, self._target, self._reached = 1.0, FINEST, np.inf
+        self._mu, self._target, self._reached = 1.0, FINEST_SHARE, np.inf
         self._data: BoxedDual | None = None
         self._begun = False
         if form.offset != "none":
@@ -205,14 +205,14 @@ class InteriorSession(LiveDual):
     def aim(self, accuracy: float, *, again: bool) -> None:
         """Set the gap to solve to: a share of what is open, but no less than is asked for."""
         if accuracy == 0.0:
-            self._target = FINEST
+            self._target = FINEST_SHARE
         elif again:
-            self._target = max(FINEST, AGAIN * self._target)
+            self._target = max(FINEST_SHARE, AGAIN * self._target)
         else:
             objective = self._objective(self._at.coef)
             opened = max(0.0, objective - self._problem().bound(self._at.u))
             share = SHARE * opened / self._scale(objective)
-            self._target = max(FINEST, accuracy, min(COARSEST, share))
+            self._target = max(FINEST_SHARE, accuracy, min(COARSEST, share))
 
     def solve(self, time_limit: float | None) -> DualSolution:
         """Go on from the last iterate until the gap is a fraction of what new columns have opened.
@@ -235,7 +235,7 @@ class InteriorSession(LiveDual):
                 raise SolverFailure("the interior point method made no progress")
         data, at = self._problem(), self._at
         scale = self._scale(self._objective(at.coef))
-        allowance = max(PURIFICATION * self.gap, FINEST * scale)
+        allowance = max(PURIFICATION * self.gap, FINEST_SHARE * scale)
         return self._solution(
             variables_at_ends(data, at, allowance), few_coefficients(data, at, allowance)
         )
@@ -266,12 +266,12 @@ class InteriorSession(LiveDual):
         """Steps to the target, or as near as they lead; False if they lead nowhere."""
         least, since = np.inf, 0
         self.solved = True
-        for _ in range(STEPS):
+        for _ in range(INTERIOR_STEPS):
             step = InteriorStep(data, at)
             self.gap = at.complementarity(data) + step.infeasibility
             self._reached = self.gap / self._scale(step.objective)
             if self._reached <= self._target:
-                self.solved = self._target <= FINEST
+                self.solved = self._target <= FINEST_SHARE
                 return True
             if not self.gap <= DIVERGENCE * least:
                 return False
@@ -328,7 +328,7 @@ class InteriorSession(LiveDual):
 
     def idle(self, coef: Vector) -> Indices:
         """Columns in the session that seem to be slack, at coefficients ``coef``."""
-        seems = importance(self._problem(), self._at) < SMALL
+        seems = importance(self._problem(), self._at) < SLACK_IMPORTANCE
         return self.rows[seems & (self.rows >= 0)]
 
     # ------------------------------------------------------------------ data

@@ -36,7 +36,7 @@ from cgboost.losses.dual.support_vector import Vector
 from cgboost.masters.dual_solvers.restricted_dual import BoxedDual
 from cgboost.tolerances import SMALLEST
 
-RIDGE = 1e-13
+FACTOR_RIDGE = 1e-13
 """Added to the diagonal, relative to it, where the factorisation fails; then more and more."""
 
 
@@ -80,7 +80,7 @@ def _cholesky(matrix: Vector) -> Vector:
         factor, failed = dpotrf(raised, lower=1, overwrite_a=1)
         if not failed or ridge > 1.0 or not np.isfinite(raised).all():
             return np.asarray(factor)
-        ridge = max(RIDGE, 100.0 * ridge)
+        ridge = max(FACTOR_RIDGE, 100.0 * ridge)
 
 
 def _back(factor: Vector, right: Vector) -> Vector:
@@ -98,7 +98,7 @@ SHORT = 0.1
 CENTRING = 0.3
 """… at this share of the mean product."""
 
-NEAREST = 1e-14
+LEAST_DISTANCE = 1e-14
 """Distances from a bound count as no less than this share of it: rounding may leave of them 0."""
 
 LEAST_STEP = 1e-8
@@ -107,7 +107,7 @@ LEAST_STEP = 1e-8
 FAR = 0.9
 """Scores start at this share of their limit at most."""
 
-ROOM = 0.3
+RECENTRING_SHARE = 0.3
 """Recentring moves a variable by at most this share of its range."""
 
 
@@ -134,10 +134,10 @@ class Iterate:
     def slacks(self, data: BoxedDual) -> tuple[Vector, Vector, Vector, Vector]:
         """Distances from the four bounds; 1 where there is none."""
         bounded = data.limit > 0
-        closest = NEAREST * data.limit
+        closest = LEAST_DISTANCE * data.limit
         under = np.where(bounded & data.two_sided, np.maximum(data.limit + self.s, closest), 1.0)
         over = np.where(bounded, np.maximum(data.limit - self.s, closest), 1.0)
-        return self.u, np.maximum(data.cap - self.u, NEAREST * data.cap), under, over
+        return self.u, np.maximum(data.cap - self.u, LEAST_DISTANCE * data.cap), under, over
 
     @property
     def duals(self) -> tuple[Vector, Vector, Vector, Vector]:
@@ -185,9 +185,9 @@ def _away_from_bounds(
     """Moves that bring each product of a small slack and a large multiplier up to ``mu``."""
     move = np.zeros(len(width))
     up = (from_low * low < mu) & (low * width > from_low)
-    move[up] = np.minimum(mu / low[up], ROOM * width[up]) - from_low[up]
+    move[up] = np.minimum(mu / low[up], RECENTRING_SHARE * width[up]) - from_low[up]
     down = (from_high * high < mu) & (high * width > from_high)
-    move[down] -= np.minimum(mu / high[down], ROOM * width[down]) - from_high[down]
+    move[down] -= np.minimum(mu / high[down], RECENTRING_SHARE * width[down]) - from_high[down]
     return move
 
 

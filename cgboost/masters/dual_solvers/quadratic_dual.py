@@ -310,7 +310,7 @@ class DualIterate:
 
 Mask = NDArray[np.bool_]
 
-ROOM = 1.5
+ROWS_KEPT = 1.5
 """Rows that are no longer wanted are dropped when there are this many times those that are."""
 
 
@@ -356,7 +356,7 @@ class KeptProducts:
             return
         wanted = self._places(block.row[lines])
         wanted = wanted[wanted >= 0]
-        if len(self._row) > ROOM * len(lines):
+        if len(self._row) > ROWS_KEPT * len(lines):
             self._keep(wanted)
         update = len(changed) * len(self._row) ** 2
         if update > np.count_nonzero(active) * len(wanted) ** 2:

@@ -37,7 +37,7 @@ Vector = NDArray[np.float64]
 NEWTON_STEPS = 50
 """Steps at most; Newton's method needs far fewer."""
 
-CONVERGED = 1e-16
+LEAST_PROMISE = 1e-16
 """A step that promises less than this, relative to the loss at the start, is the last."""
 
 
@@ -65,7 +65,7 @@ def offset_step(
     basis = np.column_stack([1.0 - share, share])
     ends, here = np.zeros(2), output
     gradient = basis.T @ loss.pseudo_response(here)
-    enough = CONVERGED * loss.value(output)
+    enough = LEAST_PROMISE * loss.value(output)
     for _ in range(NEWTON_STEPS):
         move = least_in_box(_hessian(loss, here, basis), gradient, -most - ends, most - ends)
         slope = float(gradient @ move)

@@ -30,7 +30,7 @@ from cgboost.masters.support_vector.smooth_primal import (
     SmoothPrimal,
 )
 from cgboost.masters.support_vector.working_set import (
-    MOST_COLUMNS,
+    MOST_BASIS_COLUMNS,
     DualPoint,
     RestrictedDual,
     crossover,
@@ -54,10 +54,10 @@ LEVEL = 1e-11
 SMALL_MARGIN = 1e-4
 """Margins are told apart down to this share of the largest entry of the columns."""
 
-NOISE = 1e-13
+SCORE_NOISE = 1e-13
 """What rounding does to a score, relative to Σ|r| and the largest entry of a column."""
 
-TINY = 1e-100
+LEAST_DIVISOR = 1e-100
 """Stands for 0 where it divides."""
 
 
@@ -241,7 +241,7 @@ class SupportVectorMaster:
         used, dual = np.flatnonzero(coef), self._dual
         if not (isinstance(dual, RestrictedDual) and dual.ends_inside):
             return None
-        if dual.variables.curvature.any() or not 0 < len(used) <= MOST_COLUMNS:
+        if dual.variables.curvature.any() or not 0 < len(used) <= MOST_BASIS_COLUMNS:
             return None
         values = [self.columns[j].values for j in used]
         with solver_errors_as_master_errors():
@@ -257,7 +257,7 @@ class SupportVectorMaster:
         if self.form.radius is not None:
             scores = self._dual.scores(response)
             largest = float(self.form.sizes(scores, float(response.sum())).max(initial=0.0))
-            noise = NOISE * float(np.abs(response).sum()) * self._dual.largest_entry
+            noise = SCORE_NOISE * float(np.abs(response).sum()) * self._dual.largest_entry
         return self.penalty.entry(
             two_sided=self.two_sided, scale=self._scale(objective), largest=largest, noise=noise
         )
@@ -274,7 +274,7 @@ class SupportVectorMaster:
         largest = self._dual.largest_entry or 1.0  # without a column as with one of ones
         score = self.loss.mass.amount * largest
         worth = SMALL_MARGIN * self.penalty.conjugate(np.array([score]))
-        return max(abs(objective), worth, TINY)
+        return max(abs(objective), worth, LEAST_DIVISOR)
 
     def _objective(self, point: DualPoint) -> float:
         return self.form.value(point.coef, point.intercept) + float(self.loss.value(point.output))

@@ -33,7 +33,7 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
 from cgboost.generation.columns import FloatArray
-from cgboost.losses.dual.support_vector import BALANCED, Indices, Vector
+from cgboost.losses.dual.support_vector import ZERO_SUM, Indices, Vector
 from cgboost.masters.dual_solvers.restricted_dual import ColumnStore
 from cgboost.masters.support_vector.working_set import DualPoint
 from cgboost.penalties.base import DualForm
@@ -165,7 +165,7 @@ class RowwiseLoss:
         """Inside every row's set; for Σr = 0 the entries of the heavier sign are scaled down."""
         inside = self.bound.feasible(response)
         total = float(inside.sum())
-        if not balanced or abs(total) <= BALANCED * float(np.abs(inside).sum()):
+        if not balanced or abs(total) <= ZERO_SUM * float(np.abs(inside).sum()):
             return inside
         heavy = inside > 0 if total > 0 else inside < 0
         weight = abs(float(inside[heavy].sum()))
@@ -182,16 +182,16 @@ class RowwiseLoss:
 
 logger = logging.getLogger(__name__)
 
-ACCURACY = 1e-9
+RESTRICTED_GAP = 1e-9
 """Relative gap at which the restricted problem counts as solved."""
 
 LEAST_VALUE = 1e-6
 """Under a ball, values are told apart down to this share of what the largest entry would make."""
 
-STEPS = 500
+NEWTON_LIMIT = 500
 """Newton steps at most in one solve."""
 
-NEAR = 0.9
+NEAR_SCORE = 0.9
 """Columns of this share of the score at which a column is used take part in a step."""
 
 SUFFICIENT = 0.1
@@ -206,7 +206,7 @@ ROUNDING = 1e-12
 NARROWER = 0.5
 """… which must narrow to this share, or else values decide after all."""
 
-RIDGE = 1e-10
+NEWTON_RIDGE = 1e-10
 """Added to the diagonal of the Hessian, relative to its largest entry."""
 
 FLAT_OFFSET = 1e-8
@@ -261,10 +261,10 @@ class SmoothPrimal:
         """
         deadline = None if time_limit is None else time.perf_counter() + time_limit
         output = self._output()
-        for _ in range(STEPS):
+        for _ in range(NEWTON_LIMIT):
             response = self.loss.pseudo_response(output)
             scores, value = self.scores(response), self._value(output, self._coef, self._intercept)
-            if self._gap(scores, response, output) <= ACCURACY * self._scale(value, response):
+            if self._gap(scores, response, output) <= RESTRICTED_GAP * self._scale(value, response):
                 break
             if deadline is not None and time.perf_counter() > deadline:
                 raise LimitError("Newton's method ran out of time", status=Status.TIME_LIMIT)
@@ -337,7 +337,7 @@ class SmoothPrimal:
         """
         size = self.form.sizes(scores, 0.0)[: len(scores)]
         least = self.form.threshold if self.form.quadratic > 0 else size.max(initial=0.0)
-        return np.flatnonzero((self._coef != 0) | (size >= NEAR * least))
+        return np.flatnonzero((self._coef != 0) | (size >= NEAR_SCORE * least))
 
     def _hessian(self, output: Vector, places: Indices, *, softened: bool) -> Vector:
         """Hessian of F by the coefficients of ``places`` and, last, the offset."""
@@ -355,7 +355,7 @@ class SmoothPrimal:
         With a threshold or a ball α = p − q with p, q ≥ 0, so that Σ|α| is linear.
         """
         n, form = len(start), self.form
-        ridge = RIDGE * max(float(np.diag(hessian).max(initial=0.0)), 1e-6)
+        ridge = NEWTON_RIDGE * max(float(np.diag(hessian).max(initial=0.0)), 1e-6)
         charged = np.ones(n)
         charged[-1] = form.charges_offset
         linear = gradient - (hessian + ridge * np.eye(n)) @ start
@@ -435,7 +435,7 @@ class SmoothPrimal:
             limit = self._offset_limit(total, mass + charge, mass * self.largest_entry**2)
             lead = total + float(root @ by_start) - charge * self._intercept
             slope = float(root @ by_offset) + charge
-            offset = self._intercept + lead / max(slope, RIDGE * (mass or 1.0))
+            offset = self._intercept + lead / max(slope, NEWTON_RIDGE * (mass or 1.0))
             shift = float(np.clip(offset, -limit, limit)) - self._intercept
         rho = response + root * (by_start - shift * by_offset)
         return np.append(self.scores(rho) / mu, self._intercept + shift)
@@ -468,7 +468,7 @@ class SmoothPrimal:
     def _gap(self, scores: Vector, response: Vector, output: Vector) -> float:
         """Primal objective less the dual objective at the pseudo-response, shrunk if need be."""
         form, total = self.form, float(response.sum())
-        if form.offset == "free" and abs(total) > ACCURACY * np.abs(response).sum():
+        if form.offset == "free" and abs(total) > RESTRICTED_GAP * np.abs(response).sum():
             return np.inf
         size = form.sizes(scores, total)
         penalty, tau = form.value(self._coef, self._intercept), 1.0

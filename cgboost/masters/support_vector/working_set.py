@@ -46,7 +46,7 @@ CALM = 2.0
 MOVEMENT_QUANTILE = 0.9
 """… as measured by this quantile of the movements."""
 
-NEAREST = 0.4
+NEAREST_SHARE = 0.4
 """The share of the variables that start in the session where it is known which are near."""
 
 LEAST_SHARE = 0.1
@@ -68,13 +68,13 @@ LEAST_RATE = 1e-3
 SIMPLEX = "highs"
 """The solver that ends on a vertex."""
 
-MOST_COLUMNS = 2000
+MOST_BASIS_COLUMNS = 2000
 """The basis is dense, and its factorisation takes time with the cube of the number of columns."""
 
-NOISE = 0.01
+COEFFICIENT_NOISE = 0.01
 """Coefficients below this share of the mean, of columns scaled alike, are taken for noise."""
 
-NEAR = 1.3
+ROWS_PER_COLUMN = 1.3
 """Training rows to begin with, per column in use …"""
 
 A_FEW = 20
@@ -150,7 +150,7 @@ class RestrictedDual:
         self.session.rescale()
         self._activate(np.arange(first, self.columns.count))
 
-    def expect(self, coef: Vector, intercept: float, near: float = NEAREST) -> None:
+    def expect(self, coef: Vector, intercept: float, near: float = NEAREST_SHARE) -> None:
         """Take coefficients for near the optimum, as a hint of which variables matter.
 
         The share ``near`` of them, nearest to their margin, starts in the session, the others
@@ -367,9 +367,9 @@ def crossover(
     """
     dual = RestrictedDual(loss, form, SIMPLEX)
     dual.add(columns)
-    near = (NEAR * len(coef) + A_FEW) / max(1, len(loss.variables))
+    near = (ROWS_PER_COLUMN * len(coef) + A_FEW) / max(1, len(loss.variables))
     dual.expect(coef, intercept, min(1.0, near))
     assert isinstance(dual.session, DualSession)
     size = np.abs(coef) * dual.columns.scales
-    dual.session.suggest(np.where(size > NOISE * size.mean(), coef, 0.0), dual.rate)
+    dual.session.suggest(np.where(size > COEFFICIENT_NOISE * size.mean(), coef, 0.0), dual.rate)
     return dual.solve(time_limit)
