@@ -122,6 +122,9 @@ class ColumnGeneration:
         if isinstance(smoothing, type):
             raise TypeError(f"smoothing must be an object such as {smoothing.__name__}()")
         self.master = master
+        # asked for once: in Python 3.11 such a question takes as long as a short round
+        self._adjustable = master if isinstance(master, AdjustableMaster) else None
+        self._proving = master if isinstance(master, ProvingOrNot) else None
         self.pricer = pricer if isinstance(pricer, Pricer) else FunctionPricer(pricer)
         self.tol = tol
         self.columns_per_round = columns_per_round
@@ -182,11 +185,11 @@ class ColumnGeneration:
         """One round; its state, which is as long as the rows are many, ends with it."""
         # 1. the restricted master: coefficients of the columns so far, and duals
         clock, limits = time.perf_counter(), self.limits
-        if isinstance(self.master, AdjustableMaster):
+        if self._adjustable is not None:
             # gaps decide how far to go where a search can prove something; but what none has yet
             # proved, or is known to be the last round, should not depend on a coarse answer
             rough = trace.best_bound > -np.inf and not limits.last(trace.coming, len(trace.rows))
-            self.master.accuracy = SOLVED_SHARE * self.tol if rough else 0.0
+            self._adjustable.accuracy = SOLVED_SHARE * self.tol if rough else 0.0
         with blaming(StopReason.MASTER_FAILED):
             state = self.master.solve(time_limit=trace.seconds_left(self.time_limit))
             if not np.isfinite(state.pseudo_response).all() or np.isnan(state.objective):
@@ -202,7 +205,7 @@ class ColumnGeneration:
         # 2. pricing: the columns that help most, and a lower bound; all that a search may still do
         # in a last round is to prove something
         priced, bound = Priced(columns=()), None
-        proves = not isinstance(self.master, ProvingOrNot) or self.master.proves
+        proves = self._proving is None or self._proving.proves
         searched = proves or not limits.last(len(state.columns), len(trace.rows))
         if searched:
             limit = limits.room(len(state.columns), self.columns_per_round)

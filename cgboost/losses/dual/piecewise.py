@@ -57,15 +57,17 @@ class PiecewiseLinearLoss(WeightedLoss):
 
     def line_search(self, output: Vector, direction: Vector) -> float:
         """The middle of the best steps: they lie between two kinks, found by sorting."""
-        variables = self.box.variables
-        fall = variables.sign * direction[variables.row]
-        taking_part = np.flatnonzero(fall)
-        fall, cap = fall[taking_part], variables.cap[taking_part]
-        if not taking_part.size:
+        box, moving = self.box, np.flatnonzero(direction)
+        if not moving.size:
             return 0.0
-        kinks = variables.rate(output)[taking_part] / fall
-        pull = float(cap @ np.maximum(fall, 0.0) + variables.base @ direction)
-        weights = cap * np.abs(fall)
+        slope, lower, upper = direction[moving], box.lower[moving], box.upper[moving]
+        kinks = (box.target[moving] - output[moving]) / slope
+        pull = float(np.maximum(lower * slope, upper * slope).sum())
+        weights = (upper - lower) * np.abs(slope)
+        if box.epsilon:  # a row has two kinks, at both ends of the tube
+            width, inner = box.epsilon / slope, np.clip(0.0, lower, upper)
+            kinks = np.concatenate([kinks - width, kinks + width])
+            weights = np.concatenate([upper - inner, inner - lower]) * np.abs(np.tile(slope, 2))
         total = float(weights.sum())
         if not -SAME_SUM * total <= pull <= (1.0 + SAME_SUM) * total:
             raise UnboundedStepError("the loss falls without end along this column")
