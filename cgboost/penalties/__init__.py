@@ -24,7 +24,7 @@ PENALTIES: dict[str, type[Penalty]] = {"l1": L1, "l2": L2, "elasticnet": Elastic
 """Penalties by their names in estimators."""
 
 
-def get_penalty(penalty: str | Penalty) -> Penalty:
+def get_penalty(penalty: object) -> Penalty:
     """A penalty by its name; a :class:`Penalty`, yours perhaps, as it is.
 
     Raises
@@ -35,6 +35,9 @@ def get_penalty(penalty: str | Penalty) -> Penalty:
     if isinstance(penalty, Penalty):
         return penalty
     if not isinstance(penalty, str) or penalty not in PENALTIES:
-        names = sorted(PENALTIES)
-        raise ValueError(f"penalty must be one of {names}, or a Penalty, got {penalty!r}")
+        kind = penalty if isinstance(penalty, type) and issubclass(penalty, Penalty) else None
+        hint = "" if kind is None else f": write {kind.__name__}()"
+        raise ValueError(
+            f"penalty must be one of {sorted(PENALTIES)}, or a Penalty, got {penalty!r}{hint}"
+        )
     return PENALTIES[penalty]()

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from cgboost.exceptions import UnsupportedLossError
 from cgboost.losses import EntropicLoss, SupportVectorLoss
 from cgboost.penalties.l1_ball import L1Ball
 
@@ -40,14 +41,14 @@ class Entropy(L1Ball):
 
         Raises
         ------
-        ValueError
+        UnsupportedLossError
             If the loss has no mass (``nu_hinge`` has), or an η of its own that is another one.
         """
         if isinstance(loss, EntropicLoss) and loss.eta == self.eta:
             return loss
         if type(loss) is not SupportVectorLoss or not loss.chooses_margin:
-            raise ValueError(
-                f"Entropy(eta={self.eta:g}) needs the loss of a margin of its own, as nu_hinge "
-                f"makes it, got {loss!r}"
+            raise UnsupportedLossError(
+                f"Entropy(eta={self.eta:g}) needs a loss that chooses its margin, got {loss!r}: "
+                "set nu= in an estimator, give nu_hinge(…) to a master"
             )
         return EntropicLoss(**{f.name: getattr(loss, f.name) for f in fields(loss)}, eta=self.eta)

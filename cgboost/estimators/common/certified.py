@@ -226,6 +226,13 @@ class RegularizationPath:
     scores: NDArray[np.float64]
     seconds: NDArray[np.float64]
 
+    def __iter__(self) -> Iterator[Any]:
+        """The models, in their order."""
+        return iter(self.models)
+
+    def __len__(self) -> int:
+        return len(self.models)
+
     @property
     def best(self) -> Any:
         """The model of the best score; of equals, the one with the smallest C.

@@ -32,6 +32,7 @@ from numpy.typing import NDArray
 from cgboost.estimators.common.fit_loop import FittedRun, Table
 from cgboost.estimators.common.parameters import check_choice, check_nu, check_number
 from cgboost.estimators.common.rows import Rows, Vector
+from cgboost.exceptions import UnsupportedLossError
 from cgboost.generation.protocols import Pricer
 from cgboost.losses import (
     EpsilonInsensitive,
@@ -270,9 +271,15 @@ def program_of(loss: Loss, penalty: Penalty) -> str:
 
 def check_cost(estimator: Any, names: Sequence[str], natural: type[Loss], **own: Any) -> None:
     """Check the parameter loss of a certified estimator, and that ν goes with it."""
-    if not isinstance(estimator.loss, Loss):
-        check_choice("loss", estimator.loss, names)
+    if not isinstance(estimator.loss, Loss) and estimator.loss not in names:
+        is_class = isinstance(estimator.loss, type) and issubclass(estimator.loss, Loss)
+        hint = f": write {estimator.loss.__name__}()" if is_class else ""
+        raise ValueError(
+            f"loss must be one of {sorted(names)}, or a Loss, got {estimator.loss!r}{hint}"
+        )
     loss = get_loss_with(estimator.loss, natural, **own)
+    if loss.classification and not natural.classification:
+        raise UnsupportedLossError(f"{loss!r} is for labels ±1: use a classifier")
     needs: tuple[Ability, ...] = ("conjugate",)
     require(loss, needs, type(estimator).__name__)
     if estimator.nu is not None and not isinstance(loss, natural):
@@ -298,10 +305,10 @@ def penalized(penalty: Penalty) -> Callable[..., SupportVectorMaster]:
 
 
 def _penalized_master(penalty: Penalty, loss: Any, **options: Any) -> SupportVectorMaster:
-    """A loss with a margin of its own grows with α as the 1-norm does: Σ|α| ≤ 1 replaces Σ|α|."""
+    """A loss with a margin of its own grows with α as λΣ|α| does: λΣ|α| ≤ 1 replaces it."""
     own_margin = isinstance(loss, SupportVectorLoss) and not loss.shrinks
     if own_margin and penalty.is_positively_homogeneous:
-        penalty = L1Ball()
+        penalty = L1Ball(1.0 / penalty.threshold)
     return SupportVectorMaster(loss, penalty, **options)
 
 

@@ -1,5 +1,6 @@
 """Estimators whose loss chooses its own margin, tube or level, against those of scikit-learn."""
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from cgboost import (
     LPBoostRegressor,
 )
 from cgboost.exceptions import TrivialModelWarning
+from cgboost.penalties import L1
 from tests.estimators.data import curve, three_classes, two_classes
 
 KERNELS = {"linear": Linear(), "rbf": RBF(0.5)}
@@ -107,6 +109,25 @@ def test_one_norm_models_spend_their_budget() -> None:
     errors = np.maximum(0.0, model.margin_ - margins).sum()
     assert model.objective_ == pytest.approx(errors - 0.3 * 60 * model.margin_, rel=1e-9)
     assert model.converged_
+
+
+@dataclass(frozen=True)
+class DoubleL1(L1):
+    """2Σ|α|."""
+
+    threshold = 2.0  # type: ignore[assignment]
+
+
+def test_a_multiple_of_the_one_norm_is_the_budget_of_nu() -> None:
+    """With ν, λΣ|α| ≤ 1: twice the penalty gives half the model, and half the margin."""
+    X, y = two_classes()
+    one, two = (
+        CGBoostClassifier(LIBRARY, nu=0.4, penalty=penalty).fit(X, y)
+        for penalty in (L1(), DoubleL1())
+    )
+    assert np.abs(one.coef_).sum() == pytest.approx(1.0)
+    assert np.abs(two.coef_).sum() == pytest.approx(0.5)
+    assert 2.0 * two.margin_ == pytest.approx(one.margin_)
 
 
 def test_nu_scales_with_the_rows() -> None:

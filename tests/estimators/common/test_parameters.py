@@ -19,8 +19,10 @@ from cgboost import (
     Linear,
 )
 from cgboost.estimators.common import objective
-from cgboost.losses import get_loss
+from cgboost.exceptions import UnsupportedLossError
+from cgboost.losses import Hinge, LogLoss, get_loss
 from cgboost.parallel import FuturesExecutor, SerialExecutor, ThreadExecutor
+from cgboost.penalties import ElasticNet, Entropy
 from tests.estimators.data import at_round, classifier, curve, regressor, two_classes
 
 X, Y = two_classes(50)
@@ -202,8 +204,16 @@ def test_every_loss_gives_its_certified_optimum() -> None:
         assert fit(loss=get_loss(loss), tol=1e-5).objective_ == model.objective_
         found[loss] = round(model.objective_, 6)
     assert len(set(found.values())) == 4
-    with pytest.raises(ValueError, match="loss must be one of"):
+    with pytest.raises(ValueError, match="loss must be one of .*, or a Loss, got 'huber'"):
         fit(loss="huber")
+    with pytest.raises(ValueError, match=r"got <class .*>: write LogLoss\(\)"):
+        fit(loss=LogLoss)
+    with pytest.raises(ValueError, match=r"got <class .*>: write ElasticNet\(\)"):
+        fit(penalty=ElasticNet)
+    with pytest.raises(UnsupportedLossError, match="chooses its margin.* set nu="):
+        fit(penalty=Entropy(8.0))
+    with pytest.raises(UnsupportedLossError, match=r"Hinge\(\) is for labels ±1: use a classifier"):
+        CGBoostRegressor(loss=Hinge()).fit(*curve())
     with pytest.raises(ValueError, match="nu=0.2 belongs to loss='hinge'"):
         fit(loss="log_loss", nu=0.2)
 

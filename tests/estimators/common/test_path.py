@@ -25,7 +25,8 @@ def test_models_are_those_of_separate_fits(model, data):
     """Each model of a path has the objective of a fit of its own, in the order of C_values."""
     X, y = data
     path = model.path(X, y, C_VALUES)
-    for C, fitted in zip(C_VALUES, path.models, strict=True):
+    assert len(path) == len(C_VALUES)
+    for C, fitted in zip(C_VALUES, path, strict=True):
         alone = clone(model).set_params(C=C).fit(X, y)
         assert fitted.C == C
         assert fitted.converged_
