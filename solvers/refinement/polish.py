@@ -281,8 +281,8 @@ def polished(program: Program, point: Point) -> Point:
     Notes
     -----
     The cost is one factorisation in the variables between their bounds and the rows at theirs, a
-    few per cent of an interior point solve where that one is dense; see `solvers.refinement.polish`
-    for the size beyond which nothing is tried.
+    few per cent of an interior point solve where that one is dense. Systems of more than
+    `LARGEST_SYSTEM` unknowns are not tried.
     """
     best, least = point, worst_residual(program, point.x, point.row_duals)
     near, last = point, None
