@@ -82,7 +82,8 @@ LINE_SEARCH_STEPS = 100
 """Steps of a line search at most; Newton's method with bisection needs far fewer."""
 
 FLAT = 1e-14
-"""A slope this small beside the first one ends a line search."""
+"""A slope this small beside the first one ends a line search. The rounding of its sum over rows
+leaves little less: a smaller value might never be met."""
 
 SLOW = 0.25
 """A Newton step that leaves more than this of the slope is followed by a bisection."""
@@ -198,7 +199,8 @@ Expression = Any
 """A CVXPY expression (CVXPY's classes are not imported here)."""
 
 ROUNDING = 1e-12
-"""A slope outside the domain of the conjugate by this, relative to its size, is at the end."""
+"""A slope outside the domain of the conjugate by this, relative to its size, is at the end. A
+division by the weight is off by 1e-16 or so; a larger value would take a bound from outside."""
 
 
 @dataclass(frozen=True)

@@ -103,7 +103,8 @@ AGAIN = 0.01
 """What is left of that each time that the same problem is to be solved better …"""
 
 FINEST_SHARE = 1e-9
-"""… but no finer than this, relative to the objective …"""
+"""… but no finer than this, relative to the objective: the normal equations lose digits near the
+optimum, and finer targets cost steps that no longer narrow the gap …"""
 
 COARSEST = 0.1
 """… and no coarser than this."""
@@ -118,7 +119,8 @@ DIVERGENCE = 1e4
 """A gap that grows by this factor shows that there is no solution."""
 
 NEARLY = 1e-7
-"""A relative gap that is good enough where the target cannot be reached."""
+"""A relative gap that is good enough where the target cannot be reached. Solvers of linear programs
+leave as much by default (`LP_FEASIBILITY`)."""
 
 NO_BETTER = 15
 """Steps without a smaller gap after which a solve ends where it is."""
