@@ -15,8 +15,8 @@ ABOVE_LARGEST = 1e-12
 have the largest score themselves, up to the rounding of long sums."""
 
 IN_BALL = 1e-9
-"""Coefficients this far outside the ball, relative to its radius, count as inside. A solver's answer
-is on the boundary up to its error; larger, objectives below the optimum would be believed."""
+"""Coefficients this far outside the ball, relative to its radius, count as inside. A solver's
+answer is on the boundary up to its error; larger, it might cost less than the optimum."""
 
 
 @dataclass(frozen=True)
