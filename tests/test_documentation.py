@@ -1,14 +1,18 @@
 """README and examples run as they are printed."""
 
+import importlib
 import re
 import runpy
+import warnings
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 ROOT = Path(__file__).parents[1]
 BUILT = {"gallery", "project"}
 """Folders of docs/ that the build of the site fills."""
+SOURCES = ("cgboost", "solvers", "examples", "benchmarks", "docs", "tests")
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"```python\n(.*?)```", README, re.S)
 
@@ -93,6 +97,59 @@ def test_every_module_has_a_row_in_the_architecture() -> None:
         assert any(str(part) in named for part in [own, *own.parents, *inside(room)]), own
     for file in (ROOT / "cgboost").glob("[!_]*.py"):
         assert str(file.relative_to(ROOT)) in named
+
+
+def sources(*packages: str) -> list[Path]:
+    """The modules of packages."""
+    return [module for package in packages for module in sorted((ROOT / package).rglob("*.py"))]
+
+
+def pages() -> list[Path]:
+    """The pages that people write; the history of changes has names of its time."""
+    written = [ROOT / "README.md", ROOT / "CONTRIBUTING.md"]
+    found = [*(ROOT / "docs").rglob("*.md"), *(ROOT / "docs").rglob("*.rst")]
+    return written + [page for page in found if not {*BUILT, "generated"} & set(page.parts)]
+
+
+def is_there(name: str) -> bool:
+    """Whether a dotted name is a module, or a thing in one, or a field of its class."""
+    parts = name.split(".")
+    for length in range(len(parts), 0, -1):
+        try:
+            thing: Any = importlib.import_module(".".join(parts[:length]))
+        except ImportError:
+            continue
+        for part in parts[length:]:
+            if part in getattr(thing, "__annotations__", {}):
+                return True
+            if not hasattr(thing, part):
+                return False
+            thing = getattr(thing, part)
+        return True
+    return False
+
+
+def test_dotted_names_lead_to_things_of_the_packages() -> None:
+    """A name in a docstring, a comment or a page can be imported, or read from what can."""
+    dotted = re.compile(r"(?<![\w./-])(?:cgboost|solvers)(?:\.[A-Za-z_]\w*)+")
+    endings = (".py", ".md", ".rst")
+    for path in [*sources("cgboost", "solvers"), *pages()]:
+        found = set(dotted.findall(path.read_text(encoding="utf-8")))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", FutureWarning)  # names of before have their page
+            lost = [name for name in found if not (name.endswith(endings) or is_there(name))]
+        assert not lost, (path, lost)
+
+
+def test_packages_list_files_that_they_have() -> None:
+    """A file that a docstring or a comment names is one of today's tree."""
+    files = {module.relative_to(ROOT).as_posix() for module in sources(*SOURCES)}
+    for path in sources("cgboost", "solvers"):
+        for name in re.findall(r"[\w/]*\w\.py\b", path.read_text(encoding="utf-8")):
+            assert any(f"/{file}".endswith(f"/{name}") for file in files), (path, name)
+    for init in (path for path in sources("cgboost", "solvers") if path.name == "__init__.py"):
+        for name in re.findall(r"^ {4}([\w/]+\.py) ", init.read_text(encoding="utf-8"), re.M):
+            assert (init.parent / name).is_file(), (init, name)
 
 
 def inside(folder: Path) -> list[Path]:

@@ -5,13 +5,11 @@
     loop.py             the loop: solve the restricted master, price, bound, add columns
     protocols.py        Master and Pricer, and the records that they exchange
     columns.py          columns, the functions behind them, and their weighted sums
-    termination.py      when a run ends
+    termination.py      when a run ends, who ends it by failing, and the words for it
     history.py          why it ended, and a record of every round
     stabilization.py    where to price (Wentges smoothing)
     function_pricer.py  a function of the duals as a pricer
-    reduced_costs.py    bounds on the reduced costs of all columns
     callbacks.py        validation scores, early stopping, progress
-    failures.py         who ends a run by failing, and the words for it
 """
 
 from cgboost.generation.callbacks import (

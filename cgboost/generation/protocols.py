@@ -22,7 +22,8 @@ from cgboost.generation.columns import Column
 Vector = NDArray[np.float64]
 
 ZERO_REDUCED_COST = 1e-9
-"""Reduced costs closer to 0 than this, relative to the cost, count as 0."""
+"""Reduced costs closer to 0 than this, relative to the cost, count as 0. Smaller, a column of
+reduced cost 0 would price out through the rounding of its sum over rows."""
 
 
 class EntryRule(Protocol):

@@ -83,7 +83,8 @@ ON_REQUEST = (
 """Reasons after which there is still time to certify the last round."""
 
 AT_UPPER = 1e-9
-"""A coefficient this close to its upper bound, relative to it, is at the bound."""
+"""A coefficient this close to its upper bound, relative to it, is at the bound. A vertex puts it
+there up to rounding; only the words of a message depend on it."""
 
 Stop = tuple[StopReason, str]
 """Why, and the same in words."""

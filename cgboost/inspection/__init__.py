@@ -2,16 +2,13 @@
 
 ::
 
-    history_plots.py        the path to the optimum, and the columns
-    learning_curves.py      errors by stage
-    importance.py           what features are worth
-    factor_pictures.py      latent factors
-    transform_pictures.py   transformations of features
-    metrics.py              Gini coefficient and gains chart
-    model_selection.py      criteria for where a greedy path should end
-    report/                 one page about a model
-    provenance.py           versions and machine
-    drawing.py              what the pictures share
+    learning_curves.py    the path to the optimum, the columns, and errors by stage
+    model_pictures.py     latent factors, and transformations of features
+    importance.py         what features are worth
+    metrics.py            Gini coefficient and gains chart
+    model_selection.py    criteria for where a greedy path should end
+    report/               one page about a model, with versions and machine
+    drawing.py            what the pictures share
 """
 
 from cgboost.inspection.learning_curves import FittedModel, plot_columns, plot_history

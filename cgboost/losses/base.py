@@ -1,15 +1,5 @@
 """Loss functions: what they declare, bind to data, and give to masters.
 
-What losses can do, and which masters and estimators can take them.
-
-Losses with a gradient, for stagewise and corrective boosting.
-
-Each gives its value, the pseudo-response r = −∂loss/∂f, the Newton weights ∂²loss/∂f² (their
-diagonal), the best constant, and the best step along a direction. Sample weights multiply the loss
-of a row. Names are scikit-learn's.
-
-Losses: what an error costs, row by row, and the same on weighted training rows.
-
 A :class:`Loss` has parameters and no data. Everything it gives is per row, for a target y and an
 output f of shape (n_rows,); it is convex in f. ``loss.on(y, weights)`` binds it to data:
 
@@ -20,6 +10,11 @@ output f of shape (n_rows,); it is convex in f. ``loss.on(y, weights)`` binds it
 With the conjugate ℓ*(y, s) = sup_f s·f − ℓ(y, f) the Fenchel–Young inequality reads
 
     gain(r) ≤ L(f) + r·f     for all f and r, with equality for the pseudo-response at f.
+
+Stagewise and corrective boosting ask for less, a :class:`DifferentiableLoss`: its value, r, the
+Newton weights ∂²L/∂f² (their diagonal), the best constant, and the best step along a direction.
+What a loss can do are its abilities, and :func:`require` compares them with what a master needs.
+Names are scikit-learn's.
 """
 
 from __future__ import annotations
@@ -37,6 +32,10 @@ from numpy.typing import NDArray
 from cgboost.exceptions import UnsupportedLossError
 from cgboost.losses.dual.support_vector import ZERO_SUM, SupportVectorLoss, project_on_sum
 
+Vector = NDArray[np.float64]
+Expression = Any
+"""A CVXPY expression (CVXPY's classes are not imported here)."""
+
 Ability = Literal[
     "value", "gradient", "hessian_diag", "best_constant", "dual_box", "conjugate", "to_cvxpy"
 ]
@@ -51,6 +50,23 @@ TAKES: dict[str, tuple[Ability, ...]] = {
     "BLFClassifier, BLFRegressor": ("gradient",),
 }
 """What masters and estimators need of a loss."""
+
+LINE_SEARCH_STEPS = 100
+"""Steps of a line search at most; Newton's method with bisection needs far fewer."""
+
+FLAT = 1e-14
+"""A slope this small beside the first one ends a line search. The rounding of its sum over rows
+leaves little less: a smaller value might never be met."""
+
+SLOW = 0.25
+"""A Newton step that leaves more than this of the slope is followed by a bisection."""
+
+LONGEST_DOUBLING = 60
+"""A step that still goes down after so many doublings has no minimum."""
+
+ROUNDING = 1e-12
+"""A slope outside the domain of the conjugate by this, relative to its size, is at the end. A
+division by the weight is off by 1e-16 or so; a larger value would take a bound from outside."""
 
 
 def require(loss: Any, needs: Collection[Ability], by: str) -> None:
@@ -74,21 +90,6 @@ def unsupported(loss: Any, missing: Collection[Ability], by: str) -> Unsupported
         f"{by} needs {' and '.join(missing)} of a loss, and {loss!r} has "
         f"{', '.join(sorted(loss.abilities))} only. It can be used with {', '.join(able)}."
     )
-
-
-Vector = NDArray[np.float64]
-
-LINE_SEARCH_STEPS = 100
-"""Steps of a line search at most; Newton's method with bisection needs far fewer."""
-
-FLAT = 1e-14
-"""A slope this small beside the first one ends a line search."""
-
-SLOW = 0.25
-"""A Newton step that leaves more than this of the slope is followed by a bisection."""
-
-LONGEST_DOUBLING = 60
-"""A step that still goes down after so many doublings has no minimum."""
 
 
 class DifferentiableLoss(ABC):
@@ -192,13 +193,6 @@ class DifferentiableLoss(ABC):
 
 class UnboundedStepError(ValueError):
     """A line search has no end: the column is right on every row that it says anything of."""
-
-
-Expression = Any
-"""A CVXPY expression (CVXPY's classes are not imported here)."""
-
-ROUNDING = 1e-12
-"""A slope outside the domain of the conjugate by this, relative to its size, is at the end."""
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,8 @@ from cgboost.losses.base import Expression, Loss, import_cvxpy
 Vector = NDArray[np.float64]
 
 SMALLEST_SHARE = 1e-6
-"""Share that a class without weight is given."""
+"""Share that a class without weight is given. 0 has no logarithm; the one of this is −14, and less
+would only take classes longer to come back from."""
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,8 @@ from cgboost.losses.exponential import LARGEST_EXPONENT
 Vector = NDArray[np.float64]
 
 SMALLEST_MEAN = 1e-10
-"""Mean that counts are given that are all 0."""
+"""Mean that counts are given that are all 0. 0 has no logarithm; the one of this, −23, is below
+that of any sample with a count in it."""
 
 
 @dataclass(frozen=True)

@@ -2,13 +2,13 @@
 
 ::
 
-    base.py         Penalty: three numbers for the solvers; value, conjugate, entry rule, bound
+    base.py         Penalty: three numbers for the solvers; value, conjugate, entry rule, bound;
+                    DualForm: a penalty with the rules for signs and offset
     l1.py           Σ|α|
     l2.py           ½Σα²
     elastic_net.py  Σ ρ|α| + ½(1 − ρ)α²
     l1_ball.py      Σ|α| ≤ D
     entropy.py      Σ|α| ≤ D, the dual weights regularised by their entropy
-    dual_form.py    a penalty with the rules for signs and offset
 """
 
 from cgboost.penalties.base import Penalty

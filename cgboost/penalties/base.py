@@ -1,16 +1,13 @@
 """Penalties on the coefficients, and their form in the dual.
 
-What decides the shape of a restricted dual: the penalty, and the rules for α and b.
-
-What a coefficient costs: the interface of all penalties.
-
 With Ω(α) = Σ φ(α_j), φ(α) = threshold·|α| + ½·quadratic·α², or the indicator of Σ|α| ≤ radius, the
 dual of a loss and a penalty has for every column h the constraint
 
     |h·r| ≤ threshold      exceeded at the cost of ½(|h·r| − threshold)²/quadratic   (0: never)
 
 and for a ball the cost radius·max_j |h_j·r|. Solvers ask for these three numbers and no more. Where
-coefficients are at least 0, (h·r)₊ takes the place of |h·r|.
+coefficients are at least 0, (h·r)₊ takes the place of |h·r|. A :class:`Penalty` and the rules for
+the signs of α and for the offset b are a :class:`DualForm`: the shape of a restricted dual.
 """
 
 from __future__ import annotations
@@ -23,6 +20,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cgboost.generation.protocols import EntryRule, Priced
+
+Vector = NDArray[np.float64]
+
+SHARES = (1.0, 0.999, 0.99, 0.95, 0.9, 0.8, 0.65, 0.5, 0.35, 0.2, 0.1, 0.05, 0.02, 0.01, 0.0)
+"""The t at which a bound along t·r is evaluated where the best t has no formula."""
 
 
 @dataclass(frozen=True)
@@ -74,12 +76,6 @@ class DualForm:
         """Of all scores, and of the offset's score Σr where it is penalized."""
         size = sizes(scores, two_sided=self.two_sided)
         return np.append(size, abs(total)) if self.charges_offset else size
-
-
-Vector = NDArray[np.float64]
-
-SHARES = (1.0, 0.999, 0.99, 0.95, 0.9, 0.8, 0.65, 0.5, 0.35, 0.2, 0.1, 0.05, 0.02, 0.01, 0.0)
-"""The t at which a bound along t·r is evaluated where the best t has no formula."""
 
 
 class DualLoss(Protocol):

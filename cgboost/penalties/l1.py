@@ -14,7 +14,8 @@ from cgboost.generation.protocols import Priced
 from cgboost.penalties.base import DualLoss, Penalty, Vector, sizes
 
 FEASIBILITY = 1e-9
-"""Scores this close to the threshold, relative to it, count as priced out."""
+"""Scores above the threshold by no more than this, relative to it, do not price out: those of
+columns in use are at it up to the solver's error, and the relative gap hidden is no larger."""
 
 
 @dataclass(frozen=True)

@@ -11,10 +11,12 @@ from cgboost.generation.protocols import Priced
 from cgboost.penalties.base import DualLoss, Penalty, Vector, sizes
 
 ABOVE_LARGEST = 1e-12
-"""Scores above the largest so far by this, relative to it, count as priced out."""
+"""Scores above the largest so far by more than this, relative to it, price out: the columns in use
+have the largest score themselves, up to the rounding of long sums."""
 
 IN_BALL = 1e-9
-"""Coefficients this far outside the ball, relative to its radius, count as inside."""
+"""Coefficients this far outside the ball, relative to its radius, count as inside. A solver's
+answer is on the boundary up to its error; larger, it might cost less than the optimum."""
 
 
 @dataclass(frozen=True)

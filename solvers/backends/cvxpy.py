@@ -30,6 +30,9 @@ from solvers.tolerances import CERTIFICATE
 
 PREFIX = "cvxpy:"
 TIGHT = 1e-8
+"""Asked of solvers whose own tolerance, 1e-3 to 1e-5, would not meet `DEFAULT_CHECK` of
+`solvers.program.errors`."""
+
 NO_CERTIFICATES = {"PIQP", "SCIPY"}
 """PIQP may end at a limit where nothing is feasible, SciPy in a failure where it is unbounded."""
 

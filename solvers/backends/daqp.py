@@ -29,7 +29,9 @@ PRIMAL_TOLERANCE = 1e-9
 """DAQP's own, 1e-6, is that of a residual which only just counts as optimal."""
 
 CONTRADICTION = 1e-8
-"""Equations that least squares misses by this, relative to 1 + their right sides, contradict."""
+"""Equations that least squares misses by this, relative to 1 + their right sides, contradict. Least
+squares is exact to some 1e-12; what is missed by less than this would pass the check of answers,
+1e-6."""
 
 INFEASIBLE, DEPENDENT_EQUATIONS = -1, -6
 

@@ -139,8 +139,10 @@ DUAL_SIMPLEX = 1
 PRIMAL_SIMPLEX = 4
 
 SIMPLEX_TOLERANCE = 1e-7
+"""HiGHS's own default."""
 
 TOLERANCE_RANGE = (1e-10, 1e-2)
+"""HiGHS takes none below the first; answers looser than the second would be of no use."""
 
 LONG_SOLVE_SECONDS = 0.1
 

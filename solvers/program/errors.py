@@ -106,8 +106,11 @@ class InterruptedSolveError(KeyboardInterrupt):
 logger = logging.getLogger(__name__)
 
 DEFAULT_CHECK = 1e-6
+"""Ten times what solvers of linear programs allow a row by default, 1e-7."""
 
 TIGHTEST_CHECK = 1e-9
+"""Ten times the finest tolerance that HiGHS takes, 1e-10: residuals of long sums are no more
+exact."""
 
 USABLE = 1e-3
 """A point whose backend itself doubts it is worth returning up to this residual."""

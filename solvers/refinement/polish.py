@@ -1,23 +1,17 @@
 """Polishing on the optimal face, by saddle-point systems.
 
-Saddle-point systems, the optimality conditions of a quadratic program with equations only.
+Interior point and first-order methods stop a little short of the optimal face, and their duals
+with them. But they nearly always tell which bounds, of variables and of rows, hold there with
+equality. If these are the right ones, the optimum is that of a quadratic program with equations
+only, which is one linear system. So: guess the face, solve, and keep the result if it is better.
+The system is
 
     P x + A'u = e
     A x       = f
 
-They may be singular (a rank-deficient P, dependent or superfluous rows): a tiny regularisation,
-P + δ above and -δ below, makes the factorisation exist, and the caller's iterative refinement takes
-its effect out again. With small right-hand sides the solution then stays small where it is not
-unique.
-
-Polishing: the optimum on the face that an inexact answer lies next to.
-
-A face is a set of bounds, of variables and of rows, held with equality. If it is the right one,
-the optimum of the program is that of a quadratic program with equations only: one linear system.
-
-Interior point and first-order methods stop a little short of the optimal face, and their duals
-with them. But they nearly always tell which bounds hold there, and the optimum of a known face is
-one linear system. So: guess the face, solve, and keep the result if it is better.
+and may be singular (a rank-deficient P, dependent or superfluous rows). A tiny regularisation, P +
+δ above and -δ below, makes the factorisation exist, and iterative refinement takes its effect out
+again. With small right-hand sides the solution then stays small where it is not unique.
 """
 
 from __future__ import annotations
@@ -36,6 +30,8 @@ from solvers.program.program import Program
 from solvers.program.solution import Point, worst_residual
 from solvers.refinement.presolve import Elimination, find_elimination
 
+Solver = Callable[[FloatArray], FloatArray]
+
 LARGEST_SYSTEM = 1500
 """Unknowns up to which a system is factorised."""
 
@@ -43,11 +39,27 @@ DENSE_UNKNOWNS = 400
 """Unknowns up to which a dense factorisation is used for sparse data, too."""
 
 REGULARISATION = 1e-10
-"""δ, relative to the largest entry of each row."""
+"""δ, relative to the largest entry of each row. Rounding grows by 1/δ in a singular system, to
+about 1e-6, and each refinement takes out most of the effect of δ: a larger one would need more of
+them."""
 
 LAPACK_BLOCK = 64
+"""Columns of a block in `dsytrf`, LAPACK's own choice for it; another changes the time only."""
 
-Solver = Callable[[FloatArray], FloatArray]
+LOWER, FREE, UPPER = -1, 0, 1
+"""Where a variable or a row is held."""
+
+REFINEMENTS = 2
+"""Refinements of the optimum of a face: they take out the effect of δ."""
+
+FACE_STEPS = 3
+"""The first guess of a face and two corrections; more hardly ever help."""
+
+GOOD_ENOUGH = 1e-13
+"""A residual at which no face is tried: rounding leaves little less."""
+
+HOPELESS = 1e-3
+"""A residual at which the optimum of a face says nothing about the face to try next."""
 
 
 class SaddleSystem:
@@ -176,11 +188,6 @@ def _regularisation(largest: FloatArray, n: int) -> FloatArray:
     return shift
 
 
-LOWER, FREE, UPPER = -1, 0, 1
-
-REFINEMENTS = 2
-
-
 @dataclass(frozen=True, eq=False)
 class Face:
     """Bounds held with equality.
@@ -265,15 +272,6 @@ def _block(quadratic: Any, columns: IntArray) -> Any:
     return quadratic[columns] if quadratic.ndim == 1 else _part(quadratic, columns, columns)
 
 
-FACE_STEPS = 3
-"""The first guess of a face and two corrections; more hardly ever help."""
-
-GOOD_ENOUGH = 1e-13
-
-HOPELESS = 1e-3
-"""A residual at which the optimum of a face says nothing about the face to try next."""
-
-
 @np.errstate(over="ignore", invalid="ignore", divide="ignore")  # a wrong face is refused, quietly
 def polished(program: Program, point: Point) -> Point:
     """Return the optimum of a face near `point` if its `worst_residual` is smaller, else `point`.
@@ -281,8 +279,8 @@ def polished(program: Program, point: Point) -> Point:
     Notes
     -----
     The cost is one factorisation in the variables between their bounds and the rows at theirs, a
-    few per cent of an interior point solve where that one is dense; see `solvers.refinement.polish`
-    for the size beyond which nothing is tried.
+    few per cent of an interior point solve where that one is dense. Systems of more than
+    `LARGEST_SYSTEM` unknowns are not tried.
     """
     best, least = point, worst_residual(program, point.x, point.row_duals)
     near, last = point, None

@@ -90,6 +90,8 @@ def apply_options(settings: Any, options: Mapping[str, Any], name: str) -> None:
 
 
 FEASIBILITY_TOLERANCE = 1e-9
+"""As `TIGHTEST_CHECK` of `solvers.program.errors`: bounds of rows from which columns were taken
+have rounding."""
 
 WORDS = "no variables"
 

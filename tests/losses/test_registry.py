@@ -1,11 +1,13 @@
 """Losses by name, and the messages of pairs that do not work."""
 
 from collections.abc import Callable
-from typing import Any
+from pathlib import Path
+from typing import Any, get_args
 
 import numpy as np
 import pytest
 
+from cgboost import losses
 from cgboost.exceptions import CGBoostError, UnsupportedLossError
 from cgboost.losses import Huber, LogLoss, Loss, Quantile, WeightedLoss, get_loss
 from cgboost.losses.base import require
@@ -13,12 +15,16 @@ from cgboost.losses.registry import (
     CLASSIFICATION,
     LOSSES,
     REGRESSION,
+    ClassificationLoss,
+    RegressionLoss,
     bound_loss,
     check_loss,
     known_loss,
 )
 from cgboost.masters.stagewise.fully_corrective import CorrectiveMaster
 from cgboost.masters.stagewise.stagewise import StagewiseMaster
+
+DOCS = Path(__file__).parents[2] / "docs"
 
 
 def test_names_are_those_of_the_classes() -> None:
@@ -27,7 +33,20 @@ def test_names_are_those_of_the_classes() -> None:
         assert get_loss(name) == kind()
         assert kind.name == name
     assert set(CLASSIFICATION) | set(REGRESSION) == set(LOSSES)
-    assert CLASSIFICATION == ("hinge", "squared_hinge", "log_loss", "exponential")
+    assert {"hinge", "log_loss"} <= set(CLASSIFICATION)
+
+
+def test_a_loss_is_entered_everywhere() -> None:
+    """Each class is exported, and in the types and in both pages, as the recipe asks for."""
+    assert set(get_args(ClassificationLoss)) == set(CLASSIFICATION)
+    assert set(get_args(RegressionLoss)) == set(REGRESSION)
+    reference = (DOCS / "api" / "losses.rst").read_text(encoding="utf-8").split()
+    table = (DOCS / "methods" / "losses.md").read_text(encoding="utf-8")
+    for name, kind in LOSSES.items():
+        assert getattr(losses, kind.__name__) is kind
+        assert kind.__name__ in losses.__all__
+        assert kind.__name__ in reference
+        assert f'| `"{name}"` | `{kind.__name__}(' in table
 
 
 def test_a_loss_is_found_by_name_class_or_itself() -> None:

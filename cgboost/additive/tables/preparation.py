@@ -29,7 +29,8 @@ Values = NDArray[np.floating[Any]]
 Codes = NDArray[np.intp]
 
 SAME = 1e-9
-"""Computed values this close, relative to the range of all, are one value: no edge is between."""
+"""Computed values this close, relative to the range of all, are one value: no edge is between. Sums
+in another order differ in their last digits, and blocks must not decide where edges are."""
 
 FAR_FROM_ZERO = 2.0
 """A range further from 0 than this, in units of its length, is measured from its middle."""

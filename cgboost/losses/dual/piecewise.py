@@ -3,7 +3,8 @@
     L(f) = max over r in a box of  Σ r_i (y_i − f_i) − ε|r_i|
 
 Their pseudo-response jumps at kinks, their steps are weighted quantiles of the kinks, and fitting
-them is a linear program: :class:`~cgboost.masters.CorrectiveMaster` takes the box from here.
+them is a linear program:
+:class:`~cgboost.masters.stagewise.fully_corrective.CorrectiveMaster` takes the box from here.
 """
 
 from __future__ import annotations

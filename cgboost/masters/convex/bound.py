@@ -124,7 +124,8 @@ def _status(problem: Any, solver: str, options: dict[str, Any]) -> str:
 Vector = NDArray[np.float64]
 
 INTO_CONE = 1e-14
-"""A dual is moved into its cone by this more than it must, relative to its size."""
+"""A dual is moved into its cone by this more than it must, relative to its size. Some fifty
+roundings, more than the norm or product that it is compared with is off by."""
 
 TINY = float(np.finfo(np.float64).tiny)
 """More than what an exponential that underflows to 0 can be."""
@@ -219,10 +220,12 @@ DATA_ROUNDING = 4
 """Roundings of one coefficient in CVXPY's translation, in units of ``EPSILON``."""
 
 REFINEMENT_RIDGE = 1e-12
-"""Added to the diagonal of P in the refinement, relative to the largest entry of the column."""
+"""Added to the diagonal of P in the refinement, relative to the largest entry of the column. P may
+be 0, and needs it to be factorised; what it leaves of d is counted in the bound."""
 
 IN_USE = 1e-9
-"""Duals whose room (see `Cones.room`) is less than this, relative to the most, stay as they are."""
+"""Duals whose room (see `Cones.room`) is less than this, relative to the most, stay as they are.
+Solvers answer to about 1e-8: these are 0 at the optimum but for their error."""
 
 
 @dataclass(frozen=True)

@@ -49,10 +49,12 @@ Expression = Any
 """A CVXPY expression (CVXPY's classes are not imported here)."""
 
 RESPONSE_NOISE = 1e-8
-"""Entries of r below this, relative to the largest, are rounding."""
+"""Entries of r below this, relative to the largest, are rounding. The duals of cone solvers are no
+more exact than about that."""
 
 DECLARED = 1e-6
-"""Relative accuracy to which the declarations about the penalty are checked."""
+"""Relative accuracy to which the declarations about the penalty are checked. The coefficients are a
+solver's, exact to about 1e-8; a wrong declaration is off by far more."""
 
 OUTPUT_FACTOR = 10.0
 """What residuals can cost is counted up to outputs this many times as large as present sizes."""

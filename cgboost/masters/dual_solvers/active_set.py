@@ -58,7 +58,8 @@ FEW, RELEASED, RELEASED_BESIDE = 20, 0.1, 0.5
 """Rows that leave their corners in one step, at most: so many, or shares of all and of the free."""
 
 CONSISTENT = 1e-12
-"""What rounding of s may cost, relative to the objective."""
+"""What rounding of s may cost, relative to the objective. No more than the gap at which a solve
+ends, `TARGET_GAP`."""
 
 
 class ProximalProblem:
@@ -145,7 +146,8 @@ class ProximalProblem:
 
 
 TARGET_GAP = 1e-12
-"""A solve ends at this gap, relative to the objective …"""
+"""A solve ends at this gap, relative to the objective (the rounding of sums over many rows leaves
+little less) …"""
 
 HALF = 0.5
 """… or where the gap does not fall to this share of the smallest …"""
@@ -284,7 +286,8 @@ class Proximity:
 
 
 ENOUGH = 1e-6
-"""A larger relative gap is a failure."""
+"""A larger relative gap is a failure. It is what other solvers may leave, too: `DEFAULT_CHECK` of
+`solvers.program.errors`."""
 
 SMALL_PROBLEM = 2**20
 """Variables are not fixed while rows times columns are at most this."""

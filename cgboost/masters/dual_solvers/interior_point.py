@@ -1,16 +1,13 @@
 """Interior-point dual solver, with purification of its answer.
 
-Exact zeros from an interior point: what will be 0, or at its cap, at the optimum.
+A session stands where a :class:`~cgboost.masters.dual_solvers.simplex.DualSession` may stand,
+without a solver behind it. Variables and columns come and go with their part of the last iterate,
+and every solve goes on from there. It is solved to a fraction of the gap that was open at its
+start: a restricted problem need not be solved better than its columns are good.
 
-An iterate has no zeros, only small numbers. What is small beside the others, and its multiplier
-not, is set to its end, as much of it as costs no more than an allowance.
-
-A restricted dual kept for the interior point method: which variables and columns take part.
-
-It stands where a :class:`~cgboost.masters.dual_solvers.simplex.DualSession` may stand, without a
-solver behind it. Variables and columns come and go with their part of the last iterate, and every
-solve goes on from there. It is solved to a fraction of the gap that was open at its start: a
-restricted problem need not be solved better than its columns are good.
+Purification makes exact zeros. An iterate has none, only small numbers: what is small beside the
+others, and its multiplier not, is set to 0 or to its cap, as much of it as costs no more than an
+allowance.
 """
 
 from __future__ import annotations
@@ -40,6 +37,44 @@ SLACK_IMPORTANCE = 0.1
 
 CAUTION = (1.0, SLACK_IMPORTANCE, 0.01)
 """How small what is set to its end must be, in turn."""
+
+SHARE = 0.05
+"""Share of the gap open at the start of a solve at which it may end …"""
+
+AGAIN = 0.01
+"""What is left of that each time that the same problem is to be solved better …"""
+
+FINEST_SHARE = 1e-9
+"""… but no finer than this, relative to the objective: the normal equations lose digits near the
+optimum, and finer targets cost steps that no longer narrow the gap …"""
+
+COARSEST = 0.1
+"""… and no coarser than this."""
+
+INTERIOR_STEPS = 100
+"""Interior point steps in one solve."""
+
+PURIFICATION = 0.5
+"""Share of the gap that purification may cost."""
+
+DIVERGENCE = 1e4
+"""A gap that grows by this factor shows that there is no solution."""
+
+NEARLY = 1e-7
+"""A relative gap that is good enough where the target cannot be reached. Solvers of linear programs
+leave as much by default (`LP_FEASIBILITY`)."""
+
+NO_BETTER = 15
+"""Steps without a smaller gap after which a solve ends where it is."""
+
+START = 0.5
+"""Variables start at this share of their caps."""
+
+LEAST_BALANCE = 0.01
+"""The least factor of u by which a start is brought to Σr = 0."""
+
+FAR = 0.9
+"""New columns of a larger score start at this share of their limit."""
 
 
 def importance(data: BoxedDual, at: Iterate) -> Vector:
@@ -94,43 +129,6 @@ def variables_at_ends(data: BoxedDual, at: Iterate, allowance: float) -> Vector:
         if data.bound(u) >= least:
             return u
     return at.u
-
-
-SHARE = 0.05
-"""Share of the gap open at the start of a solve at which it may end …"""
-
-AGAIN = 0.01
-"""What is left of that each time that the same problem is to be solved better …"""
-
-FINEST_SHARE = 1e-9
-"""… but no finer than this, relative to the objective …"""
-
-COARSEST = 0.1
-"""… and no coarser than this."""
-
-INTERIOR_STEPS = 100
-"""Interior point steps in one solve."""
-
-PURIFICATION = 0.5
-"""Share of the gap that purification may cost."""
-
-DIVERGENCE = 1e4
-"""A gap that grows by this factor shows that there is no solution."""
-
-NEARLY = 1e-7
-"""A relative gap that is good enough where the target cannot be reached."""
-
-NO_BETTER = 15
-"""Steps without a smaller gap after which a solve ends where it is."""
-
-START = 0.5
-"""Variables start at this share of their caps."""
-
-LEAST_BALANCE = 0.01
-"""The least factor of u by which a start is brought to Σr = 0."""
-
-FAR = 0.9
-"""New columns of a larger score start at this share of their limit."""
 
 
 class InteriorSession(LiveDual):

@@ -31,7 +31,8 @@ from scipy.linalg.lapack import dpotrf, dpotrs
 from cgboost.losses.dual.support_vector import BoxVariables, Indices, Vector
 
 ROUNDING = 1e-12
-"""Rates and values closer than this, relative to the largest, are equal."""
+"""Rates and values closer than this, relative to the largest, are equal. Sums over many rows leave
+little less; without it rows would go to and fro between two pieces."""
 
 RowStatus = NDArray[np.int8]
 
@@ -182,7 +183,8 @@ class Block:
 
 
 BALANCED = 1e-14
-"""Σr this small beside Σ|r| counts as 0; otherwise it costs what it takes to bring it there."""
+"""Σr this small beside Σ|r| counts as 0; otherwise it costs what it takes to bring it there. Some
+fifty units of the rounding of the sum itself: below it there is nothing to bring there."""
 
 
 @dataclass(frozen=True)

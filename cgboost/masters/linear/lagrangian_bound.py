@@ -71,7 +71,8 @@ def _least_sum(count: float, least: float, capped: Iterable[Capped]) -> float:
 
 
 USED = 1e-6
-"""A solution may use more columns than ``copies`` by this, relative to it."""
+"""A solution may use more columns than ``copies`` by this, relative to it. Solvers miss each row by
+up to 1e-7 (`LP_FEASIBILITY`), and a sum may miss it by several of these."""
 
 RowOf = Callable[[Column], Hashable | None]
 """The convexity row of a column."""

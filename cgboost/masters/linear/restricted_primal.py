@@ -155,7 +155,8 @@ PHASE_ONE_FACTOR = 1e6
 """Factor on the phase-one duals, in units of the largest cost seen."""
 
 DUAL_ROUNDING = 1e-9
-"""Phase-one duals below this are 0: multiplied by the factor they would mislead the pricer."""
+"""Phase-one duals below this are 0: multiplied by the factor they would mislead the pricer. With
+it, by up to a thousandth of the largest cost."""
 
 LEAST_DEACTIVATED = 0.2
 """Columns leave the session only in numbers of at least this share of it."""

@@ -28,7 +28,8 @@ from cgboost.masters.stagewise.stagewise import DescentEntry
 Vector = NDArray[np.float64]
 
 DEPENDENT = 1e-13
-"""A column of which no more than this share is new is a combination of the others."""
+"""A column of which no more than this share is new is a combination of the others. Two passes of
+Gram–Schmidt leave some units of rounding of a combination; hundreds are allowed for."""
 
 
 class OrthogonalMaster:

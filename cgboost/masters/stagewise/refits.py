@@ -33,13 +33,17 @@ NEWTON_STEPS = 50
 """Newton steps at most where they are to converge."""
 
 CONVERGED = 1e-11
-"""Size of r·h, relative to the sum of the sizes of its terms, at which Newton's method stops."""
+"""Size of r·h, relative to the sum of the sizes of its terms, at which Newton's method stops.
+Rounding of long sums leaves about 1e-13: further steps would change the last digits only."""
 
 SEPARATED = 1e-13
-"""Where a loss that is never 0 is as small as this, relative to the weights, it has no minimum."""
+"""Where a loss that is never 0 is as small as this, relative to the weights, it has no minimum. All
+margins are about 15 then for the log-loss, 30 for the exponential: far beyond a minimum of other
+data."""
 
 RIDGE = 1e-12
-"""Added to the diagonal of the Hessian, relative to its largest entry."""
+"""Added to the diagonal of the Hessian, relative to its largest entry. Above the rounding of the
+entries, 1e-16, so that dependent columns do no harm; more would slow the last steps."""
 
 
 @dataclass(frozen=True)

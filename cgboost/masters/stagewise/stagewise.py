@@ -38,7 +38,8 @@ NEWTON_STEPS = 50
 """Steps at most; Newton's method needs far fewer."""
 
 LEAST_PROMISE = 1e-16
-"""A step that promises less than this, relative to the loss at the start, is the last."""
+"""A step that promises less than this, relative to the loss at the start, is the last. That is less
+than the rounding of the loss itself, which could not show it."""
 
 
 def offset_step(

@@ -49,16 +49,19 @@ COARSE_SETBACKS = 25
 """… and so many of answers that are coarse on purpose."""
 
 LEVEL = 1e-11
-"""An objective, or a bound, that moves by this, relative to its scale, has not changed."""
+"""An objective, or a bound, that moves by this, relative to its scale, has not changed. Rounding of
+sums over many rows leaves about 1e-12."""
 
 SMALL_MARGIN = 1e-4
 """Margins are told apart down to this share of the largest entry of the columns."""
 
 SCORE_NOISE = 1e-13
-"""What rounding does to a score, relative to Σ|r| and the largest entry of a column."""
+"""What rounding does to a score, relative to Σ|r| and the largest entry of a column. Some hundred
+units of rounding, as of a long sum."""
 
 LEAST_DIVISOR = 1e-100
-"""Stands for 0 where it divides."""
+"""Stands for 0 where it divides. It is far below any objective, and its inverse far from
+overflow."""
 
 
 @dataclass(frozen=True)

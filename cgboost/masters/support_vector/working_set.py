@@ -35,10 +35,12 @@ from solvers import LimitError, SolverError, Status
 logger = logging.getLogger(__name__)
 
 RATE_TOLERANCE = 1e-8
-"""A fixed variable may be on the wrong end by this rate."""
+"""A fixed variable may be on the wrong end by this rate, which costs no more than the sum of the
+caps times it; smaller, rows whose rate is 0 but for the solver's error would come and go."""
 
 SCORE_TOLERANCE = 1e-8
-"""An inactive column may exceed its bound by this."""
+"""An inactive column may exceed its bound by this. Smaller, columns that are at the bound but for
+the solver's error would come and go."""
 
 CALM = 2.0
 """A variable is fixed when its rate is this many times what rates moved in the last solve …"""

@@ -21,7 +21,8 @@ from cgboost.tolerances import UNIT_ROUNDOFF
 Vector = NDArray[np.float64]
 
 NEGLIGIBLE = 1e-11
-"""Changes of r that are smaller than this in total, relative to Σ|r|, wait; …"""
+"""Changes of r that are smaller than this in total, relative to Σ|r|, wait: their error is counted,
+and far below every tolerance of a gap; …"""
 
 WAITING_SHARE = 0.1
 """… so do changes of this share of the rounding of the scores."""

@@ -167,10 +167,12 @@ class KernelSpace:
 
 
 WITHIN = 1e-13
-"""A change of u this far from the span of the factors, relative to u, is within it."""
+"""A change of u this far from the span of the factors, relative to u, is within it. Projection
+leaves some units of rounding, of which hundreds are allowed for."""
 
 REFRESH = 1e-6
-"""A slope that has fallen this much since it was computed from X is computed anew."""
+"""A slope that has fallen this much since it was computed from X is computed anew. Updates keep the
+rounding of the first, 1e-16 of it: ten digits are left then."""
 
 ROUNDED = 10.0
 """A slope, or a square rKr, of no more units of rounding than this is 0."""
@@ -346,7 +348,8 @@ SPENT = 1e5
 """Of a factor as little as this, in units of rounding, may be new: the data span no more."""
 
 SETTLED = 1e-7
-"""A slope along a factor that is as small as this, relative to that of the response, is 0."""
+"""A slope along a factor that is as small as this, relative to that of the response, is 0. A gap
+goes with its square, 1e-14: less would be the rounding of the loss."""
 
 OPTIMAL = Priced(columns=(), exact=True, max_excess=0.0, total_excess=0.0, n_evaluated=1)
 """Of a search that found all slopes to be 0."""

@@ -32,7 +32,8 @@ Single = NDArray[np.float32]
 STRATUM = "tree"
 
 FLAT_LEAF = 1e-150
-"""A leaf whose rows have no more curvature than this stays at 0."""
+"""A leaf whose rows have no more curvature than this stays at 0. A slope over less might
+overflow."""
 
 
 @dataclass(frozen=True)
