@@ -1,7 +1,7 @@
 """What all estimators share: the fit around the common loop, the tables, the staged outputs.
 
 An estimator assembles masters, pricers and callbacks, and runs the common loop. What its y means is
-a base class; its loss and penalty (:mod:`objective`) and its family of columns (:mod:`columns`) are
+a base class; its loss, penalty and family of columns (:mod:`~cgboost.estimators.common.objective`) are
 objects that it makes of its parameters.
 
 ::
