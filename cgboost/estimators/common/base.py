@@ -1,8 +1,8 @@
 """What all estimators share: the fit around the common loop, the tables, the staged outputs.
 
 An estimator assembles masters, pricers and callbacks, and runs the common loop. What its y means is
-a base class; its loss, penalty and family of columns (:mod:`~cgboost.estimators.common.objective`) are
-objects that it makes of its parameters.
+a base class; its loss, penalty and family of columns are objects that it makes of its parameters
+(:mod:`cgboost.estimators.common.objective`).
 
 ::
 
