@@ -67,7 +67,7 @@ def case(n_features: int = 80) -> tuple[np.ndarray, list[WeightedCentres]]:
 
 
 @pytest.mark.parametrize(
-    "name", ["PREDICTED_VALUE_COST", "PICK_COST", "VALUES_AT_ONCE", "FEWEST_ROWS"]
+    "name", ["PREDICTED_VALUE_COST", "PICK_COST", "VALUES_AT_ONCE", "FEWEST_BLOCK_ROWS"]
 )
 @pytest.mark.parametrize("number", [1, 10**9])
 @pytest.mark.parametrize("n_features", [3, 80])

@@ -132,7 +132,7 @@ def test_what_has_no_vertex_or_too_large_a_basis_stays(monkeypatch: pytest.Monke
     assert TwoNormMaster(loss).crossover(np.ones(1), 0.0) is None
     master = OneNormMaster(loss)
     state = centre(master, H)
-    monkeypatch.setattr("cgboost.masters.support_vector.master.MOST_COLUMNS", 3)
+    monkeypatch.setattr("cgboost.masters.support_vector.master.MOST_BASIS_COLUMNS", 3)
     assert master.crossover(state.coef, float(state.intercept)) is None
 
 

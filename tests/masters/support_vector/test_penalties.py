@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cgboost.exceptions import MasterError
+from cgboost.exceptions import MasterError, UnsupportedLossError
 from cgboost.generation.loop import ColumnGeneration
 from cgboost.generation.protocols import Priced
 from cgboost.kernels import RBF, KernelLibrary
@@ -101,7 +101,9 @@ def test_a_pair_that_cannot_work_says_what_is_missing() -> None:
         SupportVectorMaster(Half(), L1())
     with pytest.raises(ValueError, match=r"L1\(\) needs a loss .* needs a BudgetMaster \(L1Ball\)"):
         OneNormMaster(nu_hinge(labels, np.ones(2), 0.5, balanced=False))
-    with pytest.raises(ValueError, match="Entropy.* needs the loss of a margin of its own"):
+    with pytest.raises(
+        UnsupportedLossError, match="Entropy.* needs a loss that chooses its margin"
+    ):
         SupportVectorMaster(smooth.LogLoss(labels, np.ones(2)), Entropy(2.0))
     with pytest.raises(ValueError, match="budget must be positive and finite, got 0"):
         BudgetMaster(nu_hinge(labels, np.ones(2), 0.5, balanced=False), budget=0.0)
