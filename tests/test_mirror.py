@@ -36,6 +36,7 @@ ELSEWHERE = {
     "cgboost/losses/quantile.py": "losses/test_base.py",
     "cgboost/losses/squared_error.py": "losses/test_base.py",
     "cgboost/losses/squared_hinge.py": "losses/test_base.py",
+    "cgboost/masters/convex/solve.py": "masters/convex/test_solving.py",
     "cgboost/masters/dual_solvers/interior_point_steps.py": (
         "masters/dual_solvers/test_interior_point.py"
     ),
@@ -44,6 +45,7 @@ ELSEWHERE = {
     ),
     "cgboost/masters/dual_solvers/simplex.py": "masters/support_vector/test_master.py",
     "cgboost/masters/support_vector/formulations.py": "masters/support_vector/test_entropy.py",
+    "cgboost/masters/support_vector/smooth_loss.py": "masters/support_vector/test_smooth_primal.py",
     "cgboost/parallel/cluster.py": "parallel/test_executors.py",
     "cgboost/penalties/base.py": "penalties/test_penalties.py",
     "cgboost/penalties/elastic_net.py": "penalties/test_penalties.py",

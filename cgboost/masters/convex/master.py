@@ -39,7 +39,8 @@ from cgboost.generation.columns import Column
 from cgboost.generation.protocols import EntryRule, MasterState, Priced
 from cgboost.losses.base import WeightedLoss, require
 from cgboost.losses.registry import require_targets
-from cgboost.masters.convex.bound import lower_bound, minimise
+from cgboost.masters.convex.bound import lower_bound
+from cgboost.masters.convex.solve import minimise
 from cgboost.penalties.elastic_net import ElasticNetEntry
 from cgboost.penalties.l1 import FEASIBILITY, OneNormEntry
 from cgboost.penalties.l1_ball import BudgetEntry

@@ -23,12 +23,8 @@ from cgboost.exceptions import MasterError, UnsupportedLossError, see
 from cgboost.generation.columns import Column
 from cgboost.generation.protocols import EntryRule, MasterState, Priced, Vertex
 from cgboost.losses import EntropicLoss, SupportVectorLoss
-from cgboost.masters.support_vector.smooth_primal import (
-    NEEDED,
-    DiagonalHessian,
-    RowwiseLoss,
-    SmoothPrimal,
-)
+from cgboost.masters.support_vector.smooth_loss import NEEDED, DiagonalHessian, RowwiseLoss
+from cgboost.masters.support_vector.smooth_primal import SmoothPrimal
 from cgboost.masters.support_vector.working_set import (
     MOST_BASIS_COLUMNS,
     DualPoint,

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from cgboost.losses import Exponential, LogLoss, Loss, Poisson
-from cgboost.masters.support_vector.smooth_primal import RowwiseLoss, SmoothPrimal
+from cgboost.masters.support_vector.smooth_loss import RowwiseLoss
+from cgboost.masters.support_vector.smooth_primal import SmoothPrimal
 from cgboost.penalties import L2
 from cgboost.penalties.base import DualForm
 

@@ -1,0 +1,91 @@
+"""Solution of a convex master: LPs and QPs by `solvers`, the rest by CVXPY."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+from cgboost.exceptions import MasterError
+from solvers import LimitError, Program, SolverError, Status, available_backends, solve
+from solvers.api import BACKENDS
+from solvers.program.modelling import put_back
+
+PREFIX = "cvxpy:"
+
+TIGHT_OPTIONS: dict[str, dict[str, float]] = {
+    "CLARABEL": dict.fromkeys(("tol_gap_abs", "tol_gap_rel", "tol_feas"), 1e-10)
+    | dict.fromkeys(("reduced_tol_gap_abs", "reduced_tol_gap_rel", "reduced_tol_feas"), 1e-8),
+    "SCS": {"eps_abs": 1e-9, "eps_rel": 1e-9, "max_iters": 200_000},
+    "OSQP": {"eps_abs": 1e-9, "eps_rel": 1e-9, "max_iter": 100_000},
+}
+
+SOLVED = ("optimal", "optimal_inaccurate")
+
+TIME_LIMITS = {"CLARABEL": "time_limit", "OSQP": "time_limit", "SCS": "time_limit_secs"}
+
+
+def minimise(problem: Any, solver: str, time_limit: float | None) -> None:
+    """Solve in place, duals included.
+
+    Parameters
+    ----------
+    problem : cvxpy.Problem
+        A minimisation.
+    solver : str
+        "auto", a backend of `solvers` (LP and QP), or a solver of CVXPY, with or without prefix.
+    time_limit : float or None
+        Seconds.
+
+    Raises
+    ------
+    MasterError
+        With the solver's words; ``timed_out`` where the time limit was reached.
+    """
+    if solver == "auto":
+        solver = "auto" if problem.is_qp() else "CLARABEL"
+    if solver == "auto" or solver in BACKENDS:
+        _solve_with_backend(problem, solver, time_limit)
+        return
+    name = solver.removeprefix(PREFIX).upper()
+    if name not in TIGHT_OPTIONS and PREFIX + name in available_backends("qp") and problem.is_qp():
+        # CVXPY hands such solvers wrong bounds of its own making (see docs/user_guide/solvers.md)
+        _solve_with_backend(problem, PREFIX + name, time_limit)
+    else:
+        _by_cvxpy(problem, name, time_limit)
+
+
+def _solve_with_backend(problem: Any, solver: str, time_limit: float | None) -> None:
+    try:
+        solution = solve(Program.from_cvxpy(problem), solver, time_limit=time_limit)
+    except LimitError as error:
+        raise MasterError(str(error), timed_out=error.status is Status.TIME_LIMIT) from error
+    except SolverError as error:
+        raise MasterError(str(error)) from error
+    put_back(problem, solution)
+
+
+def _by_cvxpy(problem: Any, solver: str, time_limit: float | None) -> None:
+    if not problem.is_dcp():
+        raise MasterError("the master is not convex by the rules of CVXPY (is_dcp)")
+    limit: dict[str, Any] = {}
+    if time_limit is not None and solver in TIME_LIMITS:
+        limit = {TIME_LIMITS[solver]: time_limit}
+    status = _status(problem, solver, TIGHT_OPTIONS.get(solver, {}) | limit)
+    if status == "solver_error" and solver in TIGHT_OPTIONS:
+        status = _status(problem, solver, limit)
+    if status not in SOLVED:
+        raise MasterError(f"{solver}: {status}", timed_out=status == "user_limit")
+
+
+def _status(problem: Any, solver: str, options: dict[str, Any]) -> str:
+    import cvxpy
+
+    with warnings.catch_warnings():  # "may be inaccurate": the bound shows it
+        warnings.simplefilter("ignore")
+        try:
+            problem.solve(solver=solver, warm_start=False, **options)  # warm: old tolerances
+        except cvxpy.error.SolverError as error:
+            if solver not in cvxpy.installed_solvers():
+                raise MasterError(f"CVXPY has no solver {solver!r}: {error}") from error
+            return "solver_error"
+    return str(problem.status)

@@ -1,0 +1,156 @@
+"""Smooth losses, as the master over the primal sees them.
+
+A loss bound to its data needs ``n_rows``, ``value(output)``, ``pseudo_response(output)`` = −∂F/∂f,
+``gain(response)`` = −F*(−r), ``feasible(response)``, the nearest r with a finite gain, and
+``curvature(output)``, the diagonal of its Hessian. Every row's set of r must contain 0. A loss
+whose Hessian is no diagonal matrix gives ``hessian(output, factors, softened=…)`` instead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import ClassVar, Protocol, runtime_checkable
+
+import numpy as np
+
+from cgboost.losses.dual.support_vector import ZERO_SUM, Indices, Vector
+
+Factors = Callable[[Indices], Vector]
+"""The derivatives of the outputs of some rows by the coefficients and, last, by the offset."""
+
+NEEDED = ("n_rows", "value", "pseudo_response", "gain", "feasible")
+"""What a smooth loss must have, beside a Hessian."""
+
+
+@runtime_checkable
+class DiagonalHessian(Protocol):
+    """A smooth loss of which every row's part depends on that row's output alone."""
+
+    @property
+    def n_rows(self) -> int:
+        """Number of training rows."""
+        ...
+
+    def value(self, output: Vector) -> float:
+        """F(f)."""
+        ...
+
+    def pseudo_response(self, output: Vector) -> Vector:
+        """R = −∂F/∂f, shape (n_rows,)."""
+        ...
+
+    def curvature(self, output: Vector) -> Vector:
+        """∂²F/∂f_i², shape (n_rows,)."""
+        ...
+
+    def gain(self, response: Vector) -> float:
+        """−F*(−r)."""
+        ...
+
+    def feasible(self, response: Vector) -> Vector:
+        """The nearest r at which the gain is finite."""
+        ...
+
+
+class SmoothLoss(Protocol):
+    """What the master and its Newton method ask for."""
+
+    @property
+    def n_rows(self) -> int:
+        """Number of training rows."""
+        ...
+
+    @property
+    def shrinks(self) -> bool:
+        """Whether t·r is feasible for every feasible r and 0 ≤ t ≤ 1."""
+        ...
+
+    def value(self, output: Vector) -> float:
+        """F(f)."""
+        ...
+
+    def pseudo_response(self, output: Vector) -> Vector:
+        """R = −∂F/∂f, shape (n_rows,)."""
+        ...
+
+    def hessian(self, output: Vector, factors: Factors, *, softened: bool = False) -> Vector:
+        """JᵀWJ with W = ∂²F/∂f² and J = ``factors(rows)`` for the rows that matter.
+
+        ``softened`` asks for curvature where there is none, for steps that would go too far.
+        """
+        ...
+
+    def gain(self, response: Vector) -> float:
+        """−F*(−r)."""
+        ...
+
+    def feasible(self, response: Vector, *, balanced: bool) -> Vector:
+        """An r nearby at which the gain is finite, with Σr = 0 if ``balanced``."""
+        ...
+
+
+class RowwiseLoss:
+    """A smooth loss with a diagonal Hessian, with all that a master asks of its loss.
+
+    Parameters
+    ----------
+    loss : DiagonalHessian
+    """
+
+    shrinks: ClassVar[bool] = True
+    chooses_margin: ClassVar[bool] = False
+    level_is_offset: ClassVar[bool] = False
+
+    def __init__(self, loss: DiagonalHessian) -> None:
+        self.bound = loss
+
+    @property
+    def n_rows(self) -> int:
+        """Number of training rows."""
+        return self.bound.n_rows
+
+    def value(self, output: Vector) -> float:
+        """F(f)."""
+        with np.errstate(over="ignore"):  # a step too far costs inf, and is taken back
+            return self.bound.value(output)
+
+    def pseudo_response(self, output: Vector) -> Vector:
+        """R = −∂F/∂f."""
+        return self.bound.pseudo_response(output)
+
+    def weights(self, output: Vector, *, softened: bool = False) -> Vector:
+        """The diagonal of W; softened, the largest curvature of all rows in every row."""
+        weights = self.bound.curvature(output)
+        if softened:
+            return np.full(len(weights), float(weights.max(initial=0.0)) or 1.0)
+        return weights
+
+    def hessian(self, output: Vector, factors: Factors, *, softened: bool = False) -> Vector:
+        """JᵀWJ."""
+        weights = self.weights(output, softened=softened)
+        rows = np.flatnonzero(weights > 0)
+        part = factors(rows)
+        product: Vector = (part.T * weights[rows]) @ part
+        return product
+
+    def gain(self, response: Vector) -> float:
+        """−F*(−r)."""
+        return self.bound.gain(response)
+
+    def feasible(self, response: Vector, *, balanced: bool) -> Vector:
+        """Inside every row's set; for Σr = 0 the entries of the heavier sign are scaled down."""
+        inside = self.bound.feasible(response)
+        total = float(inside.sum())
+        if not balanced or abs(total) <= ZERO_SUM * float(np.abs(inside).sum()):
+            return inside
+        heavy = inside > 0 if total > 0 else inside < 0
+        weight = abs(float(inside[heavy].sum()))
+        return np.where(heavy, inside * (1.0 - abs(total) / weight), inside)
+
+    def slack(self, output: Vector) -> Vector:
+        """|r|: how strongly a row pulls."""
+        return np.abs(self.bound.pseudo_response(output))
+
+    def level(self, output: Vector) -> float:
+        """0: no margin of its own."""
+        return 0.0
