@@ -13,12 +13,13 @@ from sklearn.utils.validation import validate_data
 from cgboost.estimators.common.bases import OutlierMixin
 from cgboost.estimators.common.certified import BaseBoost
 from cgboost.estimators.common.fit_loop import FittedRun
+from cgboost.estimators.common.kernel_parameters import set_params
 from cgboost.estimators.common.objective import Objective, penalized
 from cgboost.estimators.common.parameters import check_nu
 from cgboost.estimators.common.rows import FLOATS, EvalSet, Matrix, Rows, Vector
 from cgboost.estimators.kernel.kernel_columns import KernelColumns
 from cgboost.generation.callbacks import Score, error_rate
-from cgboost.kernels import RBF, KernelLibrary
+from cgboost.kernels import RBF, AnyLibrary, KernelLibrary
 from cgboost.losses import SupportVectorLoss, one_class
 from cgboost.penalties import Penalty, get_penalty
 
@@ -39,8 +40,9 @@ class CGBoostOutlierDetector(OutlierMixin, BaseBoost):
 
     Parameters
     ----------
-    library : KernelLibrary or None
+    library : KernelLibrary, dict, Kernel, callable, str or None
         Named kernels in order of priority. None stands for ``KernelLibrary({"rbf": RBF()})``.
+        Or what stands for one, as in :class:`CGBoostClassifier`.
     nu : float, default=0.5
         At most this share of the training rows (by weight) is called outliers, at least this share
         lies on the border or outside. In (0, 1].
@@ -76,7 +78,7 @@ history_, best_round_, stop_reason_, n_iter_, n_features_in_, feature_names_in_
     array([ 1, -1])
     """
 
-    library: KernelLibrary | None = None
+    library: AnyLibrary = None
     nu: float = field(default=0.5, kw_only=True)
     penalty: Literal["l1", "l2", "elasticnet"] | Penalty = field(default="l2", kw_only=True)
     coef: Literal["free", "nonneg"] = field(default="free", kw_only=True)
@@ -86,6 +88,8 @@ history_, best_round_, stop_reason_, n_iter_, n_features_in_, feature_names_in_
 
     _default_library: ClassVar[KernelLibrary] = KernelLibrary({"rbf": RBF()})
     _scores: ClassVar[dict[str, Score]] = {"error": error_rate}
+
+    set_params = set_params
 
     def fit(
         self,

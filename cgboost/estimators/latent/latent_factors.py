@@ -27,6 +27,7 @@ from sklearn.utils.validation import check_is_fitted
 from cgboost.estimators.common.base import BaseEnsemble
 from cgboost.estimators.common.bases import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from cgboost.estimators.common.fit_loop import FittedRun, Table
+from cgboost.estimators.common.kernel_parameters import set_params
 from cgboost.estimators.common.parameters import (
     check_bool,
     check_count,
@@ -140,6 +141,8 @@ class BaseBLF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEnsemble):
 
     _losses: ClassVar[tuple[str, ...]] = ()
     _subgradient: ClassVar[Subgradient] = "dual"
+
+    set_params = set_params
 
     @property
     def _known_loss(self) -> Loss | None:
