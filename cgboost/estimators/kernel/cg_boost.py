@@ -109,6 +109,10 @@ class CGBoostClassifier(Classification, BaseBoost):
         solves. The first round is always completed.
     solver : str, default="auto"
         "auto" or a name of ``solvers.available_backends()``.
+    solver_options : dict or None
+        Options of the solver that is named, by its own names: ``{"simplex_scale_strategy": 4}`` for
+        ``solver="highs"``. They win over what the engine chooses; time limits are refused, see
+        docs/user_guide/how_to_solvers.md.
     early_stopping : bool, default=False
         Stop when the validation score of ``eval_set`` has not improved for ``n_iter_no_change``
         rounds. However the loop ends, the model is then the round with the best score. Without an
@@ -255,8 +259,8 @@ class CGBoostRegressor(Regression, BaseBoost):
         Let the model choose ε: at most this share of the rows (by weight) lies outside the tube,
         at least this share outside or on its border. In (0, 1]; ``epsilon`` is then not used.
     C, penalty, coef, offset, priority, columns_per_round, max_columns, tol, time_limit, solver, \
-early_stopping, validation_fraction, n_iter_no_change, cache_size, executor, callbacks, \
-verbose, random_state
+solver_options, early_stopping, validation_fraction, n_iter_no_change, cache_size, executor, \
+callbacks, verbose, random_state
         As in :class:`CGBoostClassifier`; early stopping watches the mean absolute error.
 
     Attributes

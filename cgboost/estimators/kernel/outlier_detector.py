@@ -52,7 +52,8 @@ class CGBoostOutlierDetector(OutlierMixin, BaseBoost):
         Sign rule for α; "nonneg" weighs {+K, −K} unless the library has ``negation=False``.
     early_stopping : bool, default=False
         As in :class:`CGBoostClassifier`, but only with an ``eval_set`` that has outliers.
-    priority, columns_per_round, max_columns, tol, time_limit, solver, validation_fraction, \
+    priority, columns_per_round, max_columns, tol, time_limit, solver, solver_options, \
+validation_fraction, \
 n_iter_no_change, cache_size, executor, callbacks, verbose, random_state
         As in :class:`CGBoostClassifier`.
 

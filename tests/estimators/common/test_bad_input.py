@@ -36,7 +36,7 @@ BAD_PARAMETERS = [
     ({"coef": "positive"}, r"coef must be one of \['free', 'nonneg'\], got 'positive'"),
     ({"offset": True}, r"offset must .*got True"),
     ({"priority": "strata"}, r"priority must .*'stratified'\], got 'strata'"),
-    ({"library": "rfb"}, r"library='rfb' is none of the words .*'rbf'.* did you mean 'rbf'"),
+    ({"library": "rfb"}, r"library='rfb' is none of the words .*'rbf'.*did you mean 'rbf'"),
     ({"library": 3}, r"library must be a KernelLibrary, a mapping .* got 3"),
     ({"library": RBF}, r"library must be a KernelLibrary, a mapping .* got <class"),
     ({"library": {"rbf": 3}}, r"kernel 'rbf' must be a Kernel such as RBF\(\) .* got 3"),
@@ -59,6 +59,9 @@ BAD_PARAMETERS = [
     ({"random_state": -1}, r"random_state must .*got -1"),
     ({"verbose": "yes"}, r"verbose must be a whole number ≥ 0, got 'yes'"),
     ({"verbose": -1}, r"verbose must .*got -1"),
+    ({"solver_options": {"presolve": "on"}}, "presolve.* got solver='auto'"),
+    ({"solver": "scipy", "solver_options": {"nope": 1}}, "scipy rejects an option: .*nope"),
+    ({"solver": "scipy", "solver_options": 3}, "solver_options must be a dict .* got 3"),
 ]
 
 
