@@ -133,7 +133,7 @@ def test_solver_options_reach_the_solver(penalty):
         fit(penalty=penalty, solver=solver, solver_options=options) for options in (None, own)
     )
     assert other.objective_ == pytest.approx(plain.objective_, rel=1e-4)
-    with pytest.warns(ConvergenceWarning, match="limit"):
+    with pytest.warns(ConvergenceWarning, match="stopped before reaching tol"):
         fit(penalty=penalty, solver=solver, solver_options={"max_iterations": 1})
 
 
