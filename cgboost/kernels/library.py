@@ -7,6 +7,9 @@ from collections.abc import Mapping
 from difflib import get_close_matches
 from typing import Any, Self
 
+from scipy.sparse import issparse
+from sklearn.preprocessing import StandardScaler
+
 from cgboost.exceptions import see
 from cgboost.kernels.base import Kernel, KernelFunction
 from cgboost.kernels.combinations import Normalized
@@ -32,6 +35,9 @@ class KernelLibrary:
         defines by name, not a lambda.
     normalize : bool, default=False
         Divide every kernel by √(k(x, x) k(z, z)). Nothing is scaled unless asked.
+    standardize : bool, default=False
+        Let all kernels see (x − mean)/std, feature by feature, with means and standard deviations
+        of the training rows, as ``StandardScaler`` does it. Sparse rows are not centred.
     negation : bool, default=True
         Whether −K(·, x_j) belongs to the library beside K(·, x_j). It changes the model only
         where coefficients are non-negative: without negation a non-negative kernel and α ≥ 0
@@ -49,6 +55,7 @@ class KernelLibrary:
         kernels: Mapping[str, Kernel | KernelFunction],
         *,
         normalize: bool = False,
+        standardize: bool = False,
         negation: bool = True,
     ) -> None:
         if not isinstance(kernels, Mapping) or not kernels:
@@ -59,7 +66,10 @@ class KernelLibrary:
             )
         self._given = kernels  # as scikit-learn's clone wants it back
         self.kernels = {name: _as_kernel(name, kernel) for name, kernel in kernels.items()}
+        if standardize and any(kernel.is_precomputed for kernel in self.kernels.values()):
+            raise ValueError("standardize=True scales features, and a Precomputed kernel has none")
         self.normalize = normalize
+        self.standardize = standardize
         self.negation = negation
 
     @property
@@ -67,8 +77,20 @@ class KernelLibrary:
         """Kernel names in order of priority."""
         return tuple(self.kernels)
 
+    def scaler(self, X: Any) -> StandardScaler | None:
+        """What kernels see of rows of features, fitted to the training rows; None: the rows."""
+        if not self.standardize:
+            return None
+        return StandardScaler(with_mean=not issparse(X)).fit(X)
+
     def fit(self, X: Matrix) -> dict[str, Kernel]:
-        """The kernels with their widths set from the training rows, normalised if asked."""
+        """The kernels with their widths set from the training rows, normalised if asked.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n_rows, n_features)
+            As kernels see them: with ``standardize``, what :meth:`scaler` makes of the rows.
+        """
         return {
             name: (Normalized(kernel) if self.normalize else kernel).fit(X)
             for name, kernel in self.kernels.items()
@@ -154,6 +176,7 @@ class KernelLibrary:
 
     def __repr__(self) -> str:
         options = [] if not self.normalize else ["normalize=True"]
+        options += ["standardize=True"] if self.standardize else []
         options += [] if self.negation else ["negation=False"]
         return f"KernelLibrary({', '.join([*self.names, *options])})"
 
@@ -173,11 +196,12 @@ def _as_kernel(name: object, kernel: Kernel | KernelFunction) -> Kernel:
 
 def _ready_made(kernels: Mapping[str, Kernel]) -> KernelLibrary:
     """A library for features as they come."""
-    return KernelLibrary(kernels, normalize=True)
+    return KernelLibrary(kernels, normalize=True, standardize=True)
 
 
 DEFAULT_LIBRARY = _ready_made({"linear": Linear(), "quadratic": Polynomial(2), "rbf": RBF()})
-"""The library of a model that is given none."""
+"""The library of a model that is given none. Over 16 data sets it ranks before RBFs of several
+widths, and standardised features before raw ones or a fixed range (docs/studies/defaults)."""
 
 LIBRARIES: Mapping[str, KernelLibrary] = {
     "default": DEFAULT_LIBRARY,
@@ -202,7 +226,7 @@ def as_library(library: AnyLibrary, default: KernelLibrary = DEFAULT_LIBRARY) ->
     library : KernelLibrary, mapping, Kernel, callable, str or None
         A library; ``{"rbf": RBF()}``, the kernels of one; one kernel ``RBF(0.1)``, which gets the
         name of its class in small letters; one callable k(X, Z), under its own name; a word; or
-        None for the default. Words stand for libraries that are normalised: "linear",
+        None for the default. Words stand for libraries that standardise and normalise: "linear",
         "quadratic" (k = (x·z + 1)²), "poly" ((x·z + 1)³), "rbf" (width from the rows), "matern"
         (of order 3/2), "rbfs" (linear, and three widths) and "default".
     default : KernelLibrary
@@ -222,8 +246,8 @@ def as_library(library: AnyLibrary, default: KernelLibrary = DEFAULT_LIBRARY) ->
     >>> from cgboost import RBF
     >>> from cgboost.kernels import as_library
     >>> as_library("rbf"), as_library(RBF(0.1)), as_library(None)
-    (KernelLibrary(rbf, normalize=True), KernelLibrary(rbf), \
-KernelLibrary(linear, quadratic, rbf, normalize=True))
+    (KernelLibrary(rbf, normalize=True, standardize=True), KernelLibrary(rbf), \
+KernelLibrary(linear, quadratic, rbf, normalize=True, standardize=True))
     """
     if isinstance(library, KernelLibrary):
         return library

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.preprocessing import StandardScaler
 
 from cgboost.exceptions import KernelError, see
 from cgboost.generation.columns import Term
@@ -65,26 +66,48 @@ class FunctionKernel(Kernel):
         return f"kernel {self.name!r}"
 
 
+def scaled(X: Matrix, scaler: StandardScaler | None) -> Matrix:
+    """What kernels see of rows of features."""
+    return X if scaler is None else scaler.transform(X)
+
+
 @dataclass(frozen=True)
 class KernelFamily:
-    """One named kernel; evaluates its basis functions together."""
+    """One named kernel; evaluates its basis functions together.
+
+    Attributes
+    ----------
+    name : str
+    kernel : Kernel
+    scaler : StandardScaler or None
+        What the kernel, and its centres, see of the features of a row.
+    """
 
     name: str
     kernel: Kernel
+    scaler: StandardScaler | None = None
 
     def outputs(self, X: Matrix, hypotheses: Sequence[KernelHypothesis]) -> Matrix:
         """Kernel values of the rows of X with the centres, shape (len(X), n_hypotheses)."""
+        X = scaled(X, self.scaler)
         centres = stacked([hypothesis.centre for hypothesis in hypotheses])
         return kernel_values(self.name, self.kernel, X, centres)
 
     @staticmethod
     def weighted_sum(X: Matrix, terms: Sequence[Term]) -> Vector:
-        """Σ_j coef_j h_j on the rows of X, over functions of any kernels, shape (len(X),)."""
-        parts = [
-            WeightedCentres(family.name, family.kernel, [h.centre for h in hypotheses], coef)
-            for family, hypotheses, coef in terms
-        ]
-        return library_sum(X, parts)
+        """Σ_j coef_j h_j on the rows of X, over functions of any kernels, shape (len(X),).
+
+        Those of the same fit share what is computed of X.
+        """
+        parts: dict[int, list[WeightedCentres]] = {}
+        scalers = {}
+        for family, hypotheses, coef in terms:
+            centres = [hypothesis.centre for hypothesis in hypotheses]
+            part = WeightedCentres(family.name, family.kernel, centres, coef)
+            scalers[id(family.scaler)] = family.scaler
+            parts.setdefault(id(family.scaler), []).append(part)
+        sums = [library_sum(scaled(X, scalers[fit]), own) for fit, own in parts.items()]
+        return np.sum(sums, axis=0)
 
 
 @dataclass(frozen=True, eq=False)
