@@ -10,7 +10,7 @@ from cgboost.kernels.base import (
 )
 from cgboost.kernels.combinations import Normalized
 from cgboost.kernels.expansions import Arithmetic, Expansion, Matrix, Rounding
-from cgboost.kernels.library import KernelLibrary
+from cgboost.kernels.library import AnyLibrary, KernelLibrary, as_library
 from cgboost.kernels.matern import Matern
 from cgboost.kernels.precomputed import FunctionKernel, Precomputed
 from cgboost.kernels.products import Linear, Polynomial, ProductKernel
@@ -28,6 +28,8 @@ __all__ = [
     "Sum",
     "Normalized",
     "KernelLibrary",
+    "as_library",
+    "AnyLibrary",
     "Expansion",
     "Matrix",
     "KernelFunction",

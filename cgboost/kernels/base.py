@@ -36,6 +36,7 @@ from cgboost.kernels.expansions import (
     as_floats,
     float_dtype,
 )
+from cgboost.kernels.parameters import Parametrized
 
 Norms = NDArray[np.floating[Any]]
 
@@ -50,7 +51,7 @@ def squared_norms(X: Matrix) -> Norms:
     return cast(Norms, np.einsum("ij,ij->i", X, X, dtype=float_dtype(X)))
 
 
-class Kernel(ABC):
+class Kernel(Parametrized, ABC):
     """A kernel k(x, z); add kernels and multiply them by numbers to get composite ones.
 
     A kernel of one's own needs ``__call__`` alone. One whose values follow from inner products is

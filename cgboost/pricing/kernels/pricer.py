@@ -26,7 +26,7 @@ import numpy as np
 
 from cgboost.exceptions import KernelScaleWarning, see, warn_caller
 from cgboost.generation.columns import Column
-from cgboost.kernels import KernelLibrary, Matrix
+from cgboost.kernels import AnyLibrary, Matrix, as_library
 from cgboost.kernels.precomputed import KernelFamily, KernelHypothesis, scaled
 from cgboost.parallel import Executor, as_executor
 from cgboost.parallel.executors import available, blas_threads
@@ -119,6 +119,7 @@ class KernelPool:
     Parameters
     ----------
     library : KernelLibrary
+        Or what stands for one (:func:`~cgboost.kernels.as_library`).
     X : ndarray of shape (n_rows, n_features)
         Training rows. Columns have its dtype; scores add up in float64.
     cache_size : float, default=1000
@@ -140,7 +141,7 @@ class KernelPool:
 
     def __init__(
         self,
-        library: KernelLibrary,
+        library: AnyLibrary,
         X: Matrix,
         *,
         cache_size: float = 1000.0,
@@ -149,6 +150,7 @@ class KernelPool:
     ) -> None:
         if block_size < 1:
             raise ValueError(f"block_size must be at least 1, got {block_size!r}")
+        library = as_library(library)
         scaler = library.scaler(X)
         self.X = X = scaled(X, scaler)
         self.strata = library.names
@@ -393,7 +395,7 @@ class KernelPricer(StrataPricer):
 
     def __init__(
         self,
-        library: KernelLibrary,
+        library: AnyLibrary,
         X: Matrix,
         *,
         priority: Priority = "full",
