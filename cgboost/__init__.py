@@ -29,11 +29,28 @@ from cgboost.estimators import (
     TransformRegressor,
 )
 from cgboost.generation import ColumnGeneration
-from cgboost.kernels import RBF, KernelLibrary, Linear, Matern, Polynomial, Precomputed
+from cgboost.kernels import (
+    RBF,
+    Chi2,
+    Cosine,
+    KernelLibrary,
+    Laplacian,
+    Linear,
+    Matern,
+    Periodic,
+    Polynomial,
+    Precomputed,
+    RationalQuadratic,
+)
 
 keep_old_names()
 
 __all__ = [
+    "Chi2",
+    "Cosine",
+    "Laplacian",
+    "Periodic",
+    "RationalQuadratic",
     "RBF",
     "AdaBoostClassifier",
     "AdditiveRegressor",

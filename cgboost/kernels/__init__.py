@@ -3,17 +3,22 @@
 from cgboost.kernels.base import (
     Kernel,
     KernelFunction,
+    Power,
+    Product,
     Sum,
     checked_values,
     kernel_values,
     squared_norms,
 )
-from cgboost.kernels.combinations import Normalized
+from cgboost.kernels.combinations import Cosine, Normalized
 from cgboost.kernels.expansions import Arithmetic, Expansion, Matrix, Rounding
+from cgboost.kernels.laplacian import Chi2, Laplacian
 from cgboost.kernels.library import AnyLibrary, KernelLibrary, as_library
 from cgboost.kernels.matern import Matern
+from cgboost.kernels.periodic import Periodic
 from cgboost.kernels.precomputed import FunctionKernel, Precomputed
 from cgboost.kernels.products import Linear, Polynomial, ProductKernel
+from cgboost.kernels.rational_quadratic import RationalQuadratic
 from cgboost.kernels.rbf import RBF
 
 __all__ = [
@@ -23,9 +28,16 @@ __all__ = [
     "Polynomial",
     "RBF",
     "Matern",
+    "RationalQuadratic",
+    "Periodic",
+    "Cosine",
+    "Laplacian",
+    "Chi2",
     "Precomputed",
     "FunctionKernel",
     "Sum",
+    "Product",
+    "Power",
     "Normalized",
     "KernelLibrary",
     "as_library",

@@ -102,8 +102,8 @@ class Expansion(ABC):
 
     def __call__(self, X: Matrix) -> Vector:
         """Its values on the rows of X, shape (len(X),)."""
-        values = np.empty(len(X))
-        for start in range(0, len(X), ROWS_AT_ONCE):
+        values = np.empty(X.shape[0])
+        for start in range(0, len(values), ROWS_AT_ONCE):
             rows = slice(start, start + ROWS_AT_ONCE)
             values[rows] = self._of_rows(X[rows])
         return values
@@ -123,7 +123,7 @@ class PolynomialExpansion(Expansion):
 
     def _of_rows(self, X: Matrix) -> Vector:
         dtype = float_dtype(X)
-        values = np.full(len(X), self.constant)
+        values = np.full(X.shape[0], self.constant)
         if self.vector is not None:
             values += X @ self.vector.astype(dtype, copy=False)
         if self.matrix is not None:
@@ -157,7 +157,7 @@ def weighted_sum(centres: Matrix, weights: Vector) -> Matrix:
     """Σ_j w_j z_j, shape (n_features,), in the dtype of the centres."""
     centres = as_floats(centres)
     total = np.zeros(centres.shape[1])
-    for start in range(0, len(centres), ROWS_AT_ONCE):
+    for start in range(0, centres.shape[0], ROWS_AT_ONCE):
         rows = slice(start, start + ROWS_AT_ONCE)
         total += weights[rows].astype(centres.dtype) @ centres[rows]
     return total.astype(centres.dtype, copy=False)

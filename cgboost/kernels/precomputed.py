@@ -18,8 +18,9 @@ from sklearn.preprocessing import StandardScaler
 from cgboost.exceptions import KernelError, see
 from cgboost.generation.columns import Term
 from cgboost.kernels.base import Kernel, KernelFunction, checked_values, kernel_values
-from cgboost.kernels.combinations import WeightedCentres, library_sum, stacked
-from cgboost.kernels.expansions import Matrix, Vector
+from cgboost.kernels.combinations import WeightedCentres, library_sum
+from cgboost.kernels.expansions import ROWS_AT_ONCE, Matrix, Vector
+from cgboost.kernels.rows import is_sparse, like, stacked
 
 
 @dataclass(frozen=True)
@@ -91,7 +92,12 @@ class KernelFamily:
         """Kernel values of the rows of X with the centres, shape (len(X), n_hypotheses)."""
         X = scaled(X, self.scaler)
         centres = stacked([hypothesis.centre for hypothesis in hypotheses])
-        return kernel_values(self.name, self.kernel, X, centres)
+        if is_sparse(X) == is_sparse(centres):
+            return kernel_values(self.name, self.kernel, X, centres)
+        blocks = [slice(i, i + ROWS_AT_ONCE) for i in range(0, X.shape[0], ROWS_AT_ONCE)]
+        return np.concatenate(
+            [kernel_values(self.name, self.kernel, like(X[b], centres), centres) for b in blocks]
+        )
 
     @staticmethod
     def weighted_sum(X: Matrix, terms: Sequence[Term]) -> Vector:

@@ -25,6 +25,7 @@ from cgboost.estimators.common.rows import Rows
 from cgboost.exceptions import see
 from cgboost.generation.loop import ColumnGeneration
 from cgboost.kernels import KernelLibrary, Precomputed, as_library
+from cgboost.kernels.rows import bits
 from cgboost.losses import SupportVectorLoss
 from cgboost.masters.support_vector.master import Sign, SupportVectorMaster, WarmStart
 from cgboost.parallel import as_executor
@@ -59,7 +60,7 @@ def warm_start_from_part(
     make_master : callable
         A master for such a loss.
     """
-    n_rows = len(pool.X)
+    n_rows = pool.X.shape[0]
     if n_rows < MANY_ROWS:
         return WarmStart()
     rows = np.sort(np.random.default_rng(0).permutation(n_rows)[: n_rows // PART])
@@ -100,6 +101,7 @@ class KernelColumns(ColumnFamily):
     at_once: int | str | None
 
     words: ClassVar[tuple[str, ...]] = ("all",)
+    accept_sparse: ClassVar[str] = "csr"
 
     @classmethod
     def of(cls, estimator: Any, **changes: Any) -> KernelColumns:
@@ -154,7 +156,7 @@ class KernelColumns(ColumnFamily):
     def pricer(self, pool: KernelPool, tol: float) -> StrataPricer:
         """A scan of the pool."""
         priority = "full" if self.at_once == "all" else self.priority
-        reach = REACH if self.is_linear and len(pool.X) >= MANY_ROWS else 0.0
+        reach = REACH if self.is_linear and pool.X.shape[0] >= MANY_ROWS else 0.0
         return StrataPricer(pool, priority=priority, tol=tol, reach=reach)
 
     def columns_per_round(self, pool: KernelPool, n_rows: int) -> int:
@@ -186,10 +188,8 @@ class KernelColumns(ColumnFamily):
 
     def shared(self, columns: list[Any]) -> list[Any]:
         """A row that is the centre of several columns is kept once."""
-        centres: dict[bytes, NDArray[Any]] = {}
-        return [
-            replace(c, centre=centres.setdefault(c.centre.tobytes(), c.centre)) for c in columns
-        ]
+        centres: dict[Any, NDArray[Any]] = {}
+        return [replace(c, centre=centres.setdefault(bits(c.centre), c.centre)) for c in columns]
 
     def counts(self, table: Table) -> dict[str, int]:
         """Columns of each kernel."""

@@ -142,7 +142,7 @@ history_, best_round_, stop_reason_, n_iter_, n_features_in_, feature_names_in_
         return np.where(outputs[:, 0] >= -BORDER * abs(self.offset_), 1, -1)
 
     def _validated(self, X: Any, y: Any) -> tuple[Matrix, Any]:
-        return validate_data(self, X, dtype=FLOATS), None
+        return validate_data(self, X, dtype=FLOATS, accept_sparse=self._accept_sparse), None
 
     def _check_parameters(self) -> None:
         check_nu(self.nu)
