@@ -29,7 +29,20 @@ from cgboost.estimators import (
     TransformRegressor,
 )
 from cgboost.generation import ColumnGeneration
-from cgboost.kernels import RBF, KernelLibrary, Linear, Matern, Polynomial, Precomputed
+from cgboost.kernels import (
+    RBF,
+    Jaccard,
+    KernelLibrary,
+    Linear,
+    Matern,
+    On,
+    PairwiseKernel,
+    Polynomial,
+    Precomputed,
+    Spectrum,
+    Tanimoto,
+    WeisfeilerLehman,
+)
 
 keep_old_names()
 
@@ -47,6 +60,7 @@ __all__ = [
     "ColumnGeneration",
     "GradientBoostingClassifier",
     "GradientBoostingRegressor",
+    "Jaccard",
     "KernelLibrary",
     "L2BoostRegressor",
     "LPBoostClassifier",
@@ -55,10 +69,15 @@ __all__ = [
     "LinearTreeRegressor",
     "LogitBoostClassifier",
     "Matern",
+    "On",
     "OrthogonalGreedyRegressor",
+    "PairwiseKernel",
     "Polynomial",
     "Precomputed",
+    "Spectrum",
     "StagewiseRegressor",
+    "Tanimoto",
     "TransformClassifier",
     "TransformRegressor",
+    "WeisfeilerLehman",
 ]

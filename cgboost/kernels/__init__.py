@@ -8,10 +8,20 @@ from cgboost.kernels.base import (
     kernel_values,
     squared_norms,
 )
+from cgboost.kernels.columns import Columns, Header, On
 from cgboost.kernels.combinations import Normalized
 from cgboost.kernels.expansions import Arithmetic, Expansion, Matrix, Rounding
 from cgboost.kernels.library import KernelLibrary
 from cgboost.kernels.matern import Matern
+from cgboost.kernels.objects import (
+    CountKernel,
+    FeatureCounts,
+    Jaccard,
+    PairwiseKernel,
+    Spectrum,
+    Tanimoto,
+    WeisfeilerLehman,
+)
 from cgboost.kernels.precomputed import FunctionKernel, Precomputed
 from cgboost.kernels.products import Linear, Polynomial, ProductKernel
 from cgboost.kernels.rbf import RBF
@@ -23,14 +33,24 @@ __all__ = [
     "Polynomial",
     "RBF",
     "Matern",
+    "On",
     "Precomputed",
     "FunctionKernel",
+    "PairwiseKernel",
+    "Spectrum",
+    "Jaccard",
+    "Tanimoto",
+    "WeisfeilerLehman",
     "Sum",
     "Normalized",
     "KernelLibrary",
     "Expansion",
     "Matrix",
     "KernelFunction",
+    "CountKernel",
+    "FeatureCounts",
+    "Header",
+    "Columns",
     "Arithmetic",
     "Rounding",
     "squared_norms",

@@ -30,6 +30,7 @@ from cgboost.estimators.common.targets import (
     has_probabilities,
     probabilities,
 )
+from cgboost.estimators.kernel import kernel_input
 from cgboost.estimators.kernel.kernel_columns import DEFAULT_LIBRARY, KernelColumns
 from cgboost.kernels import KernelLibrary
 from cgboost.losses import EpsilonInsensitive, Hinge, Loss
@@ -193,6 +194,9 @@ class CGBoostClassifier(Classification, BaseBoost):
     _default_library: ClassVar[KernelLibrary] = DEFAULT_LIBRARY
 
     path = fit_path
+    _validated = kernel_input.validated
+    _read_new = kernel_input.read_new
+    _pool = kernel_input.prepared_pool
 
     @available_if(has_probabilities)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: ArrayLike) -> Vector:
@@ -289,6 +293,9 @@ converged_, history_, best_round_, stop_reason_, n_iter_, n_features_in_, featur
     _default_library: ClassVar[KernelLibrary] = DEFAULT_LIBRARY
 
     path = fit_path
+    _validated = kernel_input.validated
+    _read_new = kernel_input.read_new
+    _pool = kernel_input.prepared_pool
 
     def _check_parameters(self) -> None:
         check_number("epsilon", self.epsilon, at_least=0)

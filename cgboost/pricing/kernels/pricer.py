@@ -153,7 +153,7 @@ class KernelPool:
         self.X = X
         self.strata = library.names
         kernels = library.fit(X)
-        self.families = list(map(KernelFamily, kernels.keys(), kernels.values()))
+        self.families = [KernelFamily(name, own.released()) for name, own in kernels.items()]
         self._data = KernelData(X, self.strata, list(kernels.values()), block_size)
         sample = KernelSample(self._data)
         sample.warn_about_scales()
