@@ -9,17 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.preprocessing import StandardScaler
 
 from cgboost.exceptions import KernelError, see
 from cgboost.generation.columns import Term
 from cgboost.kernels.base import Kernel, KernelFunction, checked_values, kernel_values
 from cgboost.kernels.combinations import WeightedCentres, library_sum
 from cgboost.kernels.expansions import ROWS_AT_ONCE, Matrix, Vector
-from cgboost.kernels.rows import is_sparse, like, stacked
+from cgboost.kernels.rows import SparseScaler, is_sparse, like, stacked
 
 
 @dataclass(frozen=True)
@@ -66,15 +67,38 @@ class FunctionKernel(Kernel):
         return f"kernel {self.name!r}"
 
 
+Scaler: TypeAlias = StandardScaler | SparseScaler | None
+
+
+def scaled(X: Matrix, scaler: Scaler) -> Matrix:
+    """What kernels see of rows of features."""
+    if scaler is None:
+        return X
+    if is_sparse(X) and isinstance(scaler, StandardScaler):
+        X = cast(Any, X).toarray()  # a mean that is taken off makes them dense
+    rows: Matrix = scaler.transform(X)
+    return rows
+
+
 @dataclass(frozen=True)
 class KernelFamily:
-    """One named kernel; evaluates its basis functions together."""
+    """One named kernel; evaluates its basis functions together.
+
+    Attributes
+    ----------
+    name : str
+    kernel : Kernel
+    scaler : StandardScaler, SparseScaler or None
+        What the kernel, and its centres, see of the features of a row.
+    """
 
     name: str
     kernel: Kernel
+    scaler: Scaler = None
 
     def outputs(self, X: Matrix, hypotheses: Sequence[KernelHypothesis]) -> Matrix:
         """Kernel values of the rows of X with the centres, shape (len(X), n_hypotheses)."""
+        X = scaled(X, self.scaler)
         centres = stacked([hypothesis.centre for hypothesis in hypotheses])
         if is_sparse(X) == is_sparse(centres):
             return kernel_values(self.name, self.kernel, X, centres)
@@ -85,12 +109,19 @@ class KernelFamily:
 
     @staticmethod
     def weighted_sum(X: Matrix, terms: Sequence[Term]) -> Vector:
-        """Σ_j coef_j h_j on the rows of X, over functions of any kernels, shape (len(X),)."""
-        parts = [
-            WeightedCentres(family.name, family.kernel, [h.centre for h in hypotheses], coef)
-            for family, hypotheses, coef in terms
-        ]
-        return library_sum(X, parts)
+        """Σ_j coef_j h_j on the rows of X, over functions of any kernels, shape (len(X),).
+
+        Those of the same fit share what is computed of X.
+        """
+        parts: dict[int, list[WeightedCentres]] = {}
+        scalers = {}
+        for family, hypotheses, coef in terms:
+            centres = [hypothesis.centre for hypothesis in hypotheses]
+            part = WeightedCentres(family.name, family.kernel, centres, coef)
+            scalers[id(family.scaler)] = family.scaler
+            parts.setdefault(id(family.scaler), []).append(part)
+        sums = [library_sum(scaled(X, scalers[fit]), own) for fit, own in parts.items()]
+        return np.sum(sums, axis=0)
 
 
 @dataclass(frozen=True, eq=False)

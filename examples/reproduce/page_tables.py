@@ -28,6 +28,7 @@ ROOT = Path(__file__).resolve().parents[2]
 REPRODUCE, DOCS = ROOT / "examples" / "reproduce", ROOT / "docs"
 STUDIES = {
     "classical_boosters": (REPRODUCE / "classical_boosters", "booster_page"),
+    "defaults": (REPRODUCE / "defaults", "default_page"),
     "frontier": (REPRODUCE / "frontier", "frontier_page"),
     "latent_factors": (REPRODUCE / "latent_factors", "latent_page"),
     "logitboost": (REPRODUCE / "logitboost", "logit_page"),

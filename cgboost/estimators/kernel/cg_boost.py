@@ -62,7 +62,7 @@ class CGBoostClassifier(Classification, BaseBoost):
     ----------
     library : KernelLibrary or None
         Named kernels in order of priority. None stands for ``KernelLibrary({"linear": Linear(),
-        "quadratic": Polynomial(2), "rbf": RBF()}, normalize=True)``.
+        "quadratic": Polynomial(2), "rbf": RBF()}, normalize=True, standardize=True)``.
     loss : str or Loss, default="hinge"
         What an error costs: "hinge", "squared_hinge", "log_loss", "exponential", or a
         :class:`~cgboost.losses.Loss` of labels ±1, yours perhaps; it takes the place of
@@ -73,7 +73,7 @@ class CGBoostClassifier(Classification, BaseBoost):
         Instead of C: at most this share of the rows (by weight) has a margin below ``margin_``,
         and at least this share one of at most that. In (0, 1]; with a free offset at most twice
         the share of the smaller class.
-    penalty : {"l1", "l2", "elasticnet"} or Penalty, default="l2"
+    penalty : {"l1", "l2", "elasticnet"} or Penalty, default="l1"
         Ω(α) = Σ|α_j| (sparse), ½Σα_j² (dense at its optimum: stop at a gap, at ``max_columns`` or
         at the best validation score for a sparse model), or ½Σ|α_j| + ¼Σα_j². A
         :class:`~cgboost.penalties.Penalty` has its parameters: ``ElasticNet(0.9)``.
@@ -183,7 +183,7 @@ class CGBoostClassifier(Classification, BaseBoost):
     loss: ClassificationLoss | Loss = field(default="hinge", kw_only=True)
     C: float = field(default=1.0, kw_only=True)
     nu: float | None = field(default=None, kw_only=True)
-    penalty: Literal["l1", "l2", "elasticnet"] | Penalty = field(default="l2", kw_only=True)
+    penalty: Literal["l1", "l2", "elasticnet"] | Penalty = field(default="l1", kw_only=True)
     coef: Literal["free", "nonneg"] = field(default="free", kw_only=True)
     offset: Offset = field(default="free", kw_only=True)
     priority: Literal["full", "stratified"] = field(default="full", kw_only=True)
@@ -235,7 +235,7 @@ class CGBoostRegressor(Regression, BaseBoost):
     ----------
     library : KernelLibrary or None
         Named kernels in order of priority. None stands for ``KernelLibrary({"linear": Linear(),
-        "quadratic": Polynomial(2), "rbf": RBF()}, normalize=True)``.
+        "quadratic": Polynomial(2), "rbf": RBF()}, normalize=True, standardize=True)``.
     loss : str or Loss, default="epsilon_insensitive"
         What an error costs: "epsilon_insensitive", "squared_epsilon_insensitive",
         "squared_error" (kernel ridge regression), "absolute_error", "quantile", "huber",
@@ -279,7 +279,7 @@ converged_, history_, best_round_, stop_reason_, n_iter_, n_features_in_, featur
     epsilon: float = field(default=0.1, kw_only=True)
     C: float = field(default=1.0, kw_only=True)
     nu: float | None = field(default=None, kw_only=True)
-    penalty: Literal["l1", "l2", "elasticnet"] | Penalty = field(default="l2", kw_only=True)
+    penalty: Literal["l1", "l2", "elasticnet"] | Penalty = field(default="l1", kw_only=True)
     coef: Literal["free", "nonneg"] = field(default="free", kw_only=True)
     offset: Offset = field(default="free", kw_only=True)
     priority: Literal["full", "stratified"] = field(default="full", kw_only=True)

@@ -87,9 +87,12 @@ REACH = 0.15
 """With many rows, columns are taken that nearly price out: the master is quicker than a pass."""
 
 DEFAULT_LIBRARY = KernelLibrary(
-    {"linear": Linear(), "quadratic": Polynomial(2), "rbf": RBF()}, normalize=True
+    {"linear": Linear(), "quadratic": Polynomial(2), "rbf": RBF()},
+    normalize=True,
+    standardize=True,
 )
-"""The library of a model that is given none."""
+"""The library of a model that is given none. Over 16 data sets it ranks before RBFs of several
+widths, and standardised features before raw ones or a fixed range (docs/studies/defaults)."""
 
 
 @dataclass(frozen=True)

@@ -40,7 +40,8 @@ class CGBoostOutlierDetector(OutlierMixin, BaseBoost):
     Parameters
     ----------
     library : KernelLibrary or None
-        Named kernels in order of priority. None stands for ``KernelLibrary({"rbf": RBF()})``.
+        Named kernels in order of priority. None stands for ``KernelLibrary({"rbf": RBF()},
+        standardize=True)``.
     nu : float, default=0.5
         At most this share of the training rows (by weight) is called outliers, at least this share
         lies on the border or outside. In (0, 1].
@@ -84,7 +85,7 @@ history_, best_round_, stop_reason_, n_iter_, n_features_in_, feature_names_in_
     cache_size: float = field(default=1000.0, kw_only=True)
     executor: Any = field(default=None, kw_only=True)
 
-    _default_library: ClassVar[KernelLibrary] = KernelLibrary({"rbf": RBF()})
+    _default_library: ClassVar[KernelLibrary] = KernelLibrary({"rbf": RBF()}, standardize=True)
     _scores: ClassVar[dict[str, Score]] = {"error": error_rate}
 
     def fit(

@@ -225,6 +225,8 @@ class BaseBLF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEnsemble):
                 f"kernel must be one kernel, got a library of {len(library)}: add them up, as in "
                 "RBF(0.1) + Linear()"
             )
+        if library.standardize:
+            raise ValueError("standardize=True is not for latent factors: scale X before")
         ((name, kernel),) = library.fit(rows.X).items()
         return _Pool(KernelSpace(rows.X, kernel, rows.weights, name=name))
 

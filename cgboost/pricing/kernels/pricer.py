@@ -27,7 +27,7 @@ import numpy as np
 from cgboost.exceptions import KernelScaleWarning, see, warn_caller
 from cgboost.generation.columns import Column
 from cgboost.kernels import KernelLibrary, Matrix
-from cgboost.kernels.precomputed import KernelFamily, KernelHypothesis
+from cgboost.kernels.precomputed import KernelFamily, KernelHypothesis, scaled
 from cgboost.kernels.rows import single
 from cgboost.parallel import Executor, as_executor
 from cgboost.parallel.executors import available, blas_threads
@@ -58,9 +58,8 @@ SCALE_RATIO = 1e6
 """Column norms of two kernels may differ by this factor before a warning is given."""
 
 SCALE_ADVICE = (
-    "Scale the features first (sklearn.preprocessing.StandardScaler, or to [0, 1]), or normalise "
-    'the kernels: library=KernelLibrary({"linear": Linear(), "quadratic": Polynomial(2), "rbf": '
-    f"RBF()}}, normalize=True), with the kernels that you use{see('kernel-scales')}"
+    "Let kernels see features of mean 0 and variance 1 and put them on one scale: "
+    f"KernelLibrary(kernels, standardize=True, normalize=True){see('kernel-scales')}"
 )
 
 REFINED_SHARE = 0.25
@@ -151,10 +150,11 @@ class KernelPool:
     ) -> None:
         if block_size < 1:
             raise ValueError(f"block_size must be at least 1, got {block_size!r}")
-        self.X = X
+        scaler = library.scaler(X)
+        self.X = X = scaled(X, scaler)
         self.strata = library.names
         kernels = library.fit(X)
-        self.families = list(map(KernelFamily, kernels.keys(), kernels.values()))
+        self.families = [KernelFamily(name, kernel, scaler) for name, kernel in kernels.items()]
         self._data = KernelData(X, self.strata, list(kernels.values()), block_size)
         sample = KernelSample(self._data)
         sample.warn_about_scales()

@@ -44,7 +44,7 @@ def gram(X: np.ndarray) -> np.ndarray:
 def test_nu_classification_is_nu_svc(nu: float) -> None:
     """With the 2-norm, f/ρ is what NuSVC finds over the kernel HHᵀ, and SVC for C = 1/ρ."""
     X, y = two_classes(60)
-    ours = CGBoostClassifier(LIBRARY, nu=nu, tol=1e-9).fit(X, y)
+    ours = CGBoostClassifier(LIBRARY, nu=nu, penalty="l2", tol=1e-9).fit(X, y)
     scaled = ours.decision_function(X) / ours.margin_
     for machine in (NuSVC(nu=nu), SVC(C=1.0 / ours.margin_)):
         theirs = machine.set_params(kernel="precomputed", tol=1e-9).fit(gram(X), y)
@@ -55,10 +55,10 @@ def test_nu_classification_is_nu_svc(nu: float) -> None:
 def test_nu_regression_is_nu_svr(nu: float) -> None:
     """With the 2-norm, predictions are those of NuSVR over HHᵀ, and ε is what it chose."""
     X, y = curve(60)
-    ours = CGBoostRegressor(LIBRARY, nu=nu, C=0.5, tol=1e-9).fit(X, y)
+    ours = CGBoostRegressor(LIBRARY, nu=nu, penalty="l2", C=0.5, tol=1e-9).fit(X, y)
     theirs = NuSVR(nu=nu, C=0.5, kernel="precomputed", tol=1e-9).fit(gram(X), y)
     np.testing.assert_allclose(ours.predict(X), theirs.predict(gram(X)), atol=1e-4)
-    same = CGBoostRegressor(LIBRARY, epsilon=ours.epsilon_, C=0.5, tol=1e-9).fit(X, y)
+    same = CGBoostRegressor(LIBRARY, epsilon=ours.epsilon_, penalty="l2", C=0.5, tol=1e-9).fit(X, y)
     np.testing.assert_allclose(same.predict(X), ours.predict(X), atol=1e-4)
 
 
