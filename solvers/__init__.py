@@ -5,7 +5,7 @@
 solver's word for optimality. Importing this package loads no solver.
 """
 
-from solvers.api import available_backends, get_backend, open_session, solve
+from solvers.api import available_backends, check_options, get_backend, open_session, solve
 from solvers.program.errors import (
     InfeasibleError,
     InfeasibleOrUnboundedError,
@@ -44,6 +44,7 @@ __all__ = [
     "UnknownSolverError",
     "UnsupportedProblemError",
     "available_backends",
+    "check_options",
     "get_backend",
     "open_session",
     "solve",

@@ -7,8 +7,11 @@ The two ways in: solve once, or open a live session.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from difflib import get_close_matches
 from typing import Any
+
+import numpy as np
 
 from solvers.backends.auto import AutoBackend
 from solvers.backends.clarabel import CLARABEL
@@ -18,7 +21,14 @@ from solvers.backends.highs import HighsBackend
 from solvers.backends.osqp import OSQP
 from solvers.backends.piqp import PIQP
 from solvers.backends.scipy import SCIPY
-from solvers.program.errors import UnknownSolverError, verified
+from solvers.program.errors import (
+    LimitError,
+    OptionError,
+    SolverError,
+    SolverFailure,
+    UnknownSolverError,
+    verified,
+)
 from solvers.program.program import Program
 from solvers.program.solution import Solution
 from solvers.sessions.protocols import BACKENDS, Backend, Session, local_backends
@@ -93,6 +103,7 @@ def solve(
     *,
     tol: float | None = None,
     time_limit: float | None = None,
+    options: Mapping[str, Any] | None = None,
 ) -> Solution:
     """Solve a program once, and check the answer against the program itself.
 
@@ -106,6 +117,8 @@ def solve(
         Tolerance handed to the solver in its own terms; its default if None.
     time_limit : float, optional
         Seconds.
+    options : mapping of str to object, optional
+        ``max_iterations``, and the backend's own options (:func:`check_options`).
 
     Returns
     -------
@@ -118,7 +131,7 @@ def solve(
     SolverError
         A subclass for every other outcome, see `solvers.program.errors`.
     """
-    session = open_session(program, solver)
+    session = get_backend(solver).open(program, **(options or {}))
     return verified(session.solve(tol=tol, time_limit=time_limit), tol)
 
 
@@ -139,3 +152,46 @@ def open_session(program: Program, solver: str = "auto", **options: Any) -> Sess
     Session
     """
     return get_backend(solver).open(program, **options)
+
+
+def check_options(solver: str, options: Mapping[str, Any]) -> None:
+    """Check that a backend takes these options, by a program of two variables.
+
+    Parameters
+    ----------
+    solver : str
+        A name from `available_backends`; ``"auto"`` takes no options of one solver.
+    options : mapping of str to object
+        ``max_iterations``, and the backend's own.
+
+    Raises
+    ------
+    OptionError
+        For a name or a value that it does not take, with its own words.
+    """
+    backend = get_backend(solver)
+    is_linear = "lp" in backend.capabilities
+    program = Program(
+        cost=np.array([1.0, 2.0]),
+        matrix=np.ones((1, 2)),
+        row_lower=np.ones(1),
+        row_upper=np.full(1, np.inf),
+        quadratic=None if is_linear else np.ones(2),
+    )
+    backend.open(program).solve()  # if it fails without options, they are not to blame
+    try:
+        backend.open(program, **options).solve()
+    except (OptionError, UnknownSolverError):
+        raise
+    except LimitError:
+        return  # a limit that the options set
+    except SolverFailure as error:
+        raise OptionError(
+            f"{solver} rejects the options {dict(options)!r}: {error.words or error}",
+            backend=solver,
+            words=error.words,
+        ) from error
+    except (SolverError, TypeError) as error:
+        raise OptionError(
+            f"{solver} rejects the options {dict(options)!r}: {error}", backend=solver
+        ) from error

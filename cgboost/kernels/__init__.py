@@ -13,7 +13,7 @@ from cgboost.kernels.base import (
 from cgboost.kernels.combinations import Cosine, Normalized
 from cgboost.kernels.expansions import Arithmetic, Expansion, Matrix, Rounding
 from cgboost.kernels.laplacian import Chi2, Laplacian
-from cgboost.kernels.library import KernelLibrary
+from cgboost.kernels.library import AnyLibrary, KernelLibrary, as_library
 from cgboost.kernels.matern import Matern
 from cgboost.kernels.periodic import Periodic
 from cgboost.kernels.precomputed import FunctionKernel, Precomputed
@@ -40,6 +40,8 @@ __all__ = [
     "Power",
     "Normalized",
     "KernelLibrary",
+    "as_library",
+    "AnyLibrary",
     "Expansion",
     "Matrix",
     "KernelFunction",

@@ -36,6 +36,7 @@ from cgboost.kernels.expansions import (
     as_floats,
     float_dtype,
 )
+from cgboost.kernels.parameters import Parametrized
 from cgboost.kernels.rows import (
     entries,
     inner_products,
@@ -59,7 +60,7 @@ def squared_norms(X: Matrix) -> Norms:
     return cast(Norms, np.einsum("ij,ij->i", X, X, dtype=float_dtype(X)))
 
 
-class Kernel(ABC):
+class Kernel(Parametrized, ABC):
     """A kernel k(x, z); sums, products, powers and multiples of kernels are kernels.
 
     A kernel of one's own needs ``__call__`` alone. One whose values follow from inner products is

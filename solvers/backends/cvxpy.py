@@ -14,6 +14,7 @@ its own (for a maximum, a norm) it may give them false bounds, see ``docs/user_g
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping
 from functools import partial
 from importlib.util import find_spec
 from typing import Any
@@ -182,7 +183,17 @@ def _options(solver: str, request: Request) -> dict[str, Any]:
                 backend=PREFIX + solver,
             )
         options[table[solver]] = value
+    if solver == "DAQP":
+        _check_daqp_options(request.options)
     return options | dict(request.options)
+
+
+def _check_daqp_options(options: Mapping[str, Any]) -> None:
+    """CVXPY passes options that DAQP does not know over in silence."""
+    import daqp
+
+    if unknown := sorted(set(options) - set(daqp.Model().settings)):
+        raise OptionError(f"{PREFIX}DAQP has no option {unknown[0]!r}", backend=PREFIX + "DAQP")
 
 
 def _capabilities(solver: str) -> frozenset[str]:

@@ -5,16 +5,22 @@ The marginals of `linprog` are already derivatives with respect to the right-han
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
-from solvers.program.errors import Status
+from solvers.program.errors import OptionError, Status
 from solvers.program.program import Program, Sides
 from solvers.program.solution import Point
 from solvers.sessions.engine import Answer, Request
 from solvers.sessions.rebuilding import RebuildingBackend
 from solvers.tolerances import MIP_GAP
+
+WITHOUT = ".*(Unrecognized options|Using default)"
+"""How SciPy's warnings of options are worded that it goes on without."""
 
 LIMIT = 1
 UNCLEAR = 4
@@ -29,7 +35,21 @@ _STATUS = {
 
 def solve_with_scipy(program: Program, request: Request) -> Answer:
     """Call `linprog` or `milp`."""
-    return _milp(program, request) if program.is_mip else _linprog(program, request)
+    with _unknown_options_as_errors():
+        return _milp(program, request) if program.is_mip else _linprog(program, request)
+
+
+@contextmanager
+def _unknown_options_as_errors() -> Iterator[None]:
+    """SciPy warns of an option that it does not take, and goes on without it."""
+    from scipy.optimize import OptimizeWarning
+
+    with warnings.catch_warnings():
+        warnings.filterwarnings("error", WITHOUT, OptimizeWarning)
+        try:
+            yield
+        except OptimizeWarning as error:
+            raise OptionError(f"scipy rejects an option: {error}", backend="scipy") from error
 
 
 def _linprog(program: Program, request: Request) -> Answer:

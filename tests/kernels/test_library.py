@@ -4,10 +4,21 @@ import pickle
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.metrics.pairwise import cosine_similarity
 from sklearn.preprocessing import StandardScaler
 
-from cgboost import RBF, CGBoostClassifier, CGBoostRegressor, KernelLibrary, Linear, Precomputed
+from cgboost import (
+    RBF,
+    CGBoostClassifier,
+    CGBoostRegressor,
+    KernelLibrary,
+    Linear,
+    Polynomial,
+    Precomputed,
+)
+from cgboost.kernels import FunctionKernel, as_library
+from cgboost.kernels.library import DEFAULT_LIBRARY, LIBRARIES
 
 RNG = np.random.default_rng(0)
 X, Z = RNG.normal(size=(7, 4)), RNG.normal(size=(5, 4))
@@ -89,3 +100,110 @@ def test_default_library_makes_units_of_features_irrelevant() -> None:
     np.testing.assert_allclose(
         other.decision_function(rows * units), plain.decision_function(rows), atol=1e-3
     )
+
+
+def test_libraries_with_the_same_kernels_are_equal() -> None:
+    """Names, kernels, their order and the options count."""
+    kernels = {"l": Linear(), "r": RBF(0.1)}
+    library = KernelLibrary(kernels, normalize=True)
+    assert library == KernelLibrary(dict(kernels), normalize=True)
+    assert hash(library) == hash(KernelLibrary(dict(kernels), normalize=True))
+    others = [
+        KernelLibrary(kernels),
+        KernelLibrary(kernels, normalize=True, negation=False),
+        KernelLibrary(dict(reversed(kernels.items())), normalize=True),
+        KernelLibrary(kernels | {"r": RBF(0.2)}, normalize=True),
+        "library",
+    ]
+    assert all(library != other for other in others)
+
+
+def test_parameters_of_a_library() -> None:
+    """Options, kernels and their parameters have names; clone makes an equal library."""
+    kernels = {"l": Linear(), "r": RBF(0.1), "f": cosine_similarity}
+    library = KernelLibrary(kernels, normalize=True)
+    assert library.get_params(deep=False)["kernels"] is kernels
+    params = library.get_params()
+    assert params["r"] == RBF(0.1)
+    assert params["r__gamma"] == 0.1
+    assert params["normalize"] is True
+    copy = clone(library)
+    assert copy == library
+    assert copy is not library
+
+
+def test_set_params_replaces_kernels() -> None:
+    """Whole kernels, their parameters and options; neither the dict nor a kernel is changed."""
+    rbf, kernels = RBF(0.1), {"l": Linear(), "r": RBF(0.1)}
+    library, other = KernelLibrary(kernels), KernelLibrary(kernels)
+    assert library.set_params(r__gamma=2.0, l=Polynomial(2), l__degree=3, normalize=True) is library
+    assert library == KernelLibrary({"l": Polynomial(3), "r": RBF(2.0)}, normalize=True)
+    assert other == KernelLibrary({"l": Linear(), "r": rbf})
+    assert kernels == {"l": Linear(), "r": rbf}
+    assert library.set_params(kernels={"new": RBF()}, new__gamma=3.0).kernels == {"new": RBF(3.0)}
+    assert library.set_params() is library
+    named = KernelLibrary({"a__b": RBF(), "rbf 0.1": RBF(0.1)})
+    named.set_params(**{"a__b__gamma": 4.0, "rbf 0.1__gamma": 5.0})
+    assert [kernel.gamma for kernel in named.kernels.values()] == [4.0, 5.0]
+
+
+@pytest.mark.parametrize(
+    ("params", "message"),
+    [
+        ({"rb__gamma": 1.0}, r"'rb__gamma' for KernelLibrary\(l, r\).*\['kernels', 'l', .*'r',"),
+        ({"r__gama": 1.0}, r"'gama' for RBF.*\['factor', 'gamma'\]"),
+        ({"kernels": {}}, "non-empty mapping"),
+        ({"normalize__gamma": 1.0}, "False has no parameters by name"),
+        ({"l": 3}, "kernel 'l' must be a Kernel"),
+        ({"kernels": {"x": RBF()}, "r__gamma": 1.0}, r"'r__gamma' for .*'x'\]"),
+        ({"negation": False, "r__gamma": -1.0}, "gamma must be a positive number"),
+    ],
+)
+def test_set_params_changes_all_or_nothing(params: dict, message: str) -> None:
+    """A wrong name or value is an error that lists what there is, and the library stays."""
+    library = KernelLibrary({"l": Linear(), "r": RBF(0.1)})
+    with pytest.raises(ValueError, match=message):
+        library.set_params(**params)
+    assert library == KernelLibrary({"l": Linear(), "r": RBF(0.1)})
+
+
+def test_what_stands_for_a_library() -> None:
+    """A library, a mapping, one kernel, one callable, a word or None; names follow from them."""
+    library = KernelLibrary({"mine": RBF(1.0)})
+    assert as_library(library) is library
+    assert as_library({"mine": RBF(1.0)}) == library
+    assert as_library(RBF(1.0)) == KernelLibrary({"rbf": RBF(1.0)})
+    assert as_library(Linear() + RBF()).names == ("sum",)
+    assert as_library(cosine_similarity).names == ("cosine_similarity",)
+    assert as_library(lambda A, B: A @ B.T).names == ("function",)
+    assert as_library(FunctionKernel(cosine_similarity, "cosine")).names == ("cosine",)
+    assert as_library(None) == as_library("default") == DEFAULT_LIBRARY
+    assert as_library(None, library) == as_library("default", library) == library
+
+
+@pytest.mark.parametrize("word", LIBRARIES)
+def test_words_stand_for_normalised_libraries(word: str) -> None:
+    """Whatever the scale of the features, |k| ≤ 1; changing one library leaves the word alone."""
+    library = as_library(word)
+    assert library.standardize
+    for kernel in library.fit(1e3 * X).values():
+        assert np.abs(kernel(1e3 * X, 1e3 * X)).max() <= 1.0 + 1e-12
+    library.set_params(normalize=False)
+    assert as_library(word).normalize
+
+
+@pytest.mark.parametrize(
+    ("library", "message"),
+    [
+        ("rfb", r"'rfb' is none of the words .*'matern'.* \(did you mean 'rbf'\?\)"),
+        ("xyzzy", r"'xyzzy' is none of the words .*'rbfs'\] \(see"),
+        (3, "library must be a KernelLibrary, a mapping .* got 3"),
+        (RBF, "library must be a KernelLibrary, a mapping .* got <class"),
+        ([RBF()], "library must be a KernelLibrary, a mapping"),
+        ({}, "non-empty mapping"),
+    ],
+)
+def test_what_stands_for_no_library(library: object, message: str) -> None:
+    """The error says what does, and lists the words."""
+    with pytest.raises(ValueError, match=message):
+        as_library(library)

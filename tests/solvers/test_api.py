@@ -6,7 +6,16 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from solvers import Program, Status, solve
+from solvers import (
+    OptionError,
+    Program,
+    SolverFailure,
+    Status,
+    available_backends,
+    check_options,
+    get_backend,
+    solve,
+)
 from solvers.backends.highs import HighsSession
 from solvers.program.errors import check_tolerance
 
@@ -58,3 +67,34 @@ def test_a_solution_belongs_to_the_program_as_it_was():
     session.solve()
     assert first.program.n_rows == 2
     assert first.is_optimal(1e-9)
+
+
+@pytest.mark.parametrize("solver", [name for name in available_backends() if name != "auto"])
+def test_an_unknown_option_is_never_passed_over(solver):
+    """Every backend refuses it in the check, whatever the native solver would do."""
+    with pytest.raises(OptionError):
+        check_options(solver, {"nonsense_option": 3})
+    check_options(solver, {})
+    check_options(solver, {"max_iterations": 5000} if "SCIPY" not in solver else {})
+
+
+def test_options_of_one_solve():
+    """They go to the backend; one that it refuses is an error, a limit is not."""
+    assert solve(PROGRAM, "highs", options={"solver": "ipm"}).objective == pytest.approx(-5.0)
+    with pytest.raises(OptionError, match="nonsense"):
+        solve(PROGRAM, "highs", options={"nonsense": 1})
+    check_options("highs", {"max_iterations": 0})
+
+
+def test_a_solver_that_fails_for_its_options(monkeypatch):
+    """A failure that only the options bring about is theirs; one without them stays what it is."""
+    with pytest.raises(OptionError, match="scipy rejects the options .*'time_limit'"):
+        check_options("scipy", {"time_limit": "x"})
+
+    def failing(self, **arguments):
+        raise SolverFailure("broken", backend="highs")
+
+    monkeypatch.setattr(HighsSession, "solve", failing)
+    assert get_backend("highs").is_installed
+    with pytest.raises(SolverFailure, match="broken"):
+        check_options("highs", {})

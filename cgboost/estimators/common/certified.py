@@ -8,7 +8,7 @@ from __future__ import annotations
 import copy
 import time
 from abc import abstractmethod
-from collections.abc import Callable, Iterator, MutableMapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, ClassVar, Literal, cast
@@ -26,6 +26,7 @@ from cgboost.estimators.common.subproblems import Task
 from cgboost.exceptions import TrivialModelWarning, see, warn_caller
 from cgboost.generation.history import StopReason
 from cgboost.losses import SupportVectorLoss
+from cgboost.masters.solver_options import checked_options
 from cgboost.masters.support_vector.master import WarmStart
 from cgboost.pricing import JointPricer, Pairs
 
@@ -50,6 +51,7 @@ class BaseBoost(BaseEnsemble):
     max_columns: int | None = field(default=None, kw_only=True)
     tol: float = field(default=1e-4, kw_only=True)
     solver: str = field(default="auto", kw_only=True)
+    solver_options: Mapping[str, Any] | None = field(default=None, kw_only=True)
 
     # ------------------------------------------------------------------ what a subclass says
 
@@ -88,6 +90,7 @@ class BaseBoost(BaseEnsemble):
         check_number("tol", self.tol, at_least=0)
         family.check()
         check_solver("solver", self.solver, self._objective.program)
+        checked_options(self.solver, self.solver_options)
 
     def _hold_out(self, rows: Rows) -> tuple[Rows, Held]:
         self._family.check_hold_out()
@@ -111,7 +114,8 @@ class BaseBoost(BaseEnsemble):
 
     def _tasks(self, pool: Any, rows: Rows) -> Iterator[Task]:
         family, objective = self._family, self._objective
-        make_master = partial(objective.master, **self._master_options())
+        own = self._master_options() | {"solver_options": self.solver_options}
+        make_master = partial(objective.master, **own)
         at_once = self.columns_per_round
         for number, target in enumerate(self._targets(rows.y)):
             weights, n_outputs, pricer = rows.weights, 1, family.pricer(pool, self._tol)

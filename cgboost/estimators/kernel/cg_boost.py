@@ -13,6 +13,7 @@ from sklearn.utils.metaestimators import available_if
 
 from cgboost.estimators.common.certified import BaseBoost, fit_path
 from cgboost.estimators.common.fit_loop import FittedRun
+from cgboost.estimators.common.kernel_parameters import set_params
 from cgboost.estimators.common.objective import (
     Margins,
     Objective,
@@ -30,8 +31,9 @@ from cgboost.estimators.common.targets import (
     has_probabilities,
     probabilities,
 )
-from cgboost.estimators.kernel.kernel_columns import DEFAULT_LIBRARY, KernelColumns
-from cgboost.kernels import KernelLibrary
+from cgboost.estimators.kernel.kernel_columns import KernelColumns
+from cgboost.kernels import AnyLibrary, KernelLibrary
+from cgboost.kernels.library import DEFAULT_LIBRARY
 from cgboost.losses import EpsilonInsensitive, Hinge, Loss
 from cgboost.losses.registry import (
     CLASSIFICATION,
@@ -60,9 +62,13 @@ class CGBoostClassifier(Classification, BaseBoost):
 
     Parameters
     ----------
-    library : KernelLibrary or None
+    library : KernelLibrary, dict, Kernel, callable, str or None
         Named kernels in order of priority. None stands for ``KernelLibrary({"linear": Linear(),
         "quadratic": Polynomial(2), "rbf": RBF()}, normalize=True, standardize=True)``.
+        A dict such as ``{"linear": Linear(), "rbf": RBF()}`` stands for the library of it, one
+        kernel or callable k(X, Z) for a library of one, a word for a ready-made one: "linear",
+        "quadratic", "poly", "rbf", "matern", "rbfs" (:func:`~cgboost.kernels.as_library`). In a
+        search ``library__rbf__gamma`` is the gamma of the kernel that is called "rbf".
     loss : str or Loss, default="hinge"
         What an error costs: "hinge", "squared_hinge", "log_loss", "exponential", or a
         :class:`~cgboost.losses.Loss` of labels ±1, yours perhaps; it takes the place of
@@ -103,6 +109,10 @@ class CGBoostClassifier(Classification, BaseBoost):
         solves. The first round is always completed.
     solver : str, default="auto"
         "auto" or a name of ``solvers.available_backends()``.
+    solver_options : dict or None
+        Options of the solver that is named, by its own names: ``{"simplex_scale_strategy": 4}`` for
+        ``solver="highs"``. They win over what the engine chooses; time limits are refused, see
+        docs/user_guide/how_to_solvers.md.
     early_stopping : bool, default=False
         Stop when the validation score of ``eval_set`` has not improved for ``n_iter_no_change``
         rounds. However the loop ends, the model is then the round with the best score. Without an
@@ -179,7 +189,7 @@ class CGBoostClassifier(Classification, BaseBoost):
     True
     """
 
-    library: KernelLibrary | None = None
+    library: AnyLibrary = None
     loss: ClassificationLoss | Loss = field(default="hinge", kw_only=True)
     C: float = field(default=1.0, kw_only=True)
     nu: float | None = field(default=None, kw_only=True)
@@ -193,6 +203,7 @@ class CGBoostClassifier(Classification, BaseBoost):
     _default_library: ClassVar[KernelLibrary] = DEFAULT_LIBRARY
 
     path = fit_path
+    set_params = set_params
 
     @available_if(has_probabilities)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: ArrayLike) -> Vector:
@@ -233,9 +244,10 @@ class CGBoostRegressor(Regression, BaseBoost):
 
     Parameters
     ----------
-    library : KernelLibrary or None
+    library : KernelLibrary, dict, Kernel, callable, str or None
         Named kernels in order of priority. None stands for ``KernelLibrary({"linear": Linear(),
         "quadratic": Polynomial(2), "rbf": RBF()}, normalize=True, standardize=True)``.
+        Or what stands for one, as in :class:`CGBoostClassifier`.
     loss : str or Loss, default="epsilon_insensitive"
         What an error costs: "epsilon_insensitive", "squared_epsilon_insensitive",
         "squared_error" (kernel ridge regression), "absolute_error", "quantile", "huber",
@@ -247,8 +259,8 @@ class CGBoostRegressor(Regression, BaseBoost):
         Let the model choose ε: at most this share of the rows (by weight) lies outside the tube,
         at least this share outside or on its border. In (0, 1]; ``epsilon`` is then not used.
     C, penalty, coef, offset, priority, columns_per_round, max_columns, tol, time_limit, solver, \
-early_stopping, validation_fraction, n_iter_no_change, cache_size, executor, callbacks, \
-verbose, random_state
+solver_options, early_stopping, validation_fraction, n_iter_no_change, cache_size, executor, \
+callbacks, verbose, random_state
         As in :class:`CGBoostClassifier`; early stopping watches the mean absolute error.
 
     Attributes
@@ -274,7 +286,7 @@ converged_, history_, best_round_, stop_reason_, n_iter_, n_features_in_, featur
     True
     """
 
-    library: KernelLibrary | None = None
+    library: AnyLibrary = None
     loss: RegressionLoss | Loss = field(default="epsilon_insensitive", kw_only=True)
     epsilon: float = field(default=0.1, kw_only=True)
     C: float = field(default=1.0, kw_only=True)
@@ -289,6 +301,7 @@ converged_, history_, best_round_, stop_reason_, n_iter_, n_features_in_, featur
     _default_library: ClassVar[KernelLibrary] = DEFAULT_LIBRARY
 
     path = fit_path
+    set_params = set_params
 
     def _check_parameters(self) -> None:
         check_number("epsilon", self.epsilon, at_least=0)

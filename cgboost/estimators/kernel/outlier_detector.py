@@ -13,12 +13,13 @@ from sklearn.utils.validation import validate_data
 from cgboost.estimators.common.bases import OutlierMixin
 from cgboost.estimators.common.certified import BaseBoost
 from cgboost.estimators.common.fit_loop import FittedRun
+from cgboost.estimators.common.kernel_parameters import set_params
 from cgboost.estimators.common.objective import Objective, penalized
 from cgboost.estimators.common.parameters import check_nu
 from cgboost.estimators.common.rows import FLOATS, EvalSet, Matrix, Rows, Vector
 from cgboost.estimators.kernel.kernel_columns import KernelColumns
 from cgboost.generation.callbacks import Score, error_rate
-from cgboost.kernels import RBF, KernelLibrary
+from cgboost.kernels import RBF, AnyLibrary, KernelLibrary
 from cgboost.losses import SupportVectorLoss, one_class
 from cgboost.penalties import Penalty, get_penalty
 
@@ -39,9 +40,10 @@ class CGBoostOutlierDetector(OutlierMixin, BaseBoost):
 
     Parameters
     ----------
-    library : KernelLibrary or None
+    library : KernelLibrary, dict, Kernel, callable, str or None
         Named kernels in order of priority. None stands for ``KernelLibrary({"rbf": RBF()},
         standardize=True)``.
+        Or what stands for one, as in :class:`CGBoostClassifier`.
     nu : float, default=0.5
         At most this share of the training rows (by weight) is called outliers, at least this share
         lies on the border or outside. In (0, 1].
@@ -51,7 +53,8 @@ class CGBoostOutlierDetector(OutlierMixin, BaseBoost):
         Sign rule for α; "nonneg" weighs {+K, −K} unless the library has ``negation=False``.
     early_stopping : bool, default=False
         As in :class:`CGBoostClassifier`, but only with an ``eval_set`` that has outliers.
-    priority, columns_per_round, max_columns, tol, time_limit, solver, validation_fraction, \
+    priority, columns_per_round, max_columns, tol, time_limit, solver, solver_options, \
+validation_fraction, \
 n_iter_no_change, cache_size, executor, callbacks, verbose, random_state
         As in :class:`CGBoostClassifier`.
 
@@ -77,7 +80,7 @@ history_, best_round_, stop_reason_, n_iter_, n_features_in_, feature_names_in_
     array([ 1, -1])
     """
 
-    library: KernelLibrary | None = None
+    library: AnyLibrary = None
     nu: float = field(default=0.5, kw_only=True)
     penalty: Literal["l1", "l2", "elasticnet"] | Penalty = field(default="l2", kw_only=True)
     coef: Literal["free", "nonneg"] = field(default="free", kw_only=True)
@@ -87,6 +90,8 @@ history_, best_round_, stop_reason_, n_iter_, n_features_in_, feature_names_in_
 
     _default_library: ClassVar[KernelLibrary] = KernelLibrary({"rbf": RBF()}, standardize=True)
     _scores: ClassVar[dict[str, Score]] = {"error": error_rate}
+
+    set_params = set_params
 
     def fit(
         self,

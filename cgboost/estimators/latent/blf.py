@@ -80,6 +80,8 @@ class BLFRegressor(Regression, BaseBLF):
         N − 1 and N + 1 ([M] section 8.1).
     solver : str, default="auto"
         For the linear programs.
+    solver_options : dict or None
+        As in :class:`CGBoostRegressor`.
     early_stopping, validation_fraction, n_iter_no_change, callbacks, verbose, time_limit
         As in :class:`CGBoostRegressor`.
     random_state : int, RandomState or None
@@ -188,7 +190,8 @@ class BLFClassifier(Classification, BaseBLF):
     newton_damping : float, default=0.1
         As in :class:`BLFRegressor`.
     n_components, kernel, refit, deflate, max_components, cv, \
-solver, early_stopping, validation_fraction, n_iter_no_change, callbacks, verbose, time_limit, \
+solver, solver_options, early_stopping, validation_fraction, n_iter_no_change, callbacks, \
+verbose, time_limit, \
 random_state
         As in :class:`BLFRegressor`; folds are stratified.
     loss : {"log_loss", "exponential", "hinge", "squared_hinge", "squared_error"}, Loss or \

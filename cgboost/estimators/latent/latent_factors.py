@@ -13,7 +13,7 @@ Boosted Latent Factors: orthogonal features for a loss, and the model that is li
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from numbers import Integral
@@ -27,6 +27,7 @@ from sklearn.utils.validation import check_is_fitted
 from cgboost.estimators.common.base import BaseEnsemble
 from cgboost.estimators.common.bases import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from cgboost.estimators.common.fit_loop import FittedRun, Table
+from cgboost.estimators.common.kernel_parameters import set_params
 from cgboost.estimators.common.parameters import (
     check_bool,
     check_count,
@@ -42,6 +43,7 @@ from cgboost.kernels import KernelLibrary, Precomputed
 from cgboost.losses.base import DifferentiableLoss, Loss
 from cgboost.losses.registry import bound_loss, check_loss, known_loss
 from cgboost.losses.squared_error import WeightedSquaredError
+from cgboost.masters.solver_options import checked_options
 from cgboost.masters.stagewise.fully_corrective import CorrectiveMaster, Subgradient
 from cgboost.masters.stagewise.stagewise import StagewiseMaster
 from cgboost.pricing.latent import Columns, KernelSpace, LinearSpace
@@ -137,9 +139,12 @@ class BaseBLF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEnsemble):
     max_components: int | None = field(default=None, kw_only=True)
     cv: Any = field(default=10, kw_only=True)
     solver: str = field(default="auto", kw_only=True)
+    solver_options: Mapping[str, Any] | None = field(default=None, kw_only=True)
 
     _losses: ClassVar[tuple[str, ...]] = ()
     _subgradient: ClassVar[Subgradient] = "dual"
+
+    set_params = set_params
 
     @property
     def _known_loss(self) -> Loss | None:
@@ -159,6 +164,7 @@ class BaseBLF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEnsemble):
         check_count("newton_steps", self.newton_steps, optional=True)
         check_number("newton_damping", self.newton_damping, at_least=0, below=1)
         check_solver("solver", self.solver, "lp")
+        checked_options(self.solver, self.solver_options)
         if isinstance(self.cv, Integral):
             check_number("cv", self.cv, at_least=2)
         check_bool("refit", self.refit)
@@ -248,6 +254,7 @@ class BaseBLF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEnsemble):
             newton_damping=self.newton_damping,
             subgradient=self._subgradient,
             solver=self.solver,
+            solver_options=self.solver_options,
         )
 
     def _limits(self) -> dict[str, Any]:

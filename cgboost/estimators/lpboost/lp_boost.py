@@ -229,7 +229,8 @@ class LPBoostClassifier(Classification, BaseBoost):
     tol : float, default=1e-4
         Stop at this certified relative duality gap; a greedy learner stops where its column would
         change the objective by less.
-    time_limit, solver, early_stopping, validation_fraction, n_iter_no_change, callbacks, verbose
+    time_limit, solver, solver_options, early_stopping, validation_fraction, n_iter_no_change, \
+callbacks, verbose
         As in :class:`CGBoostClassifier`.
     random_state : int, RandomState or None
         For the rows that early stopping holds out, and the seeds of the weak learners (where they
@@ -371,7 +372,8 @@ class LPBoostRegressor(Regression, BaseBoost):
         In (0, 1]; ``epsilon`` is then not used.
     formulation : {"lp", "qp"}, default="lp"
         Ω(α) = Σ|α| (a linear program, sparse) or ½Σα² (a quadratic program, dense).
-    C, columns_per_round, max_columns, tol, time_limit, solver, early_stopping, \
+    C, columns_per_round, max_columns, tol, time_limit, solver, \
+solver_options, early_stopping, \
 validation_fraction, n_iter_no_change, callbacks, verbose, random_state
         As in :class:`LPBoostClassifier`; early stopping watches the mean absolute error.
 

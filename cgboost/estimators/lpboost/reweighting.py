@@ -11,7 +11,7 @@ not fitted to, or a small C: members that know the rows by heart look better tha
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
@@ -31,6 +31,7 @@ from cgboost.generation.history import Result
 from cgboost.generation.loop import ColumnGeneration
 from cgboost.losses import hinge
 from cgboost.masters import OneNormMaster
+from cgboost.masters.solver_options import checked_options
 from cgboost.masters.support_vector.formulations import VERTICES
 from cgboost.masters.support_vector.master import Offset, Sign
 from cgboost.pricing.features.features import FeaturePricer
@@ -141,6 +142,7 @@ def reweight(
     sample_weight: ArrayLike | None = None,
     tol: float = 1e-6,
     solver: str = "auto",
+    solver_options: Mapping[str, Any] | None = None,
 ) -> ReweightedEnsemble:
     """Weigh the members of an ensemble by the linear program of LPBoost, and drop the others.
 
@@ -167,7 +169,7 @@ def reweight(
         Keep at most so many (for each class, with more than two); the weights are then optimal for
         those that were chosen.
     sample_weight : array-like of shape (n_rows,) or None
-    tol, solver
+    tol, solver, solver_options
         As in :class:`~cgboost.CGBoostClassifier`.
 
     Returns
@@ -186,6 +188,7 @@ def reweight(
     check_count("max_members", max_members, optional=True)
     check_number("tol", tol, at_least=0)
     check_solver("solver", solver, "lp")
+    checked_options(solver, solver_options)
     labels = np.asarray(y)
     known = _classes(estimators, labels, classes)
     members = _members(estimators)
@@ -202,6 +205,7 @@ def reweight(
                 coef=coef,
                 offset=offset,
                 solver=VERTICES if solver == "auto" else solver,
+                solver_options=solver_options,
             ),
             FeaturePricer(votes[:, k]),
             tol=tol,

@@ -20,6 +20,9 @@ nor feasibility. The unit is chosen by the size of the columns (and multiplies t
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -27,7 +30,7 @@ from cgboost.losses import SupportVectorLoss
 from cgboost.losses.dual.support_vector import Indices, Vector
 from cgboost.masters.dual_solvers.restricted_dual import ColumnStore, DualSolution, LiveDual
 from cgboost.penalties.base import DualForm
-from solvers import Program, Session, Solution, open_session
+from solvers import Program, Session, Solution, get_backend
 
 OFFSET, LEVEL = -1, -2
 """Stand for the offset and the level in the list of session rows."""
@@ -52,10 +55,17 @@ class DualSession(LiveDual):
         All columns; :meth:`activate` puts some of them into the session.
     form : DualForm
     solver : str
+    options : mapping of str to object, optional
+        The solver's own.
     """
 
     def __init__(
-        self, loss: SupportVectorLoss, columns: ColumnStore, form: DualForm, solver: str
+        self,
+        loss: SupportVectorLoss,
+        columns: ColumnStore,
+        form: DualForm,
+        solver: str,
+        options: Mapping[str, Any] | None = None,
     ) -> None:
         self.loss, self.variables, self.columns, self.form = loss, loss.variables, columns, form
         self.at_cap = np.zeros(len(self.variables), dtype=bool)
@@ -64,7 +74,7 @@ class DualSession(LiveDual):
         self._contents: Indices = np.arange(
             len(self.variables)
         )  # -> variable, AUXILIARY or LARGEST
-        self._solver = solver
+        self._solver, self._options = solver, dict(options or {})
         self._unit = 1.0
         caps = self.variables.cap[np.isfinite(self.variables.cap)]
         self._largest_unit = LARGEST_CAP / max(1.0, caps.max(initial=0.0))
@@ -209,7 +219,7 @@ class DualSession(LiveDual):
         self._contents = np.append(variables, np.full(len(extra), LARGEST, dtype=np.intp))
         self.rows, self._row_signs = held[:0], np.zeros(0)
         curvature = self._curvature(variables)
-        self._session = open_session(
+        self._session = get_backend(self._solver).open(
             Program(
                 cost=np.append(
                     -self._direction(variables) * self.variables.gain()[variables], extra
@@ -223,7 +233,7 @@ class DualSession(LiveDual):
                 ),
                 quadratic=None if curvature is None else np.append(curvature, np.zeros(len(extra))),
             ),
-            self._solver,
+            **self._options,
         )
         if self.loss.mass is not None:
             self.activate(np.array([LEVEL]))

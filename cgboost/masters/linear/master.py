@@ -22,6 +22,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -37,6 +38,7 @@ from cgboost.masters.linear.lagrangian_bound import (
     deficit_of,
 )
 from cgboost.masters.linear.restricted_primal import PrimalPoint, RestrictedPrimal, Rows
+from cgboost.masters.solver_options import checked_options
 from solvers import LimitError, SolverError, Status
 
 Vector = NDArray[np.float64]
@@ -63,6 +65,8 @@ class LinearMaster:
         Take a column out of the live session when it has been idle (coefficient 0, positive
         reduced cost) in so many solves in a row. Inactive columns are priced at every solve and
         come back when they can help, so states and bounds are those over all columns. None: never.
+    solver_options : mapping of str to object, optional
+        Options of the solver that is named, by its own names.
 
     Attributes
     ----------
@@ -88,6 +92,7 @@ class LinearMaster:
         least_cost: float | None = None,
         solver: str = "auto",
         park_after: int | None = None,
+        solver_options: Mapping[str, Any] | None = None,
     ) -> None:
         self.constraints = Rows.checked(rows, sense, rhs)
         if least_cost is not None and not least_cost > 0:
@@ -101,7 +106,8 @@ class LinearMaster:
         self._counted = np.array(
             [k for k, row in enumerate(self.constraints.names) if row in counted], dtype=np.intp
         )
-        self._primal = RestrictedPrimal(self.constraints, solver, park_after)
+        options = checked_options(solver, solver_options)
+        self._primal = RestrictedPrimal(self.constraints, solver, park_after, options)
 
     @property
     def rows(self) -> Sequence[Hashable]:

@@ -21,9 +21,9 @@ whoever asks gets the optimum over *all* columns.
 from __future__ import annotations
 
 import time
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -32,7 +32,7 @@ from numpy.typing import ArrayLike, NDArray
 from cgboost.generation.columns import Column
 from cgboost.generation.protocols import ZERO_REDUCED_COST
 from cgboost.tolerances import LP_FEASIBILITY
-from solvers import Program, Solution, open_session
+from solvers import Program, Solution, get_backend
 
 Vector = NDArray[np.float64]
 
@@ -180,9 +180,17 @@ class RestrictedPrimal:
     solver : str
     park_after : int or None
         Solves in a row for which a column must be idle before it is deactivated; None for never.
+    options : mapping of str to object, optional
+        The solver's own.
     """
 
-    def __init__(self, rows: Rows, solver: str, park_after: int | None) -> None:
+    def __init__(
+        self,
+        rows: Rows,
+        solver: str,
+        park_after: int | None,
+        options: Mapping[str, Any] | None = None,
+    ) -> None:
         self.columns: list[Column] = []
         self.park_after = park_after
         self._rows = rows
@@ -193,7 +201,8 @@ class RestrictedPrimal:
         self._inactive = InactivePool(len(rows))
         self._artificial = rows.missed_by_zero()
         self.feasible = not self._artificial.size
-        self._session = open_session(_artificial_program(rows, self._artificial), solver)
+        program = _artificial_program(rows, self._artificial)
+        self._session = get_backend(solver).open(program, **(options or {}))
 
     @property
     def n_parked(self) -> int:

@@ -9,8 +9,8 @@ that was found. How coefficients are chosen is the matter of
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Literal
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,7 @@ from cgboost.generation.protocols import MasterState, Priced
 from cgboost.losses.base import DifferentiableLoss
 from cgboost.losses.registry import require_targets
 from cgboost.masters.dual_solvers.restricted_dual import ColumnStore
+from cgboost.masters.solver_options import checked_options
 from cgboost.masters.stagewise.refits import refit_of
 from cgboost.masters.stagewise.stagewise import DescentEntry, optimum_if_settled
 
@@ -47,6 +48,8 @@ class CorrectiveMaster:
         column, which the linear program gives; or the one that the loss has at the output alone.
     solver : str
         Solver of the linear programs.
+    solver_options : mapping of str to object, optional
+        Options of the solver that is named, by its own names.
     """
 
     proves = False
@@ -60,6 +63,7 @@ class CorrectiveMaster:
         newton_damping: float = 0.0,
         subgradient: Subgradient = "dual",
         solver: str = "auto",
+        solver_options: Mapping[str, Any] | None = None,
     ) -> None:
         require_targets(loss)
         if loss.n_outputs != 1:
@@ -71,7 +75,11 @@ class CorrectiveMaster:
         self.loss, self.subgradient = loss, subgradient
         self.columns: list[Column] = []
         self._refit = refit_of(
-            loss, newton_steps=newton_steps, damping=newton_damping, solver=solver
+            loss,
+            newton_steps=newton_steps,
+            damping=newton_damping,
+            solver=solver,
+            solver_options=checked_options(solver, solver_options),
         )
         self._store = ColumnStore(loss.n_rows, centred=False)
         self._has_offset = offset == "free"

@@ -10,8 +10,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +26,7 @@ from cgboost.losses.base import (
 from cgboost.losses.dual.piecewise import PiecewiseLinearLoss
 from cgboost.losses.squared_error import WeightedSquaredError
 from cgboost.tolerances import SMALLEST
-from solvers import LimitError, Program, Session, SolverError, Status, open_session
+from solvers import LimitError, Program, Session, SolverError, Status, get_backend
 
 Vector = NDArray[np.float64]
 
@@ -73,7 +74,12 @@ class Refit(Protocol):
 
 
 def refit_of(
-    loss: DifferentiableLoss, *, newton_steps: int | None, damping: float, solver: str
+    loss: DifferentiableLoss,
+    *,
+    newton_steps: int | None,
+    damping: float,
+    solver: str,
+    solver_options: Mapping[str, Any] | None = None,
 ) -> Refit:
     """The way that suits a loss.
 
@@ -86,11 +92,13 @@ def refit_of(
         λ of [M] eq. 42.
     solver : str
         For linear programs.
+    solver_options : mapping of str to object, optional
+        Its own.
     """
     if isinstance(loss, WeightedSquaredError):
         return LeastSquares(loss)
     if isinstance(loss, PiecewiseLinearLoss):
-        return LeastDeviations(loss, solver)
+        return LeastDeviations(loss, solver, solver_options)
     return Newton(loss, newton_steps, damping)
 
 
@@ -117,10 +125,14 @@ class LeastDeviations:
     ----------
     loss : PiecewiseLinearLoss
     solver : str
+    options : mapping of str to object, optional
+        The solver's own.
     """
 
-    def __init__(self, loss: PiecewiseLinearLoss, solver: str) -> None:
-        self.loss, self._solver = loss, solver
+    def __init__(
+        self, loss: PiecewiseLinearLoss, solver: str, options: Mapping[str, Any] | None = None
+    ) -> None:
+        self.loss, self._solver, self._options = loss, solver, dict(options or {})
         self._session: Session | None = None
         self._start = np.zeros(0)
         self._unit, self._price = 1.0, float(loss.box.variables.cap.max(initial=0.0)) or 1.0
@@ -158,7 +170,7 @@ class LeastDeviations:
                 lower=np.zeros(len(variables)),
                 upper=variables.cap / self._price,
             )
-            self._session = open_session(program, self._solver)
+            self._session = get_backend(self._solver).open(program, **self._options)
         elif len(matrix):
             self._session.add_rows(matrix, level, level)
         return self._session

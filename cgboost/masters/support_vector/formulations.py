@@ -31,6 +31,7 @@ the order of log(1/ν)/δ² for a soft margin within δ of the best one.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -52,9 +53,22 @@ class OneNormMaster(SupportVectorMaster):
     """
 
     def __init__(
-        self, loss: Any, *, coef: Sign = "free", offset: Offset = "free", solver: str = "auto"
+        self,
+        loss: Any,
+        *,
+        coef: Sign = "free",
+        offset: Offset = "free",
+        solver: str = "auto",
+        solver_options: Mapping[str, Any] | None = None,
     ) -> None:
-        super().__init__(loss, L1(), coef=coef, offset=offset, solver=solver)
+        super().__init__(
+            loss,
+            L1(),
+            coef=coef,
+            offset=offset,
+            solver=solver,
+            solver_options=solver_options,
+        )
 
 
 class BudgetMaster(SupportVectorMaster):
@@ -74,11 +88,19 @@ class BudgetMaster(SupportVectorMaster):
         coef: Sign = "free",
         offset: Offset = "free",
         solver: str = "auto",
+        solver_options: Mapping[str, Any] | None = None,
     ) -> None:
         if not 0 < budget < np.inf:
             raise ValueError(f"budget must be positive and finite, got {budget!r}")
         self.budget = budget
-        super().__init__(loss, L1Ball(budget), coef=coef, offset=offset, solver=solver)
+        super().__init__(
+            loss,
+            L1Ball(budget),
+            coef=coef,
+            offset=offset,
+            solver=solver,
+            solver_options=solver_options,
+        )
 
 
 def one_norm_master(loss: SupportVectorLoss) -> type[OneNormMaster] | type[BudgetMaster]:
@@ -94,9 +116,22 @@ class TwoNormMaster(SupportVectorMaster):
     """Restricted 2-norm master; see :class:`SupportVectorMaster` for the parameters."""
 
     def __init__(
-        self, loss: Any, *, coef: Sign = "free", offset: Offset = "free", solver: str = "auto"
+        self,
+        loss: Any,
+        *,
+        coef: Sign = "free",
+        offset: Offset = "free",
+        solver: str = "auto",
+        solver_options: Mapping[str, Any] | None = None,
     ) -> None:
-        super().__init__(loss, L2(), coef=coef, offset=offset, solver=solver)
+        super().__init__(
+            loss,
+            L2(),
+            coef=coef,
+            offset=offset,
+            solver=solver,
+            solver_options=solver_options,
+        )
 
 
 class EntropyMaster(SupportVectorMaster):
@@ -113,6 +148,7 @@ class EntropyMaster(SupportVectorMaster):
         coef: Sign = "free",
         offset: Offset = "free",
         solver: str = "auto",
+        solver_options: Mapping[str, Any] | None = None,
     ) -> None:
         if not isinstance(loss, EntropicLoss):
             raise ValueError(f"EntropyMaster needs an EntropicLoss, got a {type(loss).__name__}")
@@ -120,4 +156,11 @@ class EntropyMaster(SupportVectorMaster):
             raise ValueError(f"budget must be positive and finite, got {budget!r}")
         self.budget = budget
         penalty = Entropy(loss.eta, radius=budget)
-        super().__init__(loss, penalty, coef=coef, offset=offset, solver=solver)
+        super().__init__(
+            loss,
+            penalty,
+            coef=coef,
+            offset=offset,
+            solver=solver,
+            solver_options=solver_options,
+        )

@@ -11,7 +11,7 @@ sets; that of a smooth loss by a proximal Newton method on the primal.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, get_args
@@ -23,6 +23,7 @@ from cgboost.exceptions import MasterError, UnsupportedLossError, see
 from cgboost.generation.columns import Column
 from cgboost.generation.protocols import EntryRule, MasterState, Priced, Vertex
 from cgboost.losses import EntropicLoss, SupportVectorLoss
+from cgboost.masters.solver_options import checked_options
 from cgboost.masters.support_vector.smooth_loss import NEEDED, DiagonalHessian, RowwiseLoss
 from cgboost.masters.support_vector.smooth_primal import SmoothPrimal
 from cgboost.masters.support_vector.working_set import (
@@ -93,6 +94,8 @@ class SupportVectorMaster:
         Σ r = 0 to the dual ([B] section 4.1).
     solver : str
         Any name of :func:`solvers.available_backends`, or ``"auto"``.
+    solver_options : mapping of str to object, optional
+        Options of the solver that is named, by its own names.
     """
 
     def __init__(
@@ -103,7 +106,9 @@ class SupportVectorMaster:
         coef: Sign = "free",
         offset: Offset = "free",
         solver: str = "auto",
+        solver_options: Mapping[str, Any] | None = None,
     ) -> None:
+        options = checked_options(solver, solver_options)
         for name, value, choices in (("coef", coef, Sign), ("offset", offset, Offset)):
             if value not in get_args(choices):
                 raise ValueError(f"{name} must be one of {get_args(choices)}, got {value!r}")
@@ -131,9 +136,9 @@ class SupportVectorMaster:
             in_units = self.loss.in_units(self._unit, curvature=curvature)
         self._dual: RestrictedDual | SmoothPrimal
         if isinstance(in_units, (RowwiseLoss, EntropicLoss)):
-            self._dual = SmoothPrimal(in_units, self.form, solver)
+            self._dual = SmoothPrimal(in_units, self.form, solver, options)
         else:
-            self._dual = RestrictedDual(in_units, self.form, solver)
+            self._dual = RestrictedDual(in_units, self.form, solver, options)
 
     def add(self, columns: Sequence[Column]) -> None:
         """Take new columns into the restricted problem."""

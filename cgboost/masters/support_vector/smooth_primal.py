@@ -17,7 +17,8 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
@@ -84,10 +85,18 @@ class SmoothPrimal:
     form : DualForm
     solver : str
         A quadratic programming backend of :mod:`solvers`, or "auto".
+    options : mapping of str to object, optional
+        The solver's own.
     """
 
-    def __init__(self, loss: SmoothLoss, form: DualForm, solver: str) -> None:
-        self.loss, self.form, self._solver = loss, form, solver
+    def __init__(
+        self,
+        loss: SmoothLoss,
+        form: DualForm,
+        solver: str,
+        options: Mapping[str, Any] | None = None,
+    ) -> None:
+        self.loss, self.form, self._solver, self._options = loss, form, solver, options
         self.columns = ColumnStore(loss.n_rows, centred=False)
         self._coef = np.zeros(0)
         self._intercept = 0.0
@@ -302,7 +311,7 @@ class SmoothPrimal:
     def _solved(self, program: Program) -> Vector:
         """The answer; at the iteration limit the last point, since the line search judges it."""
         try:
-            return solve(program, self._solver).x
+            return solve(program, self._solver, options=self._options).x
         except LimitError as error:
             if error.solution is None or not np.isfinite(error.solution.x).all():
                 raise

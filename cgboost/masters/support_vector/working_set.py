@@ -17,8 +17,9 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -116,6 +117,8 @@ class RestrictedDual:
     loss : SupportVectorLoss
     form : DualForm
     solver : str
+    options : mapping of str to object, optional
+        The solver's own.
 
     Attributes
     ----------
@@ -125,10 +128,16 @@ class RestrictedDual:
         Whether its answers lie inside the optimal face, not on a vertex.
     """
 
-    def __init__(self, loss: SupportVectorLoss, form: DualForm, solver: str) -> None:
+    def __init__(
+        self,
+        loss: SupportVectorLoss,
+        form: DualForm,
+        solver: str,
+        options: Mapping[str, Any] | None = None,
+    ) -> None:
         self.loss, self.variables, self.form = loss, loss.variables, form
         self.columns = ColumnStore(loss.n_rows, centred=form.offset == "free")
-        self._solver = solver
+        self._solver, self._options = solver, options
         bounded = loss.mass is None and bool(np.isfinite(self.variables.cap).all())
         own = solver == "auto" and bounded
         self.session: LiveDual
@@ -137,7 +146,7 @@ class RestrictedDual:
         elif own and form.quadratic > 0 and not (form.threshold > 0 and form.charges_offset):
             self.session = ActiveSetSession(loss, self.columns, form)
         else:
-            self.session = DualSession(loss, self.columns, form, solver)
+            self.session = DualSession(loss, self.columns, form, solver, options)
         self.ends_inside = isinstance(self.session, InteriorSession)
         self.rate = self.variables.gain()  # at f = 0
         self._slack_for: Indices = np.zeros(0, dtype=np.intp)

@@ -26,7 +26,7 @@ import numpy as np
 
 from cgboost.exceptions import KernelScaleWarning, see, warn_caller
 from cgboost.generation.columns import Column
-from cgboost.kernels import KernelLibrary, Matrix
+from cgboost.kernels import AnyLibrary, Matrix, as_library
 from cgboost.kernels.precomputed import KernelFamily, KernelHypothesis, scaled
 from cgboost.kernels.rows import single
 from cgboost.parallel import Executor, as_executor
@@ -120,6 +120,7 @@ class KernelPool:
     Parameters
     ----------
     library : KernelLibrary
+        Or what stands for one (:func:`~cgboost.kernels.as_library`).
     X : ndarray of shape (n_rows, n_features)
         Training rows. Columns have its dtype; scores add up in float64.
     cache_size : float, default=1000
@@ -141,7 +142,7 @@ class KernelPool:
 
     def __init__(
         self,
-        library: KernelLibrary,
+        library: AnyLibrary,
         X: Matrix,
         *,
         cache_size: float = 1000.0,
@@ -150,6 +151,7 @@ class KernelPool:
     ) -> None:
         if block_size < 1:
             raise ValueError(f"block_size must be at least 1, got {block_size!r}")
+        library = as_library(library)
         scaler = library.scaler(X)
         self.X = X = scaled(X, scaler)
         self.strata = library.names
@@ -396,7 +398,7 @@ class KernelPricer(StrataPricer):
 
     def __init__(
         self,
-        library: KernelLibrary,
+        library: AnyLibrary,
         X: Matrix,
         *,
         priority: Priority = "full",

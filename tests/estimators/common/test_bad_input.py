@@ -36,8 +36,10 @@ BAD_PARAMETERS = [
     ({"coef": "positive"}, r"coef must be one of \['free', 'nonneg'\], got 'positive'"),
     ({"offset": True}, r"offset must .*got True"),
     ({"priority": "strata"}, r"priority must .*'stratified'\], got 'strata'"),
-    ({"library": "rbf"}, r"library must be a KernelLibrary or None, .* got 'rbf'"),
-    ({"library": {"rbf": RBF()}}, r"library must be a KernelLibrary"),
+    ({"library": "rfb"}, r"library='rfb' is none of the words .*'rbf'.*did you mean 'rbf'"),
+    ({"library": 3}, r"library must be a KernelLibrary, a mapping .* got 3"),
+    ({"library": RBF}, r"library must be a KernelLibrary, a mapping .* got <class"),
+    ({"library": {"rbf": 3}}, r"kernel 'rbf' must be a Kernel such as RBF\(\) .* got 3"),
     ({"columns_per_round": 0}, r"columns_per_round must be a whole number ≥ 1.*got 0"),
     ({"columns_per_round": 2.5}, r"columns_per_round must .*got 2.5"),
     ({"max_columns": -1}, r"max_columns must .*got -1"),
@@ -57,6 +59,9 @@ BAD_PARAMETERS = [
     ({"random_state": -1}, r"random_state must .*got -1"),
     ({"verbose": "yes"}, r"verbose must be a whole number ≥ 0, got 'yes'"),
     ({"verbose": -1}, r"verbose must .*got -1"),
+    ({"solver_options": {"presolve": "on"}}, "presolve.* got solver='auto'"),
+    ({"solver": "scipy", "solver_options": {"nope": 1}}, "scipy rejects an option: .*nope"),
+    ({"solver": "scipy", "solver_options": 3}, "solver_options must be a dict .* got 3"),
 ]
 
 
@@ -66,7 +71,7 @@ def test_bad_parameter(parameters, message):
     model = classifier(**parameters)
     with pytest.raises(ValueError, match=message):
         model.fit(X, Y)
-    assert set(vars(model)) == set(model.get_params())
+    assert set(vars(model)) == set(model.get_params(deep=False))
 
 
 @pytest.mark.parametrize("epsilon", [-0.1, np.nan, "0"])
@@ -112,7 +117,7 @@ def test_bad_data(data, message):
     model = classifier()
     with pytest.raises(ValueError, match=message):
         model.fit(**({"X": X, "y": Y} | data))
-    assert set(vars(model)) == set(model.get_params())
+    assert set(vars(model)) == set(model.get_params(deep=False))
     with pytest.raises(NotFittedError):
         model.predict(X)
 
@@ -172,7 +177,7 @@ def test_broken_kernel(kernel, error, message):
     model = classifier(library=KernelLibrary({"good": Linear(), "mine": kernel}))
     with pytest.raises(error, match=message):
         model.fit(X, Y)
-    assert set(vars(model)) == set(model.get_params())
+    assert set(vars(model)) == set(model.get_params(deep=False))
 
 
 @pytest.mark.parametrize("penalty", PENALTIES)

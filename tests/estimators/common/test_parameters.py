@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.datasets import load_digits
+from sklearn.exceptions import ConvergenceWarning
 
 from cgboost import (
     RBF,
@@ -121,6 +122,25 @@ def test_solver_chooses_the_backend(monkeypatch):
     piqp, clarabel = (fit(penalty="l2", solver=s, tol=1e-5) for s in ("piqp", "clarabel"))
     assert named == ["piqp", "clarabel"]
     assert piqp.objective_ == pytest.approx(clarabel.objective_, rel=1e-4)
+
+
+@pytest.mark.parametrize("penalty", ["l1", "l2"])
+def test_solver_options_reach_the_solver(penalty):
+    """A limit of the solver's own ends the fit; other options leave the optimum where it is."""
+    solver = "highs" if penalty == "l1" else "clarabel"
+    own = {"presolve": "off"} if penalty == "l1" else {"max_iter": 90}
+    plain, other = (
+        fit(penalty=penalty, solver=solver, solver_options=options) for options in (None, own)
+    )
+    assert other.objective_ == pytest.approx(plain.objective_, rel=1e-4)
+    with pytest.warns(ConvergenceWarning, match="stopped before reaching tol"):
+        fit(penalty=penalty, solver=solver, solver_options={"max_iterations": 1})
+
+
+def test_solver_options_need_a_solver():
+    """Refused with "auto", with the name of the parameter and its value."""
+    with pytest.raises(ValueError, match=r"solver_options={'presolve': 'on'} .* solver='auto'"):
+        fit(solver_options={"presolve": "on"})
 
 
 def test_validation_fraction_and_random_state_choose_the_held_out_rows():
@@ -237,6 +257,7 @@ TESTED = {
     *CHANGES_THE_MODEL,
     "loss",
     *("coef", "priority", "columns_per_round", "time_limit", "solver", "validation_fraction"),
+    "solver_options",
     *("random_state", "n_iter_no_change", "cache_size", "verbose", "epsilon", "executor"),
 }
 

@@ -172,6 +172,7 @@ def test_kernels_that_will_not_do_are_named() -> None:
         ("cv", 1, "cv must be a finite number ≥ 2, got 1"),
         ("solver", 3, "solver must be 'auto' or the name of a solver, got 3"),
         ("solver", "abacus", "'abacus'"),
+        ("solver_options", {"presolve": "on"}, "presolve.* got solver='auto'"),
     ],
 )
 def test_bad_parameters_are_named(estimator: Any, name: str, value: Any, message: str) -> None:

@@ -149,6 +149,7 @@ def test_the_price_changes_the_number_of_members():
         ({"offset": True}, "offset must be one of .*got True"),
         ({"tol": -1}, "tol must be a finite number ≥ 0, got -1"),
         ({"solver": "cplex"}, "'cplex'.*highs"),
+        ({"solver": "highs", "solver_options": {"x": 1}}, "HiGHS rejects the option x = 1"),
         ({"X": np.ones((3, 3))}, "X and y must have one entry a row, got 3, 40"),
         ({"y": ["a", "b"] * 20, "predicts": "index", "classes": ["a"]}, "classes must be at least"),
     ],

@@ -1,0 +1,120 @@
+"""Parameters of kernels in searches, whatever stands for the library."""
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV, RandomizedSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from cgboost import (
+    RBF,
+    BLFRegressor,
+    CGBoostClassifier,
+    CGBoostOutlierDetector,
+    CGBoostRegressor,
+    KernelLibrary,
+    Linear,
+)
+from cgboost.estimators.common.kernel_parameters import with_parameters
+from cgboost.kernels import as_library
+from tests.estimators.data import two_classes
+
+ESTIMATORS = [CGBoostClassifier, CGBoostRegressor, CGBoostOutlierDetector]
+
+STANDS_FOR_RBF = [
+    None,
+    "rbf",
+    "default",
+    {"linear": Linear(), "rbf": RBF()},
+    KernelLibrary({"rbf": RBF(1.0)}),
+]
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+@pytest.mark.parametrize("library", STANDS_FOR_RBF, ids=repr)
+def test_the_estimator_keeps_what_it_was_given(estimator, library):
+    """The parameter is the same object until a parameter of a kernel is set."""
+    model = estimator(library)
+    assert model.get_params()["library"] is library
+    if library is None or isinstance(library, str):
+        assert clone(model).library == library
+    before = repr(library)
+    assert model.set_params(library__rbf__gamma=0.25, tol=1e-3) is model
+    assert model.library.kernels["rbf"] == RBF(0.25)
+    assert model.tol == 1e-3
+    assert repr(library) == before
+    names = as_library(library, estimator._default_library).names
+    assert model.library.names == names
+
+
+def test_models_that_share_a_library_do_not_change_each_other():
+    """A parameter of a kernel is that of one model; clones have a library of their own."""
+    library = KernelLibrary({"rbf": RBF(1.0)})
+    one, two = CGBoostClassifier(library), CGBoostRegressor(library)
+    copy = clone(one)
+    assert copy.library is not library
+    assert copy.library == library
+    one.set_params(library__rbf__gamma=0.1, library__normalize=True)
+    assert one.get_params()["library__rbf__gamma"] == 0.1
+    assert two.library.kernels["rbf"] == RBF(1.0)
+    assert not two.library.normalize
+
+
+@pytest.mark.parametrize("library", STANDS_FOR_RBF, ids=repr)
+def test_a_search_over_kernels(library):
+    """A grid over the width and C finds the width that its best model has."""
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    y = (X**2).sum(axis=1) > 1.5
+    grid = {"library__rbf__gamma": [0.1, 0.5], "C": [5.0, 20.0]}
+    search = GridSearchCV(CGBoostClassifier(library, penalty="l1"), grid, cv=3).fit(X, y)
+    best = search.best_estimator_
+    assert search.best_params_["library__rbf__gamma"] == best.library.kernels["rbf"].gamma
+    assert len(search.cv_results_["params"]) == 4
+    drawn = RandomizedSearchCV(CGBoostClassifier("rbf"), grid, n_iter=2, cv=2, random_state=0)
+    assert drawn.fit(X, y).best_params_.keys() == grid.keys()
+
+
+def test_whole_kernels_and_pipelines():
+    """A search may try whole kernels by their names, through a pipeline as well."""
+    X, y = two_classes()
+    model = make_pipeline(StandardScaler(), CGBoostClassifier("rbf", penalty="l1"))
+    grid = {"cgboostclassifier__library__rbf": [RBF(0.1), Linear()]}
+    search = GridSearchCV(model, grid, cv=2).fit(X, y)
+    assert search.best_params_["cgboostclassifier__library__rbf"] in [RBF(0.1), Linear()]
+
+
+def test_one_kernel_has_its_own_parameters():
+    """Of a model with one kernel they have no name of a kernel before them; so has BLF's."""
+    for model, name in (
+        (CGBoostClassifier(RBF(0.1)), "library"),
+        (BLFRegressor(kernel=RBF()), "kernel"),
+    ):
+        given = getattr(model, name)
+        model.set_params(**{f"{name}__gamma": 0.5})
+        assert getattr(model, name) == RBF(0.5)
+        assert given != RBF(0.5)
+
+
+@pytest.mark.parametrize(
+    ("params", "message"),
+    [
+        ({"library__rb__gamma": 1}, r"'rb__gamma' for KernelLibrary.*'rbf', 'standardize'\]"),
+        ({"library__rbf__gama": 1}, r"'gama' for RBF.*\['factor', 'gamma'\]"),
+        ({"libary__rbf": 1}, r"'libary' for estimator CGBoostClassifier.*'library'"),
+        ({"penalty__x": 1}, "set_params|parameter"),
+    ],
+)
+def test_bad_names(params, message):
+    """The error names what is wrong and lists what there is, as in scikit-learn."""
+    with pytest.raises((ValueError, AttributeError), match=message):
+        CGBoostClassifier().set_params(**params)
+
+
+def test_a_kernel_that_is_no_kernel():
+    """Parameters of what has none are an error that says what was given."""
+    with pytest.raises(ValueError, match=r"kernel=None has no parameters by name, got \['gamma'\]"):
+        BLFRegressor().set_params(kernel__gamma=1.0)
+    assert with_parameters("rbf", {"rbf__gamma": 1.0}, KernelLibrary({"x": RBF()})).names == (
+        "rbf",
+    )
