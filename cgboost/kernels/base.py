@@ -19,7 +19,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any, cast
 
 import numpy as np
@@ -87,6 +87,21 @@ class Kernel(Parametrized, ABC):
     def is_precomputed(self) -> bool:
         """Whether X holds the kernel values: such a kernel is not summed or normalised."""
         return False
+
+    @property
+    def takes_objects(self) -> bool:
+        """Whether rows may be other things than numbers: it is then given arrays of objects."""
+        parts = list(self.parts())
+        return bool(parts) and all(part.takes_objects for part in parts)
+
+    def parts(self) -> Iterator[Kernel]:
+        """The kernels that it is made of: those in its fields, and in tuples there."""
+        for _, value in _fields(self):
+            yield from _kernels_in(value)
+
+    def released(self) -> Kernel:
+        """The kernel as a fitted model keeps it: without what it remembers of training rows."""
+        return rebuilt(self, lambda part: part.released())
 
     # ------------------------------------------------------------------ inner products
 
@@ -242,6 +257,40 @@ class Kernel(Parametrized, ABC):
         return Power(self, exponent)
 
 
+def rebuilt(kernel: Kernel, change: Callable[[Kernel], Kernel]) -> Kernel:
+    """A kernel with each of its parts changed; itself where nothing does."""
+    changes = {}
+    for name, value in _fields(kernel):
+        new = _changed(value, change)
+        if new is not value:
+            changes[name] = new
+    return cast(Kernel, replace(cast(Any, kernel), **changes)) if changes else kernel
+
+
+def _fields(kernel: Any) -> list[tuple[str, Any]]:
+    if not is_dataclass(kernel):
+        return []
+    return [(field.name, getattr(kernel, field.name)) for field in fields(kernel) if field.init]
+
+
+def _kernels_in(value: Any) -> Iterator[Kernel]:
+    if isinstance(value, Kernel):
+        yield value
+    elif isinstance(value, tuple):
+        for part in value:
+            yield from _kernels_in(part)
+
+
+def _changed(value: Any, change: Callable[[Kernel], Kernel]) -> Any:
+    if isinstance(value, Kernel):
+        return change(value)
+    if isinstance(value, tuple) and any(True for _ in _kernels_in(value)):
+        new = [_changed(part, change) for part in value]
+        same = all(one is other for one, other in zip(new, value, strict=True))
+        return value if same else tuple(new)
+    return value
+
+
 def values_of_products(kernel: Kernel, X: Matrix, Z: Matrix) -> Matrix:
     """``kernel(X, Z)`` of a kernel that is ``of_products``."""
     values = inner_products(as_floats(X), transposed(as_floats(Z)))
@@ -275,13 +324,13 @@ class Sum(Kernel):
             return values_of_products(self, X, Z)
         return sum(
             (weight * kernel(X, Z) for weight, kernel in self.terms),
-            start=np.zeros((), dtype=X.dtype),
+            start=np.zeros((), dtype=float_dtype(X)),
         )
 
     def diagonal(self, X: Matrix) -> Norms:
         return sum(
             (weight * kernel.diagonal(X) for weight, kernel in self.terms),
-            start=np.zeros((), dtype=X.dtype),
+            start=np.zeros((), dtype=float_dtype(X)),
         )
 
     @property
@@ -518,7 +567,7 @@ def checked_values(name: str, values: Any, X: Matrix, Z: Matrix) -> Matrix:
             f"centres; it must return {wanted}{SEE}"
         )
     if array.dtype.kind != "f":
-        array = array.astype(np.result_type(X.dtype, np.float32))
+        array = array.astype(float_dtype(X))
     return finite(name, array)
 
 

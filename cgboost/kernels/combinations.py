@@ -256,7 +256,7 @@ class Normalized(Kernel):
         return values
 
     def diagonal(self, X: Matrix) -> Norms:
-        return (self._scale(X) > 0).astype(X.dtype)
+        return (self._scale(X) > 0).astype(float_dtype(X))
 
     @property
     def of_products(self) -> bool:

@@ -88,8 +88,15 @@ ROWS_AT_ONCE = 1024
 
 
 def float_dtype(X: Matrix) -> np.dtype[Any]:
-    """The precision to work in: that of X, and for whole numbers one that holds them."""
+    """The precision to work in: that of X, one that holds whole numbers, float64 for objects."""
+    if X.dtype.kind not in "fiub":
+        return np.dtype(np.float64)
     return np.result_type(X.dtype, np.float32)
+
+
+def items(X: NDArray[Any]) -> Sequence[Any]:
+    """What the rows of X stand for: the values of one column, or the rows of several."""
+    return list(X[:, 0] if X.ndim == 2 and X.shape[1] == 1 else X)
 
 
 def as_floats(X: Matrix) -> Matrix:

@@ -140,9 +140,17 @@ class SparseScaler:
     scale: NDArray[np.float64]
 
     @classmethod
-    def of(cls, X: Any) -> SparseScaler:
-        """By the root mean square of the numbers of each feature that are not 0."""
-        return cls(root_mean_squares(X))
+    def of(cls, X: Any, scales: NDArray[np.bool_] | None = None) -> SparseScaler:
+        """By the root mean square of the numbers of each feature that are not 0.
+
+        Parameters
+        ----------
+        X : sparse matrix of shape (n_rows, n_features)
+        scales : ndarray of bool, shape (n_features,), optional
+            Which features are divided; by default all.
+        """
+        scale = root_mean_squares(X)
+        return cls(scale if scales is None else np.where(scales, scale, 1.0))
 
     def transform(self, X: Any) -> Any:
         """Rows, sparse or dense, in their dtype."""

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import strategies as st
 from scipy.spatial.distance import cdist
 
-from cgboost import RBF, Linear, Polynomial, RationalQuadratic
+from cgboost import RBF, Linear, Polynomial, RationalQuadratic, Tanimoto
 from cgboost.kernels import Kernel, Normalized, Power, Product, Sum
 
 
@@ -18,6 +18,10 @@ def by_formula(kernel: Kernel, X: np.ndarray, Z: np.ndarray) -> np.ndarray:
             return (kernel.gamma * by_formula(Linear(), X, Z) + kernel.coef0) ** kernel.degree
         case RBF():
             return np.exp(-kernel.gamma * cdist(X, Z, "sqeuclidean"))
+        case Tanimoto():
+            common = by_formula(Linear(), X, Z)
+            whole = (X**2).sum(axis=1)[:, None] + (Z**2).sum(axis=1) - common
+            return np.divide(common, whole, out=np.ones_like(common), where=whole > 0)
         case Sum():
             return sum(weight * by_formula(term, X, Z) for weight, term in kernel.terms)
         case RationalQuadratic():

@@ -124,9 +124,10 @@ class KernelColumns(ColumnFamily):
 
     def check_hold_out(self) -> None:
         """Not for precomputed kernels."""
-        if any(isinstance(kernel, Precomputed) for kernel in self.library.kernels.values()):
+        if any(kernel.is_precomputed for kernel in self.library.leaves()):
             raise ValueError(
                 "early_stopping=True cannot hold out rows of a Precomputed kernel: give an eval_set"
+                ', or the matrix itself, Precomputed("name", matrix), and row numbers for X'
                 + see("precomputed-kernels")
             )
 
@@ -146,12 +147,39 @@ class KernelColumns(ColumnFamily):
     @property
     def is_pairwise(self) -> bool:
         """Whether X is square, so that cross-validation must cut both its sides."""
-        lone = isinstance(self.library, KernelLibrary) and len(self.library) == 1
-        return lone and Precomputed() in self.library.kernels.values()
+        if not isinstance(self.library, KernelLibrary) or len(self.library) != 1:
+            return False
+        (kernel,) = self.library.kernels.values()
+        return (
+            isinstance(kernel, Precomputed)
+            and kernel.is_precomputed
+            and not (isinstance(kernel.first, int) and kernel.first > 0)
+        )
 
     def pool(self, rows: Rows) -> KernelPool:
         """The pool of all kernel columns."""
+        self._check_matrices(rows.X)
         return KernelPool(self.library, rows.X, cache_size=self.cache_size, executor=self.executor)
+
+    def _check_matrices(self, X: NDArray[Any]) -> None:
+        """Matrices side by side must not have lost rows without the columns of these rows.
+
+        Raises
+        ------
+        ValueError
+            If each has as many columns as there are between two of them, but X fewer rows: that is
+            what cross-validation makes of them.
+        """
+        given = (kernel for kernel in self.library.leaves() if isinstance(kernel, Precomputed))
+        firsts = sorted({k.first for k in given if k.is_precomputed and isinstance(k.first, int)})
+        widths = set(np.diff([*firsts, X.shape[1]]).tolist())
+        if len(firsts) > 1 and len(widths) == 1 and min(widths) > len(X):
+            raise ValueError(
+                f"X has {len(firsts)} kernel matrices of {min(widths)} columns, but {len(X)} rows: "
+                "rows were taken out, by cross-validation perhaps, and their columns left in. Give "
+                'the matrices to the library, Precomputed("name", matrix), and row numbers for X'
+                + see("precomputed-kernels")
+            )
 
     def pricer(self, pool: KernelPool, tol: float) -> StrataPricer:
         """A scan of the pool."""

@@ -106,6 +106,8 @@ class KernelData:
         With ``structured``: of the terms of sums that are made without values.
         """
         key = (np.dtype(dtype), structured)
+        if self.X.dtype == object:
+            return [None] * len(self.kernels)
         if key not in self._roundings:
             n_features = most_entries(self.X)
             n_terms = n_features + ROWS_AT_ONCE + 16
@@ -171,6 +173,9 @@ class KernelData:
     def _called(self, stratum: int, rows: slice | Indices, centres: slice | Indices) -> Matrix:
         """Values as the kernel itself makes them."""
         kernel = self.kernels[stratum]
+        if self.X.dtype == object:
+            chosen = kernel.centres(self.X, centres)
+            return kernel_values(self.names[stratum], kernel, self.X[rows], chosen)
         own, chosen = self.rows(rows, self.dtype), kernel.centres(self.X, centres)
         if not kernel.is_precomputed:
             own, chosen = own.astype(np.float64, copy=False), chosen.astype(np.float64, copy=False)

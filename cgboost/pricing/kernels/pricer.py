@@ -156,7 +156,9 @@ class KernelPool:
         self.X = X = scaled(X, scaler)
         self.strata = library.names
         kernels = library.fit(X)
-        self.families = [KernelFamily(name, kernel, scaler) for name, kernel in kernels.items()]
+        self.families = [
+            KernelFamily(name, kernel.released(), scaler) for name, kernel in kernels.items()
+        ]
         self._data = KernelData(X, self.strata, list(kernels.values()), block_size)
         sample = KernelSample(self._data)
         sample.warn_about_scales()
