@@ -39,7 +39,8 @@ class KernelLibrary:
         Divide every kernel by √(k(x, x) k(z, z)). Nothing is scaled unless asked.
     standardize : bool, default=False
         Let all kernels see (x − mean)/std, feature by feature, with means and standard deviations
-        of the training rows, as ``StandardScaler`` does it. Sparse rows are not centred.
+        of the training rows, as ``StandardScaler`` does it. Features of sparse rows are divided
+        by the root mean square of their numbers that are not 0, and not centred.
     negation : bool, default=True
         Whether −K(·, x_j) belongs to the library beside K(·, x_j). It changes the model only
         where coefficients are non-negative: without negation a non-negative kernel and α ≥ 0

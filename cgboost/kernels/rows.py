@@ -7,6 +7,7 @@ a block of rows with a block of centres are, of shape (n_rows, n_centres).
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -114,22 +115,50 @@ def total_variance(X: Any) -> float:
 
 
 def root_mean_squares(X: Any) -> NDArray[np.float64]:
-    """√(Σ_i x_ij² / n) of every feature of sparse rows, shape (n_features,); 1 where that is 0.
+    """Root mean square of the numbers of every sparse feature that are not 0; 1 where all are.
 
     What sparse features are divided by to have a common scale: a mean that is taken off would make
-    them dense.
+    them dense, and a mean square with the zeros would make a word the larger the rarer it is (on
+    docstrings in ``examples/gallery/plot_text.py`` twice the errors).
     """
     X = _canonical(X)
     squares = np.bincount(X.indices, X.data.astype(np.float64) ** 2, X.shape[1])
-    scale = np.sqrt(squares / X.shape[0])
+    counts = np.bincount(X.indices, X.data != 0, X.shape[1])
+    scale = np.sqrt(squares / np.maximum(counts, 1.0))
     return np.where(scale > 0, scale, 1.0)
 
 
-def divided(X: Any, scale: NDArray[np.float64]) -> Any:
-    """Sparse rows with every feature divided by its scale, in their dtype."""
-    X = X.tocsr()
-    data = (X.data / scale[X.indices]).astype(X.dtype, copy=False)
-    return type(X)((data, X.indices, X.indptr), shape=X.shape)
+@dataclass(frozen=True, eq=False)
+class SparseScaler:
+    """Every feature divided by a number, so that rows stay sparse.
+
+    Attributes
+    ----------
+    scale : ndarray of shape (n_features,)
+    """
+
+    scale: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, X: Any, scales: NDArray[np.bool_] | None = None) -> SparseScaler:
+        """By the root mean square of the numbers of each feature that are not 0.
+
+        Parameters
+        ----------
+        X : sparse matrix of shape (n_rows, n_features)
+        scales : ndarray of bool, shape (n_features,), optional
+            Which features are divided; by default all.
+        """
+        scale = root_mean_squares(X)
+        return cls(scale if scales is None else np.where(scales, scale, 1.0))
+
+    def transform(self, X: Any) -> Any:
+        """Rows, sparse or dense, in their dtype."""
+        if not is_sparse(X):
+            return (X / self.scale).astype(X.dtype, copy=False)
+        X = X.tocsr()
+        data = (X.data / self.scale[X.indices]).astype(X.dtype, copy=False)
+        return type(X)((data, X.indices, X.indptr), shape=X.shape)
 
 
 def _canonical(X: Any) -> Any:

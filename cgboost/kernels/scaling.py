@@ -5,25 +5,28 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from scipy.sparse import issparse
+import numpy as np
 from sklearn.preprocessing import StandardScaler
 
 from cgboost.kernels.columns import Columns, Header
+from cgboost.kernels.rows import SparseScaler, is_sparse
 
 
 @dataclass(frozen=True, eq=False)
 class FeatureScaler:
     """x → (x − mean)/std for columns of numbers; all other columns stay as they are.
 
+    Columns of sparse rows are divided by the root mean square of their numbers that are not 0.
+
     Attributes
     ----------
-    scaler : StandardScaler
-        Means and standard deviations of the training rows. Sparse rows are not centred.
+    scaler : StandardScaler or SparseScaler
+        Means and standard deviations of the training rows, or scales of sparse ones.
     columns : Columns or None
         The columns that are scaled; None: all.
     """
 
-    scaler: StandardScaler
+    scaler: StandardScaler | SparseScaler
     columns: Columns | None = None
 
     @classmethod
@@ -38,7 +41,10 @@ class FeatureScaler:
         kept : frozenset of int
             Columns of numbers that are no features.
         """
-        scaler = StandardScaler(with_mean=not issparse(X))
+        if is_sparse(X):
+            scales = np.array(header.numeric) & ~np.isin(np.arange(X.shape[1]), list(kept))
+            return cls(SparseScaler.of(X, scales))
+        scaler = StandardScaler()
         if all(header.numeric) and not kept and X.dtype != object:
             return cls(scaler.fit(X))
         places = tuple(j for j, ok in enumerate(header.numeric) if ok and j not in kept)
@@ -47,6 +53,8 @@ class FeatureScaler:
 
     def transform(self, X: Any) -> Any:
         """What kernels see of rows of X, of the dtype of X."""
+        if is_sparse(X) and isinstance(self.scaler, StandardScaler):
+            X = X.toarray()  # a mean that is taken off makes them dense
         if self.columns is None:
             return self.scaler.transform(X)
         seen = X.copy()

@@ -103,6 +103,15 @@ def test_widths_are_fitted_inside() -> None:
     )
 
 
+def test_parameters_have_names() -> None:
+    """Factors are k1, k2, …; a power has its kernel and its exponent."""
+    product, power = RBF(0.3) * Linear(), RBF(0.3) ** 2
+    assert product.get_params()["k1__gamma"] == 0.3
+    assert product.set_params(k1__gamma=2.0) == RBF(2.0) * Linear()
+    assert power.set_params(kernel__gamma=2.0, exponent=3) == RBF(2.0) ** 3
+    assert Cosine().get_params() == {}
+
+
 @pytest.mark.parametrize("exponent", [0, -1, 1.5, True, "2"])
 def test_other_exponents_are_refused(exponent: object) -> None:
     """Only whole powers of at least 1 are kernels for sure."""

@@ -12,8 +12,8 @@ from cgboost.kernels import Kernel, Normalized, kernel_values, squared_norms
 from cgboost.kernels.base import cost_of_expansion
 from cgboost.kernels.combinations import WeightedCentres, library_sum
 from cgboost.kernels.rows import (
+    SparseScaler,
     bits,
-    divided,
     entries,
     inner_products,
     like,
@@ -53,6 +53,11 @@ def with_duplicates(X: np.ndarray) -> sp.csr_array:
     return sp.csr_array(twice, shape=X.shape)
 
 
+def root_mean_squares_of(X: np.ndarray) -> np.ndarray:
+    """Of the numbers of each column that are not 0."""
+    return np.sqrt((X**2).sum(axis=0) / (X != 0).sum(axis=0))
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_products_and_moments(kind: Any) -> None:
     """Products, norms, the total variance and the scale of features are those of dense rows."""
@@ -64,9 +69,12 @@ def test_products_and_moments(kind: Any) -> None:
     assert squared_norms(X.astype(np.float32)).dtype == np.float32
     assert total_variance(X) == pytest.approx(DENSE.var(axis=0).sum())
     scale = root_mean_squares(X)
-    np.testing.assert_allclose(scale, np.sqrt((DENSE**2).mean(axis=0)))
-    np.testing.assert_allclose(divided(X, scale).toarray(), DENSE / scale)
-    assert type(divided(X, scale)) is kind
+    np.testing.assert_allclose(scale, root_mean_squares_of(DENSE))
+    scaler = SparseScaler.of(X)
+    np.testing.assert_allclose(scaler.transform(X).toarray(), DENSE / scale)
+    np.testing.assert_allclose(scaler.transform(DENSE), DENSE / scale)
+    assert type(scaler.transform(X)) is kind
+    assert scaler.transform(X.astype(np.float32)).dtype == np.float32
     assert root_mean_squares(kind((3, 2))).tolist() == [1.0, 1.0]
 
 
@@ -76,7 +84,7 @@ def test_numbers_in_parts_add_up() -> None:
     assert not X.has_canonical_format
     np.testing.assert_allclose(squared_norms(X), (DENSE**2).sum(axis=1))
     assert total_variance(X) == pytest.approx(DENSE.var(axis=0).sum())
-    np.testing.assert_allclose(root_mean_squares(X), np.sqrt((DENSE**2).mean(axis=0)))
+    np.testing.assert_allclose(root_mean_squares(X), root_mean_squares_of(DENSE))
     assert not X.has_canonical_format  # it is the user's: nobody has touched it
     np.testing.assert_allclose(RBF(0.3)(X, X), RBF(0.3)(DENSE, DENSE))
 

@@ -54,12 +54,17 @@ def test_row_numbers_are_not_scaled() -> None:
 
 
 def test_sparse_rows_are_divided_and_not_centred() -> None:
-    """Zeros stay zeros: the scaled matrix has the same places."""
+    """Zeros stay zeros; the other numbers of a feature have a mean square of 1, or stay too."""
     dense = RNG.normal(size=(30, 5)) * (RNG.random((30, 5)) < 0.4) * [1, 10, 100, 1000, 0]
     X = csr_array(dense)
     seen = KernelLibrary({"linear": Linear()}, standardize=True).scaler(X).transform(X)
-    deviation = dense.std(axis=0)
-    np.testing.assert_allclose(seen.toarray(), dense / np.where(deviation > 0, deviation, 1.0))
+    scale = np.sqrt((dense**2).sum(axis=0) / np.maximum(1, (dense != 0).sum(axis=0)))
+    np.testing.assert_allclose(seen.toarray(), dense / np.where(scale > 0, scale, 1.0))
+    row_numbers = Precomputed("given", np.eye(30))
+    kernels = {"given": On(row_numbers, 0), "linear": (Linear(), [1, 2])}
+    own = KernelLibrary(kernels, standardize=True).scaler(X).transform(X)
+    np.testing.assert_allclose(own.toarray()[:, 0], dense[:, 0])
+    np.testing.assert_allclose(own.toarray()[:, 1:], seen.toarray()[:, 1:])
 
 
 def test_new_rows_with_words_among_numbers_are_refused_by_name() -> None:

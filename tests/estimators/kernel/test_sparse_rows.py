@@ -76,7 +76,7 @@ def test_regressors_outliers_and_several_classes() -> None:
     own = sp.csr_array(DENSE)
     pairs = [
         [CGBoostRegressor(LIBRARY, penalty="l1", tol=1e-7).fit(X, SCORE) for X in (own, DENSE)],
-        [CGBoostOutlierDetector(tol=1e-7, nu=0.2).fit(X) for X in (own, DENSE)],
+        [CGBoostOutlierDetector(LIBRARY, tol=1e-7, nu=0.2).fit(X) for X in (own, DENSE)],
         [CGBoostClassifier(LIBRARY, penalty="l1", C=5.0).fit(X, Y3) for X in (own, DENSE)],
     ]
     for model, expected in pairs:
@@ -106,6 +106,24 @@ def test_early_stopping_eval_set_and_paths() -> None:
     )
     assert all(model.converged_ for model in path)
     assert path.scores[1] == path.models[1].score(DENSE[40:], Y[40:])
+
+
+def test_standardised_features() -> None:
+    """Sparse features are divided by their root mean squares, those of new rows by the same."""
+    library, plain = (
+        KernelLibrary({"rbf": RBF(), "linear": Linear()}, standardize=own) for own in (True, False)
+    )
+    own = sp.csr_matrix(DENSE)
+    model = CGBoostClassifier(library, tol=1e-7).fit(own[:40], Y[:40])
+    scale = np.sqrt((DENSE[:40] ** 2).sum(axis=0) / (DENSE[:40] != 0).sum(axis=0))
+    expected = CGBoostClassifier(plain, tol=1e-7).fit(DENSE[:40] / scale, Y[:40])
+    same(model, expected)
+    for X in (own[40:], DENSE[40:]):
+        np.testing.assert_allclose(
+            model.decision_function(X), expected.decision_function(DENSE[40:] / scale), atol=1e-7
+        )
+    dense = CGBoostClassifier(library).fit(DENSE, Y)  # with means: sparse rows are made dense
+    np.testing.assert_allclose(dense.decision_function(own), dense.decision_function(DENSE))
 
 
 def test_weights_and_executors() -> None:
