@@ -199,7 +199,8 @@ class BaseBLF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEnsemble):
     def _precomputed(self) -> Precomputed | None:
         """The kernel, if its values are columns of X."""
         kernels = self._library.kernels.values() if self.kernel is not None else ()
-        return next((kernel for kernel in kernels if isinstance(kernel, Precomputed)), None)
+        own = (k for k in kernels if isinstance(k, Precomputed) and k.is_precomputed)
+        return next(own, None)
 
     def _hold_out(self, rows: Rows) -> tuple[Rows, Held]:
         if self._precomputed is not None:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from cgboost.kernels.base import Kernel, Norms
 from cgboost.kernels.expansions import Matrix, items
 
-MOST_REMEMBERED = 8192
+MOST_REMEMBERED = 4096
 """Training objects whose pairs are remembered: 9 bytes a pair, touched as they are needed."""
 
 
@@ -112,21 +112,17 @@ class PairMemory:
     ) -> NDArray[np.float64]:
         """Values of all rows with all centres, those that are missing evaluated now."""
         mine, its = self._numbers(rows), self._numbers(centres)
-        own, other = np.unique(mine), np.unique(its)
-        objects = list(self._objects.values())
-        for i, j in np.argwhere(~self._known[np.ix_(own, other)]).tolist():
-            first, second = own[i], other[j]
-            if self._known[first, second]:  # its mirror image was before
-                continue
-            value = float(function(objects[first], objects[second]))
-            self._set(first, second, value)
+        objects, others = list(self._objects.values()), np.unique(its)
+        for first in np.unique(mine).tolist():
+            missing = others[~self._known[first, others]]  # not those whose mirror image is there
+            own = objects[first]
+            found = [float(function(own, objects[second])) for second in missing.tolist()]
+            self._values[first, missing] = found
+            self._known[first, missing] = True
             if symmetric:
-                self._set(second, first, value)
+                self._values[missing, first] = found
+                self._known[missing, first] = True
         return self._values[np.ix_(mine, its)]
-
-    def _set(self, first: int, second: int, value: float) -> None:
-        self._values[first, second] = value
-        self._known[first, second] = True
 
     def _numbers(self, objects: Iterable[Any]) -> NDArray[np.intp]:
         return np.array([self._number[identity(item)] for item in objects], dtype=np.intp)
@@ -136,6 +132,8 @@ def identity(item: Any) -> Hashable:
     """What tells objects apart: the value of words, numbers and arrays, else which object it is."""
     if isinstance(item, (str, bytes, int, float, np.number)):
         return type(item), item
-    if isinstance(item, np.ndarray) and item.dtype != object:
+    if isinstance(item, np.ndarray):
+        if item.dtype == object:
+            return tuple(map(identity, item.tolist()))  # a row of a table
         return item.dtype.str, item.shape, item.tobytes()
     return id(item)

@@ -333,6 +333,10 @@ def test_precomputed_values_are_the_kernel() -> None:
     )
     assert given.__sklearn_tags__().input_tags.pairwise
     assert not direct.__sklearn_tags__().input_tags.pairwise
+    rows = np.arange(len(X))[:, None]  # of a matrix that the kernel has
+    named = BLFClassifier(3, kernel=Precomputed("rbf", RBF(0.1)(X, X))).fit(rows, y)
+    np.testing.assert_allclose(named.decision_function(rows), direct.decision_function(X))
+    assert not named.__sklearn_tags__().input_tags.pairwise
 
 
 @pytest.mark.parametrize("weighted", [False, True])

@@ -80,6 +80,21 @@ def test_every_pair_is_evaluated_once_in_a_fit(block_size: int) -> None:
     assert max(calls.values()) == 1
 
 
+def test_rows_of_a_table_are_told_apart_by_their_values() -> None:
+    """Rows of several columns are the same object in every block."""
+    calls: Counter = Counter()
+
+    def alike(a: np.ndarray, b: np.ndarray) -> float:
+        calls[frozenset([(a[0], a[1]), (b[0], b[1])])] += 1
+        return float(a[0] == b[0]) + a[1] * b[1]
+
+    X = np.array([["x", 1.0], ["y", 2.0], ["x", 3.0]], dtype=object)
+    kernel = PairwiseKernel(alike).fit(X)
+    for _ in range(2):
+        np.testing.assert_array_equal(kernel(X, X[:2]), [[2, 2], [2, 5], [4, 6]])
+    assert calls.total() == len(calls) == 5
+
+
 def test_a_function_that_is_not_symmetric_is_asked_both_ways() -> None:
     """symmetric=False evaluates k(a, b) and k(b, a)."""
     kernel = PairwiseKernel(lambda a, b: float(a < b), symmetric=False)
