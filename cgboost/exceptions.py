@@ -19,6 +19,7 @@ Section = Literal[
     "kernel-scales",
     "precomputed-kernels",
     "eval-set",
+    "coefficients",
     "solvers",
     "stopped-early",
     "trivial-models",

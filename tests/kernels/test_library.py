@@ -150,7 +150,7 @@ def test_set_params_replaces_kernels() -> None:
 @pytest.mark.parametrize(
     ("params", "message"),
     [
-        ({"rb__gamma": 1.0}, r"'rb__gamma' for KernelLibrary\(l, r\).*\['kernels', 'l', .*'r'\]"),
+        ({"rb__gamma": 1.0}, r"'rb__gamma' for KernelLibrary\(l, r\).*\['kernels', 'l', .*'r',"),
         ({"r__gama": 1.0}, r"'gama' for RBF.*\['factor', 'gamma'\]"),
         ({"kernels": {}}, "non-empty mapping"),
         ({"normalize__gamma": 1.0}, "False has no parameters by name"),
