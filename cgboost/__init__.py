@@ -29,11 +29,34 @@ from cgboost.estimators import (
     TransformRegressor,
 )
 from cgboost.generation import ColumnGeneration
-from cgboost.kernels import RBF, KernelLibrary, Linear, Matern, Polynomial, Precomputed
+from cgboost.kernels import (
+    RBF,
+    Chi2,
+    Cosine,
+    Jaccard,
+    KernelLibrary,
+    Laplacian,
+    Linear,
+    Matern,
+    On,
+    PairwiseKernel,
+    Periodic,
+    Polynomial,
+    Precomputed,
+    RationalQuadratic,
+    Spectrum,
+    Tanimoto,
+    WeisfeilerLehman,
+)
 
 keep_old_names()
 
 __all__ = [
+    "Chi2",
+    "Cosine",
+    "Laplacian",
+    "Periodic",
+    "RationalQuadratic",
     "RBF",
     "AdaBoostClassifier",
     "AdditiveRegressor",
@@ -47,6 +70,7 @@ __all__ = [
     "ColumnGeneration",
     "GradientBoostingClassifier",
     "GradientBoostingRegressor",
+    "Jaccard",
     "KernelLibrary",
     "L2BoostRegressor",
     "LPBoostClassifier",
@@ -55,10 +79,15 @@ __all__ = [
     "LinearTreeRegressor",
     "LogitBoostClassifier",
     "Matern",
+    "On",
     "OrthogonalGreedyRegressor",
+    "PairwiseKernel",
     "Polynomial",
     "Precomputed",
+    "Spectrum",
     "StagewiseRegressor",
+    "Tanimoto",
     "TransformClassifier",
     "TransformRegressor",
+    "WeisfeilerLehman",
 ]

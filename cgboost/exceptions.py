@@ -17,6 +17,7 @@ Section = Literal[
     "kernels-and-libraries",
     "kernel-values",
     "kernel-scales",
+    "kernels-on-columns",
     "precomputed-kernels",
     "eval-set",
     "coefficients",

@@ -183,7 +183,7 @@ def feature_relevance(
     rows = centre_rows(model)
     if rows is None:
         raise ValueError(
-            f"the centres of this {type(model).__name__} are no rows of features: use "
+            f"the centres of this {type(model).__name__} are no dense rows of features: use "
             "sklearn.inspection.permutation_importance"
         )
     generator = check_random_state(random_state)
@@ -238,18 +238,20 @@ def kernel_shares(columns: Table, names: tuple[str, ...]) -> Vector:
 def centre_rows(model: Any) -> Vector | None:
     """Different centres of the columns as rows of features, MOST_CENTRES at most.
 
-    None where they are none: a precomputed kernel has places of rows for centres.
+    None where they are none: a precomputed kernel has places of rows for centres, others have
+    objects, or sparse rows, which would not stay sparse.
     """
+    if getattr(getattr(model, "_input", None), "kind", "floats") != "floats":
+        return None
     found: dict[bytes, tuple[Any, Any]] = {}
     for run in model._runs:
         for output in run.outputs:
             for hypothesis in output.active:
-                family = hypothesis.family
-                centre = hypothesis.centre
-                centre = np.ravel(centre.toarray() if issparse(centre) else centre)
-                if family.kernel.is_precomputed or len(centre) != model.n_features_in_:
+                family, centre = hypothesis.family, hypothesis.centre
+                of_features = np.shape(centre) == (model.n_features_in_,)
+                if family.kernel.is_precomputed or issparse(centre) or not of_features:
                     return None
-                found.setdefault(centre.tobytes(), (centre, getattr(family, "scaler", None)))
+                found.setdefault(centre.tobytes(), (centre, family.scaler))
     places = np.unique(np.linspace(0, len(found) - 1, min(len(found), MOST_CENTRES)).astype(int))
     some = [list(found.values())[place] for place in places] if found else []
     rows = [c if scaler is None else scaler.inverse_transform(c[None])[0] for c, scaler in some]

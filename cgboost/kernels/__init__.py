@@ -3,17 +3,32 @@
 from cgboost.kernels.base import (
     Kernel,
     KernelFunction,
+    Power,
+    Product,
     Sum,
     checked_values,
     kernel_values,
     squared_norms,
 )
-from cgboost.kernels.combinations import Normalized
+from cgboost.kernels.columns import Columns, Header, On
+from cgboost.kernels.combinations import Cosine, Normalized
 from cgboost.kernels.expansions import Arithmetic, Expansion, Matrix, Rounding
+from cgboost.kernels.laplacian import Chi2, Laplacian
 from cgboost.kernels.library import AnyLibrary, KernelLibrary, as_library
 from cgboost.kernels.matern import Matern
+from cgboost.kernels.objects import (
+    CountKernel,
+    FeatureCounts,
+    Jaccard,
+    PairwiseKernel,
+    Spectrum,
+    Tanimoto,
+    WeisfeilerLehman,
+)
+from cgboost.kernels.periodic import Periodic
 from cgboost.kernels.precomputed import FunctionKernel, Precomputed
 from cgboost.kernels.products import Linear, Polynomial, ProductKernel
+from cgboost.kernels.rational_quadratic import RationalQuadratic
 from cgboost.kernels.rbf import RBF
 
 __all__ = [
@@ -23,9 +38,22 @@ __all__ = [
     "Polynomial",
     "RBF",
     "Matern",
+    "RationalQuadratic",
+    "Periodic",
+    "Cosine",
+    "Laplacian",
+    "Chi2",
+    "On",
     "Precomputed",
     "FunctionKernel",
+    "PairwiseKernel",
+    "Spectrum",
+    "Jaccard",
+    "Tanimoto",
+    "WeisfeilerLehman",
     "Sum",
+    "Product",
+    "Power",
     "Normalized",
     "KernelLibrary",
     "as_library",
@@ -33,6 +61,10 @@ __all__ = [
     "Expansion",
     "Matrix",
     "KernelFunction",
+    "CountKernel",
+    "FeatureCounts",
+    "Header",
+    "Columns",
     "Arithmetic",
     "Rounding",
     "squared_norms",

@@ -1,4 +1,4 @@
-"""What every kernel is, what it may tell about its structure, and weighted sums of kernels.
+"""What every kernel is, what it may tell about its structure; sums, products and powers of kernels.
 
 A kernel is a function k(X, Z) of two sets of rows with values of shape (len(X), len(Z)). It need
 not be positive semi-definite: CG-Boost uses each K(·, x_j) as a column, nothing more ([B] section
@@ -19,7 +19,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any, cast
 
 import numpy as np
@@ -37,6 +37,13 @@ from cgboost.kernels.expansions import (
     float_dtype,
 )
 from cgboost.kernels.parameters import Parametrized
+from cgboost.kernels.rows import (
+    entries,
+    inner_products,
+    is_sparse,
+    sparse_squared_norms,
+    transposed,
+)
 
 Norms = NDArray[np.floating[Any]]
 
@@ -48,11 +55,13 @@ PRODUCTS_AT_ONCE = 2**16
 
 def squared_norms(X: Matrix) -> Norms:
     """‖x‖² of every row, shape (len(X),), in the precision of X."""
+    if is_sparse(X):
+        return sparse_squared_norms(X, float_dtype(X))
     return cast(Norms, np.einsum("ij,ij->i", X, X, dtype=float_dtype(X)))
 
 
 class Kernel(Parametrized, ABC):
-    """A kernel k(x, z); add kernels and multiply them by numbers to get composite ones.
+    """A kernel k(x, z); sums, products, powers and multiples of kernels are kernels.
 
     A kernel of one's own needs ``__call__`` alone. One whose values follow from inner products is
     a :class:`ProductKernel`.
@@ -68,7 +77,7 @@ class Kernel(Parametrized, ABC):
 
     def diagonal(self, X: Matrix) -> Norms:
         """k(x, x) of every row, shape (len(X),)."""
-        return np.array([self(X[i : i + 1], X[i : i + 1])[0, 0] for i in range(len(X))])
+        return np.array([self(X[i : i + 1], X[i : i + 1])[0, 0] for i in range(X.shape[0])])
 
     def centres(self, X: Matrix, rows: Any) -> Matrix:
         """What stands for training rows ``rows`` as centres: by default the rows themselves."""
@@ -78,6 +87,21 @@ class Kernel(Parametrized, ABC):
     def is_precomputed(self) -> bool:
         """Whether X holds the kernel values: such a kernel is not summed or normalised."""
         return False
+
+    @property
+    def takes_objects(self) -> bool:
+        """Whether rows may be other things than numbers: it is then given arrays of objects."""
+        parts = list(self.parts())
+        return bool(parts) and all(part.takes_objects for part in parts)
+
+    def parts(self) -> Iterator[Kernel]:
+        """The kernels that it is made of: those in its fields, and in tuples there."""
+        for _, value in _fields(self):
+            yield from _kernels_in(value)
+
+    def released(self) -> Kernel:
+        """The kernel as a fitted model keeps it: without what it remembers of training rows."""
+        return rebuilt(self, lambda part: part.released())
 
     # ------------------------------------------------------------------ inner products
 
@@ -191,9 +215,9 @@ class Kernel(Parametrized, ABC):
             None where the kernel has no such structure, or where it takes more operations than
             the kernel values would.
         """
-        n_centres, n_features = centres.shape
+        n_centres = centres.shape[0]
         rows = n_centres if n_rows is None else n_rows
-        if self.expansion_cost(n_centres, n_features, rows) > rows * n_centres * n_features:
+        if cost_of_expansion(self, centres, n_centres, rows) > rows * n_centres * entries(centres):
             return None
         return self.expanded(centres, weights)
 
@@ -203,6 +227,11 @@ class Kernel(Parametrized, ABC):
         Kernel values from a product of their own take n_rows·n_centres·n_features.
         """
         return math.inf
+
+    @property
+    def expands_sparse(self) -> bool:
+        """Whether expansions take sparse rows, and are of vectors of n_features at most."""
+        return False
 
     def expanded(self, centres: Matrix, weights: Vector) -> Expansion:
         """The expansion, whether it pays or not, of a kernel with a finite ``expansion_cost``."""
@@ -215,18 +244,66 @@ class Kernel(Parametrized, ABC):
             return NotImplemented
         return Sum((*_terms(self), *_terms(other)))
 
-    def __mul__(self, weight: float) -> Kernel:
-        if isinstance(weight, bool) or not isinstance(weight, (int, float, np.number)):
+    def __mul__(self, other: float | Kernel) -> Kernel:
+        if isinstance(other, Kernel):
+            return Product((*_factors(self), *_factors(other)))
+        if isinstance(other, bool) or not isinstance(other, (int, float, np.number)):
             return NotImplemented
-        return Sum(tuple((float(weight) * own, kernel) for own, kernel in _terms(self)))
+        return Sum(tuple((float(other) * own, kernel) for own, kernel in _terms(self)))
 
     __rmul__ = __mul__
+
+    def __pow__(self, exponent: int) -> Kernel:
+        return Power(self, exponent)
+
+
+def rebuilt(kernel: Kernel, change: Callable[[Kernel], Kernel]) -> Kernel:
+    """A kernel with each of its parts changed; itself where nothing does."""
+    changes = {}
+    for name, value in _fields(kernel):
+        new = _changed(value, change)
+        if new is not value:
+            changes[name] = new
+    return cast(Kernel, replace(cast(Any, kernel), **changes)) if changes else kernel
+
+
+def _fields(kernel: Any) -> list[tuple[str, Any]]:
+    if not is_dataclass(kernel):
+        return []
+    return [(field.name, getattr(kernel, field.name)) for field in fields(kernel) if field.init]
+
+
+def _kernels_in(value: Any) -> Iterator[Kernel]:
+    if isinstance(value, Kernel):
+        yield value
+    elif isinstance(value, tuple):
+        for part in value:
+            yield from _kernels_in(part)
+
+
+def _changed(value: Any, change: Callable[[Kernel], Kernel]) -> Any:
+    if isinstance(value, Kernel):
+        return change(value)
+    if isinstance(value, tuple) and any(True for _ in _kernels_in(value)):
+        new = [_changed(part, change) for part in value]
+        same = all(one is other for one, other in zip(new, value, strict=True))
+        return value if same else tuple(new)
+    return value
 
 
 def values_of_products(kernel: Kernel, X: Matrix, Z: Matrix) -> Matrix:
     """``kernel(X, Z)`` of a kernel that is ``of_products``."""
-    products = as_floats(X) @ as_floats(Z).T
-    return kernel.from_products(products, squared_norms(X), squared_norms(Z), out=products)
+    values = inner_products(as_floats(X), transposed(as_floats(Z)))
+    return kernel.from_products(values, squared_norms(X), squared_norms(Z), out=values)
+
+
+def cost_of_expansion(kernel: Kernel, X: Matrix, n_centres: int, n_rows: int) -> float:
+    """``kernel.expansion_cost`` over rows like X; inf where it would take a matrix of features."""
+    if not is_sparse(X):
+        return kernel.expansion_cost(n_centres, X.shape[1], n_rows)
+    if not kernel.expands_sparse:
+        return math.inf
+    return kernel.expansion_cost(n_centres, round(entries(X)), n_rows)
 
 
 @dataclass(frozen=True)
@@ -247,13 +324,13 @@ class Sum(Kernel):
             return values_of_products(self, X, Z)
         return sum(
             (weight * kernel(X, Z) for weight, kernel in self.terms),
-            start=np.zeros((), dtype=X.dtype),
+            start=np.zeros((), dtype=float_dtype(X)),
         )
 
     def diagonal(self, X: Matrix) -> Norms:
         return sum(
             (weight * kernel.diagonal(X) for weight, kernel in self.terms),
-            start=np.zeros((), dtype=X.dtype),
+            start=np.zeros((), dtype=float_dtype(X)),
         )
 
     @property
@@ -286,6 +363,10 @@ class Sum(Kernel):
         costs = (kernel.expansion_cost(n_centres, n_features, n_rows) for _, kernel in self.terms)
         return sum(costs)
 
+    @property
+    def expands_sparse(self) -> bool:
+        return all(kernel.expands_sparse for _, kernel in self.terms)
+
     def rounding(self, arithmetic: Arithmetic) -> Rounding | None:
         rough = replace(arithmetic, refined=False)
         parts = [(weight, part.rounding(rough)) for weight, part in self.terms]
@@ -307,6 +388,125 @@ class Sum(Kernel):
 
 def _terms(kernel: Kernel) -> tuple[tuple[float, Kernel], ...]:
     return kernel.terms if isinstance(kernel, Sum) else ((1.0, kernel),)
+
+
+@dataclass(frozen=True)
+class Product(Kernel):
+    """Π_p k_p(x, z): positive semidefinite if the factors are (Schur product theorem).
+
+    It is large where all factors are: rows are alike in one way *and* in the other, not *or*.
+    """
+
+    factors: tuple[Kernel, ...]
+
+    def __post_init__(self) -> None:
+        if any(kernel.is_precomputed for kernel in self.factors):
+            raise ValueError(
+                "Precomputed cannot be a factor of a product: multiply the matrices instead"
+            )
+
+    def fit(self, X: Matrix) -> Kernel:
+        return Product(tuple(kernel.fit(X) for kernel in self.factors))
+
+    def __call__(self, X: Matrix, Z: Matrix) -> Matrix:
+        if self.of_products:
+            return values_of_products(self, X, Z)
+        return math.prod(
+            (kernel(X, Z) for kernel in self.factors), start=np.ones((), dtype=float_dtype(X))
+        )
+
+    def diagonal(self, X: Matrix) -> Norms:
+        return math.prod(
+            (kernel.diagonal(X) for kernel in self.factors), start=np.ones((), dtype=float_dtype(X))
+        )
+
+    @property
+    def of_products(self) -> bool:
+        return all(kernel.of_products for kernel in self.factors)
+
+    def fill(self, out: Matrix, products: Matrix, x_norms: Norms, z_norms: Norms) -> None:
+        total, values = np.ones_like(out), np.empty_like(out)
+        for kernel in self.factors:
+            kernel.fill(values, products, x_norms, z_norms)
+            total *= values
+        out[...] = total
+
+    def diagonal_from_norms(self, norms: Norms) -> Norms:
+        return math.prod(
+            (kernel.diagonal_from_norms(norms) for kernel in self.factors),
+            start=np.ones((), dtype=norms.dtype),
+        )
+
+    def rounding(self, arithmetic: Arithmetic) -> Rounding | None:
+        rough = replace(arithmetic, refined=False)
+        parts = [kernel.rounding(rough) for kernel in self.factors]
+        size = np.ones_like(arithmetic.norms)
+        relative = diagonal = len(parts) * math.log1p(arithmetic.unit)
+        for own in parts:
+            if own is None:
+                return None
+            size = size * own.size
+            relative += math.log1p(own.relative)
+            diagonal += math.log1p(own.diagonal)
+        # Π(1 + ε_p) − 1, times the product of the sizes, with one rounding for each factor
+        return Rounding(math.expm1(relative), size, math.expm1(diagonal))
+
+
+@dataclass(frozen=True)
+class Power(Kernel):
+    """k(x, z)^exponent with a whole number ≥ 1: a product of equal factors."""
+
+    kernel: Kernel
+    exponent: int
+
+    def __post_init__(self) -> None:
+        whole = isinstance(self.exponent, (int, np.integer)) and not isinstance(self.exponent, bool)
+        if not whole or self.exponent < 1:
+            raise ValueError(
+                f"the exponent of a kernel must be a whole number ≥ 1, got {self.exponent!r}"
+            )
+        if self.kernel.is_precomputed:
+            raise ValueError("Precomputed has no powers: take those of its matrix instead")
+
+    def fit(self, X: Matrix) -> Kernel:
+        return Power(self.kernel.fit(X), self.exponent)
+
+    def __call__(self, X: Matrix, Z: Matrix) -> Matrix:
+        if self.of_products:
+            return values_of_products(self, X, Z)
+        return whole_power(self.kernel(X, Z), self.exponent)
+
+    def diagonal(self, X: Matrix) -> Norms:
+        return whole_power(self.kernel.diagonal(X), self.exponent)
+
+    @property
+    def of_products(self) -> bool:
+        return self.kernel.of_products
+
+    def fill(self, out: Matrix, products: Matrix, x_norms: Norms, z_norms: Norms) -> None:
+        values = np.empty_like(out)
+        self.kernel.fill(values, products, x_norms, z_norms)
+        out[...] = whole_power(values, self.exponent)
+
+    def diagonal_from_norms(self, norms: Norms) -> Norms:
+        return whole_power(self.kernel.diagonal_from_norms(norms), self.exponent)
+
+    def rounding(self, arithmetic: Arithmetic) -> Rounding | None:
+        return Product((self.kernel,) * int(self.exponent)).rounding(arithmetic)
+
+
+def whole_power(base: Any, exponent: int) -> Any:
+    """base^exponent by squaring: NumPy's own power of arrays is many times slower."""
+    result = base
+    for digit in f"{int(exponent):b}"[1:]:
+        result = result * result
+        if digit == "1":
+            result *= base
+    return result
+
+
+def _factors(kernel: Kernel) -> tuple[Kernel, ...]:
+    return kernel.factors if isinstance(kernel, Product) else (kernel,)
 
 
 def chunks(products: Matrix) -> Iterator[slice]:
@@ -333,8 +533,9 @@ def kernel_values(name: str, kernel: Kernel, X: Matrix, Z: Matrix) -> Matrix:
         except (KernelError, MemoryError):
             raise
         except Exception as error:
+            kind = "sparse rows (a scipy.sparse matrix in CSR)" if is_sparse(X) else "rows"
             raise KernelError(
-                f"kernel {name!r} failed on two sets of rows, of shapes {X.shape} and {Z.shape}: "
+                f"kernel {name!r} failed on two sets of {kind}, of shapes {X.shape} and {Z.shape}: "
                 f"{type(error).__name__}: {error}{SEE}"
             ) from error
         return checked_values(name, values, X, Z)
@@ -350,9 +551,9 @@ def checked_values(name: str, values: Any, X: Matrix, Z: Matrix) -> Matrix:
     KernelError
         Naming the kernel and what is wrong with its values.
     """
-    wanted = (len(X), len(Z))
+    wanted = (X.shape[0], Z.shape[0])
     try:
-        array = np.asarray(values)
+        array = np.asarray(cast(Any, values).toarray() if is_sparse(values) else values)
     except ValueError as error:  # rows of different lengths
         raise KernelError(f"kernel {name!r} returned no matrix ({error}){SEE}") from error
     if array.dtype.kind not in "fiub":
@@ -362,11 +563,11 @@ def checked_values(name: str, values: Any, X: Matrix, Z: Matrix) -> Matrix:
         )
     if array.shape != wanted:
         raise KernelError(
-            f"kernel {name!r} returned shape {array.shape} for {len(X)} rows and {len(Z)} "
+            f"kernel {name!r} returned shape {array.shape} for {wanted[0]} rows and {wanted[1]} "
             f"centres; it must return {wanted}{SEE}"
         )
     if array.dtype.kind != "f":
-        array = array.astype(np.result_type(X.dtype, np.float32))
+        array = array.astype(float_dtype(X))
     return finite(name, array)
 
 

@@ -13,7 +13,7 @@ Cosine normalisation of a kernel.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,6 +24,7 @@ from cgboost.kernels.base import (
     Kernel,
     Norms,
     chunks,
+    cost_of_expansion,
     finite,
     kernel_values,
     squared_norms,
@@ -39,6 +40,8 @@ from cgboost.kernels.expansions import (
     as_floats,
     float_dtype,
 )
+from cgboost.kernels.products import Linear
+from cgboost.kernels.rows import entries, inner_products, is_sparse, like, stacked, transposed
 
 PREDICTED_VALUE_COST = 64
 """Multiplications in a matrix product that take as long as one kernel value made from it."""
@@ -68,11 +71,6 @@ class WeightedCentres(NamedTuple):
 Parts = list[WeightedCentres]
 
 
-def stacked(centres: Sequence[NDArray[Any]]) -> Matrix:
-    """Centres as the rows of a matrix; many times faster than ``np.stack``."""
-    return np.concatenate(centres).reshape(len(centres), -1)
-
-
 def library_sum(X: Matrix, parts: Sequence[WeightedCentres]) -> Vector:
     """The sum of all parts on the rows of X, shape (len(X),).
 
@@ -83,8 +81,8 @@ def library_sum(X: Matrix, parts: Sequence[WeightedCentres]) -> Vector:
     KernelError
         Naming the kernel whose values are no finite matrix.
     """
-    expanded, sharing, called = _ways(parts, *X.shape)
-    total = np.zeros(len(X))
+    expanded, sharing, called = _ways(parts, X)
+    total = np.zeros(X.shape[0])
     with np.errstate(over="ignore", invalid="ignore"):
         for part in expanded:
             total += finite(part.name, _from_expansion(X, part))
@@ -95,11 +93,15 @@ def library_sum(X: Matrix, parts: Sequence[WeightedCentres]) -> Vector:
     return total
 
 
-def _ways(parts: Sequence[WeightedCentres], n_rows: int, n_features: int) -> list[Parts]:
+def _ways(parts: Sequence[WeightedCentres], X: Matrix) -> list[Parts]:
     """The parts to be expanded, those to be made from products, those to be called."""
+    n_rows, n_features = X.shape[0], entries(X)
     expanded, from_products, called = [], [], []
     known: set[int] = set()
-    costs = [part.kernel.expansion_cost(len(part.centres), n_features, n_rows) for part in parts]
+    costs = []
+    for part in parts:
+        rows = part.centres[0] if is_sparse(part.centres[0]) else X
+        costs.append(cost_of_expansion(part.kernel, rows, len(part.centres), n_rows))
     # those without an expansion come first: their centres cost the others nothing
     for cost, part in sorted(zip(costs, parts, strict=True), key=lambda pair: -pair[0]):
         centres = set(map(id, part.centres))
@@ -116,15 +118,16 @@ def _ways(parts: Sequence[WeightedCentres], n_rows: int, n_features: int) -> lis
 
 def _from_products(X: Matrix, parts: Parts) -> Vector:
     """The sum of parts that are made from products of X with centres, in one pass over X."""
-    layout = _laid_out(parts, X.shape[1])
+    layout = _laid_out(parts, entries(X))
     centres = stacked([z for own in layout for z in own.centres]).astype(float_dtype(X), copy=False)
     z_norms = squared_norms(centres)
-    used = _used_features(centres, len(X))
-    compact = np.ascontiguousarray(centres[:, used])
-    total = np.zeros(len(X))
-    for rows in _blocks(len(X), len(centres)):
+    used = _used_features(X, centres)
+    compact = transposed(np.ascontiguousarray(centres[:, used]) if used is not None else centres)
+    total = np.zeros(X.shape[0])
+    for rows in _blocks(X.shape[0], centres.shape[0]):
         block = as_floats(X[rows])
-        products, x_norms = block[:, used] @ compact.T, squared_norms(block)
+        products = inner_products(block if used is None else block[:, used], compact)
+        x_norms = squared_norms(block)
         for own in layout:
             for part, pick, weight in zip(own.parts, own.picks, own.weights, strict=True):
                 its = products[:, own.columns][:, pick]
@@ -155,7 +158,7 @@ class _Shared(NamedTuple):
     weights: list[Vector]
 
 
-def _laid_out(parts: Parts, n_features: int) -> list[_Shared]:
+def _laid_out(parts: Parts, n_features: float) -> list[_Shared]:
     """All parts together if sharing products is cheaper than picking them, else each alone."""
     n_centres = sum(len(part.centres) for part in parts)
     saved = n_centres - len(_union(parts))
@@ -191,14 +194,14 @@ def _picked(parts: Parts, union: Iterable[int]) -> tuple[list[Any], list[Vector]
     return picks, weights
 
 
-def _used_features(centres: Matrix, n_rows: int) -> Any:
+def _used_features(X: Matrix, centres: Matrix) -> NDArray[np.intp] | None:
     """The features that are not 0 in all centres, if a product without the others is cheaper."""
     n_centres, n_features = centres.shape
-    if n_rows < FEWEST_BLOCK_ROWS:
-        return slice(None)
+    if X.shape[0] < FEWEST_BLOCK_ROWS or is_sparse(X) or is_sparse(centres):
+        return None
     used = np.flatnonzero(centres.any(axis=0))
     saved = n_centres * (n_features - len(used))
-    return used if saved > PICK_COST * len(used) else slice(None)
+    return used if saved > PICK_COST * len(used) else None
 
 
 def _from_expansion(X: Matrix, part: WeightedCentres) -> Vector:
@@ -210,9 +213,10 @@ def _from_expansion(X: Matrix, part: WeightedCentres) -> Vector:
 def _from_calls(X: Matrix, part: WeightedCentres) -> Vector:
     """One part, by its kernel's own values."""
     centres = stacked(part.centres)
-    total = np.empty(len(X))
-    for rows in _blocks(len(X), len(centres)):
-        total[rows] = kernel_values(part.name, part.kernel, X[rows], centres) @ part.weights
+    total = np.empty(X.shape[0])
+    for rows in _blocks(X.shape[0], centres.shape[0]):
+        block = like(X[rows], centres)
+        total[rows] = kernel_values(part.name, part.kernel, block, centres) @ part.weights
     return total
 
 
@@ -252,7 +256,7 @@ class Normalized(Kernel):
         return values
 
     def diagonal(self, X: Matrix) -> Norms:
-        return (self._scale(X) > 0).astype(X.dtype)
+        return (self._scale(X) > 0).astype(float_dtype(X))
 
     @property
     def of_products(self) -> bool:
@@ -288,6 +292,10 @@ class Normalized(Kernel):
     def expansion_cost(self, n_centres: int, n_features: int, n_rows: int) -> float:
         own = (n_centres + n_rows) * n_features
         return self.kernel.expansion_cost(n_centres, n_features, n_rows) + own
+
+    @property
+    def expands_sparse(self) -> bool:
+        return self.kernel.expands_sparse
 
     def expanded(self, centres: Matrix, weights: Vector) -> Expansion:
         scaled = weights * self._scale(centres)
@@ -326,3 +334,21 @@ class Normalized(Kernel):
                 f"{see('kernel-values')}"
             )
         return np.divide(1.0, np.sqrt(diagonal), out=np.zeros_like(diagonal), where=diagonal > 0)
+
+
+@dataclass(frozen=True)
+class Cosine(Normalized):
+    """k(x, z) = x·z / (‖x‖ ‖z‖), and 0 where a row is 0: the linear kernel, normalised.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from cgboost import Cosine
+    >>> Cosine()(np.array([[3.0, 4.0]]), np.array([[1.0, 0.0], [6.0, 8.0]]))
+    array([[0.6, 1. ]])
+    """
+
+    kernel: Kernel = field(default=Linear(), init=False, repr=False)
+
+    def fit(self, X: Matrix) -> Kernel:
+        return self

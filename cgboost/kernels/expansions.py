@@ -88,8 +88,15 @@ ROWS_AT_ONCE = 1024
 
 
 def float_dtype(X: Matrix) -> np.dtype[Any]:
-    """The precision to work in: that of X, and for whole numbers one that holds them."""
+    """The precision to work in: that of X, one that holds whole numbers, float64 for objects."""
+    if X.dtype.kind not in "fiub":
+        return np.dtype(np.float64)
     return np.result_type(X.dtype, np.float32)
+
+
+def items(X: NDArray[Any]) -> Sequence[Any]:
+    """What the rows of X stand for: the values of one column, or the rows of several."""
+    return list(X[:, 0] if X.ndim == 2 and X.shape[1] == 1 else X)
 
 
 def as_floats(X: Matrix) -> Matrix:
@@ -102,8 +109,8 @@ class Expansion(ABC):
 
     def __call__(self, X: Matrix) -> Vector:
         """Its values on the rows of X, shape (len(X),)."""
-        values = np.empty(len(X))
-        for start in range(0, len(X), ROWS_AT_ONCE):
+        values = np.empty(X.shape[0])
+        for start in range(0, len(values), ROWS_AT_ONCE):
             rows = slice(start, start + ROWS_AT_ONCE)
             values[rows] = self._of_rows(X[rows])
         return values
@@ -123,7 +130,7 @@ class PolynomialExpansion(Expansion):
 
     def _of_rows(self, X: Matrix) -> Vector:
         dtype = float_dtype(X)
-        values = np.full(len(X), self.constant)
+        values = np.full(X.shape[0], self.constant)
         if self.vector is not None:
             values += X @ self.vector.astype(dtype, copy=False)
         if self.matrix is not None:
@@ -157,7 +164,7 @@ def weighted_sum(centres: Matrix, weights: Vector) -> Matrix:
     """Σ_j w_j z_j, shape (n_features,), in the dtype of the centres."""
     centres = as_floats(centres)
     total = np.zeros(centres.shape[1])
-    for start in range(0, len(centres), ROWS_AT_ONCE):
+    for start in range(0, centres.shape[0], ROWS_AT_ONCE):
         rows = slice(start, start + ROWS_AT_ONCE)
         total += weights[rows].astype(centres.dtype) @ centres[rows]
     return total.astype(centres.dtype, copy=False)

@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
 from typing import Any, Self
 
 from scipy.sparse import issparse
-from sklearn.preprocessing import StandardScaler
 
 from cgboost.exceptions import see
 from cgboost.kernels.base import Kernel, KernelFunction
+from cgboost.kernels.columns import Header, On, check_row_numbers, for_columns, row_numbers
 from cgboost.kernels.combinations import Normalized
 from cgboost.kernels.expansions import Matrix
 from cgboost.kernels.matern import Matern
 from cgboost.kernels.parameters import changed, constructor_names, grouped, with_nested
-from cgboost.kernels.precomputed import FunctionKernel
+from cgboost.kernels.precomputed import FunctionKernel, Precomputed
 from cgboost.kernels.products import Linear, Polynomial
 from cgboost.kernels.rbf import RBF
+from cgboost.kernels.scaling import FeatureScaler
 
 
 class KernelLibrary:
@@ -29,10 +30,11 @@ class KernelLibrary:
 
     Parameters
     ----------
-    kernels : mapping of str to Kernel or callable
-        The order is the priority of stratified pricing. A callable ``k(X, Z)`` must return real
-        numbers of shape (len(X), len(Z)); to pickle a model it must be a function that a module
-        defines by name, not a lambda.
+    kernels : mapping of str to Kernel, callable or (kernel, columns)
+        A pair is short for ``On(kernel, columns)``, a kernel on some columns of X. The order is the
+        priority of stratified pricing. A callable ``k(X, Z)`` must return real numbers of shape
+        (len(X), len(Z)); to pickle a model it must be a function that a module defines by name, not
+        a lambda.
     normalize : bool, default=False
         Divide every kernel by √(k(x, x) k(z, z)). Nothing is scaled unless asked.
     standardize : bool, default=False
@@ -52,7 +54,7 @@ class KernelLibrary:
 
     def __init__(
         self,
-        kernels: Mapping[str, Kernel | KernelFunction],
+        kernels: Mapping[str, Kernel | KernelFunction | tuple[Kernel | KernelFunction, Any]],
         *,
         normalize: bool = False,
         standardize: bool = False,
@@ -64,9 +66,10 @@ class KernelLibrary:
                 f"{kernels!r}"
                 f"{see('kernels-and-libraries')}"
             )
+        self._header: Header | None = None
         self._given = kernels  # as scikit-learn's clone wants it back
         self.kernels = {name: _as_kernel(name, kernel) for name, kernel in kernels.items()}
-        if standardize and any(kernel.is_precomputed for kernel in self.kernels.values()):
+        if standardize and any(isinstance(own, Precomputed) for own in self.kernels.values()):
             raise ValueError("standardize=True scales features, and a Precomputed kernel has none")
         self.normalize = normalize
         self.standardize = standardize
@@ -77,11 +80,15 @@ class KernelLibrary:
         """Kernel names in order of priority."""
         return tuple(self.kernels)
 
-    def scaler(self, X: Any) -> StandardScaler | None:
+    def scaler(self, X: Any) -> FeatureScaler | None:
         """What kernels see of rows of features, fitted to the training rows; None: the rows."""
         if not self.standardize:
             return None
-        return StandardScaler(with_mean=not issparse(X)).fit(X)
+        header = self._header
+        if header is None:
+            header = Header((True,) * X.shape[1]) if issparse(X) else Header.of_array(X)
+            return self.for_columns(header).scaler(X)
+        return FeatureScaler.of(X, header, row_numbers(self.kernels, header))
 
     def fit(self, X: Matrix) -> dict[str, Kernel]:
         """The kernels with their widths set from the training rows, normalised if asked.
@@ -95,6 +102,37 @@ class KernelLibrary:
             name: (Normalized(kernel) if self.normalize else kernel).fit(X)
             for name, kernel in self.kernels.items()
         }
+
+    def for_columns(self, header: Header) -> KernelLibrary:
+        """The same library for an X with these columns: names and selectors are positions then.
+
+        Raises
+        ------
+        ValueError
+            Naming the kernel and a column that is not there, or not for it.
+        """
+        own = copy.copy(self)
+        own._header = header
+        own.kernels = {
+            name: for_columns(name, kernel, header) for name, kernel in self.kernels.items()
+        }
+        check_row_numbers(own.kernels, header)
+        return own
+
+    def leaves(self) -> Iterator[Kernel]:
+        """The kernels that others are made of, and those that stand alone."""
+        waiting = list(self.kernels.values())
+        while waiting:
+            kernel = waiting.pop()
+            parts = list(kernel.parts())
+            waiting += parts
+            if not parts:
+                yield kernel
+
+    @property
+    def takes_objects(self) -> bool:
+        """Whether X may have other things than numbers."""
+        return any(kernel.takes_objects for kernel in self.kernels.values())
 
     # ------------------------------------------------------------------ parameters by name
 
@@ -181,9 +219,11 @@ class KernelLibrary:
         return f"KernelLibrary({', '.join([*self.names, *options])})"
 
 
-def _as_kernel(name: object, kernel: Kernel | KernelFunction) -> Kernel:
+def _as_kernel(name: object, kernel: Any) -> Kernel:
     if not isinstance(name, str) or not name:
         raise ValueError(f"kernel names must be non-empty strings, got {name!r}")
+    if isinstance(kernel, tuple) and len(kernel) == 2:
+        return On(_as_kernel(name, kernel[0]), kernel[1])
     if isinstance(kernel, Kernel):
         return kernel
     if callable(kernel) and not isinstance(kernel, type):

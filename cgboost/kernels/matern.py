@@ -25,6 +25,7 @@ from cgboost.kernels.rbf import (
     mean_squared_distance,
     squared_distance_error,
 )
+from cgboost.kernels.rows import entries
 from cgboost.tolerances import UNIT_ROUNDOFF
 
 ORDERS = (0.5, 1.5, 2.5)
@@ -119,7 +120,7 @@ class Matern(ProductKernel):
         if self.nu != 0.5 or values.dtype != np.float64:
             return
         rows, centres = np.nonzero(values > math.exp(-NEAR_DISTANCE))
-        step = max(1, PAIRS // max(1, X.shape[1]))
+        step = max(1, int(PAIRS / entries(X)))
         for start in range(0, len(rows), step):
             i, j = rows[start : start + step], centres[start : start + step]
             squares = squared_norms(X[i] - Z[j])

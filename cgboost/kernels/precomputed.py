@@ -9,66 +9,180 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.preprocessing import StandardScaler
 
 from cgboost.exceptions import KernelError, see
 from cgboost.generation.columns import Term
-from cgboost.kernels.base import Kernel, KernelFunction, checked_values, kernel_values
-from cgboost.kernels.combinations import WeightedCentres, library_sum, stacked
-from cgboost.kernels.expansions import Matrix, Vector
+from cgboost.kernels.base import Kernel, KernelFunction, Norms, checked_values, kernel_values
+from cgboost.kernels.combinations import WeightedCentres, library_sum
+from cgboost.kernels.expansions import ROWS_AT_ONCE, Matrix, Vector, as_floats
+from cgboost.kernels.rows import is_sparse, like, stacked
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Precomputed(Kernel):
-    """Kernel values taken from the data: X[i, first + j] is k(x_i, x_j) for training row j.
+    """Given kernel values: taken from X, or from a matrix by row numbers.
 
-    With several precomputed kernels, put their matrices side by side and give each its first
-    column. New rows need their values against *all* training rows.
+    ``Precomputed()``, ``Precomputed(first=7)``
+        X[i, first + j] is k(x_i, x_j) for training row j. New rows need their values against *all*
+        training rows. Several matrices stand side by side, each with its first column.
+    ``Precomputed("name")``
+        X is a mapping of matrices, ``{"name": K, …}``, each of shape (n_rows, n_train).
+    ``Precomputed("name", matrix)``
+        X has row numbers, shape (n_rows, 1), and k(x, z) = matrix[x, z]. Training rows and new ones
+        are rows of the matrix, so that any of them may be held out: it is the way to cross-validate
+        several matrices. Beside kernels of features, ``On(Precomputed("name", matrix), "row")``
+        says which column has the numbers. Such a kernel can be summed and normalised.
+
+    Parameters
+    ----------
+    first : int or str, default=0
+        The first column of the matrix in X, or its name.
+    matrix : array-like of shape (n, n) or None
+        Kernel values of all rows there are. It is not copied with the kernel.
     """
 
-    first: int = 0
+    first: int | str = 0
+    matrix: Any = None
+
+    def __post_init__(self) -> None:
+        where = see("precomputed-kernels")
+        named = isinstance(self.first, str) and self.first != ""
+        if not named and (isinstance(self.first, (bool, str)) or self.first < 0):
+            raise ValueError(
+                f"Precomputed takes a name or its first column, got {self.first!r}{where}"
+            )
+        if self.matrix is None:
+            return
+        values = np.asarray(self.matrix)
+        if values.ndim != 2 or values.shape[0] != values.shape[1] or values.dtype.kind not in "fiu":
+            raise ValueError(
+                f"the matrix of Precomputed({self.first!r}, matrix) must have numbers and be "
+                f"square, got {values.dtype} of shape {values.shape}{where}"
+            )
+        object.__setattr__(self, "matrix", values)
+
+    def __repr__(self) -> str:
+        shape = "" if self.matrix is None else f", matrix of {len(self.matrix)} rows"
+        own = f"{self.first!r}" if isinstance(self.first, str) else f"first={self.first!r}"
+        return f"Precomputed({own}{shape})"
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Precomputed):
+            return NotImplemented
+        return self.first == other.first and _same_matrix(self.matrix, other.matrix)
+
+    def __hash__(self) -> int:
+        return hash((type(self), self.first))
+
+    def __deepcopy__(self, memo: Any) -> Precomputed:
+        return self  # nothing of it changes
 
     @property
     def is_precomputed(self) -> bool:
-        return True
+        return self.matrix is None
 
     def centres(self, X: Matrix, rows: Any) -> Matrix:
-        if X.shape[1] < self.first + X.shape[0]:
+        if self.matrix is not None:
+            return X[rows]
+        first = self.first_column
+        if X.shape[1] < first + X.shape[0]:
             raise KernelError(
-                f"Precomputed(first={self.first}) needs at least {self.first + X.shape[0]} columns "
+                f"Precomputed(first={first}) needs at least {first + X.shape[0]} columns "
                 f"for {X.shape[0]} training rows, X has {X.shape[1]}"
                 f"{see('precomputed-kernels')}"
             )
-        return (self.first + np.arange(X.shape[0])[rows])[..., None].astype(X.dtype)
+        return (first + np.arange(X.shape[0])[rows])[..., None].astype(X.dtype)
 
     def __call__(self, X: Matrix, Z: Matrix) -> Matrix:
-        return X[:, Z[:, 0].astype(np.intp)]
+        if self.matrix is None:
+            return X[:, Z[:, 0].astype(np.intp)]
+        return as_floats(self.matrix[np.ix_(self._numbers(X), self._numbers(Z))])
+
+    def diagonal(self, X: Matrix) -> Norms:
+        if self.matrix is None:
+            return super().diagonal(X)
+        numbers = self._numbers(X)
+        return as_floats(self.matrix[numbers, numbers])
+
+    @property
+    def first_column(self) -> int:
+        """The first column of the matrix in X.
+
+        Raises
+        ------
+        KernelError
+            If only a name says where the matrix is.
+        """
+        if isinstance(self.first, int):
+            return self.first
+        raise KernelError(
+            f"Precomputed({self.first!r}) needs a mapping of matrices for X, or its matrix: "
+            f"Precomputed({self.first!r}, matrix){see('precomputed-kernels')}"
+        )
+
+    def _numbers(self, X: Matrix) -> NDArray[np.intp]:
+        """Row numbers, checked."""
+        given = np.asarray(X)[:, 0] if X.shape[1:] == (1,) else np.full(1, np.nan)
+        numbers = np.where(np.isfinite(given), given, -1).astype(np.intp)
+        if (numbers != given).any() or (numbers < 0).any() or (numbers >= len(self.matrix)).any():
+            raise KernelError(
+                f"Precomputed({self.first!r}, matrix) takes one column of row numbers from 0 to "
+                f"{len(self.matrix) - 1}, got an X of shape {X.shape} with "
+                f"{given[(numbers != given) | (numbers >= len(self.matrix))][:3]}"
+                f"{see('precomputed-kernels')}"
+            )
+        return numbers
+
+
+def _same_matrix(own: Any, other: Any) -> bool:
+    if own is other:
+        return True
+    return own is not None and other is not None and np.array_equal(own, other)
 
 
 @dataclass(frozen=True)
 class FunctionKernel(Kernel):
     """Any callable ``function(X, Z) -> (len(X), len(Z))``; its values are checked and made floats.
 
-    It can be pickled if the function can: a lambda, or a function inside a function, cannot.
+    Rows that are objects reach the function as an array of shape (n_rows,); rows of a table of
+    objects as one of shape (n_rows, n_columns). It can be pickled if the function can: a lambda, or
+    a function inside a function, cannot.
     """
 
     function: KernelFunction
     name: str = "function"
 
+    @property
+    def takes_objects(self) -> bool:
+        return True
+
     def __call__(self, X: Matrix, Z: Matrix) -> Matrix:
-        return checked_values(self.name, self.function(X, Z), X, Z)
+        return checked_values(self.name, self.function(_given(X), _given(Z)), X, Z)
 
     def __str__(self) -> str:
         return f"kernel {self.name!r}"
 
 
-def scaled(X: Matrix, scaler: StandardScaler | None) -> Matrix:
+class Scaler(Protocol):
+    """What kernels see of rows."""
+
+    def transform(self, X: Any, /) -> Any:
+        """The rows, scaled."""
+
+
+def scaled(X: Matrix, scaler: Scaler | None) -> Matrix:
     """What kernels see of rows of features."""
-    return X if scaler is None else scaler.transform(X)
+    seen: Matrix = X if scaler is None else scaler.transform(X)
+    return seen
+
+
+def _given(X: NDArray[Any]) -> NDArray[Any]:
+    """One column of objects as an array of objects."""
+    return X[:, 0] if X.dtype == object and X.ndim == 2 and X.shape[1] == 1 else X
 
 
 @dataclass(frozen=True)
@@ -79,19 +193,24 @@ class KernelFamily:
     ----------
     name : str
     kernel : Kernel
-    scaler : StandardScaler or None
+    scaler : FeatureScaler or None
         What the kernel, and its centres, see of the features of a row.
     """
 
     name: str
     kernel: Kernel
-    scaler: StandardScaler | None = None
+    scaler: Scaler | None = None
 
     def outputs(self, X: Matrix, hypotheses: Sequence[KernelHypothesis]) -> Matrix:
         """Kernel values of the rows of X with the centres, shape (len(X), n_hypotheses)."""
         X = scaled(X, self.scaler)
         centres = stacked([hypothesis.centre for hypothesis in hypotheses])
-        return kernel_values(self.name, self.kernel, X, centres)
+        if is_sparse(X) == is_sparse(centres):
+            return kernel_values(self.name, self.kernel, X, centres)
+        blocks = [slice(i, i + ROWS_AT_ONCE) for i in range(0, X.shape[0], ROWS_AT_ONCE)]
+        return np.concatenate(
+            [kernel_values(self.name, self.kernel, like(X[b], centres), centres) for b in blocks]
+        )
 
     @staticmethod
     def weighted_sum(X: Matrix, terms: Sequence[Term]) -> Vector:

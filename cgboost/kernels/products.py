@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from cgboost.kernels.base import Kernel, Norms, squared_norms, values_of_products
+from cgboost.kernels.base import Kernel, Norms, squared_norms, values_of_products, whole_power
 from cgboost.kernels.expansions import (
     Arithmetic,
     Expansion,
@@ -70,6 +70,10 @@ class Linear(ProductKernel):
     def expansion_cost(self, n_centres: int, n_features: int, n_rows: int) -> float:
         return (n_centres + n_rows) * n_features
 
+    @property
+    def expands_sparse(self) -> bool:
+        return True
+
     def expanded(self, centres: Matrix, weights: Vector) -> Expansion:
         return PolynomialExpansion(0.0, weighted_sum(centres, weights))
 
@@ -117,11 +121,7 @@ class Polynomial(ProductKernel):
             base = np.multiply(products, self.gamma, out=out)
         if self.coef0 != 0.0:
             base = np.add(base, self.coef0, out=out)
-        result = base  # to the power by squaring: NumPy's own power of arrays is many times slower
-        for digit in f"{int(self.degree):b}"[1:]:
-            result = result * result
-            if digit == "1":
-                result *= base
+        result = whole_power(base, self.degree)
         if result is not out:
             out[...] = result
 
@@ -143,6 +143,10 @@ class Polynomial(ProductKernel):
             return (n_centres + n_rows) * n_features
         # the matrix is symmetric: making it takes half
         return (0.5 * n_centres + n_rows) * n_features**2
+
+    @property
+    def expands_sparse(self) -> bool:
+        return self.degree == 1
 
     def expanded(self, centres: Matrix, weights: Vector) -> Expansion:
         gamma, coef0, total = self.gamma, self.coef0, float(np.sum(weights))

@@ -11,6 +11,7 @@ from cgboost.exceptions import KernelError
 from cgboost.kernels.base import Kernel, Norms
 from cgboost.kernels.expansions import Arithmetic, Matrix, Rounding
 from cgboost.kernels.products import ProductKernel, is_positive, named_family
+from cgboost.kernels.rows import total_variance
 
 
 @dataclass(frozen=True)
@@ -113,5 +114,5 @@ def squared_distance_error(arithmetic: Arithmetic) -> float:
 
 def mean_squared_distance(X: Matrix) -> float:
     """Mean ‖x_i − x_j‖² over all pairs of rows: twice the total variance; 1 where all are equal."""
-    spread = 2.0 * float(np.var(X, axis=0, dtype=np.float64).sum())
+    spread = 2.0 * total_variance(X)
     return spread if spread > 0 else 1.0

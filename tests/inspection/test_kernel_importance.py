@@ -174,7 +174,7 @@ def test_centres_of_large_models_and_of_precomputed_kernels() -> None:
     assert rows.shape == (MOST_CENTRES, 2)
     gram = CGBoostRegressor(KernelLibrary({"given": Precomputed()}), C=5.0).fit(X @ X.T, Y)
     assert centre_rows(gram) is None
-    with pytest.raises(ValueError, match="no rows of features: use sklearn"):
+    with pytest.raises(ValueError, match="no dense rows of features: use sklearn"):
         feature_relevance(gram)
     assert kernel_importance(gram, X @ X.T, Y, random_state=0).importances_mean[0] > 0
 

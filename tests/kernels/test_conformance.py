@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import cdist
 
-from cgboost import RBF, Linear, Polynomial
+from cgboost import RBF, Linear, Polynomial, RationalQuadratic, Tanimoto
 from cgboost.kernels import FunctionKernel, Kernel, Normalized
 from tests.kernels.conformance import check_kernel
 from tests.kernels.formulas import by_formula
@@ -21,6 +21,10 @@ from tests.kernels.formulas import by_formula
         RBF(20.0),
         0.5 * Linear() + 2.0 * RBF(0.3),
         Normalized(Polynomial(2, coef0=2.0)),
+        RBF(0.05) * Linear(),
+        (0.3 * Polynomial(2, coef0=1.0) + RBF(2.0)) ** 2,
+        Normalized(Linear() * RationalQuadratic(2.0)),
+        Tanimoto(),
     ],
     ids=str,
 )

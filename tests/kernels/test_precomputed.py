@@ -1,5 +1,7 @@
 """Kernels that are given as a matrix or as a function."""
 
+import copy
+import pickle
 from collections.abc import Callable
 from typing import Any
 
@@ -55,3 +57,68 @@ def test_values_that_are_real_numbers_become_floats(
     )
     assert given.dtype.kind == "f"
     np.testing.assert_allclose(given, wanted, rtol=1e-6)
+
+
+GRAM = X @ X.T
+EVERY = np.arange(7.0)[:, None]
+
+
+def test_a_matrix_is_read_by_row_numbers() -> None:
+    """k(x, z) = matrix[x, z] for row numbers x and z, in any order and more than once."""
+    kernel = Precomputed("mine", GRAM)
+    rows = np.array([[3.0], [3.0], [0.0]])
+    np.testing.assert_array_equal(kernel(rows, EVERY[[1, 6]]), GRAM[[3, 3, 0]][:, [1, 6]])
+    np.testing.assert_array_equal(kernel.diagonal(rows), np.diag(GRAM)[[3, 3, 0]])
+    np.testing.assert_array_equal(kernel.centres(EVERY, [2, 5]), [[2.0], [5.0]])
+    assert not kernel.is_precomputed
+
+
+def test_a_given_matrix_can_be_summed_and_normalised() -> None:
+    """It is a kernel like others, of row numbers."""
+    squares = GRAM**2
+    kernel = Precomputed("a", GRAM) + 0.5 * Precomputed("b", squares)
+    np.testing.assert_allclose(kernel(EVERY, EVERY), GRAM + 0.5 * squares)
+    root = np.sqrt(np.diag(GRAM))
+    cosines = KernelLibrary({"a": Precomputed("a", GRAM)}, normalize=True).fit(EVERY)["a"]
+    np.testing.assert_allclose(cosines(EVERY, EVERY), GRAM / np.outer(root, root))
+
+
+@pytest.mark.parametrize("rows", [[[7.0]], [[-1.0]], [[0.5]], [[np.nan]], [[0.0, 1.0]]], ids=str)
+def test_row_numbers_are_checked(rows: list[list[float]]) -> None:
+    """Numbers of no row, and more columns than one, are refused with what is there."""
+    with pytest.raises(KernelError, match="one column of row numbers from 0 to 6"):
+        Precomputed("mine", GRAM)(np.array(rows), EVERY)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("mine", GRAM[:3]), r"must have numbers and be square, got float64 of shape \(3, 7\)"),
+        (("mine", [["a"]]), "must have numbers and be square"),
+        (("",), "takes a name or its first column, got ''"),
+        ((-1,), "takes a name or its first column, got -1"),
+    ],
+    ids=["not square", "words", "no name", "negative"],
+)
+def test_wrong_matrices_and_places(arguments: tuple[Any, ...], message: str) -> None:
+    """What cannot be a matrix or a place is refused at once."""
+    with pytest.raises(ValueError, match=message):
+        Precomputed(*arguments)
+
+
+def test_matrices_are_compared_and_not_copied() -> None:
+    """Copies of a library share the matrix; equal names and matrices make equal kernels."""
+    kernel = Precomputed("mine", GRAM)
+    assert copy.deepcopy(kernel).matrix is kernel.matrix
+    assert pickle.loads(pickle.dumps(kernel)) == kernel
+    assert kernel != Precomputed("mine", 2 * GRAM)
+    assert kernel != Precomputed("mine")
+    assert Precomputed(first=3) == Precomputed(3) != Precomputed()
+    assert len({Precomputed(), Precomputed(0), kernel}) == 2
+    assert repr(kernel) == "Precomputed('mine', matrix of 7 rows)"
+
+
+def test_a_name_alone_needs_a_mapping() -> None:
+    """Without a mapping of matrices nothing says where the values are."""
+    with pytest.raises(KernelError, match=r"Precomputed\('mine'\) needs a mapping of matrices"):
+        Precomputed("mine").centres(GRAM, [0])

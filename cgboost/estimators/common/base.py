@@ -143,7 +143,7 @@ class BaseEnsemble(BaseEstimator):
         self._check_parameters()
         X, y = self._validated(X, y)
         rows = self._usable(Rows.of(X, self._learn(y), sample_weight))
-        held = check_eval_set(self, eval_set, accept_sparse=self._accept_sparse)
+        held = check_eval_set(self, eval_set)
         if held is not None:
             return rows, (held[0], self._encode(held[1]))
         return self._hold_out(rows) if self.early_stopping else (rows, None)
@@ -167,6 +167,11 @@ class BaseEnsemble(BaseEstimator):
             accept_sparse=self._accept_sparse,
         )
         return checked
+
+    def _read_new(self, X: Any, y: Any = None) -> Any:
+        """Rows to be predicted, or (X, y) to be scored: checked against the training rows."""
+        own = {"reset": False, "dtype": FLOATS, "accept_sparse": self._accept_sparse}
+        return validate_data(self, X, **own) if y is None else validate_data(self, X, y, **own)
 
     @abstractmethod
     def _learn(self, y: NDArray[Any]) -> NDArray[Any]:
@@ -354,7 +359,8 @@ class BaseEnsemble(BaseEstimator):
 
     def _rows(self, X: ArrayLike) -> Matrix:
         check_is_fitted(self)
-        return validate_data(self, X, reset=False, dtype=FLOATS, accept_sparse=self._accept_sparse)
+        rows: Matrix = self._read_new(X)
+        return rows
 
     def _outputs(self, X: ArrayLike) -> Vector:
         """Model outputs, shape (n_rows, n_outputs)."""

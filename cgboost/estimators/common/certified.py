@@ -73,7 +73,12 @@ class BaseBoost(BaseEnsemble):
         """Tags of scikit-learn, with whether X is square."""
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = self._family.is_pairwise
+        tags.input_tags.sparse = bool(self._accept_sparse)
         return tags
+
+    @property
+    def _accept_sparse(self) -> Any:
+        return self._family.accept_sparse
 
     # ------------------------------------------------------------------ the runs
 

@@ -80,6 +80,9 @@ class ColumnFamily(ABC):
         """Whether X is square, so that cross-validation must cut both its sides."""
         return False
 
+    accept_sparse: ClassVar[Any] = False
+    """Formats in which X may be sparse; False for none."""
+
     @abstractmethod
     def check(self) -> None:
         """Check the parameters; raise ValueError for one that is wrong."""

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator
 from sklearn.utils.validation import (
     _check_sample_weight,
     check_consistent_length,
@@ -97,9 +96,7 @@ class Rows:
         return self._take(np.sort(stay)), (self.X[leave], self.y[leave])
 
 
-def check_eval_set(
-    estimator: BaseEstimator, eval_set: EvalSet | list[EvalSet] | None, *, accept_sparse: Any
-) -> Held | None:
+def check_eval_set(estimator: Any, eval_set: EvalSet | list[EvalSet] | None) -> Held | None:
     """``eval_set`` as a pair of arrays that fit the training data, or None."""
     if eval_set is None:
         return None
@@ -114,9 +111,7 @@ def check_eval_set(
     if eval_set[1] is None:
         raise ValueError(f"eval_set must be a pair (X, y), got no y{see('eval-set')}")
     try:
-        X, y = validate_data(
-            estimator, *eval_set, reset=False, dtype=FLOATS, accept_sparse=accept_sparse
-        )
+        X, y = estimator._read_new(*eval_set)
     except ValueError as error:
         raise ValueError(f"eval_set: {error}{see('eval-set')}") from error
     return X, y

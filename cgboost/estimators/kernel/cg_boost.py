@@ -31,6 +31,7 @@ from cgboost.estimators.common.targets import (
     has_probabilities,
     probabilities,
 )
+from cgboost.estimators.kernel import kernel_input
 from cgboost.estimators.kernel.kernel_columns import KernelColumns, coef_of_columns
 from cgboost.kernels import AnyLibrary, KernelLibrary
 from cgboost.kernels.library import DEFAULT_LIBRARY
@@ -206,6 +207,9 @@ class CGBoostClassifier(Classification, BaseBoost):
     path = fit_path
     set_params = set_params
     coef_ = property(coef_of_columns)
+    _validated = kernel_input.validated
+    _read_new = kernel_input.read_new
+    _pool = kernel_input.prepared_pool
 
     @available_if(has_probabilities)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: ArrayLike) -> Vector:
@@ -306,6 +310,9 @@ gap_, converged_, history_, best_round_, stop_reason_, n_iter_, n_features_in_, 
     path = fit_path
     set_params = set_params
     coef_ = property(coef_of_columns)
+    _validated = kernel_input.validated
+    _read_new = kernel_input.read_new
+    _pool = kernel_input.prepared_pool
 
     def _check_parameters(self) -> None:
         check_number("epsilon", self.epsilon, at_least=0)

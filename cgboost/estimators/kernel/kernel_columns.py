@@ -25,6 +25,7 @@ from cgboost.estimators.common.rows import Rows
 from cgboost.exceptions import see, warn_caller
 from cgboost.generation.loop import ColumnGeneration
 from cgboost.kernels import KernelLibrary, Precomputed, as_library
+from cgboost.kernels.rows import bits
 from cgboost.losses import SupportVectorLoss
 from cgboost.masters.support_vector.master import Sign, SupportVectorMaster, WarmStart
 from cgboost.parallel import as_executor
@@ -59,7 +60,7 @@ def warm_start_from_part(
     make_master : callable
         A master for such a loss.
     """
-    n_rows = len(pool.X)
+    n_rows = pool.X.shape[0]
     if n_rows < MANY_ROWS:
         return WarmStart()
     rows = np.sort(np.random.default_rng(0).permutation(n_rows)[: n_rows // PART])
@@ -118,6 +119,7 @@ class KernelColumns(ColumnFamily):
     at_once: int | str | None
 
     words: ClassVar[tuple[str, ...]] = ("all",)
+    accept_sparse: ClassVar[str] = "csr"
 
     @classmethod
     def of(cls, estimator: Any, **changes: Any) -> KernelColumns:
@@ -140,9 +142,10 @@ class KernelColumns(ColumnFamily):
 
     def check_hold_out(self) -> None:
         """Not for precomputed kernels."""
-        if any(isinstance(kernel, Precomputed) for kernel in self.library.kernels.values()):
+        if any(kernel.is_precomputed for kernel in self.library.leaves()):
             raise ValueError(
                 "early_stopping=True cannot hold out rows of a Precomputed kernel: give an eval_set"
+                ', or the matrix itself, Precomputed("name", matrix), and row numbers for X'
                 + see("precomputed-kernels")
             )
 
@@ -162,17 +165,44 @@ class KernelColumns(ColumnFamily):
     @property
     def is_pairwise(self) -> bool:
         """Whether X is square, so that cross-validation must cut both its sides."""
-        lone = isinstance(self.library, KernelLibrary) and len(self.library) == 1
-        return lone and Precomputed() in self.library.kernels.values()
+        if not isinstance(self.library, KernelLibrary) or len(self.library) != 1:
+            return False
+        (kernel,) = self.library.kernels.values()
+        return (
+            isinstance(kernel, Precomputed)
+            and kernel.is_precomputed
+            and not (isinstance(kernel.first, int) and kernel.first > 0)
+        )
 
     def pool(self, rows: Rows) -> KernelPool:
         """The pool of all kernel columns."""
+        self._check_matrices(rows.X)
         return KernelPool(self.library, rows.X, cache_size=self.cache_size, executor=self.executor)
+
+    def _check_matrices(self, X: NDArray[Any]) -> None:
+        """Matrices side by side must not have lost rows without the columns of these rows.
+
+        Raises
+        ------
+        ValueError
+            If each has as many columns as there are between two of them, but X fewer rows: that is
+            what cross-validation makes of them.
+        """
+        given = (kernel for kernel in self.library.leaves() if isinstance(kernel, Precomputed))
+        firsts = sorted({k.first for k in given if k.is_precomputed and isinstance(k.first, int)})
+        widths = set(np.diff([*firsts, X.shape[1]]).tolist())
+        if len(firsts) > 1 and len(widths) == 1 and min(widths) > len(X):
+            raise ValueError(
+                f"X has {len(firsts)} kernel matrices of {min(widths)} columns, but {len(X)} rows: "
+                "rows were taken out, by cross-validation perhaps, and their columns left in. Give "
+                'the matrices to the library, Precomputed("name", matrix), and row numbers for X'
+                + see("precomputed-kernels")
+            )
 
     def pricer(self, pool: KernelPool, tol: float) -> StrataPricer:
         """A scan of the pool."""
         priority = "full" if self.at_once == "all" else self.priority
-        reach = REACH if self.is_linear and len(pool.X) >= MANY_ROWS else 0.0
+        reach = REACH if self.is_linear and pool.X.shape[0] >= MANY_ROWS else 0.0
         return StrataPricer(pool, priority=priority, tol=tol, reach=reach)
 
     def columns_per_round(self, pool: KernelPool, n_rows: int) -> int:
@@ -204,10 +234,8 @@ class KernelColumns(ColumnFamily):
 
     def shared(self, columns: list[Any]) -> list[Any]:
         """A row that is the centre of several columns is kept once."""
-        centres: dict[bytes, NDArray[Any]] = {}
-        return [
-            replace(c, centre=centres.setdefault(c.centre.tobytes(), c.centre)) for c in columns
-        ]
+        centres: dict[Any, NDArray[Any]] = {}
+        return [replace(c, centre=centres.setdefault(bits(c.centre), c.centre)) for c in columns]
 
     def counts(self, table: Table) -> dict[str, int]:
         """Columns of each kernel."""

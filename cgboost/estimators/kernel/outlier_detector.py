@@ -8,7 +8,6 @@ from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils.validation import validate_data
 
 from cgboost.estimators.common.bases import OutlierMixin
 from cgboost.estimators.common.certified import BaseBoost
@@ -16,7 +15,8 @@ from cgboost.estimators.common.fit_loop import FittedRun
 from cgboost.estimators.common.kernel_parameters import set_params
 from cgboost.estimators.common.objective import Objective, penalized
 from cgboost.estimators.common.parameters import check_nu
-from cgboost.estimators.common.rows import FLOATS, EvalSet, Matrix, Rows, Vector
+from cgboost.estimators.common.rows import EvalSet, Matrix, Rows, Vector
+from cgboost.estimators.kernel import kernel_input
 from cgboost.estimators.kernel.kernel_columns import KernelColumns, coef_of_columns
 from cgboost.generation.callbacks import Score, error_rate
 from cgboost.kernels import RBF, AnyLibrary, KernelLibrary
@@ -145,7 +145,10 @@ history_, best_round_, stop_reason_, n_iter_, n_features_in_, feature_names_in_
         return np.where(outputs[:, 0] >= -BORDER * abs(self.offset_), 1, -1)
 
     def _validated(self, X: Any, y: Any) -> tuple[Matrix, Any]:
-        return validate_data(self, X, dtype=FLOATS), None
+        return kernel_input.validated(self, X, None)
+
+    _read_new = kernel_input.read_new
+    _pool = kernel_input.prepared_pool
 
     def _check_parameters(self) -> None:
         check_nu(self.nu)

@@ -292,7 +292,7 @@ class BaseBLF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEnsemble):
         """Some rows of X; of a precomputed kernel, also the columns of some centres."""
         if (kernel := self._precomputed) is None:
             return X[rows]
-        first = kernel.first
+        first = kernel.first_column
         return X[np.ix_(rows, np.concatenate([np.arange(first), first + centres]))]
 
     # ------------------------------------------------------------------ fitted attributes

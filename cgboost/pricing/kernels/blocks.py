@@ -15,7 +15,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cgboost.kernels import Kernel, Matrix, checked_values, kernel_values, squared_norms
+from cgboost.kernels.base import cost_of_expansion
 from cgboost.kernels.expansions import ROWS_AT_ONCE, Arithmetic, Rounding
+from cgboost.kernels.rows import (
+    entries,
+    inner_products,
+    is_sparse,
+    most_entries,
+    ordered,
+    transposed,
+)
 from cgboost.parallel import Executor
 from cgboost.parallel.executors import LARGE, available, blas_threads
 
@@ -61,8 +70,14 @@ class KernelData:
     def __getstate__(self) -> dict[str, Any]:
         return self.__dict__ | {"_norms": {}, "_roundings": {}}  # these are soon made again
 
+    @property
+    def n_rows(self) -> int:
+        """Number of training rows."""
+        return int(self.X.shape[0])
+
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__ |= state | {"X": np.asarray(state["X"])}  # which may be mapped from a file
+        X = state["X"]  # which may be mapped from a file
+        self.__dict__ |= state | {"X": X if is_sparse(X) else np.asarray(X)}
 
     def norms(self, dtype: Any) -> Norms:
         """Squared norms of all rows, computed in float64 once and rounded."""
@@ -70,14 +85,15 @@ class KernelData:
         if key not in self._norms:
             with np.errstate(over="ignore"):
                 blocks = [
-                    squared_norms(self.rows(part, np.float64)) for part in self.parts(len(self.X))
+                    squared_norms(self.rows(part, np.float64)) for part in self.parts(self.n_rows)
                 ]
             self._norms[key] = np.concatenate(blocks).astype(key, copy=False)
         return self._norms[key]
 
     def rows(self, chosen: slice | Indices, dtype: Any) -> Matrix:
         """Some rows of X in a dtype, in the order of C: sums then have the same bits for any X."""
-        return np.ascontiguousarray(self.X[chosen], dtype=dtype)
+        rows: Matrix = ordered(self.X[chosen], dtype)
+        return rows
 
     def parts(self, count: int, start: int = 0) -> list[slice]:
         """Slices of at most ``block_size`` numbers that cover start, …, count − 1."""
@@ -90,11 +106,13 @@ class KernelData:
         With ``structured``: of the terms of sums that are made without values.
         """
         key = (np.dtype(dtype), structured)
+        if self.X.dtype == object:
+            return [None] * len(self.kernels)
         if key not in self._roundings:
-            n_features = self.X.shape[1]
+            n_features = most_entries(self.X)
             n_terms = n_features + ROWS_AT_ONCE + 16
             if not structured:
-                n_terms = _rounds(n_features, key[0])
+                n_terms = n_features if is_sparse(self.X) else _rounds(n_features, key[0])
             norms = self.norms(np.float64).astype(np.float64, copy=False)
             unit = 0.5 * float(np.finfo(key[0]).eps)
             arithmetic = Arithmetic(norms, n_terms, unit, refined=not structured)
@@ -155,6 +173,9 @@ class KernelData:
     def _called(self, stratum: int, rows: slice | Indices, centres: slice | Indices) -> Matrix:
         """Values as the kernel itself makes them."""
         kernel = self.kernels[stratum]
+        if self.X.dtype == object:
+            chosen = kernel.centres(self.X, centres)
+            return kernel_values(self.names[stratum], kernel, self.X[rows], chosen)
         own, chosen = self.rows(rows, self.dtype), kernel.centres(self.X, centres)
         if not kernel.is_precomputed:
             own, chosen = own.astype(np.float64, copy=False), chosen.astype(np.float64, copy=False)
@@ -179,7 +200,7 @@ class KernelData:
         ndarray of shape (n_wanted, n_rows)
             In the dtype of X.
         """
-        n_rows = len(self.X) if rows is None else len(rows)
+        n_rows = self.n_rows if rows is None else len(rows)
         columns = np.empty((len(indices), n_rows), dtype=self.dtype)
         centres, places = np.unique(indices, return_inverse=True)
         wanted = {int(s): np.flatnonzero(strata == s) for s in np.unique(strata)}
@@ -196,6 +217,8 @@ class KernelData:
 
 def _product(A: Matrix, Z: Matrix, threads: int) -> Matrix:
     """A Zᵀ, summed up over some features at a time where that makes rounding much smaller."""
+    if is_sparse(A):
+        return inner_products(A, transposed(Z))
     if threads > 1 and float(A.size) * len(Z) >= LARGE:
         with blas_threads(threads):
             return _product(A, Z, 1)
@@ -249,7 +272,8 @@ class PassPlan:
 
     def __init__(self, data: KernelData, executor: Executor, cache_size: float) -> None:
         self.data = data
-        n_strata, (n_rows, n_features) = len(data.kernels), data.X.shape
+        n_strata, n_rows = len(data.kernels), data.n_rows
+        n_features = self._n_entries = int(entries(data.X))
         cells = max(1, -(-n_rows // data.block_size))
         most = max(1, n_rows // LEAST_WIDTH) if executor.here else cells
         count = max(1, min(executor.n_tasks, most))
@@ -266,18 +290,18 @@ class PassPlan:
         # Sums that cost what a linear kernel's do need no values. With fewer rows than twice the
         # features it is cheaper to add up values that are kept, and so it is where other kernels
         # need the products and memory holds the values of all.
-        costs = np.array([k.expansion_cost(n_rows, n_features, n_rows) for k in data.kernels])
+        costs = np.array([cost_of_expansion(k, data.X, n_rows, n_rows) for k in data.kernels])
         products = np.isinf(costs) & [kernel.of_products for kernel in data.kernels]
         all_kept = left / n_strata >= self._gram and products.any()
         cheap = n_rows > 2 * n_features and not all_kept
         self._linear = cheap & (costs <= LINEAR_COST * n_rows * n_features)
-        each = min(self._gram, int(left / max(1, np.count_nonzero(~self._linear))))
+        each = min(self._gram, int(left / max(1, int(np.count_nonzero(~self._linear)))))
         self.memory: list[int] = np.where(self._linear, 0, each).tolist()
 
     def part_memory(self, part: int) -> list[int]:
         """Bytes for kept values of each kernel in one part."""
         width = self.bounds[part + 1] - self.bounds[part]
-        memory: list[int] = (np.array(self.memory) * width // max(1, len(self.data.X))).tolist()
+        memory: list[int] = (np.array(self.memory) * width // max(1, self.data.n_rows)).tolist()
         return memory
 
     def by_structure(self, stratum: int, strata: Sequence[int], n_changed: int, width: int) -> bool:
@@ -293,17 +317,16 @@ class PassPlan:
         """
         if self._linear[stratum]:
             return True
-        kernels, n_features = self.data.kernels, self.data.X.shape[1]
-        own = kernels[stratum].expansion_cost(n_changed, n_features, width)
+        kernels, X, n_features = self.data.kernels, self.data.X, self._n_entries
+        own = cost_of_expansion(kernels[stratum], X, n_changed, width)
         if self.memory[stratum] >= self._gram or not np.isfinite(own):
             return False
         product_is_there = any(
-            kernels[s].of_products
-            and np.isinf(kernels[s].expansion_cost(n_changed, n_features, width))
+            kernels[s].of_products and np.isinf(cost_of_expansion(kernels[s], X, n_changed, width))
             for s in strata
         )
         each = PRICED_VALUE_COST if product_is_there else PRICED_VALUE_COST + n_features
         values = each * float(n_changed) * width
-        if self.memory[stratum] >= n_changed * len(self.data.X) * self.data.dtype.itemsize:
+        if self.memory[stratum] >= n_changed * self.data.n_rows * self.data.dtype.itemsize:
             values /= REUSE
         return own < values

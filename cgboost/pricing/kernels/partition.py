@@ -267,7 +267,7 @@ class PartialSums:
         kernel = data.kernels[step.stratum]
         dtype = data.value_dtype(step.stratum, self.order.dtype, structured=True)
         if data.X.dtype == dtype:
-            weights = np.zeros(len(data.X))
+            weights = np.zeros(data.n_rows)
             weights[rows] = step.weights
             parts = [kernel.expanded(data.X, weights)]
         else:
@@ -372,7 +372,7 @@ def advance(data: KernelData, state: Partition, order: Order) -> tuple[Partition
     """
     before = state
     if state.dtype is None or state.dtype != order.dtype:  # to NumPy, None is float64
-        state = state.begun(order.dtype, len(data.X))
+        state = state.begun(order.dtype, data.n_rows)
     columns = order.indices
     if columns is not None:
         first, last = np.searchsorted(columns, [state.start, state.stop])

@@ -28,6 +28,7 @@ from cgboost.exceptions import KernelScaleWarning, see, warn_caller
 from cgboost.generation.columns import Column
 from cgboost.kernels import AnyLibrary, Matrix, as_library
 from cgboost.kernels.precomputed import KernelFamily, KernelHypothesis, scaled
+from cgboost.kernels.rows import single
 from cgboost.parallel import Executor, as_executor
 from cgboost.parallel.executors import available, blas_threads
 from cgboost.pricing.kernels.blocks import KernelData, PassPlan
@@ -77,7 +78,7 @@ class KernelSample:
     """
 
     def __init__(self, data: KernelData) -> None:
-        n_rows = len(data.X)
+        n_rows = data.n_rows
         centres = _spread(n_rows, COLUMNS)
         rows = np.union1d(centres, _spread(n_rows, ROWS))
         self.norms: dict[str, float] = {}
@@ -155,7 +156,9 @@ class KernelPool:
         self.X = X = scaled(X, scaler)
         self.strata = library.names
         kernels = library.fit(X)
-        self.families = [KernelFamily(name, kernel, scaler) for name, kernel in kernels.items()]
+        self.families = [
+            KernelFamily(name, kernel.released(), scaler) for name, kernel in kernels.items()
+        ]
         self._data = KernelData(X, self.strata, list(kernels.values()), block_size)
         sample = KernelSample(self._data)
         sample.warn_about_scales()
@@ -175,11 +178,11 @@ class KernelPool:
 
     def size(self, stratum: int) -> int:
         """Number of training rows."""
-        return len(self.X)
+        return self._data.n_rows
 
     def rows(self, stratum: int) -> Indices:
         """Column j is centred on training row j."""
-        return np.arange(len(self.X))
+        return np.arange(self._data.n_rows)
 
     @property
     def rounds_columns(self) -> bool:
@@ -221,7 +224,7 @@ class KernelPool:
         scores, errors = result.scores, result.errors
         centres = undecided(strata, scores, errors, request, rough)
         self._refinements += len(centres)
-        if self._refinements > REFINED_SHARE * len(self.X):
+        if self._refinements > REFINED_SHARE * self._data.n_rows:
             return None
         exact = self._pass(strata, centres, request, with_scores=True, afresh=True)
         scores[:, centres], errors[:, centres] = exact.scores, exact.errors
@@ -250,8 +253,10 @@ class KernelPool:
         afresh: bool = False,
     ) -> PricingResult:
         """One pass; ``afresh``: some columns in float64, whatever is known of them."""
-        if len(request.response) != len(self.X):
-            raise ValueError(f"X has {len(self.X)} rows, the master has {len(request.response)}")
+        if len(request.response) != self._data.n_rows:
+            raise ValueError(
+                f"X has {self._data.n_rows} rows, the master has {len(request.response)}"
+            )
         alone = len(self._states) == 1 and self._executor.here
         threads = available() if alone else 1
         with blas_threads(1):
@@ -275,7 +280,7 @@ class KernelPool:
         """What a pass is to do, and what the scores belong to after it."""
         dtype = np.dtype(np.float64) if afresh else self._dtype
         roundings = self._data.roundings(dtype)
-        changed = np.zeros(len(self.X), dtype=bool)
+        changed = np.zeros(self._data.n_rows, dtype=bool)
         changes = []
         for s in strata:
             old = Reference() if afresh else self._references[s]
@@ -283,7 +288,7 @@ class KernelPool:
             changed |= own.weights != 0
             changes.append((s, old, own))
         rows = np.flatnonzero(changed)
-        width = len(self.X) if indices is None else len(indices)
+        width = self._data.n_rows if indices is None else len(indices)
         steps, references = [], []
         for s, old, own in changes:
             structured = self._plan.by_structure(s, strata, len(rows), width)
@@ -327,7 +332,7 @@ class KernelPool:
         columns = []
         for stratum, index, own in zip(strata, indices, values, strict=True):
             family = self.families[stratum]
-            centre = np.array(family.kernel.centres(self.X, slice(index, index + 1))[0])
+            centre = single(family.kernel.centres(self.X, slice(index, index + 1)))
             hypothesis = KernelHypothesis(family, int(index), centre)
             key = family.name, int(index)
             columns.append(Column(own, key=key, hypothesis=hypothesis, stratum=family.name))
@@ -343,7 +348,7 @@ class KernelPool:
         On all rows (None) they are computed in float64, or taken from memory, and then rounded:
         with float32 rows, the columns of the master are then as exact as float32 can be.
         """
-        n_rows = len(self.X) if rows is None else len(rows)
+        n_rows = self._data.n_rows if rows is None else len(rows)
         values = np.empty((len(indices), n_rows), dtype=self._data.dtype)
         missing = np.zeros(len(indices), dtype=bool)
         for stratum in np.unique(strata):
@@ -380,7 +385,7 @@ class KernelPool:
             return np.concatenate(parts, axis=1)
         if self.families[stratum].kernel.of_products:
             return None
-        columns = np.empty((len(indices), len(self.X)), dtype=self._data.dtype)
+        columns = np.empty((len(indices), self._data.n_rows), dtype=self._data.dtype)
         for state in self._states:
             own = np.flatnonzero((state.start <= indices) & (indices < state.stop))
             kept = state.caches[stratum].kept_columns(indices[own] - state.start)

@@ -99,7 +99,7 @@ def test_one_kernel_has_its_own_parameters():
 @pytest.mark.parametrize(
     ("params", "message"),
     [
-        ({"library__rb__gamma": 1}, r"'rb__gamma' for KernelLibrary.*'rbf'\]"),
+        ({"library__rb__gamma": 1}, r"'rb__gamma' for KernelLibrary.*'rbf', 'standardize'\]"),
         ({"library__rbf__gama": 1}, r"'gama' for RBF.*\['factor', 'gamma'\]"),
         ({"libary__rbf": 1}, r"'libary' for estimator CGBoostClassifier.*'library'"),
         ({"penalty__x": 1}, "set_params|parameter"),

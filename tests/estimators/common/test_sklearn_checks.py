@@ -23,6 +23,7 @@ REASON = (
 )
 HOLDOUT = "a row of weight 2 is held out whole, where of two equal rows each is by itself"
 WEIGHTS = "check_sample_weight_equivalence_on_dense_data"
+SPARSE_WEIGHTS = "check_sample_weight_equivalence_on_sparse_data"
 
 KERNELS = [
     CGBoostClassifier(penalty="l1"),
@@ -59,7 +60,7 @@ WITHOUT_HOLDOUT = [
 def expected_failures(estimator):
     """Checks that cannot pass, with the reason."""
     if estimator in KERNELS + KERNEL_VARIANTS:
-        return {WEIGHTS: REASON}
+        return {WEIGHTS: REASON, SPARSE_WEIGHTS: REASON}
     holds_out = ADDITIVE + ADDITIVE_VARIANTS + TRANSFORMS
     return {WEIGHTS: HOLDOUT} if estimator in holds_out else {}
 

@@ -1,0 +1,305 @@
+"""The X of kernel models: a matrix of numbers, a table, objects, or several matrices.
+
+==========  ======================================================  =============================
+kind        what the user gives                                     what kernels are given
+==========  ======================================================  =============================
+floats      whatever scikit-learn makes a matrix of numbers         the matrix
+table       a data frame or an array with other things as well      an array of objects, 2-d
+objects     a list, a 1-d array or a series, not of numbers         an array of objects, one column
+matrices    a mapping of names to matrices                          the matrices side by side
+==========  ======================================================  =============================
+
+Only a library with kernels of objects, kernels on some columns, or named matrices has another kind
+than floats. The kind is that of the training X; new rows are read in the same way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import check_array
+from sklearn.utils.validation import check_consistent_length, validate_data
+
+from cgboost.additive.tables.schema import check_frame
+from cgboost.estimators.common.rows import FLOATS, Rows, response_of
+from cgboost.exceptions import see
+from cgboost.kernels import Header, KernelLibrary, On, Precomputed
+from cgboost.kernels.columns import are_numbers
+from cgboost.pricing import KernelPool
+
+Kind = Literal["floats", "table", "objects", "matrices"]
+
+Names = dict[str, tuple[int, ...]]
+
+
+@dataclass(frozen=True)
+class KernelInput:
+    """How X is read, learned from the training rows.
+
+    Attributes
+    ----------
+    kind : {"floats", "table", "objects", "matrices"}
+    library : KernelLibrary
+        Prepared for the columns of X.
+    groups : dict of str to tuple of int
+        Columns of each matrix of a mapping.
+    """
+
+    kind: Kind
+    library: KernelLibrary
+    groups: Names
+
+
+def validated(self: Any, X: Any, y: Any) -> tuple[NDArray[Any], Any]:
+    """Check the training rows and learn what their columns are; a method of kernel models.
+
+    The estimator gets ``n_features_in_``, ``feature_names_in_`` for data frames, and ``_input``.
+
+    Parameters
+    ----------
+    X, y : as given to ``fit``
+
+    Returns
+    -------
+    X, y
+        As kernels are given them.
+    """
+    library: KernelLibrary = self._family.library
+    kind = kind_of(library, X)
+    groups: Names = {}
+    if kind == "floats":
+        matrix, y = _floats(self, X, y, reset=True)
+        names = getattr(self, "feature_names_in_", ())
+        groups = {name: (j,) for j, name in enumerate(names)}
+        header = Header((True,) * matrix.shape[1], groups, X)
+    elif kind == "matrices":
+        matrix, groups = _side_by_side(X)
+        _check_matrices(library, X, len(matrix))
+        gram = frozenset(j for name in _named_matrices(library) for j in groups[name])
+        header = Header((True,) * matrix.shape[1], groups, matrix, gram)
+        self.n_features_in_ = matrix.shape[1]
+    elif kind == "table":
+        header, matrix = _table(self, X, reset=True)
+    else:
+        matrix = _objects(X)
+        header = Header((False,), {}, matrix, examples=(matrix[0, 0],))
+        self.n_features_in_ = 1
+    if kind in ("objects", "matrices") and hasattr(self, "feature_names_in_"):
+        del self.feature_names_in_  # of an earlier fit
+    if kind != "floats":
+        y = _target(self, matrix, y)
+    self._input = KernelInput(kind, library.for_columns(header), groups)
+    return matrix, y
+
+
+def read_new(self: Any, X: Any, y: Any = None) -> Any:
+    """Rows to be predicted, or (X, y) to be scored, read as the training rows were."""
+    own: KernelInput = self._input
+    if own.kind == "floats":
+        read = _floats(self, X, y, reset=False)
+        return read[0] if y is None else read
+    if own.kind == "matrices":
+        matrix, groups = _side_by_side(X)
+        if groups != own.groups:
+            raise ValueError(
+                f"X must have the matrices of the training rows, {_shapes(own.groups)}, got "
+                f"{_shapes(groups)}{see('precomputed-kernels')}"
+            )
+    elif own.kind == "table":
+        _, matrix = _table(self, X, reset=False)
+    else:
+        matrix = _objects(X)
+    return matrix if y is None else (matrix, _target(self, matrix, y))
+
+
+def prepared_pool(self: Any, rows: Rows) -> KernelPool:
+    """The pool of kernel columns, of the library as it is for the columns of X."""
+    pool: KernelPool = replace(self._family, library=self._input.library).pool(rows)
+    return pool
+
+
+def kind_of(library: KernelLibrary, X: Any) -> Kind:
+    """What the X of a fit is."""
+    if isinstance(X, Mapping):
+        chosen = any(isinstance(kernel, On) for kernel in library.kernels.values())
+        return "matrices" if chosen or _named_matrices(library) else "floats"
+    if not library.takes_objects or hasattr(X, "toarray"):
+        return "floats"
+    if len(getattr(X, "shape", ())) != 1:
+        check_frame(X)
+    if hasattr(X, "columns") and hasattr(X, "dtypes"):
+        return "floats" if 0 in X.shape or all(_numeric_columns(X)) else "table"
+    if isinstance(X, (list, tuple)):
+        return _kind_of_list(X)
+    if not (isinstance(X, np.ndarray) or hasattr(X, "to_list")):
+        return "floats"
+    values = X if isinstance(X, np.ndarray) else _filled(X.to_list())  # of a series
+    if values.dtype.kind in "fiubc" or values.ndim not in (1, 2) or not values.size:
+        return "floats"
+    if values.dtype.kind == "O" and are_numbers(values.ravel().tolist()):
+        return "floats"
+    return "objects" if values.ndim == 1 or values.shape[1] == 1 else "table"
+
+
+def _kind_of_list(X: Sequence[Any]) -> Kind:
+    if not X or are_numbers(X):
+        return "floats"
+    if not all(isinstance(row, (list, tuple, np.ndarray)) and np.ndim(row) == 1 for row in X):
+        return "objects"
+    if len({len(row) for row in X}) > 1:
+        return "objects"
+    return "floats" if all(are_numbers(row) for row in X) else "table"
+
+
+# ---------------------------------------------------------------------- readers
+
+
+def _floats(estimator: Any, X: Any, y: Any, *, reset: bool) -> tuple[Any, Any]:
+    how: dict[str, Any] = {"reset": reset, "dtype": FLOATS}
+    how["accept_sparse"] = estimator._accept_sparse
+    if y is None and not (reset and _needs_target(estimator)):
+        return validate_data(estimator, X, **how), None
+    if reset:
+        how["y_numeric"] = estimator._y_numeric
+    checked: tuple[Any, Any] = validate_data(estimator, X, y, **how)
+    return checked
+
+
+def _objects(X: Any) -> NDArray[Any]:
+    """Objects as the rows of a table of one column."""
+    if hasattr(X, "columns") and hasattr(X, "dtypes"):
+        values: Any = _column(X, 0) if X.shape[1] == 1 else None
+    elif isinstance(X, np.ndarray):
+        values = X if X.ndim == 1 else X[:, 0] if X.ndim == 2 and X.shape[1] == 1 else None
+    elif isinstance(X, (str, bytes, Mapping)) or not hasattr(X, "__len__"):
+        values = None
+    else:
+        values = list(X)
+    if values is None:
+        shape = f" of shape {X.shape}" if hasattr(X, "shape") else ""
+        raise ValueError(
+            f"X must be a list or a column of objects, got a {type(X).__name__}{shape}"
+            f"{see('kernels-on-columns')}"
+        )
+    if not len(values):
+        raise ValueError("X must have at least one row, got none")
+    return _filled(values)[:, None]
+
+
+def _table(estimator: Any, X: Any, *, reset: bool) -> tuple[Header, NDArray[Any]]:
+    """What the columns of a table are, and the table as an array of objects."""
+    check_frame(X)
+    if not hasattr(X, "dtypes"):
+        X = check_array(X, dtype=object, ensure_all_finite=False)
+    elif 0 in X.shape:
+        raise ValueError(f"X must have rows and columns, got a data frame of shape {X.shape}")
+    validate_data(estimator, X, reset=reset, skip_check_array=True)
+    if isinstance(X, np.ndarray):
+        return Header.of_array(X), X
+    columns = [_column(X, j) for j in range(X.shape[1])]
+    names = getattr(estimator, "feature_names_in_", ())
+    numeric = _numeric_columns(X)
+    examples = [None if ok else own[0] for ok, own in zip(numeric, columns, strict=True)]
+    groups = {name: (j,) for j, name in enumerate(names)}
+    return Header(numeric, groups, X, examples=tuple(examples)), np.column_stack(columns)
+
+
+def _side_by_side(X: Any) -> tuple[NDArray[Any], Names]:
+    """The matrices of a mapping as one, and the columns of each."""
+    if not isinstance(X, Mapping) or not X:
+        raise ValueError(
+            "X must be a mapping of names to matrices, as the training rows were, got "
+            f"{type(X).__name__}{see('precomputed-kernels')}"
+        )
+    blocks: list[NDArray[Any]] = []
+    groups: Names = {}
+    start = 0
+    for name, given in X.items():
+        try:
+            block = check_array(given, dtype=FLOATS, input_name=f"X[{name!r}]")
+        except ValueError as error:
+            raise ValueError(f"X[{name!r}]: {error}{see('precomputed-kernels')}") from error
+        groups[name] = tuple(range(start, start + block.shape[1]))
+        start += block.shape[1]
+        blocks.append(block)
+    sizes = {name: len(block) for name, block in zip(X, blocks, strict=True)}
+    if len(set(sizes.values())) > 1:
+        raise ValueError(
+            f"the matrices of X have different numbers of rows: {sizes}{see('precomputed-kernels')}"
+        )
+    return np.hstack(blocks), groups
+
+
+def _check_matrices(library: KernelLibrary, X: Mapping[str, Any], n_rows: int) -> None:
+    for name in _named_matrices(library):
+        if name not in X:
+            raise ValueError(
+                f"X has no matrix {name!r}, it has {', '.join(map(repr, X))}"
+                f"{see('precomputed-kernels')}"
+            )
+        if np.shape(X[name])[1] != n_rows:
+            raise ValueError(
+                f"X[{name!r}] must be square in fit, kernel values of all training rows, got shape "
+                f"{np.shape(X[name])}{see('precomputed-kernels')}"
+            )
+
+
+def _target(estimator: Any, X: NDArray[Any], y: Any) -> Any:
+    if y is None and _needs_target(estimator):
+        raise ValueError(
+            f"{type(estimator).__name__} requires y to be passed, but the target y is None"
+        )
+    if y is None:
+        return None
+    y = response_of(estimator, y)
+    check_consistent_length(X, y)
+    return y
+
+
+# ---------------------------------------------------------------------- what X is made of
+
+
+def _needs_target(estimator: Any) -> bool:
+    return bool(estimator.__sklearn_tags__().target_tags.required)
+
+
+def _named_matrices(library: KernelLibrary) -> list[str]:
+    """Names of precomputed kernels that look for their matrix in X."""
+    return [
+        leaf.first
+        for leaf in library.leaves()
+        if isinstance(leaf, Precomputed) and leaf.matrix is None and isinstance(leaf.first, str)
+    ]
+
+
+def _numeric_columns(frame: Any) -> tuple[bool, ...]:
+    """For every column of a data frame, whether it holds numbers."""
+    return tuple(map(_is_numeric, list(frame.dtypes)))
+
+
+def _is_numeric(dtype: Any) -> bool:
+    if hasattr(dtype, "is_numeric"):  # polars
+        return bool(dtype.is_numeric()) or str(dtype) == "Boolean"
+    return getattr(dtype, "kind", "O") in "fiub"
+
+
+def _column(frame: Any, place: int) -> NDArray[Any]:
+    """A column of a data frame as an array of objects."""
+    column = frame.iloc[:, place] if hasattr(frame, "iloc") else frame.to_series(place)
+    return _filled(column.to_list())
+
+
+def _filled(values: Sequence[Any]) -> NDArray[Any]:
+    """An array of objects, whatever these are."""
+    objects = np.empty(len(values), dtype=object)
+    for place, value in enumerate(values):
+        objects[place] = value
+    return objects
+
+
+def _shapes(groups: Names) -> str:
+    return ", ".join(f"{name!r} with {len(places)} columns" for name, places in groups.items())

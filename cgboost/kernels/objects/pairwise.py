@@ -1,0 +1,141 @@
+"""A function of two objects as a kernel.
+
+Every pair that is needed is evaluated once in a fit: values are remembered by the identity of the
+objects (words and numbers by their value), and k(b, a) is k(a, b) where the function is symmetric.
+A fitted model keeps no such memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cgboost.kernels.base import Kernel, Norms
+from cgboost.kernels.expansions import Matrix, items
+
+MOST_REMEMBERED = 8192
+"""Training objects whose pairs are remembered: 9 bytes a pair, touched as they are needed."""
+
+
+@dataclass(frozen=True)
+class PairwiseKernel(Kernel):
+    """k(a, b), given by a function of two objects.
+
+    Parameters
+    ----------
+    function : callable
+        ``function(a, b)`` returns a real number. If X has one column, a and b are its values; if it
+        has several, they are rows.
+    symmetric : bool, default=True
+        Whether k(a, b) = k(b, a), so that one of them is enough.
+
+    Notes
+    -----
+    It can be pickled if the function can: a lambda, or a function inside a function, cannot.
+    Objects are kept as they are: do not change one after the fit.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from cgboost.kernels import PairwiseKernel
+    >>> same_start = PairwiseKernel(lambda a, b: float(a[0] == b[0]))
+    >>> same_start(np.array(["apple", "pear"]), np.array(["apricot"]))
+    array([[1.],
+           [0.]])
+    """
+
+    function: Callable[[Any, Any], float]
+    symmetric: bool = True
+    memory: PairMemory | None = field(default=None, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        if not callable(self.function):
+            raise ValueError(f"function must be a callable k(a, b), got {self.function!r}")
+
+    @property
+    def takes_objects(self) -> bool:
+        return True
+
+    def fit(self, X: Matrix) -> Kernel:
+        objects = items(X)
+        memory = PairMemory(objects) if len(objects) <= MOST_REMEMBERED else None
+        return replace(self, memory=memory)
+
+    def released(self) -> Kernel:
+        return replace(self, memory=None)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"memory": None}  # values are soon made again
+
+    def __call__(self, X: Matrix, Z: Matrix) -> Matrix:
+        rows, centres = items(X), items(Z)
+        memory = self.memory
+        if memory is None or not (memory.has(rows) and memory.has(centres)):
+            memory = PairMemory([*rows, *centres])
+        return memory.values(rows, centres, self.function, symmetric=self.symmetric)
+
+    def diagonal(self, X: Matrix) -> Norms:
+        return np.array([self.function(a, a) for a in items(X)], dtype=np.float64)
+
+
+class PairMemory:
+    """Values of the pairs of some objects, as far as they are known.
+
+    Parameters
+    ----------
+    objects : iterable
+        They are kept, so that identities stay what they are.
+    """
+
+    def __init__(self, objects: Iterable[Any]) -> None:
+        self._objects: dict[Hashable, Any] = {identity(item): item for item in objects}
+        self._number = {key: number for number, key in enumerate(self._objects)}
+        count = len(self._objects)
+        self._values = np.zeros((count, count))  # pages cost nothing until they are written
+        self._known = np.zeros((count, count), dtype=bool)
+
+    def has(self, objects: Iterable[Any]) -> bool:
+        """Whether all objects are among those that it was made for."""
+        return all(identity(item) in self._number for item in objects)
+
+    def values(
+        self,
+        rows: Iterable[Any],
+        centres: Iterable[Any],
+        function: Callable[[Any, Any], float],
+        *,
+        symmetric: bool,
+    ) -> NDArray[np.float64]:
+        """Values of all rows with all centres, those that are missing evaluated now."""
+        mine, its = self._numbers(rows), self._numbers(centres)
+        own, other = np.unique(mine), np.unique(its)
+        objects = list(self._objects.values())
+        for i, j in np.argwhere(~self._known[np.ix_(own, other)]).tolist():
+            first, second = own[i], other[j]
+            if self._known[first, second]:  # its mirror image was before
+                continue
+            value = float(function(objects[first], objects[second]))
+            self._set(first, second, value)
+            if symmetric:
+                self._set(second, first, value)
+        return self._values[np.ix_(mine, its)]
+
+    def _set(self, first: int, second: int, value: float) -> None:
+        self._values[first, second] = value
+        self._known[first, second] = True
+
+    def _numbers(self, objects: Iterable[Any]) -> NDArray[np.intp]:
+        return np.array([self._number[identity(item)] for item in objects], dtype=np.intp)
+
+
+def identity(item: Any) -> Hashable:
+    """What tells objects apart: the value of words, numbers and arrays, else which object it is."""
+    if isinstance(item, (str, bytes, int, float, np.number)):
+        return type(item), item
+    if isinstance(item, np.ndarray) and item.dtype != object:
+        return item.dtype.str, item.shape, item.tobytes()
+    return id(item)

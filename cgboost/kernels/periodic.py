@@ -1,0 +1,67 @@
+"""Periodic kernel: rows that are whole periods apart are alike."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from cgboost.exceptions import KernelError
+from cgboost.kernels.base import Kernel, Norms
+from cgboost.kernels.expansions import Matrix, float_dtype
+from cgboost.kernels.products import is_positive
+from cgboost.kernels.rows import is_sparse
+
+
+@dataclass(frozen=True)
+class Periodic(Kernel):
+    """k(x, z) = exp(−2 sin²(π‖x − z‖/p) / ℓ²), scikit-learn's ``ExpSineSquared``.
+
+    It is positive semidefinite for one feature; with more of them it need not be, and the model
+    does not ask for it. Distances are made from differences, so that large numbers with a small
+    period, such as days, lose no digits; rows must be dense.
+
+    Parameters
+    ----------
+    length_scale : float, default=1.0
+        ℓ: how far values vary within a period.
+    periodicity : float, default=1.0
+        p, in the unit of the features.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from cgboost import Periodic
+    >>> Periodic(periodicity=24.0)(np.array([[23.0]]), np.array([[1.0], [25.0], [47.0]])).round(3)
+    array([[0.875, 0.875, 1.   ]])
+    """
+
+    length_scale: float = 1.0
+    periodicity: float = 1.0
+
+    def __post_init__(self) -> None:
+        for name in ("length_scale", "periodicity"):
+            if not is_positive(value := getattr(self, name)):
+                raise ValueError(f"{name} must be a positive number, got {value!r}")
+
+    def __call__(self, X: Matrix, Z: Matrix) -> Matrix:
+        values = distances(self, X, Z, "euclidean")
+        values *= np.pi / self.periodicity
+        np.sin(values, out=values)
+        values *= values
+        values *= -2.0 / self.length_scale**2
+        np.exp(values, out=values)
+        return values.astype(float_dtype(X), copy=False)
+
+    def diagonal(self, X: Matrix) -> Norms:
+        return np.ones(X.shape[0], dtype=float_dtype(X))
+
+
+def distances(kernel: Kernel, X: Any, Z: Any, metric: str) -> Matrix:
+    """Distances of dense rows in float64, each from their difference."""
+    from scipy.spatial.distance import cdist
+
+    if is_sparse(X) or is_sparse(Z):
+        raise KernelError(f"{kernel} needs dense rows: it has no values of sparse X")
+    return np.asarray(cdist(X, Z, metric))

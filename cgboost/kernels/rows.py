@@ -1,0 +1,141 @@
+"""Rows of a matrix, dense or sparse: their products, norms and moments.
+
+Sparse rows are matrices or arrays of SciPy in CSR. Nothing here makes them dense: only products of
+a block of rows with a block of centres are, of shape (n_rows, n_centres).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+Dense = NDArray[np.floating[Any]]
+
+
+def is_sparse(X: Any) -> bool:
+    """Whether X is a sparse matrix or array of SciPy."""
+    return bool(sparse.issparse(X))
+
+
+def entries(X: Any) -> float:
+    """Numbers of a row that a product goes through, on average and at least one."""
+    n_rows, n_features = X.shape
+    return max(1.0, X.nnz / max(1, n_rows)) if is_sparse(X) else float(n_features)
+
+
+def most_entries(X: Any) -> int:
+    """Numbers of the longest row: terms of an inner product."""
+    if not is_sparse(X):
+        return int(X.shape[1])
+    return int(np.diff(X.tocsr().indptr).max(initial=1))
+
+
+def ordered(X: Any, dtype: Any) -> Any:
+    """Rows in a dtype: in the order of C, or in CSR."""
+    if is_sparse(X):
+        return X.tocsr().astype(dtype, copy=False)
+    return np.ascontiguousarray(X, dtype=dtype)
+
+
+def like(X: Any, centres: Any) -> Any:
+    """A block of rows, sparse if the centres are, dense if they are."""
+    if is_sparse(X) == is_sparse(centres):
+        return X
+    return type(centres)(X) if is_sparse(centres) else X.toarray()
+
+
+def transposed(Z: Any) -> Any:
+    """Zᵀ, as ``inner_products`` takes it."""
+    return Z.T.tocsr() if is_sparse(Z) else Z.T
+
+
+def inner_products(X: Any, right: Any) -> Dense:
+    """A product with ``right``, dense whatever they are.
+
+    A sum has the terms of the features that both rows have, one after the other.
+    """
+    values = X @ right
+    return np.asarray(values.toarray() if is_sparse(values) else values)
+
+
+def sparse_squared_norms(X: Any, dtype: Any) -> Dense:
+    """‖x‖² of every sparse row, shape (n_rows,)."""
+    X = _canonical(X)
+    data = X.data.astype(dtype, copy=False)
+    squares = sparse.csr_array((data * data, X.indices, X.indptr), shape=X.shape)
+    return np.asarray(squares @ np.ones(X.shape[1], dtype=dtype))
+
+
+def stacked(centres: Sequence[Any]) -> Any:
+    """Centres as the rows of a matrix; many times faster than ``np.stack`` and ``sparse.vstack``.
+
+    Parameters
+    ----------
+    centres : sequence of ndarray of shape (n_features,) or of sparse rows of shape (1, n_features)
+    """
+    if not is_sparse(centres[0]):
+        return np.concatenate(centres).reshape(len(centres), -1)
+    lengths = [z.nnz for z in centres]
+    ends = np.concatenate([[0], np.cumsum(lengths)]).astype(centres[0].indptr.dtype, copy=False)
+    data, indices = (np.concatenate([getattr(z, own) for z in centres]) for own in FIELDS)
+    shape = len(centres), centres[0].shape[1]
+    return type(centres[0])((data, indices, ends), shape=shape)
+
+
+FIELDS = ("data", "indices")
+
+
+def bits(centre: Any) -> bytes | tuple[bytes, ...]:
+    """What tells centres apart."""
+    if is_sparse(centre):
+        return tuple(getattr(centre, own).tobytes() for own in FIELDS)
+    return bytes(centre.tobytes())
+
+
+def single(X: Any, place: int = 0) -> Any:
+    """A copy of one row: of shape (n_features,), or a sparse one of shape (1, n_features)."""
+    return X[[place]] if is_sparse(X) else np.array(X[place])
+
+
+def total_variance(X: Any) -> float:
+    """The sum of the variances of all features."""
+    if not is_sparse(X):
+        return float(np.var(X, axis=0, dtype=np.float64).sum())
+    X, n_rows = _canonical(X), X.shape[0]
+    data = X.data.astype(np.float64, copy=False)
+    means = np.bincount(X.indices, data, X.shape[1]) / n_rows
+    zeros = n_rows - np.bincount(X.indices, minlength=X.shape[1])
+    squares = float(np.sum((data - means[X.indices]) ** 2)) + float(zeros @ means**2)
+    return squares / n_rows
+
+
+def root_mean_squares(X: Any) -> NDArray[np.float64]:
+    """√(Σ_i x_ij² / n) of every feature of sparse rows, shape (n_features,); 1 where that is 0.
+
+    What sparse features are divided by to have a common scale: a mean that is taken off would make
+    them dense.
+    """
+    X = _canonical(X)
+    squares = np.bincount(X.indices, X.data.astype(np.float64) ** 2, X.shape[1])
+    scale = np.sqrt(squares / X.shape[0])
+    return np.where(scale > 0, scale, 1.0)
+
+
+def divided(X: Any, scale: NDArray[np.float64]) -> Any:
+    """Sparse rows with every feature divided by its scale, in their dtype."""
+    X = X.tocsr()
+    data = (X.data / scale[X.indices]).astype(X.dtype, copy=False)
+    return type(X)((data, X.indices, X.indptr), shape=X.shape)
+
+
+def _canonical(X: Any) -> Any:
+    """The same in CSR, every number once."""
+    X = X.tocsr()
+    if not X.has_canonical_format:
+        X = X.copy()
+        X.sum_duplicates()
+    return X

@@ -1,0 +1,64 @@
+"""Standardised features: what all kernels of a library see of a row."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from scipy.sparse import issparse
+from sklearn.preprocessing import StandardScaler
+
+from cgboost.kernels.columns import Columns, Header
+
+
+@dataclass(frozen=True, eq=False)
+class FeatureScaler:
+    """x → (x − mean)/std for columns of numbers; all other columns stay as they are.
+
+    Attributes
+    ----------
+    scaler : StandardScaler
+        Means and standard deviations of the training rows. Sparse rows are not centred.
+    columns : Columns or None
+        The columns that are scaled; None: all.
+    """
+
+    scaler: StandardScaler
+    columns: Columns | None = None
+
+    @classmethod
+    def of(cls, X: Any, header: Header, kept: frozenset[int] = frozenset()) -> FeatureScaler:
+        """The scaler for training rows.
+
+        Parameters
+        ----------
+        X : ndarray or sparse matrix of shape (n_rows, n_columns)
+        header : Header
+            What its columns are.
+        kept : frozenset of int
+            Columns of numbers that are no features.
+        """
+        scaler = StandardScaler(with_mean=not issparse(X))
+        if all(header.numeric) and not kept and X.dtype != object:
+            return cls(scaler.fit(X))
+        places = tuple(j for j, ok in enumerate(header.numeric) if ok and j not in kept)
+        columns = Columns(places, tuple(map(header.label, places)), numeric=True)
+        return cls(scaler.fit(columns(X)) if places else scaler, columns)
+
+    def transform(self, X: Any) -> Any:
+        """What kernels see of rows of X, of the dtype of X."""
+        if self.columns is None:
+            return self.scaler.transform(X)
+        seen = X.copy()
+        if self.columns.places:
+            seen[:, list(self.columns.places)] = self.scaler.transform(self.columns(X))
+        return seen
+
+    def inverse_transform(self, seen: Any) -> Any:
+        """Rows of X from what kernels see of them."""
+        if self.columns is None:
+            return self.scaler.inverse_transform(seen)
+        X = seen.copy()
+        if self.columns.places:
+            X[:, list(self.columns.places)] = self.scaler.inverse_transform(self.columns(seen))
+        return X

@@ -1,0 +1,171 @@
+"""Models of sparse X are those of dense X, in every way that they are fitted and used."""
+
+import pickle
+import tracemalloc
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.exceptions import NotFittedError
+
+from cgboost import (
+    RBF,
+    CGBoostClassifier,
+    CGBoostOutlierDetector,
+    CGBoostRegressor,
+    KernelLibrary,
+    Linear,
+    Matern,
+    Polynomial,
+    Precomputed,
+)
+from cgboost.exceptions import KernelError
+from cgboost.parallel import ThreadExecutor
+
+RNG = np.random.default_rng(0)
+DENSE = RNG.normal(size=(60, 25)) * (RNG.random((60, 25)) < 0.3)
+SCORE = DENSE @ RNG.normal(size=25)
+Y, Y3 = (SCORE > 0).astype(int), np.digitize(SCORE, [-0.7, 0.7])
+LIBRARY = KernelLibrary(
+    {
+        "linear": Linear(),
+        "matern": Matern(nu=1.5),
+        "sum": Polynomial(2, coef0=1.0) + 0.5 * RBF(0.1),
+    },
+    normalize=True,
+)
+
+
+def same(a: Any, b: Any) -> None:
+    """Both models have the same objective and bound."""
+    assert a.converged_
+    assert b.converged_
+    assert a.objective_ == pytest.approx(b.objective_, rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("kind", "penalty", "dtype"),
+    [
+        (sp.csr_matrix, "l1", np.float64),
+        (sp.csr_array, "l1", np.float32),
+        (sp.csc_matrix, "l2", np.float32),
+        (sp.coo_array, "l2", np.float64),
+    ],
+)
+def test_classifiers(kind: Any, penalty: Any, dtype: Any) -> None:
+    """All formats and dtypes give the optimum of dense rows; each predicts rows of both kinds."""
+    X, own = DENSE.astype(dtype), kind(DENSE).astype(dtype)
+    model, expected = (
+        CGBoostClassifier(LIBRARY, penalty=penalty, tol=1e-7).fit(rows, Y) for rows in (own, X)
+    )
+    same(model, expected)
+    tolerance = 1e-8 if dtype == np.float64 else 1e-3
+    for fitted in (model, expected):
+        np.testing.assert_allclose(
+            fitted.decision_function(own), fitted.decision_function(X), atol=tolerance
+        )
+    copy = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(copy.decision_function(own), model.decision_function(own))
+    staged = list(model.staged_decision_function(own))
+    np.testing.assert_allclose(staged[-1], model.decision_function(own), atol=tolerance)
+
+
+def test_regressors_outliers_and_several_classes() -> None:
+    """Regression, novelty detection and one against the rest agree with those of dense rows."""
+    own = sp.csr_array(DENSE)
+    pairs = [
+        [CGBoostRegressor(LIBRARY, penalty="l1", tol=1e-7).fit(X, SCORE) for X in (own, DENSE)],
+        [CGBoostOutlierDetector(tol=1e-7, nu=0.2).fit(X) for X in (own, DENSE)],
+        [CGBoostClassifier(LIBRARY, penalty="l1", C=5.0).fit(X, Y3) for X in (own, DENSE)],
+    ]
+    for model, expected in pairs:
+        same(model, expected)
+        np.testing.assert_allclose(model.predict(own), model.predict(DENSE), rtol=1e-9)
+    model = pairs[2][0]
+    centres = [h.centre for run in model._runs for o in run.outputs for h in o.hypotheses]
+    assert all(sp.issparse(centre) and centre.shape == (1, 25) for centre in centres)
+    assert len(set(map(id, centres))) <= len(DENSE) < len(centres)  # each row is kept once
+
+
+def test_early_stopping_eval_set_and_paths() -> None:
+    """Rows are held out of sparse X; an eval_set and a path may be of sparse rows."""
+    own = sp.csr_matrix(DENSE)
+    model = CGBoostClassifier(LIBRARY, penalty="l1", early_stopping=True, random_state=0)
+    model.fit(own, Y)
+    expected = CGBoostClassifier(LIBRARY, penalty="l1", early_stopping=True, random_state=0)
+    expected.fit(DENSE, Y)
+    assert model.best_round_ == expected.best_round_
+    errors = [
+        CGBoostClassifier(LIBRARY, penalty="l1").fit(own[:40], Y[:40], eval_set=held).history_
+        for held in ((own[40:], Y[40:]), (DENSE[40:], Y[40:]))
+    ]
+    np.testing.assert_array_equal(*(history["validation_error"] for history in errors))
+    path = CGBoostClassifier(LIBRARY, penalty="l1").path(
+        own[:40], Y[:40], [0.5, 1.0], eval_set=(own[40:], Y[40:])
+    )
+    assert all(model.converged_ for model in path)
+    assert path.scores[1] == path.models[1].score(DENSE[40:], Y[40:])
+
+
+def test_weights_and_executors() -> None:
+    """Weights count rows, and passes on threads over blocks find the same optimum."""
+    own = sp.csr_array(DENSE)
+    weights = RNG.integers(0, 3, size=len(DENSE))
+    weighted = CGBoostClassifier(LIBRARY, tol=1e-7).fit(own, Y, weights)
+    threads = CGBoostClassifier(LIBRARY, tol=1e-7, executor=ThreadExecutor(2), cache_size=0)
+    same(weighted, CGBoostClassifier(LIBRARY, tol=1e-7).fit(DENSE, Y, weights))
+    same(weighted, threads.fit(own, Y, weights))
+
+
+def test_a_sparse_matrix_of_kernel_values() -> None:
+    """Precomputed values may be sparse."""
+    gram = DENSE @ DENSE.T
+    library = KernelLibrary({"given": Precomputed()})
+    model, expected = (
+        CGBoostClassifier(library, tol=1e-7).fit(K, Y) for K in (sp.csr_array(gram), gram)
+    )
+    same(model, expected)
+    np.testing.assert_array_equal(model.predict(sp.csr_array(gram)), model.predict(gram))
+
+
+def test_functions_get_sparse_blocks() -> None:
+    """A function sees blocks of sparse rows; one that cannot take them is named."""
+    seen = []
+
+    def product(A: Any, B: Any) -> Any:
+        seen.append(sp.issparse(A) and sp.issparse(B))
+        return A @ B.T
+
+    own = sp.csr_matrix(DENSE)
+    model = CGBoostClassifier(KernelLibrary({"mine": product}), tol=1e-7).fit(own, Y)
+    same(model, CGBoostClassifier(KernelLibrary({"linear": Linear()}), tol=1e-7).fit(DENSE, Y))
+    model.predict(own)
+    model.predict(DENSE)
+    assert all(seen)
+    failing = CGBoostClassifier(KernelLibrary({"mine": lambda A, B: np.einsum("ij,kj", A, B)}))
+    with pytest.raises(KernelError, match="kernel 'mine' failed on two sets of sparse rows"):
+        failing.fit(own, Y)
+    with pytest.raises(NotFittedError):
+        failing.predict(own)
+
+
+@pytest.mark.parametrize("penalty", ["l1", "l2"])
+def test_x_is_never_dense(penalty: Any) -> None:
+    """Fitting and predicting 200 × 200 000 sparse numbers takes a small part of a dense copy."""
+    X = sp.random(200, 200_000, density=2e-4, format="csr", random_state=0)
+    y = np.arange(200) % 2
+    library = KernelLibrary(
+        {"linear": Linear(), "quadratic": Polynomial(2), "rbf": RBF(), "matern": Matern(nu=0.5)},
+        normalize=True,
+    )
+    model = CGBoostClassifier(library, penalty=penalty, max_columns=20)
+    dense_row = 200_000 * 8
+    tracemalloc.start()
+    try:
+        model.fit(X, y).predict(X)
+        list(model.staged_predict(X))
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 20 * dense_row

@@ -1,0 +1,220 @@
+"""Kernels on some columns of X."""
+
+import pickle
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from cgboost import RBF, KernelLibrary, Linear, On, Polynomial, Precomputed, Spectrum
+from cgboost.exceptions import KernelError
+from cgboost.kernels import Columns, Header, Kernel, Normalized
+from cgboost.pricing import KernelPool
+
+RNG = np.random.default_rng(0)
+X, Z = RNG.normal(size=(9, 4)), RNG.normal(size=(5, 4))
+NAMES = ("age", "fare", "town", "note")
+
+
+def header(*, numeric: tuple[bool, ...] = (True,) * 4) -> Header:
+    """Of four named columns."""
+    frame = pd.DataFrame([[0.0 if ok else "x" for ok in numeric]], columns=list(NAMES))
+    examples = tuple(None if ok else "x" for ok in numeric)
+    return Header(numeric, {name: (j,) for j, name in enumerate(NAMES)}, frame, examples=examples)
+
+
+def table() -> np.ndarray:
+    """A table of objects: two columns of numbers, two of words."""
+    rows = np.empty((4, 4), dtype=object)
+    rows[:, 0], rows[:, 1] = [1, 2, 3, 4], [0.5, 0.25, 1.0, 2.0]
+    rows[:, 2], rows[:, 3] = ["ab", "ba", "ab", "cc"], ["xx", "xy", "yx", "yy"]
+    return rows
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        [0, 2],
+        (0, 2),
+        np.array([0, 2]),
+        [-4, -2],
+        slice(0, 3, 2),
+        [True, False, True, False],
+        lambda data: [0, 2],
+    ],
+    ids=["list", "tuple", "array", "negative", "slice", "truth values", "function"],
+)
+def test_positions_choose_the_columns(columns: Any) -> None:
+    """Every way to name two columns by position gives the kernel of the two columns."""
+    kernel = On(RBF(0.3), columns)
+    np.testing.assert_allclose(kernel(X, Z), RBF(0.3)(X[:, [0, 2]], Z[:, [0, 2]]), rtol=1e-12)
+    np.testing.assert_array_equal(kernel.fit(X)(X, Z), kernel(X, Z))
+    np.testing.assert_array_equal(kernel.diagonal(X), np.ones(9))
+
+
+@pytest.mark.parametrize(
+    ("columns", "places"),
+    [
+        ("town", (2,)),
+        (["note", "age"], (3, 0)),
+        (slice("fare", "note"), (1, 2, 3)),
+        (slice(None, "fare"), (0, 1)),
+        (1, (1,)),
+        (lambda frame: [name for name in frame.columns if "n" in name], (2, 3)),
+    ],
+    ids=["name", "names", "slice", "half a slice", "position", "function"],
+)
+def test_names_choose_the_columns(columns: Any, places: tuple[int, ...]) -> None:
+    """Names, slices of names (with their end) and functions of the frame become positions."""
+    assert Columns.of(columns, header()).places == places
+
+
+@pytest.mark.parametrize(
+    ("columns", "message"),
+    [
+        ("sex", "no column 'sex': it has 'age', 'fare', 'town', 'note'"),
+        ([0, 4], "4 columns, there is no column 4"),
+        ([], "chooses no column"),
+        (lambda frame: [], "chooses no column"),
+        ([True, False], "2 truth values, X has 4"),
+        (1.5, "columns must be a position, a name"),
+        ([1.5], "columns are positions or names, got 1.5"),
+    ],
+    ids=["name", "position", "none", "function", "truth values", "number", "numbers"],
+)
+def test_columns_that_are_not_there(columns: Any, message: str) -> None:
+    """The message says what was asked for and what there is."""
+    with pytest.raises(ValueError, match=message):
+        Columns.of(columns, header())
+
+
+def test_names_need_a_data_frame() -> None:
+    """An array has positions only, and the message says so."""
+    with pytest.raises(ValueError, match="no column 'age': its columns have no names"):
+        On(RBF(), "age").fit(X)
+
+
+def test_a_width_is_that_of_its_own_columns() -> None:
+    """Fit shows the kernel its columns alone."""
+    fitted = On(RBF(), [1, 3]).fit(X)
+    assert isinstance(fitted, On)
+    assert fitted.kernel == RBF().fit(X[:, [1, 3]])
+
+
+def test_columns_of_numbers_are_floats_and_others_are_objects() -> None:
+    """Of a table, numbers arrive as a float matrix, one other column as a 1-d array of objects."""
+    rows = table()
+    seen: dict[str, np.ndarray] = {}
+
+    def keep(name: str) -> Any:
+        def kernel(A: np.ndarray, B: np.ndarray) -> np.ndarray:
+            seen[name] = A
+            return np.ones((len(A), len(B)))
+
+        return kernel
+
+    for name, columns in {"numbers": [0, 1], "word": 2, "words": [2, 3], "both": [1, 2]}.items():
+        On(keep(name), columns).fit(rows)(rows, rows[:2])
+    assert seen["numbers"].dtype == np.float64
+    assert seen["numbers"].tolist() == [[1, 0.5], [2, 0.25], [3, 1], [4, 2]]
+    assert seen["word"].dtype == object
+    assert seen["word"].tolist() == ["ab", "ba", "ab", "cc"]
+    assert seen["words"].shape == seen["both"].shape == (4, 2)
+
+
+def test_a_number_that_is_none_is_named() -> None:
+    """A column of numbers in training that has other values later is named, with some of them."""
+    rows = table()
+    kernel = On(RBF(1.0), [0, 1]).fit(rows)
+    later = rows.copy()
+    later[1, 1], later[2, 1] = None, "three"
+    with pytest.raises(KernelError, match="column 1 must .* 2 of 4 rows do not: None, 'three'"):
+        kernel(later, rows)
+
+
+@pytest.mark.parametrize(
+    "kernel", [RBF(), 2.0 * Linear(), Normalized(Linear() + RBF(1.0))], ids=repr
+)
+def test_numeric_kernels_refuse_words(kernel: Kernel) -> None:
+    """A kernel of numbers, alone or in a composite, names the column that has none."""
+    numeric = (True, True, False, True)
+    for own in (kernel, On(kernel, ["age", "town"])):
+        library = KernelLibrary({"mine": own})
+        with pytest.raises(ValueError, match="kernel 'mine' takes numbers, but column 'town'.*'x'"):
+            library.for_columns(header(numeric=numeric))
+    KernelLibrary({"mine": On(kernel, ["age", "note"])}).for_columns(header(numeric=numeric))
+
+
+def test_composites_of_parts() -> None:
+    """Kernels on different columns are summed, weighted, normalised and nested like any other."""
+    kernel = On(RBF(0.2), [0, 1]) + 2.0 * On(Polynomial(2), On(Linear(), 1).columns)
+    expected = RBF(0.2)(X[:, :2], Z[:, :2]) + 2.0 * (np.outer(X[:, 1], Z[:, 1]) ** 2)
+    np.testing.assert_allclose(kernel.fit(X)(X, Z), expected, rtol=1e-10)
+    nested = On(On(RBF(0.2), [1]), [3, 2])
+    np.testing.assert_allclose(nested.fit(X)(X, Z), RBF(0.2)(X[:, [2]], Z[:, [2]]), rtol=1e-10)
+    cosine = Normalized(On(Linear(), [0, 1])).fit(X)
+    np.testing.assert_allclose(cosine.diagonal(X), 1.0)
+    mixed = (On(Spectrum(1), 2) + On(Linear(), 0)).fit(table())
+    np.testing.assert_array_equal(mixed(table()[:2], table()[3:]), [[4.0], [8.0]])
+
+
+def test_names_inside_names() -> None:
+    """The columns of an inner kernel are looked up among those of the outer one."""
+    library = KernelLibrary({"mine": On(On(RBF(1.0), "town"), ["note", "town"])})
+    resolved = library.for_columns(header()).fit(X)["mine"]
+    np.testing.assert_allclose(resolved(X, Z), RBF(1.0)(X[:, [2]], Z[:, [2]]))
+
+
+def test_a_pair_is_short_for_on() -> None:
+    """(kernel, columns) in a library is a kernel on columns, also of a function."""
+    library = KernelLibrary({"a": (RBF(1.0), [0, 1]), "b": (lambda A, B: A @ B.T, 2)})
+    assert library.kernels["a"] == On(RBF(1.0), [0, 1])
+    fitted = library.fit(X)
+    np.testing.assert_allclose(fitted["b"](X, Z), np.outer(X[:, 2], Z[:, 2]))
+    assert library.names == ("a", "b")
+
+
+def test_options_of_the_library_are_kept() -> None:
+    """A library for the columns of an X differs from the library in its kernels alone."""
+    library = KernelLibrary({"a": (RBF(1.0), "age")}, normalize=True, negation=False)
+    own = library.for_columns(header())
+    assert (own.normalize, own.negation, own.names) == (True, False, ("a",))
+    assert library.kernels["a"] == On(RBF(1.0), "age")
+
+
+def test_on_can_be_compared_and_pickled() -> None:
+    """Equal parameters make equal kernels, before and after a fit, and after pickling."""
+    kernel = On(RBF(0.5), [0, 3])
+    assert kernel == On(RBF(0.5), (0, 3)) != On(RBF(0.5), [0, 2])
+    assert hash(kernel) == hash(On(RBF(0.5), (0, 3)))
+    assert pickle.loads(pickle.dumps(kernel.fit(X))) == kernel.fit(X)
+    assert hash(On(RBF(), slice(2))) == hash(On(RBF(), slice(2)))
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("normalize", [False, True])
+def test_columns_are_those_of_the_kernel_on_its_columns(dtype: type, normalize: bool) -> None:
+    """Pricing over kernels on columns gives the columns and scores of plain kernels there."""
+    rows = X.astype(dtype)
+    pool = KernelPool(KernelLibrary({"part": (RBF(), [1, 2])}, normalize=normalize), rows)
+    plain = KernelPool(KernelLibrary({"part": RBF()}, normalize=normalize), rows[:, [1, 2]])
+    response = RNG.normal(size=9)
+    np.testing.assert_allclose(
+        pool.scores(0, None, response), plain.scores(0, None, response), rtol=1e-5, atol=1e-6
+    )
+    (own,), (its,) = pool.columns([0], [4]), plain.columns([0], [4])
+    np.testing.assert_allclose(own.values, its.values, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("wrong", [RBF, 3, "rbf"], ids=["class", "number", "word"])
+def test_on_takes_kernels_and_functions(wrong: Any) -> None:
+    """Anything else is refused, with what it is."""
+    with pytest.raises(ValueError, match="On takes a Kernel or a callable"):
+        On(wrong, 0)
+
+
+def test_values_in_x_are_not_on_columns() -> None:
+    """Given kernel values have their own way to say where they are."""
+    with pytest.raises(ValueError, match="no rows to look up"):
+        On(Precomputed(), [0, 1])

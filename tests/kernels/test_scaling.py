@@ -1,0 +1,72 @@
+"""Standardised features: which columns are scaled, and which are left alone."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.sparse import csr_array
+
+from cgboost import RBF, CGBoostClassifier, KernelLibrary, Linear, On, Precomputed
+
+RNG = np.random.default_rng(7)
+FRAME = pd.DataFrame(
+    {
+        "age": RNG.normal(50.0, 20.0, size=90),
+        "fare": RNG.normal(1e4, 1e3, size=90),
+        "sex": RNG.choice(["m", "f"], size=90),
+    }
+)
+LABELS = ((FRAME["age"] > 50) ^ (FRAME["sex"] == "m")).to_numpy().astype(int)
+
+
+def same_word(A: np.ndarray, B: np.ndarray) -> np.ndarray:
+    """1 where two words are the same."""
+    return (A[:, None] == B[None, :]).astype(float)
+
+
+def test_numbers_of_a_data_frame_are_scaled_and_words_are_not() -> None:
+    """The model equals that of a frame whose numbers were standardised before."""
+    kernels = {"both": (RBF(), ["age", "fare"]), "sex": (same_word, "sex")}
+    scaled = FRAME.copy()
+    for name in ("age", "fare"):
+        scaled[name] = (FRAME[name] - FRAME[name][:60].mean()) / FRAME[name][:60].std(ddof=0)
+    inside = CGBoostClassifier(KernelLibrary(kernels, standardize=True)).fit(
+        FRAME[:60], LABELS[:60]
+    )
+    before = CGBoostClassifier(KernelLibrary(kernels)).fit(scaled[:60], LABELS[:60])
+    assert inside.objective_ == pytest.approx(before.objective_, rel=1e-9)
+    np.testing.assert_allclose(
+        inside.decision_function(FRAME), before.decision_function(scaled), atol=1e-6
+    )
+
+
+def test_row_numbers_are_not_scaled() -> None:
+    """A column that a given matrix is looked up by stays as it is beside scaled features."""
+    features = FRAME[["age", "fare"]].to_numpy()
+    given = np.corrcoef(RNG.normal(size=(90, 4)))
+    X = np.column_stack([np.arange(90), features])
+    scaler = KernelLibrary(
+        {"given": On(Precomputed("given", given), 0), "rbf": (RBF(), [1, 2])}, standardize=True
+    ).scaler(X)
+    seen = scaler.transform(X)
+    np.testing.assert_array_equal(seen[:, 0], X[:, 0])
+    np.testing.assert_allclose(seen[:, 1:].mean(axis=0), 0.0, atol=1e-9)
+    np.testing.assert_allclose(seen[:, 1:].std(axis=0), 1.0)
+
+
+def test_sparse_rows_are_divided_and_not_centred() -> None:
+    """Zeros stay zeros: the scaled matrix has the same places."""
+    dense = RNG.normal(size=(30, 5)) * (RNG.random((30, 5)) < 0.4) * [1, 10, 100, 1000, 0]
+    X = csr_array(dense)
+    seen = KernelLibrary({"linear": Linear()}, standardize=True).scaler(X).transform(X)
+    deviation = dense.std(axis=0)
+    np.testing.assert_allclose(seen.toarray(), dense / np.where(deviation > 0, deviation, 1.0))
+
+
+def test_new_rows_with_words_among_numbers_are_refused_by_name() -> None:
+    """The error names the column and the value."""
+    library = KernelLibrary({"age": (RBF(), "age"), "sex": (same_word, "sex")}, standardize=True)
+    model = CGBoostClassifier(library).fit(FRAME[:60], LABELS[:60])
+    new = FRAME[60:].astype({"age": object})
+    new.iloc[0, 0] = "old"
+    with pytest.raises(ValueError, match="'age' must hold finite numbers.*'old'"):
+        model.predict(new)
