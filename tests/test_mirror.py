@@ -26,7 +26,7 @@ ELSEWHERE = {
     "cgboost/inspection/model_pictures.py": "inspection/test_transform_pictures.py",
     "cgboost/inspection/model_selection.py": "estimators/boosting/test_l2_boost.py",
     "cgboost/kernels/combinations.py": "kernels/test_sums.py",
-    "cgboost/kernels/rbf.py": "kernels/test_conformance.py",
+    "cgboost/kernels/features/rbf.py": "kernels/test_conformance.py",
     "cgboost/losses/absolute_error.py": "losses/test_base.py",
     "cgboost/losses/dual/entropic.py": "masters/support_vector/test_entropy.py",
     "cgboost/losses/epsilon_insensitive.py": "losses/test_base.py",

@@ -13,9 +13,13 @@ from cgboost.kernels.base import (
 from cgboost.kernels.columns import Columns, Header, On
 from cgboost.kernels.combinations import Cosine, Normalized
 from cgboost.kernels.expansions import Arithmetic, Expansion, Matrix, Rounding
-from cgboost.kernels.laplacian import Chi2, Laplacian
+from cgboost.kernels.features.laplacian import Chi2, Laplacian
+from cgboost.kernels.features.matern import Matern
+from cgboost.kernels.features.periodic import Periodic
+from cgboost.kernels.features.products import Linear, Polynomial, ProductKernel
+from cgboost.kernels.features.rational_quadratic import RationalQuadratic
+from cgboost.kernels.features.rbf import RBF
 from cgboost.kernels.library import AnyLibrary, KernelLibrary, as_library
-from cgboost.kernels.matern import Matern
 from cgboost.kernels.objects import (
     CountKernel,
     FeatureCounts,
@@ -25,11 +29,7 @@ from cgboost.kernels.objects import (
     Tanimoto,
     WeisfeilerLehman,
 )
-from cgboost.kernels.periodic import Periodic
 from cgboost.kernels.precomputed import FunctionKernel, Precomputed
-from cgboost.kernels.products import Linear, Polynomial, ProductKernel
-from cgboost.kernels.rational_quadratic import RationalQuadratic
-from cgboost.kernels.rbf import RBF
 
 __all__ = [
     "Kernel",

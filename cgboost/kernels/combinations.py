@@ -40,7 +40,7 @@ from cgboost.kernels.expansions import (
     as_floats,
     float_dtype,
 )
-from cgboost.kernels.products import Linear
+from cgboost.kernels.features.products import Linear
 from cgboost.kernels.rows import entries, inner_products, is_sparse, like, stacked, transposed
 
 PREDICTED_VALUE_COST = 64

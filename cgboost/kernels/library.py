@@ -14,11 +14,11 @@ from cgboost.kernels.base import Kernel, KernelFunction
 from cgboost.kernels.columns import Header, On, check_row_numbers, for_columns, row_numbers
 from cgboost.kernels.combinations import Normalized
 from cgboost.kernels.expansions import Matrix
-from cgboost.kernels.matern import Matern
+from cgboost.kernels.features.matern import Matern
+from cgboost.kernels.features.products import Linear, Polynomial
+from cgboost.kernels.features.rbf import RBF
 from cgboost.kernels.parameters import changed, constructor_names, grouped, with_nested
 from cgboost.kernels.precomputed import FunctionKernel, Precomputed
-from cgboost.kernels.products import Linear, Polynomial
-from cgboost.kernels.rbf import RBF
 from cgboost.kernels.scaling import FeatureScaler
 
 

@@ -9,8 +9,8 @@ import numpy as np
 from cgboost.exceptions import KernelError
 from cgboost.kernels.base import Kernel, Norms
 from cgboost.kernels.expansions import Arithmetic, Matrix, Rounding
-from cgboost.kernels.products import ProductKernel, is_positive
-from cgboost.kernels.rbf import (
+from cgboost.kernels.features.products import ProductKernel, is_positive
+from cgboost.kernels.features.rbf import (
     fill_squared_distances,
     mean_squared_distance,
     squared_distance_error,

@@ -10,7 +10,7 @@ import numpy as np
 from cgboost.exceptions import KernelError
 from cgboost.kernels.base import Kernel, Norms
 from cgboost.kernels.expansions import Arithmetic, Matrix, Rounding
-from cgboost.kernels.products import ProductKernel, is_positive, named_family
+from cgboost.kernels.features.products import ProductKernel, is_positive, named_family
 from cgboost.kernels.rows import total_variance
 
 

@@ -10,7 +10,7 @@ from sklearn.metrics.pairwise import chi2_kernel, laplacian_kernel
 
 from cgboost import CGBoostClassifier, Chi2, KernelLibrary, Laplacian
 from cgboost.exceptions import KernelError
-from cgboost.kernels import laplacian
+from cgboost.kernels.features import laplacian
 from tests.kernels.conformance import check_kernel
 
 RNG = np.random.default_rng(0)

@@ -10,7 +10,7 @@ import numpy as np
 from cgboost.exceptions import KernelError
 from cgboost.kernels.base import Kernel, Norms
 from cgboost.kernels.expansions import Matrix, float_dtype
-from cgboost.kernels.products import is_positive
+from cgboost.kernels.features.products import is_positive
 from cgboost.kernels.rows import is_sparse
 
 
