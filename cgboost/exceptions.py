@@ -20,6 +20,7 @@ Section = Literal[
     "kernels-on-columns",
     "precomputed-kernels",
     "eval-set",
+    "coefficients",
     "solvers",
     "stopped-early",
     "trivial-models",

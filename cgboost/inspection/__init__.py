@@ -5,12 +5,25 @@
     learning_curves.py    the path to the optimum, the columns, and errors by stage
     model_pictures.py     latent factors, and transformations of features
     importance.py         what features are worth
+    kernel_importance.py  what kernels, centres and features are worth to a kernel model
     metrics.py            Gini coefficient and gains chart
     model_selection.py    criteria for where a greedy path should end
     report/               one page about a model, with versions and machine
     drawing.py            what the pictures share
 """
 
+from cgboost.inspection.kernel_importance import (
+    feature_relevance,
+    kernel_importance,
+    relevant_centres,
+)
 from cgboost.inspection.learning_curves import FittedModel, plot_columns, plot_history
 
-__all__ = ["FittedModel", "plot_columns", "plot_history"]
+__all__ = [
+    "FittedModel",
+    "feature_relevance",
+    "kernel_importance",
+    "plot_columns",
+    "plot_history",
+    "relevant_centres",
+]

@@ -8,6 +8,8 @@ How the loss falls from stage to stage is drawn by
 
 Pictures of latent factors: the rows by their first two, errors by their number, objectives.
 
+Pictures of kernel models: what each kernel is worth.
+
 They read what every fitted model of :mod:`cgboost` has, and so compare latent factors with other
 models too. They draw on a figure of their own, without pyplot and so without a display, unless axes
 are given.
@@ -404,3 +406,50 @@ def _curve(name: str, model: Any) -> tuple[NDArray[Any], NDArray[Any]]:
     if "class" in history:
         raise ValueError(f"model {name!r} has a run for each class: fit it on two classes")
     return np.asarray(history["round"]), np.asarray(history["objective"])
+
+
+def plot_kernel_importance(
+    importance: Mapping[str, Any], *, top: int = 20, axes: Iterable[Axes] | None = None
+) -> Figure:
+    """Draw how much a score falls without each kernel, and the kernels' shares of the output.
+
+    Parameters
+    ----------
+    importance : Bunch
+        What :func:`~cgboost.inspection.kernel_importance` returns. Bars of the fall of the score
+        are means over its repetitions, with one standard deviation to either side.
+    top : int, default=20
+        How many kernels at most: those for which the score falls most.
+    axes : two matplotlib Axes, optional
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+
+    Raises
+    ------
+    ValueError
+        If ``top`` is less than 1.
+    """
+    if top < 1:
+        raise ValueError(f"top must be at least 1, got {top!r}")
+    means = np.asarray(importance["importances_mean"])
+    order = np.argsort(-means, kind="stable")[:top]
+    figure, (left, right) = drawing.panels(axes, 2, vertical=False)
+    places = np.arange(len(order))
+    left.barh(
+        places,
+        means[order],
+        xerr=np.asarray(importance["importances_std"])[order],
+        error_kw={"ecolor": drawing.INK, "capsize": 3.0},
+        **drawing.area_style(0),
+    )
+    right.barh(places, 100.0 * np.asarray(importance["shares"])[order], **drawing.area_style(1))
+    for axis in (left, right):
+        axis.axvline(0.0, color=drawing.INK, linewidth=0.8)
+        axis.set_yticks(places, [str(importance["kernels"][p]) for p in order])
+        axis.invert_yaxis()
+    score = f"fall of the score (now {importance['score']:.3g}) with its values permuted"
+    drawing.label(left, "What kernels are worth", score, "kernel")
+    drawing.label(right, "What the output is made of", "share of its variance, %", "")
+    return figure

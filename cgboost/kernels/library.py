@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from difflib import get_close_matches
 from typing import Any, Self
 
@@ -113,7 +114,7 @@ class KernelLibrary:
             Naming the kernel and a column that is not there, or not for it.
         """
         own = copy.copy(self)
-        own._header = header
+        own._header = replace(header, frame=None)  # a model does not keep the training rows
         own.kernels = {
             name: for_columns(name, kernel, header) for name, kernel in self.kernels.items()
         }

@@ -61,3 +61,12 @@ class FeatureScaler:
         if self.columns.places:
             seen[:, list(self.columns.places)] = self.scaler.transform(self.columns(X))
         return seen
+
+    def inverse_transform(self, seen: Any) -> Any:
+        """Rows of X from what kernels see of them."""
+        if self.columns is None:
+            return self.scaler.inverse_transform(seen)
+        X = seen.copy()
+        if self.columns.places:
+            X[:, list(self.columns.places)] = self.scaler.inverse_transform(self.columns(seen))
+        return X

@@ -75,3 +75,18 @@ def test_new_rows_with_words_among_numbers_are_refused_by_name() -> None:
     new.iloc[0, 0] = "old"
     with pytest.raises(ValueError, match="'age' must hold finite numbers.*'old'"):
         model.predict(new)
+
+
+def test_rows_come_back_from_what_kernels_see() -> None:
+    """The inverse gives the rows, of all columns and of a frame with words among them."""
+    numbers = FRAME[["age", "fare"]].to_numpy()
+    library = KernelLibrary({"r": RBF()}, standardize=True)
+    scaler = library.scaler(numbers)
+    assert scaler is not None
+    np.testing.assert_allclose(scaler.inverse_transform(scaler.transform(numbers)), numbers)
+    mixed = FRAME.to_numpy(dtype=object)
+    scaler = KernelLibrary({"r": On(RBF(), [0, 1])}, standardize=True).scaler(mixed)
+    assert scaler is not None
+    back = scaler.inverse_transform(scaler.transform(mixed))
+    np.testing.assert_allclose(back[:, :2].astype(float), numbers)
+    np.testing.assert_array_equal(back[:, 2], mixed[:, 2])

@@ -188,6 +188,9 @@ class BaseEnsemble(BaseEstimator):
         Validation scores compare outputs with targets of the same shape.
         """
 
+    _coefficients: ClassVar[str] = "coef_"
+    """The attribute with the coefficients of the columns."""
+
     _scores: ClassVar[dict[str, Score]]
     """Validation scores by name; early stopping watches the first."""
 
@@ -340,9 +343,9 @@ class BaseEnsemble(BaseEstimator):
         labels, run_labels = self._output_labels, self._run_labels(len(runs))
         self.columns_ = stacked(tables, labels)
         self.history_ = stacked(histories, run_labels)
-        self.coef_ = self.columns_["coefficient"]
+        setattr(self, self._coefficients, self.columns_["coefficient"])
         self.intercept_ = intercepts[0] if labels is None else np.array(intercepts)
-        self.n_columns_ = len(self.coef_)
+        self.n_columns_ = len(self.columns_["coefficient"])
         self.best_round_ = best_rounds[0] if run_labels is None else best_rounds
         self.stop_reason_ = reasons[0] if run_labels is None else reasons
 

@@ -32,7 +32,7 @@ from cgboost.estimators.common.targets import (
     probabilities,
 )
 from cgboost.estimators.kernel import kernel_input
-from cgboost.estimators.kernel.kernel_columns import KernelColumns
+from cgboost.estimators.kernel.kernel_columns import KernelColumns, coef_of_columns
 from cgboost.kernels import AnyLibrary, KernelLibrary
 from cgboost.kernels.library import DEFAULT_LIBRARY
 from cgboost.losses import EpsilonInsensitive, Hinge, Loss
@@ -140,8 +140,8 @@ class CGBoostClassifier(Classification, BaseBoost):
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
-    coef_ : ndarray of shape (n_columns,)
-        Nonzero coefficients, in the order of ``columns_``.
+    dual_coef_ : ndarray of shape (n_columns,)
+        Nonzero coefficients, in the order of ``columns_``; ``coef_`` is its old name.
     margin_ : float, or ndarray of shape (n_classes,) with more than two classes
         The margin ρ that the model has chosen; only with ``nu``. Outputs divided by it have the
         scale of outputs of models with C.
@@ -201,10 +201,12 @@ class CGBoostClassifier(Classification, BaseBoost):
     cache_size: float = field(default=1000.0, kw_only=True)
     executor: Any = field(default=None, kw_only=True)
 
+    _coefficients: ClassVar[str] = "dual_coef_"
     _default_library: ClassVar[KernelLibrary] = DEFAULT_LIBRARY
 
     path = fit_path
     set_params = set_params
+    coef_ = property(coef_of_columns)
     _validated = kernel_input.validated
     _read_new = kernel_input.read_new
     _pool = kernel_input.prepared_pool
@@ -271,8 +273,8 @@ callbacks, verbose, random_state
     ----------
     epsilon_ : float
         Half width of the tube, given or chosen.
-    coef_, intercept_, columns_, n_columns_, columns_per_kernel_, objective_, dual_bound_, gap_, \
-converged_, history_, best_round_, stop_reason_, n_iter_, n_features_in_, feature_names_in_
+    dual_coef_, intercept_, columns_, n_columns_, columns_per_kernel_, objective_, dual_bound_, \
+gap_, converged_, history_, best_round_, stop_reason_, n_iter_, n_features_in_, feature_names_in_
         As in :class:`CGBoostClassifier` with two classes; the validation scores in ``history_``
         are validation_mae and validation_mse.
 
@@ -302,10 +304,12 @@ converged_, history_, best_round_, stop_reason_, n_iter_, n_features_in_, featur
     cache_size: float = field(default=1000.0, kw_only=True)
     executor: Any = field(default=None, kw_only=True)
 
+    _coefficients: ClassVar[str] = "dual_coef_"
     _default_library: ClassVar[KernelLibrary] = DEFAULT_LIBRARY
 
     path = fit_path
     set_params = set_params
+    coef_ = property(coef_of_columns)
     _validated = kernel_input.validated
     _read_new = kernel_input.read_new
     _pool = kernel_input.prepared_pool

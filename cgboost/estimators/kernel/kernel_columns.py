@@ -22,7 +22,7 @@ from cgboost.estimators.common.fit_loop import Table
 from cgboost.estimators.common.objective import ColumnFamily
 from cgboost.estimators.common.parameters import check_choice, check_number
 from cgboost.estimators.common.rows import Rows
-from cgboost.exceptions import see
+from cgboost.exceptions import see, warn_caller
 from cgboost.generation.loop import ColumnGeneration
 from cgboost.kernels import KernelLibrary, Precomputed, as_library
 from cgboost.kernels.rows import bits
@@ -86,6 +86,24 @@ MOST_PER_ROUND = 400
 
 REACH = 0.15
 """With many rows, columns are taken that nearly price out: the master is quicker than a pass."""
+
+
+def coef_of_columns(self: Any) -> NDArray[np.float64]:
+    """Old name of ``dual_coef_``.
+
+    .. deprecated:: 0.2
+        It has one coefficient for each column, while scikit-learn's tools take ``coef_`` for one
+        for each feature.
+    """
+    coef: NDArray[np.float64] = self.dual_coef_  # deprecated in 0.2, goes in 1.0
+    warn_caller(
+        "coef_ of kernel models is called dual_coef_ since cgboost 0.2; the old name goes in 1.0. "
+        "It has one coefficient for each column, not for each feature: to select features, give "
+        "SelectFromModel or RFE importance_getter=cgboost.inspection.feature_relevance"
+        f"{see('coefficients')}",
+        FutureWarning,
+    )
+    return coef
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from cgboost.estimators.common.objective import Objective, penalized
 from cgboost.estimators.common.parameters import check_nu
 from cgboost.estimators.common.rows import EvalSet, Matrix, Rows, Vector
 from cgboost.estimators.kernel import kernel_input
-from cgboost.estimators.kernel.kernel_columns import KernelColumns
+from cgboost.estimators.kernel.kernel_columns import KernelColumns, coef_of_columns
 from cgboost.generation.callbacks import Score, error_rate
 from cgboost.kernels import RBF, AnyLibrary, KernelLibrary
 from cgboost.losses import SupportVectorLoss, one_class
@@ -64,7 +64,8 @@ n_iter_no_change, cache_size, executor, callbacks, verbose, random_state
         The level ρ; ``decision_function(X) = score_samples(X) − offset_``.
     intercept_ : float
         −ρ.
-    coef_, columns_, n_columns_, columns_per_kernel_, objective_, dual_bound_, gap_, converged_, \
+    dual_coef_, columns_, n_columns_, columns_per_kernel_, objective_, dual_bound_, gap_, \
+converged_, \
 history_, best_round_, stop_reason_, n_iter_, n_features_in_, feature_names_in_
         As in :class:`CGBoostClassifier` with two classes.
 
@@ -88,10 +89,12 @@ history_, best_round_, stop_reason_, n_iter_, n_features_in_, feature_names_in_
     cache_size: float = field(default=1000.0, kw_only=True)
     executor: Any = field(default=None, kw_only=True)
 
+    _coefficients: ClassVar[str] = "dual_coef_"
     _default_library: ClassVar[KernelLibrary] = KernelLibrary({"rbf": RBF()}, standardize=True)
     _scores: ClassVar[dict[str, Score]] = {"error": error_rate}
 
     set_params = set_params
+    coef_ = property(coef_of_columns)
 
     def fit(
         self,

@@ -26,6 +26,7 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
 from cgboost._version import __version__
+from cgboost.inspection.kernel_importance import centre_rows, column_shares, kernel_shares
 from cgboost.inspection.report.facts import Facts, Table, facts_of, kind_of, meaning, proven
 from cgboost.inspection.report.pictures import Picture, importances, pictures, sparklines
 
@@ -238,13 +239,30 @@ def _kernels(model: Any) -> dict[str, Any] | None:
         return None
     sizes = np.abs(model.columns_["coefficient"])
     total = float(sizes.sum()) or 1.0
-    rows = []
+    shares, rows = _output_shares(model), []
     for name, kernel in model._family.library.kernels.items():
         mine = model.columns_["kernel"] == name
         share = f"{100 * float(sizes[mine].sum()) / total:.1f} %"
-        rows.append((name, _short(kernel), counts[name], share))
-    header = ("kernel", "what it is", "columns", "share of Σ|coefficient|")
-    return {"normalized": model._family.library.normalize, "table": Grid.of(header, rows)}
+        row = (name, _short(kernel), counts[name], share)
+        rows.append(row if shares is None else (*row, f"{100 * shares[name]:.1f} %"))
+    header = ["kernel", "what it is", "columns", "share of Σ|coefficient|"]
+    header += [] if shares is None else ["share of the output's variance"]
+    table = Grid.of(header, rows)
+    return {
+        "normalized": model._family.library.normalize,
+        "table": table,
+        "shares": shares is not None,
+    }
+
+
+def _output_shares(model: Any) -> dict[str, float] | None:
+    """Share of each kernel in the output's variance over the centres; None: they are no rows."""
+    rows = centre_rows(model)
+    if rows is None or not len(rows):
+        return None
+    columns = model.columns_ | {"share": column_shares(model, rows)}
+    names = tuple(model.columns_per_kernel_)
+    return dict(zip(names, kernel_shares(columns, names).tolist(), strict=True))
 
 
 def _features(model: Any, drawn: list[Picture]) -> dict[str, Any] | None:

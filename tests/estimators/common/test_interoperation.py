@@ -160,10 +160,10 @@ def test_two_fits_give_the_same_model():
     """Nothing in a fit is random, apart from the rows that early stopping holds out."""
     X, y = curve()
     first, second = regressor().fit(X, y), regressor().fit(X, y)
-    np.testing.assert_array_equal(first.coef_, second.coef_)
+    np.testing.assert_array_equal(first.dual_coef_, second.dual_coef_)
     stopping = {"early_stopping": True, "random_state": 3}
     first, second = regressor(**stopping).fit(X, y), regressor(**stopping).fit(X, y)
-    np.testing.assert_array_equal(first.coef_, second.coef_)
+    np.testing.assert_array_equal(first.dual_coef_, second.dual_coef_)
 
 
 def test_the_default_library():

@@ -125,8 +125,8 @@ def test_a_multiple_of_the_one_norm_is_the_budget_of_nu() -> None:
         CGBoostClassifier(LIBRARY, nu=0.4, penalty=penalty).fit(X, y)
         for penalty in (L1(), DoubleL1())
     )
-    assert np.abs(one.coef_).sum() == pytest.approx(1.0)
-    assert np.abs(two.coef_).sum() == pytest.approx(0.5)
+    assert np.abs(one.dual_coef_).sum() == pytest.approx(1.0)
+    assert np.abs(two.dual_coef_).sum() == pytest.approx(0.5)
     assert 2.0 * two.margin_ == pytest.approx(one.margin_)
 
 

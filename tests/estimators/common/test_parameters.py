@@ -67,7 +67,7 @@ def test_coef_changes_the_model_where_the_library_is_not_closed_under_negation()
     options = {"library": library, "offset": "none"}
     free, nonneg = fit(**options), fit(**options, coef="nonneg")
     assert nonneg.objective_ > free.objective_ * 1.01
-    assert (nonneg.coef_ > 0).all()
+    assert (nonneg.dual_coef_ > 0).all()
     assert (nonneg.columns_["sign"] == 1).all()
     closed = KernelLibrary({"rbf": RBF()})
     negated = fit(library=closed, offset="none", coef="nonneg")

@@ -53,7 +53,7 @@ def test_the_table_of_columns_is_the_model(penalty, coef):
     model = classifier(penalty=penalty, coef=coef).fit(X, y)
     output = rebuilt_output(model, X, X) + model.intercept_
     np.testing.assert_allclose(model.decision_function(X), output, atol=1e-10)
-    assert coef == "free" or (model.coef_ >= 0).all()
+    assert coef == "free" or (model.dual_coef_ >= 0).all()
     assert set(np.unique(model.columns_["sign"])) <= ({1} if coef == "free" else {-1, 1})
 
 
@@ -72,7 +72,7 @@ def test_objective_is_the_formula_and_the_bound_is_below_it(penalty):
     weights = np.linspace(0.5, 2.0, len(y))
     model = classifier(penalty=penalty, C=0.7).fit(X, y, sample_weight=weights)
     slack = np.maximum(0, 1 - (2 * y - 1) * model.decision_function(X))
-    size = np.abs(model.coef_).sum() if penalty == "l1" else 0.5 * np.sum(model.coef_**2)
+    size = np.abs(model.dual_coef_).sum() if penalty == "l1" else 0.5 * np.sum(model.dual_coef_**2)
     assert model.objective_ == pytest.approx(size + 0.7 * weights @ slack, rel=1e-9)
     assert model.dual_bound_ <= model.objective_
     gap = (model.objective_ - model.dual_bound_) / max(1, model.objective_)
@@ -81,14 +81,14 @@ def test_objective_is_the_formula_and_the_bound_is_below_it(penalty):
 
 
 def test_counts_agree_with_the_table(fitted):
-    """n_columns_, coef_ and columns_per_kernel_ describe the same columns as columns_."""
+    """n_columns_, dual_coef_ and columns_per_kernel_ describe the same columns as columns_."""
     model, *_ = fitted
     table = pd.DataFrame(model.columns_)
-    assert model.n_columns_ == len(table) == len(model.coef_) > 0
+    assert model.n_columns_ == len(table) == len(model.dual_coef_) > 0
     assert list(model.columns_per_kernel_) == ["linear", "rbf"]
     counted = table["kernel"].value_counts().reindex(["linear", "rbf"], fill_value=0)
     assert model.columns_per_kernel_ == counted.to_dict()
-    assert (model.coef_ != 0).all()
+    assert (model.dual_coef_ != 0).all()
 
 
 def test_tables_are_read_by_pandas_and_polars_in_one_call(fitted):

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from sklearn.exceptions import NotFittedError
 
-from cgboost import CGBoostClassifier, LinearTreeRegressor
+from cgboost import CGBoostClassifier, KernelLibrary, LinearTreeRegressor, Precomputed
 from tests.inspection.report.models import CASES, NASTY, fitted, stopped
 
 VOID = {"meta", "br", "hr", "img", "link", "input"}
@@ -90,6 +90,15 @@ def test_the_numbers_are_those_of_the_model(tmp_path: Path) -> None:
     for name, count in model.columns_per_kernel_.items():
         assert f"{name} {count}" in text
     assert "validation error" in text
+
+
+def test_kernels_have_their_share_of_the_output(tmp_path: Path) -> None:
+    """The table of kernels has what each makes of the output, where centres are rows."""
+    page = fitted("CGBoostClassifier").report(tmp_path / "r.html").read_text(encoding="utf-8")
+    assert "share of the output" in page
+    X, y = np.eye(6), np.arange(6) % 2
+    model = CGBoostClassifier(KernelLibrary({"given": Precomputed()})).fit(X, y)
+    assert "share of the output" not in model.report(tmp_path / "g.html").read_text("utf-8")
 
 
 def test_names_of_users_are_text(tmp_path: Path) -> None:
