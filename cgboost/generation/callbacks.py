@@ -109,12 +109,17 @@ class ValidationMonitor:
     scores : mapping of str to callable
         ``score(y, output) -> float`` for an output of the shape of y; written to
         ``round.scores["validation_" + name]``.
+    name : str, default="validation"
+        What the names of the scores begin with.
     """
 
-    def __init__(self, X: Any, y: Vector, scores: Mapping[str, Score]) -> None:
+    def __init__(
+        self, X: Any, y: Vector, scores: Mapping[str, Score], *, name: str = "validation"
+    ) -> None:
         self.X = X
         self.y = y
         self.scores = dict(scores)
+        self.name = name
         self._values = np.empty((len(y), 0), order="F")
         self._count = 0
         self._owner: list[int] = []
@@ -141,7 +146,7 @@ class ValidationMonitor:
         weights = np.zeros((len(active), math.prod(self.y.shape[1:])))
         weights[np.arange(len(active)), np.array(self._output, dtype=int)[active]] = spread[active]
         output = (self._values[:, active] @ weights + intercept).reshape(self.y.shape)
-        return {f"validation_{name}": score(self.y, output) for name, score in self.scores.items()}
+        return {f"{self.name}_{name}": score(self.y, output) for name, score in self.scores.items()}
 
     def _extend(self, columns: Sequence[Column]) -> None:
         """Evaluate the parts of columns that are new."""
@@ -172,40 +177,61 @@ class EarlyStopping:
     Parameters
     ----------
     metric : str
-        Name in ``round.scores``; smaller is better.
+        Name in ``round.scores``.
     patience : int, default=10
         Rounds without improvement before stopping; rounds whose model has no columns do not count.
     min_delta : float, default=0.0
-        Smallest decrease that counts as an improvement.
+        Smallest change for the better that counts as an improvement.
+    greater_is_better : bool, default=False
+        Whether the score rises as the model improves; errors fall.
     """
 
     stop_reason = StopReason.EARLY_STOPPING
 
-    def __init__(self, metric: str, *, patience: int = 10, min_delta: float = 0.0) -> None:
+    def __init__(
+        self,
+        metric: str,
+        *,
+        patience: int = 10,
+        min_delta: float = 0.0,
+        greater_is_better: bool = False,
+    ) -> None:
         if patience < 1:
             raise ValueError(f"patience must be at least 1 round, got {patience}")
         self.metric = metric
         self.patience = patience
         self.min_delta = min_delta
+        self.greater_is_better = greater_is_better
         self.best_round: int | None = None
-        self.best_score = np.inf
+        self.best_score = self._worst
         self._waited = 0
 
     def __call__(self, current: Round) -> bool:
         """Whether the last ``patience`` rounds brought nothing."""
         if current.number == 0:
-            self.best_round, self.best_score, self._waited = None, np.inf, 0
+            self.best_round, self.best_score, self._waited = None, self._worst, 0
         if self.metric not in current.scores:
             raise ValueError(
                 f"early stopping watches {self.metric!r}, but the round has the scores "
                 f"{sorted(current.scores)}; give an eval_set or put a monitor first"
             )
         score = current.scores[self.metric]
-        if self.best_round is None or score < self.best_score - self.min_delta:
-            self.best_round, self.best_score, self._waited = current.number, score, 0
+        if self.best_round is None or self._improves(score):
+            known = not math.isnan(score)  # a score without a value is worse than any other
+            self.best_round, self._waited = current.number, 0
+            self.best_score = score if known else self._worst
         elif current.active:  # before there is a model nothing can improve
             self._waited += 1
         return self._waited >= self.patience
+
+    @property
+    def _worst(self) -> float:
+        return -math.inf if self.greater_is_better else math.inf
+
+    def _improves(self, score: float) -> bool:
+        if self.greater_is_better:
+            return score > self.best_score + self.min_delta
+        return score < self.best_score - self.min_delta
 
 
 class ProgressLine:

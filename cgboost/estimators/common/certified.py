@@ -21,7 +21,7 @@ from cgboost.estimators.common.base import BaseEnsemble
 from cgboost.estimators.common.fit_loop import FittedOutput, FittedRun, Table
 from cgboost.estimators.common.objective import ColumnFamily, Objective
 from cgboost.estimators.common.parameters import check_count, check_number, check_solver
-from cgboost.estimators.common.rows import EvalSet, Held, Rows, Vector
+from cgboost.estimators.common.rows import EvalSets, Held, Rows, Vector, named_sets
 from cgboost.estimators.common.subproblems import Task
 from cgboost.exceptions import TrivialModelWarning, see, warn_caller
 from cgboost.generation.history import StopReason
@@ -217,7 +217,7 @@ class RegularizationPath:
     models : list of estimators
         Fitted, each as ``fit`` with this C would leave it up to ``tol``.
     scores : ndarray of shape (n_values,)
-        ``model.score`` on the ``eval_set``; nan without one.
+        ``model.score`` on the ``eval_set``, the first of several; nan without one.
     seconds : ndarray of shape (n_values,)
     """
 
@@ -266,7 +266,7 @@ def fit_path(
     C_values: Sequence[float],
     *,
     sample_weight: ArrayLike | None = None,
-    eval_set: EvalSet | None = None,
+    eval_set: EvalSets | None = None,
 ) -> RegularizationPath:
     """Fit a model for every C; much cheaper than as many separate fits.
 
@@ -299,8 +299,9 @@ def fit_path(
     nu = getattr(self, "nu", None)
     if nu is not None:
         raise ValueError(f"a path is over C, but nu={nu!r} is given in its place")
-    prepared = copy.copy(self)
+    prepared, sets = copy.copy(self), named_sets(eval_set)
     rows, held = prepared._prepare(X, y, sample_weight, eval_set)
+    prepared._check_monitoring(held)
     pool = prepared._pool(rows)
     carried: dict[int, WarmStart] = {}
     models: dict[int, Any] = {}
@@ -312,9 +313,10 @@ def fit_path(
         model._keep(model._run_all(pool, rows, held, started), rows)
         model._warn()
         del model._carried
+        model._calibrate(rows, held, started)
         seconds[place] = time.perf_counter() - started
-        if eval_set is not None:
-            scores[place] = model.score(*eval_set)
+        if sets:
+            scores[place] = model.score(*next(iter(sets.values())))
         models[int(place)] = model
     ordered = [models[place] for place in range(len(C_values))]
     return RegularizationPath(np.asarray(C_values, dtype=np.float64), ordered, scores, seconds)

@@ -80,7 +80,7 @@ class BLFRegressor(Regression, BaseBLF):
         N − 1 and N + 1 ([M] section 8.1).
     solver : str, default="auto"
         For the linear programs.
-    early_stopping, validation_fraction, n_iter_no_change, callbacks, verbose, time_limit
+    early_stopping, validation_fraction, n_iter_no_change, scoring, callbacks, verbose, time_limit
         As in :class:`CGBoostRegressor`.
     random_state : int, RandomState or None
         For the folds, and the rows that early stopping holds out.
@@ -188,9 +188,11 @@ class BLFClassifier(Classification, BaseBLF):
     newton_damping : float, default=0.1
         As in :class:`BLFRegressor`.
     n_components, kernel, refit, deflate, max_components, cv, \
-solver, early_stopping, validation_fraction, n_iter_no_change, callbacks, verbose, time_limit, \
-random_state
+solver, early_stopping, validation_fraction, n_iter_no_change, scoring, callbacks, verbose, \
+time_limit, random_state
         As in :class:`BLFRegressor`; folds are stratified.
+    class_weight
+        As in :class:`CGBoostClassifier`.
     loss : {"log_loss", "exponential", "hinge", "squared_hinge", "squared_error"}, Loss or \
 callable, default="log_loss"
         A name, a :class:`~cgboost.losses.Loss` or a callable, as in :class:`BLFRegressor`.
@@ -201,7 +203,7 @@ callable, default="log_loss"
 
     Attributes
     ----------
-    classes_ : ndarray of shape (n_classes,)
+    classes_, class_weight_ : ndarray of shape (n_classes,)
     coef_, dual_coef_, intercept_, factor_coef_, n_components_, x_scores_, x_weights_, \
 x_loadings_, x_rotations_, vip_, cv_errors_, stop_reason_, objective_, columns_, history_, \
 n_columns_, n_iter_, best_round_, n_features_in_, feature_names_in_

@@ -238,6 +238,7 @@ TESTED = {
     "loss",
     *("coef", "priority", "columns_per_round", "time_limit", "solver", "validation_fraction"),
     *("random_state", "n_iter_no_change", "cache_size", "verbose", "epsilon", "executor"),
+    *("scoring", "class_weight", "probability"),  # test_scoring, test_targets, test_calibration
 }
 
 
