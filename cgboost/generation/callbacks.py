@@ -1,4 +1,4 @@
-"""Callbacks of the loop: validation scores, early stopping, progress.
+"""Callbacks of the loop: validation scores, early stopping; progress is in progress.py.
 
 A callback is any callable that takes a :class:`~cgboost.generation.Round`; it sees the round's
 numbers and its full state, may write into ``round.scores``, and stops the loop by returning a true
@@ -16,32 +16,26 @@ from numpy.typing import NDArray
 
 from cgboost.generation.columns import Column, evaluate
 from cgboost.generation.history import Result, Round, StopReason
+from cgboost.generation.progress import IN_WORDS, ProgressLine
 from cgboost.generation.termination import blaming
+
+__all__ = [
+    "IN_WORDS",
+    "ChoosingCallback",
+    "ClosingCallback",
+    "EarlyStopping",
+    "FinishingCallback",
+    "ProgressLine",
+    "ReasoningCallback",
+    "Score",
+    "ValidationMonitor",
+    "error_rate",
+    "mean_absolute_error",
+    "mean_squared_error",
+]
 
 Vector = NDArray[np.float64]
 Score = Callable[[Any, Vector], float]
-
-
-IN_WORDS = {
-    StopReason.OPTIMAL: "optimal",
-    StopReason.GAP: "gap reached",
-    StopReason.NO_COLUMN: "no column found",
-    StopReason.ONLY_DUPLICATES: "no new column found",
-    StopReason.STALLED: "stalled short of the gap",
-    StopReason.MAX_COLUMNS: "max_columns reached",
-    StopReason.MAX_ROUNDS: "max_rounds reached",
-    StopReason.TIME: "time limit",
-    StopReason.CALLBACK: "stopped by a callback",
-    StopReason.EARLY_STOPPING: "stopped early",
-    StopReason.INTERRUPTED: "interrupted",
-    StopReason.MASTER_FAILED: "solver failed",
-    StopReason.PRICER_FAILED: "search for columns failed",
-    StopReason.INVALID_BOUND: "contradictory bound",
-    StopReason.UNBOUNDED: "the loss falls without end",
-    StopReason.EXHAUSTED: "no further column",
-    StopReason.INFEASIBLE: "infeasible",
-}
-"""Each stop reason as a progress line ends with it."""
 
 
 def error_rate(labels: Vector, output: Vector) -> float:
@@ -72,7 +66,16 @@ class FinishingCallback(Protocol):
     """A callback that is told of the end."""
 
     def finish(self, result: Result) -> None:
-        """Called once, however the loop ends."""
+        """Called once with the result, where there is one."""
+        ...
+
+
+@runtime_checkable
+class ClosingCallback(Protocol):
+    """A callback that holds something, a terminal say, that it must give back."""
+
+    def close(self) -> None:
+        """Called however the loop ends, by an exception too."""
         ...
 
 
@@ -232,78 +235,3 @@ class EarlyStopping:
         if self.greater_is_better:
             return score > self.best_score + self.min_delta
         return score < self.best_score - self.min_delta
-
-
-class ProgressLine:
-    """One live line: round, columns, objective, gap, validation scores, seconds.
-
-    On a terminal the line is redrawn after every round; elsewhere a new line is written at most
-    once every ``interval`` seconds and at the end.
-
-    Parameters
-    ----------
-    label : str, default=""
-        What every line begins with.
-    interval : float, default=2.0
-        Seconds between lines where there is no terminal.
-    console : rich.console.Console or None
-        Where to write; None is the standard error stream.
-    """
-
-    def __init__(self, label: str = "", *, interval: float = 2.0, console: Any = None) -> None:
-        from rich.console import Console
-
-        self.label = label
-        self.interval = interval
-        self._console = Console(stderr=True) if console is None else console
-        self._written = 0.0
-
-    def __call__(self, current: Round) -> None:
-        """Show the round."""
-        if current.number == 0:
-            self._written = 0.0
-        if self._console.is_terminal:
-            self._erase()
-            self._write(self._text(current), end="", no_wrap=True, overflow="ellipsis")
-        elif current.seconds - self._written >= self.interval:
-            self._written = current.seconds
-            self._write(self._text(current), soft_wrap=True)
-
-    def finish(self, result: Result) -> None:
-        """Leave one line that says how it ended, and what was kept."""
-        if self._console.is_terminal:
-            self._erase()
-        is_last = result.best_round == result.n_rounds - 1
-        kept = "" if is_last else f"; round {result.best_round} kept"
-        rounds = "1 round" if result.n_rounds == 1 else f"{result.n_rounds} rounds"
-        self._write(
-            f"{self.label}{IN_WORDS[result.stop_reason]} after {rounds}, "
-            f"{result.history['seconds'][-1]:.1f} s{kept}: {len(result.coef)} columns, "
-            f"objective {result.objective:.6g}, gap {_gap(result.gap)}",
-            soft_wrap=True,
-        )
-
-    def _write(self, text: str, **layout: Any) -> None:
-        self._console.print(text, markup=False, highlight=False, emoji=False, **layout)
-
-    def _erase(self) -> None:
-        from rich.control import Control
-        from rich.segment import ControlType
-
-        self._console.control(Control(ControlType.CARRIAGE_RETURN, (ControlType.ERASE_IN_LINE, 2)))
-
-    def _text(self, current: Round) -> str:
-        parts = [
-            f"{self.label}round {current.number}",
-            f"{current.columns} columns",
-            f"objective {current.objective:.6g}",
-            f"gap {_gap(current.gap)}",
-            *(f"{name.replace('_', ' ')} {score:.4g}" for name, score in current.scores.items()),
-            f"{current.evaluated} evaluated",
-            f"{current.seconds:.1f} s",
-        ]
-        return "  ".join(parts)
-
-
-def _gap(gap: float) -> str:
-    return f"{gap:.1e}" if np.isfinite(gap) else "unknown"

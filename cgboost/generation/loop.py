@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from cgboost.exceptions import MasterError
 from cgboost.generation.callbacks import (
     ChoosingCallback,
+    ClosingCallback,
     FinishingCallback,
     ReasoningCallback,
 )
@@ -64,8 +65,9 @@ Callback = Callable[[Round], Any]
 """Called after every round; a true return value stops the loop.
 
 What it may have beyond that: :class:`~cgboost.generation.callbacks.ChoosingCallback`,
-:class:`~cgboost.generation.callbacks.ReasoningCallback` and
-:class:`~cgboost.generation.callbacks.FinishingCallback`.
+:class:`~cgboost.generation.callbacks.ReasoningCallback`,
+:class:`~cgboost.generation.callbacks.FinishingCallback` and
+:class:`~cgboost.generation.callbacks.ClosingCallback`.
 """
 
 
@@ -152,6 +154,15 @@ class ColumnGeneration:
             What the master or the pricer has raised, before a round with columns was complete; a
             solver's failure is a :class:`MasterError`.
         """
+        try:
+            return self._run()
+        finally:
+            for callback in self.callbacks:
+                if isinstance(callback, ClosingCallback):
+                    callback.close()
+
+    def _run(self) -> Result:
+        """All rounds."""
         trace = Trace(self.tol)
         self.smoothing.start()
         error: Exception | None = None

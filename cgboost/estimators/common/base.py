@@ -66,9 +66,10 @@ from cgboost.estimators.common.scoring import (
     watched,
 )
 from cgboost.estimators.common.subproblems import Task
-from cgboost.generation.callbacks import EarlyStopping, ProgressLine, Score, ValidationMonitor
+from cgboost.generation.callbacks import EarlyStopping, Score, ValidationMonitor
 from cgboost.generation.history import Round, StopReason
 from cgboost.generation.loop import Callback, ColumnGeneration
+from cgboost.generation.progress import ProgressLine
 
 
 @dataclass(eq=False, repr=False)
@@ -354,14 +355,16 @@ class BaseEnsemble(BaseEstimator):
             if self.time_limit is not None:
                 left = started + self._share_of_time * self.time_limit - time.perf_counter()
                 time_limit = max(0.0, left) / (count - k)
-            own = self._callbacks(self._monitors(held or {}, k, count), self._label(k, count))
+            limits = {"max_rounds": task.max_rounds, "time_limit": time_limit} | self._limits()
+            label = self._label(k, count)
+            own = self._callbacks(self._monitors(held or {}, k, count), label)
+            own += self._progress(label, limits)
             loop = ColumnGeneration(
                 task.master,
                 task.pricer,
                 columns_per_round=task.columns_per_round,
-                time_limit=time_limit,
                 callbacks=(Interruption(),) if interrupted else (*task.callbacks, *own),
-                **({"max_rounds": task.max_rounds} | self._limits()),
+                **limits,
             )
             try:
                 result = loop.run()
@@ -387,9 +390,15 @@ class BaseEnsemble(BaseEstimator):
                 EarlyStopping(metric, patience=self.n_iter_no_change, greater_is_better=rising)
             )
         callbacks.extend(self.callbacks or ())
-        if self.verbose:
-            callbacks.append(ProgressLine(label))
         return callbacks
+
+    def _progress(self, label: str, aims: dict[str, Any]) -> list[Callback]:
+        """The line that shows how a run gets on, if it is asked for."""
+        if not self.verbose:
+            return []
+        known = ("tol", "max_columns", "max_rounds", "time_limit")
+        own = {name: aims[name] for name in known if name in aims}
+        return [ProgressLine(label, every_round=self.verbose > 1, **own)]
 
     _prefix: ClassVar[str] = ""
     """What a fit inside of a fit is called."""

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cgboost.generation.callbacks import IN_WORDS
 from cgboost.generation.history import StopReason
+from cgboost.generation.progress import IN_WORDS
 
 Table = Mapping[str, NDArray[Any]]
 
