@@ -84,7 +84,7 @@ class ColumnGeneration:
     columns_per_round : int, default=1
         Most columns taken from one pricing pass.
     max_columns : int or None
-        Stop when the master holds this many columns.
+        Stop when the master holds this many columns; the last pass gives no more than fit.
     max_rounds : int or None
         Stop after this many rounds; the first one has only the columns the master began with.
     time_limit : float or None
@@ -228,6 +228,8 @@ class ColumnGeneration:
         trace.keep(current)
         # 4. the end, or new columns for the master
         fresh = trace.fresh(priced.columns)
+        if self.max_columns is not None:  # a pricer may return more than it was asked for
+            fresh = fresh[: limits.room(len(state.columns), len(fresh))]
         shown = None
         if searched or not state.bounded:
             shown = conclusion(current, priced, fresh, self.tol)

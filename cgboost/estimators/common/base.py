@@ -142,7 +142,8 @@ class BaseEnsemble(BaseEstimator):
         KernelScaleWarning
             If the columns of two kernels differ in size by more than 1e6.
         DataWarning
-            If early stopping watches fewer than 20 rows, or rows without some of the classes.
+            If early stopping watches fewer than 20 rows, or rows without some of the classes; if
+            the standard deviation of a y is below the epsilon inside which errors are free.
         """
         started = time.perf_counter()
         with unchanged_on_failure(self):

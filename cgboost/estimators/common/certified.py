@@ -19,11 +19,11 @@ from sklearn.exceptions import ConvergenceWarning
 
 from cgboost.estimators.common.base import BaseEnsemble
 from cgboost.estimators.common.fit_loop import FittedOutput, FittedRun, Table
-from cgboost.estimators.common.objective import ColumnFamily, Objective
+from cgboost.estimators.common.objective import SCALE_Y, ColumnFamily, Objective
 from cgboost.estimators.common.parameters import check_count, check_number, check_solver
 from cgboost.estimators.common.rows import EvalSets, Held, Rows, Vector, named_sets
 from cgboost.estimators.common.subproblems import Task
-from cgboost.exceptions import TrivialModelWarning, see, warn_caller
+from cgboost.exceptions import DataWarning, TrivialModelWarning, see, warn_caller
 from cgboost.generation.history import StopReason
 from cgboost.losses import SupportVectorLoss
 from cgboost.masters.support_vector.master import WarmStart
@@ -153,6 +153,7 @@ class BaseBoost(BaseEnsemble):
             self.dual_bound_ += run.bound
             self.gap_ = max(self.gap_, run.gap)
         self.converged_ = bool(self.gap_ <= self._tol)
+        self._warn_of_scale(runs, rows)
         family, one = self._family, self._run_labels(len(runs)) is None
         own = dict.fromkeys(family.optional_attributes)
         own |= self._objective.attributes(runs, one=one) | family.attributes(self.columns_, runs)
@@ -160,6 +161,21 @@ class BaseBoost(BaseEnsemble):
             vars(self).pop(name, None)  # of an earlier fit
             if value is not None:
                 setattr(self, name, value)
+
+    def _warn_of_scale(self, runs: list[FittedRun], rows: Rows) -> None:
+        """Warn of a y that hardly leaves the tube in which errors are free."""
+        tube = self._objective.tube
+        if not tube or any(run.is_trivial for run in runs):  # of which there is a warning already
+            return
+        mean = np.average(rows.y, weights=rows.weights)
+        spread = float(np.sqrt(np.average((rows.y - mean) ** 2, weights=rows.weights)))
+        if spread < tube:
+            warn_caller(
+                f"{type(self).__name__}: the standard deviation of y, {spread:.3g}, is below "
+                f"epsilon={tube:g}, so that most errors are free: choose a smaller epsilon, or "
+                f"{SCALE_Y}{see('trivial-models')}",
+                DataWarning,
+            )
 
     def _warn(self) -> None:
         """Say once which runs ended before ``tol`` and why, and which models have no column."""

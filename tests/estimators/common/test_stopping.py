@@ -7,13 +7,22 @@ import warnings
 import numpy as np
 import pytest
 from rich.console import Console
+from sklearn.base import is_regressor
 from sklearn.datasets import load_breast_cancer, load_wine
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.model_selection import GridSearchCV
+from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.validation import check_is_fitted
 
 import solvers
-from cgboost import RBF, AdaBoostClassifier, CGBoostClassifier, KernelLibrary, Linear
+from cgboost import (
+    RBF,
+    AdaBoostClassifier,
+    CGBoostClassifier,
+    KernelLibrary,
+    Linear,
+    LPBoostClassifier,
+)
 from cgboost.estimators.common import base as runs
 from cgboost.estimators.common import certified
 from cgboost.exceptions import MasterError, TrivialModelWarning
@@ -192,6 +201,26 @@ def test_max_columns():
         model = classifier(max_columns=5, columns_per_round=2).fit(X, y)
     assert model.stop_reason_ == "max_columns"
     assert model.history_["columns"].max() == 5
+
+
+@pytest.mark.parametrize("limit", [1, 7])
+@pytest.mark.parametrize(
+    "model",
+    [
+        classifier(columns_per_round="all"),
+        classifier(penalty="l2", columns_per_round=5, priority="stratified"),
+        regressor(columns_per_round=5),
+        LPBoostClassifier(columns_per_round=5),
+        LPBoostClassifier(columns_per_round=5, multi_class="joint"),
+        LPBoostClassifier(DecisionTreeClassifier(max_depth=1), columns_per_round=5),
+    ],
+    ids=["all", "l2", "regression", "stumps", "joint", "learners"],
+)
+def test_the_last_batch_does_not_exceed_max_columns(model, limit):
+    """Of a whole batch only what there is room for is generated, in every run."""
+    X, y = curve() if is_regressor(model) else three_classes()
+    history = model.set_params(max_columns=limit, C=10.0).fit(X, y).history_
+    assert history["columns"].max() == limit
 
 
 # ---------------------------------------------------------------------- early stopping
