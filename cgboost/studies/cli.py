@@ -137,6 +137,7 @@ def _add_odd_even(commands: Any) -> None:
     add("--raw-kernels", action="store_true", help="do not divide by √(k(x,x) k(z,z))")
     add("--penalty", choices=["l1", "l2"], default="l1", help="norm of the coefficients")
     add("--coef", choices=["free", "nonneg"], default="free", help="sign rule")
+    add("--no-negation", action="store_true", help="with --coef nonneg: kernels are only added")
     add("--offset", choices=["none", "penalized", "free"], default="free", help="offset b")
     add("--C", metavar="C", default="0.1,1,10", help="price of an error, or several to choose from")
     add("--priority", choices=["full", "stratified"], default="full", help="pricing order")
@@ -158,7 +159,9 @@ def _odd_even(options: argparse.Namespace) -> int:
         test=options.test,
         seed=options.seed,
     )
-    library = parse_library(options.kernels, normalize=not options.raw_kernels)
+    library = parse_library(
+        options.kernels, normalize=not options.raw_kernels, negation=not options.no_negation
+    )
     C_values = _numbers(options.C)
     if options.out is not None:
         _make_folder(options.out)

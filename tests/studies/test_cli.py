@@ -50,6 +50,7 @@ def test_prints_table_one_and_writes_everything(
         ["--penalty", "l2", "--max-columns", "40"],
         ["--kernels", "L+Q", "--priority", "full", "--columns-per-round", "1"],
         ["--solver", "clarabel", "--coef", "nonneg", "--offset", "penalized"],
+        ["--coef", "nonneg", "--no-negation"],
         ["--raw-kernels", "--kernels", "L", "--early-stopping", "--seed", "3", "--tol", "1e-2"],
     ],
     ids=" ".join,
