@@ -64,7 +64,8 @@ def test_ties_go_to_the_model_with_fewest_columns(
     sparsest = min(counts, key=lambda C: counts[C])
     assert len(set(counts.values())) == 2
     for prices in ([0.1, 3.0], [3.0, 0.1]):
-        assert fit_best(split, library, prices, penalty="l1").model.C == sparsest
+        chosen = fit_best(split, library, prices, penalty="l1")
+        assert sparsest == chosen.model.C
 
 
 def test_without_negation_kernels_can_only_be_added(split: Split) -> None:
