@@ -13,7 +13,7 @@ from cgboost.studies.comparison import Entrant, draw_bound, entrants, in_words, 
 from cgboost.studies.datasets import Split, odd_even_split
 from cgboost.studies.odd_even import fit_best, parse_library, table_row
 
-PRICES = [0.1, 1.0]
+PRICES = [1.0, 3.0]
 
 
 @pytest.fixture(scope="module")
