@@ -49,7 +49,6 @@ def store(parts: dict[str, Any], split: Split, store_folder: Path) -> Any:
     same, seeds = (lambda _: split), (0, 1)
     jobs = [job for name in models.SETTINGS for job in models.table_jobs(name, same, seeds)]
     jobs += [*models.limit_jobs(same, same, seeds), *models.figure_jobs(same, 0)]
-    jobs += models.one_jobs(same, 0)
     form.measure(measured, jobs, ("numpy",))
     return measured
 
@@ -66,7 +65,6 @@ def test_the_tables_and_the_pictures_are_made(
     for name in ("paper", *parts["mnist_models"].SETTINGS):
         assert found[name].count("| **L,Q,R** |") == 2
         assert found[name].count("| L+Q+R |") == 2
-    assert found["one"].count("| **L,Q,R** |") == 1
     assert found["limits"].count("MNIST") == 4
     assert "nan" not in "".join(found.values())
 

@@ -270,34 +270,6 @@ def limits() -> Iterator[tuple[str, str, str, int]]:
     yield from product((MNIST, DIGITS), PRINTED, ORDERS, LIMITS)
 
 
-ONE_STUDY, ONE_C = "one C", 1.0
-
-
-def one_record(split: Split, name: str, penalty: str, kernels: str, seed: int) -> Record:
-    """Test error and columns of unscaled kernels with the same C for all."""
-    start = time.process_time()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", KernelScaleWarning)
-        library = SETTINGS[UNSCALED].library(kernels)
-        parameters = {"penalty": penalty, "coef": "free", "offset": "free", "priority": "full"}
-        model, seconds, _ = fit_best(split, library, [ONE_C], clock=time.process_time, **parameters)
-    row = table_row(kernels, model, split, seconds, clock=time.process_time)
-    counts = [_columns(row.columns, letter) for letter in "LQR"]
-    spent = time.process_time() - start
-    return Record(ONE_STUDY, name, "figures", seed, (row.test_error, *counts), spent)
-
-
-def one_jobs(split_of: Source, seed: int) -> Iterator[Job]:
-    """Every library, unscaled, at one C on one split."""
-    for penalty, kernels in product(PRINTED, PRINTED["l1"]):
-        name = f"{penalty} {kernels}"
-
-        def run(penalty: str = penalty, kernels: str = kernels, name: str = name) -> list[Record]:
-            return [one_record(split_of(seed), name, penalty, kernels, seed)]
-
-        yield Job(ONE_STUDY, name, seed, run)
-
-
 def table_jobs(setting: str, split_of: Source, seeds: Iterable[int]) -> Iterator[Job]:
     """Table 1 in a setting, one split after the other."""
     for seed in seeds:

@@ -20,7 +20,6 @@ from mnist_models import (
     LIMITS,
     MIXTURE,
     MNIST,
-    ONE_STUDY,
     ORDER_STUDY,
     ORDERS,
     PRINTED,
@@ -142,11 +141,6 @@ def tables(folder: Path) -> dict[str, str]:
     rows = {
         "paper": (paper_rows, " | ".join((PAPER_HEAD, *settings))),
         "claims": (claim_rows, " | ".join(("norm", "the mixture's …", "paper", *titles))),
-        "one": (
-            one_rows,
-            "kernels | 2-norm: R_tst | C_l / C_q / C_r | paper | 1-norm: R_tst | C_l / C_q / C_r "
-            "| paper",
-        ),
         "orders": (
             order_rows,
             "norm | end | order | R_tst | splits better than all others | T_trn | scored a round",
@@ -316,20 +310,6 @@ def others(measured: Measured, penalty: str, end: str) -> Iterator[list[Figures]
     for kernels in PRINTED[penalty]:
         if kernels != MIXTURE:
             yield figures_of(measured, FREE, penalty, kernels, end)
-
-
-def one_rows(measured: Measured) -> Iterator[Sequence[str]]:
-    """Columns of unscaled kernels at one C; those that agree with the paper are stressed."""
-    for kernels in PRINTED["l1"]:
-        row = [bold(kernels, kernels == MIXTURE)]
-        for penalty in NORMS:
-            (record,) = measured.chosen(ONE_STUDY, f"{penalty} {kernels}", "figures")
-            error, *found = record.values
-            columns = [n if k in kernels else None for k, n in zip("LQR", found, strict=True)]
-            printed = PRINTED[penalty][kernels].columns
-            same = all(alike(n, other) for n, other in zip(columns, printed, strict=True))
-            row += [f"{error:.1f}", bold(in_words(columns), same), in_words(printed)]
-        yield row
 
 
 def limit_rows(measured: Measured) -> Iterator[Sequence[str]]:
