@@ -182,14 +182,14 @@ default="log_loss"
         Rounds at most; fewer if the learner finds no way down.
     early_stopping : bool, default=False
         As in :class:`CGBoostClassifier`.
-    validation_fraction, n_iter_no_change, class_weight, scoring, callbacks, verbose, time_limit
+    validation_fraction, n_iter_no_change, scoring, callbacks, verbose, time_limit
         As in :class:`CGBoostClassifier`.
     random_state : int, RandomState or None
         For the rows that early stopping holds out, and the seeds of the learners.
 
     Attributes
     ----------
-    classes_, class_weight_ : ndarray of shape (n_classes,)
+    classes_ : ndarray of shape (n_classes,)
     estimators_ : list of estimator
         The fitted learners, in the order of ``columns_``.
     columns_ : dict of str to ndarray

@@ -147,14 +147,14 @@ class GradientBoostingClassifier(Classification, BaseGradientBoosting):
     early_stopping : bool, default=False
         Stop when the log-loss of held-out rows (a part of the training rows, or ``eval_set``) has
         not improved for ``n_iter_no_change`` rounds.
-    validation_fraction, n_iter_no_change, class_weight, scoring, callbacks, verbose, time_limit
+    validation_fraction, n_iter_no_change, scoring, callbacks, verbose, time_limit
         As in :class:`CGBoostClassifier`.
     random_state : int, RandomState or None
         For the rows that early stopping holds out, those of a subsample, and ties between splits.
 
     Attributes
     ----------
-    classes_, class_weight_ : ndarray of shape (n_classes,)
+    classes_ : ndarray of shape (n_classes,)
     estimators_ : list of DecisionTreeRegressor
         In the order of ``columns_``, with the values of the leaves in place.
     feature_importances_ : ndarray of shape (n_features,)

@@ -21,7 +21,12 @@ from cgboost.estimators.common.fit_loop import FittedRun, Table
 from cgboost.estimators.common.parameters import check_number
 from cgboost.estimators.common.rows import Rows, Vector
 from cgboost.estimators.common.subproblems import Task
-from cgboost.estimators.common.targets import Classification, mean_log_loss, probabilities
+from cgboost.estimators.common.targets import (
+    Classification,
+    ClassWeight,
+    mean_log_loss,
+    probabilities,
+)
 from cgboost.generation.callbacks import Score, error_rate
 from cgboost.generation.protocols import Pricer
 from cgboost.losses.base import WeightedLoss
@@ -90,6 +95,7 @@ class LogitBoostClassifier(Classification, BaseLearnerBoost):
     estimator: Any = LINEAR
     n_estimators: int = field(default=300, kw_only=True)
     learning_rate: float = field(default=1.0, kw_only=True)
+    class_weight: ClassWeight = field(default=None, kw_only=True)
 
     _scores: ClassVar[dict[str, Score]] = {"log_loss": mean_log_loss, "error": error_rate}
 

@@ -61,10 +61,11 @@ def check_bool(name: str, value: Any) -> None:
 
 def check_early_stopping(name: str, value: Any) -> None:
     """``value`` must be True, False or the name of a score."""
-    if not isinstance(value, (bool, np.bool_, str)) or value == "":
+    is_word = isinstance(value, str) and value.lower() not in ("", "true", "false")
+    if not isinstance(value, (bool, np.bool_)) and not is_word:
         raise ValueError(
-            f"{name} must be True, False or the name of a score such as 'validation_error', "
-            f"got {value!r}"
+            f"{name} must be True or False, got {value!r}; or the name of a score, such as "
+            "'validation_error'"
         )
 
 

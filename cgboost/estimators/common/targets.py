@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from types import MethodType
 from typing import Any, ClassVar, Literal
 
@@ -21,14 +21,14 @@ from cgboost.exceptions import see
 from cgboost.generation.callbacks import Score, error_rate, mean_absolute_error, mean_squared_error
 from cgboost.losses import Exponential, LogLoss, Loss, Poisson, Quantile
 
+ClassWeight = Mapping[Any, float] | Literal["balanced"] | None
+"""The parameter ``class_weight`` of classifiers that have one: those in which light rows count
+little. Trees and stumps find leaves of light rows alone, which then have their say all the same."""
+
 
 @dataclass(eq=False, repr=False)
 class Classification(ClassifierMixin, BaseEnsemble):
     """One output decides between two classes by its sign, one a class between more."""
-
-    class_weight: Mapping[Any, float] | Literal["balanced"] | None = field(
-        default=None, kw_only=True
-    )
 
     _scores: ClassVar[dict[str, Score]] = {"error": error_rate}
 
@@ -82,6 +82,8 @@ class Classification(ClassifierMixin, BaseEnsemble):
         return np.searchsorted(self.classes_, y)
 
     def _weighted(self, rows: Rows) -> Rows:
+        if not hasattr(self, "class_weight"):
+            return rows
         self.class_weight_ = class_weights(self.class_weight, self.classes_, rows)
         if self.class_weight is None:
             return rows

@@ -32,6 +32,7 @@ from cgboost.estimators.common.parameters import check_number
 from cgboost.estimators.common.rows import Rows, Vector
 from cgboost.estimators.common.targets import (
     Classification,
+    ClassWeight,
     OnlyWithProbabilities,
     Regression,
 )
@@ -232,6 +233,7 @@ class CGBoostClassifier(Classification, BaseBoost):
     penalty: Literal["l1", "l2", "elasticnet"] | Penalty = field(default="l1", kw_only=True)
     coef: Literal["free", "nonneg"] = field(default="free", kw_only=True)
     offset: Offset = field(default="free", kw_only=True)
+    class_weight: ClassWeight = field(default=None, kw_only=True)
     probability: bool | Literal["sigmoid", "isotonic"] = field(default=False, kw_only=True)
     priority: Literal["full", "stratified"] = field(default="full", kw_only=True)
     cache_size: float = field(default=1000.0, kw_only=True)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from cgboost.estimators.common.parameters import check_choice, check_number
 from cgboost.estimators.common.rows import Vector
-from cgboost.estimators.common.targets import Classification, Regression, probabilities
+from cgboost.estimators.common.targets import Classification, ClassWeight, Regression, probabilities
 from cgboost.estimators.latent.latent_factors import BaseBLF
 from cgboost.losses import Huber, Loss, Poisson, Quantile, SquaredEpsilonInsensitive, SquaredError
 from cgboost.losses.registry import (
@@ -227,6 +227,7 @@ n_columns_, n_iter_, best_round_, n_features_in_, feature_names_in_
     loss: ClassificationLoss | Literal["squared_error"] | Loss | LossMaker = field(
         default="log_loss", kw_only=True
     )
+    class_weight: ClassWeight = field(default=None, kw_only=True)
 
     _losses: ClassVar[tuple[str, ...]] = (*CLASSIFICATION, "squared_error")
 

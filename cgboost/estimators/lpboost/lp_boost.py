@@ -43,6 +43,7 @@ from cgboost.estimators.common.parameters import check_choice, check_number
 from cgboost.estimators.common.rows import Rows, Vector
 from cgboost.estimators.common.targets import (
     Classification,
+    ClassWeight,
     OnlyWithProbabilities,
     Regression,
 )
@@ -279,6 +280,7 @@ gap_, converged_, history_, best_round_, stop_reason_, n_iter_, n_features_in_, 
     eta: float | None = field(default=None, kw_only=True)
     margin: float | None = field(default=None, kw_only=True)
     multi_class: Literal["ovr", "joint"] = field(default="ovr", kw_only=True)
+    class_weight: ClassWeight = field(default=None, kw_only=True)
     probability: bool | Literal["sigmoid", "isotonic"] = field(default=False, kw_only=True)
 
     path = fit_path

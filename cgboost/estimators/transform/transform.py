@@ -376,12 +376,10 @@ class TransformClassifier(BaseTransform, Classification):
     n_estimators, variant, max_bins, tol, early_stopping, validation_fraction, n_iter_no_change, \
 categorical_features, n_jobs, scoring, callbacks, verbose, time_limit, random_state
         As in :class:`TransformRegressor`.
-    class_weight
-        As in :class:`CGBoostClassifier`.
 
     Attributes
     ----------
-    classes_, class_weight_ : ndarray of shape (n_classes,)
+    classes_ : ndarray of shape (n_classes,)
     stages_ : list of cgboost.additive.stage.Stage
         With more than two classes a list for each class.
     n_iter_, columns_, history_, feature_importances_, importances_, coef_, intercept_, \

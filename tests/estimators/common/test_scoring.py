@@ -157,7 +157,7 @@ def test_an_unknown_name_is_an_error_that_lists_the_names(name):
     with pytest.raises(ValueError, match=f"early_stopping='{name}' is no score .*{listed}"):
         fit(model)
     assert set(vars(model)) == set(model.get_params())
-    with pytest.raises(ValueError, match="early_stopping must be True, False or the name"):
+    with pytest.raises(ValueError, match="must be True or False, got 3; or the name of"):
         fit(early_stopping=3)
 
 

@@ -6,11 +6,8 @@ from sklearn.base import clone
 from sklearn.utils import compute_class_weight
 
 from cgboost import (
-    AdaBoostClassifier,
-    AnyBoostClassifier,
     BLFClassifier,
     CGBoostClassifier,
-    GradientBoostingClassifier,
     LogitBoostClassifier,
     LPBoostClassifier,
 )
@@ -55,10 +52,7 @@ WEIGHTED = [
     CGBoostClassifier(penalty="l2", max_columns=20),
     LPBoostClassifier(C=0.1),
     LPBoostClassifier(C=0.1, multi_class="joint"),
-    AdaBoostClassifier(n_estimators=5),
-    AnyBoostClassifier(n_estimators=5, random_state=0),
     LogitBoostClassifier(n_estimators=5),
-    GradientBoostingClassifier(n_estimators=5, random_state=0),
     BLFClassifier(),
 ]
 
@@ -97,7 +91,7 @@ def test_balanced_class_weights():
     np.testing.assert_allclose(weighted.class_weight_, expected)
 
 
-@pytest.mark.parametrize("model", [CGBoostClassifier(), AnyBoostClassifier()])
+@pytest.mark.parametrize("model", [CGBoostClassifier(), LogitBoostClassifier()])
 def test_bad_class_weights(model):
     """Neither other words nor negative weights, nor labels that are not there."""
     X, y = two_classes()
