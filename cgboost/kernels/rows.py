@@ -160,6 +160,10 @@ class SparseScaler:
         data = (X.data / self.scale[X.indices]).astype(X.dtype, copy=False)
         return type(X)((data, X.indices, X.indptr), shape=X.shape)
 
+    def inverse_transform(self, seen: Any) -> Any:
+        """Rows, sparse or dense, from what was made of them."""
+        return SparseScaler(1.0 / self.scale).transform(seen)
+
 
 def _canonical(X: Any) -> Any:
     """The same in CSR, every number once."""
