@@ -160,9 +160,9 @@ class SparseScaler:
         data = (X.data / self.scale[X.indices]).astype(X.dtype, copy=False)
         return type(X)((data, X.indices, X.indptr), shape=X.shape)
 
-    def inverse_transform(self, seen: Any) -> Any:
-        """Rows, sparse or dense, from what was made of them."""
-        return SparseScaler(1.0 / self.scale).transform(seen)
+    def inverse_transform(self, rows: Any) -> Any:
+        """The rows that :meth:`transform` has made these of."""
+        return SparseScaler(1.0 / self.scale).transform(rows)
 
 
 def _canonical(X: Any) -> Any:

@@ -10,6 +10,7 @@ import os
 import signal
 import sys
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -17,8 +18,8 @@ from typing import Any
 import cgboost
 from cgboost.estimators import CGBoostClassifier
 from cgboost.exceptions import CGBoostError
-from cgboost.generation.callbacks import IN_WORDS
 from cgboost.generation.history import StopReason
+from cgboost.generation.progress import IN_WORDS
 from cgboost.studies.datasets import odd_even_split
 from cgboost.studies.odd_even import Row, fit_best, parse_library, table_row, write_table
 from solvers import SolverError
@@ -151,13 +152,14 @@ def _add_odd_even(commands: Any) -> None:
 
 
 def _odd_even(options: argparse.Namespace) -> int:
-    split = odd_even_split(
-        options.data,
-        train=options.train,
-        validation=options.validation,
-        test=options.test,
-        seed=options.seed,
-    )
+    with _at_work("reading the digits"):
+        split = odd_even_split(
+            options.data,
+            train=options.train,
+            validation=options.validation,
+            test=options.test,
+            seed=options.seed,
+        )
     library = parse_library(options.kernels, normalize=not options.raw_kernels)
     C_values = _numbers(options.C)
     if options.out is not None:
@@ -183,9 +185,11 @@ def _odd_even(options: argparse.Namespace) -> int:
         tol=options.tol,
         solver=options.solver,
     )
-    row = table_row(options.kernels, model, split, seconds)
+    with _at_work("predicting"):
+        row = table_row(options.kernels, model, split, seconds)
     if options.out is not None:
-        _write(options.out, model, row)
+        with _at_work("writing tables, picture and report"):
+            _write(options.out, model, row)
     _print_table(row)
     certificate = "certified" if model.converged_ else "not certified to tol"
     end = IN_WORDS[StopReason(str(model.stop_reason_))]
@@ -196,6 +200,14 @@ def _odd_even(options: argparse.Namespace) -> int:
     if options.out is not None:
         print(f"wrote {', '.join(FILES)} to {options.out}/")
     return INTERRUPTED if interrupted else 0
+
+
+def _at_work(words: str) -> AbstractContextManager[Any]:
+    """A sign on a terminal that something is being done; nothing elsewhere."""
+    from rich.console import Console
+
+    console = Console(stderr=True)
+    return console.status(words) if console.is_terminal else nullcontext()
 
 
 def _numbers(text: str) -> list[float]:

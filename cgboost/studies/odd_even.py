@@ -17,8 +17,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cgboost.estimators import CGBoostClassifier
-from cgboost.generation.callbacks import ProgressLine
 from cgboost.generation.history import StopReason
+from cgboost.generation.progress import ProgressLine
 from cgboost.kernels import RBF, Kernel, KernelLibrary, Linear, Normalized, Polynomial
 from cgboost.studies.datasets import Split
 
@@ -119,9 +119,11 @@ def fit_best(
     best: tuple[float, CGBoostClassifier, float] | None = None
     interrupted = False
     for C in C_values:
-        model = CGBoostClassifier(
-            library, C=C, callbacks=[ProgressLine(f"C={C:g}: ")] if progress else None, **parameters
-        )
+        aims: dict[str, Any] = {
+            name: parameters.get(name) for name in ("tol", "max_columns", "time_limit")
+        }
+        line = [ProgressLine(f"C={C:g}: ", **aims)] if progress else None
+        model = CGBoostClassifier(library, C=C, callbacks=line, **parameters)
         start = clock()
         try:
             model.fit(
