@@ -108,8 +108,8 @@ class CGBoostClassifier(Classification, BaseBoost):
     priority : {"full", "stratified"}, default="full"
         Order in which columns are scored; the optimum is the same. "full" scores all columns every
         round and takes the best; "stratified" scores fewer columns a round and takes those of the
-        first kernels of the library first, so that a model stopped early may have no others.
-        In docs/studies/mnist/page.md it took 1.3 to 3.4 times as long.
+        first kernels of the library first, as long as they violate half as much as the others do.
+        It takes longer (docs/studies/mnist/page.md).
     columns_per_round : int, "all" or None
         Most columns generated in a round. None: 2 % of the training rows, at most 400; 1 is the
         algorithm of the paper to the letter. "all": every column that prices out, in whichever
