@@ -131,11 +131,17 @@ def solve(
     SolverError
         A subclass for every other outcome, see `solvers.program.errors`.
     """
-    session = get_backend(solver).open(program, **(options or {}))
+    session = open_session(program, solver, options=options)
     return verified(session.solve(tol=tol, time_limit=time_limit), tol)
 
 
-def open_session(program: Program, solver: str = "auto", **options: Any) -> Session:
+def open_session(
+    program: Program,
+    solver: str = "auto",
+    *,
+    options: Mapping[str, Any] | None = None,
+    **more: Any,
+) -> Session:
     """Open a live model of `program` that can grow and be solved again and again.
 
     Parameters
@@ -144,14 +150,16 @@ def open_session(program: Program, solver: str = "auto", **options: Any) -> Sess
         The first program, which may have no rows or no columns yet.
     solver : str
         A name from `available_backends`, or ``"auto"``.
-    **options
-        ``max_iterations`` everywhere, and the backend's own options.
+    options : mapping of str to object, optional
+        ``max_iterations`` everywhere, and the backend's own options (:func:`check_options`).
+    **more
+        Options too, unless they are called as an argument is.
 
     Returns
     -------
     Session
     """
-    return get_backend(solver).open(program, **options)
+    return get_backend(solver).open(program, **(dict(options or {}) | more))
 
 
 def check_options(solver: str, options: Mapping[str, Any]) -> None:

@@ -84,6 +84,12 @@ def test_rows_come_back_from_what_kernels_see() -> None:
     scaler = library.scaler(numbers)
     assert scaler is not None
     np.testing.assert_allclose(scaler.inverse_transform(scaler.transform(numbers)), numbers)
+    rows = csr_array(numbers * (numbers > numbers.mean(axis=0)))
+    scaler = library.scaler(rows)
+    assert scaler is not None
+    np.testing.assert_allclose(
+        scaler.inverse_transform(scaler.transform(rows)).toarray(), rows.toarray()
+    )
     mixed = FRAME.to_numpy(dtype=object)
     scaler = KernelLibrary({"r": On(RBF(), [0, 1])}, standardize=True).scaler(mixed)
     assert scaler is not None

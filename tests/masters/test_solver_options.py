@@ -10,11 +10,13 @@ from cgboost.losses.dual.entropic import entropic_nu_hinge
 from cgboost.losses.registry import bound_loss
 from cgboost.masters import (
     BudgetMaster,
+    ConvexMaster,
     EntropyMaster,
     LinearMaster,
     OneNormMaster,
     SupportVectorMaster,
     TwoNormMaster,
+    solve_integer,
 )
 from cgboost.masters.solver_options import checked_options
 from cgboost.masters.stagewise.fully_corrective import CorrectiveMaster
@@ -94,6 +96,34 @@ def test_options_of_a_linear_master(monkeypatch):
     master.add([Column(key="a", values=np.ones(1), cost=2.0)])
     assert master.solve().objective == pytest.approx(2.0)
     assert seen["simplex_scale_strategy"] == 4
+
+
+@pytest.mark.parametrize(
+    ("solver", "options"),
+    [("highs", {"presolve": "off"}), ("clarabel", {"max_iter": 90}), ("SCS", {"alpha": 1.4})],
+)
+def test_options_of_a_convex_master(solver, options):
+    """Solvers of ours and those of CVXPY take them; unknown ones are refused in their words."""
+    loss = Hinge().on(Y, W)
+    plain, own = (
+        ColumnGeneration(ConvexMaster(loss, **named), FeaturePricer(H), tol=1e-4).run()
+        for named in ({}, {"solver": solver, "solver_options": options})
+    )
+    assert own.objective == pytest.approx(plain.objective, rel=1e-3)
+    with pytest.raises(ValueError, match=r"solver_options: .*nonsense"):
+        ConvexMaster(loss, solver=solver, solver_options={"nonsense": 1})
+
+
+def test_options_of_the_integer_program():
+    """They reach branch and cut; unknown options are refused."""
+    master = LinearMaster(3, ">=", 1.0, least_cost=1.0)
+    pairs = [(0, 1), (1, 2), (0, 2)]
+    master.add([Column(np.isin(np.arange(3), pair) * 1.0, pair, cost=1.0) for pair in pairs])
+    result = ColumnGeneration(master, lambda duals: ([], 0.0)).run()
+    found = solve_integer(master, result, solver_options={"mip_rel_gap": 0.0})
+    assert found.objective == pytest.approx(2.0)
+    with pytest.raises(ValueError, match="HiGHS rejects the option nonsense = 1"):
+        solve_integer(master, result, solver_options={"nonsense": 1})
 
 
 def test_no_options_are_none():

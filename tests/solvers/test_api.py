@@ -14,6 +14,7 @@ from solvers import (
     available_backends,
     check_options,
     get_backend,
+    open_session,
     solve,
 )
 from solvers.backends.highs import HighsSession
@@ -80,7 +81,10 @@ def test_an_unknown_option_is_never_passed_over(solver):
 
 def test_options_of_one_solve():
     """They go to the backend; one that it refuses is an error, a limit is not."""
-    assert solve(PROGRAM, "highs", options={"solver": "ipm"}).objective == pytest.approx(-5.0)
+    options = {"solver": "ipm"}  # called as an argument of ours is
+    assert solve(PROGRAM, "highs", options=options).objective == pytest.approx(-5.0)
+    session = open_session(PROGRAM, "highs", options=options, presolve="off")
+    assert session.solve().objective == pytest.approx(-5.0)
     with pytest.raises(OptionError, match="nonsense"):
         solve(PROGRAM, "highs", options={"nonsense": 1})
     check_options("highs", {"max_iterations": 0})

@@ -28,7 +28,7 @@ from __future__ import annotations
 
 import importlib
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -40,7 +40,7 @@ from cgboost.generation.protocols import EntryRule, MasterState, Priced
 from cgboost.losses.base import WeightedLoss, require
 from cgboost.losses.registry import require_targets
 from cgboost.masters.convex.bound import lower_bound
-from cgboost.masters.convex.solve import minimise
+from cgboost.masters.convex.solve import check_solver_options, minimise
 from cgboost.penalties.elastic_net import ElasticNetEntry
 from cgboost.penalties.l1 import FEASIBILITY, OneNormEntry
 from cgboost.penalties.l1_ball import BudgetEntry
@@ -117,6 +117,8 @@ class ConvexMaster:
         "auto": `solvers` where the problem is an LP or a QP, Clarabel for the other cones. Or a
         name that `solvers` knows ("piqp", LP and QP only), or CVXPY ("SCS", "cvxpy:SCS"). The small
         problem of the bound is always solved with "auto".
+    solver_options : mapping of str to object, optional
+        Options of the solver that is named, by its own names.
 
     Attributes
     ----------
@@ -158,6 +160,7 @@ class ConvexMaster:
         coef: Literal["free", "nonneg"] = "free",
         offset: Literal["free", "none"] = "free",
         solver: str = "auto",
+        solver_options: Mapping[str, Any] | None = None,
     ) -> None:
         if coef not in ("free", "nonneg"):
             raise ValueError(f"coef must be 'free' or 'nonneg', got {coef!r}")
@@ -169,7 +172,7 @@ class ConvexMaster:
         self._cp = importlib.import_module("cvxpy")
         n_rows, loss = _on_rows(loss, n_rows)
         self.n_rows = n_rows
-        self.solver = solver
+        self.solver, self._options = solver, check_solver_options(solver, solver_options)
         self.columns: list[Column] = []
         self._loss, self._constraints = loss, constraints
         self._given_penalty = penalty
@@ -212,7 +215,7 @@ class ConvexMaster:
         loss, penalty = self._loss(f), self._penalty(a, b)
         limits = self._limits(a, b, f)
         problem = self._cp.Problem(self._cp.Minimize(loss + penalty), [link, *limits])
-        minimise(problem, self.solver, time_limit)
+        minimise(problem, self.solver, time_limit, self._options)
         if not self._two_sided:
             a.value = np.maximum(a.value, 0.0)
         intercept = float(b.value)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping
 from typing import Any
 
 from cgboost.exceptions import MasterError
+from cgboost.masters.solver_options import checked_options
 from solvers import LimitError, Program, SolverError, Status, available_backends, solve
 from solvers.api import BACKENDS
 from solvers.program.modelling import put_back
@@ -24,7 +26,22 @@ SOLVED = ("optimal", "optimal_inaccurate")
 TIME_LIMITS = {"CLARABEL": "time_limit", "OSQP": "time_limit", "SCS": "time_limit_secs"}
 
 
-def minimise(problem: Any, solver: str, time_limit: float | None) -> None:
+def check_solver_options(solver: str, options: Mapping[str, Any] | None) -> dict[str, Any]:
+    """The options of a solver of :func:`minimise`, tried on a small program."""
+    own = solver == "auto" or solver in BACKENDS
+    return checked_options(solver if own else PREFIX + _cvxpy_name(solver), options)
+
+
+def _cvxpy_name(solver: str) -> str:
+    return solver.removeprefix(PREFIX).upper()
+
+
+def minimise(
+    problem: Any,
+    solver: str,
+    time_limit: float | None,
+    options: Mapping[str, Any] | None = None,
+) -> None:
     """Solve in place, duals included.
 
     Parameters
@@ -35,6 +52,8 @@ def minimise(problem: Any, solver: str, time_limit: float | None) -> None:
         "auto", a backend of `solvers` (LP and QP), or a solver of CVXPY, with or without prefix.
     time_limit : float or None
         Seconds.
+    options : mapping of str to object, optional
+        The solver's own; they win over the tight tolerances that it is given else.
 
     Raises
     ------
@@ -44,19 +63,22 @@ def minimise(problem: Any, solver: str, time_limit: float | None) -> None:
     if solver == "auto":
         solver = "auto" if problem.is_qp() else "CLARABEL"
     if solver == "auto" or solver in BACKENDS:
-        _solve_with_backend(problem, solver, time_limit)
+        _solve_with_backend(problem, solver, time_limit, options)
         return
-    name = solver.removeprefix(PREFIX).upper()
+    name = _cvxpy_name(solver)
     if name not in TIGHT_OPTIONS and PREFIX + name in available_backends("qp") and problem.is_qp():
         # CVXPY hands such solvers wrong bounds of its own making (see docs/user_guide/solvers.md)
-        _solve_with_backend(problem, PREFIX + name, time_limit)
+        _solve_with_backend(problem, PREFIX + name, time_limit, options)
     else:
-        _by_cvxpy(problem, name, time_limit)
+        _by_cvxpy(problem, name, time_limit, options or {})
 
 
-def _solve_with_backend(problem: Any, solver: str, time_limit: float | None) -> None:
+def _solve_with_backend(
+    problem: Any, solver: str, time_limit: float | None, options: Mapping[str, Any] | None
+) -> None:
     try:
-        solution = solve(Program.from_cvxpy(problem), solver, time_limit=time_limit)
+        program = Program.from_cvxpy(problem)
+        solution = solve(program, solver, time_limit=time_limit, options=options)
     except LimitError as error:
         raise MasterError(str(error), timed_out=error.status is Status.TIME_LIMIT) from error
     except SolverError as error:
@@ -64,12 +86,14 @@ def _solve_with_backend(problem: Any, solver: str, time_limit: float | None) -> 
     put_back(problem, solution)
 
 
-def _by_cvxpy(problem: Any, solver: str, time_limit: float | None) -> None:
+def _by_cvxpy(
+    problem: Any, solver: str, time_limit: float | None, options: Mapping[str, Any]
+) -> None:
     if not problem.is_dcp():
         raise MasterError("the master is not convex by the rules of CVXPY (is_dcp)")
-    limit: dict[str, Any] = {}
+    limit: dict[str, Any] = dict(options)
     if time_limit is not None and solver in TIME_LIMITS:
-        limit = {TIME_LIMITS[solver]: time_limit}
+        limit[TIME_LIMITS[solver]] = time_limit
     status = _status(problem, solver, TIGHT_OPTIONS.get(solver, {}) | limit)
     if status == "solver_error" and solver in TIGHT_OPTIONS:
         status = _status(problem, solver, limit)

@@ -30,7 +30,7 @@ from cgboost.losses import SupportVectorLoss
 from cgboost.losses.dual.support_vector import Indices, Vector
 from cgboost.masters.dual_solvers.restricted_dual import ColumnStore, DualSolution, LiveDual
 from cgboost.penalties.base import DualForm
-from solvers import Program, Session, Solution, get_backend
+from solvers import Program, Session, Solution, open_session
 
 OFFSET, LEVEL = -1, -2
 """Stand for the offset and the level in the list of session rows."""
@@ -74,7 +74,7 @@ class DualSession(LiveDual):
         self._contents: Indices = np.arange(
             len(self.variables)
         )  # -> variable, AUXILIARY or LARGEST
-        self._solver, self._options = solver, dict(options or {})
+        self._solver, self._options = solver, options
         self._unit = 1.0
         caps = self.variables.cap[np.isfinite(self.variables.cap)]
         self._largest_unit = LARGEST_CAP / max(1.0, caps.max(initial=0.0))
@@ -219,7 +219,7 @@ class DualSession(LiveDual):
         self._contents = np.append(variables, np.full(len(extra), LARGEST, dtype=np.intp))
         self.rows, self._row_signs = held[:0], np.zeros(0)
         curvature = self._curvature(variables)
-        self._session = get_backend(self._solver).open(
+        self._session = open_session(
             Program(
                 cost=np.append(
                     -self._direction(variables) * self.variables.gain()[variables], extra
@@ -233,7 +233,8 @@ class DualSession(LiveDual):
                 ),
                 quadratic=None if curvature is None else np.append(curvature, np.zeros(len(extra))),
             ),
-            **self._options,
+            self._solver,
+            options=self._options,
         )
         if self.loss.mass is not None:
             self.activate(np.array([LEVEL]))

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -13,6 +15,7 @@ from cgboost.exceptions import MasterError
 from cgboost.generation.columns import Column
 from cgboost.generation.history import Result, relative_gap
 from cgboost.masters.linear.master import LinearMaster
+from cgboost.masters.solver_options import checked_options
 from solvers import LimitError, Program, Solution, SolverError, solve
 
 
@@ -64,6 +67,7 @@ def solve_integer(
     *,
     time_limit: float | None = None,
     solver: str = "highs",
+    solver_options: Mapping[str, Any] | None = None,
 ) -> IntegerResult:
     """Solve the restricted master in integers, by branch and cut over the generated columns.
 
@@ -77,6 +81,8 @@ def solve_integer(
         Seconds; the best solution found until then is returned, with ``proven=False``.
     solver : str
         A name of :func:`solvers.available_backends` for integer programs.
+    solver_options : mapping of str to object, optional
+        Options of the solver that is named, by its own names.
 
     Raises
     ------
@@ -96,7 +102,8 @@ def solve_integer(
         upper=np.array([column.upper for column in columns]),
         integrality=integer,
     )
-    solution, proven = _solution(program, solver, time_limit)
+    options = checked_options(solver, solver_options)
+    solution, proven = _solution(program, solver, time_limit, options)
     coef = np.where(integer, np.round(solution.x), solution.x)
     objective = float(cost @ coef)
     return IntegerResult(
@@ -109,9 +116,11 @@ def solve_integer(
     )
 
 
-def _solution(program: Program, solver: str, time_limit: float | None) -> tuple[Solution, bool]:
+def _solution(
+    program: Program, solver: str, time_limit: float | None, options: Mapping[str, Any]
+) -> tuple[Solution, bool]:
     try:
-        return solve(program, solver, time_limit=time_limit), True
+        return solve(program, solver, time_limit=time_limit, options=options), True
     except LimitError as error:
         if error.solution is None or not error.solution.primal_residual <= 1e-6:
             raise MasterError(f"no integer solution in time: {error}") from error

@@ -32,7 +32,7 @@ from numpy.typing import ArrayLike, NDArray
 from cgboost.generation.columns import Column
 from cgboost.generation.protocols import ZERO_REDUCED_COST
 from cgboost.tolerances import LP_FEASIBILITY
-from solvers import Program, Solution, get_backend
+from solvers import Program, Solution, open_session
 
 Vector = NDArray[np.float64]
 
@@ -202,7 +202,7 @@ class RestrictedPrimal:
         self._artificial = rows.missed_by_zero()
         self.feasible = not self._artificial.size
         program = _artificial_program(rows, self._artificial)
-        self._session = get_backend(solver).open(program, **(options or {}))
+        self._session = open_session(program, solver, options=options)
 
     @property
     def n_parked(self) -> int:

@@ -26,7 +26,7 @@ from cgboost.losses.base import (
 from cgboost.losses.dual.piecewise import PiecewiseLinearLoss
 from cgboost.losses.squared_error import WeightedSquaredError
 from cgboost.tolerances import SMALLEST
-from solvers import LimitError, Program, Session, SolverError, Status, get_backend
+from solvers import LimitError, Program, Session, SolverError, Status, open_session
 
 Vector = NDArray[np.float64]
 
@@ -132,7 +132,7 @@ class LeastDeviations:
     def __init__(
         self, loss: PiecewiseLinearLoss, solver: str, options: Mapping[str, Any] | None = None
     ) -> None:
-        self.loss, self._solver, self._options = loss, solver, dict(options or {})
+        self.loss, self._solver, self._options = loss, solver, options
         self._session: Session | None = None
         self._start = np.zeros(0)
         self._unit, self._price = 1.0, float(loss.box.variables.cap.max(initial=0.0)) or 1.0
@@ -170,7 +170,7 @@ class LeastDeviations:
                 lower=np.zeros(len(variables)),
                 upper=variables.cap / self._price,
             )
-            self._session = get_backend(self._solver).open(program, **self._options)
+            self._session = open_session(program, self._solver, options=self._options)
         elif len(matrix):
             self._session.add_rows(matrix, level, level)
         return self._session

@@ -56,7 +56,7 @@ def test_an_integer_step_without_a_solution_is_a_typed_error() -> None:
 def out_of_time(x: np.ndarray | None) -> Any:
     """A solver that runs out of time with ``x`` in hand, or with nothing."""
 
-    def stopped(program: Program, solver: str, *, time_limit: float | None) -> Solution:
+    def stopped(program: Program, solver: str, **limits: Any) -> Solution:
         found = None if x is None else point(program, x)
         raise LimitError("time limit reached", status=Status.TIME_LIMIT, solution=found)
 

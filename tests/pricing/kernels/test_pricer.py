@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from cgboost import RBF, KernelLibrary, Linear, Polynomial, Precomputed
 from cgboost.exceptions import KernelError, KernelScaleWarning
 from cgboost.generation.columns import evaluate
-from cgboost.kernels import Kernel, ProductKernel
+from cgboost.kernels import Kernel, ProductKernel, as_library
 from cgboost.parallel import ThreadExecutor
 from cgboost.penalties.l1 import OneNormEntry
 from cgboost.pricing import KernelPool, KernelPricer, StrataPricer
@@ -313,3 +313,10 @@ def test_a_kernel_that_fails_is_named() -> None:
     X = np.ones((4, 2))
     with pytest.raises(KernelError, match="kernel 'broken' returned nan"):
         KernelPricer(KernelLibrary({"broken": lambda A, B: np.full((len(A), len(B)), np.nan)}), X)
+
+
+@pytest.mark.parametrize("library", ["rbf", {"rbf": RBF()}, RBF(), None], ids=repr)
+def test_what_stands_for_a_library_is_taken_for_it(library):
+    """A word, a dict, one kernel and None give the strata of the library that they stand for."""
+    rows = np.random.default_rng(0).normal(size=(9, 2))
+    assert KernelPricer(library, rows).pool.strata == as_library(library).names
