@@ -24,6 +24,7 @@ Section = Literal[
     "solvers",
     "stopped-early",
     "trivial-models",
+    "probabilities",
     "bounds",
     "data-files",
 ]
@@ -71,6 +72,10 @@ class KernelScaleWarning(UserWarning):
 
 class TrivialModelWarning(UserWarning):
     """The optimal model has no columns: it predicts the same for every row."""
+
+
+class DataWarning(UserWarning):
+    """The data hardly suit what was asked for: few rows to choose by, or a scale far off."""
 
 
 def warn_caller(message: str, category: type[Warning]) -> None:

@@ -22,7 +22,10 @@ def parts() -> Iterator[dict[str, Any]]:
             patch.syspath_prepend(str(folder))
         names = ["study_jobs", "mnist_models", "mnist_page"]
         found = {name: importlib.import_module(name) for name in names}
-        patch.setattr(found["mnist_models"], "C_VALUES", (0.3, 3.0))
+        for name in ("C_VALUES", "RAW_C_VALUES"):
+            patch.setattr(found["mnist_models"], name, (0.3, 3.0))
+        patch.setattr(found["mnist_models"], "LIMITS", (10, 20))
+        patch.setattr(found["mnist_page"], "LIMITS", (10, 20))
         yield found
 
 
@@ -43,7 +46,10 @@ def store(parts: dict[str, Any], split: Split, store_folder: Path) -> Any:
     """All that the study measures, on two copies of one split."""
     models, form = parts["mnist_models"], parts["study_jobs"]
     measured = form.Measured(store_folder / "mnist.csv")
-    jobs = [*models.table_jobs(lambda seed: split, (0, 1)), *models.figure_jobs(lambda _: split, 0)]
+    same, seeds = (lambda _: split), (0, 1)
+    jobs = [job for name in models.SETTINGS for job in models.table_jobs(name, same, seeds)]
+    jobs += [*models.limit_jobs(same, same, seeds), *models.figure_jobs(same, 0)]
+    jobs += models.one_jobs(same, 0)
     form.measure(measured, jobs, ("numpy",))
     return measured
 
@@ -51,22 +57,55 @@ def store(parts: dict[str, Any], split: Split, store_folder: Path) -> Any:
 def test_the_tables_and_the_pictures_are_made(
     parts: dict[str, Any], store: Any, store_folder: Path, tmp_path: Path
 ) -> None:
-    """Both tables, both ends, with nothing missing."""
+    """Table 1 in every setting and beside the paper's, with nothing missing."""
     pictures = parts["mnist_page"]
     pictures.draw_table(store, tmp_path / "table.png")
     pictures.draw_curves(store, 0, tmp_path / "curves.png")
     assert all(path.stat().st_size > 10_000 for path in tmp_path.glob("*.png"))
     found = parts["mnist_page"].tables(store_folder)
-    page = "\n".join(found.values())
-    assert page.count("| **L,Q,R** |") == 4
-    assert page.count("| L+Q+R |") == 4
-    assert "nan" not in page
+    for name in ("paper", *parts["mnist_models"].SETTINGS):
+        assert found[name].count("| **L,Q,R** |") == 2
+        assert found[name].count("| L+Q+R |") == 2
+    assert found["one"].count("| **L,Q,R** |") == 1
+    assert found["limits"].count("MNIST") == 4
+    assert "nan" not in "".join(found.values())
+
+
+def test_the_settings_are_what_they_are_called(parts: dict[str, Any]) -> None:
+    """α ≥ 0 forbids negated kernels; only the last setting has unscaled kernels."""
+    settings = parts["mnist_models"].SETTINGS
+    assert [setting.coef for setting in settings.values()] == ["free", "nonneg", "free"]
+    libraries = [setting.library("L,R") for setting in settings.values()]
+    assert [library.negation for library in libraries] == [True, False, True]
+    kernels = [str(library.kernels["L"]) for library in libraries]
+    assert ["Normalized" in kernel for kernel in kernels] == [True, True, False]
+
+
+def test_what_agrees_with_the_paper_is_stressed(parts: dict[str, Any]) -> None:
+    """Numbers of columns agree within a factor; a kernel that is not there is none."""
+    page = parts["mnist_page"]
+    assert page.alike(100.0, 122)
+    assert not page.alike(900.0, 122)
+    assert page.alike(None, None)
+    assert page.in_words([3.2, None, 7.0]) == "3 / – / 7"
+    differences = page.claims(
+        {
+            "L": (9, 1),
+            "Q": (8, 1),
+            "R": (7, 1),
+            "L+Q": (6, 1),
+            "L+R": (5, 4),
+            "L+Q+R": (6, 1),
+            "L,Q,R": (4, 2),
+        }
+    )
+    assert differences == ["-3.0", "-1.0", "0.5"]
 
 
 def test_figures_are_those_of_the_models(parts: dict[str, Any], store: Any, split: Split) -> None:
     """Errors, columns and certificate of a row, against a fit by hand."""
     table = parts["mnist_models"]
-    (own, _) = table.figures_of(store, "l1", "L+Q", table.CERTIFIED)
+    (own, _) = table.figures_of(store, table.FREE, "l1", "L+Q")
     library = parts["mnist_models"].parse_library("L+Q")
     model = CGBoostClassifier(library, C=own.C, penalty="l1", priority="full").fit(
         split.X_train, split.y_train
@@ -76,7 +115,7 @@ def test_figures_are_those_of_the_models(parts: dict[str, Any], store: Any, spli
     assert own.columns == own.columns_l == own.columns_q
     assert own.columns_r == 0
     assert own.gap <= 1e-4
-    mixture = table.figures_of(store, "l1", table.MIXTURE, table.CERTIFIED)[0]
+    mixture = table.figures_of(store, table.FREE, "l1", table.MIXTURE)[0]
     assert mixture.columns == mixture.columns_l + mixture.columns_q + mixture.columns_r
 
 

@@ -9,12 +9,12 @@
     history.py          why it ended, and a record of every round
     stabilization.py    where to price (Wentges smoothing)
     function_pricer.py  a function of the duals as a pricer
-    callbacks.py        validation scores, early stopping, progress
+    callbacks.py        validation scores, early stopping
+    progress.py         a live line, or plain ones
 """
 
 from cgboost.generation.callbacks import (
     EarlyStopping,
-    ProgressLine,
     ValidationMonitor,
     error_rate,
     mean_absolute_error,
@@ -24,6 +24,7 @@ from cgboost.generation.columns import Column, Ensemble, Family, Hypothesis, Ter
 from cgboost.generation.function_pricer import FunctionPricer
 from cgboost.generation.history import Result, Round, StopReason
 from cgboost.generation.loop import ColumnGeneration
+from cgboost.generation.progress import ProgressLine
 from cgboost.generation.protocols import EntryRule, Master, MasterState, Priced, Pricer, Vertex
 from cgboost.generation.stabilization import NoSmoothing, Smoothing, Wentges
 

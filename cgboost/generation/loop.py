@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from cgboost.exceptions import MasterError
 from cgboost.generation.callbacks import (
     ChoosingCallback,
+    ClosingCallback,
     FinishingCallback,
     ReasoningCallback,
 )
@@ -64,8 +65,9 @@ Callback = Callable[[Round], Any]
 """Called after every round; a true return value stops the loop.
 
 What it may have beyond that: :class:`~cgboost.generation.callbacks.ChoosingCallback`,
-:class:`~cgboost.generation.callbacks.ReasoningCallback` and
-:class:`~cgboost.generation.callbacks.FinishingCallback`.
+:class:`~cgboost.generation.callbacks.ReasoningCallback`,
+:class:`~cgboost.generation.callbacks.FinishingCallback` and
+:class:`~cgboost.generation.callbacks.ClosingCallback`.
 """
 
 
@@ -82,7 +84,7 @@ class ColumnGeneration:
     columns_per_round : int, default=1
         Most columns taken from one pricing pass.
     max_columns : int or None
-        Stop when the master holds this many columns.
+        Stop when the master holds this many columns; the last pass gives no more than fit.
     max_rounds : int or None
         Stop after this many rounds; the first one has only the columns the master began with.
     time_limit : float or None
@@ -152,6 +154,15 @@ class ColumnGeneration:
             What the master or the pricer has raised, before a round with columns was complete; a
             solver's failure is a :class:`MasterError`.
         """
+        try:
+            return self._run()
+        finally:
+            for callback in self.callbacks:
+                if isinstance(callback, ClosingCallback):
+                    callback.close()
+
+    def _run(self) -> Result:
+        """All rounds."""
         trace = Trace(self.tol)
         self.smoothing.start()
         error: Exception | None = None
@@ -217,6 +228,8 @@ class ColumnGeneration:
         trace.keep(current)
         # 4. the end, or new columns for the master
         fresh = trace.fresh(priced.columns)
+        if self.max_columns is not None:  # a pricer may return more than it was asked for
+            fresh = fresh[: limits.room(len(state.columns), len(fresh))]
         shown = None
         if searched or not state.bounded:
             shown = conclusion(current, priced, fresh, self.tol)

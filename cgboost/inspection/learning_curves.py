@@ -12,7 +12,7 @@ Both read the staged predictions and the history that all boosting estimators ha
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Protocol
@@ -76,11 +76,11 @@ def plot_history(model: FittedModel, *, axes: Iterable[Axes] | None = None) -> F
     """Draw objective and bound, validation scores and columns in use, column by column.
 
     The restricted objective and the best bound so far enclose the optimum; the shaded area between
-    them is the certified gap. Of each validation score (an error: lower is better) the best round
-    is ringed; where that round is not the model, the legend gives the model's score too. The last
-    panel counts, of the columns generated so far, those that the model uses, by kernel or, without
-    kernels, by class. A model with a run for each class has one thin curve per class, without
-    bounds, and the last panel counts its columns class by class.
+    them is the certified gap. Of each validation score the best round (the lowest error, the
+    greatest score of a scorer) is ringed; where that round is not the model, the legend gives the
+    model's score too. The last panel counts, of the columns generated so far, those that the model
+    uses, by kernel or, without kernels, by class. A model with a run for each class has one thin
+    curve per class, without bounds, and the last panel counts its columns class by class.
 
     Parameters
     ----------
@@ -102,7 +102,12 @@ def plot_history(model: FittedModel, *, axes: Iterable[Axes] | None = None) -> F
     """
     history, columns = _table(model, "history_"), _table(model, "columns_")
     history.setdefault("bound", np.full(len(history["objective"]), np.nan))
-    validation = {name: v for name, v in history.items() if name.startswith("validation_")}
+    monitored: Mapping[str, bool] = getattr(model, "_monitored", {})
+    validation = {
+        name: v
+        for name, v in history.items()
+        if name in monitored or name.startswith("validation_")
+    }
     scores = [name for name, values in validation.items() if np.isfinite(values).any()]
     per_class = "class" in history
     groups = _Groups.of(model, columns)
@@ -113,7 +118,8 @@ def plot_history(model: FittedModel, *, axes: Iterable[Axes] | None = None) -> F
     _draw_objective(panels[0], history)
     if scores:
         kept = None if per_class else getattr(model, "best_round_", history["round"][-1])
-        _draw_scores(panels[1], history, scores, kept)
+        rising = {name for name in scores if monitored.get(name)}
+        _draw_scores(panels[1], history, scores, kept, rising)
     if per_class:
         _draw_classes(panels[-1], columns, groups)
     else:
@@ -200,8 +206,13 @@ def _draw_gap(axis: Axes, x: NDArray[Any], objective: NDArray[Any], bound: NDArr
     return f"Objective and bound: relative gap {gap:.1e} at the end"
 
 
-def _draw_scores(axis: Axes, history: Table, scores: list[str], kept: int | None) -> None:
-    """Draw the scores; ``kept`` is the round that makes the model, None with several classes."""
+def _draw_scores(
+    axis: Axes, history: Table, scores: list[str], kept: int | None, rising: Collection[str]
+) -> None:
+    """Draw the scores, of which greater is better where they are ``rising``.
+
+    ``kept`` is the round that makes the model, None with several classes.
+    """
     names = [score.removeprefix("validation_").replace("_", " ") for score in scores]
     for k, (score, name) in enumerate(zip(scores, names, strict=True)):
         if kept is None:
@@ -210,7 +221,8 @@ def _draw_scores(axis: Axes, history: Table, scores: list[str], kept: int | None
             continue
         rows = np.flatnonzero(np.isfinite(history[score]))
         x, y = history["columns"][rows], history[score][rows]
-        best, model = int(np.argmin(y)), np.flatnonzero(history["round"][rows] == kept)
+        best = int(np.argmax(y) if score in rising else np.argmin(y))
+        model = np.flatnonzero(history["round"][rows] == kept)
         label = f"{name}: best {y[best]:.4g} with {x[best]} columns"
         if len(model) and model[0] != best:
             label += f", the model has {y[model[0]]:.4g} with {x[model[0]]}"

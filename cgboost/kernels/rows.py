@@ -160,6 +160,10 @@ class SparseScaler:
         data = (X.data / self.scale[X.indices]).astype(X.dtype, copy=False)
         return type(X)((data, X.indices, X.indptr), shape=X.shape)
 
+    def inverse_transform(self, rows: Any) -> Any:
+        """The rows that :meth:`transform` has made these of."""
+        return SparseScaler(1.0 / self.scale).transform(rows)
+
 
 def _canonical(X: Any) -> Any:
     """The same in CSR, every number once."""

@@ -10,6 +10,7 @@ import os
 import signal
 import sys
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -17,9 +18,10 @@ from typing import Any
 import cgboost
 from cgboost.estimators import CGBoostClassifier
 from cgboost.exceptions import CGBoostError
-from cgboost.generation.callbacks import IN_WORDS
 from cgboost.generation.history import StopReason
-from cgboost.studies.datasets import odd_even_split
+from cgboost.generation.progress import IN_WORDS
+from cgboost.studies.comparison import draw_bound, entrants, in_words, records
+from cgboost.studies.datasets import Split, odd_even_split
 from cgboost.studies.odd_even import Row, fit_best, parse_library, table_row, write_table
 from solvers import SolverError
 
@@ -61,8 +63,11 @@ examples:
   cgboost odd-even --data DATA --kernels L+Q --out composite
   cgboost odd-even --C 1 --max-columns 30 --early-stopping --out small
 
-With --out the folder has table.csv, columns.csv, history.csv, history.png and report.html, which
-says all about the model in one page. Exit status: 0, 2 for bad arguments or data, 130 after Ctrl-C.
+At its end stand the best single kernel and scikit-learn's SVC, every C chosen on the same rows;
+--no-compare leaves them out. With --out the folder has table.csv, columns.csv, history.csv,
+history.png, bound.png (the proven bound as it meets the objective), report.html, which says all
+about the model in one page, and comparison.csv. Exit status: 0, 2 for bad arguments or data, 130
+after Ctrl-C.
 
 documentation: docs/user_guide/how_to_mnist.md, docs/user_guide/reports.md
 """
@@ -71,7 +76,16 @@ LEGEND = """\
 R_trn, R_val, R_tst: errors in % on training, validation and test rows; T_trn, T_tst: seconds to
 train and to predict the test rows; C_L, ...: columns per kernel; scored: columns scored a round"""
 
-FILES = ("table.csv", "columns.csv", "history.csv", "history.png", "report.html")
+COMPARED = """\
+Beside others, on the same rows, C of each chosen on the validation rows:
+"""
+
+GAP_LEGEND = """\
+gap: no weights on any of these columns, used or not, have an objective that is lower by more than
+this share; SVC reports none"""
+
+BOUND, COMPARISON = "bound.png", "comparison.csv"
+FILES = ("table.csv", "columns.csv", "history.csv", "history.png", BOUND, "report.html")
 
 INTERRUPTED, READER_LEFT = 128 + signal.SIGINT, 128 + 13  # what a shell calls the two signals
 
@@ -137,6 +151,7 @@ def _add_odd_even(commands: Any) -> None:
     add("--raw-kernels", action="store_true", help="do not divide by √(k(x,x) k(z,z))")
     add("--penalty", choices=["l1", "l2"], default="l1", help="norm of the coefficients")
     add("--coef", choices=["free", "nonneg"], default="free", help="sign rule")
+    add("--no-negation", action="store_true", help="with --coef nonneg: kernels are only added")
     add("--offset", choices=["none", "penalized", "free"], default="free", help="offset b")
     add("--C", metavar="C", default="0.1,1,10", help="price of an error, or several to choose from")
     add("--priority", choices=["full", "stratified"], default="full", help="pricing order")
@@ -146,19 +161,24 @@ def _add_odd_even(commands: Any) -> None:
     add("--tol", type=float, metavar="GAP", default=1e-4, help="relative gap (default 1e-4)")
     solvers = "LP/QP backend, e.g. highs, clarabel, osqp, cvxpy:SCS"
     add("--solver", metavar="NAME", default="auto", help=solvers)
+    compare = "also fit the best single kernel and SVC (default)"
+    add("--compare", action=argparse.BooleanOptionalAction, default=True, help=compare)
     add("--seed", type=int, metavar="N", default=0, help="seed of the random split")
     add("--out", type=Path, metavar="DIR", help="folder for tables, picture and report")
 
 
 def _odd_even(options: argparse.Namespace) -> int:
-    split = odd_even_split(
-        options.data,
-        train=options.train,
-        validation=options.validation,
-        test=options.test,
-        seed=options.seed,
+    with _at_work("reading the digits"):
+        split = odd_even_split(
+            options.data,
+            train=options.train,
+            validation=options.validation,
+            test=options.test,
+            seed=options.seed,
+        )
+    library = parse_library(
+        options.kernels, normalize=not options.raw_kernels, negation=not options.no_negation
     )
-    library = parse_library(options.kernels, normalize=not options.raw_kernels)
     C_values = _numbers(options.C)
     if options.out is not None:
         _make_folder(options.out)
@@ -168,24 +188,23 @@ def _odd_even(options: argparse.Namespace) -> int:
         f"{len(library) * sizes[0]} columns from {library}",
         flush=True,
     )
-    model, seconds, interrupted = fit_best(
-        split,
-        library,
-        C_values,
-        progress=True,
-        penalty=options.penalty,
-        coef=options.coef,
-        offset=options.offset,
-        priority=options.priority,
-        columns_per_round=options.columns_per_round,
-        max_columns=options.max_columns,
-        early_stopping=options.early_stopping,
-        tol=options.tol,
-        solver=options.solver,
-    )
-    row = table_row(options.kernels, model, split, seconds)
+    parameters = {
+        "penalty": options.penalty,
+        "coef": options.coef,
+        "offset": options.offset,
+        "priority": options.priority,
+        "columns_per_round": options.columns_per_round,
+        "max_columns": options.max_columns,
+        "early_stopping": options.early_stopping,
+        "tol": options.tol,
+        "solver": options.solver,
+    }
+    model, seconds, interrupted = fit_best(split, library, C_values, progress=True, **parameters)
+    with _at_work("predicting"):
+        row = table_row(options.kernels, model, split, seconds)
     if options.out is not None:
-        _write(options.out, model, row)
+        with _at_work("writing tables, picture and report"):
+            _write(options.out, model, row)
     _print_table(row)
     certificate = "certified" if model.converged_ else "not certified to tol"
     end = IN_WORDS[StopReason(str(model.stop_reason_))]
@@ -193,9 +212,37 @@ def _odd_even(options: argparse.Namespace) -> int:
         f"objective {model.objective_:.6g}, lower bound {model.dual_bound_:.6g}, "
         f"gap {model.gap_:.1e} ({certificate}; {end})"
     )
+    files = list(FILES)
+    if options.compare and not interrupted:
+        kernels = {"normalize": not options.raw_kernels, "negation": not options.no_negation}
+        interrupted = not _compare(options.out, split, row, C_values, **kernels, **parameters)
+        files += [] if interrupted else [COMPARISON]
     if options.out is not None:
-        print(f"wrote {', '.join(FILES)} to {options.out}/")
+        print(f"wrote {', '.join(files)} to {options.out}/")
+        print(f"see {options.out / BOUND}: the proven bound as it meets the objective")
     return INTERRUPTED if interrupted else 0
+
+
+def _at_work(words: str) -> AbstractContextManager[Any]:
+    """A sign on a terminal that something is being done; nothing elsewhere."""
+    from rich.console import Console
+
+    console = Console(stderr=True)
+    return console.status(words) if console.is_terminal else nullcontext()
+
+
+def _compare(
+    folder: Path | None, split: Split, row: Row, C_values: Sequence[float], **parameters: Any
+) -> bool:
+    """Print the model beside others; False if Ctrl-C came in between."""
+    try:
+        found = list(entrants(split, row, C_values, **parameters))
+    except KeyboardInterrupt:
+        return False
+    print(f"\n{COMPARED}\n{in_words(found)}\n\n{GAP_LEGEND}")
+    if folder is not None:
+        write_table(folder / COMPARISON, records(found))
+    return True
 
 
 def _numbers(text: str) -> list[float]:
@@ -236,9 +283,10 @@ def _make_folder(folder: Path) -> None:
 def _write(folder: Path, model: CGBoostClassifier, row: Row) -> None:
     from cgboost.inspection import plot_history
 
-    table, columns, history, picture, report = (folder / name for name in FILES)
+    table, columns, history, picture, bound, report = (folder / name for name in FILES)
     write_table(table, {name: [value] for name, value in row.as_record().items()})
     write_table(columns, model.columns_)
     write_table(history, model.history_)
     plot_history(model).savefig(picture, dpi=120)
+    draw_bound(model).savefig(bound, dpi=120)
     model.report(report)

@@ -17,8 +17,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cgboost.estimators import CGBoostClassifier
-from cgboost.generation.callbacks import ProgressLine
 from cgboost.generation.history import StopReason
+from cgboost.generation.progress import ProgressLine
 from cgboost.kernels import RBF, Kernel, KernelLibrary, Linear, Normalized, Polynomial
 from cgboost.studies.datasets import Split
 
@@ -58,7 +58,7 @@ class Row:
 
 
 class Chosen(NamedTuple):
-    """The model with the lowest validation error.
+    """The model with the lowest validation error; of equally good ones that with fewest columns.
 
     Attributes
     ----------
@@ -74,11 +74,11 @@ class Chosen(NamedTuple):
     interrupted: bool
 
 
-def parse_library(kernels: str, *, normalize: bool = True) -> KernelLibrary:
+def parse_library(kernels: str, *, normalize: bool = True, negation: bool = True) -> KernelLibrary:
     """Library from a word like ``"L,Q,R"`` (a mixture) or ``"L+Q"`` (a composite kernel).
 
     Every kernel is normalised before kernels are added up, so that a composite weighs its parts
-    equally.
+    equally. With α ≥ 0 and ``negation=False`` a kernel can only be added, as in [B] (4) and (7).
     """
     library: dict[str, Kernel] = {}
     for name in kernels.split(","):
@@ -93,7 +93,7 @@ def parse_library(kernels: str, *, normalize: bool = True) -> KernelLibrary:
         library["+".join(letters)] = reduce(
             add, [Normalized(part) for part in parts] if normalize else parts
         )
-    return KernelLibrary(library)
+    return KernelLibrary(library, negation=negation)
 
 
 def fit_best(
@@ -107,21 +107,24 @@ def fit_best(
 ) -> Chosen:
     """Fit for every C and keep the model with the lowest validation error.
 
-    ``progress`` shows a line for each C on the standard error stream. After Ctrl-C the models so
-    far, the interrupted one included, are the candidates. ``clock`` tells the time in seconds,
-    ``time.process_time`` for that of the processor.
+    Of models with equal errors the one with fewest columns is kept, then the one with the C that
+    comes first. ``progress`` shows a line for each C on the standard error stream. After Ctrl-C the
+    models so far, the interrupted one included, are the candidates. ``clock`` tells the time in
+    seconds, ``time.process_time`` for that of the processor.
 
     Raises
     ------
     KeyboardInterrupt
         If Ctrl-C came before there was any model.
     """
-    best: tuple[float, CGBoostClassifier, float] | None = None
+    best: tuple[tuple[float, int], CGBoostClassifier, float] | None = None
     interrupted = False
     for C in C_values:
-        model = CGBoostClassifier(
-            library, C=C, callbacks=[ProgressLine(f"C={C:g}: ")] if progress else None, **parameters
-        )
+        aims: dict[str, Any] = {
+            name: parameters.get(name) for name in ("tol", "max_columns", "time_limit")
+        }
+        line = [ProgressLine(f"C={C:g}: ", **aims)] if progress else None
+        model = CGBoostClassifier(library, C=C, callbacks=line, **parameters)
         start = clock()
         try:
             model.fit(
@@ -133,9 +136,9 @@ def fit_best(
             interrupted = True
             break
         seconds = clock() - start
-        error = _error(model, split.X_validation, split.y_validation)
-        if best is None or error < best[0]:
-            best = error, model, seconds
+        rank = _error(model, split.X_validation, split.y_validation), model.n_columns_
+        if best is None or rank < best[0]:
+            best = rank, model, seconds
         if interrupted := model.stop_reason_ == StopReason.INTERRUPTED:
             break
     if best is None:

@@ -59,7 +59,7 @@ for name, (error, count) in table.items():
 # %%
 # Errors and sizes
 # ----------------
-# Every matrix alone is worse than the mixture. The mean of all is as good or better here, since all
+# Every matrix alone is worse than the mixture. The mean of all is the best one here, since all
 # three views are worth the same; it has twice as many rows to compare a new one with.
 
 figure, axes = plt.subplots(1, 2, figsize=(9, 3.2), sharey=True, layout="constrained")

@@ -1,17 +1,13 @@
-"""The callbacks: validation scores, early stopping, progress."""
+"""The callbacks: validation scores and early stopping."""
 
-import io
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 import pytest
-from rich.console import Console
 
 from cgboost.generation.callbacks import (
-    IN_WORDS,
     EarlyStopping,
-    ProgressLine,
     ValidationMonitor,
     error_rate,
     mean_absolute_error,
@@ -181,21 +177,6 @@ def test_early_stopping_has_a_reason_of_its_own():
     assert run(lambda turn: turn.number == 2).stop_reason is StopReason.CALLBACK
 
 
-def test_the_closing_line_describes_the_round_that_was_kept():
-    """After early stopping the columns and objective at the end are those of the kept round."""
-    stream = io.StringIO()
-    progress = ProgressLine(interval=1e9, console=Console(file=stream, width=40))
-    run(scripted(3, 2, 1, 2, 2), EarlyStopping("validation_error", patience=2), progress)
-    line = stream.getvalue()
-    assert line.startswith("stopped early after 5 rounds, ")
-    assert line.endswith(" s; round 2 kept: 2 columns, objective 8, gap unknown\n")
-
-
-def test_every_stop_reason_has_words():
-    """No way to stop is shown by its identifier."""
-    assert set(IN_WORDS) == set(StopReason)
-
-
 def test_small_improvements_may_not_count():
     """An improvement of less than min_delta does not reset the patience."""
     stopping = EarlyStopping("validation_error", patience=2, min_delta=0.5)
@@ -218,41 +199,46 @@ def test_early_stopping_names_a_missing_score():
         EarlyStopping("validation_error", patience=0)
 
 
-def test_progress_in_a_file_is_one_line_per_interval():
-    """Without a terminal there are no control codes: a line per interval, and one at the end."""
-    stream = io.StringIO()
-    console = Console(file=stream, width=40)
-    run(ProgressLine("toy: ", interval=0.0, console=console))
-    lines = stream.getvalue().splitlines()
-    assert len(lines) == 8
-    assert lines[2].startswith("toy: round 2  2 columns  objective 8  gap unknown")
-    assert lines[-1].startswith("toy: no column found after 7 rounds")
-    assert "\x1b" not in stream.getvalue()
-    stream.truncate(0)
-    run(ProgressLine(interval=1e9, console=console))
-    assert len(stream.getvalue().splitlines()) == 1
+@pytest.mark.parametrize(
+    ("scores", "best"),
+    [([0, 1, 3, 2, 2, 2, 2], 2), ([np.nan, np.nan, 1, 2, 0, 0, 0], 3), ([np.nan] * 7, 0)],
+)
+def test_greater_may_be_better(scores, best):
+    """The round with the greatest score is kept; a score without a value is worse than any."""
+    stopping = EarlyStopping("validation_error", patience=9, greater_is_better=True)
+    assert run(scripted(*scores), stopping).best_round == best
 
 
-def test_progress_on_a_terminal_is_one_line():
-    """On a terminal every round erases the line before it, and no round wraps."""
-    stream = io.StringIO()
-    run(ProgressLine(console=Console(file=stream, force_terminal=True, width=30)))
-    *rounds, last = stream.getvalue().split("\r\x1b[2K")[1:]
-    assert len(rounds) == 7
-    assert all(len(text) <= 30 and "\n" not in text for text in rounds)
-    assert last.startswith("no column found after 7 rounds")
+def test_monitors_have_names():
+    """Two monitors on rows of their own write scores that begin with their names."""
+    rng = np.random.default_rng(0)
+    sets = {name: (rng.normal(size=(9, 6)), rng.normal(size=9)) for name in ("a", "b")}
+    monitors = [
+        ValidationMonitor(X, y, {"mse": mean_squared_error}, name=name)
+        for name, (X, y) in sets.items()
+    ]
+    history = run(*monitors).history
+    for monitor, name in zip(monitors, sets, strict=True):
+        alone = run(ValidationMonitor(monitor.X, monitor.y, monitor.scores)).history
+        np.testing.assert_array_equal(history[f"{name}_mse"], alone["validation_mse"])
 
 
-def test_progress_shows_scores_and_survives_an_error():
-    """Scores appear with their names; an error in the run leaves the terminal usable."""
-    stream = io.StringIO()
-    console = Console(file=stream, force_terminal=True, width=200)
+def test_what_a_callback_holds_is_given_back():
+    """close() is called after a run that ends well, and after one that raises."""
+    closed = []
 
-    def fail(turn: Round) -> None:
-        if turn.number == 2:
-            raise RuntimeError("a mistake in my callback")
+    class Holding:
+        def __init__(self, number: int) -> None:
+            self.number = number
 
-    with pytest.raises(RuntimeError, match="my callback"):
-        run(scripted(2, 12345, 0.123456), ProgressLine(console=console), fail)
-    assert "validation error 0.1235" in stream.getvalue()
-    assert "\x1b[?25l" not in stream.getvalue()  # the cursor was never hidden
+        def __call__(self, turn: Round) -> None:
+            if turn.number == self.number:
+                raise RuntimeError("a mistake")
+
+        def close(self) -> None:
+            closed.append(self.number)
+
+    run(Holding(99))
+    with pytest.raises(RuntimeError, match="a mistake"):
+        run(Holding(0))
+    assert closed == [99, 0]

@@ -15,6 +15,7 @@ from cgboost.generation.protocols import MasterState, Priced, Vertex
 from cgboost.generation.stabilization import NoSmoothing
 from cgboost.masters import LinearMaster
 from tests.generation.loop_mocks import CountingMaster, Partial, Supply, run
+from tests.generation.test_callbacks import ToyMaster, ToyPricer, column
 
 
 def test_stops_optimal_when_an_exact_pricer_finds_nothing() -> None:
@@ -289,3 +290,17 @@ def test_the_last_round_is_priced_only_where_that_may_prove_something(
         searches[master] = len(pricer.limits)
     assert searches == {proving: 4, saving: 3}
     assert seen == [0, 1, 2, 3] * 2
+
+
+@pytest.mark.parametrize("limit", [1, 4, 5])
+def test_no_more_columns_than_max_columns_whatever_the_pricer_returns(limit: int) -> None:
+    """A pricer that gives three columns where it was asked for one fills the master, not more."""
+
+    class Generous(ToyPricer):
+        def price(self, state: Any, limit: int) -> Priced:
+            return Priced([column(len(state.columns) + k) for k in range(3)], n_evaluated=3)
+
+    result = ColumnGeneration(ToyMaster(), Generous(), max_columns=limit).run()
+    assert result.stop_reason is StopReason.MAX_COLUMNS
+    assert result.history["columns"].max() == limit
+    assert [c.key for c in result.columns] == [("feature", k) for k in range(limit)]

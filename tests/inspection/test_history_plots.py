@@ -12,7 +12,9 @@ from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from sklearn.exceptions import NotFittedError
 
+from cgboost import RBF, CGBoostClassifier, KernelLibrary
 from cgboost.inspection import drawing, plot_columns, plot_history
+from cgboost.inspection.report.facts import facts_of
 from tests.estimators.data import three_classes
 
 KERNELS = ["linear", "rbf", "rbf", "linear", "rbf", "rbf"]
@@ -228,3 +230,19 @@ def test_columns_without_kernels_and_classes_are_of_one_kind() -> None:
     model.columns_["feature"] = np.zeros(6, dtype=int)
     panel = history_panels(model)[2]
     assert [text.get_text() for text in panel.get_legend().get_texts()] == ["stump (6)"]
+
+
+def test_scores_of_named_sets_are_drawn_and_the_greatest_is_ringed() -> None:
+    """A scorer's best round is that of its greatest value, an error's that of its lowest."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(80, 2)), np.arange(80) % 2
+    X[:, 0] += y
+    library = KernelLibrary({"rbf": RBF()})
+    model = CGBoostClassifier(library, penalty="l1", C=0.3, scoring="roc_auc")
+    model.fit(X[:40], y[:40], eval_set={"test": (X[40:], y[40:])})
+    panel = plot_history(model).axes[1]
+    labels = [text.get_text() for text in panel.get_legend().get_texts()]
+    history = model.history_
+    assert f"test roc auc: best {history['test_roc_auc'].max():.4g}" in labels[0]
+    assert f"test error: best {history['test_error'].min():.4g}" in labels[1]
+    assert "test_roc_auc" in {name.replace(" ", "_") for name in facts_of(model).scores}

@@ -13,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 import cgboost
 from cgboost.generation.callbacks import ProgressLine
 from cgboost.generation.history import Round
-from cgboost.studies.cli import EXAMPLES, FILES, _parser, main
+from cgboost.studies.cli import COMPARISON, EXAMPLES, FILES, _parser, main
 
 SMALL = ["odd-even", "--train", "120", "--validation", "80", "--test", "100"]
 
@@ -21,10 +21,12 @@ SMALL = ["odd-even", "--train", "120", "--validation", "80", "--test", "100"]
 def test_prints_table_one_and_writes_everything(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The table's columns, the certificate, and five files with the right contents."""
+    """The table's columns, the certificate, the comparison, and files with the right contents."""
     assert main([*SMALL, "--C", "1", "--out", str(tmp_path / "new" / "folder")]) == 0
     printed = capsys.readouterr().out
     for word in ("R_trn", "R_tst", "T_trn", "T_tst", "C_L", "C_Q", "C_R", "certified"):
+        assert word in printed
+    for word in ("mixture L,Q,R", "best single kernel", "SVC of scikit-learn", "bound.png"):
         assert word in printed
     folder = tmp_path / "new" / "folder"
     assert (folder / "history.png").read_bytes()[:4] == b"\x89PNG"
@@ -39,6 +41,9 @@ def test_prints_table_one_and_writes_everything(
         columns = list(csv.DictReader(file))
     assert {row["kernel"] for row in columns} <= {"L", "Q", "R"}
     assert len(columns) > 5
+    assert (folder / "bound.png").read_bytes()[:4] == b"\x89PNG"
+    with (folder / "comparison.csv").open(encoding="utf-8") as file:
+        assert len(list(csv.DictReader(file))) == 3
     with (folder / "table.csv").open(encoding="utf-8") as file:
         (row,) = csv.DictReader(file)
     assert all(len(cell.replace(".", "").lstrip("0")) <= 10 for cell in row.values())
@@ -50,6 +55,8 @@ def test_prints_table_one_and_writes_everything(
         ["--penalty", "l2", "--max-columns", "40"],
         ["--kernels", "L+Q", "--priority", "full", "--columns-per-round", "1"],
         ["--solver", "clarabel", "--coef", "nonneg", "--offset", "penalized"],
+        ["--coef", "nonneg", "--no-negation"],
+        ["--no-compare", "--priority", "stratified"],
         ["--raw-kernels", "--kernels", "L", "--early-stopping", "--seed", "3", "--tol", "1e-2"],
     ],
     ids=" ".join,
@@ -116,6 +123,20 @@ def test_ctrl_c_writes_what_there_is_and_ends_with_130(
     assert capsys.readouterr().err == "cgboost: interrupted before there was a model\n"
 
 
+def test_ctrl_c_in_the_comparison_keeps_the_model(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The files of the model are there, those of the comparison are not, and the status is 130."""
+
+    def pressed(*arguments: object, **parameters: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("cgboost.studies.comparison.support_vector_machine", pressed)
+    assert main([*SMALL, "--C", "1", "--out", str(tmp_path)]) == 130
+    assert {path.name for path in tmp_path.iterdir()} == set(FILES)
+    assert "SVC" not in capsys.readouterr().out
+
+
 def test_a_reader_that_leaves_is_no_error() -> None:
     """With the other end of the pipe closed, the command ends without a traceback."""
     code = (
@@ -156,4 +177,4 @@ def test_help_shows_examples_and_pages(arguments: list[str]) -> None:
 def test_files_named_in_the_help_are_those_that_are_written() -> None:
     """The help of ``--out`` does not promise what is not there."""
     named = re.findall(r"\w+\.(?:csv|png|html)", EXAMPLES)
-    assert named == list(FILES)
+    assert named == [*FILES, COMPARISON]

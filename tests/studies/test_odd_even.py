@@ -53,6 +53,31 @@ def test_the_best_price_is_chosen_on_validation(split: Split) -> None:
         fit_best(split, library, [])
 
 
+def test_ties_go_to_the_model_with_fewest_columns(
+    split: Split, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of models with the same validation error the sparsest is kept, in any order of the prices."""
+    monkeypatch.setattr("cgboost.studies.odd_even._error", lambda model, X, y: 5.0)
+    library, counts = parse_library("L,R"), {}
+    for C in (0.1, 3.0):
+        counts[C] = fit_best(split, library, [C], penalty="l1").model.n_columns_
+    sparsest = min(counts, key=lambda C: counts[C])
+    assert len(set(counts.values())) == 2
+    for prices in ([0.1, 3.0], [3.0, 0.1]):
+        chosen = fit_best(split, library, prices, penalty="l1")
+        assert sparsest == chosen.model.C
+
+
+def test_without_negation_kernels_can_only_be_added(split: Split) -> None:
+    """With α ≥ 0 no column has a negative sign, which a library closed under negation allows."""
+    signs = {}
+    for negation in (True, False):
+        library = parse_library("L,Q,R", negation=negation)
+        model, _, _ = fit_best(split, library, [1.0], penalty="l1", coef="nonneg")
+        signs[negation] = set(model.columns_["sign"].tolist())
+    assert signs == {True: {-1, 1}, False: {1}}
+
+
 @pytest.mark.parametrize("number", [0, 2])
 def test_ctrl_c_ends_the_search(split: Split, number: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Ctrl-C in the second fit keeps the better of what there is, and tries no third C."""

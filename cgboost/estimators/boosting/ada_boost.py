@@ -19,9 +19,10 @@ from cgboost.estimators.boosting.any_boost import BaseLearnerBoost
 from cgboost.estimators.common import stagewise
 from cgboost.estimators.common.fit_loop import FittedRun, Table
 from cgboost.estimators.common.parameters import check_count, check_number
-from cgboost.estimators.common.rows import Matrix, Rows, Vector
+from cgboost.estimators.common.rows import Rows, Vector
 from cgboost.estimators.common.subproblems import Task
 from cgboost.estimators.common.targets import Classification
+from cgboost.generation.callbacks import ValidationMonitor
 from cgboost.generation.history import Round
 from cgboost.generation.protocols import Pricer
 from cgboost.losses.exponential import Exponential
@@ -64,13 +65,13 @@ class AdaBoostClassifier(Classification, BaseLearnerBoost):
     max_bins : int, default=255
         For stumps: features with more distinct values are cut into this many bins; the others have
         all their thresholds.
-    early_stopping, validation_fraction, n_iter_no_change, callbacks, verbose, time_limit, \
-random_state
+    early_stopping, validation_fraction, n_iter_no_change, class_weight, scoring, callbacks, \
+verbose, time_limit, random_state
         As in :class:`AnyBoostClassifier`.
 
     Attributes
     ----------
-    classes_ : ndarray of shape (n_classes,)
+    classes_, class_weight_ : ndarray of shape (n_classes,)
     estimator_weights_ : ndarray of shape (n_iter_,)
         α of every round.
     estimator_errors_ : ndarray of shape (n_iter_,)
@@ -148,9 +149,9 @@ n_features_in_, feature_names_in_
         yield Task(master, pool, n_outputs=len(self.classes_) if self._many else 1)
 
     def _callbacks(
-        self, monitored: tuple[Matrix, Vector] | None, label: str
+        self, monitors: Sequence[ValidationMonitor], label: str
     ) -> list[Callable[[Round], Any]]:
-        return [WeightedError(), *super()._callbacks(monitored, label)]
+        return [WeightedError(), *super()._callbacks(monitors, label)]
 
     # ------------------------------------------------------------------ fitted attributes
 

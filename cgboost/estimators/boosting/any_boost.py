@@ -182,14 +182,14 @@ default="log_loss"
         Rounds at most; fewer if the learner finds no way down.
     early_stopping : bool, default=False
         As in :class:`CGBoostClassifier`.
-    validation_fraction, n_iter_no_change, callbacks, verbose, time_limit
+    validation_fraction, n_iter_no_change, class_weight, scoring, callbacks, verbose, time_limit
         As in :class:`CGBoostClassifier`.
     random_state : int, RandomState or None
         For the rows that early stopping holds out, and the seeds of the learners.
 
     Attributes
     ----------
-    classes_ : ndarray of shape (n_classes,)
+    classes_, class_weight_ : ndarray of shape (n_classes,)
     estimators_ : list of estimator
         The fitted learners, in the order of ``columns_``.
     columns_ : dict of str to ndarray
@@ -243,7 +243,7 @@ class AnyBoostRegressor(Regression, BaseLearnerBoost):
     Parameters
     ----------
     estimator, step, learning_rate, corrective, start, n_estimators, early_stopping, \
-validation_fraction, n_iter_no_change, callbacks, verbose, time_limit, random_state
+validation_fraction, n_iter_no_change, scoring, callbacks, verbose, time_limit, random_state
         As in :class:`AnyBoostClassifier`; early stopping watches the mean absolute error, for
         quantiles and counts the loss.
     loss : {"squared_error", "absolute_error", "quantile", "huber", "epsilon_insensitive", \
@@ -314,8 +314,8 @@ class StagewiseRegressor(Regression, BaseLearnerBoost):
         i − 1 more inputs than X has columns.
     n_estimators : int, default=100
         Rounds at most; the run ends where a fit leads no way down.
-    early_stopping, validation_fraction, n_iter_no_change, callbacks, verbose, time_limit, \
-random_state
+    early_stopping, validation_fraction, n_iter_no_change, scoring, callbacks, verbose, \
+time_limit, random_state
         As in :class:`AnyBoostRegressor`.
 
     Attributes

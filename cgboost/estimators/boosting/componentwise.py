@@ -221,7 +221,7 @@ class L2BoostRegressor(BaseComponentwise):
         The folds of "cv", as in scikit-learn.
     early_stopping : bool, default=False
         As in :class:`CGBoostRegressor`, watching the mean absolute error; instead of a criterion.
-    validation_fraction, n_iter_no_change, callbacks, verbose, time_limit, random_state
+    validation_fraction, n_iter_no_change, scoring, callbacks, verbose, time_limit, random_state
         As in :class:`CGBoostRegressor`.
 
     Attributes
@@ -370,7 +370,7 @@ class OrthogonalGreedyRegressor(BaseComponentwise):
         Whether superfluous features are taken out at the end, where more than one was chosen.
     early_stopping : bool, default=False
         As in :class:`CGBoostRegressor`, watching the mean absolute error; needs ``criterion=None``.
-    validation_fraction, n_iter_no_change, callbacks, verbose, time_limit, random_state
+    validation_fraction, n_iter_no_change, scoring, callbacks, verbose, time_limit, random_state
         As in :class:`CGBoostRegressor`.
 
     Attributes

@@ -147,14 +147,14 @@ class GradientBoostingClassifier(Classification, BaseGradientBoosting):
     early_stopping : bool, default=False
         Stop when the log-loss of held-out rows (a part of the training rows, or ``eval_set``) has
         not improved for ``n_iter_no_change`` rounds.
-    validation_fraction, n_iter_no_change, callbacks, verbose, time_limit
+    validation_fraction, n_iter_no_change, class_weight, scoring, callbacks, verbose, time_limit
         As in :class:`CGBoostClassifier`.
     random_state : int, RandomState or None
         For the rows that early stopping holds out, those of a subsample, and ties between splits.
 
     Attributes
     ----------
-    classes_ : ndarray of shape (n_classes,)
+    classes_, class_weight_ : ndarray of shape (n_classes,)
     estimators_ : list of DecisionTreeRegressor
         In the order of ``columns_``, with the values of the leaves in place.
     feature_importances_ : ndarray of shape (n_features,)
@@ -248,7 +248,7 @@ class GradientBoostingRegressor(Regression, BaseGradientBoosting):
         the mean, which is predicted.
     n_estimators, learning_rate, subsample, max_depth, min_samples_split, min_samples_leaf, \
 max_features, max_leaf_nodes, start, early_stopping, validation_fraction, n_iter_no_change, \
-callbacks, verbose, time_limit, random_state
+scoring, callbacks, verbose, time_limit, random_state
         As in :class:`GradientBoostingClassifier`; early stopping watches the mean absolute error,
         for quantiles and counts the loss.
 

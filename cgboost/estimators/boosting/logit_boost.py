@@ -55,14 +55,14 @@ class LogitBoostClassifier(Classification, BaseLearnerBoost):
         Multiplies every step.
     early_stopping : bool, default=False
         Stop when the log-loss of held-out rows has not improved for ``n_iter_no_change`` rounds.
-    validation_fraction, n_iter_no_change, callbacks, verbose, time_limit
+    validation_fraction, n_iter_no_change, class_weight, scoring, callbacks, verbose, time_limit
         As in :class:`CGBoostClassifier`.
     random_state : int, RandomState or None
         For the rows that early stopping holds out, and the seeds of the learners.
 
     Attributes
     ----------
-    classes_ : ndarray of shape (n_classes,)
+    classes_, class_weight_ : ndarray of shape (n_classes,)
     coef_ : ndarray of shape (n_features,), or (n_classes, n_features) with more than two classes
         Of lines: the linear model, f(x) = coef_·x + intercept_. Of other learners: their
         coefficients, as in ``columns_``.

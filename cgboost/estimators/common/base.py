@@ -38,26 +38,38 @@ from cgboost.estimators.common.fit_loop import (
     unchanged_on_failure,
 )
 from cgboost.estimators.common.parameters import (
-    check_bool,
     check_callbacks,
+    check_class_weight,
     check_count,
+    check_early_stopping,
     check_number,
     check_random_state,
     check_verbose,
 )
 from cgboost.estimators.common.rows import (
     FLOATS,
-    EvalSet,
+    EvalSets,
     Held,
+    HeldRows,
     Matrix,
     Rows,
     Vector,
     check_eval_set,
+    named_sets,
+)
+from cgboost.estimators.common.scoring import (
+    RoundScore,
+    bare,
+    column_names,
+    scorers_of,
+    warn_of_few,
+    watched,
 )
 from cgboost.estimators.common.subproblems import Task
-from cgboost.generation.callbacks import EarlyStopping, ProgressLine, Score, ValidationMonitor
+from cgboost.generation.callbacks import EarlyStopping, Score, ValidationMonitor
 from cgboost.generation.history import Round, StopReason
 from cgboost.generation.loop import Callback, ColumnGeneration
+from cgboost.generation.progress import ProgressLine
 
 
 @dataclass(eq=False, repr=False)
@@ -70,10 +82,11 @@ class BaseEnsemble(BaseEstimator):
 
     _: KW_ONLY
     time_limit: float | None = None
-    early_stopping: bool = False
+    early_stopping: bool | str = False
     validation_fraction: float = 0.1
     n_iter_no_change: int = 10
     callbacks: Sequence[Callable[[Round], Any]] | None = None
+    scoring: Any = None
     verbose: int = 0
     random_state: Any = None
 
@@ -88,7 +101,7 @@ class BaseEnsemble(BaseEstimator):
         X: Any,
         y: Any,
         sample_weight: ArrayLike | None = None,
-        eval_set: EvalSet | list[EvalSet] | None = None,
+        eval_set: EvalSets | None = None,
     ) -> Self:
         """Fit the model. A fit that fails leaves the estimator as it was before.
 
@@ -101,8 +114,10 @@ class BaseEnsemble(BaseEstimator):
         sample_weight : array-like of shape (n_rows,) or None
             Multiplies the loss row by row. A row of weight 0 costs nothing; its kernel columns are
             still offered to the model, but it makes no threshold for stumps.
-        eval_set : (X, y) or None
-            Held-out rows, scored (unweighted) after every round.
+        eval_set : (X, y), list of such pairs, dict of them by name, or None
+            Held-out rows, scored (unweighted) after every round. The columns of ``history_`` are
+            called validation_error and so on; of a list of several sets validation_0_error,
+            validation_1_error, …; of a dict ``{"test": (X, y)}`` test_error.
 
         Returns
         -------
@@ -126,14 +141,19 @@ class BaseEnsemble(BaseEstimator):
             executor, which the warning names. The model is then the last good round.
         KernelScaleWarning
             If the columns of two kernels differ in size by more than 1e6.
+        DataWarning
+            If early stopping watches fewer than 20 rows, or rows without some of the classes; if
+            the standard deviation of a y is below the epsilon inside which errors are free.
         """
         started = time.perf_counter()
         with unchanged_on_failure(self):
             rows, held = self._prepare(X, y, sample_weight, eval_set)
+            self._check_monitoring(held)
             pool = self._pool(rows)
             self._keep(self._run_all(pool, rows, held, started), rows)
             self._warn()
             self._complete(pool, rows)
+            self._calibrate(rows, held, started)
         return self
 
     def _prepare(
@@ -142,11 +162,64 @@ class BaseEnsemble(BaseEstimator):
         """Check everything that ``fit`` is given; the training rows and those held out."""
         self._check_parameters()
         X, y = self._validated(X, y)
-        rows = self._usable(Rows.of(X, self._learn(y), sample_weight))
-        held = check_eval_set(self, eval_set)
+        rows = self._usable(self._weighted(Rows.of(X, self._learn(y), sample_weight)))
+        held = self._held(eval_set)
         if held is not None:
-            return rows, (held[0], self._encode(held[1]))
+            return rows, held
         return self._hold_out(rows) if self.early_stopping else (rows, None)
+
+    def _held(self, eval_set: EvalSets | None) -> Held | None:
+        """The sets of an ``eval_set``, checked and encoded; None without one."""
+        sets = named_sets(eval_set)
+        held = {}
+        for name, pair in sets.items():
+            X, y = self._checked_set(name, pair)
+            held[name] = HeldRows(X, self._encode(y))
+        return held or None
+
+    def _checked_set(self, name: str, pair: Any) -> tuple[Any, NDArray[Any]]:
+        return check_eval_set(self, name, pair)
+
+    # ------------------------------------------------------------------ scores of rounds
+
+    _stops_by_eval_set: ClassVar[bool] = True
+    """Whether it is rows of an ``eval_set`` that early stopping watches."""
+
+    @property
+    def _score_directions(self) -> dict[str, bool]:
+        """The scores of a round, those of ``scoring`` first, and whether greater is better."""
+        asked = dict.fromkeys(scorers_of(self.scoring), True)
+        return asked | {name: False for name in self._scores if name not in asked}
+
+    def _check_monitoring(self, held: Held | None) -> None:
+        """Check what is scored after every round, and the set that early stopping watches."""
+        self._monitored = column_names(held or {}, self._score_directions)
+        if not (held and self.early_stopping and self._stops_by_eval_set):
+            return
+        column = watched(self.early_stopping, self._monitored)
+        name = self._set_of(column, held)
+        warn_of_few(name, held[name].y, getattr(self, "classes_", None))
+
+    def _set_of(self, column: str, held: Held) -> str:
+        """The set whose score a column of the history is."""
+        return next(name for name in held if column in column_names([name], self._score_directions))
+
+    def _monitors(self, held: Held, run: int, n_runs: int) -> list[ValidationMonitor]:
+        """The callbacks that score the sets after every round of a run."""
+        monitors = []
+        for name, rows in held.items():
+            target = self._targets(rows.y)[run]
+            scores: dict[str, Score] = dict(self._scores)
+            for called, scorer in scorers_of(self.scoring).items():
+                view, labels = self._seen_by_scorers(target, n_runs)
+                scores[called] = RoundScore(called, scorer, view, rows.X, labels)
+            scores = {called: scores[called] for called in self._score_directions}
+            monitors.append(ValidationMonitor(rows.X, target, scores, name=name))
+        return monitors
+
+    def _seen_by_scorers(self, target: Vector, n_runs: int) -> tuple[Any, NDArray[Any]]:
+        """The estimator that scorers see in one of the runs, and what it should predict."""
+        return bare(self), target
 
     # ------------------------------------------------------------------ what a subclass says
 
@@ -214,9 +287,20 @@ class BaseEnsemble(BaseEstimator):
     def _described(self, hypotheses: Sequence[Any], strata: NDArray[np.str_], rows: Rows) -> Table:
         """What the table says of active basis functions, beside coefficient and round."""
 
+    _share_of_time: ClassVar[float] = 1.0
+    """The part of the time limit that the runs have."""
+
+    def _calibrate(self, rows: Rows, held: Held | None, started: float) -> None:
+        """Calibrate probabilities, where there are some that need it."""
+        return
+
     def _complete(self, pool: Any, rows: Rows) -> None:
         """Set fitted attributes that take more than the runs."""
         return
+
+    def _weighted(self, rows: Rows) -> Rows:
+        """The rows with the weights of their classes."""
+        return rows
 
     def _usable(self, rows: Rows) -> Rows:
         return rows
@@ -238,7 +322,9 @@ class BaseEnsemble(BaseEstimator):
 
     def _check_parameters(self) -> None:
         check_number("time_limit", self.time_limit, above=0, optional=True)
-        check_bool("early_stopping", self.early_stopping)
+        check_early_stopping("early_stopping", self.early_stopping)
+        scorers_of(self.scoring)
+        check_class_weight("class_weight", getattr(self, "class_weight", None))
         check_number("validation_fraction", self.validation_fraction, above=0, below=1)
         check_count("n_iter_no_change", self.n_iter_no_change)
         check_callbacks("callbacks", self.callbacks)
@@ -257,7 +343,7 @@ class BaseEnsemble(BaseEstimator):
         ----------
         pool : object
             What :meth:`_pool` has made.
-        rows, held : Rows, (X, y) or None
+        rows, held : Rows, sets of rows or None
             Training rows, and those that callbacks score.
         started : float
             On the clock of ``time.perf_counter``; runs share the time that is left evenly.
@@ -271,23 +357,23 @@ class BaseEnsemble(BaseEstimator):
             If Ctrl-C came before the first round of the first run was complete.
         """
         count = len(self._targets(rows.y))
-        targets = None if held is None else self._targets(held[1])
         runs: list[FittedRun] = []
         interrupted = False
         for k, task in enumerate(self._tasks(pool, rows)):
             time_limit = None
             if self.time_limit is not None:
-                left = started + self.time_limit - time.perf_counter()
+                left = started + self._share_of_time * self.time_limit - time.perf_counter()
                 time_limit = max(0.0, left) / (count - k)
-            monitored = None if held is None or targets is None else (held[0], targets[k])
-            own = self._callbacks(monitored, self._label(k, count))
+            limits = {"max_rounds": task.max_rounds, "time_limit": time_limit} | self._limits()
+            label = self._label(k, count)
+            own = self._callbacks(self._monitors(held or {}, k, count), label)
+            own += self._progress(label, limits)
             loop = ColumnGeneration(
                 task.master,
                 task.pricer,
                 columns_per_round=task.columns_per_round,
-                time_limit=time_limit,
                 callbacks=(Interruption(),) if interrupted else (*task.callbacks, *own),
-                **({"max_rounds": task.max_rounds} | self._limits()),
+                **limits,
             )
             try:
                 result = loop.run()
@@ -304,24 +390,32 @@ class BaseEnsemble(BaseEstimator):
             output.hypotheses[:] = islice(shared, len(output.hypotheses))
         return runs
 
-    def _callbacks(self, monitored: tuple[Matrix, Vector] | None, label: str) -> list[Callback]:
-        callbacks: list[Callback] = []
-        if monitored is not None:
-            callbacks.append(self._monitor(monitored))
-            if self.early_stopping:
-                metric = f"validation_{next(iter(self._scores))}"
-                callbacks.append(EarlyStopping(metric, patience=self.n_iter_no_change))
+    def _callbacks(self, monitors: Sequence[ValidationMonitor], label: str) -> list[Callback]:
+        callbacks: list[Callback] = [*monitors]
+        if monitors and self.early_stopping and self._stops_by_eval_set:
+            metric = watched(self.early_stopping, self._monitored)
+            rising = self._monitored[metric]
+            callbacks.append(
+                EarlyStopping(metric, patience=self.n_iter_no_change, greater_is_better=rising)
+            )
         callbacks.extend(self.callbacks or ())
-        if self.verbose:
-            callbacks.append(ProgressLine(label))
         return callbacks
 
-    def _monitor(self, monitored: tuple[Matrix, Vector]) -> ValidationMonitor:
-        return ValidationMonitor(*monitored, self._scores)
+    def _progress(self, label: str, aims: dict[str, Any]) -> list[Callback]:
+        """The line that shows how a run gets on, if it is asked for."""
+        if not self.verbose:
+            return []
+        known = ("tol", "max_columns", "max_rounds", "time_limit")
+        own = {name: aims[name] for name in known if name in aims}
+        return [ProgressLine(label, every_round=self.verbose > 1, **own)]
+
+    _prefix: ClassVar[str] = ""
+    """What a fit inside of a fit is called."""
 
     def _label(self, run: int, n_runs: int) -> str:
         labels = self._run_labels(n_runs)
-        return "" if labels is None else f"class {labels[run]}: "
+        words = self._prefix if labels is None else f"{self._prefix}class {labels[run]}, "
+        return f"{words.removesuffix(', ')}: " if words else ""
 
     # ------------------------------------------------------------------ fitted attributes
 

@@ -19,11 +19,11 @@ from sklearn.exceptions import ConvergenceWarning
 
 from cgboost.estimators.common.base import BaseEnsemble
 from cgboost.estimators.common.fit_loop import FittedOutput, FittedRun, Table
-from cgboost.estimators.common.objective import ColumnFamily, Objective
+from cgboost.estimators.common.objective import SCALE_Y, ColumnFamily, Objective
 from cgboost.estimators.common.parameters import check_count, check_number, check_solver
-from cgboost.estimators.common.rows import EvalSet, Held, Rows, Vector
+from cgboost.estimators.common.rows import EvalSets, Held, Rows, Vector, named_sets
 from cgboost.estimators.common.subproblems import Task
-from cgboost.exceptions import TrivialModelWarning, see, warn_caller
+from cgboost.exceptions import DataWarning, TrivialModelWarning, see, warn_caller
 from cgboost.generation.history import StopReason
 from cgboost.losses import SupportVectorLoss
 from cgboost.masters.solver_options import checked_options
@@ -162,6 +162,7 @@ class BaseBoost(BaseEnsemble):
             self.dual_bound_ += run.bound
             self.gap_ = max(self.gap_, run.gap)
         self.converged_ = bool(self.gap_ <= self._tol)
+        self._warn_of_scale(runs, rows)
         family, one = self._family, self._run_labels(len(runs)) is None
         own = dict.fromkeys(family.optional_attributes)
         own |= self._objective.attributes(runs, one=one) | family.attributes(self.columns_, runs)
@@ -169,6 +170,21 @@ class BaseBoost(BaseEnsemble):
             vars(self).pop(name, None)  # of an earlier fit
             if value is not None:
                 setattr(self, name, value)
+
+    def _warn_of_scale(self, runs: list[FittedRun], rows: Rows) -> None:
+        """Warn of a y that hardly leaves the tube in which errors are free."""
+        tube = self._objective.tube
+        if not tube or any(run.is_trivial for run in runs):  # of which there is a warning already
+            return
+        mean = np.average(rows.y, weights=rows.weights)
+        spread = float(np.sqrt(np.average((rows.y - mean) ** 2, weights=rows.weights)))
+        if spread < tube:
+            warn_caller(
+                f"{type(self).__name__}: the standard deviation of y, {spread:.3g}, is below "
+                f"epsilon={tube:g}, so that most errors are free: choose a smaller epsilon, or "
+                f"{SCALE_Y}{see('trivial-models')}",
+                DataWarning,
+            )
 
     def _warn(self) -> None:
         """Say once which runs ended before ``tol`` and why, and which models have no column."""
@@ -226,7 +242,7 @@ class RegularizationPath:
     models : list of estimators
         Fitted, each as ``fit`` with this C would leave it up to ``tol``.
     scores : ndarray of shape (n_values,)
-        ``model.score`` on the ``eval_set``; nan without one.
+        ``model.score`` on the ``eval_set``, the first of several; nan without one.
     seconds : ndarray of shape (n_values,)
     """
 
@@ -275,7 +291,7 @@ def fit_path(
     C_values: Sequence[float],
     *,
     sample_weight: ArrayLike | None = None,
-    eval_set: EvalSet | None = None,
+    eval_set: EvalSets | None = None,
 ) -> RegularizationPath:
     """Fit a model for every C; much cheaper than as many separate fits.
 
@@ -308,8 +324,9 @@ def fit_path(
     nu = getattr(self, "nu", None)
     if nu is not None:
         raise ValueError(f"a path is over C, but nu={nu!r} is given in its place")
-    prepared = copy.copy(self)
+    prepared, sets = copy.copy(self), named_sets(eval_set)
     rows, held = prepared._prepare(X, y, sample_weight, eval_set)
+    prepared._check_monitoring(held)
     pool = prepared._pool(rows)
     carried: dict[int, WarmStart] = {}
     models: dict[int, Any] = {}
@@ -321,9 +338,10 @@ def fit_path(
         model._keep(model._run_all(pool, rows, held, started), rows)
         model._warn()
         del model._carried
+        model._calibrate(rows, held, started)
         seconds[place] = time.perf_counter() - started
-        if eval_set is not None:
-            scores[place] = model.score(*eval_set)
+        if sets:
+            scores[place] = model.score(*next(iter(sets.values())))
         models[int(place)] = model
     ordered = [models[place] for place in range(len(C_values))]
     return RegularizationPath(np.asarray(C_values, dtype=np.float64), ordered, scores, seconds)

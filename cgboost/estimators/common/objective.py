@@ -38,6 +38,7 @@ from cgboost.losses import (
     EpsilonInsensitive,
     Hinge,
     Loss,
+    SquaredEpsilonInsensitive,
     SupportVectorLoss,
     entropic_nu_hinge,
     margin_distribution,
@@ -137,6 +138,8 @@ MARGIN_COST = 0.01
 
 LARGER = "a larger value may change that"
 
+SCALE_Y = "scale y to standard deviation 1 (sklearn.compose.TransformedTargetRegressor)"
+
 
 @dataclass(frozen=True)
 class Objective:
@@ -162,6 +165,8 @@ class Objective:
         What may make more of a model without columns …
     remedy_at_zero : str
         … and the same for a model without loss.
+    tube : float
+        Half width of the tube around y in which errors are free.
     """
 
     loss: LossMaker
@@ -173,6 +178,7 @@ class Objective:
     default_level: float | None = None
     remedy: str = LARGER
     remedy_at_zero: str = LARGER
+    tube: float = 0.0
 
     def attributes(self, runs: Sequence[FittedRun], *, one: bool) -> dict[str, Any]:
         """The fitted attribute of the level: a number, or one for each class; None: not there."""
@@ -324,7 +330,9 @@ def residual_objective(penalty: Penalty, *, C: float, cost: Loss, nu: float | No
         return nu_insensitive(target, C * weights, nu)
 
     epsilon = cost.epsilon if isinstance(cost, EpsilonInsensitive) else None
-    inside = f"every y lies within epsilon={epsilon or 0.0:g} of a constant: try a smaller one"
+    within = f"every y lies within epsilon={epsilon or 0.0:g} of a constant"
+    inside = f"{within}: try a smaller one, or {SCALE_Y}"
+    has_tube = isinstance(cost, (EpsilonInsensitive, SquaredEpsilonInsensitive)) and nu is None
     return Objective(
         loss,
         penalized(penalty),
@@ -332,5 +340,7 @@ def residual_objective(penalty: Penalty, *, C: float, cost: Loss, nu: float | No
         f"C={C:g}",
         level=None if epsilon is None else "epsilon_",
         default_level=epsilon,
+        remedy=f"{LARGER}, or {SCALE_Y}",
         remedy_at_zero=inside if nu is None and epsilon is not None else LARGER,
+        tube=getattr(cost, "epsilon", 0.0) if has_tube else 0.0,
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from numbers import Integral, Real
 from typing import Any
 
@@ -57,6 +57,25 @@ def check_bool(name: str, value: Any) -> None:
     """``value`` must be True or False."""
     if not isinstance(value, (bool, np.bool_)):
         raise ValueError(f"{name} must be True or False, got {value!r}")
+
+
+def check_early_stopping(name: str, value: Any) -> None:
+    """``value`` must be True, False or the name of a score."""
+    if not isinstance(value, (bool, np.bool_, str)) or value == "":
+        raise ValueError(
+            f"{name} must be True, False or the name of a score such as 'validation_error', "
+            f"got {value!r}"
+        )
+
+
+def check_class_weight(name: str, value: Any) -> None:
+    """``value`` must be None, "balanced" or a dict of weights ≥ 0."""
+    if value is None or (isinstance(value, str) and value == "balanced"):
+        return
+    if not isinstance(value, Mapping):
+        raise ValueError(f"{name} must be None, 'balanced' or a dict of weights, got {value!r}")
+    for label, weight in value.items():
+        check_number(f"{name}[{label!r}]", weight, at_least=0)
 
 
 def check_count(

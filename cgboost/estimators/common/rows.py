@@ -5,9 +5,9 @@ Arrays are checked; data frames keep their columns.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -29,7 +29,34 @@ Vector = NDArray[np.float64]
 
 EvalSet = tuple[ArrayLike, ArrayLike]
 
-Held = tuple[Matrix, NDArray[Any]]
+EvalSets = EvalSet | Sequence[EvalSet] | Mapping[str, EvalSet]
+"""One pair (X, y), several, or several by name."""
+
+VALIDATION = "validation"
+"""The name of a set that the user gives no name."""
+
+FORMS = "a pair (X, y), a list of such pairs, or a dict of them by name"
+
+
+class HeldRows(NamedTuple):
+    """Rows that are scored and not trained on.
+
+    Attributes
+    ----------
+    X : ndarray of shape (n_rows, n_features)
+    y : ndarray of shape (n_rows,)
+        Encoded as the training y is.
+    weights : ndarray of shape (n_rows,) or None
+        Those of rows that were training rows.
+    """
+
+    X: Any
+    y: NDArray[Any]
+    weights: Vector | None = None
+
+
+Held = dict[str, HeldRows]
+"""Sets of held-out rows by their names."""
 
 FLOATS = [np.float64, np.float32]
 """What X may be; anything else becomes float64."""
@@ -64,17 +91,18 @@ class Rows:
             raise ValueError("sample_weight must not be 0 for every row")
         return cls(X, y, weights, np.arange(X.shape[0]))
 
-    def _take(self, places: NDArray[np.intp]) -> Rows:
+    def take(self, places: NDArray[np.intp]) -> Rows:
+        """A part of the rows, in the order of their places."""
         numbers = places if self.numbers is None else self.numbers[places]
         return Rows(self.X[places], self.y[places], self.weights[places], numbers)
 
     def counting(self) -> Rows:
         """The rows that cost anything: those of a positive weight."""
         places = np.flatnonzero(self.weights)
-        return self if len(places) == len(self.weights) else self._take(places)
+        return self if len(places) == len(self.weights) else self.take(places)
 
     def split(self, fraction: float, random_state: Any, *, stratify: bool) -> tuple[Rows, Held]:
-        """The rows without a random ``fraction`` of them, and (X, y) of that fraction.
+        """The rows without a random ``fraction`` of them, and that fraction as a held-out set.
 
         ``random_state=None`` draws fresh randomness and leaves NumPy's global state alone.
         """
@@ -93,27 +121,55 @@ class Rows:
                 f"{self.X.shape[0]} rows ({error}); give an eval_set"
                 f"{see('eval-set')}"
             ) from error
-        return self._take(np.sort(stay)), (self.X[leave], self.y[leave])
+        held = HeldRows(self.X[leave], self.y[leave], self.weights[leave])
+        return self.take(np.sort(stay)), {VALIDATION: held}
 
 
-def check_eval_set(estimator: Any, eval_set: EvalSet | list[EvalSet] | None) -> Held | None:
-    """``eval_set`` as a pair of arrays that fit the training data, or None."""
+def named_sets(eval_set: EvalSets | None) -> dict[str, EvalSet]:
+    """The pairs of an ``eval_set`` by name; those of a list are validation_0, validation_1 etc.
+
+    Raises
+    ------
+    ValueError
+        If it is none of the forms that there are, or a pair has no y.
+    """
     if eval_set is None:
-        return None
-    if isinstance(eval_set, list) and len(eval_set) == 1:
-        eval_set = eval_set[0]
-    if not isinstance(eval_set, tuple) or len(eval_set) != 2:
-        size = f" of length {len(eval_set)}" if isinstance(eval_set, (tuple, list)) else ""
-        raise ValueError(
-            f"eval_set must be a pair (X, y), got a {type(eval_set).__name__}{size}: "
-            f"only one set is scored{see('eval-set')}"
-        )
-    if eval_set[1] is None:
-        raise ValueError(f"eval_set must be a pair (X, y), got no y{see('eval-set')}")
+        return {}
+    pairs: dict[str, Any]
+    if isinstance(eval_set, Mapping):
+        pairs = dict(eval_set)
+    elif isinstance(eval_set, list) and not _is_pair_of_tables(eval_set):
+        lone = len(eval_set) == 1
+        pairs = {VALIDATION if lone else f"{VALIDATION}_{k}": p for k, p in enumerate(eval_set)}
+    else:
+        pairs = {VALIDATION: eval_set}
+    if not pairs:
+        raise ValueError(f"eval_set must be {FORMS}, got none{see('eval-set')}")
+    for name, pair in pairs.items():
+        if not isinstance(name, str) or not name:
+            raise ValueError(f"eval_set must have names that are words, got {name!r}")
+        if not isinstance(pair, (tuple, list)) or len(pair) != 2:
+            size = f" of length {len(pair)}" if isinstance(pair, (tuple, list)) else ""
+            raise ValueError(
+                f"eval_set must be {FORMS}, got a {type(pair).__name__}{size}{see('eval-set')}"
+            )
+        if pair[1] is None:
+            raise ValueError(f"eval_set must be {FORMS}, got no y{see('eval-set')}")
+    return {name: (X, y) for name, (X, y) in pairs.items()}
+
+
+def _is_pair_of_tables(eval_set: list[Any]) -> bool:
+    """Whether a list is one pair [X, y] rather than a list of pairs."""
+    return len(eval_set) == 2 and not any(isinstance(item, (tuple, list)) for item in eval_set)
+
+
+def check_eval_set(estimator: Any, name: str, eval_set: EvalSet) -> tuple[Any, NDArray[Any]]:
+    """One pair of an ``eval_set`` as arrays that fit the training data."""
     try:
         X, y = estimator._read_new(*eval_set)
     except ValueError as error:
-        raise ValueError(f"eval_set: {error}{see('eval-set')}") from error
+        which = "" if name == VALIDATION else f" {name!r}"
+        raise ValueError(f"eval_set{which}: {error}{see('eval-set')}") from error
     return X, y
 
 

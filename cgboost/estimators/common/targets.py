@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from types import MethodType
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import log_softmax, softmax
+from sklearn.utils import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 
 from cgboost.estimators.common.base import BaseEnsemble
 from cgboost.estimators.common.bases import ClassifierMixin, RegressorMixin
-from cgboost.estimators.common.rows import Vector
+from cgboost.estimators.common.rows import Rows, Vector
+from cgboost.estimators.common.scoring import bare
 from cgboost.exceptions import see
 from cgboost.generation.callbacks import Score, error_rate, mean_absolute_error, mean_squared_error
 from cgboost.losses import Exponential, LogLoss, Loss, Poisson, Quantile
@@ -22,6 +25,10 @@ from cgboost.losses import Exponential, LogLoss, Loss, Poisson, Quantile
 @dataclass(eq=False, repr=False)
 class Classification(ClassifierMixin, BaseEnsemble):
     """One output decides between two classes by its sign, one a class between more."""
+
+    class_weight: Mapping[Any, float] | Literal["balanced"] | None = field(
+        default=None, kw_only=True
+    )
 
     _scores: ClassVar[dict[str, Score]] = {"error": error_rate}
 
@@ -74,6 +81,23 @@ class Classification(ClassifierMixin, BaseEnsemble):
             )
         return np.searchsorted(self.classes_, y)
 
+    def _weighted(self, rows: Rows) -> Rows:
+        self.class_weight_ = class_weights(self.class_weight, self.classes_, rows)
+        if self.class_weight is None:
+            return rows
+        weights = rows.weights * self.class_weight_[rows.y]
+        if not weights.any():
+            raise ValueError("class_weight and sample_weight must not be 0 for every row together")
+        return replace(rows, weights=weights)
+
+    def _seen_by_scorers(self, target: Vector, n_runs: int) -> tuple[Any, NDArray[Any]]:
+        """In one of several runs a class against the rest: the labels are 1 and 0."""
+        view = bare(self)
+        if n_runs > 1:
+            view.classes_ = np.array([0, 1])
+        numbers = (target > 0).astype(np.intp) if target.ndim == 1 else target.argmax(axis=1)
+        return view, view.classes_[numbers]
+
     def _targets(self, encoded: NDArray[np.intp]) -> list[Vector]:
         positives = [1] if len(self.classes_) == 2 else range(len(self.classes_))
         return [np.where(encoded == k, 1.0, -1.0) for k in positives]
@@ -81,6 +105,22 @@ class Classification(ClassifierMixin, BaseEnsemble):
     @property
     def _output_labels(self) -> NDArray[Any] | None:
         return None if len(self.classes_) == 2 else self.classes_
+
+
+def class_weights(
+    class_weight: Mapping[Any, float] | str | None, classes: NDArray[Any], rows: Rows
+) -> Vector:
+    """The weight of each class, shape (n_classes,), as in scikit-learn.
+
+    "balanced" is W/(K·W_k) for the weight W_k of the rows of class k, W of all rows, K classes: the
+    number of rows where there are no sample weights. A dict gives 1 to classes that it leaves out.
+    """
+    if isinstance(class_weight, str):
+        sizes = np.bincount(rows.y, weights=rows.weights, minlength=len(classes))
+        return sizes.sum() / (len(classes) * np.where(sizes > 0, sizes, np.inf))
+    given = None if class_weight is None else dict(class_weight)
+    weights: Vector = compute_class_weight(given, classes=classes, y=classes[rows.y])
+    return weights.astype(np.float64)
 
 
 def probabilities(outputs: Vector) -> Vector:
@@ -115,15 +155,41 @@ def _class_scores(outputs: Vector) -> Vector:
     return np.hstack([-outputs, outputs]) if outputs.shape[1] == 1 else outputs
 
 
+def has_log_odds(loss: Any) -> bool:
+    """Whether outputs are half log-odds, as the loss is least there."""
+    by_name = isinstance(loss, str) and loss in (LogLoss.name, Exponential.name)
+    return by_name or isinstance(loss, (LogLoss, Exponential))
+
+
 def has_probabilities(estimator: Any) -> bool:
-    """Whether outputs are half log-odds; an AttributeError says why they are not."""
-    loss = estimator.loss
-    if isinstance(loss, (LogLoss, Exponential)) or loss in (LogLoss.name, Exponential.name):
+    """Whether there are probabilities; an AttributeError says why not, and what to do."""
+    if has_log_odds(estimator.loss) or estimator.probability:
         return True
     raise AttributeError(
-        f"predict_proba needs loss='log_loss' or 'exponential', got loss={estimator.loss!r}: its "
-        "outputs are no log-odds"
+        f"predict_proba needs probability=True, got loss={estimator.loss!r}, whose outputs are no "
+        "log-odds: they are then calibrated on rows that were not trained on (five more fits, or "
+        "the rows of early stopping); or loss='log_loss' or 'exponential'"
+        f"{see('probabilities')}"
     )
+
+
+class OnlyWithProbabilities:
+    """A method of estimators whose outputs have probabilities; otherwise a message says how.
+
+    scikit-learn's ``available_if`` leaves that message to the cause of its error.
+    """
+
+    def __init__(self, method: Callable[[Any, Any], Vector]) -> None:
+        self._method = method
+        self.__doc__ = method.__doc__
+
+    def __get__(self, estimator: Any, owner: Any = None) -> Callable[..., Vector]:
+        """The method, bound where there is an estimator."""
+        if estimator is None:
+            return self._method
+        has_probabilities(estimator)
+        bound: Callable[..., Vector] = MethodType(self._method, estimator)
+        return bound
 
 
 @dataclass(eq=False, repr=False)

@@ -9,8 +9,13 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
 from numpy.typing import ArrayLike
-from sklearn.utils.metaestimators import available_if
 
+from cgboost.estimators.common.calibration import (
+    calibrate,
+    calibrated,
+    check_probability,
+    share_of_time,
+)
 from cgboost.estimators.common.certified import BaseBoost, fit_path
 from cgboost.estimators.common.fit_loop import FittedRun
 from cgboost.estimators.common.kernel_parameters import set_params
@@ -27,9 +32,8 @@ from cgboost.estimators.common.parameters import check_number
 from cgboost.estimators.common.rows import Rows, Vector
 from cgboost.estimators.common.targets import (
     Classification,
+    OnlyWithProbabilities,
     Regression,
-    has_probabilities,
-    probabilities,
 )
 from cgboost.estimators.kernel import kernel_input
 from cgboost.estimators.kernel.kernel_columns import KernelColumns, coef_of_columns
@@ -88,11 +92,24 @@ class CGBoostClassifier(Classification, BaseBoost):
         Sign rule for α. "nonneg" weighs {+K, −K} unless the library has ``negation=False``.
     offset : {"none", "penalized", "free"}, default="free"
         The offset b: absent, penalised like a coefficient, or free.
+    class_weight : dict, "balanced" or None, default=None
+        Multiplies the weights of the rows of a class, with more than two classes in the problem of
+        every class. "balanced": n_rows/(n_classes · rows of the class), by weight where rows have
+        weights; a dict: the weight of each label, 1 for those that it leaves out.
+    probability : bool, "sigmoid" or "isotonic", default=False
+        Calibrate probabilities on outputs for rows that were not trained on, by Platt's sigmoid
+        (True too) or a rising step function: of each class against the rest, divided by their sum.
+        With early stopping these rows are those that it watches. Otherwise they are out of fold:
+        five more fits, each on four fifths of the rows, without callbacks; ``random_state`` (None
+        stands for 0) chooses the stratified folds. Class weights do not count for the calibration,
+        sample weights do. As in scikit-learn's SVC, ``predict`` is not changed, and may contradict
+        probabilities near one half. True changes nothing with log loss and exponential loss, whose
+        outputs are half log-odds.
     priority : {"full", "stratified"}, default="full"
         Order in which columns are scored; the optimum is the same. "full" scores all columns every
         round and takes the best; "stratified" scores fewer columns a round and takes those of the
-        first kernels of the library first, so that a model stopped early may have no others.
-        In docs/studies/mnist/page.md it took 1.3 to 3.4 times as long.
+        first kernels of the library first, as long as they violate half as much as the others do.
+        It takes longer (docs/studies/mnist/page.md).
     columns_per_round : int, "all" or None
         Most columns generated in a round. None: 2 % of the training rows, at most 400; 1 is the
         algorithm of the paper to the letter. "all": every column that prices out, in whichever
@@ -100,7 +117,9 @@ class CGBoostClassifier(Classification, BaseBoost):
         this is the fastest way to it where the kernel columns fit into memory; with penalty="l1"
         it costs more than it saves.
     max_columns : int or None
-        Stop at this many generated columns (per class, with more than two).
+        Stop at this many generated columns (per class, with more than two), never more: the last
+        round takes what there is room for. Columns come ``columns_per_round`` at a time, and some
+        of those generated have the coefficient 0 in the end: ``n_columns_`` may be smaller.
     tol : float, default=1e-4
         Stop at this certified relative duality gap. Gaps below 1e-10 count as 0, so that
         ``tol=0`` asks for the optimum to rounding errors.
@@ -114,10 +133,12 @@ class CGBoostClassifier(Classification, BaseBoost):
         Options of the solver that is named, by its own names: ``{"simplex_scale_strategy": 4}`` for
         ``solver="highs"``. They win over what the engine chooses; time limits are refused, see
         docs/user_guide/how_to_solvers.md.
-    early_stopping : bool, default=False
+    early_stopping : bool or str, default=False
         Stop when the validation score of ``eval_set`` has not improved for ``n_iter_no_change``
         rounds. However the loop ends, the model is then the round with the best score. Without an
-        ``eval_set``, ``validation_fraction`` of the training rows is held out.
+        ``eval_set``, ``validation_fraction`` of the training rows is held out. True watches the
+        first score of the first set; a word is the column of ``history_`` to watch, such as
+        "validation_error" or "test_roc_auc".
     validation_fraction : float, default=0.1
         Share of the rows that early stopping holds out.
     n_iter_no_change : int, default=10
@@ -129,17 +150,30 @@ class CGBoostClassifier(Classification, BaseBoost):
         Where pricing passes run: a :class:`~cgboost.parallel.ThreadExecutor`, any executor of
         ``concurrent.futures``, ``DaskExecutor(client)``. None: on as many threads as linear algebra
         may use.
+    scoring : str, callable, list or dict of them, or None
+        scikit-learn's scorers, "roc_auc" say, or yours, ``scorer(estimator, X, y)``, greater is
+        better: more scores of every round on every ``eval_set``, before the error rate. One that
+        has no name is called "score". With a run for each class they see this class, 1, and the
+        rest, 0.
     callbacks : list of callables or None
         Each is called with every :class:`~cgboost.generation.Round`; a true return value stops
         (with more than two classes: that class).
     verbose : int, default=0
-        1 shows a progress line on the standard error stream.
+        1 shows a live line on the standard error stream, or in a notebook: how far the gap has
+        come on its way to ``tol``, scores, and the time that is left. 2 writes a line for every
+        round as well, with the columns that it has generated.
     random_state : int, RandomState or None
-        For the rows that early stopping holds out. None: different rows in each fit.
+        For the rows that early stopping holds out (None: different rows in each fit), and the folds
+        of ``probability``.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
+    class_weight_ : ndarray of shape (n_classes,)
+        What the weights of the rows of each class were multiplied by.
+    calibration_ : dict
+        How probabilities were calibrated: method, rows (what they are), n_rows and n_fits (fits
+        beside that of the model). Only with ``probability``.
     dual_coef_ : ndarray of shape (n_columns,)
         Nonzero coefficients, in the order of ``columns_``; ``coef_`` is its old name.
     margin_ : float, or ndarray of shape (n_classes,) with more than two classes
@@ -159,7 +193,8 @@ class CGBoostClassifier(Classification, BaseBoost):
         Whether ``gap_ ≤ tol``.
     history_ : dict of str to ndarray
         One entry a round: round, columns, active, objective, bound, gap, evaluated, stratum,
-        seconds, master_seconds, pricing_seconds (and validation_error, class).
+        seconds, master_seconds, pricing_seconds (and class, and for each set of ``eval_set`` its
+        scores: validation_error, …).
     best_round_ : int, or list of int with more than two classes
         The round that makes the model: the last one, unless early stopping chose an earlier one.
     stop_reason_ : str, or list of str with more than two classes
@@ -197,6 +232,7 @@ class CGBoostClassifier(Classification, BaseBoost):
     penalty: Literal["l1", "l2", "elasticnet"] | Penalty = field(default="l1", kw_only=True)
     coef: Literal["free", "nonneg"] = field(default="free", kw_only=True)
     offset: Offset = field(default="free", kw_only=True)
+    probability: bool | Literal["sigmoid", "isotonic"] = field(default=False, kw_only=True)
     priority: Literal["full", "stratified"] = field(default="full", kw_only=True)
     cache_size: float = field(default=1000.0, kw_only=True)
     executor: Any = field(default=None, kw_only=True)
@@ -210,17 +246,21 @@ class CGBoostClassifier(Classification, BaseBoost):
     _validated = kernel_input.validated
     _read_new = kernel_input.read_new
     _pool = kernel_input.prepared_pool
+    _calibrate = calibrate
+    _share_of_time = property(share_of_time)
 
-    @available_if(has_probabilities)  # type: ignore[untyped-decorator]
+    @OnlyWithProbabilities
     def predict_proba(self, X: ArrayLike) -> Vector:
-        """Class probabilities, shape (n_rows, n_classes); with log loss or exponential loss only.
+        """Class probabilities, shape (n_rows, n_classes); log loss, exponential or ``probability``.
 
-        With more than two classes those of each against the rest, divided by their sum.
+        With more than two classes those of each against the rest, divided by their sum. Calibrated
+        ones may contradict ``predict``, which decides by the outputs.
         """
-        return probabilities(self._outputs(X))
+        return calibrated(self, self._outputs(X))
 
     def _check_parameters(self) -> None:
         check_cost(self, CLASSIFICATION, Hinge)
+        check_probability("probability", self.probability)
         check_trade_off(self)
         super()._check_parameters()
 
@@ -260,14 +300,16 @@ class CGBoostRegressor(Regression, BaseBoost):
         "poisson", or a :class:`~cgboost.losses.Loss` with its parameters, such as
         ``Quantile(0.9)``, yours perhaps. See docs/methods/losses.md.
     epsilon : float, default=0.1
-        Half width of the tube inside which errors are free, for ``loss="epsilon_insensitive"``.
+        Half width of the tube inside which errors are free, for ``loss="epsilon_insensitive"``, in
+        units of y. See the notes on the scale of y.
     nu : float or None
         Let the model choose ε: at most this share of the rows (by weight) lies outside the tube,
         at least this share outside or on its border. In (0, 1]; ``epsilon`` is then not used.
     C, penalty, coef, offset, priority, columns_per_round, max_columns, tol, time_limit, solver, \
-solver_options, early_stopping, validation_fraction, n_iter_no_change, cache_size, executor, \
-callbacks, verbose, random_state
-        As in :class:`CGBoostClassifier`; early stopping watches the mean absolute error.
+solver_options, early_stopping, validation_fraction, n_iter_no_change, scoring, cache_size, \
+executor, callbacks, verbose, random_state
+        As in :class:`CGBoostClassifier`; early stopping watches the mean absolute error, unless
+        there is ``scoring``.
 
     Attributes
     ----------
@@ -280,6 +322,11 @@ gap_, converged_, history_, best_round_, stop_reason_, n_iter_, n_features_in_, 
 
     Notes
     -----
+    The defaults suit a y of standard deviation about 1: ε is in units of y, and C weighs errors in
+    these units against coefficients. Where y is far from that, scale it,
+    ``TransformedTargetRegressor(CGBoostRegressor(), transformer=StandardScaler())``, or choose ε
+    and C in its units.
+
     Ctrl-C and pickling: as in :class:`CGBoostClassifier`.
 
     Examples

@@ -15,7 +15,7 @@ from cgboost.estimators.common.fit_loop import FittedRun
 from cgboost.estimators.common.kernel_parameters import set_params
 from cgboost.estimators.common.objective import Objective, penalized
 from cgboost.estimators.common.parameters import check_nu
-from cgboost.estimators.common.rows import EvalSet, Matrix, Rows, Vector
+from cgboost.estimators.common.rows import EvalSets, Matrix, Rows, Vector
 from cgboost.estimators.kernel import kernel_input
 from cgboost.estimators.kernel.kernel_columns import KernelColumns, coef_of_columns
 from cgboost.generation.callbacks import Score, error_rate
@@ -54,8 +54,8 @@ class CGBoostOutlierDetector(OutlierMixin, BaseBoost):
     early_stopping : bool, default=False
         As in :class:`CGBoostClassifier`, but only with an ``eval_set`` that has outliers.
     priority, columns_per_round, max_columns, tol, time_limit, solver, solver_options, \
-validation_fraction, \
-n_iter_no_change, cache_size, executor, callbacks, verbose, random_state
+validation_fraction, n_iter_no_change, scoring, cache_size, executor, callbacks, verbose, \
+random_state
         As in :class:`CGBoostClassifier`.
 
     Attributes
@@ -101,7 +101,7 @@ history_, best_round_, stop_reason_, n_iter_, n_features_in_, feature_names_in_
         X: Any,
         y: Any = None,
         sample_weight: ArrayLike | None = None,
-        eval_set: EvalSet | list[EvalSet] | None = None,
+        eval_set: EvalSets | None = None,
     ) -> Self:
         """Learn where the rows of X lie.
 
@@ -111,7 +111,7 @@ history_, best_round_, stop_reason_, n_iter_, n_features_in_, feature_names_in_
         y : ignored
         sample_weight : array-like of shape (n_rows,) or None
             A row counts as so many.
-        eval_set : (X, y) or None
+        eval_set : (X, y), list of such pairs, dict of them by name, or None
             Held-out rows with y = 1 for normal ones and −1 for outliers, scored after every round;
             early stopping needs one.
 
@@ -169,6 +169,11 @@ history_, best_round_, stop_reason_, n_iter_, n_features_in_, feature_names_in_
 
     def _targets(self, encoded: NDArray[Any]) -> list[Vector]:
         return [encoded]
+
+    def _seen_by_scorers(self, target: Vector, n_runs: int) -> tuple[Any, NDArray[Any]]:
+        view, labels = super()._seen_by_scorers(target, n_runs)
+        view.offset_ = 0.0  # outputs have the level taken off already
+        return view, labels
 
     @property
     def _objective(self) -> Objective:

@@ -82,7 +82,7 @@ class BLFRegressor(Regression, BaseBLF):
         For the linear programs.
     solver_options : dict or None
         As in :class:`CGBoostRegressor`.
-    early_stopping, validation_fraction, n_iter_no_change, callbacks, verbose, time_limit
+    early_stopping, validation_fraction, n_iter_no_change, scoring, callbacks, verbose, time_limit
         As in :class:`CGBoostRegressor`.
     random_state : int, RandomState or None
         For the folds, and the rows that early stopping holds out.
@@ -190,10 +190,11 @@ class BLFClassifier(Classification, BaseBLF):
     newton_damping : float, default=0.1
         As in :class:`BLFRegressor`.
     n_components, kernel, refit, deflate, max_components, cv, \
-solver, solver_options, early_stopping, validation_fraction, n_iter_no_change, callbacks, \
-verbose, time_limit, \
-random_state
+solver, solver_options, early_stopping, validation_fraction, n_iter_no_change, scoring, \
+callbacks, verbose, time_limit, random_state
         As in :class:`BLFRegressor`; folds are stratified.
+    class_weight
+        As in :class:`CGBoostClassifier`.
     loss : {"log_loss", "exponential", "hinge", "squared_hinge", "squared_error"}, Loss or \
 callable, default="log_loss"
         A name, a :class:`~cgboost.losses.Loss` or a callable, as in :class:`BLFRegressor`.
@@ -204,7 +205,7 @@ callable, default="log_loss"
 
     Attributes
     ----------
-    classes_ : ndarray of shape (n_classes,)
+    classes_, class_weight_ : ndarray of shape (n_classes,)
     coef_, dual_coef_, intercept_, factor_coef_, n_components_, x_scores_, x_weights_, \
 x_loadings_, x_rotations_, vip_, cv_errors_, stop_reason_, objective_, columns_, history_, \
 n_columns_, n_iter_, best_round_, n_features_in_, feature_names_in_

@@ -16,9 +16,14 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from cgboost.estimators.common.calibration import (
+    calibrate,
+    calibrated,
+    check_probability,
+    share_of_time,
+)
 from cgboost.estimators.common.certified import BaseBoost, fit_path
 from cgboost.estimators.common.fit_loop import FittedRun, Table
 from cgboost.estimators.common.objective import (
@@ -38,9 +43,8 @@ from cgboost.estimators.common.parameters import check_choice, check_number
 from cgboost.estimators.common.rows import Rows, Vector
 from cgboost.estimators.common.targets import (
     Classification,
+    OnlyWithProbabilities,
     Regression,
-    has_probabilities,
-    probabilities,
 )
 from cgboost.generation.protocols import Pricer
 from cgboost.losses import EpsilonInsensitive, Hinge, Loss
@@ -225,16 +229,17 @@ class LPBoostClassifier(Classification, BaseBoost):
         Columns added a round. None stands for 2 % of the rows (at least 20) with stumps,
         and for 1 otherwise, for each class; several learners a round come from several seeds.
     max_columns : int or None
-        Stop at so many columns (one against the rest: per class).
+        Stop at so many generated columns (one against the rest: per class), as in
+        :class:`CGBoostClassifier`.
     tol : float, default=1e-4
         Stop at this certified relative duality gap; a greedy learner stops where its column would
         change the objective by less.
-    time_limit, solver, solver_options, early_stopping, validation_fraction, n_iter_no_change, \
-callbacks, verbose
+    class_weight, probability, time_limit, solver, solver_options, early_stopping, \
+validation_fraction, n_iter_no_change, scoring, callbacks, verbose
         As in :class:`CGBoostClassifier`.
     random_state : int, RandomState or None
-        For the rows that early stopping holds out, and the seeds of the weak learners (where they
-        have a ``random_state``; their own is not used).
+        For the rows that early stopping holds out, the folds of ``probability``, and the seeds of
+        the weak learners (where they have a ``random_state``; their own is not used).
 
     Attributes
     ----------
@@ -249,8 +254,8 @@ callbacks, verbose
         Share of each feature in Σ|coefficient|; only for stumps.
     margin_ : float, or ndarray of shape (n_classes,) with more than two classes
         The margin ρ that the model has chosen; only with ``nu``. Jointly it is one number.
-    classes_, coef_, intercept_, n_columns_, objective_, dual_bound_, gap_, converged_, history_, \
-best_round_, stop_reason_, n_iter_, n_features_in_, feature_names_in_
+    classes_, class_weight_, calibration_, coef_, intercept_, n_columns_, objective_, dual_bound_, \
+gap_, converged_, history_, best_round_, stop_reason_, n_iter_, n_features_in_, feature_names_in_
         As in :class:`CGBoostClassifier`. With a greedy learner dual_bound_ is −inf, gap_ inf and
         converged_ False; stop_reason_ is then "no_column" at best. Jointly there is one run, and
         history_, best_round_ and stop_reason_ are as with two classes.
@@ -274,8 +279,11 @@ best_round_, stop_reason_, n_iter_, n_features_in_, feature_names_in_
     eta: float | None = field(default=None, kw_only=True)
     margin: float | None = field(default=None, kw_only=True)
     multi_class: Literal["ovr", "joint"] = field(default="ovr", kw_only=True)
+    probability: bool | Literal["sigmoid", "isotonic"] = field(default=False, kw_only=True)
 
     path = fit_path
+    _calibrate = calibrate
+    _share_of_time = property(share_of_time)
 
     @property
     def feature_importances_(self) -> NDArray[np.float64]:
@@ -287,16 +295,18 @@ best_round_, stop_reason_, n_iter_, n_features_in_, feature_names_in_
         check_is_fitted(self)
         return stump_importances(self.columns_, self.n_features_in_)
 
-    @available_if(has_probabilities)  # type: ignore[untyped-decorator]
+    @OnlyWithProbabilities
     def predict_proba(self, X: ArrayLike) -> Vector:
-        """Class probabilities, shape (n_rows, n_classes); with log loss or exponential loss only.
+        """Class probabilities, shape (n_rows, n_classes); log loss, exponential or ``probability``.
 
-        With more than two classes those of each against the rest, divided by their sum.
+        With more than two classes those of each against the rest, divided by their sum. Calibrated
+        ones may contradict ``predict``, which decides by the outputs.
         """
-        return probabilities(self._outputs(X))
+        return calibrated(self, self._outputs(X))
 
     def _check_parameters(self) -> None:
         check_cost(self, CLASSIFICATION, Hinge)
+        check_probability("probability", self.probability)
         check_trade_off(self)
         check_choice("formulation", self.formulation, FORMULATIONS)
         check_number("eta", self.eta, above=0, optional=True)
@@ -372,9 +382,8 @@ class LPBoostRegressor(Regression, BaseBoost):
         In (0, 1]; ``epsilon`` is then not used.
     formulation : {"lp", "qp"}, default="lp"
         Ω(α) = Σ|α| (a linear program, sparse) or ½Σα² (a quadratic program, dense).
-    C, columns_per_round, max_columns, tol, time_limit, solver, \
-solver_options, early_stopping, \
-validation_fraction, n_iter_no_change, callbacks, verbose, random_state
+    C, columns_per_round, max_columns, tol, time_limit, solver, solver_options, early_stopping, \
+validation_fraction, n_iter_no_change, scoring, callbacks, verbose, random_state
         As in :class:`LPBoostClassifier`; early stopping watches the mean absolute error.
 
     Attributes

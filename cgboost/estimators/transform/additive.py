@@ -72,8 +72,8 @@ class AdditiveRegressor(BaseTransform, Regression):
         square over the training rows, relative to that of y − ȳ.
     n_iter_no_change : int, default=3
         Rounds of backfitting without a smaller holdout loss after which the run ends.
-    max_bins, early_stopping, validation_fraction, categorical_features, n_jobs, callbacks, \
-verbose, time_limit, random_state
+    max_bins, early_stopping, validation_fraction, categorical_features, n_jobs, scoring, \
+callbacks, verbose, time_limit, random_state
         As in :class:`TransformRegressor`.
 
     Attributes

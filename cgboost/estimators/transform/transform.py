@@ -24,6 +24,7 @@ from cgboost.estimators.common import stagewise
 from cgboost.estimators.common.base import BaseEnsemble
 from cgboost.estimators.common.fit_loop import FittedRun, Table
 from cgboost.estimators.common.parameters import (
+    check_bool,
     check_choice,
     check_count,
     check_jobs,
@@ -87,6 +88,8 @@ class BaseTransform(BaseEnsemble):
     validation_fraction: float = field(default=0.3, kw_only=True)
     n_iter_no_change: int = field(default=3, kw_only=True)
 
+    _stops_by_eval_set: ClassVar[bool] = False
+
     _most: ClassVar[float] = np.inf
     """What a stage changes an output by, at most."""
 
@@ -117,7 +120,7 @@ class BaseTransform(BaseEnsemble):
             the same without a holdout, and with one the same but for the choice of its rows.
             A row of weight 0 is no row. Weights with a mean below 1 count as if their mean were 1.
             Not with a source.
-        eval_set : (X, y) or None
+        eval_set : (X, y), list of such pairs, dict of them by name, or None
             Rows that are scored after every stage, beside those that the fit holds out itself.
 
         Returns
@@ -140,6 +143,7 @@ class BaseTransform(BaseEnsemble):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
+        check_bool("early_stopping", self.early_stopping)
         check_count("n_estimators", self.n_estimators)
         check_choice("variant", self.variant, VARIANTS)
         check_count("max_bins", self.max_bins)
@@ -153,15 +157,11 @@ class BaseTransform(BaseEnsemble):
     ) -> tuple[Rows, Held | None]:
         self._check_parameters()
         self._schema, rows = rows_of(self, X, y, sample_weight, self._learn)
-        return rows, self._monitored_rows(eval_set)
+        return self._weighted(rows), self._held(eval_set)
 
-    def _monitored_rows(self, eval_set: Any) -> Held | None:
-        if eval_set is None:
-            return None
-        if not isinstance(eval_set, (tuple, list)) or len(eval_set) != 2:
-            raise ValueError(f"eval_set must be a pair (X, y), got a {type(eval_set).__name__}")
-        X, y = table_of(self, *eval_set, reset=False)
-        return self._schema.encode(X), self._encode(y)
+    def _checked_set(self, name: str, pair: Any) -> tuple[Any, NDArray[Any]]:
+        X, y = table_of(self, *pair, reset=False)
+        return self._schema.encode(X), y
 
     def __sklearn_tags__(self) -> Any:
         """Missing values are a group of their own."""
@@ -220,10 +220,6 @@ class BaseTransform(BaseEnsemble):
             else:
                 master = StagewiseMaster(training, start="constant", offset="free", most=self._most)
                 yield Task(master, pricer, callbacks=callbacks)
-
-    def _callbacks(self, monitored: Any, label: str) -> list[Any]:
-        callbacks: list[Any] = list(super()._callbacks(None, label))
-        return callbacks if monitored is None else [self._monitor(monitored), *callbacks]
 
     # ------------------------------------------------------------------ fitted attributes
 
@@ -295,7 +291,7 @@ class TransformRegressor(BaseTransform, Regression):
         the place of this rule, so that it must name all of them.
     n_jobs : int, default=1
         Threads that work on blocks of rows; −1 for all cores.
-    callbacks, verbose, time_limit
+    scoring, callbacks, verbose, time_limit
         As in :class:`CGBoostRegressor`.
     random_state : int, RandomState or None
         Chooses among the ways to hold rows out; None stands for 0.
@@ -378,12 +374,14 @@ class TransformClassifier(BaseTransform, Classification):
     Parameters
     ----------
     n_estimators, variant, max_bins, tol, early_stopping, validation_fraction, n_iter_no_change, \
-categorical_features, n_jobs, callbacks, verbose, time_limit, random_state
+categorical_features, n_jobs, scoring, callbacks, verbose, time_limit, random_state
         As in :class:`TransformRegressor`.
+    class_weight
+        As in :class:`CGBoostClassifier`.
 
     Attributes
     ----------
-    classes_ : ndarray of shape (n_classes,)
+    classes_, class_weight_ : ndarray of shape (n_classes,)
     stages_ : list of cgboost.additive.stage.Stage
         With more than two classes a list for each class.
     n_iter_, columns_, history_, feature_importances_, importances_, coef_, intercept_, \

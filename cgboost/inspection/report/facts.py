@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cgboost.generation.callbacks import IN_WORDS
 from cgboost.generation.history import StopReason
+from cgboost.generation.progress import IN_WORDS
 
 Table = Mapping[str, NDArray[Any]]
 
@@ -29,7 +29,16 @@ KINDS = {
 """By a name in the table of columns, what a column is called: one, and several."""
 
 SCORES = ("validation_", "holdout_")
-"""What names of scores on held-out rows begin with."""
+"""What names of scores on held-out rows begin with, unless the user has named the rows."""
+
+
+def is_score(name: str, monitored: Collection[str] = ()) -> bool:
+    """Whether a column of a history is a score on held-out rows.
+
+    ``monitored`` are the columns of the model's ``eval_set``.
+    """
+    return name in monitored or name.startswith(SCORES)
+
 
 MOST_NAMES = 4
 """Kernels that a line names one by one."""
@@ -102,12 +111,12 @@ class RunFacts:
     seconds: float
 
     @classmethod
-    def of(cls, run: Any, label: str) -> RunFacts:
+    def of(cls, run: Any, label: str, monitored: Collection[str] = ()) -> RunFacts:
         """What is kept of a :class:`~cgboost.estimators.common.fit_loop.FittedRun`."""
         scores = {
             name: float(values[run.best_round])
             for name, values in run.history.items()
-            if name.startswith(SCORES) and math.isfinite(values[run.best_round])
+            if is_score(name, monitored) and math.isfinite(values[run.best_round])
         }
         return cls(
             label=label,
@@ -230,7 +239,10 @@ def facts_of(model: Any) -> Facts | None:
     names = [""] * len(runs) if labels is None else [str(label) for label in labels]
     return Facts(
         size=_size(model),
-        runs=tuple(RunFacts.of(run, name) for run, name in zip(runs, names, strict=True)),
+        runs=tuple(
+            RunFacts.of(run, name, fitted.get("_monitored", ()))
+            for run, name in zip(runs, names, strict=True)
+        ),
         tol=model._tol if "gap_" in fitted else None,
     )
 

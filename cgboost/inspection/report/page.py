@@ -165,7 +165,8 @@ def page(model: Any, facts: Facts) -> str:
 def panel(model: Any, facts: Facts) -> str:
     """A box with the facts and, where a loop has made the model, its history."""
     kept = [run.kept for run in facts.runs]
-    drawings = sparklines(model.history_, kept) if facts.runs else []
+    monitored = getattr(model, "_monitored", ())
+    drawings = sparklines(model.history_, kept, monitored) if facts.runs else []
     return _render("panel.html", facts=facts.pairs(), pictures=drawings)
 
 

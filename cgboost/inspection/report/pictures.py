@@ -9,7 +9,7 @@ import hashlib
 import html
 import io
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cgboost.inspection.drawing import INK, LOG_FROM
-from cgboost.inspection.report.facts import SCORES, Table, runs_of
+from cgboost.inspection.report.facts import Table, is_score, runs_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -149,7 +149,9 @@ def pictures(model: Any) -> Iterator[tuple[str, Picture]]:
             yield section, drawn(draw(), caption, number)
 
 
-def sparklines(history: Table, kept: Sequence[int]) -> list[Picture]:
+def sparklines(
+    history: Table, kept: Sequence[int], monitored: Collection[str] = ()
+) -> list[Picture]:
     """Small pictures of a history: objective and bound; then each score on held-out rows.
 
     Parameters
@@ -158,6 +160,8 @@ def sparklines(history: Table, kept: Sequence[int]) -> list[Picture]:
         As models keep it: one entry a round, of one run or of one for each ``class``.
     kept : sequence of int
         For each run the round that makes the model.
+    monitored : collection of str
+        The columns that are scores, beside those that are called so.
     """
     from matplotlib import rc_context
 
@@ -170,7 +174,7 @@ def sparklines(history: Table, kept: Sequence[int]) -> list[Picture]:
         caption = "objective and (dashed) bound by round"
     plans = [(caption, curves)]
     for name in history:
-        if name.startswith(SCORES) and np.isfinite(_numbers(history[name])).any():
+        if is_score(name, monitored) and np.isfinite(_numbers(history[name])).any():
             scores = [
                 Curve(_numbers(run[name]), SCORE_INK, ringed=place)
                 for run, place in zip(runs, kept, strict=True)
@@ -230,8 +234,10 @@ def _of_stages(model: Any) -> Iterator[Plan]:
     from cgboost.inspection.learning_curves import plot_stages
 
     yield "history", "The loss, round by round.", partial(plot_stages, model)
+    monitored = getattr(model, "_monitored", {})
     for name, values in model.history_.items():
-        if name.startswith("validation_") and np.isfinite(values).any():
+        scored = name in monitored or name.startswith("validation_")
+        if scored and np.isfinite(values).any():
             words = name.replace("_", " ")
             yield "history", f"The {words}, round by round.", partial(_plot_score, model, name)
 

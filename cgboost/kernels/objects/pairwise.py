@@ -79,7 +79,11 @@ class PairwiseKernel(Kernel):
         return memory.values(rows, centres, self.function, symmetric=self.symmetric)
 
     def diagonal(self, X: Matrix) -> Norms:
-        return np.array([self.function(a, a) for a in items(X)], dtype=np.float64)
+        memory, rows = self.memory, items(X)
+        if memory is None or not memory.has(rows):
+            return np.array([self.function(a, a) for a in rows], dtype=np.float64)
+        pairs = (memory.values([a], [a], self.function, symmetric=True) for a in rows)
+        return np.array([own[0, 0] for own in pairs])
 
 
 class PairMemory:

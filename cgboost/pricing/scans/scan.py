@@ -6,7 +6,8 @@ kernels of a library, or a single matrix of features. :class:`StrataPricer` scan
 * ``priority="full"`` scores every column every round (Bi, Zhang, Bennett, KDD 2004, eq. 6 to 12).
 * ``priority="stratified"`` (their section 5) first looks among the columns of error points (ξ > 0),
   stratum by stratum, then among all columns, stratum by stratum, and stops at the first group that
-  has something to offer.
+  has something to offer. A group is left when its best violation falls behind what is known of the
+  other strata (:data:`BEHIND`), so that a run that is cut short has columns of all of them.
 * ``priority="round_robin"`` looks among all columns of the stratum that had something last time,
   and goes on to the next only when that has nothing.
 
@@ -145,6 +146,9 @@ TELLING_ROWS = 1000
 TELLING_SHARE = 3
 """… rows with r ≠ 0, if there are so many for each candidate."""
 
+BEHIND = 0.5
+"""A group that is served before the others must have this share of the largest violation known."""
+
 
 class StrataPricer:
     """Exact pricer over a :class:`ColumnPool`.
@@ -158,7 +162,8 @@ class StrataPricer:
         final, complete scan returns every column that prices out.
     certify_every : int, default=10
         Complete the scan at least every so many calls, so that a run that is not "full" knows its
-        gap before the end and can stop at it. The columns still come from the first group.
+        gap before the end and can stop at it. The columns still come from the first group; what
+        the scan shows of the other strata decides how long that group is served.
     reach : float, default=0.0
         Where fewer columns price out than may be taken, near violations are taken as well: their
         score would only have to be larger by this share. The master then needs fewer passes, where
@@ -184,6 +189,7 @@ class StrataPricer:
         self._uncertified = 0
         self._order = StratumOrder(len(pool.strata), round_robin=priority == "round_robin")
         self._numbers = {name: number for number, name in enumerate(pool.strata)}
+        self._best = np.full(len(pool.strata), np.inf)
         self._known: list[Column] = []
         self._places: list[list[tuple[int, int]]] = [[] for _ in pool.strata]
 
@@ -204,6 +210,7 @@ class StrataPricer:
         if candidates is None or self._uncertified >= self.certify_every:
             everything = pool.search(range(len(sizes)), None, request)
             evaluated, self._uncertified = sizes, 0
+            self._learn(everything, most)
         columns = self._columns(pool, candidates or cast(Candidates, everything), request, limit)
         return Priced(
             columns=columns,
@@ -221,26 +228,33 @@ class StrataPricer:
         state: MasterState,
         evaluated: list[int],
     ) -> Candidates | None:
-        """What the first group with a column worth adding shows, None if there is none.
+        """What the first group worth serving shows, None if no column is worth adding.
 
-        Columns of each stratum are counted in ``evaluated``; error points that are looked at again
-        among all count once.
+        By priority a group must not fall behind the largest violation known of any stratum. That
+        of a stratum is known from its last search, so that strata whose turn has not come for a
+        while are searched once more before they are preferred. Columns of each stratum are counted
+        in ``evaluated``; error points that are looked at again among all count once.
         """
-        for stratum, indices in self._groups(state):
-            if indices is not None and len(indices) == self.pool.size(stratum):
-                indices = None
-            candidates = pool.search([stratum], indices, request)
-            evaluated[stratum] = max(evaluated[stratum], candidates.n_evaluated)
-            if candidates.best_excess > self.tol:
-                self._order.found_in(stratum)
-                return candidates
+        share = BEHIND if self.priority == "stratified" else 0.0
+        for groups in self._steps(state):
+            found: dict[int, Candidates] = {}
+            for stratum, indices in groups:
+                if indices is not None and len(indices) == self.pool.size(stratum):
+                    indices = None
+                found[stratum] = pool.search([stratum], indices, request)
+                evaluated[stratum] = max(evaluated[stratum], found[stratum].n_evaluated)
+                self._best[stratum] = found[stratum].best_excess
+                least = max(share * self._best.max(), self.tol) if share else self.tol
+                for earlier, candidates in found.items():
+                    if candidates.best_excess > least:
+                        self._order.found_in(earlier)
+                        return candidates
         return None
 
-    def _groups(self, state: MasterState) -> Iterator[Group]:
+    def _steps(self, state: MasterState) -> Iterator[Iterator[Group]]:
         if self.priority == "stratified":
-            yield from self._error_points(state)
-        for stratum in self._order:
-            yield stratum, None
+            yield self._error_points(state)
+        yield ((stratum, None) for stratum in self._order)
 
     def _error_points(self, state: MasterState) -> Iterator[Group]:
         errors = state.slack > 0
@@ -248,6 +262,13 @@ class StrataPricer:
             rows = self.pool.rows(stratum)
             if rows is not None and (indices := np.flatnonzero(errors[rows])).size:
                 yield stratum, indices
+
+    def _learn(self, everything: Candidates, most: int) -> None:
+        """Note the largest violation of each stratum, or a bound if it has no candidate."""
+        if most > 0:
+            full = len(everything.excess) >= most
+            self._best[:] = everything.excess.min() if full else 0.0
+            np.maximum.at(self._best, everything.strata, everything.excess)
 
     def _held(self, state: MasterState, pool: SearchablePool) -> list[Held]:
         """The columns of each stratum that are in the master; it was mostly the same last time."""

@@ -1,10 +1,13 @@
 """The odd/even study of Bi, Zhang, Bennett (KDD 2004), section 5: records, pictures, tables.
 
     python examples/reproduce/mnist --data DATA [--docs FOLDER] [--seeds 0 1 2 3 4]
-                                    [--studies table figure]
+                                    [--studies free nonneg unscaled one limits figure]
 
-* ``table``: Table 1, every kernel, composite and mixture with both norms, C chosen on the
-  validation set, on random splits of 1000/2000/10000 images;
+* ``free``, ``nonneg``, ``unscaled``: Table 1 with free α, with α ≥ 0, and with free α and unscaled
+  kernels: every kernel, composite and mixture with both norms, C chosen on the validation set, on
+  random splits of 1000/2000/10000 images;
+* ``one``: unscaled kernels with the same C for all, on the first split;
+* ``limits``: the mixture with a limit on columns, in both orders of priority;
 * ``figure``: Figure 1, regular against stratified, and validation curves, on the first split.
 
 What mnist.csv has already is not measured again: an interrupted run goes on where it was, and
@@ -20,7 +23,7 @@ from pathlib import Path
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))
 
-from mnist_models import figure_jobs, table_jobs
+from mnist_models import SETTINGS, figure_jobs, limit_jobs, one_jobs, table_jobs
 from mnist_page import draw_curves, draw_table, tables
 from page_tables import refresh
 from study_jobs import Job, Measured, measure, study_options
@@ -32,14 +35,19 @@ PACKAGES = ("numpy", "scipy", "highspy", "piqp")
 
 def main() -> None:
     """Measure what was asked for, then draw the pictures and refresh the page."""
-    given = study_options(__doc__, "mnist", ("table", "figure"))
+    given = study_options(__doc__, "mnist", (*SETTINGS, "one", "limits", "figure"))
     docs, seeds = given.docs, given.seeds
     measured = Measured(docs / "mnist.csv")
     folder = data_folder(given.data) / "mnist" if given.studies else None
     split_of = cache(lambda seed: odd_even_split(folder, seed=seed))
     jobs: list[Job] = []
-    if "table" in given.studies:
-        jobs += table_jobs(split_of, seeds)
+    for setting in SETTINGS:
+        if setting in given.studies:
+            jobs += table_jobs(setting, split_of, seeds)
+    if "one" in given.studies:
+        jobs += one_jobs(split_of, seeds[0])
+    if "limits" in given.studies:
+        jobs += limit_jobs(split_of, cache(lambda seed: odd_even_split(seed=seed)), seeds)
     if "figure" in given.studies:
         jobs += figure_jobs(split_of, seeds[0])
     measure(measured, jobs, PACKAGES)

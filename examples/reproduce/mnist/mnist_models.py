@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from functools import partial
+from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 from study_jobs import Job, Measured, Record
 
-from cgboost import CGBoostClassifier
+from cgboost import CGBoostClassifier, KernelLibrary
+from cgboost.exceptions import KernelScaleWarning, TrivialModelWarning
 from cgboost.studies.datasets import Split
 from cgboost.studies.odd_even import fit_best, parse_library, table_row
 from cgboost.studies.scripts import timed
@@ -50,12 +55,52 @@ SCORED_A_ROUND = 255
 """Columns that the paper's stratified process scores a round; a full scan are 3000."""
 
 
-STUDY = "table"
 MIXTURE = "L,Q,R"
 C_VALUES = (0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
+RAW_C_VALUES = tuple(float(f"1e{power}") for power in range(-7, 3))
+"""Of unscaled kernels; with the 2-norm their C goes with the square of the kernel's size."""
 CERTIFIED, STOPPED = "certified", "stopped"
-BOTH = [(kernels, "full") for kernels in PRINTED["l1"]] + [(MIXTURE, "stratified")]
-"""Kernels and order of priority; the mixture also in the paper's order."""
+
+
+@dataclass(frozen=True)
+class Setting:
+    """How the models of a Table 1 are set.
+
+    Attributes
+    ----------
+    title : str
+    ends : tuple of str
+        Certified optimum, or stopped where the validation error was lowest.
+    normalize : bool
+        Divide kernels by √(k(x, x) k(z, z)).
+    coef : str
+        Sign rule of α.
+    orders : tuple of str
+        Orders of priority in which the mixture is fitted.
+    """
+
+    title: str
+    ends: tuple[str, ...] = (CERTIFIED, STOPPED)
+    normalize: bool = True
+    coef: str = "free"
+    orders: tuple[str, ...] = ("full",)
+
+    @property
+    def prices(self) -> tuple[float, ...]:
+        """The values of C to choose from."""
+        return C_VALUES if self.normalize else RAW_C_VALUES
+
+    def library(self, kernels: str) -> KernelLibrary:
+        """The columns; with α ≥ 0 they can only be added, as in the paper's (4) and (7)."""
+        return parse_library(kernels, normalize=self.normalize, negation=self.coef == "free")
+
+
+FREE, NONNEG, UNSCALED = "free", "nonneg", "unscaled"
+SETTINGS = {
+    FREE: Setting("α free", orders=("full", "stratified")),
+    NONNEG: Setting("α ≥ 0", coef="nonneg"),
+    UNSCALED: Setting("α free, unscaled kernels", (CERTIFIED,), normalize=False),
+}
 
 
 Source = Callable[[int], Split]
@@ -84,28 +129,35 @@ def name_of(penalty: str, kernels: str, end: str, priority: str) -> str:
     return f"{penalty} {kernels}, {end}, {priority}"
 
 
-def experiments() -> Iterator[tuple[str, str, str, str]]:
+def experiments(setting: str) -> Iterator[tuple[str, str, str, str]]:
     """Norm, kernels, end and priority of every row."""
     for penalty in PRINTED:
-        for kernels, priority in BOTH:
-            for end in (CERTIFIED, STOPPED):
-                yield penalty, kernels, end, priority
+        for kernels in PRINTED[penalty]:
+            orders = SETTINGS[setting].orders if kernels == MIXTURE else ("full",)
+            for priority in orders:
+                for end in SETTINGS[setting].ends:
+                    yield penalty, kernels, end, priority
 
 
 def table_record(
-    split: Split, penalty: str, kernels: str, end: str, priority: str, seed: int
+    split: Split, setting: str, penalty: str, kernels: str, end: str, priority: str, seed: int
 ) -> Record:
     """One experiment on one split."""
     start = time.process_time()
-    model, seconds, interrupted = fit_best(
-        split,
-        parse_library(kernels),
-        C_VALUES,
-        clock=time.process_time,
-        penalty=penalty,
-        priority=priority,
-        early_stopping=end == STOPPED,
-    )
+    chosen = SETTINGS[setting]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", (KernelScaleWarning, TrivialModelWarning))
+        model, seconds, interrupted = fit_best(
+            split,
+            chosen.library(kernels),
+            chosen.prices,
+            clock=time.process_time,
+            penalty=penalty,
+            coef=chosen.coef,
+            offset="free",
+            priority=priority,
+            early_stopping=end == STOPPED,
+        )
     if interrupted:
         raise KeyboardInterrupt
     row = table_row(kernels, model, split, seconds, clock=time.process_time)
@@ -124,14 +176,19 @@ def table_record(
     )
     spent = time.process_time() - start
     name = name_of(penalty, kernels, end, priority)
-    return Record(STUDY, name, "figures", seed, tuple(figures), spent)
+    return Record(setting, name, "figures", seed, tuple(figures), spent)
 
 
 def figures_of(
-    measured: Measured, penalty: str, kernels: str, end: str, priority: str = "full"
+    measured: Measured,
+    setting: str,
+    penalty: str,
+    kernels: str,
+    end: str = CERTIFIED,
+    priority: str = "full",
 ) -> list[Figures]:
     """The figures of all seeds."""
-    found = measured.chosen(STUDY, name_of(penalty, kernels, end, priority), "figures")
+    found = measured.chosen(setting, name_of(penalty, kernels, end, priority), "figures")
     return [Figures(*record.values) for record in found]
 
 
@@ -146,9 +203,14 @@ PRIORITY_C = 1.0
 GOOD_C, BAD_C = 3.0, 1000.0
 
 
-def fitted(split: Split, C: float, **parameters: Any) -> tuple[CGBoostClassifier, float]:
-    """The mixture with the 1-norm, solved to the end, and its CPU time."""
-    model = CGBoostClassifier(parse_library(MIXTURE), C=C, penalty="l1", tol=1e-6, **parameters)
+def fitted(
+    split: Split, C: float, penalty: str = "l1", tol: float = 1e-6, **parameters: Any
+) -> tuple[CGBoostClassifier, float]:
+    """The mixture with free α, by default solved to the end, and its CPU time."""
+    library = parse_library(MIXTURE)
+    model = CGBoostClassifier(
+        library, C=C, penalty=penalty, coef="free", offset="free", tol=tol, **parameters
+    )
     held = (split.X_validation, split.y_validation)
     seconds, _ = timed(partial(model.fit, eval_set=held), split.X_train, split.y_train)
     return model, seconds
@@ -180,15 +242,84 @@ def validation_records(split: Split, C: float, seed: int) -> Iterator[Record]:
     yield Record(VALIDATION, f"{C:g}", "stopped", seed, places, spent)
 
 
-def table_jobs(split_of: Source, seeds: Iterable[int]) -> Iterator[Job]:
-    """Table 1, one split after the other."""
+LIMITS, LIMIT_STUDY, LIMIT_C = (100, 200, 400), "limits", 3.0
+MNIST, DIGITS = "MNIST", "digits of scikit-learn"
+
+
+def limit_name(data: str, penalty: str, order: str, limit: int) -> str:
+    """How the records call a run with a limit on columns."""
+    return f"{data}, {penalty}, {order}, {limit}"
+
+
+def limit_record(
+    split: Split, name: str, penalty: str, order: str, limit: int, seed: int
+) -> Record:
+    """Validation error and columns per kernel of a mixture that may have so many columns."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model, seconds = fitted(
+            split, LIMIT_C, penalty, priority=ORDERS[order], max_columns=limit, tol=1e-4
+        )
+    error = 100.0 * float(np.mean(model.predict(split.X_validation) != split.y_validation))
+    counts = [float(count) for count in model.columns_per_kernel_.values()]
+    return Record(LIMIT_STUDY, name, "figures", seed, (error, *counts), seconds)
+
+
+def limits() -> Iterator[tuple[str, str, str, int]]:
+    """Data, norm, order and limit of every run."""
+    yield from product((MNIST, DIGITS), PRINTED, ORDERS, LIMITS)
+
+
+ONE_STUDY, ONE_C = "one C", 1.0
+
+
+def one_record(split: Split, name: str, penalty: str, kernels: str, seed: int) -> Record:
+    """Test error and columns of unscaled kernels with the same C for all."""
+    start = time.process_time()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", KernelScaleWarning)
+        library = SETTINGS[UNSCALED].library(kernels)
+        parameters = {"penalty": penalty, "coef": "free", "offset": "free", "priority": "full"}
+        model, seconds, _ = fit_best(split, library, [ONE_C], clock=time.process_time, **parameters)
+    row = table_row(kernels, model, split, seconds, clock=time.process_time)
+    counts = [_columns(row.columns, letter) for letter in "LQR"]
+    spent = time.process_time() - start
+    return Record(ONE_STUDY, name, "figures", seed, (row.test_error, *counts), spent)
+
+
+def one_jobs(split_of: Source, seed: int) -> Iterator[Job]:
+    """Every library, unscaled, at one C on one split."""
+    for penalty, kernels in product(PRINTED, PRINTED["l1"]):
+        name = f"{penalty} {kernels}"
+
+        def run(penalty: str = penalty, kernels: str = kernels, name: str = name) -> list[Record]:
+            return [one_record(split_of(seed), name, penalty, kernels, seed)]
+
+        yield Job(ONE_STUDY, name, seed, run)
+
+
+def table_jobs(setting: str, split_of: Source, seeds: Iterable[int]) -> Iterator[Job]:
+    """Table 1 in a setting, one split after the other."""
     for seed in seeds:
-        for row in experiments():
+        for row in experiments(setting):
 
             def run(seed: int = seed, row: Any = row) -> list[Record]:
-                return [table_record(split_of(seed), *row, seed)]
+                return [table_record(split_of(seed), setting, *row, seed)]
 
-            yield Job(STUDY, name_of(*row), seed, run)
+            yield Job(setting, name_of(*row), seed, run)
+
+
+def limit_jobs(split_of: Source, digits_of: Source, seeds: Iterable[int]) -> Iterator[Job]:
+    """Runs with a limit on columns, on both data sets."""
+    for seed in seeds:
+        for data, *row in limits():
+            name = limit_name(data, *row)
+
+            def run(seed: int = seed, data: str = data, row: Any = row, name: str = name) -> Any:
+                split = (split_of if data == MNIST else digits_of)(seed)
+                return [limit_record(split, name, *row, seed)]
+
+            yield Job(LIMIT_STUDY, name, seed, run)
 
 
 def figure_jobs(split_of: Source, seed: int) -> Iterator[Job]:

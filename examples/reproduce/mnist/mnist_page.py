@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -12,15 +13,23 @@ from matplotlib.figure import Figure
 from mnist_models import (
     BAD_C,
     CERTIFIED,
+    DIGITS,
+    FREE,
     GOOD_C,
+    LIMIT_STUDY,
+    LIMITS,
     MIXTURE,
+    MNIST,
+    ONE_STUDY,
     ORDER_STUDY,
     ORDERS,
     PRINTED,
+    SETTINGS,
     STOPPED,
     VALIDATION,
     Figures,
     figures_of,
+    limit_name,
 )
 from page_tables import plus_minus, table
 from study_jobs import Measured, made
@@ -30,35 +39,36 @@ ENDS = {CERTIFIED: ("C0", "certified optimum"), STOPPED: ("C1", "stopped on vali
 
 
 def draw_table(measured: Measured, path: Path) -> None:
-    """Test error and prediction time of every row of Table 1, the paper's beside them."""
-    figure = Figure(figsize=(10, 6.4), layout="constrained")
-    axes = figure.subplots(2, 2, sharey=True)
-    for (left, right), (penalty, title) in zip(axes, NORMS.items(), strict=True):
-        dots(left, measured, penalty, "test_error")
-        dots(right, measured, penalty, "test_seconds")
-        left.set_title(f"{title}: test error (%)")
-        right.set_title(f"{title}: prediction time, the mixture = 1")
-        right.set_xscale("log")
+    """Test error of every row of Table 1 in every setting, the paper's beside them."""
+    figure = Figure(figsize=(11, 6.2), layout="constrained")
+    axes = figure.subplots(len(NORMS), len(SETTINGS), sharey=True, sharex=True)
+    for row, (penalty, norm) in zip(axes, NORMS.items(), strict=True):
+        for axis, (name, setting) in zip(row, SETTINGS.items(), strict=True):
+            dots(axis, measured, name, penalty)
+            axis.set_title(f"{norm}, {setting.title}")
+    for axis in axes[-1]:
+        axis.set_xlabel("test error (%)")
     handles, labels = axes[0, 0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=3, frameon=False)
     figure.savefig(path, dpi=90)
 
 
-def dots(axes: Axes, measured: Measured, penalty: str, field: str) -> None:
-    """A row of dots for every kernel; times relative to those of the mixture."""
+def dots(axes: Axes, measured: Measured, setting: str, penalty: str) -> None:
+    """Test errors of every kernel, the paper's as squares."""
     names = list(PRINTED[penalty])
     places = np.arange(len(names))[::-1]
-    printed = np.array([getattr(PRINTED[penalty][name], field) for name in names])
-    relative = field == "test_seconds"
-    axes.plot(printed / (printed[-1] if relative else 1), places, "s", color="0.6", label="paper")
-    for shift, (end, (colour, label)) in zip((0.12, -0.12), ENDS.items(), strict=True):
-        runs = [figures_of(measured, penalty, name, end) for name in names]
-        mean = np.array([mean_of(own, field) for own in runs])
-        spread = np.array([np.std([getattr(row, field) for row in own]) for own in runs])
-        scale = mean[-1] if relative else 1.0
+    printed = [PRINTED[penalty][name].test_error for name in names]
+    axes.plot(printed, places, "s", color="0.6", label="paper")
+    shifts = dict(zip(ENDS, (0.12, -0.12), strict=True))
+    for end in SETTINGS[setting].ends:
+        colour, label = ENDS[end]
+        runs = [
+            [row.test_error for row in figures_of(measured, setting, penalty, name, end)]
+            for name in names
+        ]
         axes.errorbar(
-            mean / scale, places + shift, xerr=spread / scale, fmt="o", ms=5, color=colour,
-            label=label,
+            np.mean(runs, axis=1), places + shifts[end], xerr=np.std(runs, axis=1), fmt="o", ms=5,
+            color=colour, label=label,
         )  # fmt: skip
     axes.set_yticks(places, names)
     axes.axhspan(-0.5, 0.5, color="0.93", zorder=0)
@@ -117,81 +127,165 @@ def curve(measured: Measured, study: str, data: str, model: str, seed: int) -> n
 
 
 FILE = "mnist.csv"
-HEAD = (
-    "kernels | R_trn | R_tst | T_trn | T_tst | C_l / C_q / C_r | C | gap | "
-    "paper: R_trn | R_tst | T_trn | T_tst | C_l / C_q / C_r"
-)
+HEAD = "norm | kernels | R_trn | R_tst | C_l / C_q / C_r | T_trn | T_tst | C | gap"
+STOPPED_HEAD = "stopped: R_tst | C_l / C_q / C_r"
+PAPER_HEAD = "norm | kernels | paper: R_trn | R_tst | T_trn | T_tst | C_l / C_q / C_r"
+CLOSE_ERROR, CLOSE_COUNT = 2.0, 1.25
+"""A test error is the paper's within so many points, a number of columns within this factor."""
 
 
 def tables(folder: Path) -> dict[str, str]:
     """All tables, made from the records in a folder."""
     measured = Measured(folder / FILE)
-    found = {
-        f"{penalty} {end}": table(table_rows(measured, penalty, end), HEAD)
-        for penalty in NORMS
-        for end in (CERTIFIED, STOPPED)
-    }
+    settings = [f"{setting.title}: R_tst | C_l / C_q / C_r" for setting in SETTINGS.values()]
+    titles = [setting.title for setting in SETTINGS.values()]
     rows = {
-        "errors": (error_rows, "norm | end | mixture | best other | its error | splits won"),
-        "times": (time_rows, "norm | end | mixture, s | L+R, ratio | L+Q+R, ratio"),
-        "orders": (order_rows, "norm | end | order | R_tst | T_trn | scored a round"),
+        "paper": (paper_rows, " | ".join((PAPER_HEAD, *settings))),
+        "claims": (claim_rows, " | ".join(("norm", "the mixture's …", "paper", *titles))),
+        "one": (
+            one_rows,
+            "kernels | 2-norm: R_tst | C_l / C_q / C_r | paper | 1-norm: R_tst | C_l / C_q / C_r "
+            "| paper",
+        ),
+        "orders": (
+            order_rows,
+            "norm | end | order | R_tst | splits better than all others | T_trn | scored a round",
+        ),
+        "limits": (
+            limit_rows,
+            "data | norm | columns | regular: R_val | L / Q / R | stratified: R_val | L / Q / R",
+        ),
         "priorities": (priority_rows, "order | columns | rounds | scored a round | scored"),
         "validation": (
             validation_rows,
             "C | stops at | keeps | its error | columns at the optimum | its error",
         ),
     }
-    found |= {name: table(make(measured), head) for name, (make, head) in rows.items()}
-    return {"made": made(measured)} | {name.replace(" ", "-"): own for name, own in found.items()}
+    found = {name: table(make(measured), head) for name, (make, head) in rows.items()}
+    for name, setting in SETTINGS.items():
+        head = f"{HEAD} | {STOPPED_HEAD}" if STOPPED in setting.ends else HEAD
+        found[name] = table(table_rows(measured, name), head)
+    return {"made": made(measured)} | found
 
 
-def table_rows(measured: Measured, penalty: str, end: str) -> Iterator[Sequence[str]]:
-    """One row for each library, the paper's figures behind ours."""
-    for kernels, printed in PRINTED[penalty].items():
-        own = figures_of(measured, penalty, kernels, end)
-        errors = [plus_minus([getattr(row, part) for row in own]) for part in ERRORS]
-        times = [f"{mean_of(own, part):.2g}" for part in TIMES]
-        yield (
-            f"**{kernels}**" if kernels == MIXTURE else kernels,
-            *errors,
-            *times,
-            counts([mean_of(own, f"columns_{letter}") for letter in "lqr"], kernels),
-            ", ".join(f"{C:g}" for C in sorted({row.C for row in own})),
-            f"{max(row.gap for row in own):.0e}",
-            *(f"{value:g}" for value in printed[:4]),
-            " / ".join("–" if n is None else str(n) for n in printed.columns),
-        )
+def table_rows(measured: Measured, setting: str) -> Iterator[Sequence[str]]:
+    """Table 1 in a setting: the certified models, and where the stopped ones end."""
+    for penalty, norm in NORMS.items():
+        for kernels in PRINTED[penalty]:
+            own = figures_of(measured, setting, penalty, kernels)
+            row = [norm, bold(kernels, kernels == MIXTURE)]
+            row += [plus_minus([getattr(run, part) for run in own]) for part in ERRORS]
+            row += [counts(own, kernels)]
+            row += [f"{mean_of(own, part):.2g}" for part in TIMES]
+            row += [", ".join(f"{C:g}" for C in sorted({run.C for run in own}))]
+            row += [f"{max(run.gap for run in own):.0e}"]
+            if STOPPED in SETTINGS[setting].ends:
+                early = figures_of(measured, setting, penalty, kernels, STOPPED)
+                row += [plus_minus([run.test_error for run in early]), counts(early, kernels)]
+            yield row
 
 
 ERRORS = ("train_error", "test_error")
 TIMES = ("train_seconds", "test_seconds")
 
 
-def counts(columns: Sequence[float], kernels: str) -> str:
-    """Mean numbers of columns, a dash for kernels that the library does not have."""
-    pairs = zip("LQR", columns, strict=True)
-    return " / ".join(f"{count:.0f}" if letter in kernels else "–" for letter, count in pairs)
+def bold(text: str, wanted: bool) -> str:
+    """The text, stressed if wanted."""
+    return f"**{text}**" if wanted else text
 
 
-def error_rows(measured: Measured) -> Iterator[Sequence[str]]:
-    """Test error of the mixture beside the best of the others, for each norm and end."""
-    for penalty, title, end, words in cases():
-        others = others_by(measured, penalty, end, "test_error")
-        mixture = figures_of(measured, penalty, MIXTURE, end)
-        best, least = min(others.items(), key=lambda pair: pair[1])
-        pairs = zip(mixture, figures_of(measured, penalty, best, end), strict=True)
-        wins = sum(own.test_error < other.test_error for own, other in pairs)
-        error = mean_of(mixture, "test_error")
-        yield title, words, f"{error:.2f}", best, f"{least:.2f}", f"{wins} of {len(mixture)}"
+def mean_counts(own: list[Figures], kernels: str) -> list[float | None]:
+    """Mean numbers of columns of L, Q and R; None for kernels that the library does not have."""
+    return [mean_of(own, f"columns_{k.lower()}") if k in kernels else None for k in "LQR"]
 
 
-def time_rows(measured: Measured) -> Iterator[Sequence[str]]:
-    """Prediction time of the mixture, and of composites with an RBF part as multiples of it."""
-    for penalty, title, end, words in cases():
-        own = mean_of(figures_of(measured, penalty, MIXTURE, end), "test_seconds")
-        others = others_by(measured, penalty, end, "test_seconds")
-        ratios = (f"{others[name] / own:.2f}" for name in ("L+R", "L+Q+R"))
-        yield title, words, f"{own:.2f}", *ratios
+def counts(own: list[Figures], kernels: str) -> str:
+    """These numbers in words."""
+    return in_words(mean_counts(own, kernels))
+
+
+def in_words(columns: Sequence[float | None]) -> str:
+    """Numbers of columns, a dash for kernels that the library does not have."""
+    return " / ".join("–" if count is None else f"{count:.0f}" for count in columns)
+
+
+def paper_rows(measured: Measured) -> Iterator[Sequence[str]]:
+    """The paper's Table 1, and what of it each setting reproduces, which is stressed."""
+    for penalty, norm in NORMS.items():
+        for kernels, printed in PRINTED[penalty].items():
+            row = [
+                norm,
+                bold(kernels, kernels == MIXTURE),
+                *(f"{value:g}" for value in printed[:4]),
+            ]
+            row += [in_words(printed.columns)]
+            for setting in SETTINGS:
+                own = figures_of(measured, setting, penalty, kernels)
+                error, columns = mean_of(own, "test_error"), mean_counts(own, kernels)
+                close = abs(error - printed.test_error) <= CLOSE_ERROR
+                pairs = zip(columns, printed.columns, strict=True)
+                same = all(alike(count, other) for count, other in pairs)
+                row += [bold(f"{error:.1f}", close), bold(in_words(columns), same)]
+            yield row
+
+
+def alike(count: float | None, printed: int | None) -> bool:
+    """Whether a number of columns is that of the paper, more or less."""
+    if count is None or printed is None:
+        return count is printed
+    return printed / CLOSE_COUNT <= count <= printed * CLOSE_COUNT
+
+
+COMPOSITES = ("L+Q", "L+R", "L+Q+R")
+SINGLE = ("L", "Q", "R")
+
+
+def claim_rows(measured: Measured) -> Iterator[Sequence[str]]:
+    """What the paper claims of the mixture, in numbers: there, and in each setting."""
+    for penalty, norm in NORMS.items():
+        printed = PRINTED[penalty]
+        theirs = claims({k: (row.test_error, row.test_seconds) for k, row in printed.items()})
+        values = [[*theirs, "–", share([float(n or 0) for n in printed[MIXTURE].columns])]]
+        for setting in SETTINGS:
+            own = {k: figures_of(measured, setting, penalty, k) for k in PRINTED[penalty]}
+            means = {
+                k: (mean_of(runs, "test_error"), mean_of(runs, "test_seconds"))
+                for k, runs in own.items()
+            }
+            splits = zip(*own.values(), strict=True)
+            wins = sum(min(runs, key=lambda run: run.test_error) is runs[-1] for runs in splits)
+            mixture = [mean_of(own[MIXTURE], f"columns_{letter}") for letter in "lqr"]
+            values.append([*claims(means), f"{wins} of {len(own[MIXTURE])}", share(mixture)])
+        for words, row in zip(CLAIMS, zip(*values, strict=True), strict=True):
+            yield norm, words, *row
+
+
+CLAIMS = (
+    "error less that of the best single kernel, points",
+    "error less that of the best composite, points",
+    "prediction time, that of L+R = 1",
+    "splits with the least error of all seven",
+    "share of the 3000 columns",
+)
+
+
+def claims(rows: Mapping[str, tuple[float, float]]) -> list[str]:
+    """Differences and ratios of test errors and prediction times."""
+    error, seconds = rows[MIXTURE]
+    single, composite = (min(rows[k][0] for k in names) for names in (SINGLE, COMPOSITES))
+    return [
+        f"{error - single:+.1f}",
+        f"{error - composite:+.1f}",
+        f"{seconds / rows['L+R'][1]:.2g}",
+    ]
+
+
+def share(columns: Sequence[float]) -> str:
+    """Columns of the mixture among all of them."""
+    return f"{sum(columns) / ALL_COLUMNS:.0%}".replace("%", " %")
+
+
+ALL_COLUMNS = 3000
 
 
 def cases() -> Iterator[tuple[str, str, str, str]]:
@@ -201,23 +295,51 @@ def cases() -> Iterator[tuple[str, str, str, str]]:
         yield penalty, title, STOPPED, "stopped on validation"
 
 
-def others_by(measured: Measured, penalty: str, end: str, field: str) -> dict[str, float]:
-    """The mean of a figure for every library but the mixture."""
-    return {
-        kernels: mean_of(figures_of(measured, penalty, kernels, end), field)
-        for kernels in PRINTED[penalty]
-        if kernels != MIXTURE
-    }
-
-
 def order_rows(measured: Measured) -> Iterator[Sequence[str]]:
     """The mixture in both orders of priority."""
     for penalty, title, end, words in cases():
         for order, priority in ORDERS.items():
-            own = figures_of(measured, penalty, MIXTURE, end, priority)
+            own = figures_of(measured, FREE, penalty, MIXTURE, end, priority)
             error = plus_minus([row.test_error for row in own])
+            best = [
+                min(run.test_error for run in runs)
+                for runs in zip(*others(measured, penalty, end), strict=True)
+            ]
+            wins = sum(run.test_error < other for run, other in zip(own, best, strict=True))
             seconds, scored = mean_of(own, "train_seconds"), mean_of(own, "scored_a_round")
-            yield title, words, order, error, f"{seconds:.2g}", f"{scored:.0f}"
+            won = f"{wins} of {len(own)}"
+            yield title, words, order, error, won, f"{seconds:.2g}", f"{scored:.0f}"
+
+
+def others(measured: Measured, penalty: str, end: str) -> Iterator[list[Figures]]:
+    """The runs of every library but the mixture."""
+    for kernels in PRINTED[penalty]:
+        if kernels != MIXTURE:
+            yield figures_of(measured, FREE, penalty, kernels, end)
+
+
+def one_rows(measured: Measured) -> Iterator[Sequence[str]]:
+    """Columns of unscaled kernels at one C; those that agree with the paper are stressed."""
+    for kernels in PRINTED["l1"]:
+        row = [bold(kernels, kernels == MIXTURE)]
+        for penalty in NORMS:
+            (record,) = measured.chosen(ONE_STUDY, f"{penalty} {kernels}", "figures")
+            error, *found = record.values
+            columns = [n if k in kernels else None for k, n in zip("LQR", found, strict=True)]
+            printed = PRINTED[penalty][kernels].columns
+            same = all(alike(n, other) for n, other in zip(columns, printed, strict=True))
+            row += [f"{error:.1f}", bold(in_words(columns), same), in_words(printed)]
+        yield row
+
+
+def limit_rows(measured: Measured) -> Iterator[Sequence[str]]:
+    """Validation error and columns of runs with a limit on columns, in both orders."""
+    for data, penalty, limit in product((MNIST, DIGITS), NORMS, LIMITS):
+        row = [data, NORMS[penalty], str(limit)]
+        for order in ORDERS:
+            runs = measured.values(LIMIT_STUDY, limit_name(data, penalty, order, limit), "figures")
+            row += [plus_minus(runs[:, 0]), in_words(runs[:, 1:].mean(axis=0))]
+        yield row
 
 
 def first_split(measured: Measured) -> int:

@@ -105,9 +105,13 @@ BAD_DATA = [
     ({"eval_set": (X, Y[:3])}, r"eval_set: .*inconsistent numbers of samples"),
     ({"eval_set": (X, Y + 5)}, r"eval_set has labels that y does not have: \[5, 6\]"),
     ({"eval_set": (X, np.array(["a"] * 40))}, r"eval_set has labels .* not have: \['a'\]"),
-    ({"eval_set": (X,)}, r"eval_set must be a pair \(X, y\), got a tuple of length 1"),
-    ({"eval_set": X}, r"eval_set must be a pair \(X, y\), got a ndarray"),
-    ({"eval_set": [(X, Y), (X, Y)]}, r"got a list of length 2: only one set is scored"),
+    ({"eval_set": (X,)}, r"eval_set must be a pair \(X, y\), .*, got a tuple of length 1"),
+    ({"eval_set": X}, r"eval_set must be a pair \(X, y\), .*, got a ndarray"),
+    ({"eval_set": [(X, Y), X]}, r"eval_set must be a pair .*, or a dict .*, got a ndarray"),
+    ({"eval_set": []}, r"eval_set must be a pair .*, got none"),
+    ({"eval_set": {1: (X, Y)}}, r"eval_set must have names that are words, got 1"),
+    ({"eval_set": {"test": (X, None)}}, r"eval_set must be a pair .*, got no y"),
+    ({"eval_set": {"test": (X[:, :2], Y)}}, r"eval_set 'test': X has 2 features, .* 3 features"),
 ]
 
 

@@ -1,15 +1,19 @@
 """The formulations of LPBoostClassifier against their definitions and one-shot solutions."""
 
+import warnings
 from collections.abc import Callable
 from typing import Any
 
 import cvxpy as cp
 import numpy as np
 import pytest
+from sklearn.compose import TransformedTargetRegressor
+from sklearn.preprocessing import StandardScaler
 
-from cgboost import LPBoostClassifier
+from cgboost import LPBoostClassifier, LPBoostRegressor
+from cgboost.exceptions import DataWarning, TrivialModelWarning
 from cgboost.pricing.features.stumps import StumpPool
-from tests.estimators.data import three_classes, two_classes
+from tests.estimators.data import curve, regressor, three_classes, two_classes
 
 X, CLASSES = two_classes(40)
 Y = 2.0 * CLASSES - 1.0
@@ -120,3 +124,34 @@ def test_regularisation_costs_little_and_fades_as_eta_grows() -> None:
         assert strong < weak <= best + 1e-6
         assert weak == pytest.approx(best, abs=1e-3)
     assert soft_margin("erlp", eta=None) >= best - 0.005
+
+
+# ---------------------------------------------------------------------- the scale of y
+
+
+def test_a_y_below_the_tube_is_not_silent():
+    """A standard deviation below epsilon warns, and a trivial model says how y is scaled."""
+    X, y = curve()
+    narrow = 0.05 * y
+    narrow[0] = 0.3  # outside of the tube, so that there is something to fit
+    options = {"C": 1000.0, "tol": 1e-2}
+    for make in (regressor, LPBoostRegressor):
+        with pytest.warns(DataWarning, match=r"standard deviation of y, 0\.\d+, is below epsilon"):
+            assert make(**options).fit(X, narrow).n_columns_ > 0
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", DataWarning)
+            make(**options).fit(X, y)
+            make(**options, epsilon=0.01).fit(X, narrow)
+    with pytest.warns(TrivialModelWarning, match=r"within epsilon=0.1 .*TransformedTargetRegr"):
+        regressor().fit(X, 0.01 * y)
+    with pytest.warns(TrivialModelWarning, match=r"larger value .*TransformedTargetRegressor"):
+        regressor(C=1e-6).fit(X, y)
+
+
+def test_scaling_y_gives_the_model_back():
+    """With TransformedTargetRegressor a y in other units is predicted as well as before."""
+    X, y = curve()
+    scaled = TransformedTargetRegressor(regressor(C=100.0), transformer=StandardScaler())
+    scores = [scaled.fit(X, unit * y).score(X, unit * y) for unit in (1.0, 1e-4, 1e4)]
+    assert scores == pytest.approx([scores[0]] * 3, abs=1e-3)
+    assert scores[0] > 0.6

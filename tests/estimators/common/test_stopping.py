@@ -1,22 +1,33 @@
 """Every way a fit can end before its certificate, and what is then kept."""
 
 import io
+import re
 import warnings
 
 import numpy as np
 import pytest
 from rich.console import Console
+from sklearn.base import is_regressor
 from sklearn.datasets import load_breast_cancer, load_wine
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.model_selection import GridSearchCV
+from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.validation import check_is_fitted
 
 import solvers
-from cgboost import RBF, CGBoostClassifier, KernelLibrary, Linear
+from cgboost import (
+    RBF,
+    AdaBoostClassifier,
+    CGBoostClassifier,
+    KernelLibrary,
+    Linear,
+    LPBoostClassifier,
+)
 from cgboost.estimators.common import base as runs
 from cgboost.estimators.common import certified
 from cgboost.exceptions import MasterError, TrivialModelWarning
-from cgboost.generation.callbacks import ProgressLine
+from cgboost.generation import progress
+from cgboost.generation.progress import ProgressLine
 from cgboost.masters.dual_solvers import simplex as dual_session
 from tests.estimators.data import (
     PENALTIES,
@@ -192,6 +203,26 @@ def test_max_columns():
     assert model.history_["columns"].max() == 5
 
 
+@pytest.mark.parametrize("limit", [1, 7])
+@pytest.mark.parametrize(
+    "model",
+    [
+        classifier(columns_per_round="all"),
+        classifier(penalty="l2", columns_per_round=5, priority="stratified"),
+        regressor(columns_per_round=5),
+        LPBoostClassifier(columns_per_round=5),
+        LPBoostClassifier(columns_per_round=5, multi_class="joint"),
+        LPBoostClassifier(DecisionTreeClassifier(max_depth=1), columns_per_round=5),
+    ],
+    ids=["all", "l2", "regression", "stumps", "joint", "learners"],
+)
+def test_the_last_batch_does_not_exceed_max_columns(model, limit):
+    """Of a whole batch only what there is room for is generated, in every run."""
+    X, y = curve() if is_regressor(model) else three_classes()
+    history = model.set_params(max_columns=limit, C=10.0).fit(X, y).history_
+    assert history["columns"].max() == limit
+
+
 # ---------------------------------------------------------------------- early stopping
 
 
@@ -319,18 +350,45 @@ def test_verbose_writes_progress_to_the_error_stream(capsys):
     assert f"{model.stop_reason_[0]} after" in lines[0]
 
 
-def test_progress_on_a_terminal_redraws_one_line():
+def test_progress_on_a_terminal_redraws_one_line(monkeypatch):
     """On a terminal each round replaces the line, with the validation score in it."""
+    monkeypatch.setattr(progress, "REDRAWN", 0.0)
     X, y = two_classes()
     stream = io.StringIO()
     console = Console(file=stream, force_terminal=True, width=120)
     model = classifier(callbacks=[ProgressLine("[red]fit[/] ", console=console)])
     model.fit(X, y, eval_set=(X, y))
     written = stream.getvalue()
-    assert written.count("\n") == 1
-    assert written.count("round ") == model.n_iter_
+    assert all(f"round {number}," in written for number in range(model.n_iter_))
     assert "validation error" in written
     assert "[red]fit[/]" in written
+
+
+def test_more_verbose_fits_write_a_line_for_every_round(capsys):
+    """verbose=2 says what each round has generated."""
+    X, y = two_classes()
+    model = classifier(verbose=2, columns_per_round=3).fit(X, y)
+    lines = capsys.readouterr().err.splitlines()
+    assert len(lines) == model.n_iter_ + 1
+    assert re.match(r"round 1  \+3 \((linear|rbf) \d.*\)  3 columns  objective", lines[1])
+
+
+def test_a_fit_tells_its_line_where_it_ends(monkeypatch):
+    """tol, limits and the time of the run are what the bar goes by."""
+    told = []
+
+    class Watched(ProgressLine):
+        def __init__(self, label, **aims):
+            told.append(aims)
+            super().__init__(label, **aims)
+
+    monkeypatch.setattr(runs, "ProgressLine", Watched)
+    X, y = two_classes()
+    classifier(verbose=1, tol=0.01, max_columns=7).fit(X, y)
+    assert (told[0]["tol"], told[0]["max_columns"], told[0]["every_round"]) == (0.01, 7, False)
+    AdaBoostClassifier(verbose=2, n_estimators=3, time_limit=1e6).fit(X, y)
+    assert (told[1]["max_rounds"], told[1]["every_round"]) == (4, True)
+    assert 0 < told[1]["time_limit"] <= 1e6
 
 
 @pytest.mark.parametrize("load", [load_wine, load_breast_cancer])

@@ -1,6 +1,7 @@
 """What X may be: data frames of mixed types, objects, several kernel matrices."""
 
 import pickle
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import networkx as nx
@@ -28,6 +29,7 @@ from cgboost import (
     WeisfeilerLehman,
 )
 from cgboost.estimators.kernel import kernel_columns
+from cgboost.kernels import Kernel
 from tests.estimators.data import two_classes
 
 N = 90
@@ -298,6 +300,33 @@ def test_a_part_of_many_objects_gives_a_warm_start(monkeypatch: pytest.MonkeyPat
     warm = model(tol=1e-7).fit(data, labels(data))
     assert warm.history_["columns"][0] > 0
     assert warm.objective_ == pytest.approx(plain.objective_, rel=3e-7)
+
+
+def test_objects_travel_to_other_workers() -> None:
+    """An executor that is sent the data, in a file, prices the same columns."""
+    data = frame(40)
+    expected = model().fit(data, labels(data))
+    with ThreadPoolExecutor(2) as pool:
+        own = model(executor=pool).fit(data, labels(data))
+    assert own.objective_ == pytest.approx(expected.objective_, rel=1e-9)
+
+
+class FirstLetter(Kernel):
+    """A class that says that it takes objects."""
+
+    takes_objects = True
+
+    def __call__(self, X: np.ndarray, Z: np.ndarray) -> np.ndarray:
+        """1 for words that begin alike."""
+        return np.array([[float(x[0][0] == z[0][0]) for z in Z] for x in X])
+
+
+def test_a_class_of_objects_says_so() -> None:
+    """Its rows are those of the table; as a part of another kernel it needs nothing more."""
+    made, _ = strings()
+    y = [word[0] in "ac" for word in made]
+    library = KernelLibrary({"own": FirstLetter(), "half": 0.5 * FirstLetter()}, normalize=True)
+    assert model(library, C=3.0).fit(made, y).score(made, y) == 1.0
 
 
 # ---------------------------------------------------------------------- several matrices

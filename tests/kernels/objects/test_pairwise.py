@@ -60,20 +60,21 @@ def test_every_pair_is_evaluated_once_in_a_call() -> None:
     assert len(calls) == calls.total() == 21
 
 
+@pytest.mark.parametrize("normalize", [False, True])
 @pytest.mark.parametrize("block_size", [4, 1024])
-def test_every_pair_is_evaluated_once_in_a_fit(block_size: int) -> None:
+def test_every_pair_is_evaluated_once_in_a_fit(block_size: int, normalize: bool) -> None:
     """Whatever the blocks and however many passes, no pair is asked for twice."""
     calls: Counter = Counter()
     X = things(10)
     pool = KernelPool(
-        KernelLibrary({"k": PairwiseKernel(counting(calls))}),
+        KernelLibrary({"k": PairwiseKernel(counting(calls))}, normalize=normalize),
         X,
         block_size=block_size,
         cache_size=0,
     )
     for seed in range(3):
         response = np.random.default_rng(seed).normal(size=10)
-        sizes = np.array([thing.size for thing in X[:, 0]])
+        sizes = np.array([1.0 if normalize else thing.size for thing in X[:, 0]])
         expected = sizes * (sizes @ response)
         np.testing.assert_allclose(pool.scores(0, None, response), expected)
     pool.columns([0, 0], [2, 7])

@@ -1,11 +1,15 @@
 """Scanning strata: exact against brute force, priorities, and honest counts."""
 
+import warnings
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.datasets import load_digits
+from sklearn.exceptions import ConvergenceWarning
 
-from cgboost import RBF, KernelLibrary, Linear, Polynomial
+from cgboost import RBF, CGBoostClassifier, KernelLibrary, Linear, Polynomial
 from cgboost.generation.loop import ColumnGeneration
 from cgboost.losses import hinge
 from cgboost.masters import OneNormMaster, TwoNormMaster
@@ -49,19 +53,61 @@ def test_full_pricing_equals_brute_force(seed: int, limit: int, two_sided: bool)
 
 
 def test_error_points_come_first_and_only_they_are_scored() -> None:
-    """With error points that price out, no other column is evaluated."""
+    """With error points that price out, no other column is evaluated: at first of all kernels."""
     X = np.random.default_rng(1).normal(size=(30, 4))
     slack = np.zeros(30)
     slack[[3, 8, 20]] = 1.0
     response = np.zeros(30)
     response[[3, 8, 20]] = [5.0, -4.0, 3.0]
     pricer = StrataPricer(KernelPool(LIBRARY, X), priority="stratified")
-    priced = pricer.price(state_of(response, slack=slack), 10)
-    assert priced.n_evaluated == 3
-    assert not priced.exact
-    assert priced.stratum == "linear"
-    assert {column.key[1] for column in priced.columns} <= {3, 8, 20}
-    assert np.isnan(priced.max_excess)
+    passes = [pricer.price(state_of(response, slack=slack), 10) for _ in range(2)]
+    assert passes[0].n_evaluated == 9
+    assert passes[1].n_evaluated < 9
+    for priced in passes:
+        assert not priced.exact
+        assert {column.key[1] for column in priced.columns} <= {3, 8, 20}
+        assert np.isnan(priced.max_excess)
+
+
+@pytest.mark.parametrize("scale", [0.9, 0.3])
+def test_a_kernel_is_left_when_it_falls_behind(scale: float) -> None:
+    """The first kernel has the turn while its best violation is half of the largest, or more."""
+    X = np.random.default_rng(1).normal(size=(30, 4))
+    library = KernelLibrary({"first": scale * Linear(), "other": Linear()})
+    pricer = StrataPricer(KernelPool(library, X), priority="stratified")
+    response = 5.0 * X[:, 0]
+    passes = [pricer.price(state_of(response, slack=np.ones(30)), 3) for _ in range(2)]
+    assert [priced.stratum for priced in passes] == ["first" if scale == 0.9 else "other"] * 2
+    assert passes[0].n_evaluated == 60
+
+
+def test_what_a_complete_scan_shows_decides_who_is_served() -> None:
+    """A kernel that has come to violate more is found at the next complete scan, not before."""
+    X = np.linalg.qr(np.random.default_rng(1).normal(size=(40, 2)))[0]
+    library = KernelLibrary(
+        {
+            "first": lambda X, Z: 100 * X[:, :1] @ Z[:, :1].T,
+            "other": lambda X, Z: 400 * X[:, 1:] @ Z[:, 1:].T,
+        }
+    )
+    pricer = StrataPricer(KernelPool(library, X), priority="stratified", certify_every=4)
+    responses = [X[:, 0]] + [X.sum(axis=1)] * 4
+    passes = [pricer.price(state_of(r, slack=np.ones(40)), 3) for r in responses]
+    assert [priced.stratum for priced in passes] == ["first"] * 4 + ["other"]
+    assert [priced.exact for priced in passes] == [False] * 3 + [True, False]
+
+
+def test_a_limit_on_columns_still_gives_a_mixture() -> None:
+    """Cut short, a stratified run has columns of all kernels, where it had those of one."""
+    X, y = load_digits(return_X_y=True)
+    model = CGBoostClassifier(
+        LIBRARY, C=3.0, penalty="l2", priority="stratified", max_columns=150, columns_per_round=10
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        counts = model.fit(X[:300] / 16, y[:300] % 2).columns_per_kernel_
+    assert min(counts.values()) > 0
+    assert sum(counts.values()) == 150
 
 
 def test_the_next_kernel_comes_only_when_the_earlier_have_nothing() -> None:
@@ -120,7 +166,8 @@ def test_a_stratified_run_certifies_now_and_then() -> None:
     pricer = StrataPricer(pool, priority="stratified", certify_every=3)
     passes = [pricer.price(state_of(response, slack=slack), 10) for _ in range(6)]
     assert [priced.exact for priced in passes] == [False, False, True] * 2
-    assert [priced.n_evaluated for priced in passes] == [3, 3, 90] * 2
+    assert [priced.n_evaluated <= 9 for priced in passes] == [True, True, False] * 2
+    assert passes[2].n_evaluated == passes[5].n_evaluated == 90
     assert len({tuple(column.key for column in priced.columns) for priced in passes}) == 1
 
 

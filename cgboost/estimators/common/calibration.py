@@ -1,0 +1,227 @@
+"""Probabilities from outputs that are no log-odds, calibrated on rows that were not trained on.
+
+Platt, *Probabilistic Outputs for Support Vector Machines*, 1999; Zadrozny and Elkan, *Transforming
+Classifier Scores into Accurate Multiclass Probability Estimates*, KDD 2002. The calibrators are
+scikit-learn's.
+"""
+
+from __future__ import annotations
+
+import copy
+import time
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn import config_context
+from sklearn.exceptions import ConvergenceWarning
+
+from cgboost.estimators.common.bases import BaseEstimator, ClassifierMixin
+from cgboost.estimators.common.rows import Held, Rows
+from cgboost.estimators.common.scoring import watched
+from cgboost.estimators.common.targets import has_log_odds, probabilities
+from cgboost.exceptions import see, warn_caller
+from cgboost.generation.history import StopReason
+
+Vector = NDArray[np.float64]
+
+FOLDS = 5
+"""As many as libsvm has; fewer where a class has fewer rows."""
+
+METHODS = ("sigmoid", "isotonic")
+
+CUT_SHORT = frozenset({StopReason.TIME, StopReason.MASTER_FAILED, StopReason.PRICER_FAILED})
+"""Reasons for which outputs out of fold may be unlike those of the model."""
+
+
+def check_probability(name: str, value: Any) -> None:
+    """``value`` must be True, False or a way to calibrate."""
+    if not isinstance(value, (bool, np.bool_)) and value not in METHODS:
+        raise ValueError(f"{name} must be True, False, 'sigmoid' or 'isotonic', got {value!r}")
+
+
+def share_of_time(self: Any) -> float:
+    """The part of a time limit for the model: each of the fits of a calibration has as much."""
+    needed = _method_of(self) is not None and not self.early_stopping
+    return 1.0 / (1 + FOLDS) if needed else 1.0
+
+
+def calibrate(self: Any, rows: Rows, held: Held | None, started: float) -> None:
+    """Fit the calibrator of an estimator whose runs are done, and say how in ``calibration_``.
+
+    Parameters
+    ----------
+    rows : Rows
+        Training rows, with the weights of the classes.
+    held : sets of rows or None
+    started : float
+        When the fit began, on the clock of ``time.perf_counter``.
+
+    Raises
+    ------
+    ValueError
+        If a class has one row alone, or the rows that early stopping watches lack a class.
+    """
+    for name in ("calibration_", "_calibrator"):
+        vars(self).pop(name, None)  # of an earlier fit
+    method = _method_of(self)
+    if method is None or any(run.stop_reason is StopReason.INTERRUPTED for run in self._runs):
+        return
+    if held is not None and self.early_stopping:
+        column = watched(self.early_stopping, self._monitored)
+        name = self._set_of(column, held)
+        own = held[name]
+        outputs = _outputs(self._runs, own.X)
+        y, weights, source, fits = own.y, own.weights, f"eval_set {name!r}", 0
+        if weights is not None:
+            source = "held out by early stopping"
+            weights = _without_class_weights(self, weights, y)
+    else:
+        rows = rows.counting()
+        folds = _out_of_fold(self, rows, started)
+        if folds is None:
+            return
+        outputs, fits = folds
+        y, source = rows.y, "out of fold"
+        weights = _without_class_weights(self, rows.weights, y)
+    if len(np.unique(y)) < len(self.classes_):
+        raise ValueError(
+            f"probability={self.probability!r} needs rows of every class to calibrate on; those of "
+            f"{source} lack some{see('probabilities')}"
+        )
+    self._calibrator = _fitted(method, outputs, y, weights)
+    self.calibration_ = {"method": method, "rows": source, "n_rows": len(y), "n_fits": fits}
+
+
+def calibrated(self: Any, outputs: Vector) -> Vector:
+    """Class probabilities of outputs, calibrated or those of half log-odds.
+
+    Raises
+    ------
+    AttributeError
+        If the fit was interrupted before it could calibrate.
+    """
+    if _method_of(self) is None:
+        return probabilities(outputs)
+    if not hasattr(self, "_calibrator"):
+        raise AttributeError(
+            "this model has no probabilities: its fit was interrupted before the calibration"
+        )
+    shares: Vector = self._calibrator.predict_proba(outputs)
+    return shares
+
+
+def _method_of(self: Any) -> str | None:
+    """How to calibrate; None where there is nothing to calibrate."""
+    if self.probability is True or isinstance(self.probability, np.bool_):
+        return None if has_log_odds(self.loss) or not self.probability else "sigmoid"
+    return self.probability or None
+
+
+def _outputs(runs: Any, X: Any) -> Vector:
+    return np.column_stack([output.values(X) for run in runs for output in run.outputs])
+
+
+def _without_class_weights(self: Any, weights: Vector, y: NDArray[Any]) -> Vector:
+    """Probabilities are those of the classes as they come: class weights do not count."""
+    own = self.class_weight_[y]
+    return np.where(own > 0, weights / np.where(own > 0, own, 1.0), 0.0)
+
+
+def _out_of_fold(self: Any, rows: Rows, started: float) -> tuple[Vector, int] | None:
+    """Outputs for every row by a model that was fitted without its fold, and the number of fits.
+
+    None, with a warning, after Ctrl-C.
+    """
+    from sklearn.model_selection import StratifiedKFold
+
+    smallest = int(np.bincount(rows.y).min())
+    if smallest < 2:
+        raise ValueError(
+            f"probability={self.probability!r} needs at least 2 rows of every class (of a weight "
+            f"above 0) to calibrate on, got {smallest}{see('probabilities')}"
+        )
+    model = copy.copy(self)
+    vars(model).pop("_carried", None)
+    model.callbacks, model.early_stopping, model.probability = None, False, False
+    seed = 0 if self.random_state is None else self.random_state
+    folds = StratifiedKFold(min(FOLDS, smallest), shuffle=True, random_state=seed)
+    pairs = list(folds.split(np.zeros(len(rows.y)), rows.y))
+    parts, cut_short = [], []
+    for number, (train, test) in enumerate(pairs):
+        model._prefix = f"fold {number + 1} of {len(pairs)}, "
+        if self.time_limit is not None:
+            left = started + self.time_limit - time.perf_counter()
+            model.time_limit = max(0.0, left) / (len(pairs) - number)
+        part, X = _cut(self, rows, train, test)
+        try:
+            runs = model._run_all(model._pool(part), part, None, time.perf_counter())
+            reasons = {run.stop_reason for run in runs}
+        except KeyboardInterrupt:
+            reasons = {StopReason.INTERRUPTED}
+        if StopReason.INTERRUPTED in reasons:
+            warn_caller(
+                f"{type(self).__name__}: Ctrl-C ended the calibration; the model has no "
+                f"probabilities{see('probabilities')}",
+                ConvergenceWarning,
+            )
+            return None
+        parts.append(_outputs(runs, X))
+        cut_short += sorted(reasons & CUT_SHORT)
+    if cut_short:
+        warn_caller(
+            f"{type(self).__name__}: probabilities are calibrated on {len(pairs)} fits, of which "
+            f"{len(cut_short)} ended early ({', '.join(dict.fromkeys(cut_short))})"
+            f"{see('probabilities')}",
+            ConvergenceWarning,
+        )
+    outputs = np.empty((len(rows.y), parts[0].shape[1]))
+    for (_, test), values in zip(pairs, parts, strict=True):
+        outputs[test] = values
+    return outputs, len(pairs)
+
+
+def _cut(
+    self: Any, rows: Rows, train: NDArray[np.intp], test: NDArray[np.intp]
+) -> tuple[Rows, Any]:
+    """The training rows of a fold, and the X of the others; a square X is cut on both sides."""
+    part, X = rows.take(train), rows.X[test]
+    if self.__sklearn_tags__().input_tags.pairwise:
+        assert rows.numbers is not None
+        columns = rows.numbers[train]
+        return replace(part, X=part.X[:, columns], numbers=np.arange(len(train))), X[:, columns]
+    self._family.check_hold_out()
+    return part, X
+
+
+class Scores(ClassifierMixin, BaseEstimator):
+    """A classifier whose rows are outputs already: what scikit-learn's calibration asks for."""
+
+    def __init__(self, n_classes: int = 2) -> None:
+        self.n_classes = n_classes
+
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Scores:
+        """Nothing is left to fit."""
+        self.classes_ = np.arange(self.n_classes)
+        return self
+
+    def decision_function(self, X: Vector) -> Vector:
+        """The outputs themselves."""
+        return X[:, 0] if self.n_classes == 2 else X
+
+    def predict(self, X: Vector) -> NDArray[np.intp]:
+        """The class of the largest output."""
+        return X.argmax(axis=1) if self.n_classes > 2 else (X[:, 0] > 0).astype(np.intp)
+
+
+def _fitted(method: str, outputs: Vector, y: NDArray[Any], weights: Vector | None) -> Any:
+    """scikit-learn's calibrator on given outputs."""
+    from sklearn.calibration import CalibratedClassifierCV
+    from sklearn.model_selection import PredefinedSplit
+
+    everything = PredefinedSplit(np.zeros(len(y), dtype=int))  # nothing is left to hold out
+    scores = Scores(int(y.max()) + 1)
+    calibrator = CalibratedClassifierCV(scores, method=method, cv=everything, ensemble=False)
+    with config_context(enable_metadata_routing=False):  # weights are for the calibration alone
+        return calibrator.fit(outputs, y, sample_weight=weights)

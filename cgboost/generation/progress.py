@@ -1,0 +1,280 @@
+"""Progress of a run: one live line on a terminal or in a notebook, plain lines elsewhere."""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections import Counter
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+
+from cgboost.generation.history import Result, Round, StopReason
+
+if TYPE_CHECKING:
+    from rich.progress import BarColumn, Progress
+
+IN_WORDS = {
+    StopReason.OPTIMAL: "optimal",
+    StopReason.GAP: "gap reached",
+    StopReason.NO_COLUMN: "no column found",
+    StopReason.ONLY_DUPLICATES: "no new column found",
+    StopReason.STALLED: "stalled short of the gap",
+    StopReason.MAX_COLUMNS: "max_columns reached",
+    StopReason.MAX_ROUNDS: "max_rounds reached",
+    StopReason.TIME: "time limit",
+    StopReason.CALLBACK: "stopped by a callback",
+    StopReason.EARLY_STOPPING: "stopped early",
+    StopReason.INTERRUPTED: "interrupted",
+    StopReason.MASTER_FAILED: "solver failed",
+    StopReason.PRICER_FAILED: "search for columns failed",
+    StopReason.INVALID_BOUND: "contradictory bound",
+    StopReason.UNBOUNDED: "the loss falls without end",
+    StopReason.EXHAUSTED: "no further column",
+    StopReason.INFEASIBLE: "infeasible",
+}
+"""Each stop reason as a progress line ends with it."""
+
+REDRAWN = 0.1
+"""Seconds between two drawings of a live line."""
+
+SHOWN = 1.0
+"""Seconds after which the time left can be guessed."""
+
+NARROWEST, WIDEST = 6, 40
+"""Characters of a bar; where there is less room it is left out."""
+
+
+class ProgressLine:
+    """One live line: rounds, columns, the gap on its way to ``tol``, a score, the time left.
+
+    The bar shows how far the run has come, on a logarithmic scale of the gap, or of the limit that
+    it will reach first. On a terminal, and in a notebook with ipywidgets, the line is drawn by
+    ``rich.progress`` and gives way to one that says how the run has ended. Elsewhere a plain line
+    is written at most once every ``interval`` seconds and at the end.
+
+    Parameters
+    ----------
+    label : str, default=""
+        What every line begins with.
+    interval : float, default=2.0
+        Seconds between lines where there is no terminal.
+    console : rich.console.Console or None
+        Where to write; None is the standard error stream.
+    tol, max_columns, max_rounds, time_limit : float or None
+        Where the run will end, as far as that is known.
+    every_round : bool, default=False
+        Whether each round has a line of its own, with the columns that it has generated.
+    """
+
+    def __init__(
+        self,
+        label: str = "",
+        *,
+        interval: float = 2.0,
+        console: Any = None,
+        tol: float | None = None,
+        max_columns: int | None = None,
+        max_rounds: int | None = None,
+        time_limit: float | None = None,
+        every_round: bool = False,
+    ) -> None:
+        from rich.console import Console
+
+        self.label = label
+        self.interval = interval
+        self.tol = tol
+        self.max_columns = max_columns
+        self.max_rounds = max_rounds
+        self.time_limit = time_limit
+        self.every_round = every_round
+        self._console = Console(stderr=True) if console is None else console
+        self._live: Progress | None = None
+        self._start_afresh()
+
+    def _start_afresh(self) -> None:
+        self._is_lively = _can_redraw(self._console)
+        self._written = 0.0
+        self._drawn = -math.inf
+        self._columns = 0
+        self._widest_gap = 0.0
+        self._shares: list[tuple[float, float]] = []
+
+    def __call__(self, current: Round) -> None:
+        """Show the round."""
+        if current.number == 0:
+            self.close()
+            self._start_afresh()
+        share = self._share(current)
+        self._shares.append((current.seconds, share))
+        if self.every_round:
+            self._write(self._text(current, self._generated(current)), soft_wrap=True)
+        elif not self._is_lively and current.seconds - self._written >= self.interval:
+            self._written = current.seconds
+            self._write(self._text(current), soft_wrap=True)
+        if self._is_lively and current.seconds - self._drawn >= REDRAWN:
+            self._drawn = current.seconds
+            self._draw(current, share)
+
+    def finish(self, result: Result) -> None:
+        """Leave one line that says how it ended, and what was kept."""
+        self.close()
+        is_last = result.best_round == result.n_rounds - 1
+        kept = "" if is_last else f"; round {result.best_round} kept"
+        rounds = "1 round" if result.n_rounds == 1 else f"{result.n_rounds} rounds"
+        self._write(
+            f"{self.label}{IN_WORDS[result.stop_reason]} after {rounds}, "
+            f"{result.history['seconds'][-1]:.1f} s{kept}: {len(result.coef)} columns, "
+            f"objective {result.objective:.6g}, gap {_gap(result.gap)}",
+            soft_wrap=True,
+        )
+
+    def close(self) -> None:
+        """Erase the live line and give the terminal back, however the run has ended."""
+        if self._live is not None:
+            self._live.stop()
+            self._live = None
+
+    # ------------------------------------------------------------------ how far, how long
+
+    def _share(self, current: Round) -> float:
+        """How far the run has come, from 0 to 1, by what will end it first."""
+        shares = [0.0]
+        if math.isfinite(current.gap):
+            self._widest_gap = max(self._widest_gap, current.gap)
+            if self.tol:
+                way = math.log(self._widest_gap / self.tol) if self._widest_gap > self.tol else 0.0
+                left = math.log(current.gap / self.tol) if current.gap > self.tol else 0.0
+                shares.append(1.0 - left / way if way else 1.0)
+        if self.max_columns is not None:
+            shares.append(current.columns / self.max_columns)
+        if self.max_rounds is not None:
+            shares.append((current.number + 1) / self.max_rounds)
+        if self.time_limit:
+            shares.append(current.seconds / self.time_limit)
+        return min(1.0, max(shares))
+
+    def _left(self, seconds: float) -> float | None:
+        """Seconds that are left at the pace of the second half of the run so far."""
+        if seconds < SHOWN:
+            return None
+        now, share = self._shares[-1]
+        then, before = next(entry for entry in self._shares if 2 * entry[0] >= now)
+        left = math.inf
+        if share > before:
+            left = (1.0 - share) * (now - then) / (share - before)
+        if self.time_limit:
+            left = min(left, max(0.0, self.time_limit - seconds))
+        return left if math.isfinite(left) else None
+
+    # ------------------------------------------------------------------ what is shown
+
+    def _draw(self, current: Round, share: float) -> None:
+        first = f"{self.label}round {current.number}, {_columns(current)}"
+        aims, times = self._aims(current), self._times(current)
+        last, room = "", 0
+        for parts in ([*aims, *times], [*aims, times[-1]], [aims[0], times[-1]]):
+            last = ", ".join(parts)
+            room = self._console.width - len(first) - len(last) - 2
+            if room >= NARROWEST:
+                break
+        bar = _bar(min(room, WIDEST) if room >= NARROWEST else 1)
+        total = 1.0 if share else None  # without a sign of its end the bar only moves
+        task = {"description": first, "words": last, "completed": share, "total": total}
+        if self._live is None:
+            self._live = _started(self._console, bar, task)
+            self._is_lively = self._live is not None
+            return
+        self._live.columns = (self._live.columns[0], bar, self._live.columns[2])
+        self._live.update(self._live.task_ids[0], **task)  # type: ignore[arg-type]
+        self._live.refresh()
+
+    def _aims(self, current: Round) -> list[str]:
+        aim = f" → {self.tol:.0e}" if self.tol else ""
+        known = math.isfinite(current.gap)
+        gap = f"gap {_gap(current.gap)}{aim}" if known else f"objective {current.objective:.4g}"
+        scores = [f"{name.replace('_', ' ')} {score:.4g}" for name, score in current.scores.items()]
+        return [gap, *scores[:1]]
+
+    def _times(self, current: Round) -> list[str]:
+        left = self._left(current.seconds)
+        ahead = [] if left is None else [f"about {_duration(left)} left"]
+        return [_duration(current.seconds), *ahead]
+
+    def _generated(self, current: Round) -> str:
+        """The columns that are new in this round, by stratum."""
+        new = current.state.columns[self._columns :]
+        if not new:
+            return ""
+        self._columns = len(current.state.columns)
+        strata = Counter(column.stratum for column in new)
+        named = ", ".join(f"{name} {n}" for name, n in strata.items() if name)
+        return f"+{len(new)} ({named})" if named else f"+{len(new)}"
+
+    def _text(self, current: Round, generated: str = "") -> str:
+        parts = [
+            f"{self.label}round {current.number}",
+            *([generated] if generated else []),
+            _columns(current),
+            f"objective {current.objective:.6g}",
+            f"gap {_gap(current.gap)}",
+            *(f"{name.replace('_', ' ')} {score:.4g}" for name, score in current.scores.items()),
+            f"{current.evaluated} evaluated",
+            f"{current.seconds:.1f} s",
+            *self._times(current)[1:],
+        ]
+        return "  ".join(parts)
+
+    def _write(self, text: str, **layout: Any) -> None:
+        self._console.print(text, markup=False, highlight=False, emoji=False, **layout)
+
+
+def _can_redraw(console: Any) -> bool:
+    """Whether a line can be drawn again where it is."""
+    if console.is_jupyter:
+        return find_spec("ipywidgets") is not None
+    return bool(console.is_terminal and not console.is_dumb_terminal)
+
+
+def _bar(width: int) -> BarColumn:
+    from rich.progress import BarColumn
+
+    return BarColumn(bar_width=width)
+
+
+def _started(console: Any, bar: BarColumn, task: dict[str, Any]) -> Progress | None:
+    """A live line with its first task; None where another one has the console already."""
+    from rich.errors import LiveError
+    from rich.progress import Progress, TextColumn
+    from rich.table import Column
+
+    fixed = Column(no_wrap=True, overflow="ellipsis")
+    live = Progress(
+        TextColumn("{task.description}", markup=False, table_column=fixed),
+        bar,
+        TextColumn("{task.fields[words]}", markup=False, table_column=fixed.copy()),
+        console=console,
+        auto_refresh=False,  # no thread: executors may fork
+        transient=True,
+        redirect_stdout=sys.stdout.isatty(),  # what goes to a file stays there
+    )
+    live.add_task(**task)
+    try:
+        live.start()
+    except LiveError:
+        return None
+    return live
+
+
+def _columns(current: Round) -> str:
+    return f"{current.columns} column{'s' * (current.columns != 1)}"
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 60:
+        return f"{seconds:.0f} s"
+    minutes = round(seconds / 60)
+    return f"{minutes} min" if minutes < 60 else f"{minutes // 60} h {minutes % 60:02d} min"
+
+
+def _gap(gap: float) -> str:
+    return f"{gap:.1e}" if math.isfinite(gap) else "unknown"

@@ -1,0 +1,263 @@
+"""Several sets of held-out rows, scikit-learn's scorers, and the score that stops a fit early."""
+
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.metrics import (
+    balanced_accuracy_score,
+    f1_score,
+    log_loss,
+    make_scorer,
+    r2_score,
+    roc_auc_score,
+)
+from sklearn.svm import SVC
+
+from cgboost import (
+    RBF,
+    AdaBoostClassifier,
+    AnyBoostClassifier,
+    BLFClassifier,
+    CGBoostOutlierDetector,
+    GradientBoostingClassifier,
+    GradientBoostingRegressor,
+    KernelLibrary,
+    LogitBoostClassifier,
+    LPBoostClassifier,
+    LPBoostRegressor,
+    TransformRegressor,
+)
+from cgboost.exceptions import DataWarning
+from tests.estimators.data import classifier, curve, regressor, three_classes, two_classes
+
+X, Y = two_classes(120)
+SETS = {"valid": (X[40:80], Y[40:80]), "test": (X[80:], Y[80:])}
+
+
+def fit(model=None, eval_set=SETS, **parameters):
+    """A model of forty rows, scored on others."""
+    model = classifier(**parameters) if model is None else model
+    return model.fit(X[:40], Y[:40], eval_set=eval_set)
+
+
+def auc(estimator, rows, labels):
+    """A scorer of one's own."""
+    return roc_auc_score(labels, estimator.decision_function(rows))
+
+
+def test_sets_have_columns_by_their_names():
+    """One pair is called validation, those of a list have numbers, those of a dict their names."""
+    pairs = list(SETS.values())
+    named = fit().history_
+    listed, lone, single = (fit(eval_set=e).history_ for e in (pairs, pairs[0], pairs[:1]))
+    for k, name in enumerate(SETS):
+        np.testing.assert_array_equal(named[f"{name}_error"], listed[f"validation_{k}_error"])
+    np.testing.assert_array_equal(named["valid_error"], lone["validation_error"])
+    np.testing.assert_array_equal(lone["validation_error"], single["validation_error"])
+    assert not any(name.startswith("validation") for name in named)
+
+
+def test_each_score_is_that_of_the_stage():
+    """Scorers by name and of one's own see the model of every round, on every set."""
+    model = fit(scoring=["roc_auc", auc, "balanced_accuracy"])
+    stages = {name: list(model.staged_decision_function(A)) for name, (A, _) in SETS.items()}
+    for name, (_, labels) in SETS.items():
+        expected = [roc_auc_score(labels, f) for f in stages[name]]
+        for score in ("roc_auc", "auc"):
+            np.testing.assert_allclose(model.history_[f"{name}_{score}"][: len(expected)], expected)
+        expected = [balanced_accuracy_score(labels, f > 0) for f in stages[name]]
+        np.testing.assert_allclose(
+            model.history_[f"{name}_balanced_accuracy"][: len(expected)], expected
+        )
+        assert f"{name}_error" in model.history_
+
+
+def test_scoring_evaluates_no_column_again():
+    """The kernel sees as many pairs of rows with three scorers as with none."""
+    counts = []
+
+    def counting(A, B):
+        counts[-1] += len(A) * len(B)
+        return A @ B.T
+
+    for scoring in (None, ["roc_auc", "accuracy", "f1"]):
+        counts.append(0)
+        fit(library=KernelLibrary({"own": counting}), scoring=scoring)
+    assert counts[0] == counts[1] > 0
+
+
+def test_forms_of_scoring():
+    """A name, a callable, a list and a dict; a scorer without a name is called "score"."""
+    lone = make_scorer(f1_score)
+    columns = [
+        [name for name in fit(scoring=s, eval_set=SETS["test"]).history_ if "validation" in name]
+        for s in ("f1", lone, auc, ["f1", auc], {"mine": lone})
+    ]
+    own = "validation_error"
+    assert columns[:3] == [[f"validation_{n}", own] for n in ("f1", "score", "auc")]
+    assert columns[3:] == [["validation_f1", "validation_auc", own], ["validation_mine", own]]
+
+
+BAD = [
+    ("no_such", "scoring='no_such' is no scorer .*get_scorer_names"),
+    (3, "scoring must be the name of a scorer, .* got 3"),
+    (SVC, "scoring must be the name of a scorer"),
+    ([auc, auc], "scoring has two scorers of the name 'auc'"),
+    ({"": auc}, "scoring must have names that are words, got ''"),
+]
+
+
+@pytest.mark.parametrize(("scoring", "message"), BAD, ids=range(len(BAD)))
+def test_bad_scoring(scoring, message):
+    """The error names the parameter and what to give, with and without an eval_set."""
+    with pytest.raises(ValueError, match=message):
+        fit(scoring=scoring)
+    with pytest.raises(ValueError, match=message):
+        fit(scoring=scoring, eval_set=None)
+
+
+def test_scorers_that_ask_for_what_a_round_does_not_have():
+    """Probabilities of a hinge model, predictions for other rows, several numbers."""
+    with pytest.raises(ValueError, match=r"scoring='neg_log_loss' asks for .*predict_proba"):
+        fit(scoring="neg_log_loss")
+    with pytest.raises(ValueError, match="may only predict the X that it is given"):
+        fit(scoring=lambda model, A, b: model.predict(A[:3]).mean())
+    with pytest.raises(ValueError, match=r"must return a number, got \[1, 2\]"):
+        fit(scoring={"two": lambda model, A, b: [1, 2]})
+    with pytest.raises(ValueError, match=r"make a second column 'master_seconds'"):
+        fit(eval_set={"master": SETS["test"]}, scoring={"seconds": auc})
+
+
+def test_early_stopping_watches_the_score_that_it_names():
+    """True is the first score of the first set; a name is another; greater is better."""
+    common = {"scoring": "roc_auc", "columns_per_round": 1, "penalty": "l2", "n_iter_no_change": 2}
+    for watched in (True, "valid_roc_auc", "test_roc_auc", "test_error"):
+        model = fit(early_stopping=watched, **common)
+        column = "valid_roc_auc" if watched is True else watched
+        scores = model.history_[column]
+        best = np.argmin(scores) if "error" in column else np.argmax(scores)
+        assert model.best_round_ == best, watched
+        assert model.stop_reason_ == "early_stopping"
+    assert fit(early_stopping="test_error", **common).best_round_ != model.n_iter_ - 1
+
+
+def test_early_stopping_on_a_name_holds_rows_out():
+    """Without an eval_set the held-out rows are called validation."""
+    model = classifier(scoring="roc_auc", early_stopping="validation_error", random_state=0)
+    model.set_params(validation_fraction=0.3).fit(X, Y)
+    assert model.best_round_ == np.argmin(model.history_["validation_error"])
+
+
+@pytest.mark.parametrize("name", ["error", "valid_auc", "validation_error"])
+def test_an_unknown_name_is_an_error_that_lists_the_names(name):
+    """What early stopping could watch is in the message; nothing is fitted."""
+    listed = "valid_roc_auc, valid_error, test_roc_auc, test_error"
+    model = classifier(early_stopping=name, scoring="roc_auc")
+    with pytest.raises(ValueError, match=f"early_stopping='{name}' is no score .*{listed}"):
+        fit(model)
+    assert set(vars(model)) == set(model.get_params())
+    with pytest.raises(ValueError, match="early_stopping must be True, False or the name"):
+        fit(early_stopping=3)
+
+
+def test_few_held_out_rows_are_not_silent():
+    """Fewer than twenty rows, or a class that is not there, are named; other sets may be so."""
+    few, lopsided = (X[:19], Y[:19]), (X[Y == 1], Y[Y == 1])
+    with pytest.warns(DataWarning, match="'validation', which has 19 rows"):
+        fit(eval_set=few, early_stopping=True)
+    with pytest.warns(DataWarning, match=r"'b', which lacks the classes \[0\]"):
+        fit(eval_set={"a": few, "b": lopsided}, early_stopping="b_error")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", DataWarning)
+        fit(eval_set={"a": few, "b": lopsided})
+        fit(eval_set=SETS | {"few": few}, early_stopping=True)
+    A, b = curve(100)
+    with pytest.warns(DataWarning, match="'validation', which has 10 rows: the round"):
+        regressor(early_stopping=True, random_state=0).fit(A, b)
+
+
+def test_a_run_for_each_class_is_scored_against_the_rest():
+    """Scorers of a one-against-the-rest model see the labels 1 and 0 of each run."""
+    A, b = three_classes(90)
+    labels = np.array(["x", "y", "z"])[b]
+    model = classifier(scoring="f1").fit(A[:45], labels[:45], eval_set=(A[45:], labels[45:]))
+    last = list(model.staged_decision_function(A[45:]))[-1]
+    for k, label in enumerate(model.classes_):
+        own = model.history_["validation_f1"][model.history_["class"] == label]
+        assert own[-1] == pytest.approx(f1_score(b[45:] == k, last[:, k] > 0))
+
+
+CLASSIFIERS = [
+    LPBoostClassifier(),
+    LPBoostClassifier(multi_class="joint"),
+    AdaBoostClassifier(n_estimators=5),
+    AnyBoostClassifier(n_estimators=5),
+    LogitBoostClassifier(n_estimators=5),
+    GradientBoostingClassifier(n_estimators=5),
+    BLFClassifier(),
+]
+
+
+@pytest.mark.parametrize("model", CLASSIFIERS, ids=lambda model: type(model).__name__)
+@pytest.mark.parametrize("load", [two_classes, three_classes])
+def test_every_classifier_takes_scorers(model, load):
+    """The last round's balanced accuracy is that of the model where one run makes all outputs."""
+    A, b = load(90)
+    labels = np.array(["x", "y", "z"])[b]
+    model.set_params(scoring="balanced_accuracy")
+    model.fit(A[:45], labels[:45], eval_set={"test": (A[45:], labels[45:])})
+    scores = model.history_["test_balanced_accuracy"]
+    assert np.isfinite(scores).all()
+    if "class" not in model.history_:
+        expected = balanced_accuracy_score(labels[45:], model.predict(A[45:]))
+        assert scores[model.best_round_] == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [regressor(), LPBoostRegressor(), GradientBoostingRegressor(n_estimators=5)],
+    ids=lambda model: type(model).__name__,
+)
+def test_regressors_take_scorers(model):
+    """r2 and minus the mean absolute error of the model, beside its own errors."""
+    A, b = curve(80)
+    model.set_params(scoring=["r2", "neg_mean_absolute_error"], early_stopping=True)
+    model.fit(A[:40], b[:40], eval_set=(A[40:], b[40:]))
+    history, best = model.history_, model.best_round_
+    assert history["validation_r2"][best] == pytest.approx(r2_score(b[40:], model.predict(A[40:])))
+    np.testing.assert_allclose(
+        history["validation_neg_mean_absolute_error"], -history["validation_mae"]
+    )
+    assert best == np.argmax(history["validation_r2"])
+
+
+def test_probabilities_of_a_round_can_be_scored():
+    """Log loss has outputs that are half log-odds, in every round."""
+    model = fit(loss="log_loss", scoring="neg_log_loss", eval_set=SETS["test"])
+    expected = -log_loss(Y[80:], model.predict_proba(X[80:]))
+    assert model.history_["validation_neg_log_loss"][model.best_round_] == pytest.approx(expected)
+
+
+def test_outliers_and_transforms_are_scored_too():
+    """Estimators that prepare their rows their own way share the scores."""
+    outlier = np.where(Y[80:] == 1, -1, 1)
+    detector = CGBoostOutlierDetector(KernelLibrary({"rbf": RBF()}), scoring="roc_auc")
+    detector.fit(X[Y == 0], eval_set={"test": (X[80:], outlier)})
+    expected = roc_auc_score(outlier, detector.decision_function(X[80:]))
+    assert detector.history_["test_roc_auc"][detector.best_round_] == pytest.approx(expected)
+    A, b = curve(200)
+    model = TransformRegressor(scoring="r2").fit(
+        A, b, eval_set=[(A[:50], b[:50]), (A[50:], b[50:])]
+    )
+    found = model.history_["validation_1_r2"][model.best_round_]
+    assert found == pytest.approx(r2_score(b[50:], model.predict(A[50:])))
+    with pytest.raises(ValueError, match="early_stopping must be True or False"):
+        TransformRegressor(early_stopping="validation_r2").fit(A, b)
+
+
+def test_a_path_is_scored_on_the_first_set():
+    """Models of a path have the columns of every set; scores are those of the first."""
+    path = classifier(scoring="roc_auc").path(X[:40], Y[:40], [0.1, 1.0], eval_set=SETS)
+    assert path.scores == pytest.approx([m.score(*SETS["valid"]) for m in path])
+    assert all("test_roc_auc" in model.history_ for model in path)
