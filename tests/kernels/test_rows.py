@@ -74,6 +74,7 @@ def test_products_and_moments(kind: Any) -> None:
     np.testing.assert_allclose(scaler.transform(X).toarray(), DENSE / scale)
     np.testing.assert_allclose(scaler.transform(DENSE), DENSE / scale)
     assert type(scaler.transform(X)) is kind
+    np.testing.assert_allclose(scaler.inverse_transform(scaler.transform(X)).toarray(), DENSE)
     assert scaler.transform(X.astype(np.float32)).dtype == np.float32
     assert root_mean_squares(kind((3, 2))).tolist() == [1.0, 1.0]
 
