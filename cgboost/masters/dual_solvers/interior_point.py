@@ -32,6 +32,9 @@ from cgboost.penalties.base import DualForm
 from cgboost.tolerances import SMALLEST
 from solvers import LimitError, SolverFailure, Status
 
+DIRECTION = -3
+"""Stands for the first free direction in the list of session rows; the others are below it."""
+
 SLACK_IMPORTANCE = 0.1
 """A column of less importance than this seems slack."""
 
@@ -140,14 +143,14 @@ class InteriorSession(LiveDual):
         With finite prices and no mass.
     columns : ColumnStore
     form : DualForm
-        Without a quadratic term or a ball: of the 1-norm.
+        Of the 1-norm; or of the 2-norm of coefficients that are free in sign.
     """
 
     def __init__(self, loss: SupportVectorLoss, columns: ColumnStore, form: DualForm) -> None:
         self.variables, self.columns, self.form = loss.variables, columns, form
         self.at_cap = np.zeros(len(self.variables), dtype=bool)
         self.kept: Indices = np.arange(len(self.variables))
-        self.rows: Indices = np.zeros(0, dtype=np.intp)  # -> column, or OFFSET
+        self.rows: Indices = np.zeros(0, dtype=np.intp)  # -> column, OFFSET or DIRECTION − number
         self.gap = 0.0
         self.solved = False
         self._mu, self._target, self._reached = 1.0, FINEST_SHARE, np.inf
@@ -163,8 +166,7 @@ class InteriorSession(LiveDual):
         """Put columns (or OFFSET, alone) into the session."""
         self.rows, self._data = np.append(self.rows, columns), None
         data, at = self._problem(), self._at
-        nothing, limit = np.zeros(len(columns)), data.limit[len(at.coef) :]
-        s = np.clip(data.scores(at.u)[len(at.coef) :], -FAR * limit, FAR * limit)
+        nothing, s = np.zeros(len(columns)), _inside(data, data.scores(at.u))[len(at.coef) :]
         at.coef, at.s = np.append(at.coef, nothing), np.append(at.s, s)
         at.below, at.above = np.append(at.below, nothing), np.append(at.above, nothing)
 
@@ -293,10 +295,10 @@ class InteriorSession(LiveDual):
         kept, data, gain = self.kept, self._problem(), self.variables.gain()
         u = START * self.variables.cap[kept]
         if self.form.offset == "free" and len(kept):
-            u = u * self._balance(u, float(data.constant[self.rows < 0].sum()))
+            u = u * self._balance(u, float(data.constant[self.rows == OFFSET].sum()))
         low, high = _multipliers(gain[kept], float(np.abs(gain).mean()))
         nothing = np.zeros(len(self.rows))
-        s = np.clip(data.scores(u), -FAR * data.limit, FAR * data.limit)
+        s = _inside(data, data.scores(u))
         self._at = Iterate(u, low, high, nothing, s, nothing, nothing)
         if not self.at_cap.any():
             self._at.shrink(data)
@@ -322,7 +324,9 @@ class InteriorSession(LiveDual):
         coef[self.rows[held]] = coefs[held] / self.columns.scales[self.rows[held]]
         if not self.form.two_sided:
             np.maximum(coef, 0.0, out=coef)
-        return DualSolution(u, coef, float(coefs[~held].sum()))
+        if len(self.columns.large):
+            coef = self.columns.large.restore(coef, coefs[self.rows <= DIRECTION])
+        return DualSolution(u, coef, float(coefs[self.rows == OFFSET].sum()))
 
     def idle(self, coef: Vector) -> Indices:
         """Columns in the session that seem to be slack, at coefficients ``coef``."""
@@ -343,6 +347,11 @@ class InteriorSession(LiveDual):
         scales = np.ones(len(rows))
         scales[real] = columns.scales[rows[real]]
         constant[real] = columns.scores(rows[real], fixed) / scales[real]
+        if (free := rows <= DIRECTION).any():
+            basis = columns.large.basis[:, DIRECTION - rows[free]]
+            block[:, free], constant[free] = basis[lines], fixed @ basis
+        charged = real | (self.form.charges_offset & (rows == OFFSET))
+        soft = self.form.quadratic / scales**2
         gain = variables.gain()
         self._data = BoxedDual(
             block=block,
@@ -352,7 +361,8 @@ class InteriorSession(LiveDual):
             cap=variables.cap[kept],
             curvature=variables.curvature[kept],
             constant=constant,
-            limit=np.where(real | self.form.charges_offset, self.form.threshold / scales, 0.0),
+            limit=np.where(charged, self.form.threshold / scales, 0.0),
+            softness=np.where(charged, soft, 0.0),
             two_sided=~real | self.form.two_sided,
             fixed_gain=float((gain * variables.cap)[self.at_cap].sum()),
         )
@@ -363,6 +373,11 @@ class InteriorSession(LiveDual):
         at = self._solution(self._at.u, self._at.coef)
         output = self.columns.combine(at.coef) + at.intercept
         return self.variables.rate(output)[variables]
+
+
+def _inside(data: BoxedDual, s: Vector) -> Vector:
+    """Scores to start from: inside their limits, where they have any or must be 0."""
+    return np.where(data.softness > 0, s, np.clip(s, -FAR * data.limit, FAR * data.limit))
 
 
 def _multipliers(rate: Vector, least: float) -> tuple[Vector, Vector]:

@@ -6,8 +6,8 @@ An interior point method for the restricted dual of the 1-norm, warm-started as 
 
     max  gain·u − ½Σ curvature·u²     s = Hᵀr + constant,  r = Σ sign·u,  0 ≤ u ≤ cap
 
-with |s_j| ≤ limit_j, or s_j ≤ limit_j where α ≥ 0. A column of limit 0, the free offset, has
-s_j = 0. The multipliers of s = Hᵀr + … are the coefficients α.
+with |s_j| ≤ limit_j, or s_j ≤ limit_j where α ≥ 0. A column of limit 0, as the free offset, has
+s_j = 0, or costs ½s_j²/softness_j. The multipliers of s = Hᵀr + … are the coefficients α.
 
 Mehrotra's predictor and corrector steps on
 
@@ -214,6 +214,9 @@ class InteriorStep:
         self.infeasibility = float(
             abs(at.coef @ self._score_residual) + abs(at.u @ self._side_residual)
         )
+        if (soft := data.softness > 0).any():
+            root = np.sqrt(data.softness[soft])
+            self.infeasibility += 0.5 * float(((root * at.coef[soft] - at.s[soft] / root) ** 2).sum())
         self.objective = data.objective(at.coef, rate)
 
     def take(self) -> bool:
@@ -224,7 +227,7 @@ class InteriorStep:
         bounded = data.limit > 0
         self._weights = 1.0 / (low / from_low + high / from_high + data.curvature)
         stiffness = below / under + above / over
-        self._give = np.where(bounded, 1.0 / np.where(bounded, stiffness, 1.0), 0.0)
+        self._give = np.where(bounded, 1.0 / np.where(bounded, stiffness, 1.0), data.softness)
         equations = NormalEquations(data.block, data.by_row(self._weights), self._give)
         products = [g * z for g, z in zip(self._slacks, self._duals, strict=True)]
         there = [z > 0 for z in self._duals]
@@ -272,7 +275,7 @@ class InteriorStep:
         bounded = data.limit > 0
         pull = self._side_residual + targets[0] / from_low - targets[1] / from_high
         drift = self._coef_residual + targets[2] / under - targets[3] / over
-        drift = np.where(bounded, self._give * drift, -at.s)
+        drift = np.where(bounded, self._give * drift, data.softness * at.coef - at.s)
         rows = data.by_row(data.sign * self._weights * pull)
         coef = equations.solve(rows @ data.block - drift - self._score_residual)
         u = self._weights * (pull - data.sign * (data.block @ coef)[data.place])
@@ -296,7 +299,7 @@ class InteriorStep:
         dual = _to_zero(self._slacks, self._slack_moves(move))
         primal = _to_zero(self._duals, move.duals)
         primal, dual = min(1.0, share * primal), min(1.0, share * dual)
-        if self.data.curvature.any():
+        if self.data.curvature.any() or self.data.softness.any():
             primal = dual = min(primal, dual)
         return primal, dual
 

@@ -26,7 +26,8 @@ from cgboost.generation.columns import FloatArray
 from cgboost.losses import SupportVectorLoss
 from cgboost.losses.dual.support_vector import Indices, Vector
 from cgboost.masters.dual_solvers.active_set import ActiveSetSession
-from cgboost.masters.dual_solvers.interior_point import InteriorSession
+from cgboost.masters.dual_solvers.interior_point import DIRECTION, InteriorSession
+from cgboost.masters.dual_solvers.large_columns import FREE, levelled
 from cgboost.masters.dual_solvers.restricted_dual import ColumnStore, DualSolution, LiveDual
 from cgboost.masters.dual_solvers.simplex import DualSession
 from cgboost.penalties.base import DualForm
@@ -127,10 +128,11 @@ class RestrictedDual:
 
     def __init__(self, loss: SupportVectorLoss, form: DualForm, solver: str) -> None:
         self.loss, self.variables, self.form = loss, loss.variables, form
-        self.columns = ColumnStore(loss.n_rows, centred=form.offset == "free")
         self._solver = solver
         bounded = loss.mass is None and bool(np.isfinite(self.variables.cap).all())
         own = solver == "auto" and bounded
+        large = _least_large(loss, form) if own else np.inf
+        self.columns = ColumnStore(loss.n_rows, centred=form.offset == "free", large=large)
         self.session: LiveDual
         if own and form.quadratic == 0 and form.radius is None:
             self.session = InteriorSession(loss, self.columns, form)
@@ -145,10 +147,15 @@ class RestrictedDual:
 
     def add(self, values: Sequence[FloatArray] | FloatArray) -> None:
         """Take in new columns, each of shape (n_rows,)."""
-        first = self.columns.count
+        first, free = self.columns.count, len(self.columns.large)
         self._repeats = 0
         self.columns.append(values)
         self._slack_for = np.append(self._slack_for, np.zeros(len(values), dtype=np.intp))
+        if (directions := len(self.columns.large)) > free:
+            if isinstance(self.session, ActiveSetSession):
+                self.session = InteriorSession(self.loss, self.columns, self.form)
+                self._activate(np.arange(first))
+            self.session.activate(DIRECTION - np.arange(free, directions))
         self.session.rescale()
         self._activate(np.arange(first, self.columns.count))
 
@@ -186,7 +193,7 @@ class RestrictedDual:
                 coef,
                 intercept - self.columns.shift(coef),
                 output,
-                response=self.variables.response(u),
+                response=self._levelled(self.variables.response(u)),
                 rate=self.variables.rate(output) - level - self.variables.curvature * u,
                 solved=(self.session.solved and not self._simplex_can) or self._repeats > REPEATS,
             )
@@ -217,10 +224,19 @@ class RestrictedDual:
         self._deactivate_idle(point)
         return False
 
+    def _levelled(self, response: Vector) -> Vector:
+        """The pseudo-response with scores of 0 in the free directions, up to rounding."""
+        if not len(self.columns.large):
+            return response
+        directions = self.columns.large.basis
+        if self.form.offset == "free":
+            directions = np.column_stack([np.ones(len(response)), directions])
+        return levelled(response, self.loss.lower, self.loss.upper, directions)
+
     @property
     def largest_entry(self) -> float:
         """The largest |h| of all columns; 0 without any."""
-        return float(self.columns.scales.max(initial=0.0))
+        return self.columns.largest
 
     def scores(self, response: Vector) -> Vector:
         """h·r of all columns, shape (n_columns,); with a free offset for Σr = 0 only."""
@@ -238,6 +254,8 @@ class RestrictedDual:
         except SolverError as error:
             if error.status is Status.TIME_LIMIT:
                 raise
+            if len(self.columns.large):
+                raise
             if not isinstance(self.session, DualSession):
                 logger.info("going on with a backend: %s", error)
                 self._open_backend()
@@ -253,8 +271,9 @@ class RestrictedDual:
     @property
     def _simplex_can(self) -> bool:
         """Whether what is in the session is a small enough problem to be passed to a backend."""
-        size = len(self.session.kept) * len(self.session.rows)
-        return not isinstance(self.session, DualSession) and size <= LARGEST
+        if isinstance(self.session, DualSession) or len(self.columns.large):
+            return False
+        return len(self.session.kept) * len(self.session.rows) <= LARGEST
 
     def _open_backend(self) -> None:
         """A session with a solver behind it, over the variables and columns of the present one."""
@@ -333,6 +352,19 @@ class RestrictedDual:
         leaving = idle[slack_for[idle] >= SLACK_ROUNDS]
         if len(leaving) >= max(1.0, LEAST_SHARE * np.count_nonzero(self.session.rows >= 0)):
             self.session.deactivate(leaving)
+
+
+def _least_large(loss: SupportVectorLoss, form: DualForm) -> float:
+    """The entries above which the penalty of a column's coefficient can be neglected.
+
+    Not where coefficients must be at least 0, and not where all prices together are so small that
+    they, and not the model, decide.
+    """
+    plain = form.radius is None and not (form.threshold > 0 and form.quadratic > 0)
+    if not (plain and form.two_sided and len(loss.variables)):
+        return np.inf
+    least = FREE["quadratic" if form.quadratic > 0 else "linear"]
+    return least / min(1.0, float(loss.variables.cap.sum()))
 
 
 def crossover(
