@@ -53,18 +53,35 @@ class NormalEquations:
         The diagonal of D, at least 0.
     """
 
-    def __init__(self, H: Vector, weights: Vector, diagonal: Vector) -> None:
-        self._factor = np.zeros((0, 0))
+    def __init__(self, H: Vector, weights: Vector, diagonal: Vector, refine: bool = False) -> None:
+        self._factor, self._refine = np.zeros((0, 0)), 0
+        self._data = H, weights, diagonal
         if not H.size:
             return
         weighted = H * np.sqrt(weights)[:, None]
         matrix = dsyrk(1.0, weighted.T, lower=1)
         _diagonal_of(matrix)[:] += diagonal
-        self._factor = _cholesky(matrix)
+        self._factor, ridge = _cholesky(matrix)
+        if refine or ridge: self._refine = R
 
     def solve(self, right: Vector) -> Vector:
         """x, shape (n_columns,)."""
-        return _back(self._factor, right)
+        x = _back(self._factor, right)
+        if not self._refine: return x
+        H, w, d = self._data
+        r = right - ((w * (H @ x)) @ H + d * x)
+        z = _back(self._factor, r); p = z; rz = r @ z
+        for _ in range(self._refine):
+            if not rz > 0: break
+            q = (w * (H @ p)) @ H + d * p
+            a = rz / (p @ q)
+            x = x + a * p
+            r = r - a * q
+            z = _back(self._factor, r)
+            new = r @ z
+            p = z + new / rz * p
+            rz = new
+        return x
 
 
 def _diagonal_of(matrix: Vector) -> Vector:
@@ -72,7 +89,9 @@ def _diagonal_of(matrix: Vector) -> Vector:
     return np.einsum("ii->i", matrix)
 
 
-def _cholesky(matrix: Vector) -> Vector:
+import os
+R = int(os.environ.get('RR','3'))
+def _cholesky(matrix: Vector) -> tuple[Vector, float]:
     """Lower factor; the diagonal is raised a little where rounding has made it indefinite."""
     ridge = 0.0
     while True:
@@ -80,7 +99,7 @@ def _cholesky(matrix: Vector) -> Vector:
         _diagonal_of(raised)[:] *= 1.0 + ridge
         factor, failed = dpotrf(raised, lower=1, overwrite_a=1)
         if not failed or ridge > 1.0 or not np.isfinite(raised).all():
-            return np.asarray(factor)
+            return np.asarray(factor), ridge
         ridge = max(FACTOR_RIDGE, 100.0 * ridge)
 
 

@@ -113,6 +113,21 @@ class LargeColumns:
             if number in place:
                 self._shares[first:, place[number]] += share
 
+    def couplings(self) -> tuple[Vector, Indices, Vector]:
+        """What scores w of the pivots, h·r = w, say of other scores of r.
+
+        Returns
+        -------
+        in_directions : ndarray of shape (n_directions, n_directions)
+            q·r = w @ in_directions.
+        others : ndarray of int, shape (n_others,)
+            The large columns that are no pivots.
+        in_others : ndarray of shape (n_directions, n_others)
+            h·r = residual·r + w @ in_others.
+        """
+        in_directions = solve_triangular(self._factor, np.eye(len(self)))
+        return in_directions, self._others, solve_triangular(self._factor, self._shares)
+
     def restore(self, coef: Vector, free: Vector) -> Vector:
         """Coefficients of the columns, from those of the residuals and of the directions.
 
@@ -132,19 +147,21 @@ def _grown(factor: Vector, beside: Vector, below: Vector) -> Vector:
     return np.block([[factor, beside], [np.zeros((len(below), len(factor))), below]])
 
 
-def levelled(r: Vector, lower: Vector, upper: Vector, directions: Vector) -> Vector:
-    """A pseudo-response near r, inside its boxes, with q·r = 0 up to rounding for all directions.
+def levelled(
+    r: Vector, lower: Vector, upper: Vector, directions: Vector, wanted: Vector
+) -> Vector:
+    """A pseudo-response near r, inside its boxes, with q·r as wanted up to rounding.
 
     Rows move in proportion to the square of their distance from the ends of their boxes: those at
     an end stay there. Where too few are inside, r comes as near as they allow.
     """
     for _ in range(LEVELLINGS):
         inside = np.maximum(np.minimum(r - lower, upper - r), 0.0)
-        missed = directions.T @ r
+        missed = directions.T @ r - wanted
         part = directions * inside[:, None]
         step = inside * np.linalg.lstsq(part.T, -missed, rcond=None)[0]
         moved = np.clip(r + step, lower, upper)
-        if not np.linalg.norm(directions.T @ moved) < np.linalg.norm(missed):
+        if not np.linalg.norm(directions.T @ moved - wanted) < np.linalg.norm(missed):
             break
         r = moved
     return r

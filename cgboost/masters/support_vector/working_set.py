@@ -228,10 +228,12 @@ class RestrictedDual:
         """The pseudo-response with scores of 0 in the free directions, up to rounding."""
         if not len(self.columns.large):
             return response
-        directions = self.columns.large.basis
+        directions, w = self.columns.large.basis, self.session.pivot_scores
+        wanted = w @ self.columns.large.couplings()[0]
         if self.form.offset == "free":
             directions = np.column_stack([np.ones(len(response)), directions])
-        return levelled(response, self.loss.lower, self.loss.upper, directions)
+            wanted = np.append(0.0, wanted)
+        return levelled(response, self.loss.lower, self.loss.upper, directions, wanted)
 
     @property
     def largest_entry(self) -> float:
