@@ -157,6 +157,7 @@ class InteriorSession(LiveDual):
         self._mu, self._target, self._reached = 1.0, FINEST_SHARE, np.inf
         self._data: BoxedDual | None = None
         self._nothing = loss.value(np.zeros(loss.n_rows))
+        self._mass = float(loss.variables.cap.sum())
         self.pivot_scores = np.zeros(0)
         self._begun = False
         if form.offset != "none":
@@ -403,14 +404,19 @@ class InteriorSession(LiveDual):
         below[:, own] = in_others[np.ix_(order, held)] / scales[own]
         count, quadratic = 2 * len(order), self.form.quadratic
         # no coefficient costs more than the model without any
-        most = np.sqrt(2.0 * quadratic * self._nothing) if quadratic else self.form.threshold
+        most = np.full(len(order), np.sqrt(2.0 * quadratic * self._nothing))
+        limit = data.limit
+        if not quadratic:
+            most, limit = self.form.threshold * (1.0 - large.noise(large.pivots[order], self._mass)), limit.copy()
+            limit[own] *= 1.0 - large.noise(others[held], self._mass)
         return replace(
             data,
             block=np.vstack([data.block, below]),
             place=np.append(len(data.block) + np.repeat(np.arange(len(order)), 2), data.place),
             sign=np.append(np.tile([1.0, -1.0], len(order)), data.sign),
             gain=np.append(np.zeros(count), data.gain),
-            cap=np.append(np.full(count, most), data.cap),
+            cap=np.append(np.repeat(most, 2), data.cap),
+            limit=limit,
             curvature=np.append(
                 np.full(count, 1.0 / quadratic if quadratic else 0.0), data.curvature
             ),

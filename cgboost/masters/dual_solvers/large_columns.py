@@ -20,13 +20,20 @@ import numpy as np
 from scipy.linalg import qr, solve_triangular
 
 from cgboost.losses.dual.support_vector import Indices, Vector
+from cgboost.tolerances import UNIT_ROUNDOFF
 
-FREE = {"linear": 1e6, "quadratic": 1e4}
+FREE = {"linear": 1e4, "quadratic": 1e4}
 """Entries above which a column's penalty is neglected: what it costs is about 1/h under a penalty
 that grows with |α|, and 1/h² under one that grows with its square."""
 
 VOID = 1e-13
 """A residual of this share of the column is rounding: some hundred units of it."""
+
+NOISE = 64.0 * UNIT_ROUNDOFF
+"""What rounding does to a score, relative to Σ|r| and the largest entry …"""
+
+MOST_NOISE = 0.5
+"""… and at most, as a share of its limit."""
 
 LEVELLINGS = 4
 """Corrections that bring q·r to 0; each is exact up to rounding."""
@@ -55,6 +62,7 @@ class LargeColumns:
         self.pivots: Indices = np.zeros(0, dtype=np.intp)
         self._factor = np.zeros((0, 0))  # of the pivots: basis @ factor
         self._others: Indices = np.zeros(0, dtype=np.intp)
+        self._sizes: dict[int, float] = {}
         self._shares = np.zeros((0, 0))  # of the others: basis @ shares + residual
 
     def __len__(self) -> int:
@@ -76,6 +84,7 @@ class LargeColumns:
             Those that are new.
         """
         sizes = np.abs(columns).max(axis=0)
+        self._sizes.update(zip(numbers.tolist(), sizes.tolist(), strict=True))
         shares = self.basis.T @ columns
         residual = columns - self.basis @ shares
         again = self.basis.T @ residual  # twice is enough
@@ -127,6 +136,15 @@ class LargeColumns:
         """
         in_directions = solve_triangular(self._factor, np.eye(len(self)))
         return in_directions, self._others, solve_triangular(self._factor, self._shares)
+
+    def noise(self, numbers: Indices, mass: float) -> Vector:
+        """Share of a limit that columns keep away from it, shape (len(numbers),).
+
+        Their scores are sums of large terms that cancel, and a bound can only count on what
+        rounding leaves of them. That costs this share of their penalty, which is next to nothing.
+        """
+        sizes = np.array([self._sizes[number] for number in numbers.tolist()])
+        return np.minimum(MOST_NOISE, NOISE * mass * sizes)
 
     def restore(self, coef: Vector, free: Vector) -> Vector:
         """Coefficients of the columns, from those of the residuals and of the directions.

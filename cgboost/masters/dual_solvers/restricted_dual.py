@@ -227,6 +227,16 @@ class ColumnStore:
         weights = response if len(rows) == len(response) else response[support]
         return ((weights @ rows[:, : self.count]) * self.scales)[columns]
 
+    def whole_scores(self, columns: Indices, response: Vector) -> Vector:
+        """h·r of some columns as they were taken in, but for centring."""
+        scores = self.scores(columns, response)
+        if len(self._replaced):
+            place = np.full(self.count, -1)
+            place[self._replaced] = np.arange(len(self._replaced))
+            there = place[columns] >= 0
+            scores[there] = response @ self._whole[:, place[columns[there]]]
+        return scores
+
     def scaled(self, columns: Indices, rows: Indices) -> Vector:
         """Columns, scaled to entries of at most 1, on some rows; shape (n_rows, n_columns).
 

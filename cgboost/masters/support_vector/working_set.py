@@ -340,7 +340,7 @@ class RestrictedDual:
         return float(self._size(held, point).max(initial=0.0))
 
     def _size(self, columns: Indices, point: DualPoint) -> Vector:
-        scores = self.columns.scores(columns, point.response)
+        scores = self.columns.whole_scores(columns, point.response)
         return np.abs(scores) if self.form.two_sided else scores
 
     def _deactivate_idle(self, point: DualPoint) -> None:

@@ -39,16 +39,20 @@ from cgboost.pricing.kernels.partition import (
     advance,
     combined,
 )
+from cgboost.pricing.kernels.extended import EXTENDED_UNIT, extended_scores
 from cgboost.pricing.kernels.scores import Reference, change, likely_share, undecided
 from cgboost.pricing.scans.candidates import (
+    NEAR_END,
     Candidates,
     Held,
     NoRule,
     PricingRequest,
+    adds_up,
     merged,
     search_scores,
 )
 from cgboost.pricing.scans.scan import Indices, Priority, StrataPricer, Vector
+from cgboost.tolerances import UNIT_ROUNDOFF
 
 COLUMNS, ROWS = 8, 256
 """Columns that are looked at, and on how many rows."""
@@ -64,6 +68,9 @@ SCALE_ADVICE = (
 
 REFINED_SHARE = 0.25
 """Refinements may cost this share of a pass in float64 over all columns, in all."""
+
+EXTENDED_SHARE = 20.0
+"""In a float64 pool so many centres, relative to the rows, are scored with more digits, in all."""
 
 
 class KernelSample:
@@ -213,21 +220,33 @@ class KernelPool:
         None where there is nothing to be gained, or so much to be done that float64 for all columns
         is cheaper in the end: such a pass is as much work as scoring every centre once.
         """
-        if self._dtype == np.float64 or self._is_stale:
+        widest = self._dtype == np.float64
+        if self._is_stale or (widest and not self._can_extend(request, rough)):
             return None
         result = self._pass(strata, None, replace(request, limit=0), with_scores=True)
         scores, errors = result.scores, result.errors
         centres = undecided(strata, scores, errors, request, rough)
         self._refinements += len(centres)
-        if self._refinements > REFINED_SHARE * len(self.X):
+        if self._refinements > (EXTENDED_SHARE if widest else REFINED_SHARE) * len(self.X):
             return None
-        exact = self._pass(strata, centres, request, with_scores=True, afresh=True)
-        scores[:, centres], errors[:, centres] = exact.scores, exact.errors
+        if widest:
+            kernels = [self._data.kernels[s] for s in strata]
+            extended = extended_scores(kernels, self.X, centres, request.response)
+            scores[:, centres], errors[:, centres] = extended
+        else:
+            exact = self._pass(strata, centres, request, with_scores=True, afresh=True)
+            scores[:, centres], errors[:, centres] = exact.scores, exact.errors
         candidates, everything = Candidates(), np.arange(scores.shape[1])
         for s, own, error in zip(strata, scores, errors, strict=True):
             shown = search_scores(s, everything, own, error, request)
             candidates = merged(candidates, shown, request.limit)
         return candidates
+
+    def _can_extend(self, request: PricingRequest, rough: Candidates) -> bool:
+        """Whether a number type with more digits than float64 is worth its time: near the end."""
+        left = rough.total_left if adds_up(request.rule) else rough.max_left
+        dense = isinstance(self.X, np.ndarray) and self.X.dtype == np.float64
+        return EXTENDED_UNIT < UNIT_ROUNDOFF and dense and left <= NEAR_END * request.tol
 
     def scores(self, stratum: int, indices: Indices | None, response: Vector) -> Vector:
         """r·K(·, x_j) for the wanted j, shape (n_wanted,)."""
