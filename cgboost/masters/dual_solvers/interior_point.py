@@ -157,7 +157,7 @@ class InteriorSession(LiveDual):
         self._mu, self._target, self._reached = 1.0, FINEST_SHARE, np.inf
         self._data: BoxedDual | None = None
         self._nothing = loss.value(np.zeros(loss.n_rows))
-        self._mass = float(loss.variables.cap.sum())
+        self._mass = float(np.linalg.norm(loss.variables.cap))
         self.pivot_scores = np.zeros(0)
         self._begun = False
         if form.offset != "none":
@@ -283,7 +283,9 @@ class InteriorSession(LiveDual):
                 self.solved = self._target <= FINEST_SHARE
                 return True
             if not self.gap <= DIVERGENCE * least:
-                break
+                if data.refined:
+                    break
+                return False
             since = 0 if self.gap < 0.9 * least else since + 1
             if self.gap < least:
                 least, best, nearest = self.gap, replace(at), self._reached
@@ -293,8 +295,9 @@ class InteriorSession(LiveDual):
                 raise LimitError(
                     "the interior point method ran out of time", status=Status.TIME_LIMIT
                 )
-        vars(at).update(vars(best))
-        self.gap, self._reached = least, nearest
+        if data.refined:  # digits that are lost later were there before
+            vars(at).update(vars(best))
+            self.gap, self._reached = least, nearest
         return self._reached <= 10.0 * self._target
 
     def _start_anew(self) -> None:
@@ -407,7 +410,10 @@ class InteriorSession(LiveDual):
         most = np.full(len(order), np.sqrt(2.0 * quadratic * self._nothing))
         limit = data.limit
         if not quadratic:
-            most, limit = self.form.threshold * (1.0 - large.noise(large.pivots[order], self._mass)), limit.copy()
+            most, limit = (
+                self.form.threshold * (1.0 - large.noise(large.pivots[order], self._mass)),
+                limit.copy(),
+            )
             limit[own] *= 1.0 - large.noise(others[held], self._mass)
         return replace(
             data,
@@ -417,6 +423,7 @@ class InteriorSession(LiveDual):
             gain=np.append(np.zeros(count), data.gain),
             cap=np.append(np.repeat(most, 2), data.cap),
             limit=limit,
+            refined=True,
             curvature=np.append(
                 np.full(count, 1.0 / quadratic if quadratic else 0.0), data.curvature
             ),

@@ -41,6 +41,11 @@ FACTOR_RIDGE = 1e-13
 begins at some hundred units of rounding, which is what made the matrix indefinite."""
 
 
+REFINEMENTS = 3
+"""Steps of conjugate gradients, preconditioned with the factorisation, that make a solution more
+exact where columns are nearly dependent."""
+
+
 class NormalEquations:
     """A factorisation of HᵀWH + D.
 
@@ -51,36 +56,88 @@ class NormalEquations:
         The diagonal of W, positive.
     diagonal : ndarray of shape (n_columns,)
         The diagonal of D, at least 0.
+    refined : bool
+        Whether solutions are refined even where the factorisation has not failed.
     """
 
-    def __init__(self, H: Vector, weights: Vector, diagonal: Vector, refine: bool = False) -> None:
-        self._factor, self._refine = np.zeros((0, 0)), 0
-        self._data = H, weights, diagonal
-        if not H.size:
-            return
-        weighted = H * np.sqrt(weights)[:, None]
+    def __init__(
+        self, H: Vector, weights: Vector, diagonal: Vector, *, refined: bool = False
+    ) -> None:
+        self._H, self._weights, self._diagonal = H, weights, diagonal
+        self._factor, ridge = np.zeros((0, 0)), 0.0
+        if H.size:
+            self._factor, ridge = self._factorised()
+        self._refined = refined or ridge > 0
+
+    def _factorised(self) -> tuple[Vector, float]:
+        """What :meth:`_rough` solves with, and by how much it was raised."""
+        weighted = self._H * np.sqrt(self._weights)[:, None]
         matrix = dsyrk(1.0, weighted.T, lower=1)
-        _diagonal_of(matrix)[:] += diagonal
-        self._factor, ridge = _cholesky(matrix)
-        if refine or ridge: self._refine = R
+        _diagonal_of(matrix)[:] += self._diagonal
+        return _cholesky(matrix)
+
+    def _rough(self, right: Vector) -> Vector:
+        return _back(self._factor, right)
 
     def solve(self, right: Vector) -> Vector:
         """x, shape (n_columns,)."""
-        x = _back(self._factor, right)
-        if not self._refine: return x
-        H, w, d = self._data
-        r = right - ((w * (H @ x)) @ H + d * x)
-        z = _back(self._factor, r); p = z; rz = r @ z
-        for _ in range(self._refine):
-            if not rz > 0: break
-            q = (w * (H @ p)) @ H + d * p
-            a = rz / (p @ q)
-            x = x + a * p
-            r = r - a * q
-            z = _back(self._factor, r)
-            new = r @ z
-            p = z + new / rz * p
-            rz = new
+        x = self._rough(right)
+        if not (self._refined and right.size):
+            return x
+        left = right - self._times(x)
+        direction = z = self._rough(left)
+        worth = float(left @ z)
+        for _ in range(REFINEMENTS):
+            if not worth > 0:
+                break
+            image = self._times(direction)
+            step = worth / float(direction @ image)
+            x, left = x + step * direction, left - step * image
+            z = self._rough(left)
+            before, worth = worth, float(left @ z)
+            direction = z + worth / before * direction
+        return x
+
+    def _times(self, x: Vector) -> Vector:
+        return (self._weights * (self._H @ x)) @ self._H + self._diagonal * x
+
+
+class RowEquations(NormalEquations):
+    """The same through a system of the size of the rows, where most of D is positive.
+
+    With S the columns of positive D and F the others, x follows from y = WHx:
+
+        (W⁻¹ + SD⁻¹Sᵀ)y = F x_F + SD⁻¹b_S,    Fᵀy = b_F,    x_S = D⁻¹(b_S − Sᵀy)
+
+    Parameters
+    ----------
+    H, weights, diagonal : ndarray
+    products : ndarray of shape (n_rows, n_rows)
+        SD⁻¹Sᵀ.
+    """
+
+    def __init__(self, H: Vector, weights: Vector, diagonal: Vector, products: Vector) -> None:
+        self._products, self._soft = products, diagonal > 0
+        super().__init__(H, weights, diagonal, refined=True)
+
+    def _factorised(self) -> tuple[Vector, float]:
+        matrix = self._products.copy(order="F")
+        _diagonal_of(matrix)[:] += 1.0 / self._weights
+        factor, ridge = _cholesky(matrix)
+        self._free = self._H[:, ~self._soft]
+        self._by_free = _back(factor, self._free)
+        self._border, raised = _cholesky(self._free.T @ self._by_free)
+        return factor, max(ridge, raised)
+
+    def _rough(self, right: Vector) -> Vector:
+        soft, x = self._soft, right.copy()
+        x[soft] /= self._diagonal[soft]
+        x[~soft] = 0.0
+        y = _back(self._factor, self._H @ x)
+        free = _back(self._border, right[~soft] - self._free.T @ y)
+        y += self._by_free @ free
+        x[soft] -= (y @ self._H)[soft] / self._diagonal[soft]
+        x[~soft] = free
         return x
 
 
@@ -89,8 +146,6 @@ def _diagonal_of(matrix: Vector) -> Vector:
     return np.einsum("ii->i", matrix)
 
 
-import os
-R = int(os.environ.get('RR','3'))
 def _cholesky(matrix: Vector) -> tuple[Vector, float]:
     """Lower factor; the diagonal is raised a little where rounding has made it indefinite."""
     ridge = 0.0
@@ -235,7 +290,9 @@ class InteriorStep:
         )
         if (soft := data.softness > 0).any():
             root = np.sqrt(data.softness[soft])
-            self.infeasibility += 0.5 * float(((root * at.coef[soft] - at.s[soft] / root) ** 2).sum())
+            self.infeasibility += 0.5 * float(
+                ((root * at.coef[soft] - at.s[soft] / root) ** 2).sum()
+            )
         self.objective = data.objective(at.coef, rate)
 
     def take(self) -> bool:
@@ -247,7 +304,7 @@ class InteriorStep:
         self._weights = 1.0 / (low / from_low + high / from_high + data.curvature)
         stiffness = below / under + above / over
         self._give = np.where(bounded, 1.0 / np.where(bounded, stiffness, 1.0), data.softness)
-        equations = NormalEquations(data.block, data.by_row(self._weights), self._give)
+        equations = self._equations(data.by_row(self._weights))
         products = [g * z for g, z in zip(self._slacks, self._duals, strict=True)]
         there = [z > 0 for z in self._duals]
         count = max(1, sum(int(pair.sum()) for pair in there))
@@ -271,6 +328,12 @@ class InteriorStep:
         for name in ("coef", "low", "high", "below", "above"):
             setattr(at, name, getattr(at, name) + primal * getattr(move, name))
         return max(primal, dual) > LEAST_STEP
+
+    def _equations(self, weights: Vector) -> NormalEquations:
+        data = self.data
+        if data.fewer_rows:
+            return RowEquations(data.block, weights, self._give, data.products)
+        return NormalEquations(data.block, weights, self._give, refined=data.refined)
 
     def _towards(
         self,

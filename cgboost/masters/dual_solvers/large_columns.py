@@ -16,6 +16,8 @@ what is neglected shows in the gap.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from scipy.linalg import qr, solve_triangular
 
@@ -29,14 +31,21 @@ that grows with |α|, and 1/h² under one that grows with its square."""
 VOID = 1e-13
 """A residual of this share of the column is rounding: some hundred units of it."""
 
-NOISE = 64.0 * UNIT_ROUNDOFF
-"""What rounding does to a score, relative to Σ|r| and the largest entry …"""
+NOISE = 8.0 * UNIT_ROUNDOFF
+"""What rounding does to a score, relative to the length of r and the largest entry …"""
 
 MOST_NOISE = 0.5
 """… and at most, as a share of its limit."""
 
-LEVELLINGS = 4
-"""Corrections that bring q·r to 0; each is exact up to rounding."""
+LEVELLINGS = 3
+"""Corrections of all rows that bring scores to where they should be; each is exact up to rounding.
+As many follow of …"""
+
+ROWS_PER_DIRECTION = 4
+"""… so many rows …"""
+
+FIRM = 1e3
+"""… that are further inside than this many times what is missed."""
 
 
 class LargeColumns:
@@ -146,6 +155,10 @@ class LargeColumns:
         sizes = np.array([self._sizes[number] for number in numbers.tolist()])
         return np.minimum(MOST_NOISE, NOISE * mass * sizes)
 
+    def missed(self, scores: Vector, w: Vector) -> Vector:
+        """By how much q·r is off, where the pivots have these scores and not w."""
+        return solve_triangular(self._factor, scores - w, trans="T")
+
     def restore(self, coef: Vector, free: Vector) -> Vector:
         """Coefficients of the columns, from those of the residuals and of the directions.
 
@@ -166,20 +179,33 @@ def _grown(factor: Vector, beside: Vector, below: Vector) -> Vector:
 
 
 def levelled(
-    r: Vector, lower: Vector, upper: Vector, directions: Vector, wanted: Vector
+    r: Vector, lower: Vector, upper: Vector, directions: Vector, missed: Callable[[Vector], Vector]
 ) -> Vector:
-    """A pseudo-response near r, inside its boxes, with q·r as wanted up to rounding.
+    """A pseudo-response near r, inside its boxes, with scores in some directions as wanted.
 
     Rows move in proportion to the square of their distance from the ends of their boxes: those at
-    an end stay there. Where too few are inside, r comes as near as they allow.
+    an end stay there. Where too few are inside, r comes as near as they allow. What is left then is
+    the rounding of r itself; the rows of the smallest r, which round least, take it on.
+
+    Parameters
+    ----------
+    r, lower, upper : ndarray of shape (n_rows,)
+    directions : ndarray of shape (n_rows, n_directions)
+        Orthonormal.
+    missed : callable
+        The scores of some r in the directions, less those that are wanted.
     """
-    for _ in range(LEVELLINGS):
+    left = missed(r)
+    for few in (False,) * LEVELLINGS + (True,) * LEVELLINGS:
         inside = np.maximum(np.minimum(r - lower, upper - r), 0.0)
-        missed = directions.T @ r - wanted
+        if few:
+            inside[inside < FIRM * np.linalg.norm(left)] = 0.0
+            size = np.where(inside > 0, np.abs(r), np.inf)
+            count = min(len(r), ROWS_PER_DIRECTION * directions.shape[1])
+            inside[size > np.partition(size, count - 1)[count - 1]] = 0.0
         part = directions * inside[:, None]
-        step = inside * np.linalg.lstsq(part.T, -missed, rcond=None)[0]
-        moved = np.clip(r + step, lower, upper)
-        if not np.linalg.norm(directions.T @ moved - wanted) < np.linalg.norm(missed):
-            break
-        r = moved
+        moved = np.clip(r + inside * np.linalg.lstsq(part.T, -left, rcond=None)[0], lower, upper)
+        still = missed(moved)
+        if np.linalg.norm(still) < np.linalg.norm(left):
+            r, left = moved, still
     return r

@@ -14,7 +14,8 @@ The data of a restricted dual over some variables of a loss and some columns, as
     max  gain·u − ½Σ curvature·u²     s = Hᵀr + constant,  r = Σ sign·u,  0 ≤ u ≤ cap
 
 with |s_j| ≤ limit_j, or s_j ≤ limit_j where α ≥ 0; a column of limit 0, as the free offset, has
-s_j = 0, or costs ½s_j²/softness_j if that is not 0. What variables outside the session add to the scores is the constant.
+s_j = 0, or costs ½s_j²/softness_j if that is not 0. What variables outside the session add to the
+scores is the constant.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -61,6 +63,8 @@ class LiveDual(ABC):
         The variables in the session.
     rows : ndarray
         The columns in the session, and negative numbers for rows that are none.
+    pivot_scores : ndarray
+        The scores of the pivots of large columns, where it treats them apart.
     gap : float
         What the last solve has left open, in units of the objective.
     solved : bool
@@ -69,6 +73,7 @@ class LiveDual(ABC):
 
     at_cap: NDArray[Any]
     rows: Indices
+    pivot_scores: Vector
     gap: float = 0.0
     solved: bool = True
 
@@ -230,12 +235,15 @@ class ColumnStore:
     def whole_scores(self, columns: Indices, response: Vector) -> Vector:
         """h·r of some columns as they were taken in, but for centring."""
         scores = self.scores(columns, response)
-        if len(self._replaced):
-            place = np.full(self.count, -1)
-            place[self._replaced] = np.arange(len(self._replaced))
-            there = place[columns] >= 0
-            scores[there] = response @ self._whole[:, place[columns[there]]]
+        there = np.flatnonzero(np.isin(columns, self._replaced))
+        scores[there] = response @ self.whole(columns[there])
         return scores
+
+    def whole(self, columns: Indices) -> Vector:
+        """Large columns as they were taken in, but for centring; shape (n_rows, len(columns))."""
+        place = np.full(self.count, -1)
+        place[self._replaced] = np.arange(len(self._replaced))
+        return self._whole[:, place[columns]]
 
     def scaled(self, columns: Indices, rows: Indices) -> Vector:
         """Columns, scaled to entries of at most 1, on some rows; shape (n_rows, n_columns).
@@ -270,6 +278,8 @@ class BoxedDual:
     two_sided : ndarray of bool, shape (n_columns,)
     fixed_gain : float
         What the fixed variables add to the dual objective; objective and bound are without it.
+    refined : bool
+        Whether columns may be nearly dependent, so that steps are worth more digits.
     """
 
     block: Vector
@@ -283,6 +293,20 @@ class BoxedDual:
     softness: Vector
     two_sided: NDArray[np.bool_]
     fixed_gain: float
+    refined: bool = False
+
+    @property
+    def fewer_rows(self) -> bool:
+        """Whether a system of the size of the rows is the smaller one, and all it takes."""
+        soft = np.count_nonzero(self.softness > 0)
+        return bool(soft > len(self.block) and not self.limit.any())
+
+    @cached_property
+    def products(self) -> Vector:
+        """Products of the rows with each other, over columns divided by their softness."""
+        soft = self.softness > 0
+        part = self.block[:, soft] / np.sqrt(self.softness[soft])
+        return part @ part.T
 
     def by_row(self, values: Vector) -> Vector:
         """Sums over the variables of each row, shape (n_rows,)."""
@@ -301,8 +325,9 @@ class BoxedDual:
         """Primal objective of the restricted problem, at coefficients of this rate."""
         best = self.cap * np.maximum(rate, 0.0)
         if self.curvature.any():
-            at = np.clip(rate / np.maximum(self.curvature, 1e-300), 0.0, self.cap)
-            best = np.where(self.curvature > 0, at * (rate - 0.5 * self.curvature * at), best)
+            bent = self.curvature > 0
+            at = np.clip(rate / np.where(bent, self.curvature, 1.0), 0.0, self.cap)
+            best = np.where(bent, at * (rate - 0.5 * self.curvature * at), best)
         price = self.limit @ np.abs(coef) + 0.5 * (self.softness @ coef**2)
         return float(price - self.constant @ coef + best.sum())
 

@@ -228,12 +228,18 @@ class RestrictedDual:
         """The pseudo-response with scores of 0 in the free directions, up to rounding."""
         if not len(self.columns.large):
             return response
-        directions, w = self.columns.large.basis, self.session.pivot_scores
-        wanted = w @ self.columns.large.couplings()[0]
-        if self.form.offset == "free":
-            directions = np.column_stack([np.ones(len(response)), directions])
-            wanted = np.append(0.0, wanted)
-        return levelled(response, self.loss.lower, self.loss.upper, directions, wanted)
+        large, w = self.columns.large, self.session.pivot_scores
+        pivots = self.columns.whole(large.pivots).astype(np.longdouble)
+        balance = self.form.offset == "free"
+        ones = np.full((len(response), 1), 1.0 / np.sqrt(len(response)))
+
+        def missed(r: Vector) -> Vector:
+            exact = r.astype(np.longdouble)
+            off = large.missed((exact @ pivots).astype(np.float64), w)
+            return np.append(float(exact @ ones[:, 0]), off) if balance else off
+
+        directions = np.hstack([ones, large.basis]) if balance else large.basis
+        return levelled(response, self.loss.lower, self.loss.upper, directions, missed)
 
     @property
     def largest_entry(self) -> float:

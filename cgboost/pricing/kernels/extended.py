@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cgboost.kernels.expansions import Arithmetic
 from cgboost.pricing.scans.candidates import Indices, Vector
@@ -25,7 +26,7 @@ AT_ONCE = 2**20
 
 
 def extended_scores(
-    kernels: Sequence[Any], X: Vector, centres: Indices, response: Vector
+    kernels: Sequence[Any], X: NDArray[np.floating[Any]], centres: Indices, response: Vector
 ) -> tuple[Vector, Vector]:
     """r·K(·, x_j) of some centres, and bounds on the errors.
 

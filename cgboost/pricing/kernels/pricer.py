@@ -31,6 +31,7 @@ from cgboost.kernels.precomputed import KernelFamily, KernelHypothesis
 from cgboost.parallel import Executor, as_executor
 from cgboost.parallel.executors import available, blas_threads
 from cgboost.pricing.kernels.blocks import KernelData, PassPlan
+from cgboost.pricing.kernels.extended import EXTENDED_UNIT, extended_scores
 from cgboost.pricing.kernels.partition import (
     Order,
     Partition,
@@ -39,7 +40,6 @@ from cgboost.pricing.kernels.partition import (
     advance,
     combined,
 )
-from cgboost.pricing.kernels.extended import EXTENDED_UNIT, extended_scores
 from cgboost.pricing.kernels.scores import Reference, change, likely_share, undecided
 from cgboost.pricing.scans.candidates import (
     NEAR_END,
