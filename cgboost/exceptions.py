@@ -71,6 +71,10 @@ class TrivialModelWarning(UserWarning):
     """The optimal model has no columns: it predicts the same for every row."""
 
 
+class SlowSolverWarning(UserWarning):
+    """A solver of cgboost's own could not go on, and a general, far slower one takes its place."""
+
+
 def warn_caller(message: str, category: type[Warning]) -> None:
     """Give a warning that points at the line outside this package that led to it."""
     level = 1

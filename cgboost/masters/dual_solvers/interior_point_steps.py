@@ -41,7 +41,7 @@ FACTOR_RIDGE = 1e-13
 begins at some hundred units of rounding, which is what made the matrix indefinite."""
 
 
-REFINEMENTS = 3
+CONJUGATE_STEPS = 3
 """Steps of conjugate gradients, preconditioned with the factorisation, that make a solution more
 exact where columns are nearly dependent."""
 
@@ -87,7 +87,7 @@ class NormalEquations:
         left = right - self._times(x)
         direction = z = self._rough(left)
         worth = float(left @ z)
-        for _ in range(REFINEMENTS):
+        for _ in range(CONJUGATE_STEPS):
             if not worth > 0:
                 break
             image = self._times(direction)

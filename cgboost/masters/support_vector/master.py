@@ -32,6 +32,7 @@ from cgboost.masters.support_vector.working_set import (
     crossover,
 )
 from cgboost.penalties.base import DualForm, Penalty
+from cgboost.tolerances import UNMOVED
 from solvers import LimitError, SolverError, Status
 
 Vector = NDArray[np.float64]
@@ -43,10 +44,6 @@ SETBACKS = 10
 
 COARSE_SETBACKS = 25
 """… and so many of answers that are coarse on purpose."""
-
-LEVEL = 1e-11
-"""An objective, or a bound, that moves by this, relative to its scale, has not changed. Rounding of
-sums over many rows leaves about 1e-12."""
 
 SMALL_MARGIN = 1e-4
 """Margins are told apart down to this share of the largest entry of the columns."""
@@ -186,7 +183,7 @@ class SupportVectorMaster:
         objective = self._objective(point)
         scale = self._scale(objective)
         if self._best is not None and objective > (least := self._objective(self._best)):
-            point = self._after_setback(point, serious=objective > least + LEVEL * scale)
+            point = self._after_setback(point, serious=objective > least + UNMOVED * scale)
             objective = least
             scale = self._scale(objective)
         else:
@@ -212,7 +209,7 @@ class SupportVectorMaster:
         response = state.pseudo_response
         total = float(response.sum()) if self.form.charges_offset else 0.0
         bound = self.penalty.bound(self.loss, response, state.entry, priced, offset_score=total)
-        if bound > self._best_bound + LEVEL * state.gap_scale:
+        if bound > self._best_bound + UNMOVED * state.gap_scale:
             self._best_bound, self._setbacks = bound, 0
         return bound
 

@@ -22,6 +22,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from cgboost.exceptions import SlowSolverWarning, see, warn_caller
 from cgboost.generation.columns import FloatArray
 from cgboost.losses import SupportVectorLoss
 from cgboost.losses.dual.support_vector import Indices, Vector
@@ -60,6 +61,9 @@ SLACK_ROUNDS = 2
 
 LARGEST = 1e6
 """Where an own method can go no further, so many coefficients may be handed to a backend."""
+
+BACKEND_IS_QUICK = 10**5
+"""With rows times columns up to this a backend takes hardly longer than an own method."""
 
 REPEATS = 10
 """A problem solved so many times without a new column is solved as well as it can be."""
@@ -179,7 +183,7 @@ class RestrictedDual:
         """
         deadline = None if time_limit is None else time.perf_counter() + time_limit
         if self._repeats and self.session.solved and self._simplex_can:
-            self._open_backend()
+            self._open_backend("come no nearer to the optimum")
         self.session.aim(accuracy, again=self._repeats > 0)
         self._repeats += 1
         while True:
@@ -265,8 +269,7 @@ class RestrictedDual:
             if len(self.columns.large):
                 raise
             if not isinstance(self.session, DualSession):
-                logger.info("going on with a backend: %s", error)
-                self._open_backend()
+                self._open_backend(f"not go on ({error})")
                 return None
             if self._free_nearest() or self.session.shrink_unit():
                 return None
@@ -283,9 +286,25 @@ class RestrictedDual:
             return False
         return len(self.session.kept) * len(self.session.rows) <= LARGEST
 
-    def _open_backend(self) -> None:
-        """A session with a solver behind it, over the variables and columns of the present one."""
+    def _open_backend(self, trouble: str) -> None:
+        """A session with a solver behind it, over the variables and columns of the present one.
+
+        Warns
+        -----
+        SlowSolverWarning
+            Where that will take long.
+        """
         before = self.session
+        logger.info("going on with a backend: the own method could %s", trouble)
+        if len(before.kept) * len(before.rows) > BACKEND_IS_QUICK:
+            kind = "quadratic" if self.form.quadratic > 0 else "linear"
+            own = "active set" if isinstance(before, ActiveSetSession) else "interior point"
+            warn_caller(
+                f"the {own} method could {trouble}: a general solver of {kind} programs takes its "
+                f"place, which is slower by far; scale the features or normalise the kernels"
+                f"{see('solvers')}",
+                SlowSolverWarning,
+            )
         self.session = DualSession(self.loss, self.columns, self.form, self._solver)
         held = before.rows[before.rows >= 0]
         if held.size:
