@@ -31,7 +31,8 @@ class StopReason(StrEnum):
     ONLY_DUPLICATES = "only_duplicates"
     """The pricer returned only columns that the master already holds."""
     STALLED = "stalled"
-    """Nothing prices out, yet the gap exceeds ``tol``: a weak bound, or inaccurate duals."""
+    """Nothing prices out, yet the gap exceeds ``tol``: a weak bound, or inaccurate duals; or
+    neither objective nor bound have moved for a hundred rounds."""
     MAX_COLUMNS = "max_columns"
     """The master holds ``max_columns`` columns."""
     MAX_ROUNDS = "max_rounds"

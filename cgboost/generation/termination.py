@@ -7,12 +7,15 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cgboost.exceptions import BoundError, CGBoostError, see
 from cgboost.generation.columns import Column
 from cgboost.generation.history import Round, StopReason
 from cgboost.generation.protocols import MasterState, Priced
 from cgboost.tolerances import EPSILON, LP_FEASIBILITY
+
+Vector = NDArray[np.float64]
 
 ROWS_NAMED = 5
 """Rows that the message of an infeasible run names."""
@@ -180,18 +183,22 @@ DIGITS_LOST = 1e-3
 """A score that is off by so much, where 1 is what a column may score, is worth a word."""
 
 
-def _digits(current: Round) -> str:
+def lost_digits(columns: Sequence[Column], response: Vector) -> str:
     """What float64 leaves of the scores of the largest columns, where that is not enough."""
-    size = np.abs(current.state.pseudo_response)
-    columns = [np.abs(column.values) for column in current.state.columns]
-    error = EPSILON * max((float(values @ size) for values in columns), default=0.0)
+    size = np.abs(response)
+    values = [np.abs(column.values) for column in columns]
+    error = EPSILON * max((float(own @ size) for own in values), default=0.0)
     if error < DIGITS_LOST:
         return ""
-    largest = max(float(values.max(initial=0.0)) for values in columns)
+    largest = max(float(own.max(initial=0.0)) for own in values)
     return (
         f"; with columns of entries up to {largest:.0e}, float64 leaves their scores an error of "
         f"{error:.0e}: no solver can do better, standardised features or normalised kernels can"
     )
+
+
+def _digits(current: Round) -> str:
+    return lost_digits(current.state.columns, current.state.pseudo_response)
 
 
 def _repetition(current: Round, offered: Sequence[Column]) -> str:

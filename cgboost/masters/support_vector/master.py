@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from cgboost.exceptions import MasterError, UnsupportedLossError, see
 from cgboost.generation.columns import Column
 from cgboost.generation.protocols import EntryRule, MasterState, Priced, Vertex
+from cgboost.generation.termination import lost_digits
 from cgboost.losses import EntropicLoss, SupportVectorLoss
 from cgboost.masters.support_vector.smooth_loss import NEEDED, DiagonalHessian, RowwiseLoss
 from cgboost.masters.support_vector.smooth_primal import SmoothPrimal
@@ -287,7 +288,7 @@ class SupportVectorMaster:
             raise MasterError(
                 f"neither objective nor bound move: {self._setbacks} answers of the solver were "
                 f"worse than the one before them; scale the features or normalise the kernels"
-                f"{see('solvers')}"
+                f"{lost_digits(self.columns, point.response)}{see('solvers')}"
             )
         coef = np.zeros(len(point.coef))
         coef[: len(self._best.coef)] = self._best.coef
