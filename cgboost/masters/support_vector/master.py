@@ -33,7 +33,7 @@ from cgboost.masters.support_vector.working_set import (
     crossover,
 )
 from cgboost.penalties.base import DualForm, Penalty
-from cgboost.tolerances import UNMOVED
+from cgboost.tolerances import LP_FEASIBILITY, UNMOVED
 from solvers import LimitError, SolverError, Status
 
 Vector = NDArray[np.float64]
@@ -45,6 +45,9 @@ SETBACKS = 10
 
 COARSE_SETBACKS = 25
 """… and so many of answers that are coarse on purpose."""
+
+FEW_COLUMNS = 100
+"""Up to so many columns a simplex is quick even where it cannot tell their limits from 0."""
 
 SMALL_MARGIN = 1e-4
 """Margins are told apart down to this share of the largest entry of the columns."""
@@ -220,7 +223,8 @@ class SupportVectorMaster:
         """Optimal vertex over the columns that are used, from a point near it.
 
         None where they are left as they are: there are no vertices, they stand on one already, as
-        the simplex of a named solver leaves them, or the basis would be too large.
+        the simplex of a named solver leaves them, or the basis would be too large, or there are
+        many columns so large that a simplex cannot tell their limits from 0, and takes long.
 
         Parameters
         ----------
@@ -239,6 +243,8 @@ class SupportVectorMaster:
         if not (isinstance(dual, RestrictedDual) and dual.ends_inside):
             return None
         if dual.variables.curvature.any() or not 0 < len(used) <= MOST_BASIS_COLUMNS:
+            return None
+        if dual.largest_entry * LP_FEASIBILITY > 1.0 and len(used) > FEW_COLUMNS:
             return None
         values = [self.columns[j].values for j in used]
         with solver_errors_as_master_errors():
