@@ -78,6 +78,10 @@ class DataWarning(UserWarning):
     """The data hardly suit what was asked for: few rows to choose by, or a scale far off."""
 
 
+class SlowSolverWarning(UserWarning):
+    """A solver of cgboost's own could not go on, and a general, far slower one takes its place."""
+
+
 def warn_caller(message: str, category: type[Warning]) -> None:
     """Give a warning that points at the line outside this package that led to it."""
     level = 1

@@ -17,6 +17,10 @@ RESIDUE = 1e-13
 """A sum this small beside its largest part, or squared errors this small beside those of the
 constant, are 0: some hundred units of rounding, since they come from sums of sums."""
 
+UNMOVED = 1e-11
+"""An objective, or a bound, that moves by this, relative to its scale, has not moved. Rounding of
+sums over many rows leaves about 1e-12."""
+
 LP_FEASIBILITY = 1e-7
 """What solvers of linear programs by default allow a row to be missed by, relative to its terms. A
 bound, a reduced cost or a sum over a row that comes from their answers is no more exact."""

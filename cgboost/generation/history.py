@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from cgboost.generation.columns import Column, Ensemble
 from cgboost.generation.protocols import MasterState, Priced, Vertex
+from cgboost.tolerances import UNMOVED
 
 Vector = NDArray[np.float64]
 
@@ -30,7 +31,8 @@ class StopReason(StrEnum):
     ONLY_DUPLICATES = "only_duplicates"
     """The pricer returned only columns that the master already holds."""
     STALLED = "stalled"
-    """Nothing prices out, yet the gap exceeds ``tol``: a weak bound, or inaccurate duals."""
+    """Nothing prices out, yet the gap exceeds ``tol``: a weak bound, or inaccurate duals; or
+    neither objective nor bound have moved for a hundred rounds."""
     MAX_COLUMNS = "max_columns"
     """The master holds ``max_columns`` columns."""
     MAX_ROUNDS = "max_rounds"
@@ -197,6 +199,9 @@ class Trace:
         Those in the master at the last complete round.
     coming : int
         How many columns the master will have in the next round.
+    flat : int
+        Rounds since the objective last fell or the bound last rose; 0 while one of them is not
+        known.
     """
 
     def __init__(self, tol: float) -> None:
@@ -207,7 +212,8 @@ class Trace:
         self.path: list[tuple[Vector, float | Vector]] = []
         self.scales: list[float] = []
         self.columns: tuple[Column, ...] = ()
-        self.coming = 0
+        self.coming = self.flat = 0
+        self._lowest, self._highest = math.inf, -math.inf
         self._keys: set[Hashable] = set()
         self._n_held = 0
 
@@ -267,6 +273,12 @@ class Trace:
         self.path.append((current.state.coef, current.state.intercept))
         self.scales.append(current.state.gap_scale)
         self.columns = tuple(current.state.columns)
+        known = math.isfinite(current.objective) and math.isfinite(self.best_bound)
+        step = UNMOVED * current.state.gap_scale
+        moved = current.objective < self._lowest - step or self.best_bound > self._highest + step
+        self.flat = 0 if moved or not known else self.flat + 1
+        if moved or not known:
+            self._lowest, self._highest = current.objective, self.best_bound
 
     def move(self, number: int, vertex: Vertex) -> None:
         """Put a vertex in the place of a round's coefficients."""

@@ -49,6 +49,7 @@ from cgboost.generation.termination import (
     check_bound,
     conclusion,
     described,
+    no_progress,
 )
 
 logger = logging.getLogger(__name__)
@@ -233,7 +234,7 @@ class ColumnGeneration:
         shown = None
         if searched or not state.bounded:
             shown = conclusion(current, priced, fresh, self.tol)
-        if stop := shown or self._stop(current, stopping):
+        if stop := shown or self._stop(current, stopping) or no_progress(current, trace.flat):
             if searched and stop[0] in ON_REQUEST and not priced.exact:
                 self._certify(trace, state)
             return stop

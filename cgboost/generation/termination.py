@@ -7,12 +7,15 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cgboost.exceptions import BoundError, CGBoostError, see
 from cgboost.generation.columns import Column
 from cgboost.generation.history import Round, StopReason
 from cgboost.generation.protocols import MasterState, Priced
-from cgboost.tolerances import LP_FEASIBILITY
+from cgboost.tolerances import EPSILON, LP_FEASIBILITY
+
+Vector = NDArray[np.float64]
 
 ROWS_NAMED = 5
 """Rows that the message of an infeasible run names."""
@@ -120,6 +123,23 @@ class Limits:
         )
 
 
+FLAT_ROUNDS = 100
+"""So many rounds, and as many as there are rows, without progress show that there will be none. A
+degenerate problem may be flat for long: its duals move from vertex to vertex, of which one round in
+each dimension is a long way; 18 rounds are the longest way of any example here."""
+
+
+def no_progress(current: Round, flat: int) -> Stop | None:
+    """The end of a run whose objective and bound have not moved for so many rounds."""
+    if flat < max(FLAT_ROUNDS, len(current.state.pseudo_response)):
+        return None
+    return StopReason.STALLED, (
+        f"neither the objective {current.objective:.8g} nor the bound {current.bound:.8g} has "
+        f"moved for {flat} rounds, though columns price out: the answers of the restricted master "
+        f"have too few digits{_digits(current)}"
+    )
+
+
 def conclusion(current: Round, priced: Priced, fresh: Sequence[Column], tol: float) -> Stop | None:
     """What the search has shown; None where there is something to go on with.
 
@@ -155,8 +175,30 @@ def _open_gap(current: Round, tol: float) -> str:
         f"no column prices out, but the certified gap {current.gap:.1e} exceeds tol={tol:g}: "
         "either the master's bound is not tight at its optimum, or the duals of the restricted "
         "master are too inaccurate (then scale the features or normalise the kernels, or use a "
-        "more exact solver)"
+        f"more exact solver){_digits(current)}"
     )
+
+
+DIGITS_LOST = 1e-3
+"""A score that is off by so much, where 1 is what a column may score, is worth a word."""
+
+
+def lost_digits(columns: Sequence[Column], response: Vector) -> str:
+    """What float64 leaves of the scores of the largest columns, where that is not enough."""
+    size = np.abs(response)
+    values = [np.abs(column.values) for column in columns]
+    error = EPSILON * max((float(own @ size) for own in values), default=0.0)
+    if error < DIGITS_LOST:
+        return ""
+    largest = max(float(own.max(initial=0.0)) for own in values)
+    return (
+        f"; with columns of entries up to {largest:.0e}, float64 leaves their scores an error of "
+        f"{error:.0e}: no solver can do better, standardised features or normalised kernels can"
+    )
+
+
+def _digits(current: Round) -> str:
+    return lost_digits(current.state.columns, current.state.pseudo_response)
 
 
 def _repetition(current: Round, offered: Sequence[Column]) -> str:

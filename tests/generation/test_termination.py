@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 from cgboost.generation.columns import Column
-from cgboost.generation.history import StopReason, relative_gap
+from cgboost.generation.history import StopReason, Trace, relative_gap
 from cgboost.generation.protocols import MasterState, Priced
+from cgboost.generation.termination import FLAT_ROUNDS, conclusion
 from tests.generation.loop_mocks import CountingMaster, Partial, Supply, run
 
 
@@ -20,6 +21,51 @@ def test_an_open_gap_blames_the_bound_or_the_duals_or_names_the_missing_bound() 
     assert unbounded.stop_reason is StopReason.STALLED
     assert "gives no bound" in unbounded.message
     assert "inaccurate" not in unbounded.message
+
+
+class FlatMaster(CountingMaster):
+    """Its objective and bound stay where they are; or the objective falls every so many rounds."""
+
+    def __init__(self, falls_every: int | None = None) -> None:
+        super().__init__(bound=1.0)
+        self.falls_every = falls_every
+
+    def solve(self, *, time_limit: float | None = None) -> MasterState:
+        state = super().solve(time_limit=time_limit)
+        falls = 0 if self.falls_every is None else len(self.columns) // self.falls_every
+        return replace(state, objective=10.0 - falls)
+
+
+def test_a_run_without_progress_ends_and_says_what_was_reached() -> None:
+    """A hundred rounds in which neither objective nor bound moves are enough."""
+    result = run(FlatMaster(), Supply(1000))
+    assert result.stop_reason is StopReason.STALLED
+    assert result.n_rounds == FLAT_ROUNDS + 1
+    assert "objective 10" in result.message
+    assert "bound 1" in result.message
+
+
+def test_a_run_that_is_flat_for_long_but_moves_goes_on() -> None:
+    """Progress every ninety rounds is progress, as in a degenerate linear program."""
+    result = run(FlatMaster(falls_every=90), Supply(500))
+    assert result.n_rounds == 501
+    assert "no column prices out" in result.message
+
+
+def test_a_stalled_run_of_huge_columns_says_how_many_digits_are_lost() -> None:
+    """The message has the size of the entries and what float64 leaves of their scores."""
+    state = replace(
+        CountingMaster().solve(),
+        columns=(Column(np.array([1e13, -1e13]), "huge"),),
+        coef=np.zeros(1),
+        pseudo_response=np.array([1.0, 1.0]),
+    )
+    trace = Trace(1e-4)
+    current = trace.record(state, Priced([]), 1.0, (0.0, 0.0))
+    stop = conclusion(current, Priced([], exact=True, max_excess=0.0, total_excess=0.0), [], 1e-4)
+    assert stop is not None
+    assert stop[0] is StopReason.STALLED
+    assert "entries up to 1e+13" in stop[1]
 
 
 def test_stops_at_max_rounds_exactly_and_keeps_the_bound() -> None:

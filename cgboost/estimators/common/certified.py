@@ -229,7 +229,9 @@ def _level_of(loss: Any) -> Callable[[Vector], float] | None:
 
 def _proved(run: FittedRun) -> str:
     gap = f"relative gap {run.gap:.1e}" if np.isfinite(run.gap) else "without a certificate"
-    return f"{gap}; no columns yet, so that it predicts a constant" if run.is_trivial else gap
+    if run.is_trivial:
+        return f"{gap}; no columns yet, so that it predicts a constant"
+    return f"{gap}; a constant makes fewer errors on the training rows" if run.beaten else gap
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,8 @@ from sklearn.base import BaseEstimator
 from cgboost.estimators.common.subproblems import Task
 from cgboost.generation.columns import PREDICTION_BLOCK, Ensemble, evaluate
 from cgboost.generation.history import Result, Round, StopReason
+from cgboost.losses import SupportVectorLoss
+from cgboost.tolerances import RESIDUE
 
 Vector = NDArray[np.float64]
 
@@ -108,6 +110,8 @@ class FittedRun:
         One entry per round, also those after the best one.
     level : float
         What the loss chose itself, ε or −ρ; nan where it chooses nothing.
+    beaten : bool
+        Whether a constant makes fewer errors on the training rows, where these are of two classes.
     """
 
     outputs: list[FittedOutput]
@@ -119,6 +123,7 @@ class FittedRun:
     best_round: int
     history: Table
     level: float
+    beaten: bool = False
 
     @classmethod
     def of(cls, result: Result, task: Task) -> FittedRun:
@@ -133,12 +138,25 @@ class FittedRun:
             best_round=result.best_round,
             history=result.history,
             level=np.nan if task.level is None else task.level(result.output),
+            beaten=_beaten(task.master, result),
         )
 
     @property
     def is_trivial(self) -> bool:
         """Whether no column is in the model."""
         return not any(output.coef.any() for output in self.outputs)
+
+
+def _beaten(master: Any, result: Result) -> bool:
+    """Whether a constant makes fewer errors, at the rows' prices, than a model of two classes."""
+    loss = getattr(master, "loss", None)
+    if not isinstance(loss, SupportVectorLoss) or not (np.abs(loss.target) == 1.0).all():
+        return False
+    price = loss.upper - loss.lower
+    wrong = float(price @ (result.output * loss.target <= 0))
+    positive = float(price @ (loss.target > 0))
+    least = min(positive, float(price.sum()) - positive)
+    return wrong > least * (1.0 + RESIDUE)
 
 
 def stacked(tables: Sequence[Table], labels: NDArray[Any] | None) -> Table:

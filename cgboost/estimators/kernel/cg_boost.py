@@ -189,7 +189,9 @@ class CGBoostClassifier(Classification, BaseBoost):
     columns_per_kernel_ : dict of str to int
     objective_, dual_bound_, gap_ : float
         Objective, certified lower bound (−inf without a certificate) and relative gap of the
-        model. One against the rest: the sums, and the largest gap.
+        model. One against the rest: the sums, and the largest gap. With float32 rows all three
+        are of columns that are rounded to float32: in float64 they differ by about 1e-7 of the
+        objective.
     converged_ : bool
         Whether ``gap_ ≤ tol``.
     history_ : dict of str to ndarray

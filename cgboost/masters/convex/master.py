@@ -68,10 +68,11 @@ def _on_rows(
     require_targets(loss)
     if isinstance(loss, WeightedLoss):
         require(loss.loss, ["to_cvxpy"], "ConvexMaster")
-        if loss.n_outputs != 1 or n_rows not in (None, loss.n_rows):
+        if loss.n_outputs != 1:
+            raise ValueError(f"the loss has {loss.n_outputs} outputs a row, a master has one")
+        if n_rows not in (None, loss.n_rows):
             raise ValueError(
-                f"the loss has {loss.n_rows} rows and {loss.n_outputs} outputs a row, "
-                f"got n_rows={n_rows}"
+                f"n_rows={n_rows}, but the loss is of {loss.n_rows} rows; leave n_rows out"
             )
         return loss.n_rows, loss.to_cvxpy
     if n_rows is None:

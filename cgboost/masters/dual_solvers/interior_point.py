@@ -13,6 +13,7 @@ allowance.
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +32,9 @@ from cgboost.parallel.executors import LARGE, available, blas_threads
 from cgboost.penalties.base import DualForm
 from cgboost.tolerances import SMALLEST
 from solvers import LimitError, SolverFailure, Status
+
+DIRECTION = -3
+"""Stands for the first free direction in the list of session rows; the others are below it."""
 
 SLACK_IMPORTANCE = 0.1
 """A column of less importance than this seems slack."""
@@ -63,6 +67,10 @@ DIVERGENCE = 1e4
 NEARLY = 1e-7
 """A relative gap that is good enough where the target cannot be reached. Solvers of linear programs
 leave as much by default (`LP_FEASIBILITY`)."""
+
+ROUGHLY = 1e-2
+"""The same where large columns take the digits that it would need. No other solver has more, and
+nothing rests on the answer."""
 
 NO_BETTER = 15
 """Steps without a smaller gap after which a solve ends where it is."""
@@ -140,18 +148,21 @@ class InteriorSession(LiveDual):
         With finite prices and no mass.
     columns : ColumnStore
     form : DualForm
-        Without a quadratic term or a ball: of the 1-norm.
+        Of the 1-norm; or of the 2-norm of coefficients that are free in sign.
     """
 
     def __init__(self, loss: SupportVectorLoss, columns: ColumnStore, form: DualForm) -> None:
         self.variables, self.columns, self.form = loss.variables, columns, form
         self.at_cap = np.zeros(len(self.variables), dtype=bool)
         self.kept: Indices = np.arange(len(self.variables))
-        self.rows: Indices = np.zeros(0, dtype=np.intp)  # -> column, or OFFSET
+        self.rows: Indices = np.zeros(0, dtype=np.intp)  # -> column, OFFSET or DIRECTION − number
         self.gap = 0.0
         self.solved = False
         self._mu, self._target, self._reached = 1.0, FINEST_SHARE, np.inf
         self._data: BoxedDual | None = None
+        self._nothing = loss.value(np.zeros(loss.n_rows))
+        self._mass = float(np.linalg.norm(loss.variables.cap))
+        self.pivot_scores = np.zeros(0)
         self._begun = False
         if form.offset != "none":
             self.rows = np.array([OFFSET])
@@ -163,8 +174,11 @@ class InteriorSession(LiveDual):
         """Put columns (or OFFSET, alone) into the session."""
         self.rows, self._data = np.append(self.rows, columns), None
         data, at = self._problem(), self._at
-        nothing, limit = np.zeros(len(columns)), data.limit[len(at.coef) :]
-        s = np.clip(data.scores(at.u)[len(at.coef) :], -FAR * limit, FAR * limit)
+        if new := len(data.cap) - len(at.u):  # scores of pivots, which come first
+            least = self._mu / float(data.cap[:new].mean())
+            at.u = np.append(START * data.cap[:new], at.u)
+            at.low, at.high = (np.append(np.full(new, least), z) for z in (at.low, at.high))
+        nothing, s = np.zeros(len(columns)), _inside(data, data.scores(at.u))[len(at.coef) :]
         at.coef, at.s = np.append(at.coef, nothing), np.append(at.s, s)
         at.below, at.above = np.append(at.below, nothing), np.append(at.above, nothing)
 
@@ -194,6 +208,7 @@ class InteriorSession(LiveDual):
         self.at_cap[variables] = at_cap
         stay = ~np.isin(self.kept, variables)
         self.kept, self._data, at = self.kept[stay], None, self._at
+        stay = np.append(np.ones(len(at.u) - len(stay), dtype=bool), stay)
         at.u, at.low, at.high = (values[stay] for values in (at.u, at.low, at.high))
         if not self._begun:
             self._begin()
@@ -229,7 +244,8 @@ class InteriorSession(LiveDual):
         self._begun = True
         if not (len(self.kept) and self._attempt(deadline)):
             self._start_anew()
-            if not (self._attempt(deadline) or self._reached < NEARLY):
+            enough = ROUGHLY if len(self.columns.large) else NEARLY
+            if not (self._attempt(deadline) or self._reached < enough):
                 raise SolverFailure("the interior point method made no progress")
         data, at = self._problem(), self._at
         scale = self._scale(self._objective(at.coef))
@@ -262,7 +278,7 @@ class InteriorSession(LiveDual):
 
     def _descend(self, data: BoxedDual, at: Iterate, deadline: float | None) -> bool:
         """Steps to the target, or as near as they lead; False if they lead nowhere."""
-        least, since = np.inf, 0
+        least, since, best, nearest = np.inf, 0, replace(at), np.inf
         self.solved = True
         for _ in range(INTERIOR_STEPS):
             step = InteriorStep(data, at)
@@ -272,14 +288,21 @@ class InteriorSession(LiveDual):
                 self.solved = self._target <= FINEST_SHARE
                 return True
             if not self.gap <= DIVERGENCE * least:
+                if data.refined:
+                    break
                 return False
-            least, since = (self.gap, 0) if self.gap < 0.9 * least else (least, since + 1)
+            since = 0 if self.gap < 0.9 * least else since + 1
+            if self.gap < least:
+                least, best, nearest = self.gap, replace(at), self._reached
             if since > NO_BETTER or not step.take():
                 break
             if deadline is not None and time.perf_counter() > deadline:
                 raise LimitError(
                     "the interior point method ran out of time", status=Status.TIME_LIMIT
                 )
+        if data.refined:  # digits that are lost later were there before
+            vars(at).update(vars(best))
+            self.gap, self._reached = least, nearest
         return self._reached <= 10.0 * self._target
 
     def _start_anew(self) -> None:
@@ -291,12 +314,13 @@ class InteriorSession(LiveDual):
     def _begin(self) -> None:
         """The variables in the session well inside their box, and coefficients of 0."""
         kept, data, gain = self.kept, self._problem(), self.variables.gain()
-        u = START * self.variables.cap[kept]
+        u, pivots = START * data.cap, len(data.cap) - len(kept)
         if self.form.offset == "free" and len(kept):
-            u = u * self._balance(u, float(data.constant[self.rows < 0].sum()))
-        low, high = _multipliers(gain[kept], float(np.abs(gain).mean()))
+            own = u[pivots:]
+            own *= self._balance(own, float(data.constant[self.rows == OFFSET].sum()))
+        low, high = _multipliers(data.gain, float(np.abs(gain).mean()))
         nothing = np.zeros(len(self.rows))
-        s = np.clip(data.scores(u), -FAR * data.limit, FAR * data.limit)
+        s = _inside(data, data.scores(u))
         self._at = Iterate(u, low, high, nothing, s, nothing, nothing)
         if not self.at_cap.any():
             self._at.shrink(data)
@@ -315,14 +339,17 @@ class InteriorSession(LiveDual):
 
     def _solution(self, kept: Vector, coefs: Vector) -> DualSolution:
         """The answer with these u of the variables and coefficients of the columns in it."""
-        u = np.where(self.at_cap, self.variables.cap, 0.0)
-        u[self.kept] = np.clip(kept, 0.0, self.variables.cap[self.kept])
+        u, pivots = np.where(self.at_cap, self.variables.cap, 0.0), len(kept) - len(self.kept)
+        u[self.kept] = np.clip(kept[pivots:], 0.0, self.variables.cap[self.kept])
         held = self.rows >= 0
         coef = np.zeros(self.columns.count)
         coef[self.rows[held]] = coefs[held] / self.columns.scales[self.rows[held]]
         if not self.form.two_sided:
             np.maximum(coef, 0.0, out=coef)
-        return DualSolution(u, coef, float(coefs[~held].sum()))
+        if pivots:
+            coef = self.columns.large.restore(coef, coefs[self.rows <= DIRECTION])
+            self.pivot_scores = kept[:pivots:2] - kept[1:pivots:2]
+        return DualSolution(u, coef, float(coefs[self.rows == OFFSET].sum()))
 
     def idle(self, coef: Vector) -> Indices:
         """Columns in the session that seem to be slack, at coefficients ``coef``."""
@@ -343,8 +370,9 @@ class InteriorSession(LiveDual):
         scales = np.ones(len(rows))
         scales[real] = columns.scales[rows[real]]
         constant[real] = columns.scores(rows[real], fixed) / scales[real]
-        gain = variables.gain()
-        self._data = BoxedDual(
+        charged = real | (self.form.charges_offset & (rows == OFFSET))
+        gain = self.variables.gain()
+        data = BoxedDual(
             block=block,
             place=place,
             sign=variables.sign[kept],
@@ -352,17 +380,70 @@ class InteriorSession(LiveDual):
             cap=variables.cap[kept],
             curvature=variables.curvature[kept],
             constant=constant,
-            limit=np.where(real | self.form.charges_offset, self.form.threshold / scales, 0.0),
+            limit=np.where(charged, self.form.threshold / scales, 0.0),
+            softness=np.where(charged, self.form.quadratic / scales**2, 0.0),
             two_sided=~real | self.form.two_sided,
             fixed_gain=float((gain * variables.cap)[self.at_cap].sum()),
         )
+        self._data = self._with_pivots(data, lines, fixed, scales)
         return self._data
+
+    def _with_pivots(
+        self, data: BoxedDual, lines: Indices, fixed: Vector, scales: Vector
+    ) -> BoxedDual:
+        """The data with the free directions of large columns, and the scores w of their pivots.
+
+        A score w = w₁ − w₂ has two variables without a gain, and a row of its own in the block.
+        """
+        large, rows = self.columns.large, self.rows
+        places = np.flatnonzero(rows <= DIRECTION)
+        if not places.size:
+            return data
+        order = DIRECTION - rows[places]
+        basis = large.basis[:, order]
+        data.block[:, places], data.constant[places] = basis[lines], fixed @ basis
+        in_directions, others, in_others = large.couplings()
+        below = np.zeros((len(order), len(rows)))
+        below[:, places] = -in_directions[np.ix_(order, order)]
+        place = np.full(self.columns.count, -1)
+        place[rows[rows >= 0]] = np.flatnonzero(rows >= 0)
+        held = np.flatnonzero(place[others] >= 0)
+        own = place[others[held]]
+        below[:, own] = in_others[np.ix_(order, held)] / scales[own]
+        count, quadratic = 2 * len(order), self.form.quadratic
+        # no coefficient costs more than the model without any
+        most = np.full(len(order), np.sqrt(2.0 * quadratic * self._nothing))
+        limit = data.limit
+        if not quadratic:
+            most, limit = (
+                self.form.threshold * (1.0 - large.noise(large.pivots[order], self._mass)),
+                limit.copy(),
+            )
+            limit[own] *= 1.0 - large.noise(others[held], self._mass)
+        return replace(
+            data,
+            block=np.vstack([data.block, below]),
+            place=np.append(len(data.block) + np.repeat(np.arange(len(order)), 2), data.place),
+            sign=np.append(np.tile([1.0, -1.0], len(order)), data.sign),
+            gain=np.append(np.zeros(count), data.gain),
+            cap=np.append(np.repeat(most, 2), data.cap),
+            limit=limit,
+            refined=True,
+            curvature=np.append(
+                np.full(count, 1.0 / quadratic if quadratic else 0.0), data.curvature
+            ),
+        )
 
     def _rate(self, variables: Indices) -> Vector:
         """Rates of some variables, in the session or not, at the present coefficients."""
         at = self._solution(self._at.u, self._at.coef)
         output = self.columns.combine(at.coef) + at.intercept
         return self.variables.rate(output)[variables]
+
+
+def _inside(data: BoxedDual, s: Vector) -> Vector:
+    """Scores to start from: inside their limits, where they have any or must be 0."""
+    return np.where(data.softness > 0, s, np.clip(s, -FAR * data.limit, FAR * data.limit))
 
 
 def _multipliers(rate: Vector, least: float) -> tuple[Vector, Vector]:

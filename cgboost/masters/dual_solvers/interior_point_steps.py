@@ -6,8 +6,8 @@ An interior point method for the restricted dual of the 1-norm, warm-started as 
 
     max  gain·u − ½Σ curvature·u²     s = Hᵀr + constant,  r = Σ sign·u,  0 ≤ u ≤ cap
 
-with |s_j| ≤ limit_j, or s_j ≤ limit_j where α ≥ 0. A column of limit 0, the free offset, has
-s_j = 0. The multipliers of s = Hᵀr + … are the coefficients α.
+with |s_j| ≤ limit_j, or s_j ≤ limit_j where α ≥ 0. A column of limit 0, as the free offset, has
+s_j = 0, or costs ½s_j²/softness_j. The multipliers of s = Hᵀr + … are the coefficients α.
 
 Mehrotra's predictor and corrector steps on
 
@@ -41,6 +41,11 @@ FACTOR_RIDGE = 1e-13
 begins at some hundred units of rounding, which is what made the matrix indefinite."""
 
 
+CONJUGATE_STEPS = 3
+"""Steps of conjugate gradients, preconditioned with the factorisation, that make a solution more
+exact where columns are nearly dependent."""
+
+
 class NormalEquations:
     """A factorisation of HᵀWH + D.
 
@@ -51,20 +56,89 @@ class NormalEquations:
         The diagonal of W, positive.
     diagonal : ndarray of shape (n_columns,)
         The diagonal of D, at least 0.
+    refined : bool
+        Whether solutions are refined even where the factorisation has not failed.
     """
 
-    def __init__(self, H: Vector, weights: Vector, diagonal: Vector) -> None:
-        self._factor = np.zeros((0, 0))
-        if not H.size:
-            return
-        weighted = H * np.sqrt(weights)[:, None]
+    def __init__(
+        self, H: Vector, weights: Vector, diagonal: Vector, *, refined: bool = False
+    ) -> None:
+        self._H, self._weights, self._diagonal = H, weights, diagonal
+        self._factor, ridge = np.zeros((0, 0)), 0.0
+        if H.size:
+            self._factor, ridge = self._factorised()
+        self._refined = refined or ridge > 0
+
+    def _factorised(self) -> tuple[Vector, float]:
+        """What :meth:`_rough` solves with, and by how much it was raised."""
+        weighted = self._H * np.sqrt(self._weights)[:, None]
         matrix = dsyrk(1.0, weighted.T, lower=1)
-        _diagonal_of(matrix)[:] += diagonal
-        self._factor = _cholesky(matrix)
+        _diagonal_of(matrix)[:] += self._diagonal
+        return _cholesky(matrix)
+
+    def _rough(self, right: Vector) -> Vector:
+        return _back(self._factor, right)
 
     def solve(self, right: Vector) -> Vector:
         """x, shape (n_columns,)."""
-        return _back(self._factor, right)
+        x = self._rough(right)
+        if not (self._refined and right.size):
+            return x
+        left = right - self._times(x)
+        direction = z = self._rough(left)
+        worth = float(left @ z)
+        for _ in range(CONJUGATE_STEPS):
+            if not worth > 0:
+                break
+            image = self._times(direction)
+            step = worth / float(direction @ image)
+            x, left = x + step * direction, left - step * image
+            z = self._rough(left)
+            before, worth = worth, float(left @ z)
+            direction = z + worth / before * direction
+        return x
+
+    def _times(self, x: Vector) -> Vector:
+        return (self._weights * (self._H @ x)) @ self._H + self._diagonal * x
+
+
+class RowEquations(NormalEquations):
+    """The same through a system of the size of the rows, where most of D is positive.
+
+    With S the columns of positive D and F the others, x follows from y = WHx:
+
+        (W⁻¹ + SD⁻¹Sᵀ)y = F x_F + SD⁻¹b_S,    Fᵀy = b_F,    x_S = D⁻¹(b_S − Sᵀy)
+
+    Parameters
+    ----------
+    H, weights, diagonal : ndarray
+    products : ndarray of shape (n_rows, n_rows)
+        SD⁻¹Sᵀ.
+    """
+
+    def __init__(self, H: Vector, weights: Vector, diagonal: Vector, products: Vector) -> None:
+        self._products, self._soft = products, diagonal > 0
+        super().__init__(H, weights, diagonal, refined=True)
+
+    def _factorised(self) -> tuple[Vector, float]:
+        matrix = self._products.copy(order="F")
+        _diagonal_of(matrix)[:] += 1.0 / self._weights
+        factor, ridge = _cholesky(matrix)
+        self._free = self._H[:, ~self._soft]
+        self._by_free = _back(factor, self._free)
+        self._border, raised = _cholesky(self._free.T @ self._by_free)
+        return factor, max(ridge, raised)
+
+    def _rough(self, right: Vector) -> Vector:
+        soft, x = self._soft, right.copy()
+        x[soft] /= self._diagonal[soft]
+        x[~soft] = 0.0
+        y = _back(self._factor, self._H @ x)
+        free = _back(self._border, right[~soft] - self._free.T @ y)
+        y += self._by_free @ free
+        x[soft] -= (y @ self._H)[soft] / self._diagonal[soft]
+        x[~soft] = free
+        return x
 
 
 def _diagonal_of(matrix: Vector) -> Vector:
@@ -72,7 +146,7 @@ def _diagonal_of(matrix: Vector) -> Vector:
     return np.einsum("ii->i", matrix)
 
 
-def _cholesky(matrix: Vector) -> Vector:
+def _cholesky(matrix: Vector) -> tuple[Vector, float]:
     """Lower factor; the diagonal is raised a little where rounding has made it indefinite."""
     ridge = 0.0
     while True:
@@ -80,7 +154,7 @@ def _cholesky(matrix: Vector) -> Vector:
         _diagonal_of(raised)[:] *= 1.0 + ridge
         factor, failed = dpotrf(raised, lower=1, overwrite_a=1)
         if not failed or ridge > 1.0 or not np.isfinite(raised).all():
-            return np.asarray(factor)
+            return np.asarray(factor), ridge
         ridge = max(FACTOR_RIDGE, 100.0 * ridge)
 
 
@@ -214,6 +288,11 @@ class InteriorStep:
         self.infeasibility = float(
             abs(at.coef @ self._score_residual) + abs(at.u @ self._side_residual)
         )
+        if (soft := data.softness > 0).any():
+            root = np.sqrt(data.softness[soft])
+            self.infeasibility += 0.5 * float(
+                ((root * at.coef[soft] - at.s[soft] / root) ** 2).sum()
+            )
         self.objective = data.objective(at.coef, rate)
 
     def take(self) -> bool:
@@ -224,8 +303,8 @@ class InteriorStep:
         bounded = data.limit > 0
         self._weights = 1.0 / (low / from_low + high / from_high + data.curvature)
         stiffness = below / under + above / over
-        self._give = np.where(bounded, 1.0 / np.where(bounded, stiffness, 1.0), 0.0)
-        equations = NormalEquations(data.block, data.by_row(self._weights), self._give)
+        self._give = np.where(bounded, 1.0 / np.where(bounded, stiffness, 1.0), data.softness)
+        equations = self._equations(data.by_row(self._weights))
         products = [g * z for g, z in zip(self._slacks, self._duals, strict=True)]
         there = [z > 0 for z in self._duals]
         count = max(1, sum(int(pair.sum()) for pair in there))
@@ -250,6 +329,12 @@ class InteriorStep:
             setattr(at, name, getattr(at, name) + primal * getattr(move, name))
         return max(primal, dual) > LEAST_STEP
 
+    def _equations(self, weights: Vector) -> NormalEquations:
+        data = self.data
+        if data.fewer_rows:
+            return RowEquations(data.block, weights, self._give, data.products)
+        return NormalEquations(data.block, weights, self._give, refined=data.refined)
+
     def _towards(
         self,
         equations: NormalEquations,
@@ -272,7 +357,7 @@ class InteriorStep:
         bounded = data.limit > 0
         pull = self._side_residual + targets[0] / from_low - targets[1] / from_high
         drift = self._coef_residual + targets[2] / under - targets[3] / over
-        drift = np.where(bounded, self._give * drift, -at.s)
+        drift = np.where(bounded, self._give * drift, data.softness * at.coef - at.s)
         rows = data.by_row(data.sign * self._weights * pull)
         coef = equations.solve(rows @ data.block - drift - self._score_residual)
         u = self._weights * (pull - data.sign * (data.block @ coef)[data.place])
@@ -296,7 +381,7 @@ class InteriorStep:
         dual = _to_zero(self._slacks, self._slack_moves(move))
         primal = _to_zero(self._duals, move.duals)
         primal, dual = min(1.0, share * primal), min(1.0, share * dual)
-        if self.data.curvature.any():
+        if self.data.curvature.any() or self.data.softness.any():
             primal = dual = min(primal, dual)
         return primal, dual
 

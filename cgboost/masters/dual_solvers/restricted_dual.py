@@ -13,8 +13,9 @@ The data of a restricted dual over some variables of a loss and some columns, as
 
     max  gain·u − ½Σ curvature·u²     s = Hᵀr + constant,  r = Σ sign·u,  0 ≤ u ≤ cap
 
-with |s_j| ≤ limit_j, or s_j ≤ limit_j where α ≥ 0; a column of limit 0, the free offset, has
-s_j = 0. What variables outside the session add to the scores is the constant.
+with |s_j| ≤ limit_j, or s_j ≤ limit_j where α ≥ 0; a column of limit 0, as the free offset, has
+s_j = 0, or costs ½s_j²/softness_j if that is not 0. What variables outside the session add to the
+scores is the constant.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -29,6 +31,7 @@ from numpy.typing import NDArray
 
 from cgboost.generation.columns import FloatArray
 from cgboost.losses.dual.support_vector import Indices, Vector
+from cgboost.masters.dual_solvers.large_columns import LargeColumns
 
 
 class DualSolution(NamedTuple):
@@ -60,6 +63,8 @@ class LiveDual(ABC):
         The variables in the session.
     rows : ndarray
         The columns in the session, and negative numbers for rows that are none.
+    pivot_scores : ndarray
+        The scores of the pivots of large columns, where it treats them apart.
     gap : float
         What the last solve has left open, in units of the objective.
     solved : bool
@@ -68,6 +73,7 @@ class LiveDual(ABC):
 
     at_cap: NDArray[Any]
     rows: Indices
+    pivot_scores: Vector
     gap: float = 0.0
     solved: bool = True
 
@@ -134,14 +140,27 @@ class ColumnStore:
 
     A row of the array is a training row, so that the few rows that matter at a time can be
     gathered fast.
+
+    Parameters
+    ----------
+    n_rows : int
+    centred : bool
+    large : float
+        Columns of larger entries become free directions, and solvers see of them only what is left:
+        :mod:`cgboost.masters.dual_solvers.large_columns`. Scores and scaled columns are those
+        that solvers see, coefficients those of the columns themselves.
     """
 
-    def __init__(self, n_rows: int, *, centred: bool) -> None:
+    def __init__(self, n_rows: int, *, centred: bool, large: float = np.inf) -> None:
         self._centred = centred
         self._means = np.zeros(0)
         self._buffer = np.empty((n_rows, 16))
         self.scales = np.zeros(0)
+        self.largest = 0.0
         self.count = 0
+        self.large = LargeColumns(n_rows, large)
+        self._whole = np.zeros((n_rows, 0))
+        self._replaced: Indices = np.zeros(0, dtype=np.intp)
 
     def append(self, values: Sequence[FloatArray] | FloatArray) -> None:
         """Append columns, each of shape (n_rows,).
@@ -159,6 +178,10 @@ class ColumnStore:
             means = some.mean(axis=1) if self._centred else np.zeros(len(some))
             some -= means[:, None]
             largest = np.maximum(some.max(axis=1), -some.min(axis=1))
+            self.largest = max(self.largest, float(largest.max(initial=0.0)))
+            if (too_large := largest > self.large.least).any():
+                some[too_large] = self._replace(some[too_large].T, np.flatnonzero(too_large)).T
+                largest = np.abs(some).max(axis=1)
             scales = np.where(largest > 0, largest, 1.0)
             some /= scales[:, None]
             place = slice(self.count, self.count + len(some))
@@ -167,8 +190,29 @@ class ColumnStore:
             self.scales = np.append(self.scales, scales)
             self.count += len(some)
 
+    def _replace(self, columns: Vector, places: Indices) -> Vector:
+        """What the directions of all large columns leave of some that are new."""
+        numbers, earlier = self.count + places, self._replaced
+        self._whole = np.hstack([self._whole, columns])
+        self._replaced = np.append(earlier, numbers)
+        old = len(self.large)
+        rest, new = self.large.take(columns, numbers)
+        if new.size and earlier.size:
+            held = self._buffer[:, earlier]
+            shares = new.T @ held
+            self._buffer[:, earlier] = held - new @ shares
+            self.large.moved(old, earlier, shares * self.scales[earlier])
+        return rest
+
     def combine(self, coef: Vector) -> Vector:
         """Hα, shape (n_rows,)."""
+        if not len(self._replaced):
+            return self._combined(coef)
+        others = coef.copy()
+        others[self._replaced] = 0.0
+        return self._combined(others) + self._whole @ coef[self._replaced]
+
+    def _combined(self, coef: Vector) -> Vector:
         active = np.flatnonzero(coef)
         weights = coef * self.scales
         if 2 * len(active) > self.count:  # gathering columns costs more than multiplying by 0
@@ -187,6 +231,19 @@ class ColumnStore:
         rows = self._buffer if 2 * len(support) > len(response) else self._buffer[support]
         weights = response if len(rows) == len(response) else response[support]
         return ((weights @ rows[:, : self.count]) * self.scales)[columns]
+
+    def whole_scores(self, columns: Indices, response: Vector) -> Vector:
+        """h·r of some columns as they were taken in, but for centring."""
+        scores = self.scores(columns, response)
+        there = np.flatnonzero(np.isin(columns, self._replaced))
+        scores[there] = response @ self.whole(columns[there])
+        return scores
+
+    def whole(self, columns: Indices) -> Vector:
+        """Large columns as they were taken in, but for centring; shape (n_rows, len(columns))."""
+        place = np.full(self.count, -1)
+        place[self._replaced] = np.arange(len(self._replaced))
+        return self._whole[:, place[columns]]
 
     def scaled(self, columns: Indices, rows: Indices) -> Vector:
         """Columns, scaled to entries of at most 1, on some rows; shape (n_rows, n_columns).
@@ -216,11 +273,13 @@ class BoxedDual:
         Row of ``block`` that each variable belongs to.
     sign, gain, cap, curvature : ndarray of shape (n_variables,)
     constant : ndarray of shape (n_columns,)
-    limit : ndarray of shape (n_columns,)
-        0 for a free offset.
+    limit, softness : ndarray of shape (n_columns,)
+        Both 0 for a free offset and for free directions.
     two_sided : ndarray of bool, shape (n_columns,)
     fixed_gain : float
         What the fixed variables add to the dual objective; objective and bound are without it.
+    refined : bool
+        Whether columns may be nearly dependent, so that steps are worth more digits.
     """
 
     block: Vector
@@ -231,8 +290,23 @@ class BoxedDual:
     curvature: Vector
     constant: Vector
     limit: Vector
+    softness: Vector
     two_sided: NDArray[np.bool_]
     fixed_gain: float
+    refined: bool = False
+
+    @property
+    def fewer_rows(self) -> bool:
+        """Whether a system of the size of the rows is the smaller one, and all it takes."""
+        soft = np.count_nonzero(self.softness > 0)
+        return bool(soft > len(self.block) and not self.limit.any())
+
+    @cached_property
+    def products(self) -> Vector:
+        """Products of the rows with each other, over columns divided by their softness."""
+        soft = self.softness > 0
+        part = self.block[:, soft] / np.sqrt(self.softness[soft])
+        return part @ part.T
 
     def by_row(self, values: Vector) -> Vector:
         """Sums over the variables of each row, shape (n_rows,)."""
@@ -251,9 +325,11 @@ class BoxedDual:
         """Primal objective of the restricted problem, at coefficients of this rate."""
         best = self.cap * np.maximum(rate, 0.0)
         if self.curvature.any():
-            at = np.clip(rate / np.maximum(self.curvature, 1e-300), 0.0, self.cap)
-            best = np.where(self.curvature > 0, at * (rate - 0.5 * self.curvature * at), best)
-        return float(self.limit @ np.abs(coef) - self.constant @ coef + best.sum())
+            bent = self.curvature > 0
+            at = np.clip(rate / np.where(bent, self.curvature, 1.0), 0.0, self.cap)
+            best = np.where(bent, at * (rate - 0.5 * self.curvature * at), best)
+        price = self.limit @ np.abs(coef) + 0.5 * (self.softness @ coef**2)
+        return float(price - self.constant @ coef + best.sum())
 
     def bound(self, u: Vector) -> float:
         """Dual objective at u, shrunk as a whole until no column is violated.
@@ -263,9 +339,10 @@ class BoxedDual:
         """
         s = self.scores(u)
         value = float(self.gain @ u - 0.5 * self.curvature @ u**2)
-        free = self.limit == 0
-        missing = float(np.abs(s[free]).sum())
+        soft, hard = self.softness > 0, self.limit > 0
+        value -= 0.5 * float((s[soft] ** 2 / self.softness[soft]).sum())
+        missing = float(np.abs(s[~(soft | hard)]).sum())
         value -= missing * float(np.abs(self.gain).max(initial=0.0))
-        size = np.where(self.two_sided, np.abs(s), s)[~free] + missing
-        most = max(1.0, np.max(size / self.limit[~free], initial=0.0))
+        size = np.where(self.two_sided, np.abs(s), s)[hard] + missing
+        most = max(1.0, np.max(size / self.limit[hard], initial=0.0))
         return (self.fixed_gain + value) / most - self.fixed_gain

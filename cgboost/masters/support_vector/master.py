@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from cgboost.exceptions import MasterError, UnsupportedLossError, see
 from cgboost.generation.columns import Column
 from cgboost.generation.protocols import EntryRule, MasterState, Priced, Vertex
+from cgboost.generation.termination import lost_digits
 from cgboost.losses import EntropicLoss, SupportVectorLoss
 from cgboost.masters.solver_options import checked_options
 from cgboost.masters.support_vector.smooth_loss import NEEDED, DiagonalHessian, RowwiseLoss
@@ -33,6 +34,7 @@ from cgboost.masters.support_vector.working_set import (
     crossover,
 )
 from cgboost.penalties.base import DualForm, Penalty
+from cgboost.tolerances import LP_FEASIBILITY, UNMOVED
 from solvers import LimitError, SolverError, Status
 
 Vector = NDArray[np.float64]
@@ -45,9 +47,8 @@ SETBACKS = 10
 COARSE_SETBACKS = 25
 """… and so many of answers that are coarse on purpose."""
 
-LEVEL = 1e-11
-"""An objective, or a bound, that moves by this, relative to its scale, has not changed. Rounding of
-sums over many rows leaves about 1e-12."""
+FEW_COLUMNS = 100
+"""Up to so many columns a simplex is quick even where it cannot tell their limits from 0."""
 
 SMALL_MARGIN = 1e-4
 """Margins are told apart down to this share of the largest entry of the columns."""
@@ -191,7 +192,7 @@ class SupportVectorMaster:
         objective = self._objective(point)
         scale = self._scale(objective)
         if self._best is not None and objective > (least := self._objective(self._best)):
-            point = self._after_setback(point, serious=objective > least + LEVEL * scale)
+            point = self._after_setback(point, serious=objective > least + UNMOVED * scale)
             objective = least
             scale = self._scale(objective)
         else:
@@ -217,7 +218,7 @@ class SupportVectorMaster:
         response = state.pseudo_response
         total = float(response.sum()) if self.form.charges_offset else 0.0
         bound = self.penalty.bound(self.loss, response, state.entry, priced, offset_score=total)
-        if bound > self._best_bound + LEVEL * state.gap_scale:
+        if bound > self._best_bound + UNMOVED * state.gap_scale:
             self._best_bound, self._setbacks = bound, 0
         return bound
 
@@ -227,7 +228,8 @@ class SupportVectorMaster:
         """Optimal vertex over the columns that are used, from a point near it.
 
         None where they are left as they are: there are no vertices, they stand on one already, as
-        the simplex of a named solver leaves them, or the basis would be too large.
+        the simplex of a named solver leaves them, or the basis would be too large, or there are
+        many columns so large that a simplex cannot tell their limits from 0, and takes long.
 
         Parameters
         ----------
@@ -246,6 +248,8 @@ class SupportVectorMaster:
         if not (isinstance(dual, RestrictedDual) and dual.ends_inside):
             return None
         if dual.variables.curvature.any() or not 0 < len(used) <= MOST_BASIS_COLUMNS:
+            return None
+        if dual.largest_entry * LP_FEASIBILITY > 1.0 and len(used) > FEW_COLUMNS:
             return None
         values = [self.columns[j].values for j in used]
         with solver_errors_as_master_errors():
@@ -295,7 +299,7 @@ class SupportVectorMaster:
             raise MasterError(
                 f"neither objective nor bound move: {self._setbacks} answers of the solver were "
                 f"worse than the one before them; scale the features or normalise the kernels"
-                f"{see('solvers')}"
+                f"{lost_digits(self.columns, point.response)}{see('solvers')}"
             )
         coef = np.zeros(len(point.coef))
         coef[: len(self._best.coef)] = self._best.coef

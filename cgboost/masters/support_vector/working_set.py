@@ -23,11 +23,13 @@ from typing import Any
 
 import numpy as np
 
+from cgboost.exceptions import SlowSolverWarning, see, warn_caller
 from cgboost.generation.columns import FloatArray
 from cgboost.losses import SupportVectorLoss
 from cgboost.losses.dual.support_vector import Indices, Vector
 from cgboost.masters.dual_solvers.active_set import ActiveSetSession
-from cgboost.masters.dual_solvers.interior_point import InteriorSession
+from cgboost.masters.dual_solvers.interior_point import DIRECTION, InteriorSession
+from cgboost.masters.dual_solvers.large_columns import FREE, levelled
 from cgboost.masters.dual_solvers.restricted_dual import ColumnStore, DualSolution, LiveDual
 from cgboost.masters.dual_solvers.simplex import DualSession
 from cgboost.penalties.base import DualForm
@@ -60,6 +62,9 @@ SLACK_ROUNDS = 2
 
 LARGEST = 1e6
 """Where an own method can go no further, so many coefficients may be handed to a backend."""
+
+BACKEND_IS_QUICK = 10**5
+"""With rows times columns up to this a backend takes hardly longer than an own method."""
 
 REPEATS = 10
 """A problem solved so many times without a new column is solved as well as it can be."""
@@ -136,10 +141,11 @@ class RestrictedDual:
         options: Mapping[str, Any] | None = None,
     ) -> None:
         self.loss, self.variables, self.form = loss, loss.variables, form
-        self.columns = ColumnStore(loss.n_rows, centred=form.offset == "free")
         self._solver, self._options = solver, options
         bounded = loss.mass is None and bool(np.isfinite(self.variables.cap).all())
         own = solver == "auto" and bounded
+        large = _least_large(loss, form) if own else np.inf
+        self.columns = ColumnStore(loss.n_rows, centred=form.offset == "free", large=large)
         self.session: LiveDual
         if own and form.quadratic == 0 and form.radius is None:
             self.session = InteriorSession(loss, self.columns, form)
@@ -154,10 +160,15 @@ class RestrictedDual:
 
     def add(self, values: Sequence[FloatArray] | FloatArray) -> None:
         """Take in new columns, each of shape (n_rows,)."""
-        first = self.columns.count
+        first, free = self.columns.count, len(self.columns.large)
         self._repeats = 0
         self.columns.append(values)
         self._slack_for = np.append(self._slack_for, np.zeros(len(values), dtype=np.intp))
+        if (directions := len(self.columns.large)) > free:
+            if isinstance(self.session, ActiveSetSession):
+                self.session = InteriorSession(self.loss, self.columns, self.form)
+                self._activate(np.arange(first))
+            self.session.activate(DIRECTION - np.arange(free, directions))
         self.session.rescale()
         self._activate(np.arange(first, self.columns.count))
 
@@ -181,7 +192,7 @@ class RestrictedDual:
         """
         deadline = None if time_limit is None else time.perf_counter() + time_limit
         if self._repeats and self.session.solved and self._simplex_can:
-            self._open_backend()
+            self._open_backend("come no nearer to the optimum")
         self.session.aim(accuracy, again=self._repeats > 0)
         self._repeats += 1
         while True:
@@ -195,7 +206,7 @@ class RestrictedDual:
                 coef,
                 intercept - self.columns.shift(coef),
                 output,
-                response=self.variables.response(u),
+                response=self._levelled(self.variables.response(u)),
                 rate=self.variables.rate(output) - level - self.variables.curvature * u,
                 solved=(self.session.solved and not self._simplex_can) or self._repeats > REPEATS,
             )
@@ -226,10 +237,27 @@ class RestrictedDual:
         self._deactivate_idle(point)
         return False
 
+    def _levelled(self, response: Vector) -> Vector:
+        """The pseudo-response with scores of 0 in the free directions, up to rounding."""
+        if not len(self.columns.large):
+            return response
+        large, w = self.columns.large, self.session.pivot_scores
+        pivots = self.columns.whole(large.pivots).astype(np.longdouble)
+        balance = self.form.offset == "free"
+        ones = np.full((len(response), 1), 1.0 / np.sqrt(len(response)))
+
+        def missed(r: Vector) -> Vector:
+            exact = r.astype(np.longdouble)
+            off = large.missed((exact @ pivots).astype(np.float64), w)
+            return np.append(float(exact @ ones[:, 0]), off) if balance else off
+
+        directions = np.hstack([ones, large.basis]) if balance else large.basis
+        return levelled(response, self.loss.lower, self.loss.upper, directions, missed)
+
     @property
     def largest_entry(self) -> float:
         """The largest |h| of all columns; 0 without any."""
-        return float(self.columns.scales.max(initial=0.0))
+        return self.columns.largest
 
     def scores(self, response: Vector) -> Vector:
         """h·r of all columns, shape (n_columns,); with a free offset for Σr = 0 only."""
@@ -247,9 +275,10 @@ class RestrictedDual:
         except SolverError as error:
             if error.status is Status.TIME_LIMIT:
                 raise
+            if len(self.columns.large):
+                raise
             if not isinstance(self.session, DualSession):
-                logger.info("going on with a backend: %s", error)
-                self._open_backend()
+                self._open_backend(f"not go on ({error})")
                 return None
             if self._free_nearest() or self.session.shrink_unit():
                 return None
@@ -262,12 +291,29 @@ class RestrictedDual:
     @property
     def _simplex_can(self) -> bool:
         """Whether what is in the session is a small enough problem to be passed to a backend."""
-        size = len(self.session.kept) * len(self.session.rows)
-        return not isinstance(self.session, DualSession) and size <= LARGEST
+        if isinstance(self.session, DualSession) or len(self.columns.large):
+            return False
+        return len(self.session.kept) * len(self.session.rows) <= LARGEST
 
-    def _open_backend(self) -> None:
-        """A session with a solver behind it, over the variables and columns of the present one."""
+    def _open_backend(self, trouble: str) -> None:
+        """A session with a solver behind it, over the variables and columns of the present one.
+
+        Warns
+        -----
+        SlowSolverWarning
+            Where that will take long.
+        """
         before = self.session
+        logger.info("going on with a backend: the own method could %s", trouble)
+        if len(before.kept) * len(before.rows) > BACKEND_IS_QUICK:
+            kind = "quadratic" if self.form.quadratic > 0 else "linear"
+            own = "active set" if isinstance(before, ActiveSetSession) else "interior point"
+            warn_caller(
+                f"the {own} method could {trouble}: a general solver of {kind} programs takes its "
+                f"place, which is slower by far; scale the features or normalise the kernels"
+                f"{see('solvers')}",
+                SlowSolverWarning,
+            )
         self.session = DualSession(self.loss, self.columns, self.form, self._solver)
         held = before.rows[before.rows >= 0]
         if held.size:
@@ -328,7 +374,7 @@ class RestrictedDual:
         return float(self._size(held, point).max(initial=0.0))
 
     def _size(self, columns: Indices, point: DualPoint) -> Vector:
-        scores = self.columns.scores(columns, point.response)
+        scores = self.columns.whole_scores(columns, point.response)
         return np.abs(scores) if self.form.two_sided else scores
 
     def _deactivate_idle(self, point: DualPoint) -> None:
@@ -342,6 +388,19 @@ class RestrictedDual:
         leaving = idle[slack_for[idle] >= SLACK_ROUNDS]
         if len(leaving) >= max(1.0, LEAST_SHARE * np.count_nonzero(self.session.rows >= 0)):
             self.session.deactivate(leaving)
+
+
+def _least_large(loss: SupportVectorLoss, form: DualForm) -> float:
+    """The entries above which the penalty of a column's coefficient can be neglected.
+
+    Not where coefficients must be at least 0, and not where all prices together are so small that
+    they, and not the model, decide.
+    """
+    plain = form.radius is None and not (form.threshold > 0 and form.quadratic > 0)
+    if not (plain and form.two_sided and len(loss.variables)):
+        return np.inf
+    least = FREE["quadratic" if form.quadratic > 0 else "linear"]
+    return least / min(1.0, float(loss.variables.cap.sum()))
 
 
 def crossover(

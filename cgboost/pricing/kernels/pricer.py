@@ -32,6 +32,7 @@ from cgboost.kernels.rows import single
 from cgboost.parallel import Executor, as_executor
 from cgboost.parallel.executors import available, blas_threads
 from cgboost.pricing.kernels.blocks import KernelData, PassPlan
+from cgboost.pricing.kernels.extended import EXTENDED_UNIT, extended_scores
 from cgboost.pricing.kernels.partition import (
     Order,
     Partition,
@@ -42,14 +43,17 @@ from cgboost.pricing.kernels.partition import (
 )
 from cgboost.pricing.kernels.scores import Reference, change, likely_share, undecided
 from cgboost.pricing.scans.candidates import (
+    NEAR_END,
     Candidates,
     Held,
     NoRule,
     PricingRequest,
+    adds_up,
     merged,
     search_scores,
 )
 from cgboost.pricing.scans.scan import Indices, Priority, StrataPricer, Vector
+from cgboost.tolerances import UNIT_ROUNDOFF
 
 COLUMNS, ROWS = 8, 256
 """Columns that are looked at, and on how many rows."""
@@ -64,6 +68,9 @@ SCALE_ADVICE = (
 
 REFINED_SHARE = 0.25
 """Refinements may cost this share of a pass in float64 over all columns, in all."""
+
+EXTENDED_SHARE = 20.0
+"""In a float64 pool so many centres, relative to the rows, are scored with more digits, in all."""
 
 
 class KernelSample:
@@ -218,21 +225,36 @@ class KernelPool:
         None where there is nothing to be gained, or so much to be done that float64 for all columns
         is cheaper in the end: such a pass is as much work as scoring every centre once.
         """
-        if self._dtype == np.float64 or self._is_stale:
+        widest = self._dtype == np.float64
+        if self._is_stale or (widest and not self._can_extend(request, rough)):
             return None
         result = self._pass(strata, None, replace(request, limit=0), with_scores=True)
         scores, errors = result.scores, result.errors
         centres = undecided(strata, scores, errors, request, rough)
         self._refinements += len(centres)
-        if self._refinements > REFINED_SHARE * self._data.n_rows:
+        share = EXTENDED_SHARE if widest else REFINED_SHARE
+        if self._refinements > share * self._data.n_rows:
             return None
-        exact = self._pass(strata, centres, request, with_scores=True, afresh=True)
-        scores[:, centres], errors[:, centres] = exact.scores, exact.errors
+        if widest:
+            kernels = [self._data.kernels[s] for s in strata]
+            extended = extended_scores(kernels, self.X, centres, request.response)
+            scores[:, centres], errors[:, centres] = extended
+        else:
+            exact = self._pass(strata, centres, request, with_scores=True, afresh=True)
+            scores[:, centres], errors[:, centres] = exact.scores, exact.errors
         candidates, everything = Candidates(), np.arange(scores.shape[1])
         for s, own, error in zip(strata, scores, errors, strict=True):
             shown = search_scores(s, everything, own, error, request)
             candidates = merged(candidates, shown, request.limit)
         return candidates
+
+    def _can_extend(self, request: PricingRequest, rough: Candidates) -> bool:
+        """Whether a number type with more digits than float64 is worth its time: near the end."""
+        left = rough.total_left if adds_up(request.rule) else rough.max_left
+        dense = isinstance(self.X, np.ndarray) and self.X.dtype == np.float64
+        formulas = all(kernel.of_products for kernel in self._data.kernels)  # not given values
+        can = EXTENDED_UNIT < UNIT_ROUNDOFF and dense and formulas
+        return can and left <= NEAR_END * request.tol
 
     def scores(self, stratum: int, indices: Indices | None, response: Vector) -> Vector:
         """r·K(·, x_j) for the wanted j, shape (n_wanted,)."""

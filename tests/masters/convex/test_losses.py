@@ -37,7 +37,7 @@ def test_a_loss_needs_its_targets() -> None:
     assert ConvexMaster(bound, n_rows=3).n_rows == 3
     with pytest.raises(ValueError, match=r"needs targets: give Huber\(delta=1.0\).on"):
         ConvexMaster(Huber(), n_rows=3)  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="the loss has 3 rows and 1 outputs a row, got n_rows=4"):
+    with pytest.raises(ValueError, match="n_rows=4, but the loss is of 3 rows"):
         ConvexMaster(bound, n_rows=4)
     with pytest.raises(ValueError, match="n_rows is needed"):
         ConvexMaster(lambda f: f)

@@ -1,17 +1,22 @@
 """Working sets of rows and columns: leaving things out never changes the answer."""
 
+import warnings
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import cgboost.masters.support_vector.working_set as restricted_dual
+from cgboost.exceptions import SlowSolverWarning
 from cgboost.generation.loop import ColumnGeneration
 from cgboost.losses import epsilon_insensitive, hinge
+from cgboost.masters.dual_solvers.interior_point import InteriorSession
 from cgboost.masters.dual_solvers.simplex import DualSession
 from cgboost.masters.support_vector.working_set import RestrictedDual
 from cgboost.pricing import FeaturePricer
-from tests.problems import FORMULATIONS, Formulation, random_problem
+from solvers import SolverFailure
+from tests.problems import FORMULATIONS, Formulation, columns_of, random_problem
 
 
 @pytest.fixture
@@ -122,3 +127,28 @@ def test_variables_of_hinge_and_tube() -> None:
     output = np.array([0.5, 0.0, -3.0])
     np.testing.assert_allclose(margin.rate(output), [0.5, -2.0])
     np.testing.assert_allclose(tube.rate(output), [0.4, 1.9, -0.6, -2.1])
+
+
+@pytest.mark.parametrize(("n_rows", "warns"), [(2000, True), (20, False)])
+def test_a_backend_in_place_of_the_own_method_is_announced_where_it_costs(
+    monkeypatch: pytest.MonkeyPatch, n_rows: int, warns: bool
+) -> None:
+    """The warning names both, and small problems, which take no time either way, give none."""
+    rng = np.random.default_rng(0)
+    H = rng.normal(size=(n_rows, 60))
+    labels = np.where(H[:, 0] + rng.normal(size=n_rows) > 0, 1.0, -1.0)
+    master = Formulation("hinge", "l1", "free", "free").master(hinge(labels, np.ones(n_rows)))
+    master.add(columns_of(H))
+
+    def failing(self: object, time_limit: float | None) -> object:
+        raise SolverFailure("toy: no progress")
+
+    monkeypatch.setattr(InteriorSession, "solve", failing)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        master.solve()
+    messages = [str(w.message) for w in caught if w.category is SlowSolverWarning]
+    assert len(messages) == warns
+    for message in messages:
+        assert "interior point method could not go on (toy: no progress)" in message
+        assert "general solver of linear programs" in message

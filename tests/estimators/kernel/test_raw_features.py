@@ -1,0 +1,98 @@
+"""Raw features: models of kernels of very different sizes end with a proof or with a reason."""
+
+import warnings
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_breast_cancer, load_wine, make_classification, make_moons
+from sklearn.exceptions import ConvergenceWarning
+
+from cgboost import RBF, CGBoostClassifier, KernelLibrary, Linear, Polynomial
+from cgboost.estimators.common import fit_loop
+from cgboost.estimators.common.fit_loop import _beaten
+from cgboost.generation.history import Round, StopReason
+from cgboost.losses import hinge
+
+TWO = {"linear": Linear(), "rbf": RBF()}
+THREE = {"l": Linear(), "q": Polynomial(2), "r": RBF()}
+
+
+def moons() -> tuple[np.ndarray, np.ndarray]:
+    """200 rows of two features that differ by a factor of a thousand."""
+    X, y = make_moons(200, noise=0.2, random_state=0)
+    return X * [1.0, 1000.0], y
+
+
+def far_from_zero() -> tuple[np.ndarray, np.ndarray]:
+    """200 rows of features around 1000."""
+    X, y = make_classification(200, 2, n_informative=2, n_redundant=0, random_state=1)
+    return 100.0 * X + 1000.0, y
+
+
+DATA = {
+    "breast": lambda: load_breast_cancer(return_X_y=True),
+    "wine": lambda: load_wine(return_X_y=True),
+    "moons": moons,
+    "far": far_from_zero,
+}
+
+CASES = [("breast", TWO), ("wine", TWO), ("moons", TWO), ("moons", THREE), ("far", TWO)]
+
+
+@pytest.mark.parametrize("penalty", ["l1", "l2"])
+@pytest.mark.parametrize(("name", "kernels"), CASES)
+def test_raw_features_end_with_a_certified_gap(name: str, kernels: dict, penalty: str) -> None:
+    """No solver gives up, whatever the sizes of the kernels' values."""
+    X, y = DATA[name]()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        warnings.simplefilter("error", ConvergenceWarning)
+        model = CGBoostClassifier(KernelLibrary(kernels), penalty=penalty).fit(X, y)
+    assert model.converged_
+    assert np.all(np.asarray(model.gap_) <= 1e-4)
+
+
+def test_where_float64_has_too_few_digits_the_message_says_so() -> None:
+    """Kernel values near 1e13 under the 2-norm: proven, or the digits that are lost are named."""
+    X, y = far_from_zero()
+    model = CGBoostClassifier(KernelLibrary(THREE), penalty="l2")
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model.fit(X, y)
+    assert model.score(X, y) > 0.8
+    if not model.converged_:
+        assert model.stop_reason_ in {StopReason.STALLED, StopReason.MASTER_FAILED}
+        assert any("float64 leaves their scores an error" in str(w.message) for w in caught)
+
+
+def test_a_model_worse_than_a_constant_is_recognised() -> None:
+    """What counts are the prices of the rows that are wrong, against those of the smaller class."""
+    labels, prices = np.array([1.0, 1.0, 1.0, -1.0]), np.array([1.0, 1.0, 1.0, 2.0])
+    master = SimpleNamespace(loss=hinge(labels, prices))
+    for output, beaten in [
+        ([1.0, 1.0, 1.0, 1.0], False),
+        ([-1.0, 1.0, 1.0, -1.0], False),
+        ([-1.0, 1.0, 1.0, 1.0], True),
+    ]:
+        assert _beaten(master, SimpleNamespace(output=np.array(output))) is beaten
+    assert not _beaten(SimpleNamespace(), SimpleNamespace(output=labels))
+
+
+def test_a_model_worse_than_a_constant_is_not_returned_in_silence(monkeypatch) -> None:
+    """Where a fit is cut short, the warning says so."""
+    X, y = moons()
+    monkeypatch.setattr(fit_loop, "_beaten", lambda master, result: True)
+    halt = Halt()
+    model = CGBoostClassifier(KernelLibrary(TWO), penalty="l2", callbacks=[halt])
+    with pytest.warns(ConvergenceWarning, match="a constant makes fewer errors"):
+        model.fit(X, y)
+
+
+class Halt:
+    """Ends a run after its fourth round as the time limit would."""
+
+    stop_reason = StopReason.TIME
+
+    def __call__(self, current: Round) -> bool:
+        return current.number == 3
