@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cgboost.pricing.kernels.blocks import KernelData
+from cgboost.pricing.kernels.blocks import KernelData, Precision
 from cgboost.pricing.scans.candidates import Candidates, PricingRequest, merged, search_scores
 from cgboost.tolerances import UNIT_ROUNDOFF
 
@@ -43,6 +43,12 @@ DENSE = 3
 
 SHARP_ROWS = 4096
 """Rows converted to a wider dtype at a time, for sums that need no kernel values."""
+
+FEW_FEATURES = 32
+"""With fewer features kernel values are as soon computed as they are copied."""
+
+TILE = 64
+"""Rows and columns of a matrix that are transposed at a time, within a processor's cache."""
 
 NO_SCORES: Vector = np.zeros((0, 0))
 
@@ -76,10 +82,12 @@ class RowCache:
         self._used[slots[slots >= 0]] = self._time
         return slots
 
-    def kept(self, rows: Indices) -> Matrix | None:
+    def kept(self, rows: Indices, columns: Indices | None = None) -> Matrix | None:
         """Some rows as they are, None unless all of them are kept; no use of them."""
         slots = self._slot_of[rows] if len(self.store) else np.full(1, -1)
-        return self.store[slots] if (slots >= 0).all() else None
+        if (slots < 0).any():
+            return None
+        return self.store[slots] if columns is None else self.store[np.ix_(slots, columns)]
 
     def kept_columns(self, columns: Indices) -> Matrix | None:
         """Some columns, as the rows of an array; None unless all rows of the matrix are kept."""
@@ -105,6 +113,11 @@ class RowCache:
         self._slot_of[rows] = slots
         self._row_in[slots] = rows
         self._used[slots] = self._time
+
+    def keep_all(self) -> None:
+        """Take note that every row has been put into the slot of its own number."""
+        self._slot_of[:] = self._row_in[:] = np.arange(len(self.store))
+        self._used[:] = self._time
 
     def weighted_sums(
         self, slots: Indices, weights: Vector, columns: Indices | None, *, absolute: bool
@@ -137,6 +150,14 @@ class RowCache:
                 sizes += np.abs(factors) @ np.abs(rows)
             first = last
         return sums, sizes
+
+
+def transpose(values: Matrix, out: Matrix) -> None:
+    """Put the transpose of a matrix into ``out``."""
+    n_rows, n_columns = values.shape
+    for i in range(0, n_rows, TILE):
+        for j in range(0, n_columns, TILE):
+            out[j : j + TILE, i : i + TILE] = values[i : i + TILE, j : j + TILE].T
 
 
 @dataclass(frozen=True)
@@ -173,8 +194,8 @@ class Order:
     rows : ndarray of int
         Training rows with a weight in any step.
     steps : sequence of Step
-    dtype : dtype
-        What kernel values are computed in.
+    precision : Precision
+        Of kernel values.
     indices : ndarray of int or None
         Columns that are wanted of every stratum, ascending; then nothing is remembered. None: all.
     request : PricingRequest
@@ -187,7 +208,7 @@ class Order:
 
     rows: Indices
     steps: Sequence[Step]
-    dtype: Any
+    precision: Precision
     indices: Indices | None
     request: PricingRequest
     threads: int = 1
@@ -202,8 +223,8 @@ class Partition:
     ----------
     memory : sequence of int
         Bytes for kernel values, for every stratum.
-    dtype : dtype or None
-        What kernel values are computed in; None before the first pass.
+    precision : Precision or None
+        Of kernel values; None before the first pass.
     scores : ndarray of shape (n_strata, stop − start)
     errors : ndarray of shape (n_strata, stop − start)
         Of scores of kernels whose rounding is not known.
@@ -212,7 +233,7 @@ class Partition:
     start: int
     stop: int
     memory: Sequence[int]
-    dtype: Any
+    precision: Precision | None
     scores: Vector
     errors: Vector
     caches: Sequence[RowCache]
@@ -223,20 +244,20 @@ class Partition:
         nothing = np.zeros((len(memory), 0))
         return cls(start, stop, memory, None, nothing, nothing, ())
 
-    def begun(self, dtype: Any, n_rows: int) -> Partition:
-        """The same without scores, for kernel values of a dtype."""
-        width = self.stop - self.start
+    def begun(self, data: KernelData, precision: Precision) -> Partition:
+        """The same without scores, for kernel values of a precision."""
+        width, n_rows = self.stop - self.start, len(data.X)
         caches = [
             RowCache(
-                capacity=room // max(1, width * np.dtype(dtype).itemsize),
+                capacity=room // max(1, width * dtype.itemsize),
                 n_rows=n_rows,
                 width=width,
                 dtype=dtype,
             )
-            for room in self.memory
+            for room, dtype in zip(self.memory, data.kept_dtypes(precision), strict=True)
         ]
         zeros = np.zeros((len(self.memory), width))
-        return replace(self, dtype=dtype, scores=zeros, errors=zeros, caches=caches)
+        return replace(self, precision=precision, scores=zeros, errors=zeros, caches=caches)
 
 
 class PartialSums:
@@ -257,15 +278,16 @@ class PartialSums:
         self.sums = np.zeros((len(order.steps), self.width))
         self.doubts = np.zeros((len(order.steps), self.width))
         # a function may return more digits than are kept
-        rounding = 0.5 * float(np.finfo(order.dtype).eps) + (len(order.rows) + 4) * UNIT_ROUNDOFF
-        known = data.roundings(order.dtype)
+        dtype = order.precision.computed
+        rounding = 0.5 * float(np.finfo(dtype).eps) + (len(order.rows) + 4) * UNIT_ROUNDOFF
+        known = data.roundings(dtype)
         self.roundings = {s.stratum: rounding for s in order.steps if known[s.stratum] is None}
 
     def add_from_structure(self, number: int) -> None:
         """Add a sum without kernel values; kernels with such a structure are symmetric."""
         data, rows, step = self.data, self.order.rows, self.order.steps[number]
         kernel = data.kernels[step.stratum]
-        dtype = data.value_dtype(step.stratum, self.order.dtype, structured=True)
+        dtype = data.value_dtype(step.stratum, self.order.precision.computed, structured=True)
         if data.X.dtype == dtype:
             weights = np.zeros(len(data.X))
             weights[rows] = step.weights
@@ -300,6 +322,43 @@ class PartialSums:
                 self.doubts[number] += rounding * sizes
         return missing
 
+    def add_symmetric(self, missing: dict[int, Mask]) -> None:
+        """Compute all values of kernels that most rows are missing of, each pair of rows once.
+
+        That is no more work than the missing rows are, and no row will be missing again. These
+        steps are done then, and no longer among those with ``missing`` rows.
+        """
+        data, order, caches = self.data, self.order, self.state.caches
+        n_rows = len(data.X)
+        if self.columns is not None or self.width < n_rows or data.X.shape[1] < FEW_FEATURES:
+            return
+        numbers = {
+            order.steps[number].stratum: number
+            for number, mask in missing.items()
+            if 2 * np.count_nonzero(mask) >= n_rows
+            and data.symmetric
+            and data.symmetric[order.steps[number].stratum]
+            and len(caches[order.steps[number].stratum].store) == n_rows
+        }
+        if not numbers:
+            return
+        parts = data.parts(n_rows)
+        dtype, threads = order.precision.computed, order.threads
+        for i, rows in enumerate(parts):
+            for centres in parts[i:]:
+                for stratum, values in data.blocks(list(numbers), rows, centres, dtype, threads):
+                    store = caches[stratum].store
+                    store[rows, centres] = values
+                    if rows != centres:
+                        transpose(values, store[centres, rows])
+        for stratum, number in numbers.items():
+            mask = missing.pop(number)
+            caches[stratum].keep_all()
+            sums, _ = caches[stratum].weighted_sums(
+                order.rows[mask], order.steps[number].weights[mask], None, absolute=False
+            )
+            self.sums[number] += sums
+
     def add_computed(self, missing: Mapping[int, Mask]) -> None:
         """Add rows that some step has not in memory; as many are kept as there is room for.
 
@@ -308,7 +367,7 @@ class PartialSums:
         missing : mapping of int to ndarray of bool, shape (n_order_rows,)
             By the number of the step.
         """
-        order, caches = self.order, self.state.caches
+        order, caches, dtype = self.order, self.state.caches, self.order.precision.computed
         absent = np.flatnonzero(np.any(list(missing.values()), axis=0))
         for part in self.data.parts(len(absent)):
             places = absent[part]
@@ -323,7 +382,7 @@ class PartialSums:
                     room[stratum] = caches[stratum].places(len(own) if self.columns is None else 0)
             for cells, centres in self._blocks():
                 for stratum, values in self.data.blocks(
-                    list(wanted), order.rows[places], centres, order.dtype, order.threads
+                    list(wanted), order.rows[places], centres, dtype, order.threads
                 ):
                     number, own = wanted[stratum]
                     if len(own) < len(places):
@@ -371,8 +430,8 @@ def advance(data: KernelData, state: Partition, order: Order) -> tuple[Partition
     The state before the pass stays as it is, except that its caches may hold other rows.
     """
     before = state
-    if state.dtype is None or state.dtype != order.dtype:  # to NumPy, None is float64
-        state = state.begun(order.dtype, len(data.X))
+    if state.precision != order.precision:
+        state = state.begun(data, order.precision)
     columns = order.indices
     if columns is not None:
         first, last = np.searchsorted(columns, [state.start, state.stop])
@@ -385,12 +444,13 @@ def advance(data: KernelData, state: Partition, order: Order) -> tuple[Partition
                 partial.add_from_structure(number)
             else:
                 missing[number] = partial.add_kept(number)
+        partial.add_symmetric(missing)
         if missing:
             partial.add_computed(missing)
     scores, errors = state.scores.copy(), state.errors.copy()
     places = slice(None) if columns is None else columns
     indices = np.arange(state.start, state.stop)[places]
-    roundings = data.roundings(order.dtype)
+    roundings = data.roundings(order.precision.computed)
     candidates = Candidates()
     for step, own, off in zip(order.steps, partial.sums, partial.doubts, strict=True):
         s, rounding = step.stratum, roundings[step.stratum]

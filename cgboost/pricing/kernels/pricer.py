@@ -27,10 +27,11 @@ import numpy as np
 from cgboost.exceptions import KernelScaleWarning, see, warn_caller
 from cgboost.generation.columns import Column
 from cgboost.kernels import KernelLibrary, Matrix
+from cgboost.kernels.expansions import Rounding
 from cgboost.kernels.precomputed import KernelFamily, KernelHypothesis
 from cgboost.parallel import Executor, as_executor
 from cgboost.parallel.executors import available, blas_threads
-from cgboost.pricing.kernels.blocks import KernelData, PassPlan
+from cgboost.pricing.kernels.blocks import KernelData, PassPlan, Precision
 from cgboost.pricing.kernels.partition import (
     Order,
     Partition,
@@ -61,6 +62,8 @@ SCALE_ADVICE = (
     'the kernels: library=KernelLibrary({"linear": Linear(), "quadratic": Polynomial(2), "rbf": '
     f"RBF()}}, normalize=True), with the kernels that you use{see('kernel-scales')}"
 )
+
+DOUBLE = Precision.of(np.float64)
 
 REFINED_SHARE = 0.25
 """Refinements may cost this share of a pass in float64 over all columns, in all."""
@@ -157,10 +160,10 @@ class KernelPool:
         self._data = KernelData(X, self.strata, list(kernels.values()), block_size)
         sample = KernelSample(self._data)
         sample.warn_about_scales()
-        self._symmetric, self._executor = sample.symmetric, as_executor(executor)
-        self._dtype = self._data.dtype
+        self._data.symmetric, self._executor = tuple(sample.symmetric), as_executor(executor)
         self._shared = self._executor.share(self._data)
         self._plan = PassPlan(self._data, self._executor, cache_size)
+        self._precision = self._plan.precision
         self._references = [Reference()] * len(kernels)
         self._states = self._bare()
         self._refinements = 0  # centres scored in float64 while the pool is in float32
@@ -181,8 +184,8 @@ class KernelPool:
 
     @property
     def rounds_columns(self) -> bool:
-        """Whether columns have fewer digits than scores."""
-        return self._data.dtype != np.float64
+        """Whether columns have more or fewer digits than the values that scores are made from."""
+        return self._data.dtype != np.float64 or self._precision.kept != np.float64
 
     # ------------------------------------------------------------------ scores
 
@@ -213,7 +216,7 @@ class KernelPool:
         None where there is nothing to be gained, or so much to be done that float64 for all columns
         is cheaper in the end: such a pass is as much work as scoring every centre once.
         """
-        if self._dtype == np.float64 or self._is_stale:
+        if self._precision == DOUBLE or self._is_stale:
             return None
         result = self._pass(strata, None, replace(request, limit=0), with_scores=True)
         scores, errors = result.scores, result.errors
@@ -271,8 +274,8 @@ class KernelPool:
         afresh: bool,
     ) -> tuple[Order, list[Reference]]:
         """What a pass is to do, and what the scores belong to after it."""
-        dtype = np.dtype(np.float64) if afresh else self._dtype
-        roundings = self._data.roundings(dtype)
+        precision = DOUBLE if afresh else self._precision
+        roundings = self._roundings(precision)
         changed = np.zeros(len(self.X), dtype=bool)
         changes = []
         for s in strata:
@@ -285,7 +288,7 @@ class KernelPool:
         steps, references = [], []
         for s, old, own in changes:
             structured = self._plan.by_structure(s, strata, len(rows), width)
-            rounding = self._data.roundings(dtype, structured=structured)[s]
+            rounding = self._roundings(precision, structured=structured)[s]
             reference, error = Reference(own.target), None
             if rounding is not None:
                 kept, error = own.errors(old, rounding)
@@ -294,7 +297,14 @@ class KernelPool:
             steps.append(Step(s, own.weights[rows], own.restart, structured, error))
             references.append(reference)
         without_response = replace(request, response=np.zeros(0))  # it travels as weights
-        return Order(rows, steps, dtype, indices, without_response), references
+        return Order(rows, steps, precision, indices, without_response), references
+
+    def _roundings(
+        self, precision: Precision, *, structured: bool = False
+    ) -> list[Rounding | None]:
+        """Of the terms of scores."""
+        kept = None if structured else precision.kept
+        return self._data.roundings(precision.computed, structured=structured, kept=kept)
 
     @property
     def _is_stale(self) -> bool:
@@ -303,11 +313,11 @@ class KernelPool:
     def _sharpen(self) -> bool:
         """Make scores more exact, if they can be: by a fresh start, then by a wider dtype."""
         stale = self._is_stale
-        if not stale and self._dtype == np.float64:
+        if not stale and self._precision == DOUBLE:
             return False
         self._references = [Reference()] * len(self.families)
         if not stale:
-            self._dtype = np.dtype(np.float64)
+            self._precision = DOUBLE
             self._states = self._bare()  # what they hold goes before there is more
         return True
 
@@ -346,11 +356,11 @@ class KernelPool:
         missing = np.zeros(len(indices), dtype=bool)
         for stratum in np.unique(strata):
             own = np.flatnonzero(strata == stratum)
-            kept = self._kept(int(stratum), indices[own])
+            kept = self._kept(int(stratum), indices[own], rows)
             if kept is None:
                 missing[own] = True
             else:
-                values[own] = kept if rows is None else kept[:, rows]
+                values[own] = kept
         if missing.all():
             return self._data.columns(strata, indices, rows, exactly=rows is None)
         if missing.any():
@@ -359,19 +369,22 @@ class KernelPool:
             )
         return values
 
-    def _kept(self, stratum: int, indices: Indices) -> Matrix | None:
-        """Columns that are in memory: as rows, for a symmetric kernel in float64; or as columns.
+    def _kept(self, stratum: int, indices: Indices, rows: Indices | None) -> Matrix | None:
+        """Columns that are in memory: as rows, for a symmetric kernel; or as columns.
 
-        Values of kernels that are not made of products are the same in any dtype of the pass.
+        Whole columns are for the master, and exact; on some rows they are only compared. Values of
+        kernels that are not made of products are the same in any dtype of the pass.
         """
         if not self._executor.here or not all(state.caches for state in self._states):
             return None
-        if self._symmetric[stratum]:
-            if self._dtype != np.float64:
+        if self._data.symmetric[stratum]:
+            if rows is None and self._precision != DOUBLE:
                 return None
             parts = []
             for state in self._states:
-                kept = state.caches[stratum].kept(indices)
+                own = None if rows is None else rows[(state.start <= rows) & (rows < state.stop)]
+                places = None if own is None else own - state.start
+                kept = state.caches[stratum].kept(indices, places)
                 if kept is None:
                     return None
                 parts.append(kept)
@@ -385,7 +398,7 @@ class KernelPool:
             if kept is None:
                 return None
             columns[own] = kept
-        return columns
+        return columns if rows is None else columns[:, rows]
 
 
 class KernelPricer(StrataPricer):
