@@ -219,16 +219,21 @@ class KernelData:
         """
         n_rows = len(self.X) if rows is None else len(rows)
         columns = np.empty((len(indices), n_rows), dtype=self.dtype)
-        centres, places = np.unique(indices, return_inverse=True)
-        wanted = {int(s): np.flatnonzero(strata == s) for s in np.unique(strata)}
+        order = np.argsort(strata, kind="stable")
+        numbers, starts = np.unique(strata[order], return_index=True)
+        wanted = dict(zip(numbers.tolist(), np.split(order, starts[1:]), strict=True))
+        groups = [[s] for s in wanted if not self.kernels[s].of_products]
+        groups.append([s for s in wanted if self.kernels[s].of_products])
         dtype = np.dtype(np.float64) if exactly else self.dtype
         threads = available()
         with blas_threads(1):
-            for part in self.parts(n_rows):
-                chosen = part if rows is None else rows[part]
-                for stratum, values in self.blocks(list(wanted), chosen, centres, dtype, threads):
-                    own = wanted[stratum]
-                    columns[own, part] = values[:, places[own]].T
+            for group in filter(None, groups):
+                centres = np.unique(np.concatenate([indices[wanted[s]] for s in group]))
+                places = {s: np.searchsorted(centres, indices[wanted[s]]) for s in group}
+                for part in self.parts(n_rows):
+                    chosen = part if rows is None else rows[part]
+                    for s, values in self.blocks(group, chosen, centres, dtype, threads):
+                        columns[wanted[s], part] = values[:, places[s]].T
         return columns
 
 
@@ -282,6 +287,10 @@ LINEAR_COST = 10
 
 PRICED_VALUE_COST = 20
 """What a kernel value costs once the product is there, in multiplications of the product."""
+
+LEAST_KEPT = 0.125
+"""Where memory holds less than this share of the values of a kernel that is called, none is kept:
+finding some of its rows, and calling it for the others, would take as long."""
 
 REUSE = 3
 """How often values are used that are kept, on average."""
@@ -342,7 +351,10 @@ class PassPlan:
         cheap = n_rows > 2 * n_features and not all_kept
         self._linear = cheap & (costs <= LINEAR_COST * n_rows * n_features)
         each = int(left / max(1, np.count_nonzero(~self._linear)))
-        self.memory: list[int] = np.where(self._linear, 0, np.minimum(self._gram, each)).tolist()
+        memory = np.where(self._linear, 0, np.minimum(self._gram, each))
+        called = np.array([not kernel.of_products for kernel in data.kernels])
+        memory[called & (memory < LEAST_KEPT * self._gram)] = 0
+        self.memory: list[int] = memory.tolist()
 
     def part_memory(self, part: int) -> list[int]:
         """Bytes for kept values of each kernel in one part."""
@@ -350,28 +362,33 @@ class PassPlan:
         memory: list[int] = (np.array(self.memory) * width // max(1, len(self.data.X))).tolist()
         return memory
 
-    def by_structure(self, stratum: int, strata: Sequence[int], n_changed: int, width: int) -> bool:
-        """Whether a sum over changed rows is cheaper without values of the kernel.
+    def by_structure(self, strata: Sequence[int], n_changed: int, width: int) -> list[bool]:
+        """Whether a sum over changed rows is cheaper without values of each kernel.
 
         Parameters
         ----------
-        stratum : int
         strata : sequence of int
             All that are summed at once: they share the product that values are made from.
         n_changed, width : int
             Numbers of rows that are added up and of columns.
         """
-        if self._linear[stratum]:
-            return True
         kernels, n_features = self.data.kernels, self.data.X.shape[1]
-        own = kernels[stratum].expansion_cost(n_changed, n_features, width)
+        costs = [kernels[s].expansion_cost(n_changed, n_features, width) for s in strata]
+        product_is_there = any(
+            kernels[s].of_products and np.isinf(cost) for s, cost in zip(strata, costs, strict=True)
+        )
+        return [
+            bool(self._linear[s]) or self._expands(s, cost, n_changed, width, product_is_there)
+            for s, cost in zip(strata, costs, strict=True)
+        ]
+
+    def _expands(
+        self, stratum: int, own: float, n_changed: int, width: int, product_is_there: bool
+    ) -> bool:
+        """Whether a sum of cost ``own`` is cheaper than values, of a kernel that is not linear."""
         if self.memory[stratum] >= self._gram[stratum] or not np.isfinite(own):
             return False
-        product_is_there = any(
-            kernels[s].of_products
-            and np.isinf(kernels[s].expansion_cost(n_changed, n_features, width))
-            for s in strata
-        )
+        n_features = self.data.X.shape[1]
         each = PRICED_VALUE_COST if product_is_there else PRICED_VALUE_COST + n_features
         values = each * float(n_changed) * width
         if self.memory[stratum] >= n_changed * len(self.data.X) * self.data.dtype.itemsize:

@@ -40,14 +40,13 @@ from cgboost.pricing.kernels.partition import (
     advance,
     combined,
 )
-from cgboost.pricing.kernels.scores import Reference, change, likely_share, undecided
+from cgboost.pricing.kernels.scores import Change, Reference, change, likely_share, undecided
 from cgboost.pricing.scans.candidates import (
     Candidates,
     Held,
     NoRule,
     PricingRequest,
-    merged,
-    search_scores,
+    search_strata,
 )
 from cgboost.pricing.scans.scan import Indices, Priority, StrataPricer, Vector
 
@@ -226,11 +225,7 @@ class KernelPool:
             return None
         exact = self._pass(strata, centres, request, with_scores=True, afresh=True)
         scores[:, centres], errors[:, centres] = exact.scores, exact.errors
-        candidates, everything = Candidates(), np.arange(scores.shape[1])
-        for s, own, error in zip(strata, scores, errors, strict=True):
-            shown = search_scores(s, everything, own, error, request)
-            candidates = merged(candidates, shown, request.limit)
-        return candidates
+        return search_strata(strata, np.arange(scores.shape[1]), scores, errors, request)
 
     def scores(self, stratum: int, indices: Indices | None, response: Vector) -> Vector:
         """r·K(·, x_j) for the wanted j, shape (n_wanted,)."""
@@ -277,24 +272,32 @@ class KernelPool:
         precision = DOUBLE if afresh else self._precision
         roundings = self._roundings(precision)
         changed = np.zeros(len(self.X), dtype=bool)
-        changes = []
+        nothing = Reference()
+        # many strata have the same reference and no rounding: what they have in common is done once
+        changes: dict[tuple[int, int], Change] = {}
+        keys = []
         for s in strata:
-            old = Reference() if afresh else self._references[s]
-            own = change(old, request.response, roundings[s])
-            changed |= own.weights != 0
-            changes.append((s, old, own))
+            old, rounding = nothing if afresh else self._references[s], roundings[s]
+            keys.append((id(old), id(rounding)))
+            if keys[-1] not in changes:
+                own = changes[keys[-1]] = change(old, request.response, rounding)
+                changed |= own.weights != 0
         rows = np.flatnonzero(changed)
         width = len(self.X) if indices is None else len(indices)
+        structured = self._plan.by_structure(strata, len(rows), width)
+        terms = [self._roundings(precision, structured=way) for way in (False, True)]
+        weights = {key: own.weights[rows] for key, own in changes.items()}
         steps, references = [], []
-        for s, old, own in changes:
-            structured = self._plan.by_structure(s, strata, len(rows), width)
-            rounding = self._roundings(precision, structured=structured)[s]
-            reference, error = Reference(own.target), None
-            if rounding is not None:
-                kept, error = own.errors(old, rounding)
+        unknown: dict[tuple[int, int], Reference] = {}
+        for s, key, way in zip(strata, keys, structured, strict=True):
+            own, old, rounding, error = changes[key], self._references[s], terms[way][s], None
+            if rounding is None:
+                reference = unknown.setdefault(key, Reference(own.target))
+            else:
+                kept, error = own.errors(nothing if afresh else old, rounding)
                 first = kept if own.restart else old.first_error
                 reference = Reference(own.target, kept, first)
-            steps.append(Step(s, own.weights[rows], own.restart, structured, error))
+            steps.append(Step(s, weights[key], own.restart, way, error))
             references.append(reference)
         without_response = replace(request, response=np.zeros(0))  # it travels as weights
         return Order(rows, steps, precision, indices, without_response), references
