@@ -86,6 +86,9 @@ MOST_PER_ROUND = 400
 MANY_KERNELS_SHARE = 5
 """With many kernels so many times as many: what they offer is more, and a pass costs more."""
 
+SHORTLIST = 10000
+"""Columns that are kept between passes over many kernels whose values memory does not hold."""
+
 REACH = 0.15
 """With many rows, columns are taken that nearly price out: the master is quicker than a pass."""
 
@@ -166,7 +169,9 @@ class KernelColumns(ColumnFamily):
         """A scan of the pool."""
         priority = "full" if self.at_once == "all" else self.priority
         reach = REACH if self.is_linear and len(pool.X) >= MANY_ROWS else 0.0
-        return StrataPricer(pool, priority=priority, tol=tol, reach=reach)
+        many = len(pool.strata) >= MANY_STRATA and not pool.keeps_all
+        shortlist = SHORTLIST if many else 0
+        return StrataPricer(pool, priority=priority, tol=tol, reach=reach, shortlist=shortlist)
 
     def columns_per_round(self, pool: KernelPool, n_rows: int) -> int:
         """A share of the rows, or every column that prices out."""

@@ -356,6 +356,11 @@ class PassPlan:
         memory[called & (memory < LEAST_KEPT * self._gram)] = 0
         self.memory: list[int] = memory.tolist()
 
+    @property
+    def keeps_all(self) -> bool:
+        """Whether memory holds the values of all kernels that need them."""
+        return bool(np.all(self._linear | (np.array(self.memory) >= self._gram)))
+
     def part_memory(self, part: int) -> list[int]:
         """Bytes for kept values of each kernel in one part."""
         width = self.bounds[part + 1] - self.bounds[part]

@@ -186,6 +186,11 @@ class KernelPool:
         """Whether columns have more or fewer digits than the values that scores are made from."""
         return self._data.dtype != np.float64 or self._precision.kept != np.float64
 
+    @property
+    def keeps_all(self) -> bool:
+        """Whether memory holds all kernel values, so that passes are cheap but for the first."""
+        return self._plan.keeps_all
+
     # ------------------------------------------------------------------ scores
 
     def search(
