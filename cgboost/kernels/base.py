@@ -224,7 +224,8 @@ class Kernel(ABC):
 
 def values_of_products(kernel: Kernel, X: Matrix, Z: Matrix) -> Matrix:
     """``kernel(X, Z)`` of a kernel that is ``of_products``."""
-    products = as_floats(X) @ as_floats(Z).T
+    A, B = as_floats(X), as_floats(Z).T
+    products = A @ B if len(B) != 1 else A * B  # of one feature: twice as fast
     return kernel.from_products(products, squared_norms(X), squared_norms(Z), out=products)
 
 

@@ -339,6 +339,7 @@ class PartialSums:
         dtype = order.precision.computed
         rounding = 0.5 * float(np.finfo(dtype).eps) + (len(order.rows) + 4) * UNIT_ROUNDOFF
         known = data.roundings(dtype)
+        self._spare: Matrix = np.zeros((0, 0))
         self.roundings = {s.stratum: rounding for s in order.steps if known[s.stratum] is None}
 
     def add_from_structure(self, number: int) -> None:
@@ -494,13 +495,21 @@ class PartialSums:
                     weights = order.steps[number].weights[places[own]]
                     self.sums[number, cells] += weights @ values.astype(np.float64, copy=False)
                     if stratum in self.roundings:
-                        sizes = np.abs(weights) @ np.abs(values)
+                        own_sizes = self._scratch(values)
+                        np.abs(values, out=own_sizes)
+                        sizes = np.abs(weights) @ own_sizes
                         self.doubts[number, cells] += self.roundings[stratum] * sizes
                     slots = room[stratum]
                     caches[stratum].store[slots, cells] = values[: len(slots)]
             for stratum, slots in room.items():
                 own = wanted[stratum][1][: len(slots)]
                 caches[stratum].keep(order.rows[places[own]], slots)
+
+    def _scratch(self, values: Matrix) -> Matrix:
+        """An array like these values, the same as long as they are alike: new memory is slow."""
+        if self._spare.shape != values.shape or self._spare.dtype != values.dtype:
+            self._spare = np.empty_like(values)
+        return self._spare
 
     def _blocks(self) -> Iterator[tuple[slice, slice | Indices]]:
         """Blocks of the wanted centres: their places among them, and their numbers."""
