@@ -41,8 +41,9 @@ CHUNK = 2**17
 FEWEST = 16
 """Rows read at a time at least, however long they are."""
 
-WHOLE = 2
-"""All values of a kernel are computed where one row in so many is missing."""
+WHOLE = 7
+"""All values of a kernel are computed where one row in so many is missing: the part of the rows
+that gives a warm start is followed by most of the others."""
 
 DENSE = 3
 """Rows are copied together where only one in so many is wanted, and skipped where more are."""
@@ -411,10 +412,10 @@ class PartialSums:
         return self.roundings[self.order.steps[number].stratum] * bound
 
     def add_whole(self, missing: dict[int, Mask]) -> None:
-        """Compute all values of kernels that most rows are missing of, where all can be kept.
+        """Compute all values of kernels that many rows are missing of, where all can be kept.
 
-        Of symmetric kernels each pair of rows is computed once, which is no more work than the
-        missing rows are. No row will be missing again. These steps are done then, and no longer
+        Of symmetric kernels each pair of rows is computed once, which is no more work than half of
+        the rows are. No row will be missing again. These steps are done then, and no longer
         among those with ``missing`` rows.
         """
         order, caches, n_rows = self.order, self.state.caches, len(self.data.X)
