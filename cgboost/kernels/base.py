@@ -293,7 +293,9 @@ def _changed(value: Any, change: Callable[[Kernel], Kernel]) -> Any:
 
 def values_of_products(kernel: Kernel, X: Matrix, Z: Matrix) -> Matrix:
     """``kernel(X, Z)`` of a kernel that is ``of_products``."""
-    values = inner_products(as_floats(X), transposed(as_floats(Z)))
+    A, B = as_floats(X), transposed(as_floats(Z))
+    one_feature = B.shape[0] == 1 and not is_sparse(A)  # then a product is twice as fast
+    values = A * B if one_feature else inner_products(A, B)
     return kernel.from_products(values, squared_norms(X), squared_norms(Z), out=values)
 
 

@@ -31,6 +31,7 @@ from cgboost.masters.support_vector.master import Sign, SupportVectorMaster, War
 from cgboost.parallel import as_executor
 from cgboost.penalties import Penalty, get_penalty
 from cgboost.pricing import KernelPool, StrataPricer
+from cgboost.pricing.scans.scan import MANY_STRATA
 
 MANY_ROWS = 6000
 """From this number of rows on, a part of them gives a warm start."""
@@ -83,6 +84,12 @@ def warm_start_from_part(
 
 MOST_PER_ROUND = 400
 """Columns a round at most: with many rows a share of them would be too many."""
+
+MANY_KERNELS_SHARE = 5
+"""With many kernels so many times as many: what they offer is more, and a pass costs more."""
+
+SHORTLIST = 10000
+"""Columns that are kept between passes over many kernels whose values memory does not hold."""
 
 REACH = 0.15
 """With many rows, columns are taken that nearly price out: the master is quicker than a pass."""
@@ -203,13 +210,16 @@ class KernelColumns(ColumnFamily):
         """A scan of the pool."""
         priority = "full" if self.at_once == "all" else self.priority
         reach = REACH if self.is_linear and pool.X.shape[0] >= MANY_ROWS else 0.0
-        return StrataPricer(pool, priority=priority, tol=tol, reach=reach)
+        many = len(pool.strata) >= MANY_STRATA and not pool.keeps_all
+        shortlist = SHORTLIST if many else 0
+        return StrataPricer(pool, priority=priority, tol=tol, reach=reach, shortlist=shortlist)
 
     def columns_per_round(self, pool: KernelPool, n_rows: int) -> int:
         """A share of the rows, or every column that prices out."""
         if self.at_once == "all":
             return sum(pool.size(kernel) for kernel in range(len(pool.strata)))
-        return min(MOST_PER_ROUND, super().columns_per_round(pool, n_rows))
+        share = MANY_KERNELS_SHARE if len(pool.strata) >= MANY_STRATA else 1
+        return min(MOST_PER_ROUND, share * super().columns_per_round(pool, n_rows))
 
     def warm_start(
         self, pool: KernelPool, loss: SupportVectorLoss, make_master: Callable[[Any], Any]

@@ -81,8 +81,11 @@ class RBF(ProductKernel):
     def fill(self, out: Matrix, products: Matrix, x_norms: Norms, z_norms: Norms) -> None:
         if self.gamma is None:
             raise KernelError("RBF(gamma=None) has no width yet: call fit(X) or give gamma")
-        fill_squared_distances(out, products, x_norms, z_norms)
-        out *= -self.gamma
+        # −gamma·‖x − z‖² with gamma where it costs least
+        np.multiply(products, 2.0 * self.gamma, out=out)
+        out -= (self.gamma * x_norms)[:, None]
+        out -= self.gamma * z_norms
+        np.minimum(out, 0.0, out=out)
         np.exp(out, out=out)
 
     def diagonal_from_norms(self, norms: Norms) -> Norms:

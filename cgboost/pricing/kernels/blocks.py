@@ -8,8 +8,8 @@ which kernels need no values.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,6 +41,26 @@ Indices = NDArray[np.intp]
 Norms = NDArray[np.floating[Any]]
 
 
+class Precision(NamedTuple):
+    """What kernel values are computed in, and what they are kept in from pass to pass.
+
+    Values computed in float64 and kept in float32 take half the memory, and are as exact as
+    float32 can be: rounded once.
+    """
+
+    computed: np.dtype[Any]
+    kept: np.dtype[Any]
+
+    @classmethod
+    def of(cls, dtype: Any) -> Precision:
+        """The same dtype for both."""
+        return cls(np.dtype(dtype), np.dtype(dtype))
+
+
+ROUNDED_SIZES = 1e-12, 1e12
+"""Sizes of rows with which kernel values can be kept in float32: none overflows or underflows."""
+
+
 @dataclass(eq=False)
 class KernelData:
     """Training rows and fitted kernels: all that kernel values are made from.
@@ -53,12 +73,15 @@ class KernelData:
         Fitted; one stratum of columns each.
     block_size : int
         Rows and centres of a block of kernel values.
+    symmetric : sequence of bool
+        Whether a kernel is made of inner products and symmetric; empty where that is not known.
     """
 
     X: Matrix
     names: tuple[str, ...]
     kernels: Sequence[Kernel]
     block_size: int
+    symmetric: Sequence[bool] = ()
     _norms: dict[Any, Norms] = field(default_factory=dict, repr=False)
     _roundings: dict[Any, list[Rounding | None]] = field(default_factory=dict, repr=False)
 
@@ -100,14 +123,20 @@ class KernelData:
         step = self.block_size
         return [slice(first, min(first + step, count)) for first in range(start, count, step)]
 
-    def roundings(self, dtype: Any, *, structured: bool = False) -> list[Rounding | None]:
+    def roundings(
+        self, dtype: Any, *, structured: bool = False, kept: Any = None
+    ) -> list[Rounding | None]:
         """What is known of the rounding of every kernel's values computed in a dtype.
 
-        With ``structured``: of the terms of sums that are made without values.
+        With ``structured``: of the terms of sums that are made without values. With ``kept``: of
+        values that have been rounded to that dtype, where they are.
         """
-        key = (np.dtype(dtype), structured)
         if self.X.dtype == object:
             return [None] * len(self.kernels)
+        key = (np.dtype(dtype), structured, np.dtype(kept or dtype))
+        if key not in self._roundings and key[2] != key[0]:
+            found = self.roundings(dtype, structured=structured)
+            self._roundings[key] = [_rounded(own, key[2]) for own in found]
         if key not in self._roundings:
             n_features = most_entries(self.X)
             n_terms = n_features + ROWS_AT_ONCE + 16
@@ -118,6 +147,13 @@ class KernelData:
             arithmetic = Arithmetic(norms, n_terms, unit, refined=not structured)
             self._roundings[key] = [kernel.rounding(arithmetic) for kernel in self.kernels]
         return self._roundings[key]
+
+    def kept_dtypes(self, precision: Precision) -> list[np.dtype[Any]]:
+        """What values of every kernel are kept in; a narrow dtype needs a bound of their size."""
+        return [
+            precision.computed if own is None or not _fits(own) else precision.kept
+            for own in self.roundings(precision.computed)
+        ]
 
     def blocks(
         self,
@@ -152,7 +188,9 @@ class KernelData:
             else:
                 yield stratum, self._called(stratum, rows, centres)
         for own, group in sharing.items():
-            A, Z, norms = self.rows(rows, own), self.rows(centres, own), self.norms(own)
+            A, norms = self.rows(rows, own), self.norms(own)
+            # the product of a matrix with itself takes half the operations of a product of two
+            Z = A if _same(rows, centres) else self.rows(centres, own)
             with np.errstate(over="ignore", invalid="ignore"):
                 products = _product(A, Z, threads)
             buffer = np.empty_like(products) if len(group) > 1 else products
@@ -202,17 +240,42 @@ class KernelData:
         """
         n_rows = self.n_rows if rows is None else len(rows)
         columns = np.empty((len(indices), n_rows), dtype=self.dtype)
-        centres, places = np.unique(indices, return_inverse=True)
-        wanted = {int(s): np.flatnonzero(strata == s) for s in np.unique(strata)}
+        order = np.argsort(strata, kind="stable")
+        numbers, starts = np.unique(strata[order], return_index=True)
+        wanted = dict(zip(numbers.tolist(), np.split(order, starts[1:]), strict=True))
+        groups = [[s] for s in wanted if not self.kernels[s].of_products]
+        groups.append([s for s in wanted if self.kernels[s].of_products])
         dtype = np.dtype(np.float64) if exactly else self.dtype
         threads = available()
         with blas_threads(1):
-            for part in self.parts(n_rows):
-                chosen = part if rows is None else rows[part]
-                for stratum, values in self.blocks(list(wanted), chosen, centres, dtype, threads):
-                    own = wanted[stratum]
-                    columns[own, part] = values[:, places[own]].T
+            for group in filter(None, groups):
+                centres = np.unique(np.concatenate([indices[wanted[s]] for s in group]))
+                places = {s: np.searchsorted(centres, indices[wanted[s]]) for s in group}
+                for part in self.parts(n_rows):
+                    chosen = part if rows is None else rows[part]
+                    for s, values in self.blocks(group, chosen, centres, dtype, threads):
+                        columns[wanted[s], part] = values[:, places[s]].T
         return columns
+
+
+def _same(rows: slice | Indices, centres: slice | Indices) -> bool:
+    """Whether these are the same rows; only slices are compared."""
+    return isinstance(rows, slice) and isinstance(centres, slice) and rows == centres
+
+
+def _fits(rounding: Rounding) -> bool:
+    """Whether kernel values neither overflow nor underflow in float32."""
+    least, most = ROUNDED_SIZES
+    sizes = rounding.size[rounding.size > 0]
+    return bool(sizes.min(initial=1.0) >= least and sizes.max(initial=1.0) <= most)
+
+
+def _rounded(rounding: Rounding | None, kept: np.dtype[Any]) -> Rounding | None:
+    """The bound for values that are rounded once more: |fl(v) − v| ≤ u·|v|."""
+    if rounding is None or not _fits(rounding):
+        return rounding
+    unit = 0.5 * float(np.finfo(kept).eps)
+    return replace(rounding, relative=rounding.relative + unit * (1.0 + rounding.relative))
 
 
 def _product(A: Matrix, Z: Matrix, threads: int) -> Matrix:
@@ -248,6 +311,10 @@ LINEAR_COST = 10
 PRICED_VALUE_COST = 20
 """What a kernel value costs once the product is there, in multiplications of the product."""
 
+LEAST_KEPT = 0.125
+"""Where memory holds less than this share of the values of a kernel that is called, none is kept:
+finding some of its rows, and calling it for the others, would take as long."""
+
 REUSE = 3
 """How often values are used that are kept, on average."""
 
@@ -268,35 +335,55 @@ class PassPlan:
         Part k has the centres bounds[k], …, bounds[k + 1] − 1: whole blocks of them.
     memory : list of int
         Bytes for kept values of each kernel, all parts together.
+    precision : Precision
+        Of the first passes. Values computed in float64 are kept in float32 where memory holds all
+        of them only so: then none has to be computed twice.
     """
 
     def __init__(self, data: KernelData, executor: Executor, cache_size: float) -> None:
         self.data = data
-        n_strata, n_rows = len(data.kernels), data.n_rows
-        n_features = self._n_entries = int(entries(data.X))
+        n_rows = data.n_rows
+        self._n_entries = int(entries(data.X))
         cells = max(1, -(-n_rows // data.block_size))
         most = max(1, n_rows // LEAST_WIDTH) if executor.here else cells
         count = max(1, min(executor.n_tasks, most))
         ends = cells * np.arange(count + 1) // count * data.block_size
         self.bounds: list[int] = np.minimum(ends, n_rows).tolist()
+        self._divide(Precision.of(data.dtype), count, cache_size if executor.here else 0.0)
+        if data.dtype == np.float64 and 0 < max(self.memory) < n_rows**2 * 8:
+            narrow = Precision(data.dtype, np.dtype(np.float32))
+            self._divide(narrow, count, cache_size)
+
+    def _divide(self, precision: Precision, count: int, cache_size: float) -> None:
+        """Divide the memory among kernels, for passes over ``count`` parts."""
+        data, self.precision = self.data, precision
+        n_strata, n_rows, n_features = len(data.kernels), data.n_rows, self._n_entries
         # memory for kept values is what blocks in the making and scores leave: products and values
         # of a block, once more in float64, and its rows and centres
         block, itemsize = min(data.block_size, n_rows), data.dtype.itemsize
         blocks = count * (block**2 * (3 * itemsize + 8) + 2 * block * n_features * itemsize)
         vectors = 16 * 8 * n_strata * n_rows
-        budget = cache_size * 2**20 if executor.here else 0.0
-        left = max(0.0, budget - blocks - vectors)
-        self._gram = n_rows**2 * itemsize  # bytes of all values of one kernel
+        left = max(0.0, cache_size * 2**20 - blocks - vectors)
+        sizes = [dtype.itemsize for dtype in data.kept_dtypes(precision)]
+        self._gram = n_rows**2 * np.array(sizes)  # bytes of all values of each kernel
         # Sums that cost what a linear kernel's do need no values. With fewer rows than twice the
         # features it is cheaper to add up values that are kept, and so it is where other kernels
         # need the products and memory holds the values of all.
         costs = np.array([cost_of_expansion(k, data.X, n_rows, n_rows) for k in data.kernels])
         products = np.isinf(costs) & [kernel.of_products for kernel in data.kernels]
-        all_kept = left / n_strata >= self._gram and products.any()
+        all_kept = left >= self._gram.sum() and products.any()
         cheap = n_rows > 2 * n_features and not all_kept
         self._linear = cheap & (costs <= LINEAR_COST * n_rows * n_features)
-        each = min(self._gram, int(left / max(1, int(np.count_nonzero(~self._linear)))))
-        self.memory: list[int] = np.where(self._linear, 0, each).tolist()
+        each = int(left / max(1, int(np.count_nonzero(~self._linear))))
+        memory = np.where(self._linear, 0, np.minimum(self._gram, each))
+        called = np.array([not kernel.of_products for kernel in data.kernels])
+        memory[called & (memory < LEAST_KEPT * self._gram)] = 0
+        self.memory: list[int] = memory.tolist()
+
+    @property
+    def keeps_all(self) -> bool:
+        """Whether memory holds the values of all kernels that need them."""
+        return bool(np.all(self._linear | (np.array(self.memory) >= self._gram)))
 
     def part_memory(self, part: int) -> list[int]:
         """Bytes for kept values of each kernel in one part."""
@@ -304,27 +391,33 @@ class PassPlan:
         memory: list[int] = (np.array(self.memory) * width // max(1, self.data.n_rows)).tolist()
         return memory
 
-    def by_structure(self, stratum: int, strata: Sequence[int], n_changed: int, width: int) -> bool:
-        """Whether a sum over changed rows is cheaper without values of the kernel.
+    def by_structure(self, strata: Sequence[int], n_changed: int, width: int) -> list[bool]:
+        """Whether a sum over changed rows is cheaper without values of each kernel.
 
         Parameters
         ----------
-        stratum : int
         strata : sequence of int
             All that are summed at once: they share the product that values are made from.
         n_changed, width : int
             Numbers of rows that are added up and of columns.
         """
-        if self._linear[stratum]:
-            return True
-        kernels, X, n_features = self.data.kernels, self.data.X, self._n_entries
-        own = cost_of_expansion(kernels[stratum], X, n_changed, width)
-        if self.memory[stratum] >= self._gram or not np.isfinite(own):
-            return False
+        kernels, X = self.data.kernels, self.data.X
+        costs = [cost_of_expansion(kernels[s], X, n_changed, width) for s in strata]
         product_is_there = any(
-            kernels[s].of_products and np.isinf(cost_of_expansion(kernels[s], X, n_changed, width))
-            for s in strata
+            kernels[s].of_products and np.isinf(cost) for s, cost in zip(strata, costs, strict=True)
         )
+        return [
+            bool(self._linear[s]) or self._expands(s, cost, n_changed, width, product_is_there)
+            for s, cost in zip(strata, costs, strict=True)
+        ]
+
+    def _expands(
+        self, stratum: int, own: float, n_changed: int, width: int, product_is_there: bool
+    ) -> bool:
+        """Whether a sum of cost ``own`` is cheaper than values, of a kernel that is not linear."""
+        if self.memory[stratum] >= self._gram[stratum] or not np.isfinite(own):
+            return False
+        n_features = self._n_entries
         each = PRICED_VALUE_COST if product_is_there else PRICED_VALUE_COST + n_features
         values = each * float(n_changed) * width
         if self.memory[stratum] >= n_changed * self.data.n_rows * self.data.dtype.itemsize:

@@ -23,8 +23,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cgboost.pricing.kernels.blocks import KernelData
-from cgboost.pricing.scans.candidates import Candidates, PricingRequest, merged, search_scores
+from cgboost.pricing.kernels.blocks import KernelData, Precision
+from cgboost.pricing.scans.candidates import Candidates, PricingRequest, merged, search_strata
 from cgboost.tolerances import UNIT_ROUNDOFF
 
 Matrix = NDArray[np.floating[Any]]
@@ -38,11 +38,24 @@ Mask = NDArray[np.bool_]
 CHUNK = 2**17
 """Numbers read at a time, so that a processor's cache holds them."""
 
+FEWEST = 16
+"""Rows read at a time at least, however long they are."""
+
+WHOLE = 7
+"""All values of a kernel are computed where one row in so many is missing: the part of the rows
+that gives a warm start is followed by most of the others."""
+
 DENSE = 3
 """Rows are copied together where only one in so many is wanted, and skipped where more are."""
 
 SHARP_ROWS = 4096
 """Rows converted to a wider dtype at a time, for sums that need no kernel values."""
+
+FEW_FEATURES = 32
+"""With fewer features kernel values are as soon computed as they are copied."""
+
+TILE = 64
+"""Rows and columns of a matrix that are transposed at a time, within a processor's cache."""
 
 NO_SCORES: Vector = np.zeros((0, 0))
 
@@ -57,11 +70,24 @@ class RowCache:
     n_rows, width : int
         Shape of the matrix.
     dtype : dtype
+    store : ndarray of shape (capacity, width), optional
+        Zeros where rows shall be kept.
+
+    Attributes
+    ----------
+    sizes : tuple of two ndarray of shape (width,), or None
+        The largest and the summed size of the values of each column, where all rows are kept for
+        good; otherwise None.
     """
 
-    def __init__(self, *, capacity: int, n_rows: int, width: int, dtype: Any) -> None:
+    def __init__(
+        self, *, capacity: int, n_rows: int, width: int, dtype: Any, store: Matrix | None = None
+    ) -> None:
         # the pages of an array of zeros cost nothing until they are written
-        self.store: Matrix = np.zeros((min(capacity, n_rows), width), dtype=dtype)
+        if store is None:
+            store = np.zeros((min(capacity, n_rows), width), dtype=dtype)
+        self.store: Matrix = store
+        self.sizes: tuple[Vector, Vector] | None = None
         self._slot_of = np.full(n_rows if len(self.store) else 0, -1, dtype=np.intp)
         self._row_in = np.full(len(self.store), -1, dtype=np.intp)
         self._used = np.zeros(len(self.store), dtype=np.intp)
@@ -76,10 +102,12 @@ class RowCache:
         self._used[slots[slots >= 0]] = self._time
         return slots
 
-    def kept(self, rows: Indices) -> Matrix | None:
+    def kept(self, rows: Indices, columns: Indices | None = None) -> Matrix | None:
         """Some rows as they are, None unless all of them are kept; no use of them."""
         slots = self._slot_of[rows] if len(self.store) else np.full(1, -1)
-        return self.store[slots] if (slots >= 0).all() else None
+        if (slots < 0).any():
+            return None
+        return self.store[slots] if columns is None else self.store[np.ix_(slots, columns)]
 
     def kept_columns(self, columns: Indices) -> Matrix | None:
         """Some columns, as the rows of an array; None unless all rows of the matrix are kept."""
@@ -106,6 +134,19 @@ class RowCache:
         self._row_in[slots] = rows
         self._used[slots] = self._time
 
+    def keep_all(self, *, with_sizes: bool) -> None:
+        """Take note that every row has been put into the slot of its own number."""
+        self._slot_of[:] = self._row_in[:] = np.arange(len(self.store))
+        self._used[:] = self._time
+        if not with_sizes:
+            return
+        largest, total = np.zeros(self.store.shape[1]), np.zeros(self.store.shape[1])
+        for start in range(0, len(self.store), FEWEST):
+            sizes = np.abs(self.store[start : start + FEWEST])
+            np.maximum(largest, sizes.max(axis=0), out=largest)
+            total += sizes.sum(axis=0, dtype=np.float64)
+        self.sizes = largest, total
+
     def weighted_sums(
         self, slots: Indices, weights: Vector, columns: Indices | None, *, absolute: bool
     ) -> tuple[Vector, Vector]:
@@ -113,30 +154,45 @@ class RowCache:
 
         With ``absolute`` also Σ |weights|·|rows|; otherwise that is 0.
         """
-        width = self.store.shape[1] if columns is None else len(columns)
-        sums, sizes = np.zeros(width), np.zeros(width)
-        order = np.argsort(slots)
-        slots, weights = slots[order], weights[order]
-        step = max(1, CHUNK // max(1, width))
-        first = 0
-        while first < len(slots):
-            start = int(slots[first])
-            last = int(np.searchsorted(slots, start + step))
-            own, factors = slots[first:last], weights[first:last]
-            if columns is not None:
-                rows = self.store[np.ix_(own, columns)]
-            elif DENSE * len(own) > (stretch := int(own[-1]) - start + 1):
-                rows = self.store[start : start + stretch]  # where it stands, others with weight 0
-                factors = np.zeros(stretch)
-                factors[own - start] = weights[first:last]
-            else:
-                rows = self.store[own]
-            rows = rows.astype(np.float64, copy=False)
-            sums += factors @ rows
-            if absolute:
-                sizes += np.abs(factors) @ np.abs(rows)
-            first = last
-        return sums, sizes
+        return weighted_rows(self.store, slots, weights, columns, absolute=absolute)
+
+
+def weighted_rows(
+    store: Matrix, slots: Indices, weights: Vector, columns: Indices | None, *, absolute: bool
+) -> tuple[Vector, Vector]:
+    """Σ weights·rows of an array, and with ``absolute`` Σ |weights|·|rows|; see above."""
+    width = store.shape[1] if columns is None else len(columns)
+    sums, sizes = np.zeros(width), np.zeros(width)
+    order = np.argsort(slots)
+    slots, weights = slots[order], weights[order]
+    step = max(FEWEST, CHUNK // max(1, width))
+    first = 0
+    while first < len(slots):
+        start = int(slots[first])
+        last = int(np.searchsorted(slots, start + step))
+        own, factors = slots[first:last], weights[first:last]
+        if columns is not None:
+            rows = store[np.ix_(own, columns)]
+        elif DENSE * len(own) > (stretch := int(own[-1]) - start + 1):
+            rows = store[start : start + stretch]  # where it stands, others with weight 0
+            factors = np.zeros(stretch)
+            factors[own - start] = weights[first:last]
+        else:
+            rows = store[own]
+        rows = rows.astype(np.float64, copy=False)
+        sums += factors @ rows
+        if absolute:
+            sizes += np.abs(factors) @ np.abs(rows)
+        first = last
+    return sums, sizes
+
+
+def transpose(values: Matrix, out: Matrix) -> None:
+    """Put the transpose of a matrix into ``out``."""
+    n_rows, n_columns = values.shape
+    for i in range(0, n_rows, TILE):
+        for j in range(0, n_columns, TILE):
+            out[j : j + TILE, i : i + TILE] = values[i : i + TILE, j : j + TILE].T
 
 
 @dataclass(frozen=True)
@@ -173,8 +229,8 @@ class Order:
     rows : ndarray of int
         Training rows with a weight in any step.
     steps : sequence of Step
-    dtype : dtype
-        What kernel values are computed in.
+    precision : Precision
+        Of kernel values.
     indices : ndarray of int or None
         Columns that are wanted of every stratum, ascending; then nothing is remembered. None: all.
     request : PricingRequest
@@ -187,7 +243,7 @@ class Order:
 
     rows: Indices
     steps: Sequence[Step]
-    dtype: Any
+    precision: Precision
     indices: Indices | None
     request: PricingRequest
     threads: int = 1
@@ -202,20 +258,29 @@ class Partition:
     ----------
     memory : sequence of int
         Bytes for kernel values, for every stratum.
-    dtype : dtype or None
-        What kernel values are computed in; None before the first pass.
+    precision : Precision or None
+        Of kernel values; None before the first pass.
     scores : ndarray of shape (n_strata, stop − start)
     errors : ndarray of shape (n_strata, stop − start)
         Of scores of kernels whose rounding is not known.
+    caches : sequence of RowCache
+        Kept kernel values of every stratum.
+    block : ndarray of shape (n_rows, n_together, stop − start) or None
+        The values of kernels of unknown rounding that can all be kept: row by row, those of all
+        kernels beside each other. Their caches are views of it.
+    together : frozenset of int
+        Their strata.
     """
 
     start: int
     stop: int
     memory: Sequence[int]
-    dtype: Any
+    precision: Precision | None
     scores: Vector
     errors: Vector
     caches: Sequence[RowCache]
+    block: Matrix | None = None
+    together: frozenset[int] = frozenset()
 
     @classmethod
     def bare(cls, start: int, stop: int, memory: Sequence[int]) -> Partition:
@@ -223,20 +288,35 @@ class Partition:
         nothing = np.zeros((len(memory), 0))
         return cls(start, stop, memory, None, nothing, nothing, ())
 
-    def begun(self, dtype: Any, n_rows: int) -> Partition:
-        """The same without scores, for kernel values of a dtype."""
-        width = self.stop - self.start
+    def begun(self, data: KernelData, precision: Precision) -> Partition:
+        """The same without scores, for kernel values of a precision."""
+        width, n_rows = self.stop - self.start, data.n_rows
+        dtypes, known = data.kept_dtypes(precision), data.roundings(precision.computed)
+        capacities = [
+            room // max(1, width * dtype.itemsize)
+            for room, dtype in zip(self.memory, dtypes, strict=True)
+        ]
+        together = [s for s, own in enumerate(known) if own is None and 0 < n_rows <= capacities[s]]
+        block, stores = None, {}
+        if len(together) > 1:
+            block = np.zeros((n_rows, len(together), width), dtype=precision.computed)
+            stores = {s: block[:, place] for place, s in enumerate(together)}
         caches = [
             RowCache(
-                capacity=room // max(1, width * np.dtype(dtype).itemsize),
-                n_rows=n_rows,
-                width=width,
-                dtype=dtype,
+                capacity=capacity, n_rows=n_rows, width=width, dtype=dtype, store=stores.get(s)
             )
-            for room in self.memory
+            for s, (capacity, dtype) in enumerate(zip(capacities, dtypes, strict=True))
         ]
         zeros = np.zeros((len(self.memory), width))
-        return replace(self, dtype=dtype, scores=zeros, errors=zeros, caches=caches)
+        return replace(
+            self,
+            precision=precision,
+            scores=zeros,
+            errors=zeros,
+            caches=caches,
+            block=block,
+            together=frozenset(stores),
+        )
 
 
 class PartialSums:
@@ -257,15 +337,17 @@ class PartialSums:
         self.sums = np.zeros((len(order.steps), self.width))
         self.doubts = np.zeros((len(order.steps), self.width))
         # a function may return more digits than are kept
-        rounding = 0.5 * float(np.finfo(order.dtype).eps) + (len(order.rows) + 4) * UNIT_ROUNDOFF
-        known = data.roundings(order.dtype)
+        dtype = order.precision.computed
+        rounding = 0.5 * float(np.finfo(dtype).eps) + (len(order.rows) + 4) * UNIT_ROUNDOFF
+        known = data.roundings(dtype)
+        self._spare: Matrix = np.zeros((0, 0))
         self.roundings = {s.stratum: rounding for s in order.steps if known[s.stratum] is None}
 
     def add_from_structure(self, number: int) -> None:
         """Add a sum without kernel values; kernels with such a structure are symmetric."""
         data, rows, step = self.data, self.order.rows, self.order.steps[number]
         kernel = data.kernels[step.stratum]
-        dtype = data.value_dtype(step.stratum, self.order.dtype, structured=True)
+        dtype = data.value_dtype(step.stratum, self.order.precision.computed, structured=True)
         if data.X.dtype == dtype:
             weights = np.zeros(data.n_rows)
             weights[rows] = step.weights
@@ -300,6 +382,89 @@ class PartialSums:
                 self.doubts[number] += rounding * sizes
         return missing
 
+    def add_together(self) -> set[int]:
+        """Add what strata have in common whose values are all in one block; which steps are done.
+
+        That takes one product for all of them, where their steps have the same weights.
+        """
+        state, steps = self.state, self.order.steps
+        numbers = [n for n, step in enumerate(steps) if step.stratum in state.together]
+        if state.block is None or self.columns is not None or len(numbers) < len(state.together):
+            return set()
+        caches = [state.caches[steps[number].stratum] for number in numbers]
+        weights = steps[numbers[0]].weights
+        if any(cache.sizes is None for cache in caches) or any(
+            steps[number].weights is not weights for number in numbers
+        ):
+            return set()
+        block = state.block.reshape(len(state.block), -1)
+        rows = self.order.rows
+        sums, _ = weighted_rows(block, rows, weights, None, absolute=False)
+        self.sums[numbers] += sums.reshape(len(numbers), -1)
+        largest, total = (np.stack(own) for own in zip(*(c.sizes for c in caches), strict=True))
+        self.doubts[numbers] += self._doubt(numbers[0], weights, largest, total)
+        return set(numbers)
+
+    def _doubt(self, number: int, weights: Vector, largest: Vector, total: Vector) -> Vector:
+        """Rounding of sums of which the largest and the summed size of their values is known."""
+        sizes = np.abs(weights)
+        bound = np.minimum(sizes.sum() * largest, sizes.max(initial=0.0) * total)
+        return self.roundings[self.order.steps[number].stratum] * bound
+
+    def add_whole(self, missing: dict[int, Mask]) -> None:
+        """Compute all values of kernels that many rows are missing of, where all can be kept.
+
+        Of symmetric kernels each pair of rows is computed once, which is no more work than half of
+        the rows are. No row will be missing again. These steps are done then, and no longer
+        among those with ``missing`` rows.
+        """
+        order, caches, n_rows = self.order, self.state.caches, self.data.n_rows
+        if self.columns is not None:
+            return
+        numbers = {
+            order.steps[number].stratum: number
+            for number, mask in missing.items()
+            if WHOLE * np.count_nonzero(mask) >= n_rows
+            and len(caches[order.steps[number].stratum].store) == n_rows
+        }
+        pairs = [s for s in numbers if self.data.symmetric and self.data.symmetric[s]]
+        if self.width < n_rows or self.data.X.shape[1] < FEW_FEATURES:
+            pairs = []
+        singly = [s for s in numbers if s not in set(pairs)]
+        parts = self.data.parts(n_rows)
+        for i, rows in enumerate(parts):
+            if singly:
+                for cells, centres in self._blocks():
+                    self._store(singly, rows, centres, cells)
+            if pairs:
+                for centres in parts[i:]:
+                    self._store(pairs, rows, centres, centres, mirrored=rows != centres)
+        for stratum, number in numbers.items():
+            mask, rounding = missing.pop(number), self.roundings.get(stratum)
+            weights, cache = order.steps[number].weights[mask], caches[stratum]
+            cache.keep_all(with_sizes=rounding is not None)
+            sums, _ = cache.weighted_sums(order.rows[mask], weights, None, absolute=False)
+            self.sums[number] += sums
+            if cache.sizes is not None:
+                self.doubts[number] += self._doubt(number, weights, *cache.sizes)
+
+    def _store(
+        self,
+        strata: Sequence[int],
+        rows: slice,
+        centres: slice | Indices,
+        cells: slice,
+        *,
+        mirrored: bool = False,
+    ) -> None:
+        """Compute a block of values, and keep it; ``mirrored``: its transpose, too."""
+        dtype, threads = self.order.precision.computed, self.order.threads
+        for stratum, values in self.data.blocks(strata, rows, centres, dtype, threads):
+            store = self.state.caches[stratum].store
+            store[rows, cells] = values
+            if mirrored:
+                transpose(values, store[cells, rows])
+
     def add_computed(self, missing: Mapping[int, Mask]) -> None:
         """Add rows that some step has not in memory; as many are kept as there is room for.
 
@@ -308,7 +473,7 @@ class PartialSums:
         missing : mapping of int to ndarray of bool, shape (n_order_rows,)
             By the number of the step.
         """
-        order, caches = self.order, self.state.caches
+        order, caches, dtype = self.order, self.state.caches, self.order.precision.computed
         absent = np.flatnonzero(np.any(list(missing.values()), axis=0))
         for part in self.data.parts(len(absent)):
             places = absent[part]
@@ -323,7 +488,7 @@ class PartialSums:
                     room[stratum] = caches[stratum].places(len(own) if self.columns is None else 0)
             for cells, centres in self._blocks():
                 for stratum, values in self.data.blocks(
-                    list(wanted), order.rows[places], centres, order.dtype, order.threads
+                    list(wanted), order.rows[places], centres, dtype, order.threads
                 ):
                     number, own = wanted[stratum]
                     if len(own) < len(places):
@@ -331,13 +496,21 @@ class PartialSums:
                     weights = order.steps[number].weights[places[own]]
                     self.sums[number, cells] += weights @ values.astype(np.float64, copy=False)
                     if stratum in self.roundings:
-                        sizes = np.abs(weights) @ np.abs(values)
+                        own_sizes = self._scratch(values)
+                        np.abs(values, out=own_sizes)
+                        sizes = np.abs(weights) @ own_sizes
                         self.doubts[number, cells] += self.roundings[stratum] * sizes
                     slots = room[stratum]
                     caches[stratum].store[slots, cells] = values[: len(slots)]
             for stratum, slots in room.items():
                 own = wanted[stratum][1][: len(slots)]
                 caches[stratum].keep(order.rows[places[own]], slots)
+
+    def _scratch(self, values: Matrix) -> Matrix:
+        """An array like these values, the same as long as they are alike: new memory is slow."""
+        if self._spare.shape != values.shape or self._spare.dtype != values.dtype:
+            self._spare = np.empty_like(values)
+        return self._spare
 
     def _blocks(self) -> Iterator[tuple[slice, slice | Indices]]:
         """Blocks of the wanted centres: their places among them, and their numbers."""
@@ -371,8 +544,8 @@ def advance(data: KernelData, state: Partition, order: Order) -> tuple[Partition
     The state before the pass stays as it is, except that its caches may hold other rows.
     """
     before = state
-    if state.dtype is None or state.dtype != order.dtype:  # to NumPy, None is float64
-        state = state.begun(order.dtype, data.n_rows)
+    if state.precision != order.precision:
+        state = state.begun(data, order.precision)
     columns = order.indices
     if columns is not None:
         first, last = np.searchsorted(columns, [state.start, state.stop])
@@ -380,29 +553,34 @@ def advance(data: KernelData, state: Partition, order: Order) -> tuple[Partition
     partial = PartialSums(data, state, order, columns)
     if partial.width and len(order.rows):
         missing = {}
+        done = partial.add_together()
         for number, step in enumerate(order.steps):
+            if number in done:
+                continue
             if step.structured:
                 partial.add_from_structure(number)
             else:
                 missing[number] = partial.add_kept(number)
+        partial.add_whole(missing)
         if missing:
             partial.add_computed(missing)
     scores, errors = state.scores.copy(), state.errors.copy()
     places = slice(None) if columns is None else columns
     indices = np.arange(state.start, state.stop)[places]
-    roundings = data.roundings(order.dtype)
-    candidates = Candidates()
-    for step, own, off in zip(order.steps, partial.sums, partial.doubts, strict=True):
-        s, rounding = step.stratum, roundings[step.stratum]
-        if not step.restart:
-            own += scores[s, places]
-            off += errors[s, places]
-        off += UNIT_ROUNDOFF * np.abs(own)
-        scores[s, places], errors[s, places] = own, off
+    roundings = data.roundings(order.precision.computed)
+    strata = np.array([step.stratum for step in order.steps], dtype=np.intp)
+    changed = np.flatnonzero([not step.restart for step in order.steps])
+    cells = np.ix_(strata, np.arange(scores.shape[1])[places])
+    own, off = partial.sums, partial.doubts
+    own[changed] += scores[cells][changed]
+    off[changed] += errors[cells][changed]
+    off += UNIT_ROUNDOFF * np.abs(own)
+    scores[cells], errors[cells] = own, off
+    for step, errs in zip(order.steps, off, strict=True):
+        rounding = roundings[step.stratum]
         if rounding is not None and step.error is not None:
-            off[:] = step.error * rounding.size[indices]
-        shown = search_scores(s, indices, own, off, order.request)
-        candidates = merged(candidates, shown, order.request.limit)
+            errs[:] = step.error * rounding.size[indices]
+    candidates = search_strata(strata, indices, own, off, order.request)
     result = PricingResult(candidates, NO_SCORES, NO_SCORES)
     if order.with_scores:
         result = PricingResult(candidates, partial.sums, partial.doubts)

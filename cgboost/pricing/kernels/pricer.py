@@ -27,11 +27,12 @@ import numpy as np
 from cgboost.exceptions import KernelScaleWarning, see, warn_caller
 from cgboost.generation.columns import Column
 from cgboost.kernels import AnyLibrary, Matrix, as_library
+from cgboost.kernels.expansions import Rounding
 from cgboost.kernels.precomputed import KernelFamily, KernelHypothesis, scaled
 from cgboost.kernels.rows import single
 from cgboost.parallel import Executor, as_executor
 from cgboost.parallel.executors import available, blas_threads
-from cgboost.pricing.kernels.blocks import KernelData, PassPlan
+from cgboost.pricing.kernels.blocks import KernelData, PassPlan, Precision
 from cgboost.pricing.kernels.extended import EXTENDED_UNIT, extended_scores
 from cgboost.pricing.kernels.partition import (
     Order,
@@ -41,7 +42,7 @@ from cgboost.pricing.kernels.partition import (
     advance,
     combined,
 )
-from cgboost.pricing.kernels.scores import Reference, change, likely_share, undecided
+from cgboost.pricing.kernels.scores import Change, Reference, change, likely_share, undecided
 from cgboost.pricing.scans.candidates import (
     NEAR_END,
     Candidates,
@@ -49,8 +50,7 @@ from cgboost.pricing.scans.candidates import (
     NoRule,
     PricingRequest,
     adds_up,
-    merged,
-    search_scores,
+    search_strata,
 )
 from cgboost.pricing.scans.scan import Indices, Priority, StrataPricer, Vector
 from cgboost.tolerances import UNIT_ROUNDOFF
@@ -65,6 +65,8 @@ SCALE_ADVICE = (
     "Let kernels see features of mean 0 and variance 1 and put them on one scale: "
     f"KernelLibrary(kernels, standardize=True, normalize=True){see('kernel-scales')}"
 )
+
+DOUBLE = Precision.of(np.float64)
 
 REFINED_SHARE = 0.25
 """Refinements may cost this share of a pass in float64 over all columns, in all."""
@@ -169,10 +171,10 @@ class KernelPool:
         self._data = KernelData(X, self.strata, list(kernels.values()), block_size)
         sample = KernelSample(self._data)
         sample.warn_about_scales()
-        self._symmetric, self._executor = sample.symmetric, as_executor(executor)
-        self._dtype = self._data.dtype
+        self._data.symmetric, self._executor = tuple(sample.symmetric), as_executor(executor)
         self._shared = self._executor.share(self._data)
         self._plan = PassPlan(self._data, self._executor, cache_size)
+        self._precision = self._plan.precision
         self._references = [Reference()] * len(kernels)
         self._states = self._bare()
         self._refinements = 0  # centres scored in float64 while the pool is in float32
@@ -193,8 +195,13 @@ class KernelPool:
 
     @property
     def rounds_columns(self) -> bool:
-        """Whether columns have fewer digits than scores."""
-        return self._data.dtype != np.float64
+        """Whether columns have more or fewer digits than the values that scores are made from."""
+        return self._data.dtype != np.float64 or self._precision.kept != np.float64
+
+    @property
+    def keeps_all(self) -> bool:
+        """Whether memory holds all kernel values, so that passes are cheap but for the first."""
+        return self._plan.keeps_all
 
     # ------------------------------------------------------------------ scores
 
@@ -225,7 +232,7 @@ class KernelPool:
         None where there is nothing to be gained, or so much to be done that float64 for all columns
         is cheaper in the end: such a pass is as much work as scoring every centre once.
         """
-        widest = self._dtype == np.float64
+        widest = self._precision == DOUBLE
         if self._is_stale or (widest and not self._can_extend(request, rough)):
             return None
         result = self._pass(strata, None, replace(request, limit=0), with_scores=True)
@@ -242,11 +249,7 @@ class KernelPool:
         else:
             exact = self._pass(strata, centres, request, with_scores=True, afresh=True)
             scores[:, centres], errors[:, centres] = exact.scores, exact.errors
-        candidates, everything = Candidates(), np.arange(scores.shape[1])
-        for s, own, error in zip(strata, scores, errors, strict=True):
-            shown = search_scores(s, everything, own, error, request)
-            candidates = merged(candidates, shown, request.limit)
-        return candidates
+        return search_strata(strata, np.arange(scores.shape[1]), scores, errors, request)
 
     def _can_extend(self, request: PricingRequest, rough: Candidates) -> bool:
         """Whether a number type with more digits than float64 is worth its time: near the end."""
@@ -300,30 +303,45 @@ class KernelPool:
         afresh: bool,
     ) -> tuple[Order, list[Reference]]:
         """What a pass is to do, and what the scores belong to after it."""
-        dtype = np.dtype(np.float64) if afresh else self._dtype
-        roundings = self._data.roundings(dtype)
+        precision = DOUBLE if afresh else self._precision
+        roundings = self._roundings(precision)
         changed = np.zeros(self._data.n_rows, dtype=bool)
-        changes = []
+        nothing = Reference()
+        # many strata have the same reference and no rounding: what they have in common is done once
+        changes: dict[tuple[int, int], Change] = {}
+        keys = []
         for s in strata:
-            old = Reference() if afresh else self._references[s]
-            own = change(old, request.response, roundings[s])
-            changed |= own.weights != 0
-            changes.append((s, old, own))
+            old, rounding = nothing if afresh else self._references[s], roundings[s]
+            keys.append((id(old), id(rounding)))
+            if keys[-1] not in changes:
+                own = changes[keys[-1]] = change(old, request.response, rounding)
+                changed |= own.weights != 0
         rows = np.flatnonzero(changed)
         width = self._data.n_rows if indices is None else len(indices)
+        structured = self._plan.by_structure(strata, len(rows), width)
+        terms = [self._roundings(precision, structured=way) for way in (False, True)]
+        weights = {key: own.weights[rows] for key, own in changes.items()}
         steps, references = [], []
-        for s, old, own in changes:
-            structured = self._plan.by_structure(s, strata, len(rows), width)
-            rounding = self._data.roundings(dtype, structured=structured)[s]
-            reference, error = Reference(own.target), None
-            if rounding is not None:
-                kept, error = own.errors(old, rounding)
+        unknown: dict[tuple[int, int], Reference] = {}
+        for s, key, way in zip(strata, keys, structured, strict=True):
+            own, old, rounding, error = changes[key], self._references[s], terms[way][s], None
+            if rounding is None:
+                reference = unknown.setdefault(key, Reference(own.target))
+            else:
+                kept, error = own.errors(nothing if afresh else old, rounding)
                 first = kept if own.restart else old.first_error
                 reference = Reference(own.target, kept, first)
-            steps.append(Step(s, own.weights[rows], own.restart, structured, error))
+            steps.append(Step(s, weights[key], own.restart, way, error))
             references.append(reference)
         without_response = replace(request, response=np.zeros(0))  # it travels as weights
-        return Order(rows, steps, dtype, indices, without_response), references
+        return Order(rows, steps, precision, indices, without_response), references
+
+    def _roundings(
+        self, precision: Precision, *, structured: bool = False
+    ) -> list[Rounding | None]:
+        """Of the terms of scores."""
+        kept = None if structured else precision.kept
+        return self._data.roundings(precision.computed, structured=structured, kept=kept)
 
     @property
     def _is_stale(self) -> bool:
@@ -332,11 +350,11 @@ class KernelPool:
     def _sharpen(self) -> bool:
         """Make scores more exact, if they can be: by a fresh start, then by a wider dtype."""
         stale = self._is_stale
-        if not stale and self._dtype == np.float64:
+        if not stale and self._precision == DOUBLE:
             return False
         self._references = [Reference()] * len(self.families)
         if not stale:
-            self._dtype = np.dtype(np.float64)
+            self._precision = DOUBLE
             self._states = self._bare()  # what they hold goes before there is more
         return True
 
@@ -375,11 +393,11 @@ class KernelPool:
         missing = np.zeros(len(indices), dtype=bool)
         for stratum in np.unique(strata):
             own = np.flatnonzero(strata == stratum)
-            kept = self._kept(int(stratum), indices[own])
+            kept = self._kept(int(stratum), indices[own], rows)
             if kept is None:
                 missing[own] = True
             else:
-                values[own] = kept if rows is None else kept[:, rows]
+                values[own] = kept
         if missing.all():
             return self._data.columns(strata, indices, rows, exactly=rows is None)
         if missing.any():
@@ -388,19 +406,22 @@ class KernelPool:
             )
         return values
 
-    def _kept(self, stratum: int, indices: Indices) -> Matrix | None:
-        """Columns that are in memory: as rows, for a symmetric kernel in float64; or as columns.
+    def _kept(self, stratum: int, indices: Indices, rows: Indices | None) -> Matrix | None:
+        """Columns that are in memory: as rows, for a symmetric kernel; or as columns.
 
-        Values of kernels that are not made of products are the same in any dtype of the pass.
+        Whole columns are for the master, and exact; on some rows they are only compared. Values of
+        kernels that are not made of products are the same in any dtype of the pass.
         """
         if not self._executor.here or not all(state.caches for state in self._states):
             return None
-        if self._symmetric[stratum]:
-            if self._dtype != np.float64:
+        if self._data.symmetric[stratum]:
+            if rows is None and self._precision != DOUBLE:
                 return None
             parts = []
             for state in self._states:
-                kept = state.caches[stratum].kept(indices)
+                own = None if rows is None else rows[(state.start <= rows) & (rows < state.stop)]
+                places = None if own is None else own - state.start
+                kept = state.caches[stratum].kept(indices, places)
                 if kept is None:
                     return None
                 parts.append(kept)
@@ -414,7 +435,7 @@ class KernelPool:
             if kept is None:
                 return None
             columns[own] = kept
-        return columns
+        return columns if rows is None else columns[:, rows]
 
 
 class KernelPricer(StrataPricer):

@@ -145,12 +145,7 @@ def undecided(
         Ascending. Errors of all other columns widen the excess that the bound rests on by at most
         ``REST`` of what is tolerated.
     """
-    widened = np.array(
-        [
-            doubts(s, own, error, request)
-            for s, own, error in zip(strata, scores, errors, strict=True)
-        ]
-    )
+    widened = doubts(strata, scores, errors, request)
     tolerated = REST * candidates.tolerated(request)
     if not adds_up(request.rule):
         return np.flatnonzero((widened > tolerated).any(axis=0))

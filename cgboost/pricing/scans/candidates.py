@@ -87,6 +87,8 @@ class PricingRequest:
     reach : float
         Near violations are offered, too: columns that would add to the gap with a score larger by
         this share. They come behind those that do.
+    per_stratum : int or None
+        Most columns to be offered of each stratum, None: as many as there are.
     """
 
     response: Vector
@@ -95,6 +97,7 @@ class PricingRequest:
     limit: int
     tol: float = 0.0
     reach: float = 0.0
+    per_stratum: int | None = None
 
 
 @dataclass(frozen=True)
@@ -194,7 +197,30 @@ def search_scores(
         Bounds on the errors of the scores; None: they have none.
     request : PricingRequest
     """
-    scores, errors, places = _with_held(request.held[stratum], indices, scores, errors)
+    off = None if errors is None else errors[None]
+    return search_strata([stratum], indices, scores[None], off, request)
+
+
+def search_strata(
+    strata: Sequence[int] | Indices,
+    indices: Indices,
+    scores: Vector,
+    errors: Vector | None,
+    request: PricingRequest,
+) -> Candidates:
+    """What scores of the same columns of several strata show.
+
+    Parameters
+    ----------
+    strata : sequence of int
+    indices : ndarray of int, shape (n_columns,)
+        The columns' numbers within each stratum, ascending.
+    scores : ndarray of shape (n_strata, n_columns)
+    errors : ndarray of shape (n_strata, n_columns) or None
+        Bounds on the errors of the scores; None: they have none.
+    request : PricingRequest
+    """
+    scores, errors, places = _with_held(strata, indices, scores, errors, request)
     excess, wide = _violations(scores, errors, request.rule)
     left = excess.copy()
     left[places] = 0.0
@@ -202,14 +228,17 @@ def search_scores(
     if request.reach:
         worth = request.rule.excess(scores * (1.0 + request.reach))
         worth[places] = 0.0
-    order = largest(worth, request.limit)
+    if request.per_stratum is not None:
+        worth = _best_of_each(worth, request.per_stratum)
+    order = largest(worth.ravel(), request.limit)
+    rows, columns = np.divmod(order, max(1, len(indices)))
     return Candidates(
-        strata=np.full(len(order), stratum, dtype=np.intp),
-        indices=indices[order],
-        scores=scores[order],
-        excess=excess[order],
-        worth=worth[order],
-        n_evaluated=len(indices),
+        strata=np.asarray(strata, dtype=np.intp)[rows],
+        indices=indices[columns],
+        scores=scores[rows, columns],
+        excess=excess[rows, columns],
+        worth=worth[rows, columns],
+        n_evaluated=scores.size,
         max_excess=float(wide.max(initial=0.0)),
         total_excess=float(wide.sum()),
         max_blur=float(wide.max(initial=0.0) - excess.max(initial=0.0)),
@@ -219,9 +248,20 @@ def search_scores(
     )
 
 
-def doubts(stratum: int, scores: Vector, errors: Vector, request: PricingRequest) -> Vector:
-    """By how much errors widen the violation of each column of a stratum, shape (n_columns,)."""
-    own, off, _ = _with_held(request.held[stratum], np.arange(len(scores)), scores, errors)
+def _best_of_each(worth: Vector, count: int) -> Vector:
+    """The ``count`` largest of each stratum, and 0 for all others."""
+    place = worth.shape[1] - count
+    if place <= 0:
+        return worth
+    least = np.partition(worth, place, axis=1)[:, place]
+    return np.where(worth >= least[:, None], worth, 0.0)
+
+
+def doubts(
+    strata: Sequence[int], scores: Vector, errors: Vector, request: PricingRequest
+) -> Vector:
+    """By how much errors widen the violation of each column, shape (n_strata, n_columns)."""
+    own, off, _ = _with_held(strata, np.arange(scores.shape[1]), scores, errors, request)
     violation, wide = _violations(own, off, request.rule)
     return wide - violation
 
@@ -247,27 +287,42 @@ def merged(first: Candidates, second: Candidates, limit: int) -> Candidates:
 
 def largest(values: Vector, limit: int) -> Indices:
     """Places of the ``limit`` largest positive values, largest first, equal ones in their order."""
-    count = min(limit, int(np.count_nonzero(values > 0)))
+    places = np.flatnonzero(values > 0)
+    count = min(limit, len(places))
     if count <= 0:
         return np.zeros(0, dtype=np.intp)
-    least = np.partition(values, len(values) - count)[len(values) - count]
-    places = np.flatnonzero(values >= least)
+    positive = values[places]
+    least = np.partition(positive, len(places) - count)[len(places) - count]
+    places = places[positive >= least]
     return places[np.argsort(-values[places], kind="stable")][:count]
 
 
 def _with_held(
-    held: Held, indices: Indices, scores: Vector, errors: Vector | None
-) -> tuple[Vector, Vector | None, Indices]:
+    strata: Sequence[int] | Indices,
+    indices: Indices,
+    scores: Vector,
+    errors: Vector | None,
+    request: PricingRequest,
+) -> tuple[Vector, Vector | None, tuple[Indices, Indices]]:
     """Scores and errors with those that the master sees, and the places of its columns."""
-    if not len(indices):
-        return scores, errors, indices
-    places = np.minimum(np.searchsorted(indices, held.indices), len(indices) - 1)
-    there = np.flatnonzero(indices[places] == held.indices)
-    places = places[there]
-    if held.scores is not None and held.errors is not None:
-        scores, errors = scores.copy(), np.zeros(len(scores)) if errors is None else errors.copy()
-        scores[places], errors[places] = held.scores[there], held.errors[there]
-    return scores, errors, places
+    rows, columns = [NO_PLACES], [NO_PLACES]
+    copied = False
+    for row, stratum in enumerate(strata):
+        held = request.held[stratum]
+        if not len(held.indices) or not len(indices):
+            continue
+        places = np.minimum(np.searchsorted(indices, held.indices), len(indices) - 1)
+        there = np.flatnonzero(indices[places] == held.indices)
+        places = places[there]
+        if held.scores is not None and held.errors is not None:
+            if not copied:
+                errors = np.zeros_like(scores) if errors is None else errors.copy()
+                scores, copied = scores.copy(), True
+            assert errors is not None
+            scores[row, places], errors[row, places] = held.scores[there], held.errors[there]
+        rows.append(np.full(len(places), row, dtype=np.intp))
+        columns.append(places)
+    return scores, errors, (np.concatenate(rows), np.concatenate(columns))
 
 
 def _violations(scores: Vector, errors: Vector | None, rule: EntryRule) -> tuple[Vector, Vector]:

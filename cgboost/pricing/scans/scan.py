@@ -36,6 +36,7 @@ from cgboost.generation.columns import Column, combined
 from cgboost.generation.function_pricer import PriceFunction, as_pricer
 from cgboost.generation.protocols import EntryRule, MasterState, Priced, Pricer
 from cgboost.pricing.scans.candidates import (
+    NO_PLACES,
     Candidates,
     ColumnPool,
     Held,
@@ -43,6 +44,7 @@ from cgboost.pricing.scans.candidates import (
     ScoredPool,
     SearchablePool,
 )
+from cgboost.pricing.scans.shortlist import Shortlist
 from cgboost.tolerances import UNIT_ROUNDOFF
 
 
@@ -76,6 +78,21 @@ class StratumOrder:
 
 
 Vector = NDArray[np.float64]
+
+NEAR = 0.3
+"""A shortlist has columns that would price out with a score larger by this share."""
+
+USED_UP = 0.03
+"""A shortlist is used up when its best violation is this share of that of the pass before."""
+
+MOST_LISTED_ROUNDS = 12
+"""Rounds from one pass to the next at most: masters need a bound to know how exact to be."""
+
+GOLDEN = 0.6180339887498949
+"""Multiples of the golden ratio are spread evenly over the unit interval."""
+
+MOST_LISTED = 3
+"""Columns of earlier shortlists stay, until there are so many times as many."""
 
 ALIKE = 1e-6
 """A column whose squared length falls below this share by projection adds nothing new. Of its
@@ -140,6 +157,15 @@ PRIORITIES = get_args(Priority)
 CANDIDATES = 3
 """Candidates per column taken, among which columns that resemble each other are avoided."""
 
+MANY_STRATA = 20
+"""From this number of strata on their best columns resemble each other so much, …"""
+
+MANY_CANDIDATES = 10
+"""… that there are as many candidates per column taken, …"""
+
+OF_EACH = 3
+"""… from each stratum these at most. Measured with 117 kernels: half the rounds."""
+
 TELLING_ROWS = 1000
 """Candidates are compared on as many rows, or on twice as many as there are candidates; …"""
 
@@ -168,6 +194,10 @@ class StrataPricer:
         Where fewer columns price out than may be taken, near violations are taken as well: their
         score would only have to be larger by this share. The master then needs fewer passes, where
         passes are what takes time.
+    shortlist : int, default=0
+        So many columns, the best of each stratum, are kept with their values from one complete pass
+        to the next, and looked through before another is made: for passes that take much longer
+        than the master. Only with ``priority="full"``.
     """
 
     def __init__(
@@ -178,6 +208,7 @@ class StrataPricer:
         tol: float = 1e-4,
         certify_every: int = 10,
         reach: float = 0.0,
+        shortlist: int = 0,
     ) -> None:
         if priority not in PRIORITIES:
             raise ValueError(f"priority must be one of {PRIORITIES}, got {priority!r}")
@@ -186,21 +217,32 @@ class StrataPricer:
         self.tol = tol
         self.certify_every = certify_every
         self.reach = reach
+        self.shortlist = shortlist
+        self._listed: Shortlist | None = None
         self._uncertified = 0
         self._order = StratumOrder(len(pool.strata), round_robin=priority == "round_robin")
         self._numbers = {name: number for number, name in enumerate(pool.strata)}
         self._best = np.full(len(pool.strata), np.inf)
         self._known: list[Column] = []
-        self._places: list[list[tuple[int, int]]] = [[] for _ in pool.strata]
+        self._places: dict[int, list[tuple[int, int]]] = {}
 
     def price(self, state: MasterState, limit: int) -> Priced:
         """Best columns of the first group that has any, or of everything after a full scan."""
-        most = limit if limit <= 1 else CANDIDATES * limit
+        many = len(self.pool.strata) >= MANY_STRATA
+        most = limit if limit <= 1 else (MANY_CANDIDATES if many else CANDIDATES) * limit
         pool = self.pool if isinstance(self.pool, SearchablePool) else ScoredPool(self.pool)
         held = self._held(state, pool)
         request = PricingRequest(
-            state.pseudo_response, state.rule, held, most, self.tol, self.reach
+            state.pseudo_response,
+            state.rule,
+            held,
+            most,
+            self.tol,
+            self.reach,
+            per_stratum=OF_EACH if many else None,
         )
+        if self.shortlist and self.priority == "full":
+            return self._by_shortlist(pool, request, limit)
         sizes = [self.pool.size(stratum) for stratum in range(len(self.pool.strata))]
         evaluated = [0] * len(sizes)
         candidates = everything = None
@@ -220,6 +262,53 @@ class StrataPricer:
             n_evaluated=sum(evaluated),
             stratum=columns[0].stratum if columns else "",
         )
+
+    def _by_shortlist(self, pool: SearchablePool, request: PricingRequest, limit: int) -> Priced:
+        """Best columns of the shortlist, or of all and those that are near for the next one."""
+        if limit > 0 and self._uncertified < MOST_LISTED_ROUNDS:
+            self._uncertified += 1
+            if self._listed is None:
+                self._listed = self._spread(pool)
+            found, places = self._listed.search(request)
+            if len(places):
+                values = self._listed.values[places]
+                columns = self._columns(pool, found, request, limit, values)
+                return Priced(columns, n_evaluated=0, stratum=columns[0].stratum)
+        self._uncertified = 0
+        wide = request
+        if limit > 0:
+            wide = replace(request, limit=max(self.shortlist, request.limit), reach=NEAR)
+        found = pool.search(range(len(self.pool.strata)), None, wide)
+        known: NDArray[np.floating[Any]] | None = None
+        if limit > 0 and len(found.strata):
+            known = values = pool.values_on(found.strata, found.indices, None)
+            enough = max(self.tol, USED_UP * found.best_excess)
+            listed = Shortlist(found.strata, found.indices, values, enough)
+            most = MOST_LISTED * self.shortlist
+            self._listed = listed if self._listed is None else listed.joined(self._listed, most)
+        pricing_out = int(np.count_nonzero(found.excess))
+        best = found.best(min(pricing_out, request.limit))  # those at the front of the list
+        if known is not None:
+            known = known[: len(best.strata)]
+        columns = self._columns(pool, best, request, limit, known)
+        return Priced(
+            columns=columns,
+            exact=True,
+            max_excess=found.max_excess,
+            total_excess=found.total_excess,
+            n_evaluated=found.n_evaluated,
+            stratum=columns[0].stratum if columns else "",
+        )
+
+    def _spread(self, pool: SearchablePool) -> Shortlist:
+        """Columns evenly spread over each stratum: what they can say needs no pass."""
+        sizes = np.array([self.pool.size(stratum) for stratum in range(len(self.pool.strata))])
+        each = np.minimum(sizes, max(1, self.shortlist // len(sizes)))
+        strata = np.repeat(np.arange(len(sizes)), each)
+        places = np.arange(len(strata)) - np.repeat(np.cumsum(each) - each, each)
+        shift = GOLDEN * strata % 1.0  # other places in each stratum
+        indices = ((places + shift) / each[strata] * sizes[strata]).astype(np.intp)
+        return Shortlist(strata, indices, pool.values_on(strata, indices, None), self.tol)
 
     def _first_group(
         self,
@@ -276,23 +365,31 @@ class StrataPricer:
         known = len(self._known)
         if len(columns) < known or (known and columns[known - 1] is not self._known[-1]):
             self._known, known = [], 0
-            self._places = [[] for _ in self.pool.strata]
+            self._places = {}
         for place, column in enumerate(columns[known:], start=known):
             name, index = cast(tuple[str, int], column.key)
-            self._places[self._numbers[name]].append((index, place))
+            self._places.setdefault(self._numbers[name], []).append((index, place))
         self._known = list(columns)
         own = _own_scores(columns, state.pseudo_response) if pool.rounds_columns else None
-        held = []
-        for pairs in self._places:
-            indices, places = np.array(pairs, dtype=np.intp).reshape(-1, 2).T
+        held = [Held(NO_PLACES)] * len(self.pool.strata)
+        for stratum, pairs in self._places.items():
+            indices, places = np.array(pairs, dtype=np.intp).T
             exact = () if own is None else (own[0][places], own[1][places])
-            held.append(Held(indices, *exact))
+            held[stratum] = Held(indices, *exact)
         return held
 
     def _columns(
-        self, pool: SearchablePool, candidates: Candidates, request: PricingRequest, limit: int
+        self,
+        pool: SearchablePool,
+        candidates: Candidates,
+        request: PricingRequest,
+        limit: int,
+        values: NDArray[np.floating[Any]] | None = None,
     ) -> list[Column]:
-        """At most ``limit`` of the columns candidates, that do not do the same work twice."""
+        """At most ``limit`` of the columns candidates, that do not do the same work twice.
+
+        ``values``: those of the candidates, where they are known.
+        """
         pricing_out = int(np.count_nonzero(candidates.excess))
         if not pricing_out:
             return []
@@ -302,7 +399,10 @@ class StrataPricer:
             candidates = candidates.best(pricing_out)
         if len(candidates.scores) > limit:
             rows = _telling_rows(request.response, len(candidates.scores))
-            values = pool.values_on(candidates.strata, candidates.indices, rows)
+            if values is None:
+                values = pool.values_on(candidates.strata, candidates.indices, rows)
+            elif rows is not None:
+                values = values[: len(candidates.scores), rows]
             chosen = select_unlike(
                 values.astype(np.float64), candidates.scores, request.rule, limit
             )

@@ -259,3 +259,61 @@ def test_kernels_without_a_bound_on_rounding_lose_no_digits_of_float32(
         terms = float((np.abs(gram) @ np.abs(response)).max())
         priced = pricer.price(state_of(response, rule), 2)
         assert exact - 1e-10 * terms <= priced.max_excess <= exact + 1e-6 * terms
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_values_kept_in_float32_certify_no_less_than_there_is(rule: EntryRule) -> None:
+    """With room for all values in float32 alone, the excess is at least that of exact scores.
+
+    And what is asked for with a tolerance is sharp: rounding widens it by no more than that.
+    """
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 40))
+    library = KernelLibrary({"rbf": RBF(0.02), "cubic": Polynomial(3, 0.02)}, normalize=True)
+    pool = KernelPool(library, X, cache_size=1.2, block_size=32)
+    assert pool._precision.kept == np.float32
+    exact = KernelPool(library, X, cache_size=0.0, block_size=32)
+    for response in responses(rng, 300):
+        state = state_of(response, rule)
+        found, wanted = (StrataPricer(own, tol=1e-9).price(state, 5) for own in (pool, exact))
+        assert found.max_excess >= wanted.max_excess * (1 - 1e-12) - 1e-12
+        assert found.total_excess == pytest.approx(wanted.total_excess, rel=1e-4, abs=1e-9)
+        assert {c.key for c in found.columns} <= {c.key for c in wanted.columns} or (
+            found.max_excess == pytest.approx(wanted.max_excess, rel=1e-4)
+        )
+        for column in found.columns:
+            assert column.values.dtype == np.float64
+            same = exact.column(list(pool.strata).index(column.key[0]), column.key[1])
+            np.testing.assert_allclose(column.values, same.values, rtol=1e-12, atol=1e-14)
+
+
+def test_values_of_many_kernels_of_ones_own_are_priced_together() -> None:
+    """Scores from one block are K(·, x_j)·r, for functions that are not symmetric, all at once."""
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(50, 4))
+    kernels = {
+        str(k): lambda A, B, k=k: np.cos((1 + k) * A[:, [k % 4]] - 2.0 * B[:, 0]) for k in range(30)
+    }
+    pool = KernelPool(KernelLibrary(kernels), X, block_size=16)
+    for response in responses(rng, 50):
+        priced = StrataPricer(pool).price(state_of(response, OneNormEntry(True)), 5)
+        scores = np.concatenate([kernel(X, X).T @ response for kernel in kernels.values()])
+        excess = np.maximum(np.abs(scores) - 1.0, 0.0)
+        assert priced.max_excess == pytest.approx(excess.max(), rel=1e-9, abs=1e-9)
+        assert priced.total_excess == pytest.approx(excess.sum(), rel=1e-9, abs=1e-9)
+    assert len(pool._states[0].together) == 30
+
+
+def test_pairs_of_rows_are_computed_once() -> None:
+    """Where all values are kept, those of a symmetric kernel are those of a plain product."""
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(90, 40))
+    response = rng.normal(size=90)
+    pool = KernelPool(KernelLibrary({"rbf": RBF(0.02)}), X, block_size=16)
+    np.testing.assert_allclose(
+        pool.scores(0, None, response), RBF(0.02)(X, X) @ response, rtol=1e-11, atol=1e-11
+    )
+    assert pool._states[0].caches[0].kept(np.arange(90)) is not None
+    np.testing.assert_allclose(
+        pool.values(0, np.array([3, 80])), RBF(0.02)(X, X)[[3, 80]], rtol=1e-12
+    )
