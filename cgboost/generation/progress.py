@@ -37,7 +37,7 @@ IN_WORDS = {
 REDRAWN = 0.1
 """Seconds between two drawings of a live line."""
 
-SHOWN = 1.0
+SOONEST = 1.0
 """Seconds after which the time left can be guessed."""
 
 NARROWEST, WIDEST = 6, 40
@@ -155,7 +155,7 @@ class ProgressLine:
 
     def _left(self, seconds: float) -> float | None:
         """Seconds that are left at the pace of the second half of the run so far."""
-        if seconds < SHOWN:
+        if seconds < SOONEST:
             return None
         now, share = self._shares[-1]
         then, before = next(entry for entry in self._shares if 2 * entry[0] >= now)

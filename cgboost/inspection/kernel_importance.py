@@ -21,7 +21,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
-from sklearn.metrics import check_scoring
 from sklearn.utils import Bunch, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
@@ -89,6 +88,8 @@ def kernel_importance(
     names = _kernels_of(model)
     if n_repeats < 1:
         raise ValueError(f"n_repeats must be at least 1, got {n_repeats!r}")
+    from sklearn.metrics import check_scoring  # with half of scikit-learn behind it
+
     generator, scorer = check_random_state(random_state), check_scoring(model, scoring=scoring)
     rows = model._rows(X)
     outputs = [output for run in model._runs for output in run.outputs]

@@ -23,7 +23,7 @@ from cgboost.kernels.base import Kernel, KernelFunction, Norms, rebuilt
 from cgboost.kernels.expansions import Matrix
 from cgboost.kernels.precomputed import FunctionKernel, Precomputed
 
-SHOWN = 3
+SHOWN_VALUES = 3
 """Values or names that a message shows."""
 
 SEE = see("kernels-on-columns")
@@ -211,7 +211,7 @@ class Columns:
         for j, label in enumerate(self.labels):
             wrong = [value for value in table[:, j].tolist() if not _is_finite_number(value)]
             if wrong:
-                shown = ", ".join(map(repr, wrong[:SHOWN]))
+                shown = ", ".join(map(repr, wrong[:SHOWN_VALUES]))
                 raise KernelError(
                     f"column {label} must hold finite numbers, {len(wrong)} of {len(table)} rows "
                     f"do not: {shown}{SEE}"

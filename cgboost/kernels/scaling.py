@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.preprocessing import StandardScaler
 
 from cgboost.kernels.columns import Columns, Header
 from cgboost.kernels.rows import SparseScaler, is_sparse
+
+if TYPE_CHECKING:
+    from sklearn.preprocessing import StandardScaler
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,6 +46,8 @@ class FeatureScaler:
         if is_sparse(X):
             scales = np.array(header.numeric) & ~np.isin(np.arange(X.shape[1]), list(kept))
             return cls(SparseScaler.of(X, scales))
+        from sklearn.preprocessing import StandardScaler  # with half of scikit-learn behind it
+
         scaler = StandardScaler()
         if all(header.numeric) and not kept and X.dtype != object:
             return cls(scaler.fit(X))
@@ -53,7 +57,7 @@ class FeatureScaler:
 
     def transform(self, X: Any) -> Any:
         """What kernels see of rows of X, of the dtype of X."""
-        if is_sparse(X) and isinstance(self.scaler, StandardScaler):
+        if is_sparse(X) and not isinstance(self.scaler, SparseScaler):
             X = X.toarray()  # a mean that is taken off makes them dense
         if self.columns is None:
             return self.scaler.transform(X)

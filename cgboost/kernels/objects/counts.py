@@ -19,7 +19,7 @@ from scipy import sparse
 from cgboost.kernels.base import Kernel, Norms
 from cgboost.kernels.expansions import Matrix, items
 
-MOST_KEPT = 2**16
+MOST_COUNTED = 2**16
 """Objects whose counts are kept; after that many new ones all are forgotten, and begun anew."""
 
 Counter = Callable[[Any, Callable[[Hashable], int]], Mapping[int, float]]
@@ -54,7 +54,7 @@ class FeatureCounts:
             a feature.
         """
         with self._lock:
-            if len(self._counts) > MOST_KEPT:
+            if len(self._counts) > MOST_COUNTED:
                 self._columns.clear()
                 self._counts.clear()
             rows = [[self._row(key(item), item, counts) for item in own] for own in sets]

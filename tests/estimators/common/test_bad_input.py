@@ -202,9 +202,8 @@ def test_the_scale_warning_points_at_the_caller_and_can_be_followed():
         CGBoostClassifier(raw, max_columns=2).fit(1e4 * X, Y)
     [warning] = [w for w in caught if w.category is KernelScaleWarning]
     assert warning.filename == __file__
-    advice = re.search(r"library=(KernelLibrary\(.*?\}, normalize=True\))", str(warning.message))
-    names = {"KernelLibrary": KernelLibrary, "Linear": Linear, "Polynomial": Polynomial, "RBF": RBF}
-    library = eval(advice.group(1), names)
+    advice = re.search(r"KernelLibrary\(kernels, .*?\)", str(warning.message))
+    library = eval(advice.group(), {"KernelLibrary": KernelLibrary, "kernels": raw.kernels})
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         CGBoostClassifier(library, max_columns=2).fit(1e4 * X, Y)

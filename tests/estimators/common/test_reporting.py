@@ -57,10 +57,10 @@ def test_scikit_learns_choice_of_text_is_kept() -> None:
 
 def test_long_lines_break_as_those_of_scikit_learn() -> None:
     """Alone and in a pipeline, parameters go on below the first one."""
-    model = CGBoostClassifier(C=2.5, penalty="l1", offset="none", max_columns=12, cache_size=5)
+    model = CGBoostClassifier(C=2.5, penalty="l2", offset="none", max_columns=12, cache_size=5)
     assert repr(model) == (
         "CGBoostClassifier(C=2.5, cache_size=5, max_columns=12, offset='none',\n"
-        "                  penalty='l1')"
+        "                  penalty='l2')"
     )
     lines = repr(make_pipeline(StandardScaler(), model)).splitlines()
     assert len(lines) > 3

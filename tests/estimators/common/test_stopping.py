@@ -28,6 +28,7 @@ from cgboost.estimators.common import certified
 from cgboost.exceptions import MasterError, TrivialModelWarning
 from cgboost.generation import progress
 from cgboost.generation.progress import ProgressLine
+from cgboost.kernels.library import DEFAULT_LIBRARY
 from cgboost.masters.dual_solvers import simplex as dual_session
 from tests.estimators.data import (
     PENALTIES,
@@ -251,7 +252,8 @@ def test_early_stopping_keeps_the_best_round(make, patience):
 def test_a_class_that_early_stopping_leaves_without_columns_is_named():
     """Others have some; the warning is about the one whose first round was the best."""
     X, y = load_wine(return_X_y=True)
-    model = CGBoostClassifier(early_stopping=True, random_state=0)
+    raw = KernelLibrary(DEFAULT_LIBRARY.kernels, normalize=True)
+    model = CGBoostClassifier(raw, penalty="l2", early_stopping=True, random_state=0)
     with pytest.warns(TrivialModelWarning, match="class 2: no round had a better") as caught:
         model.fit(X, y)
     assert not any("class 0: no round" in str(warning.message) for warning in caught)
@@ -392,12 +394,13 @@ def test_a_fit_tells_its_line_where_it_ends(monkeypatch):
 
 
 @pytest.mark.parametrize("load", [load_wine, load_breast_cancer])
-def test_raw_features_end_soon_with_a_model_better_than_the_constant(load):
-    """Kernel columns of size 10⁶ beside some of size 1: few rounds, and a warning with advice."""
+@pytest.mark.parametrize("penalty", ["l1", "l2"])
+def test_raw_features_end_soon_with_a_certified_model(load, penalty):
+    """Kernel columns of size 10⁶ beside some of size 1: few rounds to the optimum, no failure."""
     X, y = load(return_X_y=True)
     library = KernelLibrary({"linear": Linear(), "rbf": RBF()})
-    with pytest.warns(ConvergenceWarning, match="scale the features"):
-        model = CGBoostClassifier(library).fit(X, y)
-    assert model.n_iter_ <= 40 * len(np.atleast_1d(model.intercept_))
+    model = CGBoostClassifier(library, penalty=penalty).fit(X, y)
+    assert model.converged_
+    assert model.n_iter_ <= 120 * len(np.atleast_1d(model.intercept_))
     assert model.score(X, y) > 0.9
     assert model.n_columns_ > 0

@@ -60,7 +60,7 @@ def test_new_features_get_new_columns() -> None:
 
 def test_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     """After so many objects all are forgotten; values stay right."""
-    monkeypatch.setattr(counts, "MOST_KEPT", 5)
+    monkeypatch.setattr(counts, "MOST_COUNTED", 5)
     kernel = Letters()
     for start in range(0, 40, 4):
         new = np.array([f"{number}a" for number in range(start, start + 4)], dtype=object)
