@@ -13,10 +13,6 @@ from io import StringIO
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from rich import box
-from rich.console import Console
-from rich.table import Table
-from sklearn.svm import SVC
 
 from cgboost.estimators import CGBoostClassifier
 from cgboost.inspection import drawing
@@ -137,6 +133,8 @@ def best_single(
 
 def support_vector_machine(split: Split, C_values: Sequence[float]) -> Entrant:
     """SVC of scikit-learn with its defaults (an RBF kernel), C chosen as for the others."""
+    from sklearn.svm import SVC
+
     found = []
     for C in C_values:
         model = SVC(C=C)
@@ -164,6 +162,10 @@ def support_vector_machine(split: Split, C_values: Sequence[float]) -> Entrant:
 
 def in_words(found: Iterable[Entrant]) -> str:
     """A table that reads well on a terminal and is one in Markdown, too."""
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+
     models = list(found)
     table = Table(box=box.MARKDOWN)
     table.add_column("", no_wrap=True)
