@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from cgboost.losses import SupportVectorLoss
 from cgboost.losses.dual.support_vector import Indices, Vector
-from cgboost.masters.dual_solvers.interior_point_steps import InteriorStep, Iterate
+from cgboost.masters.dual_solvers.interior_point_steps import Descent, Iterate
 from cgboost.masters.dual_solvers.restricted_dual import (
     BoxedDual,
     ColumnStore,
@@ -131,6 +131,53 @@ def variables_at_ends(data: BoxedDual, at: Iterate, allowance: float) -> Vector:
     return at.u
 
 
+class Block:
+    """Columns in a session on the training rows in it, and a column of ones where one is asked for.
+
+    Gathering them from all columns on all rows takes as long as a step. What is there already is
+    therefore taken from the block before.
+
+    Parameters
+    ----------
+    columns : ColumnStore
+    """
+
+    def __init__(self, columns: ColumnStore) -> None:
+        nothing = np.zeros(0, dtype=np.intp)
+        self._columns, self._lines, self._rows = columns, nothing, nothing
+        self.values = np.zeros((0, 0))
+
+    def to(self, lines: Indices, rows: Indices) -> Block:
+        """The block of training rows ``lines`` and columns ``rows`` (below 0: ones)."""
+        block = Block(self._columns)
+        block._lines, block._rows = lines, rows
+        kept, column = _found(self._rows, rows)
+        stay, line = _found(self._lines, lines)
+        if 2 * np.count_nonzero(kept) < len(rows) or 2 * np.count_nonzero(stay) < len(lines):
+            block.values = self._gathered(lines, rows)
+            return block
+        values = self.values
+        if not kept.all():
+            values = np.empty((len(self._lines), len(rows)))
+            values[:, kept] = self.values[:, column[kept]]
+            values[:, ~kept] = self._gathered(self._lines, rows[~kept])
+        elif not _same(column, self._rows):
+            values = values[:, column]
+        if not (stay.all() and _same(line, self._lines)):
+            values = values[line]
+            values[~stay] = self._gathered(lines[~stay], rows)
+        block.values = values
+        return block
+
+    def _gathered(self, lines: Indices, rows: Indices) -> Vector:
+        real = rows >= 0
+        if real.all():
+            return self._columns.scaled(rows, lines)
+        values = np.ones((len(lines), len(rows)))
+        values[:, real] = self._columns.scaled(rows[real], lines)
+        return values
+
+
 class InteriorSession(LiveDual):
     """A restricted dual over some of the variables of a loss and some of the columns.
 
@@ -146,6 +193,7 @@ class InteriorSession(LiveDual):
     def __init__(self, loss: SupportVectorLoss, columns: ColumnStore, form: DualForm) -> None:
         self.variables, self.columns, self.form = loss.variables, columns, form
         self.at_cap = np.zeros(len(self.variables), dtype=bool)
+        self._one_a_row = len(np.unique(self.variables.row)) == len(self.variables)
         self.kept: Indices = np.arange(len(self.variables))
         self.rows: Indices = np.zeros(0, dtype=np.intp)  # -> column, or OFFSET
         self.gap = 0.0
@@ -155,6 +203,7 @@ class InteriorSession(LiveDual):
         self._begun = False
         if form.offset != "none":
             self.rows = np.array([OFFSET])
+        self._block = Block(columns)
         self._start_anew()
 
     # ------------------------------------------------------------------ what is in the session
@@ -262,19 +311,25 @@ class InteriorSession(LiveDual):
 
     def _descend(self, data: BoxedDual, at: Iterate, deadline: float | None) -> bool:
         """Steps to the target, or as near as they lead; False if they lead nowhere."""
+        descent = Descent(data, at)
+        try:
+            return self._follow(descent, deadline)
+        finally:
+            descent.write()
+
+    def _follow(self, descent: Descent, deadline: float | None) -> bool:
         least, since = np.inf, 0
         self.solved = True
         for _ in range(INTERIOR_STEPS):
-            step = InteriorStep(data, at)
-            self.gap = at.complementarity(data) + step.infeasibility
-            self._reached = self.gap / self._scale(step.objective)
+            self.gap = descent.gap
+            self._reached = self.gap / self._scale(descent.objective)
             if self._reached <= self._target:
                 self.solved = self._target <= FINEST_SHARE
                 return True
             if not self.gap <= DIVERGENCE * least:
                 return False
             least, since = (self.gap, 0) if self.gap < 0.9 * least else (least, since + 1)
-            if since > NO_BETTER or not step.take():
+            if since > NO_BETTER or not descent.step():
                 break
             if deadline is not None and time.perf_counter() > deadline:
                 raise LimitError(
@@ -335,17 +390,19 @@ class InteriorSession(LiveDual):
         if self._data is not None:
             return self._data
         variables, columns, kept, rows = self.variables, self.columns, self.kept, self.rows
-        lines, place = np.unique(variables.row[kept], return_inverse=True)
+        lines, place = variables.row[kept], np.arange(len(kept))
+        if not self._one_a_row:
+            lines, place = np.unique(lines, return_inverse=True)
         fixed = variables.response(np.where(self.at_cap, variables.cap, 0.0))
         real = rows >= 0
-        block, constant = np.ones((len(lines), len(rows))), np.full(len(rows), fixed.sum())
-        block[:, real] = columns.scaled(rows[real], lines)
+        constant = np.full(len(rows), fixed.sum())
+        self._block = block = self._block.to(lines, rows)
         scales = np.ones(len(rows))
         scales[real] = columns.scales[rows[real]]
         constant[real] = columns.scores(rows[real], fixed) / scales[real]
         gain = variables.gain()
         self._data = BoxedDual(
-            block=block,
+            block=block.values,
             place=place,
             sign=variables.sign[kept],
             gain=gain[kept],
@@ -355,6 +412,7 @@ class InteriorSession(LiveDual):
             limit=np.where(real | self.form.charges_offset, self.form.threshold / scales, 0.0),
             two_sided=~real | self.form.two_sided,
             fixed_gain=float((gain * variables.cap)[self.at_cap].sum()),
+            in_order=self._one_a_row,
         )
         return self._data
 
@@ -363,6 +421,20 @@ class InteriorSession(LiveDual):
         at = self._solution(self._at.u, self._at.coef)
         output = self.columns.combine(at.coef) + at.intercept
         return self.variables.rate(output)[variables]
+
+
+def _found(among: Indices, wanted: Indices) -> tuple[NDArray[np.bool_], Indices]:
+    """Which of the wanted numbers, at least −1, are among others, and where; 0 for the rest."""
+    largest = max(int(among.max(initial=-1)), int(wanted.max(initial=-1)))
+    places = np.full(largest + 2, -1)
+    places[among + 1] = np.arange(len(among))
+    place = places[wanted + 1]
+    return place >= 0, np.maximum(place, 0)
+
+
+def _same(place: Indices, among: Indices) -> bool:
+    """Whether these places are all of the others, in their order."""
+    return len(place) == len(among) and bool((place == np.arange(len(place))).all())
 
 
 def _multipliers(rate: Vector, least: float) -> tuple[Vector, Vector]:

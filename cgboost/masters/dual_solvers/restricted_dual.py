@@ -221,6 +221,8 @@ class BoxedDual:
     two_sided : ndarray of bool, shape (n_columns,)
     fixed_gain : float
         What the fixed variables add to the dual objective; objective and bound are without it.
+    in_order : bool
+        Whether the variables are the rows of ``block``, one by one.
     """
 
     block: Vector
@@ -233,11 +235,18 @@ class BoxedDual:
     limit: Vector
     two_sided: NDArray[np.bool_]
     fixed_gain: float
+    in_order: bool = False
 
     def by_row(self, values: Vector) -> Vector:
         """Sums over the variables of each row, shape (n_rows,)."""
+        if self.in_order:
+            return values
         sums = np.bincount(self.place, weights=values, minlength=len(self.block))
         return sums.astype(np.float64, copy=False)
+
+    def by_variable(self, output: Vector) -> Vector:
+        """sign·f of each variable, shape (n_variables,)."""
+        return self.sign * (output if self.in_order else output[self.place])
 
     def scores(self, u: Vector) -> Vector:
         """The scores s = Hᵀr + constant."""
@@ -245,7 +254,7 @@ class BoxedDual:
 
     def rate(self, coef: Vector) -> Vector:
         """What the first unit of each variable would add."""
-        return self.gain - self.sign * (self.block @ coef)[self.place]
+        return self.gain - self.by_variable(self.block @ coef)
 
     def objective(self, coef: Vector, rate: Vector) -> float:
         """Primal objective of the restricted problem, at coefficients of this rate."""

@@ -18,7 +18,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -75,6 +75,20 @@ MOST_BASIS_COLUMNS = 2000
 
 COEFFICIENT_NOISE = 0.01
 """Coefficients below this share of the mean, of columns scaled alike, are taken for noise."""
+
+ROUNDING = 1e-9
+"""Coefficients below this share of the largest, of columns scaled alike, are 0 up to rounding. The
+basis of a degenerate vertex has such columns."""
+
+TILT = 1e-5
+"""What a column may be charged more, relative to its penalty, to choose among optimal vertices.
+Larger, the optimum of the tilted problem might be none of the problem."""
+
+TILTS = 6
+"""Tilted problems that are tried where there is more than one optimal vertex."""
+
+LEVEL = 1e-10
+"""Objectives this near to each other, relative to their size, are the same up to rounding."""
 
 ROWS_PER_COLUMN = 1.3
 """Training rows to begin with, per column in use …"""
@@ -143,12 +157,22 @@ class RestrictedDual:
         self._slack_for: Indices = np.zeros(0, dtype=np.intp)
         self._repeats = 0
 
-    def add(self, values: Sequence[FloatArray] | FloatArray) -> None:
-        """Take in new columns, each of shape (n_rows,)."""
+    def add(
+        self,
+        values: Sequence[FloatArray] | FloatArray,
+        expected: tuple[Vector, float, float] | None = None,
+    ) -> None:
+        """Take in new columns, each of shape (n_rows,).
+
+        Where these are the first, :meth:`expect` may be told what is ``expected`` before they come
+        into the session: it then never holds the rows that do not matter.
+        """
         first = self.columns.count
         self._repeats = 0
         self.columns.append(values)
         self._slack_for = np.append(self._slack_for, np.zeros(len(values), dtype=np.intp))
+        if expected is not None:
+            self.expect(*expected)
         self.session.rescale()
         self._activate(np.arange(first, self.columns.count))
 
@@ -287,6 +311,8 @@ class RestrictedDual:
         The end follows from the rate alone: a solver may stop a little short of it, and a variable
         well inside its box may be small beside its cap.
         """
+        if not (self.session.rows >= 0).any():  # rates of the offset alone say nothing
+            return
         movement = np.quantile(np.abs(rate - self.rate), MOVEMENT_QUANTILE)
         kept = self.session.kept
         idle = np.abs(rate[kept]) > max(CALM * movement, LEAST_RATE)
@@ -343,7 +369,7 @@ def crossover(
     intercept: float,
     time_limit: float | None,
 ) -> DualPoint:
-    """An optimal vertex of the problem over ``columns``.
+    """An optimal vertex of the problem over ``columns``, one of few columns where there are many.
 
     Parameters
     ----------
@@ -367,11 +393,58 @@ def crossover(
     the rows of columns in use are tight, and as many training rows, those nearest to their margin,
     are basic (Megiddo, *On finding primal- and dual-optimal bases*, ORSA J. Computing 3, 1991).
     """
+    deadline = None if time_limit is None else time.perf_counter() + time_limit
     dual = RestrictedDual(loss, form, SIMPLEX)
-    dual.add(columns)
     near = (ROWS_PER_COLUMN * len(coef) + A_FEW) / max(1, len(loss.variables))
-    dual.expect(coef, intercept, min(1.0, near))
-    assert isinstance(dual.session, DualSession)
+    dual.add(columns, expected=(coef, intercept, min(1.0, near)))
+    session = dual.session
+    assert isinstance(session, DualSession)
     size = np.abs(coef) * dual.columns.scales
-    dual.session.suggest(np.where(size > COEFFICIENT_NOISE * size.mean(), coef, 0.0), dual.rate)
-    return dual.solve(time_limit)
+    session.suggest(np.where(size > COEFFICIENT_NOISE * size.mean(), coef, 0.0), dual.rate)
+    vertex = _without_noise(dual.solve(time_limit), dual.columns.scales)
+    try:
+        return _sparsest(dual, session, vertex, deadline)
+    except SolverError as error:
+        logger.info("the vertex stays as it is: %s", error)
+        return vertex
+
+
+def _sparsest(
+    dual: RestrictedDual, session: DualSession, vertex: DualPoint, deadline: float | None
+) -> DualPoint:
+    """The optimal vertex of fewest columns among those that tilted objectives lead to.
+
+    Columns that repeat each other, as those of stumps do, leave many optimal vertices. A penalty
+    that charges small coefficients a little more leads to one of few columns (Candès, Wakin, Boyd,
+    *Enhancing sparsity by reweighted ℓ1 minimization*, J. Fourier Anal. Appl. 14, 2008), and
+    another such penalty perhaps to one of fewer. Where the first makes no difference, the optimum
+    is taken to be unique. Every step goes on from the basis of the one before.
+    """
+    least, scales = _objective(dual, vertex), dual.columns.scales
+    most = least + LEVEL * max(1.0, abs(least))
+    rng = np.random.default_rng(0)  # the same vertex every time
+    for number in range(TILTS):
+        size = np.abs(vertex.coef) * scales
+        if not size.any():
+            break
+        typical = float(np.median(size[size > 0]))
+        tilt = typical / (size + typical)
+        session.charge(TILT * (tilt if number == 0 else tilt * rng.uniform(0.1, 1.0, len(tilt))))
+        left = None if deadline is None else max(0.01, deadline - time.perf_counter())
+        point = _without_noise(dual.solve(left), scales)
+        used, before = point.coef != 0, vertex.coef != 0
+        if number == 0 and np.array_equal(used, before):
+            break
+        if used.sum() <= before.sum() and _objective(dual, point) <= most:
+            vertex = point
+    return vertex
+
+
+def _objective(dual: RestrictedDual, point: DualPoint) -> float:
+    return dual.form.value(point.coef, point.intercept) + float(dual.loss.value(point.output))
+
+
+def _without_noise(point: DualPoint, scales: Vector) -> DualPoint:
+    """The point, with coefficients of 0 where they are 0 but for rounding."""
+    size = np.abs(point.coef) * scales
+    return replace(point, coef=np.where(size < ROUNDING * size.max(initial=0.0), 0.0, point.coef))
