@@ -167,6 +167,14 @@ class ColumnStore:
             self.scales = np.append(self.scales, scales)
             self.count += len(some)
 
+    def part(self, columns: Indices) -> ColumnStore:
+        """Some of the columns, in a store of their own."""
+        some = ColumnStore(len(self._buffer), centred=self._centred)
+        some._buffer = self._buffer[:, columns]
+        some._means, some.scales = self._means[columns], self.scales[columns]
+        some.count = len(columns)
+        return some
+
     def combine(self, coef: Vector) -> Vector:
         """Hα, shape (n_rows,)."""
         active = np.flatnonzero(coef)

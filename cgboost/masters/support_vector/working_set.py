@@ -76,7 +76,7 @@ MOST_BASIS_COLUMNS = 2000
 COEFFICIENT_NOISE = 0.01
 """Coefficients below this share of the mean, of columns scaled alike, are taken for noise."""
 
-ROUNDING = 1e-9
+COEFFICIENT_ROUNDING = 1e-9
 """Coefficients below this share of the largest, of columns scaled alike, are 0 up to rounding. The
 basis of a degenerate vertex has such columns."""
 
@@ -87,7 +87,7 @@ Larger, the optimum of the tilted problem might be none of the problem."""
 TILTS = 6
 """Tilted problems that are tried where there is more than one optimal vertex."""
 
-LEVEL = 1e-10
+SAME_OBJECTIVE = 1e-10
 """Objectives this near to each other, relative to their size, are the same up to rounding."""
 
 ROWS_PER_COLUMN = 1.3
@@ -130,6 +130,8 @@ class RestrictedDual:
     loss : SupportVectorLoss
     form : DualForm
     solver : str
+    columns : ColumnStore or None
+        With columns that are there from the start, all of them inactive.
 
     Attributes
     ----------
@@ -139,9 +141,17 @@ class RestrictedDual:
         Whether its answers lie inside the optimal face, not on a vertex.
     """
 
-    def __init__(self, loss: SupportVectorLoss, form: DualForm, solver: str) -> None:
+    def __init__(
+        self,
+        loss: SupportVectorLoss,
+        form: DualForm,
+        solver: str,
+        columns: ColumnStore | None = None,
+    ) -> None:
         self.loss, self.variables, self.form = loss, loss.variables, form
-        self.columns = ColumnStore(loss.n_rows, centred=form.offset == "free")
+        if columns is None:
+            columns = ColumnStore(loss.n_rows, centred=form.offset == "free")
+        self.columns = columns
         self._solver = solver
         bounded = loss.mass is None and bool(np.isfinite(self.variables.cap).all())
         own = solver == "auto" and bounded
@@ -154,27 +164,17 @@ class RestrictedDual:
             self.session = DualSession(loss, self.columns, form, solver)
         self.ends_inside = isinstance(self.session, InteriorSession)
         self.rate = self.variables.gain()  # at f = 0
-        self._slack_for: Indices = np.zeros(0, dtype=np.intp)
+        self._slack_for: Indices = np.zeros(columns.count, dtype=np.intp)
         self._repeats = 0
 
-    def add(
-        self,
-        values: Sequence[FloatArray] | FloatArray,
-        expected: tuple[Vector, float, float] | None = None,
-    ) -> None:
-        """Take in new columns, each of shape (n_rows,).
-
-        Where these are the first, :meth:`expect` may be told what is ``expected`` before they come
-        into the session: it then never holds the rows that do not matter.
-        """
+    def add(self, values: Sequence[FloatArray] | FloatArray) -> None:
+        """Take in new columns, each of shape (n_rows,)."""
         first = self.columns.count
         self._repeats = 0
         self.columns.append(values)
         self._slack_for = np.append(self._slack_for, np.zeros(len(values), dtype=np.intp))
-        if expected is not None:
-            self.expect(*expected)
         self.session.rescale()
-        self._activate(np.arange(first, self.columns.count))
+        self.activate(np.arange(first, self.columns.count))
 
     def expect(self, coef: Vector, intercept: float, near: float = NEAREST_SHARE) -> None:
         """Take coefficients for near the optimum, as a hint of which variables matter.
@@ -221,7 +221,8 @@ class RestrictedDual:
     def _must_solve_again(self, point: DualPoint) -> bool:
         """Bring back what is wrongly absent, or else take out what is idle.
 
-        It must be solved again if the absence costs more than the session leaves open anyway.
+        It must be solved again if the absence costs more than the session leaves open anyway. A
+        coarse answer is not: the next one has what was absent, and the new columns as well.
         """
         at_wrong_end = np.where(
             self.session.at_cap, point.rate < -RATE_TOLERANCE, point.rate > RATE_TOLERANCE
@@ -232,10 +233,11 @@ class RestrictedDual:
         if violated.size:
             excess = self._size(violated, point).max() - self._allowed(point)
             cost += excess * abs(self.loss.linear_gain(point.response))
-            self._activate(violated)
+            self.activate(violated)
         if wrong.size:
             self.session.free(wrong)
-        if (wrong.size or violated.size) and (self.session.gap == 0.0 or cost > self.session.gap):
+        session, absent = self.session, wrong.size > 0 or violated.size > 0
+        if absent and (session.gap == 0.0 or (session.solved and cost > session.gap)):
             return True
         self._fix_idle(point.rate)
         self._deactivate_idle(point)
@@ -287,7 +289,7 @@ class RestrictedDual:
         held = before.rows[before.rows >= 0]
         if held.size:
             self.session.rescale()
-            self._activate(held)
+            self.activate(held)
         if (absent := before.absent).size:
             self.session.fix(absent, before.at_cap[absent])
 
@@ -322,7 +324,8 @@ class RestrictedDual:
 
     # ------------------------------------------------------------------ working set of columns
 
-    def _activate(self, columns: Indices) -> None:
+    def activate(self, columns: Indices) -> None:
+        """Put columns into the session; the others follow when they are violated."""
         self.session.activate(columns)
         self._slack_for[columns] = 0
 
@@ -364,7 +367,7 @@ class RestrictedDual:
 def crossover(
     loss: SupportVectorLoss,
     form: DualForm,
-    columns: Sequence[FloatArray],
+    columns: ColumnStore,
     coef: Vector,
     intercept: float,
     time_limit: float | None,
@@ -375,9 +378,10 @@ def crossover(
     ----------
     loss : SupportVectorLoss
     form : DualForm
-    columns : sequence of ndarray of shape (n_rows,)
+    columns : ColumnStore
     coef : ndarray of shape (n_columns,)
-        With ``intercept`` near the optimum: where the simplex begins.
+        With ``intercept`` near the optimum: where the simplex begins. It has the columns that are
+        not 0; others come in where they are violated.
     intercept : float
     time_limit : float or None
         In seconds.
@@ -394,14 +398,16 @@ def crossover(
     are basic (Megiddo, *On finding primal- and dual-optimal bases*, ORSA J. Computing 3, 1991).
     """
     deadline = None if time_limit is None else time.perf_counter() + time_limit
-    dual = RestrictedDual(loss, form, SIMPLEX)
-    near = (ROWS_PER_COLUMN * len(coef) + A_FEW) / max(1, len(loss.variables))
-    dual.add(columns, expected=(coef, intercept, min(1.0, near)))
+    dual = RestrictedDual(loss, form, SIMPLEX, columns)
+    used = np.flatnonzero(coef)
+    near = (ROWS_PER_COLUMN * len(used) + A_FEW) / max(1, len(loss.variables))
+    dual.expect(coef, intercept, min(1.0, near))
+    dual.activate(used)
     session = dual.session
     assert isinstance(session, DualSession)
-    size = np.abs(coef) * dual.columns.scales
-    session.suggest(np.where(size > COEFFICIENT_NOISE * size.mean(), coef, 0.0), dual.rate)
-    vertex = _without_noise(dual.solve(time_limit), dual.columns.scales)
+    size = np.abs(coef) * columns.scales
+    session.suggest(np.where(size > COEFFICIENT_NOISE * size[used].mean(), coef, 0.0), dual.rate)
+    vertex = _without_noise(dual.solve(time_limit), columns.scales)
     try:
         return _sparsest(dual, session, vertex, deadline)
     except SolverError as error:
@@ -421,7 +427,7 @@ def _sparsest(
     is taken to be unique. Every step goes on from the basis of the one before.
     """
     least, scales = _objective(dual, vertex), dual.columns.scales
-    most = least + LEVEL * max(1.0, abs(least))
+    most = least + SAME_OBJECTIVE * max(1.0, abs(least))
     rng = np.random.default_rng(0)  # the same vertex every time
     for number in range(TILTS):
         size = np.abs(vertex.coef) * scales
@@ -447,4 +453,6 @@ def _objective(dual: RestrictedDual, point: DualPoint) -> float:
 def _without_noise(point: DualPoint, scales: Vector) -> DualPoint:
     """The point, with coefficients of 0 where they are 0 but for rounding."""
     size = np.abs(point.coef) * scales
-    return replace(point, coef=np.where(size < ROUNDING * size.max(initial=0.0), 0.0, point.coef))
+    return replace(
+        point, coef=np.where(size < COEFFICIENT_ROUNDING * size.max(initial=0.0), 0.0, point.coef)
+    )

@@ -43,7 +43,7 @@ def centre(master: OneNormMaster, H: np.ndarray) -> MasterState:
 @settings(max_examples=25)
 @given(seed=st.integers(0, 10**6))
 def test_it_ends_on_an_optimal_vertex(formulation: Formulation, seed: int) -> None:
-    """No direction is free, the objective is no worse and optimal over the columns in use."""
+    """No direction is free, the objective is no worse and optimal over all columns."""
     problem = random_problem(seed)
     master = formulation.master(problem.loss(formulation))
     state = centre(master, problem.H)
@@ -54,10 +54,7 @@ def test_it_ends_on_an_optimal_vertex(formulation: Formulation, seed: int) -> No
     scale = max(1.0, abs(state.objective))
     assert free_directions(master, problem.H, vertex) == 0
     assert vertex.objective <= state.objective + 1e-9 * scale
-    used = np.flatnonzero(state.coef)
-    part = type(problem)(problem.H[:, used], problem.target, problem.price, problem.epsilon)
-    assert vertex.objective == pytest.approx(part.optimum(formulation), rel=1e-6, abs=1e-6)
-    assert not vertex.coef[state.coef == 0].any()
+    assert vertex.objective == pytest.approx(problem.optimum(formulation), rel=1e-6, abs=1e-6)
 
 
 def separable(n_rows: int = 200, n_columns: int = 60) -> tuple[np.ndarray, np.ndarray]:
