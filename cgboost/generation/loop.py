@@ -59,6 +59,10 @@ Vector = NDArray[np.float64]
 SOLVED_SHARE = 0.1
 """Restricted problems need not be solved better than to this share of the tolerance."""
 
+VERTEX_COST = 1e-10
+"""A vertex may cost so much more than the point inside the face, relative to the scale of the gap.
+Both are optimal up to rounding, which must not decide between them."""
+
 OVERTIME = 0.1
 """A crossover may take this share of the time limit, beyond it."""
 
@@ -290,7 +294,10 @@ class ColumnGeneration:
         except MasterError as failure:
             logger.info("the coefficients stay as they are: %s", failure)
             return
-        if vertex is not None and vertex.objective <= trace.rows[number]["objective"]:
+        if vertex is None:
+            return
+        allowed = trace.rows[number]["objective"] + VERTEX_COST * trace.scales[number]
+        if vertex.objective <= allowed:
             trace.move(number, vertex)
 
     def _stop(self, current: Round, stopping: list[Callback]) -> Stop | None:

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from cgboost.losses import SupportVectorLoss
 from cgboost.losses.dual.support_vector import Indices, Vector
-from cgboost.masters.dual_solvers.interior_point_steps import InteriorStep, Iterate
+from cgboost.masters.dual_solvers.interior_point_steps import Descent, Iterate
 from cgboost.masters.dual_solvers.restricted_dual import (
     BoxedDual,
     ColumnStore,
@@ -139,6 +139,58 @@ def variables_at_ends(data: BoxedDual, at: Iterate, allowance: float) -> Vector:
     return at.u
 
 
+class Block:
+    """Columns in a session on the training rows in it, with a column of ones and free directions.
+
+    Gathering them from all columns on all rows takes as long as a step. What is there already is
+    therefore taken from the block before, unless new directions have changed what large columns
+    leave.
+
+    Parameters
+    ----------
+    columns : ColumnStore
+    """
+
+    def __init__(self, columns: ColumnStore) -> None:
+        nothing = np.zeros(0, dtype=np.intp)
+        self._columns, self._lines, self._rows = columns, nothing, nothing
+        self._directions = len(columns.large)
+        self.values = np.zeros((0, 0))
+
+    def to(self, lines: Indices, rows: Indices) -> Block:
+        """The block of training rows ``lines`` and columns ``rows``, as a session names them."""
+        block = Block(self._columns)
+        block._lines, block._rows = lines, rows
+        kept, column = _found(self._rows, rows)
+        stay, line = _found(self._lines, lines)
+        few = 2 * np.count_nonzero(kept) < len(rows) or 2 * np.count_nonzero(stay) < len(lines)
+        if few or self._directions < block._directions:
+            block.values = self._gathered(lines, rows)
+            return block
+        values = self.values
+        if not kept.all():
+            values = np.empty((len(self._lines), len(rows)))
+            values[:, kept] = self.values[:, column[kept]]
+            values[:, ~kept] = self._gathered(self._lines, rows[~kept])
+        elif not _same(column, self._rows):
+            values = values[:, column]
+        if not (stay.all() and _same(line, self._lines)):
+            values = values[line]
+            values[~stay] = self._gathered(lines[~stay], rows)
+        block.values = values
+        return block
+
+    def _gathered(self, lines: Indices, rows: Indices) -> Vector:
+        real = rows >= 0
+        if real.all():
+            return self._columns.scaled(rows, lines)
+        values = np.ones((len(lines), len(rows)))
+        values[:, real] = self._columns.scaled(rows[real], lines)
+        free = rows <= DIRECTION
+        values[:, free] = self._columns.large.basis[np.ix_(lines, DIRECTION - rows[free])]
+        return values
+
+
 class InteriorSession(LiveDual):
     """A restricted dual over some of the variables of a loss and some of the columns.
 
@@ -154,6 +206,7 @@ class InteriorSession(LiveDual):
     def __init__(self, loss: SupportVectorLoss, columns: ColumnStore, form: DualForm) -> None:
         self.variables, self.columns, self.form = loss.variables, columns, form
         self.at_cap = np.zeros(len(self.variables), dtype=bool)
+        self._one_a_row = len(np.unique(self.variables.row)) == len(self.variables)
         self.kept: Indices = np.arange(len(self.variables))
         self.rows: Indices = np.zeros(0, dtype=np.intp)  # -> column, OFFSET or DIRECTION − number
         self.gap = 0.0
@@ -166,6 +219,7 @@ class InteriorSession(LiveDual):
         self._begun = False
         if form.offset != "none":
             self.rows = np.array([OFFSET])
+        self._block = Block(columns)
         self._start_anew()
 
     # ------------------------------------------------------------------ what is in the session
@@ -278,31 +332,39 @@ class InteriorSession(LiveDual):
 
     def _descend(self, data: BoxedDual, at: Iterate, deadline: float | None) -> bool:
         """Steps to the target, or as near as they lead; False if they lead nowhere."""
-        least, since, best, nearest = np.inf, 0, replace(at), np.inf
+        descent = Descent(data, at)
+        try:
+            return self._follow(descent, deadline)
+        finally:
+            descent.write()
+
+    def _follow(self, descent: Descent, deadline: float | None) -> bool:
+        least, since, best = np.inf, 0, (np.inf, np.inf)
+        refined = descent.data.refined
         self.solved = True
         for _ in range(INTERIOR_STEPS):
-            step = InteriorStep(data, at)
-            self.gap = at.complementarity(data) + step.infeasibility
-            self._reached = self.gap / self._scale(step.objective)
+            self.gap = descent.gap
+            self._reached = self.gap / self._scale(descent.objective)
             if self._reached <= self._target:
                 self.solved = self._target <= FINEST_SHARE
                 return True
             if not self.gap <= DIVERGENCE * least:
-                if data.refined:
+                if refined:
                     break
                 return False
-            since = 0 if self.gap < 0.9 * least else since + 1
-            if self.gap < least:
-                least, best, nearest = self.gap, replace(at), self._reached
-            if since > NO_BETTER or not step.take():
+            if self.gap < best[0]:
+                best = self.gap, self._reached
+                descent.mark()
+            least, since = (self.gap, 0) if self.gap < 0.9 * least else (least, since + 1)
+            if since > NO_BETTER or not descent.step():
                 break
             if deadline is not None and time.perf_counter() > deadline:
                 raise LimitError(
                     "the interior point method ran out of time", status=Status.TIME_LIMIT
                 )
-        if data.refined:  # digits that are lost later were there before
-            vars(at).update(vars(best))
-            self.gap, self._reached = least, nearest
+        if refined:  # digits that are lost later were there before
+            descent.return_to_mark()
+            self.gap, self._reached = best
         return self._reached <= 10.0 * self._target
 
     def _start_anew(self) -> None:
@@ -362,18 +424,20 @@ class InteriorSession(LiveDual):
         if self._data is not None:
             return self._data
         variables, columns, kept, rows = self.variables, self.columns, self.kept, self.rows
-        lines, place = np.unique(variables.row[kept], return_inverse=True)
+        lines, place = variables.row[kept], np.arange(len(kept))
+        if not self._one_a_row:
+            lines, place = np.unique(lines, return_inverse=True)
         fixed = variables.response(np.where(self.at_cap, variables.cap, 0.0))
         real = rows >= 0
-        block, constant = np.ones((len(lines), len(rows))), np.full(len(rows), fixed.sum())
-        block[:, real] = columns.scaled(rows[real], lines)
+        constant = np.full(len(rows), fixed.sum())
+        self._block = block = self._block.to(lines, rows)
         scales = np.ones(len(rows))
         scales[real] = columns.scales[rows[real]]
         constant[real] = columns.scores(rows[real], fixed) / scales[real]
         charged = real | (self.form.charges_offset & (rows == OFFSET))
-        gain = self.variables.gain()
+        gain = variables.gain()
         data = BoxedDual(
-            block=block,
+            block=block.values,
             place=place,
             sign=variables.sign[kept],
             gain=gain[kept],
@@ -384,14 +448,13 @@ class InteriorSession(LiveDual):
             softness=np.where(charged, self.form.quadratic / scales**2, 0.0),
             two_sided=~real | self.form.two_sided,
             fixed_gain=float((gain * variables.cap)[self.at_cap].sum()),
+            in_order=self._one_a_row,
         )
-        self._data = self._with_pivots(data, lines, fixed, scales)
+        self._data = self._with_pivots(data, fixed, scales)
         return self._data
 
-    def _with_pivots(
-        self, data: BoxedDual, lines: Indices, fixed: Vector, scales: Vector
-    ) -> BoxedDual:
-        """The data with the free directions of large columns, and the scores w of their pivots.
+    def _with_pivots(self, data: BoxedDual, fixed: Vector, scales: Vector) -> BoxedDual:
+        """The data with what the free directions of large columns say of their pivots' scores w.
 
         A score w = w₁ − w₂ has two variables without a gain, and a row of its own in the block.
         """
@@ -400,8 +463,7 @@ class InteriorSession(LiveDual):
         if not places.size:
             return data
         order = DIRECTION - rows[places]
-        basis = large.basis[:, order]
-        data.block[:, places], data.constant[places] = basis[lines], fixed @ basis
+        data.constant[places] = fixed @ large.basis[:, order]
         in_directions, others, in_others = large.couplings()
         below = np.zeros((len(order), len(rows)))
         below[:, places] = -in_directions[np.ix_(order, order)]
@@ -429,6 +491,7 @@ class InteriorSession(LiveDual):
             cap=np.append(np.repeat(most, 2), data.cap),
             limit=limit,
             refined=True,
+            in_order=False,
             curvature=np.append(
                 np.full(count, 1.0 / quadratic if quadratic else 0.0), data.curvature
             ),
@@ -444,6 +507,21 @@ class InteriorSession(LiveDual):
 def _inside(data: BoxedDual, s: Vector) -> Vector:
     """Scores to start from: inside their limits, where they have any or must be 0."""
     return np.where(data.softness > 0, s, np.clip(s, -FAR * data.limit, FAR * data.limit))
+
+
+def _found(among: Indices, wanted: Indices) -> tuple[NDArray[np.bool_], Indices]:
+    """Which of the wanted numbers are among others, and where; 0 for the rest."""
+    least = min(int(among.min(initial=0)), int(wanted.min(initial=0)))
+    largest = max(int(among.max(initial=0)), int(wanted.max(initial=0)))
+    places = np.full(largest - least + 1, -1)
+    places[among - least] = np.arange(len(among))
+    place = places[wanted - least]
+    return place >= 0, np.maximum(place, 0)
+
+
+def _same(place: Indices, among: Indices) -> bool:
+    """Whether these places are all of the others, in their order."""
+    return len(place) == len(among) and bool((place == np.arange(len(place))).all())
 
 
 def _multipliers(rate: Vector, least: float) -> tuple[Vector, Vector]:

@@ -24,8 +24,8 @@ primal-dual column generation method*, Math. Prog. Comp. 2016).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,40 +41,41 @@ FACTOR_RIDGE = 1e-13
 begins at some hundred units of rounding, which is what made the matrix indefinite."""
 
 
-CONJUGATE_STEPS = 3
+CONJUGATE_STEPS = 10
 """Steps of conjugate gradients, preconditioned with the factorisation, that make a solution more
 exact where columns are nearly dependent."""
 
 
 class NormalEquations:
-    """A factorisation of HᵀWH + D.
+    """HᵀWH + D, factorised again and again with other weights.
 
     Parameters
     ----------
     H : ndarray of shape (n_rows, n_columns)
-    weights : ndarray of shape (n_rows,)
-        The diagonal of W, positive.
-    diagonal : ndarray of shape (n_columns,)
-        The diagonal of D, at least 0.
     refined : bool
         Whether solutions are refined even where the factorisation has not failed.
     """
 
-    def __init__(
-        self, H: Vector, weights: Vector, diagonal: Vector, *, refined: bool = False
-    ) -> None:
-        self._H, self._weights, self._diagonal = H, weights, diagonal
-        self._factor, ridge = np.zeros((0, 0)), 0.0
-        if H.size:
-            self._factor, ridge = self._factorised()
-        self._refined = refined or ridge > 0
+    def __init__(self, H: Vector, *, refined: bool = False) -> None:
+        self._H, self._weighted = H, np.empty(H.shape)
+        self._factor = np.zeros((0, 0))
+        self._weights, self._diagonal = np.zeros(0), np.zeros(0)
+        self._always = self._refined = refined
 
-    def _factorised(self) -> tuple[Vector, float]:
-        """What :meth:`_rough` solves with, and by how much it was raised."""
-        weighted = self._H * np.sqrt(self._weights)[:, None]
-        matrix = dsyrk(1.0, weighted.T, lower=1)
+    def factor(self, weights: Vector, diagonal: Vector) -> None:
+        """Factorise with the diagonals of W (positive) and of D (at least 0)."""
+        if not self._H.size:
+            return
+        self._weights, self._diagonal = weights, diagonal
+        self._refined = self._factorise() > 0 or self._always
+
+    def _factorise(self) -> float:
+        """Prepare :meth:`_rough`; by how much the matrix had to be raised for it."""
+        np.multiply(self._H, np.sqrt(self._weights)[:, None], out=self._weighted)
+        matrix = dsyrk(1.0, self._weighted.T, lower=1)
         _diagonal_of(matrix)[:] += self._diagonal
-        return _cholesky(matrix)
+        self._factor, ridge = _cholesky(matrix)
+        return ridge
 
     def _rough(self, right: Vector) -> Vector:
         return _back(self._factor, right)
@@ -111,23 +112,25 @@ class RowEquations(NormalEquations):
 
     Parameters
     ----------
-    H, weights, diagonal : ndarray
+    H : ndarray of shape (n_rows, n_columns)
+    soft : ndarray of bool, shape (n_columns,)
+        Where D is positive. It stays as it is.
     products : ndarray of shape (n_rows, n_rows)
         SD⁻¹Sᵀ.
     """
 
-    def __init__(self, H: Vector, weights: Vector, diagonal: Vector, products: Vector) -> None:
-        self._products, self._soft = products, diagonal > 0
-        super().__init__(H, weights, diagonal, refined=True)
+    def __init__(self, H: Vector, soft: NDArray[np.bool_], products: Vector) -> None:
+        super().__init__(H, refined=True)
+        self._products, self._soft, self._free = products, soft, H[:, ~soft]
+        self._by_free = self._border = np.zeros((0, 0))
 
-    def _factorised(self) -> tuple[Vector, float]:
+    def _factorise(self) -> float:
         matrix = self._products.copy(order="F")
         _diagonal_of(matrix)[:] += 1.0 / self._weights
-        factor, ridge = _cholesky(matrix)
-        self._free = self._H[:, ~self._soft]
-        self._by_free = _back(factor, self._free)
+        self._factor, ridge = _cholesky(matrix)
+        self._by_free = _back(self._factor, self._free)
         self._border, raised = _cholesky(self._free.T @ self._by_free)
-        return factor, max(ridge, raised)
+        return max(ridge, raised)
 
     def _rough(self, right: Vector) -> Vector:
         soft, x = self._soft, right.copy()
@@ -141,6 +144,12 @@ class RowEquations(NormalEquations):
         return x
 
 
+def _equations(data: BoxedDual) -> NormalEquations:
+    if data.fewer_rows:
+        return RowEquations(data.block, data.softness > 0, data.products)
+    return NormalEquations(data.block, refined=data.refined)
+
+
 def _diagonal_of(matrix: Vector) -> Vector:
     """A view of the diagonal."""
     return np.einsum("ii->i", matrix)
@@ -152,8 +161,8 @@ def _cholesky(matrix: Vector) -> tuple[Vector, float]:
     while True:
         raised = matrix.copy(order="F")
         _diagonal_of(raised)[:] *= 1.0 + ridge
-        factor, failed = dpotrf(raised, lower=1, overwrite_a=1)
-        if not failed or ridge > 1.0 or not np.isfinite(raised).all():
+        factor, failed = dpotrf(raised, lower=1, overwrite_a=1, clean=0)
+        if not failed or ridge > 1.0 or not np.isfinite(_diagonal_of(matrix)).all():
             return np.asarray(factor), ridge
         ridge = max(FACTOR_RIDGE, 100.0 * ridge)
 
@@ -175,6 +184,21 @@ CENTRING = 0.3
 
 LEAST_DISTANCE = 1e-14
 """Distances from a bound count as no less than this share of it: rounding may leave of them 0."""
+
+CORRECTORS = 2
+"""Centrality correctors in one step, which cost a fraction of a factorisation …"""
+
+LONG = 0.9
+"""… where a step is shorter than this, …"""
+
+FURTHER = 0.3
+"""… to go this much further. They are kept if they lead …"""
+
+LEAST_GAIN = 0.1
+"""… this share of that further."""
+
+OUTLIER = 0.1
+"""A product off the mean by this factor is to be corrected."""
 
 LEAST_STEP = 1e-8
 """Steps shorter than this get nowhere. A hundred of them, the most of a solve, would move nothing
@@ -220,10 +244,6 @@ class Iterate:
         """The multipliers of the four bounds."""
         return self.low, self.high, self.below, self.above
 
-    def complementarity(self, data: BoxedDual) -> float:
-        """Sum of all products of a slack and its multiplier."""
-        return float(sum(g @ z for g, z in zip(self.slacks(data), self.duals, strict=True)))
-
     def shrink(self, data: BoxedDual) -> None:
         """Shrink u as a whole until every score is inside its limit; for u = 0 that is feasible."""
         s = data.scores(self.u)
@@ -267,139 +287,201 @@ def _away_from_bounds(
     return move
 
 
-class InteriorStep:
-    """One predictor and corrector step from an iterate.
+class Move(NamedTuple):
+    """A direction: changes of α, s, slacks and multipliers, and how far it may be followed.
+
+    The first length is that of α and the multipliers, the second that of the slacks.
+    """
+
+    coef: Vector
+    s: Vector
+    g: Vector
+    z: Vector
+    lengths: tuple[float, float]
+
+
+class Descent:
+    """Predictor and corrector steps from an iterate, which :meth:`write` moves.
+
+    The four bounds lie side by side: slacks g = (u, cap − u, limit + s, limit − s) and multipliers
+    z = (z₀, z₁, w₀, w₁), so that an operation on all of them is one call. A step of a problem of a
+    few hundred rows and columns would otherwise be the overhead of calls for the most part.
 
     Attributes
     ----------
-    infeasibility : float
-        What the residuals are worth in the objective.
+    gap : float
+        Σ gz, and what the residuals are worth in the objective.
     objective : float
         Primal objective.
     """
 
     def __init__(self, data: BoxedDual, at: Iterate) -> None:
-        self.data, self.at = data, at
-        self._slacks, self._duals = at.slacks(data), at.duals
-        rate = data.rate(at.coef)
-        self._side_residual = rate - data.curvature * at.u + at.low - at.high
-        self._coef_residual = at.coef + at.below - at.above
-        self._score_residual = at.s - data.scores(at.u)
-        self.infeasibility = float(
-            abs(at.coef @ self._score_residual) + abs(at.u @ self._side_residual)
-        )
-        if (soft := data.softness > 0).any():
-            root = np.sqrt(data.softness[soft])
-            self.infeasibility += 0.5 * float(
-                ((root * at.coef[soft] - at.s[soft] / root) ** 2).sum()
-            )
-        self.objective = data.objective(at.coef, rate)
-
-    def take(self) -> bool:
-        """Move the iterate; False if it could not be moved."""
-        data, at = self.data, self.at
-        low, high, below, above = self._duals
-        from_low, from_high, under, over = self._slacks
+        self.data, self._at = data, at
+        n, m = len(at.u), len(at.coef)
+        self._sides = slice(0, n), slice(n, 2 * n), slice(2 * n, 2 * n + m), slice(2 * n + m, None)
+        self._u, self._coef, self._s = at.u.copy(), at.coef.copy(), at.s.copy()
+        self._z = np.concatenate(at.duals)
         bounded = data.limit > 0
-        self._weights = 1.0 / (low / from_low + high / from_high + data.curvature)
-        stiffness = below / under + above / over
-        self._give = np.where(bounded, 1.0 / np.where(bounded, stiffness, 1.0), data.softness)
-        equations = self._equations(data.by_row(self._weights))
-        products = [g * z for g, z in zip(self._slacks, self._duals, strict=True)]
-        there = [z > 0 for z in self._duals]
-        count = max(1, sum(int(pair.sum()) for pair in there))
-        mu = sum(float(pair.sum()) for pair in products) / count
-        move = self._direction(equations, [-product for product in products])
-        predicted = self._products_after(move, self._lengths(move, 1.0)) / count
-        centre = mu * (predicted / mu) ** 3 if mu > 0 else 0.0
-        bends = [dg * dz for dg, dz in zip(self._slack_moves(move), move.duals, strict=True)]
-        move = self._towards(equations, centre, there, products, bends)
-        lengths = self._lengths(move, TO_THE_BOUNDARY)
-        if min(lengths) < SHORT:  # the correction has led astray
-            plain = self._towards(equations, CENTRING * mu, there, products, [0.0] * len(there))
-            plain_lengths = self._lengths(plain, TO_THE_BOUNDARY)
-            if min(plain_lengths) > min(lengths):
-                move, lengths = plain, plain_lengths
-        if not all(np.isfinite(part).all() for part in vars(move).values()):
+        below = bounded & data.two_sided
+        self._free = np.flatnonzero(~bounded)
+        self._below, self._above = below.astype(np.float64), bounded.astype(np.float64)
+        there = np.concatenate([np.ones(2 * n, dtype=bool), below, bounded])
+        self._absent = None if there.all() else ~there
+        self._there = there.astype(np.float64)
+        self._count = max(1, int(np.count_nonzero(there)))
+        closest = LEAST_DISTANCE * data.limit
+        self._closest = np.concatenate([np.zeros(n), LEAST_DISTANCE * data.cap, closest, closest])
+        self._g, self._bends = np.empty(len(there)), np.empty(len(there))
+        self._curved = bool(data.curvature.any())
+        self._softness = data.softness[self._free]
+        self._soft = np.flatnonzero(data.softness > 0)
+        self._tied = self._curved or bool(self._soft.size)
+        self._equations = _equations(data)
+        self._measure()
+        self.mark()
+
+    def mark(self) -> None:
+        """Keep this point in mind."""
+        self._marked = self._u, self._coef, self._s, self._z
+
+    def return_to_mark(self) -> None:
+        """Go back to the point kept in mind, to be written; no step may follow."""
+        self._u, self._coef, self._s, self._z = self._marked
+
+    def write(self) -> None:
+        """Move the iterate to where the steps have led."""
+        at = self._at
+        at.u, at.coef, at.s = self._u, self._coef, self._s
+        at.low, at.high, at.below, at.above = (self._z[side] for side in self._sides)
+
+    def _measure(self) -> None:
+        """Slacks, residuals and what they are worth, at the present point."""
+        data, g, z = self.data, self._g, self._z
+        first, second, third, fourth = self._sides
+        g[first] = self._u
+        np.subtract(data.cap, self._u, out=g[second])
+        np.add(data.limit, self._s, out=g[third])
+        np.subtract(data.limit, self._s, out=g[fourth])
+        np.maximum(g, self._closest, out=g)
+        if self._absent is not None:
+            g[self._absent] = 1.0
+        rate = data.rate(self._coef)
+        self._slope = rate - data.curvature * self._u if self._curved else rate
+        self._side_residual = self._slope + z[first] - z[second]
+        self._coef_residual = self._coef + z[third] - z[fourth]
+        self._score_residual = self._s - data.scores(self._u)
+        self._total = float(g @ z)
+        infeasibility = abs(self._coef @ self._score_residual)
+        infeasibility += abs(self._u @ self._side_residual)
+        if self._soft.size:
+            root = np.sqrt(data.softness[self._soft])
+            missed = root * self._coef[self._soft] - self._s[self._soft] / root
+            infeasibility += 0.5 * float(missed @ missed)
+        self.gap = self._total + float(infeasibility)
+        self.objective = data.objective(self._coef, rate)
+
+    def step(self) -> bool:
+        """Take one step; False if it led nowhere."""
+        data, z, total = self.data, self._z, self._total
+        first, second, third, fourth = self._sides
+        self._inverse = 1.0 / self._g
+        self._ratio = ratio = z * self._inverse
+        weights = ratio[first] + ratio[second]
+        if self._curved:
+            weights += data.curvature
+        self._weights = np.reciprocal(weights, out=weights)
+        stiffness = ratio[third] + ratio[fourth]
+        stiffness[self._free] = np.inf
+        self._give = 1.0 / stiffness
+        self._give[self._free] = self._softness
+        self._equations.factor(data.by_row(weights), self._give)
+        # the predictor, to products of 0: their changes over g are −z
+        affine = self._direction(self._slope, self._give * self._coef)[2]
+        share = affine * self._inverse
+        slowest, fastest = float(share.min(initial=0.0)), float(share.max(initial=0.0))
+        dual = min(1.0, -1.0 / slowest) if slowest < 0 else 1.0
+        primal = 1.0 / (1.0 + fastest)
+        if self._tied:
+            primal = dual = min(primal, dual)
+        targets = np.multiply(ratio, affine, out=self._bends)
+        targets += z
+        targets *= affine  # −Δg·Δz
+        products, bent = float(z @ affine), float(targets.sum())
+        left = total - primal * (total + products) + dual * products - primal * dual * bent
+        mean = total / self._count
+        centre = mean * max(0.0, left / total) ** 3 if total > 0 else 0.0
+        targets += centre
+        move = self._corrected(targets)
+        if min(move.lengths) < SHORT:  # the correction has led astray
+            plain = self._corrected(np.full(len(targets), CENTRING * mean))
+            move = max(move, plain, key=lambda one: min(one.lengths))
+        else:
+            move = self._centred(move, targets, centre)
+        return self._go(move)
+
+    def _go(self, move: Move) -> bool:
+        primal, dual = move.lengths
+        if not np.isfinite(move.coef.sum() + move.g.sum() + move.z.sum()):
             return False
-        primal, dual = lengths
-        at.u = at.u + dual * move.u
-        at.s = at.s + dual * move.s
-        for name in ("coef", "low", "high", "below", "above"):
-            setattr(at, name, getattr(at, name) + primal * getattr(move, name))
+        self._coef = self._coef + primal * move.coef
+        self._u = self._u + dual * move.g[self._sides[0]]
+        self._s = self._s + dual * move.s
+        self._z = self._z + primal * move.z
+        self._measure()
         return max(primal, dual) > LEAST_STEP
 
-    def _equations(self, weights: Vector) -> NormalEquations:
-        data = self.data
-        if data.fewer_rows:
-            return RowEquations(data.block, weights, self._give, data.products)
-        return NormalEquations(data.block, weights, self._give, refined=data.refined)
+    def _centred(self, move: Move, targets: Vector, centre: float) -> Move:
+        """The move after correctors of products that a longer step would leave off the centre.
 
-    def _towards(
-        self,
-        equations: NormalEquations,
-        centre: float,
-        there: Sequence[NDArray[np.bool_]],
-        products: Sequence[Vector],
-        bends: Sequence[Vector | float],
-    ) -> Iterate:
-        """The direction in which all products become ``centre``, with their bends foreseen."""
-        targets = [
-            np.where(pair, centre, 0.0) - product - bend
-            for pair, product, bend in zip(there, products, bends, strict=True)
-        ]
-        return self._direction(equations, targets)
+        Gondzio, *Multiple centrality corrections in a primal-dual method for linear programming*,
+        Computational Optimization and Applications 6, 1996.
+        """
+        for _ in range(CORRECTORS):
+            if min(move.lengths) > LONG:
+                break
+            primal, dual = (min(1.0, length + FURTHER) for length in move.lengths)
+            products = (self._g + dual * move.g) * (self._z + primal * move.z)
+            push = np.clip(products, OUTLIER * centre, centre / OUTLIER)
+            push -= products
+            np.maximum(push, -centre / OUTLIER, out=push)
+            push += targets
+            better = self._corrected(push)
+            if sum(better.lengths) < sum(move.lengths) + LEAST_GAIN * FURTHER:
+                break
+            move, targets = better, push
+        return move
 
-    def _direction(self, equations: NormalEquations, targets: list[Vector]) -> Iterate:
-        """The Newton direction to products that change by ``targets``."""
-        data, at = self.data, self.at
-        from_low, from_high, under, over = self._slacks
-        bounded = data.limit > 0
-        pull = self._side_residual + targets[0] / from_low - targets[1] / from_high
-        drift = self._coef_residual + targets[2] / under - targets[3] / over
-        drift = np.where(bounded, self._give * drift, data.softness * at.coef - at.s)
-        rows = data.by_row(data.sign * self._weights * pull)
-        coef = equations.solve(rows @ data.block - drift - self._score_residual)
-        u = self._weights * (pull - data.sign * (data.block @ coef)[data.place])
-        s = self._give * coef + drift
-        return Iterate(
-            u=u,
-            low=(targets[0] - at.low * u) / from_low,
-            high=(targets[1] + at.high * u) / from_high,
-            coef=coef,
-            s=s,
-            below=(targets[2] - at.below * s) / under,
-            above=(targets[3] + at.above * s) / over,
-        )
-
-    def _slack_moves(self, move: Iterate) -> tuple[Vector, Vector, Vector, Vector]:
-        there = self.data.limit > 0
-        return move.u, -move.u, move.s * (there & self.data.two_sided), -move.s * there
-
-    def _lengths(self, move: Iterate, share: float) -> tuple[float, float]:
-        """Step lengths of (α, z, w) and of (u, s), one for both where they are tied."""
-        dual = _to_zero(self._slacks, self._slack_moves(move))
-        primal = _to_zero(self._duals, move.duals)
-        primal, dual = min(1.0, share * primal), min(1.0, share * dual)
-        if self.data.curvature.any() or self.data.softness.any():
+    def _corrected(self, targets: Vector) -> Move:
+        """The direction to products of ``targets``, which have what they bend in them."""
+        first, second, third, fourth = self._sides
+        change = targets * self._inverse
+        if self._absent is not None:
+            change *= self._there
+        change -= self._z
+        pull = self._side_residual + change[first]
+        pull -= change[second]
+        drift = self._coef_residual + change[third]
+        drift -= change[fourth]
+        drift *= self._give
+        coef, s, move = self._direction(pull, drift)
+        change -= self._ratio * move
+        primal = _length(float((change / np.maximum(self._z, SMALLEST)).min(initial=0.0)))
+        dual = _length(float((move * self._inverse).min(initial=0.0)))
+        if self._tied:
             primal = dual = min(primal, dual)
-        return primal, dual
+        return Move(coef, s, move, change, (primal, dual))
 
-    def _products_after(self, move: Iterate, lengths: tuple[float, float]) -> float:
-        primal, dual = lengths
-        slack_moves = self._slack_moves(move)
-        return float(
-            sum(
-                (g + dual * dg) @ (z + primal * dz)
-                for g, dg, z, dz in zip(
-                    self._slacks, slack_moves, self._duals, move.duals, strict=True
-                )
-            )
-        )
+    def _direction(self, pull: Vector, drift: Vector) -> tuple[Vector, Vector, Vector]:
+        """The Newton direction (Δα, Δs, Δg) for right-hand sides of the rows and columns."""
+        data = self.data
+        drift[self._free] = self._softness * self._coef[self._free] - self._s[self._free]
+        rows = data.by_row(data.sign * (self._weights * pull))
+        coef = self._equations.solve(rows @ data.block - drift - self._score_residual)
+        u = self._weights * (pull - data.by_variable(data.block @ coef))
+        s = self._give * coef + drift
+        return coef, s, np.concatenate([u, -u, s * self._below, -s * self._above])
 
 
-def _to_zero(parts: Sequence[Vector], moves: Sequence[Vector]) -> float:
-    """How often the moves can be added before a value reaches 0; values of 0 have no move."""
-    values, move = np.concatenate(parts), np.concatenate(moves)
-    fastest = float((move / np.maximum(values, SMALLEST)).min(initial=0.0))
-    return -1.0 / fastest if fastest < 0 else np.inf
+def _length(fastest: float) -> float:
+    """The step that goes most of the way to the nearest bound, at most 1."""
+    return min(1.0, -TO_THE_BOUNDARY / fastest) if fastest < 0 else 1.0

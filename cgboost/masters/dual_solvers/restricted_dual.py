@@ -204,6 +204,18 @@ class ColumnStore:
             self.large.moved(old, earlier, shares * self.scales[earlier])
         return rest
 
+    def part(self, columns: Indices) -> ColumnStore:
+        """Some of the columns, in a store of their own, where none is large."""
+        some = ColumnStore(len(self._buffer), centred=self._centred)
+        some._buffer = self._buffer[:, columns]
+        some._means, some.scales = self._means[columns], self.scales[columns]
+        if (there := np.flatnonzero(np.isin(columns, self._replaced))).size:
+            whole = self.whole(columns[there])
+            some.scales[there] = np.abs(whole).max(axis=0)
+            some._buffer[:, there] = whole / some.scales[there]
+        some.count, some.largest = len(columns), float(some.scales.max(initial=0.0))
+        return some
+
     def combine(self, coef: Vector) -> Vector:
         """Hα, shape (n_rows,)."""
         if not len(self._replaced):
@@ -280,6 +292,8 @@ class BoxedDual:
         What the fixed variables add to the dual objective; objective and bound are without it.
     refined : bool
         Whether columns may be nearly dependent, so that steps are worth more digits.
+    in_order : bool
+        Whether the variables are the rows of ``block``, one by one.
     """
 
     block: Vector
@@ -294,6 +308,7 @@ class BoxedDual:
     two_sided: NDArray[np.bool_]
     fixed_gain: float
     refined: bool = False
+    in_order: bool = False
 
     @property
     def fewer_rows(self) -> bool:
@@ -310,8 +325,14 @@ class BoxedDual:
 
     def by_row(self, values: Vector) -> Vector:
         """Sums over the variables of each row, shape (n_rows,)."""
+        if self.in_order:
+            return values
         sums = np.bincount(self.place, weights=values, minlength=len(self.block))
         return sums.astype(np.float64, copy=False)
+
+    def by_variable(self, output: Vector) -> Vector:
+        """sign·f of each variable, shape (n_variables,)."""
+        return self.sign * (output if self.in_order else output[self.place])
 
     def scores(self, u: Vector) -> Vector:
         """The scores s = Hᵀr + constant."""
@@ -319,7 +340,7 @@ class BoxedDual:
 
     def rate(self, coef: Vector) -> Vector:
         """What the first unit of each variable would add."""
-        return self.gain - self.sign * (self.block @ coef)[self.place]
+        return self.gain - self.by_variable(self.block @ coef)
 
     def objective(self, coef: Vector, rate: Vector) -> float:
         """Primal objective of the restricted problem, at coefficients of this rate."""

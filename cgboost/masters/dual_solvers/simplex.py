@@ -75,6 +75,7 @@ class DualSession(LiveDual):
             len(self.variables)
         )  # -> variable, AUXILIARY or LARGEST
         self._solver, self._options = solver, options
+        self._extra = np.zeros(0)  # of each column, charged beyond the threshold
         self._unit = 1.0
         caps = self.variables.cap[np.isfinite(self.variables.cap)]
         self._largest_unit = LARGEST_CAP / max(1.0, caps.max(initial=0.0))
@@ -131,6 +132,12 @@ class DualSession(LiveDual):
         self._session.remove_columns(places[variables])
         self._contents = np.delete(self._contents, places[variables])
         self._rebase(variables, at_cap)
+
+    def charge(self, extra: Vector) -> None:
+        """Charge a unit of each column, scaled, ``extra`` beyond the threshold from now on."""
+        self._extra = extra
+        everything = np.arange(len(self.rows))
+        self._session.change_row_bounds(everything, *self._row_bounds(self.rows, self._row_signs))
 
     # ------------------------------------------------------------------ solving
 
@@ -280,6 +287,8 @@ class DualSession(LiveDual):
         constant *= signs
         constant[rows == LEVEL] = fixed.sum()
         upper = self.form.threshold / self._scales(rows)
+        if self._extra.size:
+            upper[real] += self._extra[rows[real]] * upper[real]
         lower = np.full(len(rows), -np.inf)
         if self.form.radius is None:
             ranged = (rows == OFFSET) | self.form.two_sided

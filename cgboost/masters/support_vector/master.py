@@ -225,7 +225,10 @@ class SupportVectorMaster:
     def crossover(
         self, coef: Vector, intercept: float, *, time_limit: float | None = None
     ) -> Vertex | None:
-        """Optimal vertex over the columns that are used, from a point near it.
+        """Optimal vertex over the columns of the last round, from a point near it.
+
+        Of an earlier round it is one over the columns in use, as it is where some columns are so
+        large that the dual sees only what their directions leave of them.
 
         None where they are left as they are: there are no vertices, they stand on one already, as
         the simplex of a named solver leaves them, or the basis would be too large, or there are
@@ -251,11 +254,13 @@ class SupportVectorMaster:
             return None
         if dual.largest_entry * LP_FEASIBILITY > 1.0 and len(used) > FEW_COLUMNS:
             return None
-        values = [self.columns[j].values for j in used]
+        columns, chosen = dual.columns, np.arange(len(coef))
+        if len(coef) < columns.count or len(columns.large):
+            columns, chosen = columns.part(used), used
         with solver_errors_as_master_errors():
-            point = crossover(self.loss, self.form, values, coef[used], intercept, time_limit)
+            point = crossover(self.loss, self.form, columns, coef[chosen], intercept, time_limit)
         vertex = np.zeros(len(coef))
-        vertex[used] = point.coef
+        vertex[chosen] = point.coef
         if self._best is not None and len(coef) == len(self._best.coef):
             self._best = replace(point, coef=vertex, response=self._best.response)
         return Vertex(vertex, point.intercept, self._objective(point))

@@ -18,7 +18,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -82,6 +82,20 @@ MOST_BASIS_COLUMNS = 2000
 COEFFICIENT_NOISE = 0.01
 """Coefficients below this share of the mean, of columns scaled alike, are taken for noise."""
 
+COEFFICIENT_ROUNDING = 1e-9
+"""Coefficients below this share of the largest, of columns scaled alike, are 0 up to rounding. The
+basis of a degenerate vertex has such columns."""
+
+TILT = 1e-5
+"""What a column may be charged more, relative to its penalty, to choose among optimal vertices.
+Larger, the optimum of the tilted problem might be none of the problem."""
+
+TILTS = 6
+"""Tilted problems that are tried where there is more than one optimal vertex."""
+
+SAME_OBJECTIVE = 1e-10
+"""Objectives this near to each other, relative to their size, are the same up to rounding."""
+
 ROWS_PER_COLUMN = 1.3
 """Training rows to begin with, per column in use …"""
 
@@ -124,6 +138,8 @@ class RestrictedDual:
     solver : str
     options : mapping of str to object, optional
         The solver's own.
+    columns : ColumnStore, optional
+        With columns that are there from the start, all of them inactive.
 
     Attributes
     ----------
@@ -139,13 +155,16 @@ class RestrictedDual:
         form: DualForm,
         solver: str,
         options: Mapping[str, Any] | None = None,
+        columns: ColumnStore | None = None,
     ) -> None:
         self.loss, self.variables, self.form = loss, loss.variables, form
         self._solver, self._options = solver, options
         bounded = loss.mass is None and bool(np.isfinite(self.variables.cap).all())
         own = solver == "auto" and bounded
-        large = _least_large(loss, form) if own else np.inf
-        self.columns = ColumnStore(loss.n_rows, centred=form.offset == "free", large=large)
+        if columns is None:
+            large = _least_large(loss, form) if own else np.inf
+            columns = ColumnStore(loss.n_rows, centred=form.offset == "free", large=large)
+        self.columns = columns
         self.session: LiveDual
         if own and form.quadratic == 0 and form.radius is None:
             self.session = InteriorSession(loss, self.columns, form)
@@ -155,7 +174,7 @@ class RestrictedDual:
             self.session = DualSession(loss, self.columns, form, solver, options)
         self.ends_inside = isinstance(self.session, InteriorSession)
         self.rate = self.variables.gain()  # at f = 0
-        self._slack_for: Indices = np.zeros(0, dtype=np.intp)
+        self._slack_for: Indices = np.zeros(columns.count, dtype=np.intp)
         self._repeats = 0
 
     def add(self, values: Sequence[FloatArray] | FloatArray) -> None:
@@ -167,10 +186,10 @@ class RestrictedDual:
         if (directions := len(self.columns.large)) > free:
             if isinstance(self.session, ActiveSetSession):
                 self.session = InteriorSession(self.loss, self.columns, self.form)
-                self._activate(np.arange(first))
+                self.activate(np.arange(first))
             self.session.activate(DIRECTION - np.arange(free, directions))
         self.session.rescale()
-        self._activate(np.arange(first, self.columns.count))
+        self.activate(np.arange(first, self.columns.count))
 
     def expect(self, coef: Vector, intercept: float, near: float = NEAREST_SHARE) -> None:
         """Take coefficients for near the optimum, as a hint of which variables matter.
@@ -217,7 +236,8 @@ class RestrictedDual:
     def _must_solve_again(self, point: DualPoint) -> bool:
         """Bring back what is wrongly absent, or else take out what is idle.
 
-        It must be solved again if the absence costs more than the session leaves open anyway.
+        It must be solved again if the absence costs more than the session leaves open anyway. A
+        coarse answer is not: the next one has what was absent, and the new columns as well.
         """
         at_wrong_end = np.where(
             self.session.at_cap, point.rate < -RATE_TOLERANCE, point.rate > RATE_TOLERANCE
@@ -228,10 +248,11 @@ class RestrictedDual:
         if violated.size:
             excess = self._size(violated, point).max() - self._allowed(point)
             cost += excess * abs(self.loss.linear_gain(point.response))
-            self._activate(violated)
+            self.activate(violated)
         if wrong.size:
             self.session.free(wrong)
-        if (wrong.size or violated.size) and (self.session.gap == 0.0 or cost > self.session.gap):
+        session, absent = self.session, wrong.size > 0 or violated.size > 0
+        if absent and (session.gap == 0.0 or (session.solved and cost > session.gap)):
             return True
         self._fix_idle(point.rate)
         self._deactivate_idle(point)
@@ -318,7 +339,7 @@ class RestrictedDual:
         held = before.rows[before.rows >= 0]
         if held.size:
             self.session.rescale()
-            self._activate(held)
+            self.activate(held)
         if (absent := before.absent).size:
             self.session.fix(absent, before.at_cap[absent])
 
@@ -342,6 +363,8 @@ class RestrictedDual:
         The end follows from the rate alone: a solver may stop a little short of it, and a variable
         well inside its box may be small beside its cap.
         """
+        if not (self.session.rows >= 0).any():  # rates of the offset alone say nothing
+            return
         movement = np.quantile(np.abs(rate - self.rate), MOVEMENT_QUANTILE)
         kept = self.session.kept
         idle = np.abs(rate[kept]) > max(CALM * movement, LEAST_RATE)
@@ -351,7 +374,8 @@ class RestrictedDual:
 
     # ------------------------------------------------------------------ working set of columns
 
-    def _activate(self, columns: Indices) -> None:
+    def activate(self, columns: Indices) -> None:
+        """Put columns into the session; the others follow when they are violated."""
         self.session.activate(columns)
         self._slack_for[columns] = 0
 
@@ -406,20 +430,21 @@ def _least_large(loss: SupportVectorLoss, form: DualForm) -> float:
 def crossover(
     loss: SupportVectorLoss,
     form: DualForm,
-    columns: Sequence[FloatArray],
+    columns: ColumnStore,
     coef: Vector,
     intercept: float,
     time_limit: float | None,
 ) -> DualPoint:
-    """An optimal vertex of the problem over ``columns``.
+    """An optimal vertex of the problem over ``columns``, one of few columns where there are many.
 
     Parameters
     ----------
     loss : SupportVectorLoss
     form : DualForm
-    columns : sequence of ndarray of shape (n_rows,)
+    columns : ColumnStore
     coef : ndarray of shape (n_columns,)
-        With ``intercept`` near the optimum: where the simplex begins.
+        With ``intercept`` near the optimum: where the simplex begins. It has the columns that are
+        not 0; others come in where they are violated.
     intercept : float
     time_limit : float or None
         In seconds.
@@ -435,11 +460,62 @@ def crossover(
     the rows of columns in use are tight, and as many training rows, those nearest to their margin,
     are basic (Megiddo, *On finding primal- and dual-optimal bases*, ORSA J. Computing 3, 1991).
     """
-    dual = RestrictedDual(loss, form, SIMPLEX)
-    dual.add(columns)
-    near = (ROWS_PER_COLUMN * len(coef) + A_FEW) / max(1, len(loss.variables))
+    deadline = None if time_limit is None else time.perf_counter() + time_limit
+    dual = RestrictedDual(loss, form, SIMPLEX, columns=columns)
+    used = np.flatnonzero(coef)
+    near = (ROWS_PER_COLUMN * len(used) + A_FEW) / max(1, len(loss.variables))
     dual.expect(coef, intercept, min(1.0, near))
-    assert isinstance(dual.session, DualSession)
-    size = np.abs(coef) * dual.columns.scales
-    dual.session.suggest(np.where(size > COEFFICIENT_NOISE * size.mean(), coef, 0.0), dual.rate)
-    return dual.solve(time_limit)
+    dual.activate(used)
+    session = dual.session
+    assert isinstance(session, DualSession)
+    size = np.abs(coef) * columns.scales
+    session.suggest(np.where(size > COEFFICIENT_NOISE * size[used].mean(), coef, 0.0), dual.rate)
+    vertex = _without_noise(dual.solve(time_limit), columns.scales)
+    try:
+        return _sparsest(dual, session, vertex, deadline)
+    except SolverError as error:
+        logger.info("the vertex stays as it is: %s", error)
+        return vertex
+
+
+def _sparsest(
+    dual: RestrictedDual, session: DualSession, vertex: DualPoint, deadline: float | None
+) -> DualPoint:
+    """The optimal vertex of fewest columns among those that tilted objectives lead to.
+
+    Columns that repeat each other, as those of stumps do, leave many optimal vertices. A penalty
+    that charges small coefficients a little more leads to one of few columns (Candès, Wakin, Boyd,
+    *Enhancing sparsity by reweighted ℓ1 minimization*, J. Fourier Anal. Appl. 14, 2008), and
+    another such penalty perhaps to one of fewer. Where the first makes no difference, the optimum
+    is taken to be unique. Every step goes on from the basis of the one before.
+    """
+    least, scales = _objective(dual, vertex), dual.columns.scales
+    most = least + SAME_OBJECTIVE * max(1.0, abs(least))
+    rng = np.random.default_rng(0)  # the same vertex every time
+    for number in range(TILTS):
+        size = np.abs(vertex.coef) * scales
+        if not size.any():
+            break
+        typical = float(np.median(size[size > 0]))
+        tilt = typical / (size + typical)
+        session.charge(TILT * (tilt if number == 0 else tilt * rng.uniform(0.1, 1.0, len(tilt))))
+        left = None if deadline is None else max(0.01, deadline - time.perf_counter())
+        point = _without_noise(dual.solve(left), scales)
+        used, before = point.coef != 0, vertex.coef != 0
+        if number == 0 and np.array_equal(used, before):
+            break
+        if used.sum() <= before.sum() and _objective(dual, point) <= most:
+            vertex = point
+    return vertex
+
+
+def _objective(dual: RestrictedDual, point: DualPoint) -> float:
+    return dual.form.value(point.coef, point.intercept) + float(dual.loss.value(point.output))
+
+
+def _without_noise(point: DualPoint, scales: Vector) -> DualPoint:
+    """The point, with coefficients of 0 where they are 0 but for rounding."""
+    size = np.abs(point.coef) * scales
+    return replace(
+        point, coef=np.where(size < COEFFICIENT_ROUNDING * size.max(initial=0.0), 0.0, point.coef)
+    )
