@@ -520,6 +520,8 @@ def chunks(products: Matrix) -> Iterator[slice]:
 
 SEE = see("kernel-values")
 
+PAIRWISE = "; a function k(a, b) of two objects becomes a kernel by PairwiseKernel(k)"
+
 
 def kernel_values(name: str, kernel: Kernel, X: Matrix, Z: Matrix) -> Matrix:
     """``kernel(X, Z)``, checked: a finite array of shape (len(X), len(Z)).
@@ -538,7 +540,7 @@ def kernel_values(name: str, kernel: Kernel, X: Matrix, Z: Matrix) -> Matrix:
             kind = "sparse rows (a scipy.sparse matrix in CSR)" if is_sparse(X) else "rows"
             raise KernelError(
                 f"kernel {name!r} failed on two sets of {kind}, of shapes {X.shape} and {Z.shape}: "
-                f"{type(error).__name__}: {error}{SEE}"
+                f"{type(error).__name__}: {error}{PAIRWISE if X.dtype == object else ''}{SEE}"
             ) from error
         return checked_values(name, values, X, Z)
 
@@ -564,9 +566,10 @@ def checked_values(name: str, values: Any, X: Matrix, Z: Matrix) -> Matrix:
             f"return an array of real numbers of shape {wanted}{SEE}"
         )
     if array.shape != wanted:
+        hint = PAIRWISE if X.dtype.kind == "O" else ""
         raise KernelError(
             f"kernel {name!r} returned shape {array.shape} for {wanted[0]} rows and {wanted[1]} "
-            f"centres; it must return {wanted}{SEE}"
+            f"centres; it must return {wanted}{hint}{SEE}"
         )
     if array.dtype.kind != "f":
         array = array.astype(float_dtype(X))

@@ -247,7 +247,7 @@ widths, and standardised features before raw ones or a fixed range (docs/studies
 
 LIBRARIES: Mapping[str, KernelLibrary] = {
     "default": DEFAULT_LIBRARY,
-    "linear": _ready_made({"linear": Linear()}),
+    "linear": KernelLibrary({"linear": Linear()}, standardize=True),
     "quadratic": _ready_made({"quadratic": Polynomial(2, coef0=1.0)}),
     "poly": _ready_made({"poly": Polynomial(3, coef0=1.0)}),
     "rbf": _ready_made({"rbf": RBF()}),
@@ -268,9 +268,10 @@ def as_library(library: AnyLibrary, default: KernelLibrary = DEFAULT_LIBRARY) ->
     library : KernelLibrary, mapping, Kernel, callable, str or None
         A library; ``{"rbf": RBF()}``, the kernels of one; one kernel ``RBF(0.1)``, which gets the
         name of its class in small letters; one callable k(X, Z), under its own name; a word; or
-        None for the default. Words stand for libraries that standardise and normalise: "linear",
-        "quadratic" (k = (x·z + 1)²), "poly" ((x·z + 1)³), "rbf" (width from the rows), "matern"
-        (of order 3/2), "rbfs" (linear, and three widths) and "default".
+        None for the default. Words stand for libraries that standardise and normalise: "quadratic"
+        (k = (x·z + 1)²), "poly" ((x·z + 1)³), "rbf" (width from the rows), "matern" (of order 3/2),
+        "rbfs" (linear, and three widths) and "default"; "linear" standardises alone, since
+        x·z/(‖x‖‖z‖) is no linear function of x.
     default : KernelLibrary
         What None and "default" stand for.
 

@@ -15,6 +15,27 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
+class Widened:
+    """Rows in float64, and what a scaler makes of these: float32 is too narrow for some kernels.
+
+    Attributes
+    ----------
+    scaler : FeatureScaler or None
+    """
+
+    scaler: FeatureScaler | None
+
+    def transform(self, X: Any) -> Any:
+        """What kernels see of rows of X."""
+        X = X.astype(np.float64, copy=False)
+        return X if self.scaler is None else self.scaler.transform(X)
+
+    def inverse_transform(self, seen: Any) -> Any:
+        """Rows of X from what kernels see of them."""
+        return seen if self.scaler is None else self.scaler.inverse_transform(seen)
+
+
+@dataclass(frozen=True, eq=False)
 class FeatureScaler:
     """x → (x − mean)/std for columns of numbers; all other columns stay as they are.
 

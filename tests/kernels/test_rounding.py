@@ -4,9 +4,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.datasets import load_breast_cancer
 
-from cgboost import RBF, Linear, Polynomial
+from cgboost import RBF, CGBoostClassifier, KernelLibrary, Linear, Polynomial
 from cgboost.kernels import FunctionKernel, Kernel, Normalized, Precomputed
+from cgboost.kernels.features.rbf import distance_sizes
 from tests.kernels.conformance import arithmetic, rows
 
 KERNELS: dict[str, Kernel] = {
@@ -69,3 +71,20 @@ def test_a_normalisation_by_almost_nothing_has_no_bound() -> None:
     kernel = Normalized(Polynomial(2, coef0=-5e6 + 0.01))
     assert kernel.rounding(arithmetic(X, np.float32)) is None
     assert kernel.rounding(arithmetic(X, np.float64)) is None
+
+
+def test_sizes_of_distances_bound_them_and_stay_small_far_from_the_origin() -> None:
+    """1 + a_x + a_z ≤ s_x s_z for all pairs; a shift of all rows costs no more than their norms."""
+    near = np.random.default_rng(0).uniform(0.0, 3.0, size=50)
+    for a in (near, near + 1e6, np.zeros(3)):
+        sizes = distance_sizes(a)
+        assert (1 + a[:, None] + a <= np.outer(sizes, sizes) * (1 + 1e-12)).all()
+        assert np.outer(sizes, sizes).mean() <= 1.0 + 2.0 * a.max() + 1e-9 * a.max()
+
+
+def test_a_narrow_kernel_far_from_the_origin_is_certified() -> None:
+    """Raw features give norms of 10⁷ and a Gram matrix that is nearly the identity."""
+    X, y = load_breast_cancer(return_X_y=True)
+    model = CGBoostClassifier(KernelLibrary({"narrow": RBF(0.1)})).fit(X, y)
+    assert model.converged_
+    assert model.objective_ == pytest.approx(2.0 * np.count_nonzero(y == 0), rel=1e-6)

@@ -5,7 +5,16 @@ import pandas as pd
 import pytest
 from scipy.sparse import csr_array
 
-from cgboost import RBF, CGBoostClassifier, KernelLibrary, Linear, On, Precomputed
+from cgboost import (
+    RBF,
+    CGBoostClassifier,
+    KernelLibrary,
+    Linear,
+    On,
+    Polynomial,
+    Precomputed,
+)
+from cgboost.kernels import Kernel
 
 RNG = np.random.default_rng(7)
 FRAME = pd.DataFrame(
@@ -51,6 +60,20 @@ def test_row_numbers_are_not_scaled() -> None:
     np.testing.assert_array_equal(seen[:, 0], X[:, 0])
     np.testing.assert_allclose(seen[:, 1:].mean(axis=0), 0.0, atol=1e-9)
     np.testing.assert_allclose(seen[:, 1:].std(axis=0), 1.0)
+
+
+@pytest.mark.parametrize("kernel", [Linear(), Polynomial(2)])
+def test_float32_rows_with_large_kernel_values_are_taken_in_float64(kernel: Kernel) -> None:
+    """The objective is that of the model's own outputs, and that of float64 rows."""
+    X = (RNG.normal(size=(60, 3)) * [1.0, 50.0, 700.0]).astype(np.float32)
+    y = np.where(X[:, 1] * X[:, 0] + X[:, 2] > 0, 1, -1)
+    model = CGBoostClassifier(KernelLibrary({"k": kernel}), C=1e-2).fit(X, y)
+    hinge = np.maximum(0.0, 1.0 - y * model.decision_function(X)).sum()
+    objective = np.abs(model.dual_coef_).sum() + 1e-2 * hinge
+    assert objective == pytest.approx(model.objective_, rel=1e-7)
+    assert model.converged_
+    wide = CGBoostClassifier(KernelLibrary({"k": kernel}), C=1e-2).fit(X.astype(float), y)
+    assert model.objective_ == pytest.approx(wide.objective_, rel=1e-4)
 
 
 def test_sparse_rows_are_divided_and_not_centred() -> None:

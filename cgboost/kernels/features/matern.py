@@ -21,6 +21,7 @@ from cgboost.kernels.base import Kernel, Norms, squared_norms
 from cgboost.kernels.expansions import Arithmetic, Matrix, Rounding
 from cgboost.kernels.features.products import ProductKernel, is_positive
 from cgboost.kernels.features.rbf import (
+    distance_sizes,
     fill_squared_distances,
     mean_squared_distance,
     squared_distance_error,
@@ -134,7 +135,7 @@ class Matern(ProductKernel):
             return None
         # a² is off by δ = factor·4νγ(‖x‖² + ‖z‖²) at most. With ν > 1/2 the slopes of M over a²
         # are −exp(−a)/2 and −(1 + a) exp(−a)/6: the value is off by δ/2
-        size = 1.0 + self._rate * arithmetic.norms
+        size = distance_sizes(self._rate * arithmetic.norms)
         factor, evaluation = squared_distance_error(arithmetic), 16.0 * arithmetic.unit
         if self.nu != 0.5:
             return Rounding(0.5 * factor + evaluation, size, diagonal=0.0)

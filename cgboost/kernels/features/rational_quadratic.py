@@ -11,6 +11,7 @@ from cgboost.kernels.base import Kernel, Norms
 from cgboost.kernels.expansions import Arithmetic, Matrix, Rounding
 from cgboost.kernels.features.products import ProductKernel, is_positive
 from cgboost.kernels.features.rbf import (
+    distance_sizes,
     fill_squared_distances,
     mean_squared_distance,
     squared_distance_error,
@@ -75,6 +76,6 @@ class RationalQuadratic(ProductKernel):
             return None
         # with t = ‖x − z‖²/(2ℓ²), which is off by δ = factor·(‖x‖² + ‖z‖²)/(2ℓ²) at most, the slope
         # of (1 + t/α)^(−α) is between −1 and 0; v = exp(log v) is off by a few units of v·|log v|
-        size = 1.0 + 0.5 * arithmetic.norms / self.length_scale**2
+        size = distance_sizes(0.5 * arithmetic.norms / self.length_scale**2)
         factor = squared_distance_error(arithmetic)
         return Rounding(factor + 16.0 * arithmetic.unit, size, diagonal=0.0)

@@ -9,7 +9,7 @@ import numpy as np
 
 from cgboost.exceptions import KernelError
 from cgboost.kernels.base import Kernel, Norms
-from cgboost.kernels.expansions import Arithmetic, Matrix, Rounding
+from cgboost.kernels.expansions import Arithmetic, Matrix, Rounding, Vector
 from cgboost.kernels.features.products import ProductKernel, is_positive, named_family
 from cgboost.kernels.rows import total_variance
 
@@ -99,7 +99,7 @@ class RBF(ProductKernel):
         factor = squared_distance_error(arithmetic)
         farthest = min(1.0, max(1e-300, 2.0 * factor * float(scaled.max(initial=0.0))))
         relative = factor * np.expm1(farthest) / farthest + 8.0 * arithmetic.unit
-        return Rounding(float(relative), 1.0 + scaled, diagonal=0.0)
+        return Rounding(float(relative), distance_sizes(scaled), diagonal=0.0)
 
 
 def fill_squared_distances(out: Matrix, products: Matrix, x_norms: Norms, z_norms: Norms) -> None:
@@ -108,6 +108,25 @@ def fill_squared_distances(out: Matrix, products: Matrix, x_norms: Norms, z_norm
     out += x_norms[:, None]
     out += z_norms
     np.maximum(out, 0.0, out=out)
+
+
+def distance_sizes(scaled: Vector) -> Vector:
+    """One number s a row with 1 + a_x + a_z ≤ s_x s_z, for errors that grow with ‖x‖² + ‖z‖².
+
+    Parameters
+    ----------
+    scaled : ndarray of shape (n_rows,)
+        a = factor·‖x‖².
+
+    Returns
+    -------
+    ndarray of shape (n_rows,)
+        1 + a, or √(1 + 2 max a) for all rows where that is smaller on average: far from the origin
+        the product of two would be many times their sum.
+    """
+    each, farthest = 1.0 + scaled, 1.0 + 2.0 * float(scaled.max(initial=0.0))
+    same = np.full_like(each, np.sqrt(farthest))
+    return same if farthest < float(each.mean()) ** 2 else each
 
 
 def squared_distance_error(arithmetic: Arithmetic) -> float:

@@ -26,10 +26,11 @@ import numpy as np
 
 from cgboost.exceptions import KernelScaleWarning, see, warn_caller
 from cgboost.generation.columns import Column
-from cgboost.kernels import AnyLibrary, Matrix, as_library
+from cgboost.kernels import AnyLibrary, KernelLibrary, Matrix, as_library
 from cgboost.kernels.expansions import Rounding
 from cgboost.kernels.precomputed import KernelFamily, KernelHypothesis, scaled
 from cgboost.kernels.rows import single
+from cgboost.kernels.scaling import FeatureScaler, Widened
 from cgboost.parallel import Executor, as_executor
 from cgboost.parallel.executors import available, blas_threads
 from cgboost.pricing.kernels.blocks import KernelData, PassPlan, Precision
@@ -68,6 +69,10 @@ SCALE_ADVICE = (
 
 DOUBLE = Precision.of(np.float64)
 
+LARGEST_NARROW = 1e3
+"""With larger kernel values float32 rows are taken in float64: seven digits of such a value are not
+enough beside a margin of 1."""
+
 REFINED_SHARE = 0.25
 """Refinements may cost this share of a pass in float64 over all columns, in all."""
 
@@ -82,6 +87,8 @@ class KernelSample:
     ----------
     norms : dict of str to float
         A typical column norm of each kernel.
+    largest : float
+        The largest |k| seen.
     symmetric : list of bool
         Whether a kernel is made of inner products and symmetric.
     """
@@ -91,10 +98,12 @@ class KernelSample:
         centres = _spread(n_rows, COLUMNS)
         rows = np.union1d(centres, _spread(n_rows, ROWS))
         self.norms: dict[str, float] = {}
+        self.largest = 0.0
         self.symmetric: list[bool] = []
         for stratum, (name, kernel) in enumerate(zip(data.names, data.kernels, strict=True)):
             columns = data.columns(np.full(len(centres), stratum), centres, rows).astype(np.float64)
             mean_squares = np.mean(columns**2, axis=1)
+            self.largest = max(self.largest, float(np.abs(columns).max()))
             self.norms[name] = float(np.sqrt(n_rows * np.median(mean_squares)))
             square = columns[:, np.searchsorted(rows, centres)]
             same = np.allclose(square, square.T, rtol=1e-3, atol=1e-6 * np.abs(square).max())
@@ -116,6 +125,12 @@ class KernelSample:
                 f"the penalty then decides by scale alone. {SCALE_ADVICE}",
                 KernelScaleWarning,
             )
+
+
+def _sampled(library: KernelLibrary, X: Matrix, block_size: int) -> tuple[KernelData, KernelSample]:
+    """The kernels on rows as they see them, and what a few columns tell."""
+    data = KernelData(X, library.names, list(library.fit(X).values()), block_size)
+    return data, KernelSample(data)
 
 
 def _spread(n_rows: int, count: int) -> Indices:
@@ -161,21 +176,24 @@ class KernelPool:
         if block_size < 1:
             raise ValueError(f"block_size must be at least 1, got {block_size!r}")
         library = as_library(library)
-        scaler = library.scaler(X)
-        self.X = X = scaled(X, scaler)
         self.strata = library.names
-        kernels = library.fit(X)
-        self.families = [
-            KernelFamily(name, kernel.released(), scaler) for name, kernel in kernels.items()
-        ]
-        self._data = KernelData(X, self.strata, list(kernels.values()), block_size)
-        sample = KernelSample(self._data)
+        rows, own = X, library.scaler(X)
+        scaler: FeatureScaler | Widened | None = own
+        self._data, sample = _sampled(library, scaled(rows, scaler), block_size)
+        if X.dtype == np.float32 and sample.largest > LARGEST_NARROW:
+            scaler = Widened(own)
+            self._data, sample = _sampled(library, scaled(rows, scaler), block_size)
         sample.warn_about_scales()
+        self.X = self._data.X
+        self.families = [
+            KernelFamily(name, kernel.released(), scaler)
+            for name, kernel in zip(self.strata, self._data.kernels, strict=True)
+        ]
         self._data.symmetric, self._executor = tuple(sample.symmetric), as_executor(executor)
         self._shared = self._executor.share(self._data)
         self._plan = PassPlan(self._data, self._executor, cache_size)
         self._precision = self._plan.precision
-        self._references = [Reference()] * len(kernels)
+        self._references = [Reference()] * len(self.families)
         self._states = self._bare()
         self._refinements = 0  # centres scored in float64 while the pool is in float32
 
