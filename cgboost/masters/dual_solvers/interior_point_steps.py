@@ -89,10 +89,11 @@ class NormalEquations:
         direction = z = self._rough(left)
         worth = float(left @ z)
         for _ in range(CONJUGATE_STEPS):
-            if not worth > 0:
-                break
             image = self._times(direction)
-            step = worth / float(direction @ image)
+            curvature = float(direction @ image)
+            if not (worth > 0 and curvature > 0):  # what is left is rounding
+                break
+            step = worth / curvature
             x, left = x + step * direction, left - step * image
             z = self._rough(left)
             before, worth = worth, float(left @ z)

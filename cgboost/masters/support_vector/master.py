@@ -11,6 +11,7 @@ sets; that of a smooth loss by a proximal Newton method on the primal.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -28,6 +29,8 @@ from cgboost.masters.solver_options import checked_options
 from cgboost.masters.support_vector.smooth_loss import NEEDED, DiagonalHessian, RowwiseLoss
 from cgboost.masters.support_vector.smooth_primal import SmoothPrimal
 from cgboost.masters.support_vector.working_set import (
+    COEFFICIENT_NOISE,
+    COEFFICIENT_ROUNDING,
     MOST_BASIS_COLUMNS,
     DualPoint,
     RestrictedDual,
@@ -228,7 +231,8 @@ class SupportVectorMaster:
         """Optimal vertex over the columns of the last round, from a point near it.
 
         Of an earlier round it is one over the columns in use, as it is where some columns are so
-        large that the dual sees only what their directions leave of them.
+        large that the dual sees only what their directions leave of them. A coarse answer is solved
+        to the end before: from there, the simplex has few pivots to make.
 
         None where they are left as they are: there are no vertices, they stand on one already, as
         the simplex of a named solver leaves them, or the basis would be too large, or there are
@@ -254,11 +258,21 @@ class SupportVectorMaster:
             return None
         if dual.largest_entry * LP_FEASIBILITY > 1.0 and len(used) > FEW_COLUMNS:
             return None
-        columns, chosen = dual.columns, np.arange(len(coef))
+        deadline = None if time_limit is None else time.perf_counter() + time_limit
+        noise, columns = COEFFICIENT_NOISE, dual.columns
+        if len(coef) == columns.count:
+            exact, polished = dual.session.solved, dual.polish(time_limit)
+            if polished is not None:
+                coef, intercept = polished
+            if exact or polished is not None:
+                noise = COEFFICIENT_ROUNDING
+        chosen = np.arange(len(coef))
         if len(coef) < columns.count or len(columns.large):
-            columns, chosen = columns.part(used), used
+            chosen = np.flatnonzero(coef)
+            columns = columns.part(chosen)
+        left = None if deadline is None else max(0.01, deadline - time.perf_counter())
         with solver_errors_as_master_errors():
-            point = crossover(self.loss, self.form, columns, coef[chosen], intercept, time_limit)
+            point = crossover(self.loss, self.form, columns, coef[chosen], intercept, left, noise)
         vertex = np.zeros(len(coef))
         vertex[chosen] = point.coef
         if self._best is not None and len(coef) == len(self._best.coef):

@@ -80,7 +80,7 @@ MOST_BASIS_COLUMNS = 2000
 """The basis is dense, and its factorisation takes time with the cube of the number of columns."""
 
 COEFFICIENT_NOISE = 0.01
-"""Coefficients below this share of the mean, of columns scaled alike, are taken for noise."""
+"""Coefficients of a coarse answer below this share of the mean are taken for noise."""
 
 COEFFICIENT_ROUNDING = 1e-9
 """Coefficients below this share of the largest, of columns scaled alike, are 0 up to rounding. The
@@ -232,6 +232,23 @@ class RestrictedDual:
             if not self._must_solve_again(point):
                 self.rate = point.rate
                 return point
+
+    def polish(self, time_limit: float | None) -> tuple[Vector, float] | None:
+        """Coefficients and intercept at the optimum over what is in the session.
+
+        None if the last answer is as near to it as can be, or no better one was found.
+        """
+        if self.session.solved or len(self.columns.large):
+            return None
+        self.session.aim(0.0, again=True)
+        try:
+            answer = self.session.solve(time_limit)
+        except SolverError as error:
+            logger.info("the coefficients stay coarse: %s", error)
+            return None
+        finally:
+            self.session.solved = False  # a later solve may go on from here
+        return answer.coef, answer.intercept - self.columns.shift(answer.coef)
 
     def _must_solve_again(self, point: DualPoint) -> bool:
         """Bring back what is wrongly absent, or else take out what is idle.
@@ -434,6 +451,7 @@ def crossover(
     coef: Vector,
     intercept: float,
     time_limit: float | None,
+    noise: float = COEFFICIENT_NOISE,
 ) -> DualPoint:
     """An optimal vertex of the problem over ``columns``, one of few columns where there are many.
 
@@ -448,6 +466,8 @@ def crossover(
     intercept : float
     time_limit : float or None
         In seconds.
+    noise : float
+        Coefficients below this share of the mean, of columns scaled alike, are taken for noise.
 
     Raises
     ------
@@ -469,7 +489,8 @@ def crossover(
     session = dual.session
     assert isinstance(session, DualSession)
     size = np.abs(coef) * columns.scales
-    session.suggest(np.where(size > COEFFICIENT_NOISE * size[used].mean(), coef, 0.0), dual.rate)
+    least = noise * size.sum() / max(1, len(used))
+    session.suggest(np.where(size > least, coef, 0.0), dual.rate)
     vertex = _without_noise(dual.solve(time_limit), columns.scales)
     try:
         return _sparsest(dual, session, vertex, deadline)

@@ -65,6 +65,29 @@ def separable(n_rows: int = 200, n_columns: int = 60) -> tuple[np.ndarray, np.nd
     return np.hstack([H, H, H]), labels
 
 
+def test_a_coarse_answer_is_solved_to_the_end_first() -> None:
+    """Polished coefficients cost what the vertex does; with large columns there are none."""
+    H, labels = separable()
+    master = OneNormMaster(hinge(labels, np.full(200, 0.3)))
+    master.accuracy = 1e-2
+    master.add(columns_of(H))
+    coarse = master.solve()
+    dual = master._dual
+    assert isinstance(dual, module.RestrictedDual)
+    assert not coarse.solved
+    polished = dual.polish(None)
+    assert polished is not None
+    coef, intercept = polished
+    objective = np.abs(coef).sum() + master.loss.value(H @ coef + intercept)
+    vertex = master.crossover(coarse.coef, float(coarse.intercept))
+    assert vertex is not None
+    assert vertex.objective < coarse.objective
+    assert objective == pytest.approx(vertex.objective, rel=1e-8)
+    master.add(columns_of(1e9 * H[:, :1]))
+    master.solve()
+    assert dual.polish(None) is None
+
+
 def test_a_run_ends_on_the_vertex_that_the_simplex_finds() -> None:
     """As many columns as with HiGHS, where an interior point keeps every copy of a column."""
     H, labels = separable()
