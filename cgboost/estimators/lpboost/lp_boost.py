@@ -457,7 +457,6 @@ feature_names_in_
 
 
 def _solver(estimator: LPBoostClassifier | LPBoostRegressor) -> str:
-    """With "auto" and a greedy learner, a simplex for linear programs: no gap ends its rounds."""
+    """With "auto" and a linear program, a simplex: stumps repeat each other."""
     is_linear = estimator._objective.program == "lp"
-    greedy = estimator.estimator is not None
-    return VERTICES if estimator.solver == "auto" and is_linear and greedy else estimator.solver
+    return VERTICES if estimator.solver == "auto" and is_linear else estimator.solver

@@ -133,8 +133,9 @@ def test_solver_options_reach_the_solver(penalty):
         fit(penalty=penalty, solver=solver, solver_options=options) for options in (None, own)
     )
     assert other.objective_ == pytest.approx(plain.objective_, rel=1e-4)
+    least = 0 if penalty == "l1" else 1  # the simplex goes on from where it was stopped
     with pytest.warns(ConvergenceWarning, match="stopped before reaching tol"):
-        fit(penalty=penalty, solver=solver, solver_options={"max_iterations": 1})
+        fit(penalty=penalty, solver=solver, solver_options={"max_iterations": least})
 
 
 def test_solver_options_need_a_solver():
