@@ -142,6 +142,12 @@ def relevant_centres(model: Any, X: Any, y: ArrayLike | None = None, *, top: int
     if top < 1:
         raise ValueError(f"top must be at least 1, got {top!r}")
     table, shares = model.columns_, column_shares(model, model._rows(X))
+    last = int(table["row"].max(initial=-1))
+    if y is not None and last >= len(np.asarray(y)):
+        raise ValueError(
+            "X and y must be the rows that the model was fitted to, in their order: row "
+            f"{last} is a centre, y has {len(np.asarray(y))}"
+        )
     centres, place = np.unique(table["row"], return_inverse=True)
     share = np.bincount(place, shares, minlength=len(centres))
     order = np.argsort(-np.abs(share), kind="stable")[:top]

@@ -97,6 +97,8 @@ def test_relevant_centres_are_rows_with_labels() -> None:
     assert found["columns"].sum() == model.n_columns_
     assert found["share"].sum() == pytest.approx(1.0)
     assert (np.diff(np.abs(found["share"])) <= 0).all()
+    with pytest.raises(ValueError, match="the rows that the model was fitted to.*y has 2"):
+        relevant_centres(model, A[:2], labels[:2])
     for row, names in zip(found["row"], found["kernels"], strict=True):
         mine = model.columns_["kernel"][model.columns_["row"] == row]
         assert names.split(", ") == list(dict.fromkeys(mine.tolist()))

@@ -151,7 +151,8 @@ class KernelColumns(ColumnFamily):
         """Not for precomputed kernels."""
         if any(kernel.is_precomputed for kernel in self.library.leaves()):
             raise ValueError(
-                "early_stopping=True cannot hold out rows of a Precomputed kernel: give an eval_set"
+                "early_stopping or probability cannot hold out rows of a Precomputed kernel: give "
+                "an eval_set"
                 ', or the matrix itself, Precomputed("name", matrix), and row numbers for X'
                 + see("precomputed-kernels")
             )

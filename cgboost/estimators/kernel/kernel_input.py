@@ -161,11 +161,19 @@ def _kind_of_list(X: Sequence[Any]) -> Kind:
 def _floats(estimator: Any, X: Any, y: Any, *, reset: bool) -> tuple[Any, Any]:
     how: dict[str, Any] = {"reset": reset, "dtype": FLOATS}
     how["accept_sparse"] = estimator._accept_sparse
-    if y is None and not (reset and _needs_target(estimator)):
-        return validate_data(estimator, X, **how), None
-    if reset:
-        how["y_numeric"] = estimator._y_numeric
-    checked: tuple[Any, Any] = validate_data(estimator, X, y, **how)
+    try:
+        if y is None and not (reset and _needs_target(estimator)):
+            return validate_data(estimator, X, **how), None
+        if reset:
+            how["y_numeric"] = estimator._y_numeric
+        checked: tuple[Any, Any] = validate_data(estimator, X, y, **how)
+    except ValueError as error:
+        if "could not convert string" not in str(error):
+            raise
+        raise ValueError(
+            f"{error}; for words beside numbers give each kernel its columns, as in "
+            f'On(RBF(), ["age"]){see("kernels-on-columns")}'
+        ) from error
     return checked
 
 

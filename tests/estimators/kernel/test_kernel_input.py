@@ -450,7 +450,7 @@ def _wrong() -> dict[str, tuple[dict[str, Any], Any, str]]:
             "kernel 'k' needs row numbers, X has 4 columns: say which",
         ),
         "words for numbers": ({"k": RBF(), "t": (same, "town")}, data, "kernel 'k' takes numbers"),
-        "strings": ({"k": RBF()}, [["a", "b"]] * len(X), "could not convert string to float"),
+        "strings": ({"k": RBF()}, [["a", "b"]] * len(X), "could not convert string to float.*On"),
         "a missing value": (
             {"k": (RBF(), "age"), "t": (same, "town")},
             data.assign(age=[None, *range(1, len(X))]),
