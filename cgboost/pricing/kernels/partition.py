@@ -54,7 +54,7 @@ SHARP_ROWS = 4096
 FEW_FEATURES = 32
 """With fewer features kernel values are as soon computed as they are copied."""
 
-TILE = 64
+TILE = 128
 """Rows and columns of a matrix that are transposed at a time, within a processor's cache."""
 
 NO_SCORES: Vector = np.zeros((0, 0))
