@@ -1,13 +1,9 @@
-"""Interior-point dual solver, with purification of its answer.
+"""Interior-point dual solver.
 
 A session stands where a :class:`~cgboost.masters.dual_solvers.simplex.DualSession` may stand,
 without a solver behind it. Variables and columns come and go with their part of the last iterate,
 and every solve goes on from there. It is solved to a fraction of the gap that was open at its
 start: a restricted problem need not be solved better than its columns are good.
-
-Purification makes exact zeros. An iterate has none, only small numbers: what is small beside the
-others, and its multiplier not, is set to 0 or to its cap, as much of it as costs no more than an
-allowance.
 """
 
 from __future__ import annotations
@@ -21,7 +17,15 @@ from numpy.typing import NDArray
 from cgboost.losses import SupportVectorLoss
 from cgboost.losses.dual.support_vector import Indices, Vector
 from cgboost.masters.dual_solvers.interior_point_steps import Descent, Iterate
+from cgboost.masters.dual_solvers.purification import (
+    SLACK_IMPORTANCE,
+    few_coefficients,
+    importance,
+    in_basis,
+    variables_at_ends,
+)
 from cgboost.masters.dual_solvers.restricted_dual import (
+    Basis,
     BoxedDual,
     ColumnStore,
     DualSolution,
@@ -30,17 +34,10 @@ from cgboost.masters.dual_solvers.restricted_dual import (
 from cgboost.masters.dual_solvers.simplex import OFFSET
 from cgboost.parallel.executors import LARGE, available, blas_threads
 from cgboost.penalties.base import DualForm
-from cgboost.tolerances import SMALLEST
 from solvers import LimitError, SolverFailure, Status
 
 DIRECTION = -3
 """Stands for the first free direction in the list of session rows; the others are below it."""
-
-SLACK_IMPORTANCE = 0.1
-"""A column of less importance than this seems slack."""
-
-CAUTION = (1.0, SLACK_IMPORTANCE, 0.01)
-"""How small what is set to its end must be, in turn."""
 
 SHARE = 0.05
 """Share of the gap open at the start of a solve at which it may end …"""
@@ -83,60 +80,6 @@ LEAST_BALANCE = 0.01
 
 FAR = 0.9
 """New columns of a larger score start at this share of their limit."""
-
-
-def importance(data: BoxedDual, at: Iterate) -> Vector:
-    """Of every column: far above 1 where it is used, far below where it is slack.
-
-    Of |α| and limit − |s| one is 0 at the optimum; both are measured by their size elsewhere.
-    """
-    charged = data.limit > 0
-    if not at.coef[charged].any():
-        return np.ones(len(at.coef))
-    share = np.abs(at.coef) * data.limit / (np.abs(at.coef[charged]) @ data.limit[charged])
-    slack = 1.0 - np.abs(at.s) / np.where(charged, data.limit, 1.0)
-    return np.where(charged, share * np.count_nonzero(charged) / np.maximum(slack, SMALLEST), 1.0)
-
-
-def few_coefficients(data: BoxedDual, at: Iterate, allowance: float) -> Vector:
-    """The coefficients, with those at 0 that will be 0 at the optimum.
-
-    Parameters
-    ----------
-    data : BoxedDual
-    at : Iterate
-    allowance : float
-        By how much that may raise the objective.
-    """
-    weight = importance(data, at)
-    allowed = data.objective(at.coef, data.rate(at.coef)) + allowance
-    for caution in CAUTION:
-        coef = np.where(weight < caution, 0.0, at.coef)
-        if data.objective(coef, data.rate(coef)) <= allowed:
-            return coef
-    return at.coef
-
-
-def variables_at_ends(data: BoxedDual, at: Iterate, allowance: float) -> Vector:
-    """The dual variables, with those at 0 or at their cap that will be there at the optimum.
-
-    Parameters
-    ----------
-    data : BoxedDual
-    at : Iterate
-    allowance : float
-        By how much that may lower the bound.
-    """
-    if not len(at.u):
-        return at.u
-    typical = float(np.mean(at.low + at.high))
-    least = data.bound(at.u) - allowance
-    for caution in CAUTION:
-        u = np.where(at.u < caution * at.low / typical * data.cap, 0.0, at.u)
-        u = np.where(data.cap - at.u < caution * at.high / typical * data.cap, data.cap, u)
-        if data.bound(u) >= least:
-            return u
-    return at.u
 
 
 class Block:
@@ -417,6 +360,20 @@ class InteriorSession(LiveDual):
         """Columns in the session that seem to be slack, at coefficients ``coef``."""
         seems = importance(self._problem(), self._at) < SLACK_IMPORTANCE
         return self.rows[seems & (self.rows >= 0)]
+
+    @property
+    def basis(self) -> Basis:
+        """The basis of an optimal vertex, as the last iterate suggests it."""
+        data, at = self._problem(), self._at
+        used, inside = in_basis(data, at)
+        held = self.rows >= 0
+        columns, offset = used & held, bool((used & ~held).any())
+        at_cap = self.at_cap.copy()
+        at_cap[self.kept] = at.u > 0.5 * data.cap
+        coef = np.zeros(self.columns.count)
+        coef[self.rows[columns]] = np.sign(at.coef[columns])
+        intercept = float(np.sign(at.coef[~held]).sum()) if offset else 0.0
+        return Basis(coef, intercept, self.kept[inside], at_cap)
 
     # ------------------------------------------------------------------ data
 

@@ -52,6 +52,27 @@ class DualSolution(NamedTuple):
     level: float = 0.0
 
 
+class Basis(NamedTuple):
+    """A guess which constraints are tight at an optimal vertex.
+
+    Attributes
+    ----------
+    sign : ndarray of shape (n_columns,)
+        Of the coefficients; 0 for columns that are not in use.
+    offset_sign : float
+        Of the offset; 0 where it is not in use.
+    inside : ndarray of int
+        Variables inside their box, as many as columns and offset are in use.
+    at_cap : ndarray of bool, shape (n_variables,)
+        Of the other variables, those at their cap.
+    """
+
+    sign: Vector
+    offset_sign: float
+    inside: Indices
+    at_cap: NDArray[Any]
+
+
 class LiveDual(ABC):
     """A problem over some variables of a loss and some columns, which come and go.
 

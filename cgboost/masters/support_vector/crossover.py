@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import logging
 import time
+import warnings
 from dataclasses import replace
 
 import numpy as np
+from scipy import linalg
 
 from cgboost.losses import SupportVectorLoss
 from cgboost.losses.dual.support_vector import Vector
-from cgboost.masters.dual_solvers.restricted_dual import ColumnStore
+from cgboost.masters.dual_solvers.restricted_dual import Basis, ColumnStore
 from cgboost.masters.dual_solvers.simplex import DualSession
 from cgboost.masters.support_vector.working_set import DualPoint, RestrictedDual
 from cgboost.penalties.base import DualForm
@@ -46,6 +48,82 @@ ROWS_PER_COLUMN = 1.3
 
 A_FEW = 20
 """… and this many more."""
+
+
+CLEARLY = 1e-9
+"""Bounds of a vertex must be kept, and those not tight be missed, by this, relative to their size:
+then it is the only optimal one."""
+
+REPEATED = 1e-10
+"""Pivots of a basis below this share of the largest belong to columns that repeat each other."""
+
+
+def unique_vertex(
+    loss: SupportVectorLoss, form: DualForm, columns: ColumnStore, basis: Basis
+) -> DualPoint | None:
+    """The optimal vertex over ``columns`` with a basis, where it is the only optimum.
+
+    Columns in use (A, with the offset) are tight in the dual, variables inside their box (M) in the
+    primal, and a vertex that is not degenerate has as many of both. It solves
+
+        f_i = target_i − ε·sign_i  for i in M,      h_j·r = threshold·sign(α_j)  for j in A
+
+    by one factorisation. That it is the optimum is then checked: primal and dual are feasible and
+    complementary, and nothing is tight beside A and M (finite termination: Ye, *On the finite
+    convergence of interior-point algorithms for linear programming*, Math. Programming 57, 1992).
+
+    Returns
+    -------
+    DualPoint or None
+        None where that is not so.
+    """
+    variables, cap, inside = loss.variables, loss.variables.cap, basis.inside
+    used, offset = np.flatnonzero(basis.sign), basis.offset_sign != 0.0
+    if not len(used) or len(inside) != len(used) + offset:
+        return None
+    rows, signs = variables.row[inside], variables.sign[inside]
+    matrix = np.ones((len(inside), len(inside)))
+    matrix[:, : len(used)] = columns.scaled(used, rows)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", linalg.LinAlgWarning)
+        factors = linalg.lu_factor(matrix, check_finite=False)
+    pivots = np.abs(factors[0].diagonal())
+    if not pivots.min() > REPEATED * pivots.max():
+        return None
+    values = linalg.lu_solve(factors, variables.target[inside] - loss.epsilon * signs)
+    # primal: the rows in M are on their margin
+    coef = np.zeros(columns.count)
+    coef[used] = values[: len(used)] / columns.scales[used]
+    intercept = float(values[-1]) if offset else 0.0
+    output = columns.combine(coef) + intercept
+    rate = variables.rate(output)
+    # dual: the columns in A score what their coefficients cost
+    u = np.where(basis.at_cap, cap, 0.0)
+    u[inside] = 0.0
+    fixed = variables.response(u)
+    due = form.threshold * basis.sign[used] - columns.scores(used, fixed)
+    wanted = due / columns.scales[used]
+    if offset:
+        charged = form.threshold * basis.offset_sign if form.charges_offset else 0.0
+        wanted = np.append(wanted, charged - fixed.sum())
+    u[inside] = signs * linalg.lu_solve(factors, wanted, trans=1)
+    response = variables.response(u)
+    # optimal, and nothing else is tight
+    others = np.delete(np.arange(columns.count), used)
+    sizes = form.sizes(columns.scores(others, response), 0.0 if offset else response.sum())
+    least = CLEARLY * max(1.0, float(np.abs(output).max()))
+    within = (u > CLEARLY * cap) & (u < (1.0 - CLEARLY) * cap)
+    beyond = np.where(basis.at_cap, rate, -rate) > least
+    beyond[inside] = within[inside]
+    unique = (
+        np.array_equal(np.sign(coef[used]), basis.sign[used])
+        and (not form.charges_offset or np.sign(intercept) == basis.offset_sign)
+        and beyond.all()
+        and bool(np.all(sizes < form.threshold * (1.0 - CLEARLY)))
+    )
+    if not unique:
+        return None
+    return DualPoint(coef, intercept - columns.shift(coef), output, response, rate)
 
 
 def crossover(

@@ -31,6 +31,7 @@ from cgboost.masters.support_vector.crossover import (
     COEFFICIENT_ROUNDING,
     MOST_BASIS_COLUMNS,
     crossover,
+    unique_vertex,
 )
 from cgboost.masters.support_vector.smooth_loss import NEEDED, DiagonalHessian, RowwiseLoss
 from cgboost.masters.support_vector.smooth_primal import SmoothPrimal
@@ -261,10 +262,14 @@ class SupportVectorMaster:
         noise, columns = COEFFICIENT_NOISE, dual.columns
         if len(coef) == columns.count:
             exact, polished = dual.session.solved, dual.polish(time_limit)
+            if exact or polished is not None:
+                basis, noise = dual.basis, COEFFICIENT_ROUNDING
+                if basis is not None and (
+                    unique := unique_vertex(self.loss, self.form, columns, basis)
+                ):
+                    return self._moved(unique, unique.coef)
             if polished is not None:
                 coef, intercept = polished
-            if exact or polished is not None:
-                noise = COEFFICIENT_ROUNDING
         chosen = np.arange(len(coef))
         if len(coef) < columns.count or len(columns.large):
             chosen = np.flatnonzero(coef)
@@ -274,9 +279,13 @@ class SupportVectorMaster:
             point = crossover(self.loss, self.form, columns, coef[chosen], intercept, left, noise)
         vertex = np.zeros(len(coef))
         vertex[chosen] = point.coef
+        return self._moved(point, vertex)
+
+    def _moved(self, point: DualPoint, coef: Vector) -> Vertex:
+        """The vertex with these coefficients of all columns, where the next round begins."""
         if self._best is not None and len(coef) == len(self._best.coef):
-            self._best = replace(point, coef=vertex, response=self._best.response)
-        return Vertex(vertex, point.intercept, self._objective(point))
+            self._best = replace(point, coef=coef, response=self._best.response)
+        return Vertex(coef, point.intercept, self._objective(point))
 
     def _entry(self, objective: float, response: Vector) -> EntryRule:
         largest = noise = 0.0

@@ -30,7 +30,12 @@ from cgboost.losses.dual.support_vector import Indices, Vector
 from cgboost.masters.dual_solvers.active_set import ActiveSetSession
 from cgboost.masters.dual_solvers.interior_point import DIRECTION, InteriorSession
 from cgboost.masters.dual_solvers.large_columns import FREE, levelled
-from cgboost.masters.dual_solvers.restricted_dual import ColumnStore, DualSolution, LiveDual
+from cgboost.masters.dual_solvers.restricted_dual import (
+    Basis,
+    ColumnStore,
+    DualSolution,
+    LiveDual,
+)
 from cgboost.masters.dual_solvers.simplex import DualSession
 from cgboost.penalties.base import DualForm
 from solvers import LimitError, SolverError, Status
@@ -219,6 +224,16 @@ class RestrictedDual:
         finally:
             self.session.solved = False  # a later solve may go on from here
         return answer.coef, answer.intercept - self.columns.shift(answer.coef)
+
+    @property
+    def basis(self) -> Basis | None:
+        """The basis that the last answer suggests; None if it comes from elsewhere.
+
+        With large columns, that of what is left of them is none of the whole problem.
+        """
+        if len(self.columns.large) or not isinstance(self.session, InteriorSession):
+            return None
+        return self.session.basis
 
     def _must_solve_again(self, point: DualPoint) -> bool:
         """Bring back what is wrongly absent, or else take out what is idle.

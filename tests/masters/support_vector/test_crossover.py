@@ -10,7 +10,10 @@ from cgboost.generation.loop import ColumnGeneration
 from cgboost.generation.protocols import MasterState, Vertex
 from cgboost.losses import hinge
 from cgboost.masters import OneNormMaster, TwoNormMaster
+from cgboost.masters.dual_solvers.restricted_dual import Basis
+from cgboost.masters.support_vector import master as master_module
 from cgboost.masters.support_vector import working_set as module
+from cgboost.masters.support_vector.crossover import unique_vertex
 from cgboost.pricing import FeaturePricer
 from solvers import LimitError, Solution, Status
 from tests.problems import FORMULATIONS, Formulation, columns_of, random_problem
@@ -55,6 +58,55 @@ def test_it_ends_on_an_optimal_vertex(formulation: Formulation, seed: int) -> No
     assert free_directions(master, problem.H, vertex) == 0
     assert vertex.objective <= state.objective + 1e-9 * scale
     assert vertex.objective == pytest.approx(problem.optimum(formulation), rel=1e-6, abs=1e-6)
+
+
+def suggested(master: OneNormMaster) -> Basis:
+    """The basis that the master's last answer suggests."""
+    assert isinstance(master._dual, module.RestrictedDual)
+    basis = master._dual.basis
+    assert basis is not None
+    return basis
+
+
+@pytest.mark.parametrize("formulation", ONE_NORM, ids=str)
+@settings(max_examples=15)
+@given(seed=st.integers(0, 10**6))
+def test_a_vertex_from_one_factorisation_is_that_of_the_simplex(
+    formulation: Formulation, seed: int
+) -> None:
+    """Where it is said to be the only one, HiGHS ends there; with a wrong basis none is found."""
+    problem = random_problem(seed)
+    master = formulation.master(problem.loss(formulation))
+    master.add(columns_of(problem.H))
+    state = master.solve()
+    if not isinstance(master._dual, module.RestrictedDual) or (basis := master._dual.basis) is None:
+        return
+    found = unique_vertex(master.loss, master.form, master._dual.columns, basis)
+    if found is None:
+        return
+    exact = formulation.master(problem.loss(formulation), solver="highs")
+    exact.add(columns_of(problem.H))
+    simplex = exact.solve()
+    np.testing.assert_allclose(found.coef, simplex.coef, atol=1e-6 * (1 + abs(simplex.coef).max()))
+    assert np.count_nonzero(found.coef) == np.count_nonzero(basis.sign)
+    assert state.objective >= simplex.objective - 1e-6 * (1 + abs(simplex.objective))
+    flipped = basis._replace(sign=-basis.sign)
+    assert unique_vertex(master.loss, master.form, master._dual.columns, flipped) is None
+
+
+def test_one_factorisation_is_enough_where_columns_differ() -> None:
+    """Without the simplex; not where columns come three times and other vertices are as good."""
+    H, labels = separable()
+    for columns, there in ((H[:, :60], True), (H, False)):
+        master = OneNormMaster(hinge(labels, np.full(200, 0.3)))
+        master.add(columns_of(columns))
+        state = master.solve()
+        assert isinstance(master._dual, module.RestrictedDual)
+        found = unique_vertex(master.loss, master.form, master._dual.columns, suggested(master))
+        assert (found is not None) == there
+        if found is not None:
+            value = np.abs(found.coef).sum() + master.loss.value(found.output)
+            assert value == pytest.approx(state.objective, rel=1e-9)
 
 
 def separable(n_rows: int = 200, n_columns: int = 60) -> tuple[np.ndarray, np.ndarray]:
@@ -109,6 +161,7 @@ def test_the_basis_of_the_interior_point_saves_pivots(monkeypatch: pytest.Monkey
     master = OneNormMaster(loss)
     master.add(columns_of(H[:, :60]))
     state = master.solve()
+    monkeypatch.setattr(master_module, "unique_vertex", lambda *_: None)
     iterations = []
     answer = module.DualSession.answer
 
