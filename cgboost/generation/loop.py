@@ -169,6 +169,8 @@ class ColumnGeneration:
     def _run(self) -> Result:
         """All rounds."""
         trace = Trace(self.tol)
+        if self._adjustable is not None:
+            trace.coming = len(self._adjustable.columns)
         self.smoothing.start()
         error: Exception | None = None
         try:
@@ -203,8 +205,11 @@ class ColumnGeneration:
         clock, limits = time.perf_counter(), self.limits
         if self._adjustable is not None:
             # gaps decide how far to go where a search can prove something; but what none has yet
-            # proved, or is known to be the last round, should not depend on a coarse answer
-            rough = trace.best_bound > -np.inf and not limits.last(trace.coming, len(trace.rows))
+            # proved, or is known to be the last round, should not depend on a coarse answer; a warm
+            # start is no more than a beginning
+            begun_warm = not trace.rows and trace.coming > 0
+            rough = begun_warm or trace.best_bound > -np.inf
+            rough = rough and not limits.last(trace.coming, len(trace.rows))
             self._adjustable.accuracy = SOLVED_SHARE * self.tol if rough else 0.0
         with blaming(StopReason.MASTER_FAILED):
             state = self.master.solve(time_limit=trace.seconds_left(self.time_limit))

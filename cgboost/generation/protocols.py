@@ -210,6 +210,9 @@ class Master(Protocol):
 class AdjustableMaster(Protocol):
     """A master that may answer sooner where less accuracy will do."""
 
+    columns: Sequence[Column]
+    """The columns in the problem, from a warm start or added."""
+
     accuracy: float
     """The relative gap to which the restricted problem need be solved in the end (0: as well as can
     be). The loop sets it before every solve; above 0 an answer may come sooner, with

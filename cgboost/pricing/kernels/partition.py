@@ -35,7 +35,7 @@ Indices = NDArray[np.intp]
 
 Mask = NDArray[np.bool_]
 
-CHUNK = 2**17
+CHUNK = 2**16
 """Numbers read at a time, so that a processor's cache holds them."""
 
 FEWEST = 16
@@ -166,20 +166,27 @@ def weighted_rows(
     order = np.argsort(slots)
     slots, weights = slots[order], weights[order]
     step = max(FEWEST, CHUNK // max(1, width))
+    widened = np.empty((min(step, len(slots)), width) if store.dtype != np.float64 else (0, 0))
+    rows: Matrix
     first = 0
     while first < len(slots):
         start = int(slots[first])
         last = int(np.searchsorted(slots, start + step))
         own, factors = slots[first:last], weights[first:last]
         if columns is not None:
-            rows = store[np.ix_(own, columns)]
+            rows = store[np.ix_(own, columns)].astype(np.float64, copy=False)
+        elif len(widened):
+            last = min(len(slots), first + step)
+            own, factors = slots[first:last], weights[first:last]
+            rows = widened[: len(own)]
+            for row, slot in zip(rows, own, strict=True):
+                row[:] = store[slot]
         elif DENSE * len(own) > (stretch := int(own[-1]) - start + 1):
             rows = store[start : start + stretch]  # where it stands, others with weight 0
             factors = np.zeros(stretch)
             factors[own - start] = weights[first:last]
         else:
             rows = store[own]
-        rows = rows.astype(np.float64, copy=False)
         sums += factors @ rows
         if absolute:
             sizes += np.abs(factors) @ np.abs(rows)
