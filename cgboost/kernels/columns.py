@@ -259,7 +259,8 @@ class On(Kernel):
                 f"{see('precomputed-kernels')}"
             )
         if isinstance(columns, (list, np.ndarray)):
-            object.__setattr__(self, "columns", tuple(np.asarray(columns).tolist()))
+            plain = tuple(c.item() if isinstance(c, np.generic) else c for c in columns)
+            object.__setattr__(self, "columns", plain)
 
     @property
     def _inner(self) -> Kernel:

@@ -294,7 +294,7 @@ KernelLibrary(linear, quadratic, rbf, normalize=True, standardize=True))
     """
     if isinstance(library, KernelLibrary):
         return library
-    if library is None or library == "default":
+    if library is None or (isinstance(library, str) and library == "default"):
         return copy.copy(default)  # so that set_params has no effect on other models
     if isinstance(library, str):
         return _library_of_word(library)

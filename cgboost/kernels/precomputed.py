@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -126,7 +126,8 @@ class Precomputed(Kernel):
 
     def _numbers(self, X: Matrix) -> NDArray[np.intp]:
         """Row numbers, checked."""
-        given = np.asarray(X)[:, 0] if X.shape[1:] == (1,) else np.full(1, np.nan)
+        rows = np.asarray(cast(Any, X).toarray() if is_sparse(X) else X)
+        given = rows[:, 0] if rows.shape[1:] == (1,) else np.full(1, np.nan)
         numbers = np.where(np.isfinite(given), given, -1).astype(np.intp)
         if (numbers != given).any() or (numbers < 0).any() or (numbers >= len(self.matrix)).any():
             raise KernelError(

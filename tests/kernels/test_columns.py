@@ -58,16 +58,18 @@ def test_positions_choose_the_columns(columns: Any) -> None:
     [
         ("town", (2,)),
         (["note", "age"], (3, 0)),
+        (["note", 1], (3, 1)),
+        (np.array(["note", "age"]), (3, 0)),
         (slice("fare", "note"), (1, 2, 3)),
         (slice(None, "fare"), (0, 1)),
         (1, (1,)),
         (lambda frame: [name for name in frame.columns if "n" in name], (2, 3)),
     ],
-    ids=["name", "names", "slice", "half a slice", "position", "function"],
+    ids=["name", "names", "both", "array", "slice", "half a slice", "position", "function"],
 )
 def test_names_choose_the_columns(columns: Any, places: tuple[int, ...]) -> None:
     """Names, slices of names (with their end) and functions of the frame become positions."""
-    assert Columns.of(columns, header()).places == places
+    assert Columns.of(On(RBF(), columns).columns, header()).places == places
 
 
 @pytest.mark.parametrize(

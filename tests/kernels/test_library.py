@@ -204,6 +204,7 @@ def test_words_stand_for_normalised_libraries(word: str) -> None:
         (3, "library must be a KernelLibrary, a mapping .* got 3"),
         (RBF, "library must be a KernelLibrary, a mapping .* got <class"),
         ([RBF()], "library must be a KernelLibrary, a mapping"),
+        (np.eye(3), "library must be a KernelLibrary, a mapping"),
         ({}, "non-empty mapping"),
     ],
 )

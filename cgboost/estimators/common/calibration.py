@@ -186,11 +186,13 @@ def _out_of_fold(self: Any, rows: Rows, started: float) -> tuple[Vector, int] | 
 def _cut(
     self: Any, rows: Rows, train: NDArray[np.intp], test: NDArray[np.intp]
 ) -> tuple[Rows, Any]:
-    """The training rows of a fold, and the X of the others; a square X is cut on both sides."""
+    """The training rows of a fold, and the X of the others; a matrix is cut on both sides."""
     part, X = rows.take(train), rows.X[test]
     if self.__sklearn_tags__().input_tags.pairwise:
         assert rows.numbers is not None
-        columns = rows.numbers[train]
+        (kernel,) = self._input.library.kernels.values()
+        first = kernel.first_column  # in a mapping, other matrices may stand before it
+        columns = np.concatenate([np.arange(first), first + rows.numbers[train]])
         return replace(part, X=part.X[:, columns], numbers=np.arange(len(train))), X[:, columns]
     self._family.check_hold_out()
     return part, X

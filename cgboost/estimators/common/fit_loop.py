@@ -148,9 +148,12 @@ class FittedRun:
 
 
 def _beaten(master: Any, result: Result) -> bool:
-    """Whether a constant makes fewer errors, at the rows' prices, than a model of two classes."""
+    """Whether a constant makes fewer errors, at the rows' prices, than a model of two classes.
+
+    Targets that are all 1 are no labels: those of one class, or of pairs of a row and a class.
+    """
     loss = getattr(master, "loss", None)
-    if not isinstance(loss, SupportVectorLoss) or not (np.abs(loss.target) == 1.0).all():
+    if not isinstance(loss, SupportVectorLoss) or set(loss.target) != {-1.0, 1.0}:
         return False
     price = loss.upper - loss.lower
     wrong = float(price @ (result.output * loss.target <= 0))

@@ -30,7 +30,7 @@ Vector = NDArray[np.float64]
 EvalSet = tuple[ArrayLike, ArrayLike]
 
 EvalSets = EvalSet | Sequence[EvalSet] | Mapping[str, EvalSet]
-"""One pair (X, y), several, or several by name."""
+"""One pair (X, y), a list or tuple of several, or several by name."""
 
 VALIDATION = "validation"
 """The name of a set that the user gives no name."""
@@ -138,7 +138,7 @@ def named_sets(eval_set: EvalSets | None) -> dict[str, EvalSet]:
     pairs: dict[str, Any]
     if isinstance(eval_set, Mapping):
         pairs = dict(eval_set)
-    elif isinstance(eval_set, list) and not _is_pair_of_tables(eval_set):
+    elif isinstance(eval_set, (list, tuple)) and _is_of_pairs(eval_set):
         lone = len(eval_set) == 1
         pairs = {VALIDATION if lone else f"{VALIDATION}_{k}": p for k, p in enumerate(eval_set)}
     else:
@@ -158,9 +158,18 @@ def named_sets(eval_set: EvalSets | None) -> dict[str, EvalSet]:
     return {name: (X, y) for name, (X, y) in pairs.items()}
 
 
-def _is_pair_of_tables(eval_set: list[Any]) -> bool:
-    """Whether a list is one pair [X, y] rather than a list of pairs."""
-    return len(eval_set) == 2 and not any(isinstance(item, (tuple, list)) for item in eval_set)
+def _is_of_pairs(eval_set: Sequence[Any]) -> bool:
+    """Whether a list, or a tuple, is one of pairs (X, y) rather than a pair itself.
+
+    A list is a pair if it has two items that are neither lists nor tuples, a tuple unless it has
+    pairs with a matrix first.
+    """
+    if isinstance(eval_set, list):
+        return len(eval_set) != 2 or any(isinstance(item, (tuple, list)) for item in eval_set)
+    return len(eval_set) > 0 and all(
+        isinstance(pair, tuple) and len(pair) == 2 and getattr(pair[0], "ndim", 0) == 2
+        for pair in eval_set
+    )
 
 
 def check_eval_set(estimator: Any, name: str, eval_set: EvalSet) -> tuple[Any, NDArray[Any]]:

@@ -190,8 +190,7 @@ class CGBoostClassifier(Classification, BaseBoost):
     objective_, dual_bound_, gap_ : float
         Objective, certified lower bound (−inf without a certificate) and relative gap of the
         model. One against the rest: the sums, and the largest gap. With float32 rows all three
-        are of columns that are rounded to float32: in float64 they differ by about 1e-7 of the
-        objective.
+        are of columns that are rounded to float32, see docs/user_guide/bounds.md.
     converged_ : bool
         Whether ``gap_ ≤ tol``.
     history_ : dict of str to ndarray

@@ -187,7 +187,7 @@ class KernelColumns(ColumnFamily):
         self._check_matrices(rows.X)
         return KernelPool(self.library, rows.X, cache_size=self.cache_size, executor=self.executor)
 
-    def _check_matrices(self, X: NDArray[Any]) -> None:
+    def _check_matrices(self, X: Any) -> None:
         """Matrices side by side must not have lost rows without the columns of these rows.
 
         Raises
@@ -199,12 +199,12 @@ class KernelColumns(ColumnFamily):
         given = (kernel for kernel in self.library.leaves() if isinstance(kernel, Precomputed))
         firsts = sorted({k.first for k in given if k.is_precomputed and isinstance(k.first, int)})
         widths = set(np.diff([*firsts, X.shape[1]]).tolist())
-        if len(firsts) > 1 and len(widths) == 1 and min(widths) > len(X):
+        if len(firsts) > 1 and len(widths) == 1 and min(widths) > X.shape[0]:
             raise ValueError(
-                f"X has {len(firsts)} kernel matrices of {min(widths)} columns, but {len(X)} rows: "
-                "rows were taken out, by cross-validation perhaps, and their columns left in. Give "
-                'the matrices to the library, Precomputed("name", matrix), and row numbers for X'
-                + see("precomputed-kernels")
+                f"X has {len(firsts)} kernel matrices of {min(widths)} columns, but {X.shape[0]} "
+                "rows: some were taken out, by cross-validation perhaps, and their columns left "
+                'in. Give the matrices to the library, Precomputed("name", matrix), and row '
+                "numbers for X" + see("precomputed-kernels")
             )
 
     def pricer(self, pool: KernelPool, tol: float) -> StrataPricer:

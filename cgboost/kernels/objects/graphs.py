@@ -35,7 +35,7 @@ class WeisfeilerLehman(CountKernel):
     Notes
     -----
     X is a list, or an object column, of undirected networkx graphs; the neighbours of a node of a
-    directed graph are its successors.
+    directed graph are its successors, and of a multigraph each edge counts.
 
     Examples
     --------
@@ -63,13 +63,13 @@ class WeisfeilerLehman(CountKernel):
             raise TypeError(
                 f"WeisfeilerLehman takes networkx graphs, got {item!r} ({type(item).__name__})"
             )
-        edges = tuple((v, tuple(self._neighbours(item, v))) for v in item.nodes)
+        edges = tuple((v, tuple(own)) for v, own in self._neighbours(item).items())
         return tuple(self._labels(item).items()), edges
 
     def counts(self, item: Any, number: Callable[[Hashable], int]) -> Mapping[int, float]:
         colours = {v: number(("label", label)) for v, label in self._labels(item).items()}
         total = Counter(colours.values())
-        neighbours = {v: list(self._neighbours(item, v)) for v in colours}
+        neighbours = self._neighbours(item)
         for _ in range(self.depth):
             colours = {
                 v: number((own, *sorted((repr(label), colours[w]) for w, label in neighbours[v])))
@@ -83,7 +83,14 @@ class WeisfeilerLehman(CountKernel):
             return dict(graph.degree)
         return {v: data.get(self.node_label) for v, data in graph.nodes(data=True)}
 
-    def _neighbours(self, graph: Any, node: Any) -> list[tuple[Any, Hashable]]:
-        if self.edge_label is None:
-            return [(w, None) for w in graph.adj[node]]
-        return [(w, graph.edges[node, w].get(self.edge_label)) for w in graph.adj[node]]
+    def _neighbours(self, graph: Any) -> dict[Any, list[tuple[Any, Hashable]]]:
+        """The neighbours of every node, each with the label of its edge; one for each edge."""
+        name, parallel = self.edge_label, graph.is_multigraph()
+        return {
+            v: [
+                (w, None if name is None else edge.get(name))
+                for w, data in own.items()
+                for edge in (data.values() if parallel else (data,))
+            ]
+            for v, own in graph.adjacency()
+        }

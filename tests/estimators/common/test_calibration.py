@@ -138,6 +138,10 @@ def test_precomputed_kernels_are_cut_on_both_sides():
     model = classifier(library=alone, probability=True).fit(K[:HALF, :HALF], Y[:HALF])
     shares = model.predict_proba(K[HALF:, :HALF])
     assert log_loss(Y[HALF:], shares) < 0.9 * np.log(2)
+    second = classifier(library=KernelLibrary({"k": Precomputed("second")}), probability=True)
+    second.fit({"first": -K[:HALF, :HALF], "second": K[:HALF, :HALF]}, Y[:HALF])
+    of_both = second.predict_proba({"first": -K[HALF:, :HALF], "second": K[HALF:, :HALF]})
+    np.testing.assert_allclose(of_both, shares, atol=1e-6)
     several = KernelLibrary({"a": Precomputed(), "b": lambda A, B: A @ B.T})
     with pytest.raises(ValueError, match="Precomputed"):
         classifier(library=several, probability=True).fit(K[:HALF, :HALF], Y[:HALF])

@@ -52,6 +52,8 @@ def test_sets_have_columns_by_their_names():
     named = fit().history_
     listed, lone, single = (fit(eval_set=e).history_ for e in (pairs, pairs[0], pairs[:1]))
     for k, name in enumerate(SETS):
+        in_tuple = fit(eval_set=tuple(pairs)).history_[f"validation_{k}_error"]
+        np.testing.assert_array_equal(named[f"{name}_error"], in_tuple)
         np.testing.assert_array_equal(named[f"{name}_error"], listed[f"validation_{k}_error"])
     np.testing.assert_array_equal(named["valid_error"], lone["validation_error"])
     np.testing.assert_array_equal(lone["validation_error"], single["validation_error"])

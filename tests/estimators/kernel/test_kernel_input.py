@@ -416,7 +416,7 @@ def test_matrices_that_lost_rows_are_refused() -> None:
     own = model(KernelLibrary({"a": Precomputed(), "b": Precomputed(first=count)}))
     side_by_side = np.hstack(list(given.values()))
     assert own.fit(side_by_side, y).converged_
-    with pytest.raises(ValueError, match="rows were taken out, by cross-validation perhaps"):
+    with pytest.raises(ValueError, match="some were taken out, by cross-validation perhaps"):
         cross_val_score(own, side_by_side, y, cv=3, error_score="raise")
 
 

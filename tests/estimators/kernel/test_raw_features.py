@@ -12,7 +12,7 @@ from cgboost import RBF, CGBoostClassifier, KernelLibrary, Linear, Polynomial
 from cgboost.estimators.common import fit_loop
 from cgboost.estimators.common.fit_loop import _beaten
 from cgboost.generation.history import Round, StopReason
-from cgboost.losses import hinge
+from cgboost.losses import hinge, one_class
 
 TWO = {"linear": Linear(), "rbf": RBF()}
 THREE = {"l": Linear(), "q": Polynomial(2), "r": RBF()}
@@ -77,6 +77,14 @@ def test_a_model_worse_than_a_constant_is_recognised() -> None:
     ]:
         assert _beaten(master, SimpleNamespace(output=np.array(output))) is beaten
     assert not _beaten(SimpleNamespace(), SimpleNamespace(output=labels))
+
+
+def test_models_of_pairs_and_of_one_class_are_not_beaten_by_a_constant() -> None:
+    """Of rows and classes in pairs, or of normal rows, no constant is a model that errs less."""
+    ones = np.ones(4)
+    wrong = SimpleNamespace(output=np.array([-1.0, 1.0, 1.0, 1.0]))
+    for loss in (hinge(ones, ones), one_class(ones, 0.5)):
+        assert not _beaten(SimpleNamespace(loss=loss), wrong)
 
 
 def test_a_model_worse_than_a_constant_is_not_returned_in_silence(monkeypatch) -> None:

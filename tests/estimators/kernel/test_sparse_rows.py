@@ -17,6 +17,7 @@ from cgboost import (
     KernelLibrary,
     Linear,
     Matern,
+    On,
     Polynomial,
     Precomputed,
 )
@@ -145,6 +146,32 @@ def test_a_sparse_matrix_of_kernel_values() -> None:
     )
     same(model, expected)
     np.testing.assert_array_equal(model.predict(sp.csr_array(gram)), model.predict(gram))
+
+
+def test_several_sparse_matrices_of_kernel_values() -> None:
+    """Sparse matrices side by side give the model that dense ones give."""
+    grams = np.hstack([DENSE @ DENSE.T, (DENSE @ DENSE.T) ** 2])
+    library = KernelLibrary({"a": Precomputed(), "b": Precomputed(first=len(DENSE))})
+    model, expected = (
+        CGBoostClassifier(library, tol=1e-7).fit(K, Y) for K in (sp.csr_array(grams), grams)
+    )
+    same(model, expected)
+
+
+def test_row_numbers_among_sparse_features() -> None:
+    """A given matrix is looked up by a sparse column as by a dense one."""
+    rows = np.hstack([DENSE, np.arange(len(DENSE))[:, None]])
+    gram = np.exp(-((DENSE[:, None] - DENSE) ** 2).sum(axis=2))
+    library = KernelLibrary(
+        {"linear": On(Linear(), slice(0, -1)), "given": On(Precomputed("given", gram), -1)}
+    )
+    model, expected = (
+        CGBoostClassifier(library, tol=1e-7).fit(X, Y) for X in (sp.csr_array(rows), rows)
+    )
+    same(model, expected)
+    np.testing.assert_allclose(
+        model.decision_function(sp.csr_array(rows)), model.decision_function(rows), atol=1e-9
+    )
 
 
 def test_functions_get_sparse_blocks() -> None:

@@ -67,6 +67,18 @@ def test_names_of_nodes_do_not_matter() -> None:
     np.testing.assert_array_equal(kernel(renamed, X), kernel(X, X))
 
 
+@pytest.mark.parametrize("edge", ["bond", None])
+def test_each_edge_of_a_multigraph_counts(edge: str | None) -> None:
+    """Without parallel edges it is the graph of the same edges; with one it is another graph."""
+    X = graphs()
+    many = column([nx.MultiGraph(graph) for graph in X])
+    kernel = WeisfeilerLehman(1, node_label="atom", edge_label=edge)
+    np.testing.assert_array_equal(kernel(many, X), kernel(X, X))
+    v, w = next(iter(X[0].edges))
+    many[0].add_edge(v, w, bond="3")
+    assert (kernel(many, X)[0] != kernel(X, X)[0]).any()
+
+
 def test_a_graph_that_changes_is_another_one() -> None:
     """Counts are kept by what a graph is, so that an edge or a label more is seen."""
     X = graphs()
