@@ -194,36 +194,44 @@ class RestrictedDual:
             solution = self._solution(left)
             if solution is None:
                 continue
-            u, coef, intercept, level = solution
-            output = self.columns.combine(coef) + intercept
-            point = DualPoint(
-                coef,
-                intercept - self.columns.shift(coef),
-                output,
-                response=self._levelled(self.variables.response(u)),
-                rate=self.variables.rate(output) - level - self.variables.curvature * u,
-                solved=(self.session.solved and not self._simplex_can) or self._repeats > REPEATS,
-            )
+            point = self._point(solution)
             if not self._must_solve_again(point):
                 self.rate = point.rate
                 return point
 
+    def _point(self, solution: DualSolution) -> DualPoint:
+        """What a solution of the session's problem is for all rows."""
+        u, coef, intercept, level = solution
+        output = self.columns.combine(coef) + intercept
+        return DualPoint(
+            coef,
+            intercept - self.columns.shift(coef),
+            output,
+            response=self._levelled(self.variables.response(u)),
+            rate=self.variables.rate(output) - level - self.variables.curvature * u,
+            solved=(self.session.solved and not self._simplex_can) or self._repeats > REPEATS,
+        )
+
     def polish(self, time_limit: float | None) -> tuple[Vector, float] | None:
-        """Coefficients and intercept at the optimum over what is in the session.
+        """Coefficients and intercept at the optimum of the restricted problem.
 
         None if the last answer is as near to it as can be, or no better one was found.
         """
         if self.session.solved or len(self.columns.large):
             return None
+        deadline = None if time_limit is None else time.perf_counter() + time_limit
         self.session.aim(0.0, again=True)
         try:
-            answer = self.session.solve(time_limit)
+            point = self._point(self.session.solve(time_limit))
+            while self._must_solve_again(point):
+                left = None if deadline is None else max(0.01, deadline - time.perf_counter())
+                point = self._point(self.session.solve(left))
         except SolverError as error:
             logger.info("the coefficients stay coarse: %s", error)
             return None
         finally:
             self.session.solved = False  # a later solve may go on from here
-        return answer.coef, answer.intercept - self.columns.shift(answer.coef)
+        return point.coef, point.intercept
 
     @property
     def basis(self) -> Basis | None:
