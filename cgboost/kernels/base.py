@@ -537,12 +537,29 @@ def kernel_values(name: str, kernel: Kernel, X: Matrix, Z: Matrix) -> Matrix:
         except (KernelError, MemoryError):
             raise
         except Exception as error:
-            kind = "sparse rows (a scipy.sparse matrix in CSR)" if is_sparse(X) else "rows"
-            raise KernelError(
-                f"kernel {name!r} failed on two sets of {kind}, of shapes {X.shape} and {Z.shape}: "
-                f"{type(error).__name__}: {error}{PAIRWISE if X.dtype == object else ''}{SEE}"
-            ) from error
+            raise failed(f"kernel {name!r}", error, X, Z) from error
         return checked_values(name, values, X, Z)
+
+
+def failed(called: str, error: Exception, X: Matrix, Z: Matrix, whence: str = "") -> KernelError:
+    """The error of a kernel that raised another one on two sets of rows.
+
+    Parameters
+    ----------
+    called : str
+        The kernel, in words.
+    error : Exception
+        What it raised.
+    X, Z : ndarray or sparse matrix
+        What it was given.
+    whence : str
+        What these are parts of, in words.
+    """
+    kind = "sparse rows (a scipy.sparse matrix in CSR)" if is_sparse(X) else "rows"
+    return KernelError(
+        f"{called} failed on two sets of {kind}, of shapes {X.shape} and {Z.shape}{whence}: "
+        f"{type(error).__name__}: {error}{PAIRWISE if X.dtype == object else ''}{SEE}"
+    )
 
 
 def checked_values(name: str, values: Any, X: Matrix, Z: Matrix) -> Matrix:
