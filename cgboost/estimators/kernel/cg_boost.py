@@ -177,6 +177,9 @@ class CGBoostClassifier(Classification, BaseBoost):
         beside that of the model). Only with ``probability``.
     dual_coef_ : ndarray of shape (n_columns,)
         Nonzero coefficients, in the order of ``columns_``; ``coef_`` is its old name.
+    library_ : KernelLibrary
+        The library with the widths that its kernels took from the training rows:
+        ``library_.kernels["rbf"].gamma``; ``library_.get_params()`` has them all.
     margin_ : float, or ndarray of shape (n_classes,) with more than two classes
         The margin ρ that the model has chosen; only with ``nu``. Outputs divided by it have the
         scale of outputs of models with C.
@@ -319,8 +322,9 @@ executor, callbacks, verbose, random_state
     ----------
     epsilon_ : float
         Half width of the tube, given or chosen.
-    dual_coef_, intercept_, columns_, n_columns_, columns_per_kernel_, objective_, dual_bound_, \
-gap_, converged_, history_, best_round_, stop_reason_, n_iter_, n_features_in_, feature_names_in_
+    dual_coef_, library_, intercept_, columns_, n_columns_, columns_per_kernel_, objective_, \
+dual_bound_, gap_, converged_, history_, best_round_, stop_reason_, n_iter_, n_features_in_, \
+feature_names_in_
         As in :class:`CGBoostClassifier` with two classes; the validation scores in ``history_``
         are validation_mae and validation_mse.
 

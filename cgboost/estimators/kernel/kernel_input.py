@@ -30,6 +30,7 @@ from cgboost.estimators.common.rows import FLOATS, Rows, response_of
 from cgboost.exceptions import see
 from cgboost.kernels import Header, KernelLibrary, On, Precomputed
 from cgboost.kernels.columns import DAYS, are_numbers, is_time, kind_of_value
+from cgboost.kernels.combinations import Normalized
 from cgboost.pricing import KernelPool
 
 Kind = Literal["floats", "table", "objects", "matrices"]
@@ -118,8 +119,19 @@ def read_new(self: Any, X: Any, y: Any = None) -> Any:
 
 
 def prepared_pool(self: Any, rows: Rows) -> KernelPool:
-    """The pool of kernel columns, of the library as it is for the columns of X."""
-    pool: KernelPool = replace(self._family, library=self._input.library).pool(rows)
+    """The pool of kernel columns, of the library as it is for the columns of X.
+
+    The estimator gets ``library_``, with the widths that the kernels took from the training rows.
+    """
+    library: KernelLibrary = self._input.library
+    pool: KernelPool = replace(self._family, library=library).pool(rows)
+    kernels = {}
+    for family in pool.families:
+        kernel = family.kernel
+        if library.normalize and isinstance(kernel, Normalized):
+            kernel = kernel.kernel
+        kernels[family.name] = kernel
+    self.library_ = library.with_kernels(kernels)
     return pool
 
 

@@ -93,6 +93,8 @@ class BLFRegressor(Regression, BaseBLF):
         g = W(PᵀW)⁻¹c: predictions are ``X @ coef_ + intercept_``. Without a kernel.
     dual_coef_ : ndarray of shape (n_rows,)
         β: predictions are ``K(X, X_train) @ dual_coef_ + intercept_`` ([M] eq. 47). With a kernel.
+    kernel_ : Kernel
+        The kernel with the width that it took from the training rows. With a kernel.
     intercept_ : float
     factor_coef_, factor_intercept_ : ndarray of shape (n_components_,), float
         c and μ: predictions are ``transform(X) @ factor_coef_ + factor_intercept_``.
@@ -206,7 +208,7 @@ callable, default="log_loss"
     Attributes
     ----------
     classes_, class_weight_ : ndarray of shape (n_classes,)
-    coef_, dual_coef_, intercept_, factor_coef_, n_components_, x_scores_, x_weights_, \
+    coef_, dual_coef_, kernel_, intercept_, factor_coef_, n_components_, x_scores_, x_weights_, \
 x_loadings_, x_rotations_, vip_, cv_errors_, stop_reason_, objective_, columns_, history_, \
 n_columns_, n_iter_, best_round_, n_features_in_, feature_names_in_
         As in :class:`BLFRegressor` with two classes; with more, coefficients have a row for each

@@ -221,7 +221,7 @@ class BaseBLF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEnsemble):
 
     def _pool(self, rows: Rows) -> _Pool:
         self.n_components_: Any = self.n_components
-        self._forget("cv_errors_")
+        self._forget("cv_errors_", "kernel_")
         if self.n_components == "cv":
             self.n_components_ = self._chosen(rows)
         if self.kernel is None:
@@ -235,6 +235,7 @@ class BaseBLF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEnsemble):
         if library.standardize:
             raise ValueError("standardize=True is not for latent factors: scale X before")
         ((name, kernel),) = library.fit(rows.X).items()
+        self.kernel_ = kernel.released()
         return _Pool(KernelSpace(rows.X, kernel, rows.weights, name=name))
 
     def _tasks(self, pool: _Pool, rows: Rows) -> Iterator[Task]:
