@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from cgboost.estimators.common.calibration import (
     calibrate,
     calibrated,
+    check_calibration,
     check_probability,
     share_of_time,
 )
@@ -105,7 +106,8 @@ class CGBoostClassifier(Classification, BaseBoost):
         stands for 0) chooses the stratified folds. Class weights do not count for the calibration,
         sample weights do. As in scikit-learn's SVC, ``predict`` is not changed, and may contradict
         probabilities near one half. True changes nothing with log loss and exponential loss, whose
-        outputs are half log-odds.
+        outputs are half log-odds. ``verbose=1`` shows the model's fit alone, 2 a line for each of
+        the others.
     priority : {"full", "stratified"}, default="full"
         Order in which columns are scored; the optimum is the same. "full" scores all columns every
         round and takes the best; "stratified" scores fewer columns a round and takes those of the
@@ -270,6 +272,7 @@ class CGBoostClassifier(Classification, BaseBoost):
         check_probability("probability", self.probability)
         check_trade_off(self)
         super()._check_parameters()
+        check_calibration(self)
 
     @property
     def _objective(self) -> Objective:

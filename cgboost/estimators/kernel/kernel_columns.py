@@ -159,14 +159,13 @@ class KernelColumns(ColumnFamily):
         check_number("cache_size", self.cache_size, at_least=0)
         as_executor(self.executor)
 
-    def check_hold_out(self) -> None:
+    def check_hold_out(self, by: str = "early_stopping", instead: str = "an eval_set") -> None:
         """Not for precomputed kernels."""
         if any(kernel.is_precomputed for kernel in self.library.leaves()):
             raise ValueError(
-                "early_stopping or probability cannot hold out rows of a Precomputed kernel: give "
-                "an eval_set"
-                ', or the matrix itself, Precomputed("name", matrix), and row numbers for X'
-                + see("precomputed-kernels")
+                f"{by} cannot hold out rows of a Precomputed kernel: give {instead}, or the matrix "
+                'itself, Precomputed("name", matrix), and row numbers for X'
+                f"{see('precomputed-kernels')}"
             )
 
     @property
