@@ -71,7 +71,8 @@ class CGBoostClassifier(Classification, BaseBoost):
     ----------
     library : KernelLibrary, dict, Kernel, callable, str or None
         Named kernels in order of priority. None stands for ``KernelLibrary({"linear": Linear(),
-        "quadratic": Polynomial(2), "rbf": RBF()}, normalize=True, standardize=True)``.
+        "quadratic": Polynomial(2), "rbf": RBF()}, normalize=True, standardize=True)``. For texts,
+        sparse rows of many words, "linear" had fewer errors.
         A dict such as ``{"linear": Linear(), "rbf": RBF()}`` stands for the library of it, one
         kernel or callable k(X, Z) for a library of one, a word for a ready-made one: "linear",
         "quadratic", "poly", "rbf", "matern", "rbfs" (:func:`~cgboost.kernels.as_library`). In a

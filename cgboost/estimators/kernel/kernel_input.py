@@ -27,10 +27,12 @@ from sklearn.utils.validation import check_consistent_length, validate_data
 
 from cgboost.additive.tables.schema import TIMES, check_frame
 from cgboost.estimators.common.rows import FLOATS, Rows, response_of
-from cgboost.exceptions import see
+from cgboost.exceptions import DataWarning, see, warn_caller
 from cgboost.kernels import Header, KernelLibrary, On, Precomputed
 from cgboost.kernels.columns import DAYS, are_numbers, is_time, kind_of_value
 from cgboost.kernels.combinations import Normalized
+from cgboost.kernels.library import DEFAULT_LIBRARY
+from cgboost.kernels.rows import is_sparse
 from cgboost.pricing import KernelPool
 
 Kind = Literal["floats", "table", "objects", "matrices"]
@@ -95,7 +97,22 @@ def validated(self: Any, X: Any, y: Any) -> tuple[NDArray[Any], Any]:
     if kind != "floats":
         y = _target(self, matrix, y)
     self._input = KernelInput(kind, library.for_columns(header), groups)
+    _warn_of_text(self, matrix)
     return matrix, y
+
+
+def _warn_of_text(self: Any, X: Any) -> None:
+    """Warn where the default library is left to rows like those of texts."""
+    suits = self.library is not None or self._default_library is not DEFAULT_LIBRARY
+    if suits or not is_sparse(X) or X.shape[1] <= X.shape[0]:
+        return
+    warn_caller(
+        f"X is sparse, {X.shape[1]} features for {X.shape[0]} rows, as words of texts are: the "
+        "default library is for fewer features; library='linear', Linear() or Cosine() had fewer "
+        "errors on texts, and library='default' says that you want it"
+        f"{see('kernels-and-libraries')}",
+        DataWarning,
+    )
 
 
 def read_new(self: Any, X: Any, y: Any = None) -> Any:
