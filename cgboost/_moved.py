@@ -67,7 +67,7 @@ class _Alias(Loader):
         from cgboost.exceptions import warn_caller
 
         warn_caller(
-            f"{spec.name} is called {self.new} since cgboost 0.2; the old name goes in 0.4",
+            f"{spec.name} is now called {self.new}; the old name goes in 0.4",
             FutureWarning,
         )
         module = import_module(self.new)

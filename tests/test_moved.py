@@ -11,11 +11,11 @@ from cgboost._moved import MOVED
 
 @pytest.mark.parametrize("old", MOVED)
 def test_an_old_name_is_the_module_under_its_new_name(old: str) -> None:
-    """One module with two names, which keeps its own; a warning has both names and versions."""
+    """One module with two names, which keeps its own; a warning has both and says until when."""
     sys.modules.pop(old, None)
     new = import_module(MOVED[old])
     with pytest.warns(
-        FutureWarning, match=f"{old} is called {MOVED[old]} since .* goes in"
+        FutureWarning, match=f"{old} is now called {MOVED[old]}; the old name goes in 0.4"
     ) as told:
         assert import_module(old) is new
     assert len(told) == 1

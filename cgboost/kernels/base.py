@@ -20,6 +20,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields, is_dataclass, replace
+from numbers import Real
 from typing import Any, cast
 
 import numpy as np
@@ -239,22 +240,58 @@ class Kernel(Parametrized, ABC):
 
     # ------------------------------------------------------------------ composites
 
-    def __add__(self, other: object) -> Kernel:
+    def __add__(self, other: Kernel) -> Kernel:
         if not isinstance(other, Kernel):
-            return NotImplemented
+            raise _cannot("added to", self, other)
         return Sum((*_terms(self), *_terms(other)))
+
+    def __radd__(self, other: object) -> Kernel:
+        if isinstance(other, int) and other == 0:  # where sum() begins
+            return self
+        raise _cannot("added to", self, other)
+
+    def __sub__(self, other: Kernel) -> Kernel:
+        if not isinstance(other, Kernel):
+            raise _cannot("subtracted from", self, other)
+        return self + -other
+
+    def __neg__(self) -> Kernel:
+        return -1.0 * self
 
     def __mul__(self, other: float | Kernel) -> Kernel:
         if isinstance(other, Kernel):
             return Product((*_factors(self), *_factors(other)))
-        if isinstance(other, bool) or not isinstance(other, (int, float, np.number)):
-            return NotImplemented
+        if isinstance(other, bool) or not isinstance(other, Real):
+            raise _cannot("multiplied by", self, other)
+        if not math.isfinite(other):
+            raise ValueError(f"the weight of a kernel must be a finite number, got {other!r}")
         return Sum(tuple((float(other) * own, kernel) for own, kernel in _terms(self)))
 
     __rmul__ = __mul__
 
+    def __truediv__(self, other: float) -> Kernel:
+        if isinstance(other, bool) or not isinstance(other, Real):
+            raise _cannot("divided by", self, other)
+        if other == 0:
+            raise ValueError(f"{self} cannot be divided by {other!r}")
+        return self * (1.0 / float(other))
+
+    def __rtruediv__(self, other: object) -> Kernel:
+        raise _cannot("divided by", other, self)
+
     def __pow__(self, exponent: int) -> Kernel:
         return Power(self, exponent)
+
+
+def _cannot(done: str, one: object, other: object) -> TypeError:
+    """The error of arithmetic that has no meaning for kernels, with what has one."""
+    words = f"{one!r} and {other!r} cannot be" if done == "added to" else f"{one!r} cannot be"
+    words += " added" if done == "added to" else f" {done} {other!r}"
+    return TypeError(
+        f"{words}: kernels are added and multiplied, weighted by numbers (0.5 * RBF(), RBF() / 2) "
+        "and raised to whole powers; a constant is the model's offset=, a function k(X, Z) becomes "
+        f"a kernel by FunctionKernel(k){see('kernels-and-libraries')}"
+    )
 
 
 def rebuilt(kernel: Kernel, change: Callable[[Kernel], Kernel]) -> Kernel:
@@ -537,12 +574,29 @@ def kernel_values(name: str, kernel: Kernel, X: Matrix, Z: Matrix) -> Matrix:
         except (KernelError, MemoryError):
             raise
         except Exception as error:
-            kind = "sparse rows (a scipy.sparse matrix in CSR)" if is_sparse(X) else "rows"
-            raise KernelError(
-                f"kernel {name!r} failed on two sets of {kind}, of shapes {X.shape} and {Z.shape}: "
-                f"{type(error).__name__}: {error}{PAIRWISE if X.dtype == object else ''}{SEE}"
-            ) from error
+            raise failed(f"kernel {name!r}", error, X, Z) from error
         return checked_values(name, values, X, Z)
+
+
+def failed(called: str, error: Exception, X: Matrix, Z: Matrix, whence: str = "") -> KernelError:
+    """The error of a kernel that raised another one on two sets of rows.
+
+    Parameters
+    ----------
+    called : str
+        The kernel, in words.
+    error : Exception
+        What it raised.
+    X, Z : ndarray or sparse matrix
+        What it was given.
+    whence : str
+        What these are parts of, in words.
+    """
+    kind = "sparse rows (a scipy.sparse matrix in CSR)" if is_sparse(X) else "rows"
+    return KernelError(
+        f"{called} failed on two sets of {kind}, of shapes {X.shape} and {Z.shape}{whence}: "
+        f"{type(error).__name__}: {error}{PAIRWISE if X.dtype == object else ''}{SEE}"
+    )
 
 
 def checked_values(name: str, values: Any, X: Matrix, Z: Matrix) -> Matrix:

@@ -11,7 +11,9 @@ refused columns that have none.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from datetime import date, time, timedelta
 from numbers import Integral
 from typing import Any
 
@@ -19,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cgboost.exceptions import KernelError, see
-from cgboost.kernels.base import Kernel, KernelFunction, Norms, rebuilt
+from cgboost.kernels.base import Kernel, KernelFunction, Norms, failed, rebuilt
 from cgboost.kernels.expansions import Matrix
 from cgboost.kernels.precomputed import FunctionKernel, Precomputed
 
@@ -157,20 +159,23 @@ class Columns:
         Their names, or their positions, for messages.
     numeric : bool
         Whether all of them hold numbers in the training rows.
+    kernel : str
+        The kernel of the library that is given them, for messages.
     """
 
     places: Places
     labels: tuple[str, ...]
     numeric: bool
+    kernel: str = ""
 
     @classmethod
-    def of(cls, columns: Any, header: Header) -> Columns:
+    def of(cls, columns: Any, header: Header, kernel: str = "") -> Columns:
         """The columns that a user has chosen."""
         if isinstance(columns, Columns):
             return columns
         places = header.places(columns)
         numeric = all(header.numeric[j] for j in places)
-        return cls(places, tuple(header.label(j) for j in places), numeric)
+        return cls(places, tuple(header.label(j) for j in places), numeric, kernel)
 
     def __call__(self, X: NDArray[Any]) -> NDArray[Any]:
         """Their values in the rows of X.
@@ -193,6 +198,28 @@ class Columns:
         if not self.numeric:
             return X[:, self.places[0]] if len(self.places) == 1 else X[:, self._index]
         return self._floats(X[:, self._index])
+
+    @contextmanager
+    def naming(self, X: NDArray[Any], Z: NDArray[Any]) -> Iterator[None]:
+        """Errors that the kernel on these columns raises say which it is, and what it was given.
+
+        Parameters
+        ----------
+        X, Z : ndarray
+            The rows, with all columns.
+        """
+        plural = "s" if len(self.labels) > 1 else ""
+        whose = f"kernel {self.kernel!r}" if self.kernel else "the kernel"
+        called = f"{whose} on column{plural} {', '.join(self.labels)} of X"
+        try:
+            yield
+        except MemoryError:
+            raise
+        except KernelError as error:
+            raise KernelError(f"{called}: {error}") from error
+        except Exception as error:
+            whence = f", parts of rows of shapes {X.shape} and {Z.shape}"
+            raise failed(called, error, self(X), self(Z), whence) from error
 
     @property
     def _index(self) -> Any:
@@ -277,15 +304,20 @@ class On(Kernel):
     def fit(self, X: Matrix) -> Kernel:
         own = self
         if not isinstance(self.columns, Columns):
-            own = _on_columns("On", self, Header.of_array(X))
+            own = _on_columns("", self, Header.of_array(X))
         return replace(own, kernel=own._inner.fit(own.columns(X)))
 
     def __call__(self, X: Matrix, Z: Matrix) -> Matrix:
         chosen = self._chosen(X)
-        return self._inner(chosen(X), chosen(Z))
+        A, B = chosen(X), chosen(Z)
+        with chosen.naming(X, Z):
+            return self._inner(A, B)
 
     def diagonal(self, X: Matrix) -> Norms:
-        return self._inner.diagonal(self._chosen(X)(X))
+        chosen = self._chosen(X)
+        part = chosen(X)
+        with chosen.naming(X, X):
+            return self._inner.diagonal(part)
 
     def _chosen(self, X: Matrix) -> Columns:
         if isinstance(self.columns, Columns):
@@ -365,7 +397,7 @@ def _leaves(kernel: Kernel, places: Places) -> Iterator[tuple[Kernel, Places]]:
 
 
 def _on_columns(name: str, kernel: On, header: Header) -> On:
-    columns = Columns.of(kernel.columns, header)
+    columns = Columns.of(kernel.columns, header, name)
     return On(for_columns(name, kernel._inner, header.part(columns.places)), columns)
 
 
@@ -377,10 +409,12 @@ def _check_leaf(name: str, kernel: Kernel, header: Header) -> None:
         )
     wrong = [j for j, numeric in enumerate(header.numeric) if not numeric]
     if wrong and not kernel.takes_objects:
-        shown = f", such as {header.examples[wrong[0]]!r}" if header.examples else ""
+        example = header.examples[wrong[0]] if header.examples else None
+        shown = f", such as {example!r}" if header.examples else ""
+        todo = f"choose columns of numbers, On({kernel}, columns=…), or a kernel of objects"
         raise ValueError(
-            f"kernel {name!r} takes numbers, but column {header.label(wrong[0])} of X has other "
-            f"values{shown}: choose its columns, On({kernel}, columns=…){SEE}"
+            f"kernel {name!r} takes numbers, but column {header.label(wrong[0])} of X has "
+            f"{kind_of_value(example)}{shown}: {DAYS if is_time(example) else todo}{SEE}"
         )
 
 
@@ -399,6 +433,20 @@ def _given(name: str, kernel: Precomputed, header: Header) -> Kernel:
     if not header.gram:
         return Precomputed(0)  # X is the matrix itself
     return Precomputed(header.groups[kernel.first][0])
+
+
+DAYS = "make them numbers first, days since a first day say, (day - first_day).dt.days in pandas"
+"""What to do with dates."""
+
+
+def is_time(value: Any) -> bool:
+    """Whether a value is a date, a time or a difference of these."""
+    return isinstance(value, (date, time, timedelta, np.datetime64, np.timedelta64))
+
+
+def kind_of_value(value: Any) -> str:
+    """What a column with this value has, in words."""
+    return "dates or times" if is_time(value) else "words" if isinstance(value, str) else "objects"
 
 
 def are_numbers(values: Iterable[Any]) -> bool:

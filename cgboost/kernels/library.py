@@ -105,6 +105,12 @@ class KernelLibrary:
             for name, kernel in self.kernels.items()
         }
 
+    def with_kernels(self, kernels: Mapping[str, Kernel]) -> KernelLibrary:
+        """A library with the same options and other kernels by the same names."""
+        own = copy.copy(self)
+        own._given = own.kernels = dict(kernels)
+        return own
+
     def for_columns(self, header: Header) -> KernelLibrary:
         """The same library for an X with these columns: names and selectors are positions then.
 

@@ -131,7 +131,7 @@ def check_loss(loss: Any, names: Collection[str]) -> None:
     Raises
     ------
     UnsupportedLossError
-        If it is a loss of several outputs, or one of classes where no name is.
+        If it is a loss of several outputs, or for the other kind of targets.
     """
     if isinstance(loss, str) and loss in names:
         return
@@ -140,12 +140,30 @@ def check_loss(loss: Any, names: Collection[str]) -> None:
             f"{loss!r} has {loss.n_outputs} outputs a row, which only GradientBoostingClassifier "
             "can have"
         )
-    if isinstance(loss, Loss) and loss.classification and not set(names) & set(CLASSIFICATION):
-        raise UnsupportedLossError(f"{loss!r} is for labels ±1: use a classifier")
+    check_task(loss, names)
     if isinstance(loss, str) or not (isinstance(loss, Loss) or callable(loss)):
         raise ValueError(
             f"loss must be one of {sorted(names)}, a Loss or a callable loss(target, weights), "
             f"got {loss!r}"
+        )
+
+
+def check_task(loss: Any, names: Collection[str]) -> None:
+    """Raise UnsupportedLossError for a loss of numbers in a classifier, of labels in a regressor.
+
+    A loss of this package is taken as an object where its name is taken. One of yours, a subclass
+    perhaps, is taken unless it says that it is for labels and no name that is taken is.
+    """
+    known = LOSSES.get(loss) if isinstance(loss, str) else loss
+    kind = known if isinstance(known, type) else type(known)
+    if not issubclass(kind, Loss):
+        return
+    strange = kind.classification and not set(names) & set(CLASSIFICATION)
+    if kind.name not in names if kind in LOSSES.values() else strange:
+        task = "labels ±1: use a classifier" if kind.classification else "numbers: use a regressor"
+        raise UnsupportedLossError(
+            f"loss must be one of {sorted(names)}, or a Loss, got {loss!r}; "
+            f"{kind.__name__} is for {task}"
         )
 
 

@@ -48,8 +48,9 @@ train, test = train_test_split(
 # %%
 # The model
 # ---------
-# Rows of tf-idf have norm 1, so that both kernels are on one scale. The names of the libraries are
-# left out, which would tell too much.
+# Rows of tf-idf have norm 1, so that both kernels are on one scale. Give texts a library: the
+# default one is for fewer features, and has more errors here (a warning says so). The names of the
+# two packages are left out, which would tell too much.
 
 GIVEAWAYS = ["sklearn", "scikit", "learn", "scipy"]
 

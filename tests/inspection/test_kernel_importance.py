@@ -145,13 +145,15 @@ def test_selectors_choose_features(select: Any) -> None:
     assert chosen.transform(X).shape == (80, 1)
 
 
-def test_selectors_are_warned_of_the_old_coefficients() -> None:
-    """Without a getter they read coef_, which says what to give them."""
-    with (
-        pytest.warns(FutureWarning, match=r"coef_ .*dual_coef_.*importance_getter"),
-        pytest.raises(IndexError),
-    ):
-        SelectFromModel(CGBoostRegressor(LIBRARY, C=5.0)).fit(X, Y).transform(X)
+@pytest.mark.parametrize("prefit", [False, True])
+def test_selectors_without_a_getter_are_refused(prefit: bool) -> None:
+    """They read coef_, of another length than X has features, which says what to give them."""
+    model = CGBoostRegressor(LIBRARY, C=5.0).fit(X, Y)
+    shape = rf"dual_coef_ has shape \({model.n_columns_},\), .* X has 4 features"
+    with pytest.raises(ValueError, match=f"{shape}.*importance_getter=.*feature_relevance"):
+        SelectFromModel(model, prefit=prefit).fit(X, Y).transform(X)
+    with pytest.raises(ValueError, match="features cannot be selected by the coefficients of CGB"):
+        RFE(model, n_features_to_select=1).fit(X, Y)
 
 
 @pytest.mark.parametrize("kind", [CGBoostClassifier, CGBoostRegressor, CGBoostOutlierDetector])
@@ -162,7 +164,7 @@ def test_the_old_name_of_the_coefficients(kind: Any) -> None:
     assert not hasattr(model, "coef_")
     model.fit(A, labels)
     np.testing.assert_array_equal(model.dual_coef_, model.columns_["coefficient"])
-    with pytest.warns(FutureWarning, match="coef_ of kernel models is called dual_coef_ since"):
+    with pytest.warns(FutureWarning, match=r"coef_ .* is now called dual_coef_; .* in 1\.0"):
         assert model.coef_ is model.dual_coef_
     assert "coef_" not in vars(model)
 

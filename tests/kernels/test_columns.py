@@ -10,6 +10,7 @@ import pytest
 from cgboost import RBF, KernelLibrary, Linear, On, Polynomial, Precomputed, Spectrum
 from cgboost.exceptions import KernelError
 from cgboost.kernels import Columns, Header, Kernel, Normalized
+from cgboost.kernels.base import kernel_values
 from cgboost.pricing import KernelPool
 
 RNG = np.random.default_rng(0)
@@ -214,6 +215,59 @@ def test_on_takes_kernels_and_functions(wrong: Any) -> None:
     """Anything else is refused, with what it is."""
     with pytest.raises(ValueError, match="On takes a Kernel or a callable"):
         On(wrong, 0)
+
+
+def refuses(A: np.ndarray, B: np.ndarray) -> np.ndarray:
+    """A kernel of one's own with a bug."""
+    raise RuntimeError(f"got {A.shape}")
+
+
+def too_small(A: np.ndarray, B: np.ndarray) -> np.ndarray:
+    """A kernel of one's own that returns the wrong shape."""
+    return np.zeros((1, 1))
+
+
+@pytest.mark.parametrize(
+    ("kernel", "message"),
+    [
+        (
+            On(refuses, ["town", "note"]),
+            r"kernel 'mine' on columns 'town', 'note' of X failed on two sets of rows, of shapes "
+            r"\(4, 2\) and \(3, 2\), parts of rows of shapes \(4, 4\) and \(3, 4\): "
+            r"RuntimeError: got \(4, 2\)",
+        ),
+        (
+            On(RBF(), "age") + On(refuses, "note"),
+            r"kernel 'mine' on column 'note' of X failed on .* \(4,\) and \(3,\), parts of .*"
+            r"\(4, 4\)",
+        ),
+        (
+            On(RBF(), "age") + On(too_small, "age"),
+            r"'mine' on column 'age' of X: .* \(1, 1\) for 4",
+        ),
+    ],
+    ids=["two columns", "in a sum", "wrong shape"],
+)
+def test_errors_say_which_columns_they_were_given(kernel: Kernel, message: str) -> None:
+    """An error inside On names kernel, columns and both shapes: of the columns and of all."""
+    rows = table()
+    (own,) = KernelLibrary({"mine": kernel}).for_columns(header_of_table()).fit(rows).values()
+    with pytest.raises(KernelError, match=message) as caught:
+        kernel_values("mine", own, rows, rows[:3])
+    assert caught.value.__cause__ is not None
+
+
+def test_a_diagonal_that_fails_says_which_columns() -> None:
+    """As values do, where k(x, x) is what a library that normalises asks for."""
+    own = KernelLibrary({"mine": (refuses, "age")}, normalize=True)
+    (kernel,) = own.for_columns(header_of_table()).fit(table()).values()
+    with pytest.raises(KernelError, match="kernel 'mine' on column 'age' of X failed"):
+        kernel.diagonal(table())
+
+
+def header_of_table() -> Header:
+    """Of the table of objects."""
+    return header(numeric=(True, True, False, False))
 
 
 def test_values_in_x_are_not_on_columns() -> None:

@@ -1,6 +1,7 @@
 """Products and powers of kernels, and the cosine kernel."""
 
 import pickle
+from collections.abc import Callable
 from functools import partial
 
 import numpy as np
@@ -137,3 +138,49 @@ def test_the_cosine_is_a_normalised_linear_kernel() -> None:
     assert repr(Cosine()) == "Cosine()"
     assert Cosine().fit(X) == Cosine()
     assert Cosine().expansion(X, np.ones(12)) is not None
+
+
+def test_sums_of_multiples_in_every_notation() -> None:
+    """Quotients, differences, minus signs and sum() are weighted sums."""
+    one, two = RBF(0.5), Linear()
+    K, L = one(X, X), two(X, X)
+    for kernel, expected in (
+        (one / 2, K / 2),
+        ((one + two) / np.float64(4.0), (K + L) / 4),
+        (one - two, K - L),
+        (one - (two - one) / 2, 1.5 * K - L / 2),
+        (-one, -K),
+        (sum([one, two, two]), K + 2 * L),
+    ):
+        np.testing.assert_allclose(kernel(X, X), expected, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (
+            lambda: RBF() + 1,
+            r"RBF\(.*\) and 1 cannot be added: .* constant is .* offset=",
+        ),
+        (lambda: 1 + RBF(), r"RBF\(.*\) and 1 cannot be added"),
+        (lambda: RBF() - 1, "cannot be subtracted from 1"),
+        (lambda: RBF() + np.dot, r"cannot be added.*FunctionKernel\(k\)"),
+        (lambda: 2 / RBF(), r"2 cannot be divided by RBF"),
+        (lambda: RBF() / RBF(), "cannot be divided by RBF"),
+        (lambda: RBF() * True, "cannot be multiplied by True"),
+        (lambda: RBF() * "2", "cannot be multiplied by '2'"),
+    ],
+)
+def test_meaningless_arithmetic_says_what_has_one(make: Callable[[], Kernel], message: str) -> None:
+    """A TypeError with both operands and what kernels can do."""
+    with pytest.raises(TypeError, match=message):
+        make()
+
+
+@pytest.mark.parametrize("weight", [np.nan, np.inf])
+def test_weights_are_finite(weight: float) -> None:
+    """A product with nan, and a quotient by 0, are errors with the value."""
+    with pytest.raises(ValueError, match=f"must be a finite number, got {weight}"):
+        weight * RBF()
+    with pytest.raises(ValueError, match="cannot be divided by 0"):
+        RBF() / 0

@@ -6,8 +6,20 @@ from typing import Any, get_args
 
 import numpy as np
 import pytest
+from sklearn.base import clone, is_classifier, is_regressor
 
-from cgboost import losses
+from cgboost import (
+    AnyBoostClassifier,
+    AnyBoostRegressor,
+    BLFClassifier,
+    BLFRegressor,
+    CGBoostClassifier,
+    CGBoostRegressor,
+    GradientBoostingRegressor,
+    LPBoostClassifier,
+    LPBoostRegressor,
+    losses,
+)
 from cgboost.exceptions import CGBoostError, UnsupportedLossError
 from cgboost.losses import Huber, LogLoss, Loss, Quantile, WeightedLoss, get_loss
 from cgboost.losses.base import require
@@ -19,6 +31,7 @@ from cgboost.losses.registry import (
     RegressionLoss,
     bound_loss,
     check_loss,
+    check_task,
     known_loss,
 )
 from cgboost.masters.stagewise.fully_corrective import CorrectiveMaster
@@ -93,6 +106,58 @@ def test_what_estimators_take_is_checked() -> None:
     for wrong in ("log_loss", "hubert", 3, None):
         with pytest.raises(ValueError, match=rf"one of \['absolute_error', .* got {wrong!r}"):
             check_loss(wrong, REGRESSION)
+
+
+@pytest.mark.parametrize("loss", list(LOSSES))
+@pytest.mark.parametrize(
+    "model",
+    [
+        CGBoostClassifier(),
+        LPBoostClassifier(),
+        AnyBoostClassifier(n_estimators=2),
+        BLFClassifier(1),
+        CGBoostRegressor(),
+        LPBoostRegressor(),
+        AnyBoostRegressor(n_estimators=2),
+        GradientBoostingRegressor(n_estimators=2),
+        BLFRegressor(1),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+@pytest.mark.filterwarnings("ignore")
+def test_an_object_is_taken_where_its_name_is(model: Any, loss: str) -> None:
+    """Both fit or both are the same error, that of a loss for another kind of targets."""
+    X = np.random.default_rng(0).normal(size=(30, 2))
+    y = (X[:, 0] > 0).astype(int)
+
+    def outcome(given: Any) -> str:
+        try:
+            clone(model).set_params(loss=given).fit(X, y)
+        except UnsupportedLossError as error:
+            return str(error).partition(", got")[0] + str(error).partition(";")[2]
+        return "fits"
+
+    found = outcome(loss)
+    assert outcome(get_loss(loss)) == found
+    other = "classifier" if is_regressor(model) else "regressor"
+    own = LOSSES[loss].classification == is_classifier(model)
+    assert found == "fits" if own else found.endswith(f"use a {other}") or found == "fits"
+
+
+def test_a_loss_of_ones_own_is_taken_by_both() -> None:
+    """Unless it says that it is for labels, which regressors do not have."""
+
+    class Mine(Quantile):
+        pass
+
+    class Labels(Quantile):
+        classification = True
+
+    for names in (CLASSIFICATION, REGRESSION):
+        check_task(Mine(0.3), names)
+    check_task(Labels(), CLASSIFICATION)
+    with pytest.raises(UnsupportedLossError, match="Labels is for labels ±1: use a classifier"):
+        check_task(Labels(), REGRESSION)
 
 
 @pytest.mark.parametrize("loss", [kind() for kind in LOSSES.values()], ids=str)

@@ -340,7 +340,8 @@ def branches(node: Node, split: Split, judge: Judge) -> list[Node]:
         own = linear_model(parts, judge, node.depth + 1)
         coef = node.coef + split.corrections.coef[k]
         level = node.level + float(split.corrections.intercept[k])
-        inherited = _leaf(parts, judge, coef, level, node.depth + 1)
+        parent = float(np.abs(node.coef).max(initial=0.0))
+        inherited = _leaf(parts, judge, coef, level, node.depth + 1, among=parent)
         better = inherited.judged < own.judged * (1.0 - BETTER)
         found.append(inherited if better else own)
     return found
@@ -431,7 +432,16 @@ def _joined(parts: Parts, child: Indices, count: int) -> Parts:
     return Parts(parts.training.joined(child, count), parts.holdout.joined(child, count))
 
 
-def _leaf(parts: Parts, judge: Judge, coef: Vector, level: float, depth: int) -> Node:
+def _leaf(
+    parts: Parts, judge: Judge, coef: Vector, level: float, depth: int, among: float = 0.0
+) -> Node:
+    """A leaf; coefficients that are rounding beside the others, or beside ``among``, are 0.
+
+    They are of regressors that have one range, and so can be compared. A correction takes off what
+    the node above has, up to rounding.
+    """
+    least = RESIDUE * max(among, float(np.abs(coef).max(initial=0.0)))
+    coef = np.where(np.abs(coef) > least, coef, 0.0)
     levels = np.array([level])
     return Node(
         level,

@@ -122,6 +122,9 @@ def transformation(
     empty = merging.training.count[chosen] == 0
     is_constant = np.count_nonzero(~empty) <= 1 and not own.coef.any()
     level = np.where(empty | is_constant, total.mean[0, -1], own.intercept)
+    spread = float(np.sqrt(total.scatter[0, -1, -1] / max(1.0, float(total.count[0]))))
+    largest = max(spread, float(np.abs(level).max(initial=0.0)))
+    level = np.where(np.abs(level) > RESIDUE * largest, level, 0.0)  # of a mean that is rounding
     return Transformation(feature, groups, leaf, level, own.coef[:, 0], own.coef[:, 1:])
 
 

@@ -41,6 +41,14 @@ def check_probability(name: str, value: Any) -> None:
         raise ValueError(f"{name} must be True, False, 'sigmoid' or 'isotonic', got {value!r}")
 
 
+def check_calibration(self: Any) -> None:
+    """Raise ValueError if probabilities would need rows that cannot be held out."""
+    if _method_of(self) is None or self.early_stopping or self._family.is_pairwise:
+        return
+    also = "early_stopping=True with an eval_set, on whose rows it then rests"
+    self._family.check_hold_out(f"probability={self.probability!r}", also)
+
+
 def share_of_time(self: Any) -> float:
     """The part of a time limit for the model: each of the fits of a calibration has as much."""
     needed = _method_of(self) is not None and not self.early_stopping
@@ -146,6 +154,7 @@ def _out_of_fold(self: Any, rows: Rows, started: float) -> tuple[Vector, int] | 
     model = copy.copy(self)
     vars(model).pop("_carried", None)
     model.callbacks, model.early_stopping, model.probability = None, False, False
+    model.verbose = max(0, int(self.verbose) - 1)  # a line for each fit, where rounds have one
     seed = 0 if self.random_state is None else self.random_state
     folds = StratifiedKFold(min(FOLDS, smallest), shuffle=True, random_state=seed)
     pairs = list(folds.split(np.zeros(len(rows.y)), rows.y))
@@ -194,7 +203,6 @@ def _cut(
         first = kernel.first_column  # in a mapping, other matrices may stand before it
         columns = np.concatenate([np.arange(first), first + rows.numbers[train]])
         return replace(part, X=part.X[:, columns], numbers=np.arange(len(train))), X[:, columns]
-    self._family.check_hold_out()
     return part, X
 
 

@@ -32,7 +32,6 @@ from numpy.typing import NDArray
 from cgboost.estimators.common.fit_loop import FittedRun, Table
 from cgboost.estimators.common.parameters import check_choice, check_nu, check_number
 from cgboost.estimators.common.rows import Rows, Vector
-from cgboost.exceptions import UnsupportedLossError
 from cgboost.generation.protocols import Pricer
 from cgboost.losses import (
     EpsilonInsensitive,
@@ -47,7 +46,7 @@ from cgboost.losses import (
     nu_insensitive,
 )
 from cgboost.losses.base import Ability, require
-from cgboost.losses.registry import get_loss
+from cgboost.losses.registry import check_task, get_loss
 from cgboost.masters import BudgetMaster, EntropyMaster
 from cgboost.masters.support_vector.master import SupportVectorMaster, WarmStart
 from cgboost.penalties import L1, L2, L1Ball, Penalty
@@ -88,8 +87,14 @@ class ColumnFamily(ABC):
     def check(self) -> None:
         """Check the parameters; raise ValueError for one that is wrong."""
 
-    def check_hold_out(self) -> None:
-        """Raise ValueError if training rows cannot be held out."""
+    def check_hold_out(self, by: str = "early_stopping", instead: str = "an eval_set") -> None:
+        """Raise ValueError if training rows cannot be held out.
+
+        Parameters
+        ----------
+        by, instead : str
+            The parameter that asks for it, and what else may be given to it.
+        """
         return
 
     def usable(self, rows: Rows) -> Rows:
@@ -280,6 +285,7 @@ def program_of(loss: Loss, penalty: Penalty) -> str:
 
 def check_cost(estimator: Any, names: Sequence[str], natural: type[Loss], **own: Any) -> None:
     """Check the parameter loss of a certified estimator, and that ν goes with it."""
+    check_task(estimator.loss, names)
     if not isinstance(estimator.loss, Loss) and estimator.loss not in names:
         is_class = isinstance(estimator.loss, type) and issubclass(estimator.loss, Loss)
         hint = f": write {estimator.loss.__name__}()" if is_class else ""
@@ -287,8 +293,6 @@ def check_cost(estimator: Any, names: Sequence[str], natural: type[Loss], **own:
             f"loss must be one of {sorted(names)}, or a Loss, got {estimator.loss!r}{hint}"
         )
     loss = get_loss_with(estimator.loss, natural, **own)
-    if loss.classification and not natural.classification:
-        raise UnsupportedLossError(f"{loss!r} is for labels ±1: use a classifier")
     needs: tuple[Ability, ...] = ("conjugate",)
     require(loss, needs, type(estimator).__name__)
     if estimator.nu is not None and not isinstance(loss, natural):

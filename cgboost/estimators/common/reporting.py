@@ -5,6 +5,7 @@ These functions are methods: an estimator assigns them in its class body.
 
 from __future__ import annotations
 
+import copy
 import os
 import textwrap
 from contextlib import suppress
@@ -22,7 +23,7 @@ WIDTH = 88
 
 def representation(model: BaseEstimator, N_CHAR_MAX: int = 700) -> str:
     """The line that makes an estimator and, once it is fitted, the facts about its model."""
-    constructor: str = BaseEstimator.__repr__(model, N_CHAR_MAX)
+    constructor: str = BaseEstimator.__repr__(_with_ordered_dicts(model), N_CHAR_MAX)
     facts = facts_of(model)
     if facts is None:
         return constructor
@@ -75,6 +76,33 @@ def report(self: BaseEstimator, path: str | os.PathLike[str]) -> Path:
     return write_report(self, path)
 
 
+class _Ordered(dict[Any, Any]):
+    """A dict that scikit-learn's printer does not sort: that of a library has an order."""
+
+    def __repr__(self) -> str:
+        return f"{{{', '.join(f'{key!r}: {value!r}' for key, value in self.items())}}}"
+
+
+def _with_ordered_dicts(model: BaseEstimator) -> BaseEstimator:
+    """The estimator, or a copy of it for the printer where a parameter is a dict."""
+    dicts = {k: v for k, v in model.get_params(deep=False).items() if type(v) is dict}
+    if not dicts:
+        return model
+    own = copy.copy(model)
+    for name, value in dicts.items():
+        setattr(own, name, _Ordered(value))
+    return own
+
+
+def _write_in_order(
+    printer: Any, given: _Ordered, stream: Any, indent: int, allowance: int, *rest: Any
+) -> None:
+    """A long dict, with a line for each item."""
+    stream.write("{")
+    printer._format_dict_items(list(given.items()), stream, indent, allowance + 1, *rest)
+    stream.write("}")
+
+
 def _break_long_lines() -> None:
     """Let scikit-learn's printer break long lines between parameters, as it does for its own.
 
@@ -84,6 +112,7 @@ def _break_long_lines() -> None:
         from sklearn.utils._pprint import _EstimatorPrettyPrinter as Printer
 
         Printer._dispatch[representation] = Printer._pprint_estimator
+        Printer._dispatch[_Ordered.__repr__] = _write_in_order
 
 
 _break_long_lines()

@@ -121,6 +121,14 @@ def class_weights(
         sizes = np.bincount(rows.y, weights=rows.weights, minlength=len(classes))
         return sizes.sum() / (len(classes) * np.where(sizes > 0, sizes, np.inf))
     given = None if class_weight is None else dict(class_weight)
+    labels = classes.tolist()
+    unknown = [label for label in given or () if label not in labels]
+    without = [label for label in labels if given is not None and label not in given]
+    if unknown and without:  # a fold may lack a class of all that are given
+        raise ValueError(
+            f"class_weight has {', '.join(map(repr, unknown[:5]))}, but the labels of y are "
+            f"{', '.join(map(repr, labels[:20]))}"
+        )
     weights: Vector = compute_class_weight(given, classes=classes, y=classes[rows.y])
     return weights.astype(np.float64)
 

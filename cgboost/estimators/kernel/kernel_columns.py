@@ -10,6 +10,7 @@ Bi, Zhang, Bennett, *Column-Generation Boosting Methods for Mixture of Kernels*,
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -101,13 +102,24 @@ def coef_of_columns(self: Any) -> NDArray[np.float64]:
     .. deprecated:: 0.2
         It has one coefficient for each column, while scikit-learn's tools take ``coef_`` for one
         for each feature.
+
+    Raises
+    ------
+    ValueError
+        If one of scikit-learn's feature selectors asks.
     """
     coef: NDArray[np.float64] = self.dual_coef_  # deprecated in 0.2, goes in 1.0
+    getter = "importance_getter=cgboost.inspection.feature_relevance"
+    if sys._getframe(1).f_globals.get("__name__", "").startswith("sklearn.feature_selection"):
+        raise ValueError(  # an AttributeError would end in words of scikit-learn's
+            f"features cannot be selected by the coefficients of {type(self).__name__}: dual_coef_ "
+            f"has shape {coef.shape}, one for each column, and X has {self.n_features_in_} "
+            f"features. Give SelectFromModel or RFE {getter}{see('coefficients')}"
+        )
     warn_caller(
-        "coef_ of kernel models is called dual_coef_ since cgboost 0.2; the old name goes in 1.0. "
-        "It has one coefficient for each column, not for each feature: to select features, give "
-        "SelectFromModel or RFE importance_getter=cgboost.inspection.feature_relevance"
-        f"{see('coefficients')}",
+        "coef_ of kernel models is now called dual_coef_; the old name goes in 1.0. It has shape "
+        f"{coef.shape}, one coefficient for each column, not for each feature: to select features, "
+        f"give SelectFromModel or RFE {getter}{see('coefficients')}",
         FutureWarning,
     )
     return coef
@@ -147,14 +159,13 @@ class KernelColumns(ColumnFamily):
         check_number("cache_size", self.cache_size, at_least=0)
         as_executor(self.executor)
 
-    def check_hold_out(self) -> None:
+    def check_hold_out(self, by: str = "early_stopping", instead: str = "an eval_set") -> None:
         """Not for precomputed kernels."""
         if any(kernel.is_precomputed for kernel in self.library.leaves()):
             raise ValueError(
-                "early_stopping or probability cannot hold out rows of a Precomputed kernel: give "
-                "an eval_set"
-                ', or the matrix itself, Precomputed("name", matrix), and row numbers for X'
-                + see("precomputed-kernels")
+                f"{by} cannot hold out rows of a Precomputed kernel: give {instead}, or the matrix "
+                'itself, Precomputed("name", matrix), and row numbers for X'
+                f"{see('precomputed-kernels')}"
             )
 
     @property

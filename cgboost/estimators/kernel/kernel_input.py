@@ -16,6 +16,7 @@ than floats. The kind is that of the training X; new rows are read in the same w
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -24,11 +25,14 @@ from numpy.typing import NDArray
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_consistent_length, validate_data
 
-from cgboost.additive.tables.schema import check_frame
+from cgboost.additive.tables.schema import TIMES, check_frame
 from cgboost.estimators.common.rows import FLOATS, Rows, response_of
-from cgboost.exceptions import see
+from cgboost.exceptions import DataWarning, see, warn_caller
 from cgboost.kernels import Header, KernelLibrary, On, Precomputed
-from cgboost.kernels.columns import are_numbers
+from cgboost.kernels.columns import DAYS, are_numbers, is_time, kind_of_value
+from cgboost.kernels.combinations import Normalized
+from cgboost.kernels.library import DEFAULT_LIBRARY
+from cgboost.kernels.rows import is_sparse
 from cgboost.pricing import KernelPool
 
 Kind = Literal["floats", "table", "objects", "matrices"]
@@ -93,7 +97,22 @@ def validated(self: Any, X: Any, y: Any) -> tuple[NDArray[Any], Any]:
     if kind != "floats":
         y = _target(self, matrix, y)
     self._input = KernelInput(kind, library.for_columns(header), groups)
+    _warn_of_text(self, matrix)
     return matrix, y
+
+
+def _warn_of_text(self: Any, X: Any) -> None:
+    """Warn where the default library is left to rows like those of texts."""
+    suits = self.library is not None or self._default_library is not DEFAULT_LIBRARY
+    if suits or not is_sparse(X) or X.shape[1] <= X.shape[0]:
+        return
+    warn_caller(
+        f"X is sparse, {X.shape[1]} features for {X.shape[0]} rows, as words of texts are: the "
+        "default library is for fewer features; library='linear', Linear() or Cosine() had fewer "
+        "errors on texts, and library='default' says that you want it"
+        f"{see('kernels-and-libraries')}",
+        DataWarning,
+    )
 
 
 def read_new(self: Any, X: Any, y: Any = None) -> Any:
@@ -117,8 +136,19 @@ def read_new(self: Any, X: Any, y: Any = None) -> Any:
 
 
 def prepared_pool(self: Any, rows: Rows) -> KernelPool:
-    """The pool of kernel columns, of the library as it is for the columns of X."""
-    pool: KernelPool = replace(self._family, library=self._input.library).pool(rows)
+    """The pool of kernel columns, of the library as it is for the columns of X.
+
+    The estimator gets ``library_``, with the widths that the kernels took from the training rows.
+    """
+    library: KernelLibrary = self._input.library
+    pool: KernelPool = replace(self._family, library=library).pool(rows)
+    kernels = {}
+    for family in pool.families:
+        kernel = family.kernel
+        if library.normalize and isinstance(kernel, Normalized):
+            kernel = kernel.kernel
+        kernels[family.name] = kernel
+    self.library_ = library.with_kernels(kernels)
     return pool
 
 
@@ -161,20 +191,66 @@ def _kind_of_list(X: Sequence[Any]) -> Kind:
 def _floats(estimator: Any, X: Any, y: Any, *, reset: bool) -> tuple[Any, Any]:
     how: dict[str, Any] = {"reset": reset, "dtype": FLOATS}
     how["accept_sparse"] = estimator._accept_sparse
+    _check_times(X)
     try:
         if y is None and not (reset and _needs_target(estimator)):
             return validate_data(estimator, X, **how), None
         if reset:
             how["y_numeric"] = estimator._y_numeric
         checked: tuple[Any, Any] = validate_data(estimator, X, y, **how)
-    except ValueError as error:
-        if "could not convert string" not in str(error):
+    except (ValueError, TypeError) as error:
+        if (wrong := _wrong_column(X)) is None:
             raise
+        column, value = wrong
+        todo = (
+            DAYS
+            if is_time(value)
+            else "encode them as numbers (OneHotEncoder), or give each kernel its columns, "
+            'library={"numbers": (RBF(), ["age", "fare"]), "words": (k, "town")} with a function '
+            "k(A, B) or a kernel of objects"
+        )
         raise ValueError(
-            f"{error}; for words beside numbers give each kernel its columns, as in "
-            f'On(RBF(), ["age"]){see("kernels-on-columns")}'
+            f"the kernels of this library take numbers, but column {column} of X has "
+            f"{kind_of_value(value)}, such as {value!r}: {todo}{see('kernels-on-columns')}"
         ) from error
     return checked
+
+
+def _check_times(X: Any) -> None:
+    """Raise ValueError for columns of dates: scikit-learn takes some for nanoseconds."""
+    types = {"0": getattr(X, "dtype", None)}
+    if hasattr(X, "columns") and hasattr(X, "dtypes"):
+        types = dict(zip(map(repr, X.columns), X.dtypes, strict=True))
+    for name, kind in types.items():
+        temporal = getattr(kind, "is_temporal", None)  # polars
+        if temporal() if temporal else getattr(kind, "kind", "O") in TIMES:
+            raise ValueError(
+                f"the kernels of this library take numbers, but column {name} of X has dates or "
+                f"times ({kind}): {DAYS}{see('kernels-on-columns')}"
+            )
+
+
+def _wrong_column(X: Any) -> tuple[str, Any] | None:
+    """The first column with words or dates that are no numbers, and one of these."""
+    frame = hasattr(X, "columns") and hasattr(X, "dtypes")
+    if not frame:
+        with suppress(ValueError):
+            X = np.asarray(X, dtype=object)
+        if np.ndim(X) != 2:
+            return None
+    for j in range(X.shape[1]):
+        for value in _column(X, j) if frame else X[:, j]:
+            if is_time(value) or (isinstance(value, str) and not _is_float(value)):
+                return repr(X.columns[j]) if frame else str(j), value
+    return None
+
+
+def _is_float(word: str) -> bool:
+    try:
+        float(word)
+    except ValueError:
+        return False
+    return True
 
 
 def _objects(X: Any) -> NDArray[Any]:

@@ -64,9 +64,8 @@ random_state
         The level ρ; ``decision_function(X) = score_samples(X) − offset_``.
     intercept_ : float
         −ρ.
-    dual_coef_, columns_, n_columns_, columns_per_kernel_, objective_, dual_bound_, gap_, \
-converged_, \
-history_, best_round_, stop_reason_, n_iter_, n_features_in_, feature_names_in_
+    dual_coef_, library_, columns_, n_columns_, columns_per_kernel_, objective_, dual_bound_, \
+gap_, converged_, history_, best_round_, stop_reason_, n_iter_, n_features_in_, feature_names_in_
         As in :class:`CGBoostClassifier` with two classes.
 
     Examples

@@ -56,8 +56,9 @@ class BLFRegressor(Regression, BaseBLF):
         be positive semi-definite. None: of the features themselves.
     refit : bool, default=True
         Whether all coefficients and the constant are chosen anew with every factor; otherwise each
-        stays as it was chosen by a line search, and the constant as it was before the first: for
-        losses other than the squared error it is then not the best one, and means are off.
+        stays as it was chosen by a line search. The constant is chosen anew together with each, but
+        for losses that are piecewise linear: there it stays as it was before the first, and is not
+        the best one.
     deflate : bool, default=True
         Whether factors are orthogonal; otherwise each is the plain direction of steepest descent.
     newton_steps : int or None, default=None
@@ -69,7 +70,8 @@ class BLFRegressor(Regression, BaseBLF):
     subgradient : {"dual", "sign"}, default="dual"
         The pseudo-response of a loss that is piecewise linear: the dual of the linear program, for
         which uᵀT = 0 ([M] Lemma 2); or the sign of the residuals, with 0 where they are 0 up
-        to rounding.
+        to rounding. With equal rows or targets there may be many duals, and the order of the rows
+        then chooses among them; signs do not depend on it.
     epsilon, delta, alpha : float, default=0.1, 1.0, 0.5
         Half width of the tube; the residual where Huber's loss becomes linear; the quantile. For
         losses given by name.
@@ -93,6 +95,8 @@ class BLFRegressor(Regression, BaseBLF):
         g = W(PᵀW)⁻¹c: predictions are ``X @ coef_ + intercept_``. Without a kernel.
     dual_coef_ : ndarray of shape (n_rows,)
         β: predictions are ``K(X, X_train) @ dual_coef_ + intercept_`` ([M] eq. 47). With a kernel.
+    kernel_ : Kernel
+        The kernel with the width that it took from the training rows. With a kernel.
     intercept_ : float
     factor_coef_, factor_intercept_ : ndarray of shape (n_components_,), float
         c and μ: predictions are ``transform(X) @ factor_coef_ + factor_intercept_``.
@@ -206,7 +210,7 @@ callable, default="log_loss"
     Attributes
     ----------
     classes_, class_weight_ : ndarray of shape (n_classes,)
-    coef_, dual_coef_, intercept_, factor_coef_, n_components_, x_scores_, x_weights_, \
+    coef_, dual_coef_, kernel_, intercept_, factor_coef_, n_components_, x_scores_, x_weights_, \
 x_loadings_, x_rotations_, vip_, cv_errors_, stop_reason_, objective_, columns_, history_, \
 n_columns_, n_iter_, best_round_, n_features_in_, feature_names_in_
         As in :class:`BLFRegressor` with two classes; with more, coefficients have a row for each

@@ -38,9 +38,11 @@ from cgboost.estimators.common.rows import Held, Rows, Vector
 from cgboost.estimators.common.stagewise import warn_cut_short
 from cgboost.estimators.common.subproblems import Task
 from cgboost.exceptions import see
+from cgboost.generation.history import StopReason
 from cgboost.generation.protocols import Master
 from cgboost.kernels import KernelLibrary, Precomputed
 from cgboost.losses.base import DifferentiableLoss, Loss
+from cgboost.losses.dual.piecewise import PiecewiseLinearLoss
 from cgboost.losses.registry import bound_loss, check_loss, known_loss
 from cgboost.losses.squared_error import WeightedSquaredError
 from cgboost.masters.solver_options import checked_options
@@ -221,7 +223,7 @@ class BaseBLF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEnsemble):
 
     def _pool(self, rows: Rows) -> _Pool:
         self.n_components_: Any = self.n_components
-        self._forget("cv_errors_")
+        self._forget("cv_errors_", "kernel_")
         if self.n_components == "cv":
             self.n_components_ = self._chosen(rows)
         if self.kernel is None:
@@ -235,6 +237,7 @@ class BaseBLF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEnsemble):
         if library.standardize:
             raise ValueError("standardize=True is not for latent factors: scale X before")
         ((name, kernel),) = library.fit(rows.X).items()
+        self.kernel_ = kernel.released()
         return _Pool(KernelSpace(rows.X, kernel, rows.weights, name=name))
 
     def _tasks(self, pool: _Pool, rows: Rows) -> Iterator[Task]:
@@ -247,7 +250,8 @@ class BaseBLF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEnsemble):
     def _master(self, loss: DifferentiableLoss) -> Master:
         orthogonal = self.deflate and isinstance(loss, WeightedSquaredError)
         if orthogonal or not self.refit:  # then no earlier coefficient would change
-            return StagewiseMaster(loss, start="constant")
+            moves = not isinstance(loss, (WeightedSquaredError, PiecewiseLinearLoss))
+            return StagewiseMaster(loss, start="constant", offset="free" if moves else "fixed")
         return CorrectiveMaster(
             loss,
             offset="free",
@@ -279,6 +283,8 @@ class BaseBLF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEnsemble):
             fitted = clone(model).fit(
                 self._part(rows.X, train, train), rows.y[train], rows.weights[train]
             )
+            if StopReason.INTERRUPTED in np.atleast_1d(fitted.stop_reason_):
+                raise KeyboardInterrupt  # there is no model yet, and this fold is half a fold
             held = self._part(rows.X, test, train)
             return [
                 float(rows.weights[test] @ self._errors_of(output, rows.y[test]))

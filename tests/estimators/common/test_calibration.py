@@ -143,8 +143,20 @@ def test_precomputed_kernels_are_cut_on_both_sides():
     of_both = second.predict_proba({"first": -K[HALF:, :HALF], "second": K[HALF:, :HALF]})
     np.testing.assert_allclose(of_both, shares, atol=1e-6)
     several = KernelLibrary({"a": Precomputed(), "b": lambda A, B: A @ B.T})
-    with pytest.raises(ValueError, match="Precomputed"):
+    words = (
+        "probability=True cannot hold out rows of a Precomputed kernel: give early_stopping=True"
+    )
+    with pytest.raises(ValueError, match=words):
         classifier(library=several, probability=True).fit(K[:HALF, :HALF], Y[:HALF])
+    named, X_train = {k: Precomputed(k) for k in "ab"}, dict.fromkeys("ab", K[:HALF, :HALF])
+    with pytest.raises(ValueError, match=words):
+        classifier(library=named, probability=True).fit(X_train, Y[:HALF])
+    with pytest.raises(ValueError, match="^early_stopping cannot hold out .* give an eval_set, or"):
+        classifier(library=named, early_stopping=True).fit(X_train, Y[:HALF])
+    held = dict.fromkeys("ab", K[HALF:, :HALF]), Y[HALF:]
+    model = classifier(library=named, probability=True, early_stopping=True)
+    model.fit(X_train, Y[:HALF], eval_set=held)
+    assert model.calibration_["rows"] == "eval_set 'validation'"
 
 
 def test_small_classes():
@@ -161,6 +173,15 @@ def test_callbacks_do_not_see_the_folds():
     seen = []
     model = fit(callbacks=[seen.append])
     assert len(seen) == model.n_iter_
+
+
+@pytest.mark.parametrize(("verbose", "n_lines"), [(0, 0), (1, 1), (2, 1 + 5)])
+def test_folds_are_quiet(verbose, n_lines, capsys):
+    """The line of the model stands alone; with rounds comes one line for each fold."""
+    fit(verbose=verbose)
+    lines = capsys.readouterr().err.splitlines()
+    assert len([line for line in lines if "optimal after" in line]) == n_lines
+    assert len([line for line in lines if "fold" in line]) == max(0, n_lines - 1)
 
 
 def test_an_interrupted_fit_keeps_its_model(monkeypatch):

@@ -15,6 +15,8 @@ from cgboost import (
     CGBoostRegressor,
     KernelLibrary,
     Linear,
+    Matern,
+    On,
 )
 from cgboost.estimators.common.kernel_parameters import with_parameters
 from cgboost.kernels import as_library
@@ -118,3 +120,42 @@ def test_a_kernel_that_is_no_kernel():
     assert with_parameters("rbf", {"rbf__gamma": 1.0}, KernelLibrary({"x": RBF()})).names == (
         "rbf",
     )
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+@pytest.mark.parametrize("options", [{}, {"normalize": True}, {"standardize": True}], ids=repr)
+def test_widths_taken_from_the_rows_can_be_seen(estimator, options):
+    """library_ has the kernels as fitted, and a model of it is the same model."""
+    X, y = two_classes()
+    own = {"rbf": RBF(), "one": On(Matern(), 1) + 0.5 * RBF(factor=2.0)}
+    library = KernelLibrary(own, **options)
+    model = estimator(library).fit(X, y)
+    seen = StandardScaler().fit_transform(X) if options.get("standardize") else X
+    found = model.library_
+    assert found.kernels["rbf"] == RBF().fit(seen)
+    params = found.get_params()
+    assert params["one__k1__kernel__gamma"] == Matern().fit(seen[:, 1:2]).gamma
+    assert params["one__k2"] == RBF(factor=2.0).fit(seen)
+    assert found.normalize == library.normalize
+    assert library.kernels == KernelLibrary(own).kernels
+    again = estimator(found).fit(X, y)
+    assert again.library_ == found
+    assert again.objective_ == pytest.approx(model.objective_, rel=1e-12)
+
+
+def test_models_of_a_path_have_their_library_and_calibration_leaves_it():
+    """Fits inside of a fit take widths from fewer rows, which are not those of the model."""
+    X, y = two_classes()
+    expected = RBF().fit(X)
+    path = CGBoostClassifier({"rbf": RBF()}).path(X, y, [0.1, 1.0])
+    assert [model.library_.kernels["rbf"] for model in path] == [expected, expected]
+    calibrated = CGBoostClassifier({"rbf": RBF()}, probability=True).fit(X, y)
+    assert calibrated.library_.kernels["rbf"] == expected
+
+
+def test_the_width_of_a_kernel_of_latent_factors_can_be_seen():
+    """kernel_ is the kernel as fitted; a linear model has none, after another fit neither."""
+    X, y = two_classes()
+    model = BLFRegressor(2, kernel=RBF()).fit(X, y)
+    assert model.kernel_ == RBF().fit(X)
+    assert not hasattr(model.set_params(kernel=None).fit(X, y), "kernel_")

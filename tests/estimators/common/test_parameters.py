@@ -233,7 +233,7 @@ def test_every_loss_gives_its_certified_optimum() -> None:
         fit(penalty=ElasticNet)
     with pytest.raises(UnsupportedLossError, match="chooses its margin.* set nu="):
         fit(penalty=Entropy(8.0))
-    with pytest.raises(UnsupportedLossError, match=r"Hinge\(\) is for labels ±1: use a classifier"):
+    with pytest.raises(UnsupportedLossError, match=r"Hinge is for labels ±1: use a classifier"):
         CGBoostRegressor(loss=Hinge()).fit(*curve())
     with pytest.raises(ValueError, match="nu=0.2 belongs to loss='hinge'"):
         fit(loss="log_loss", nu=0.2)

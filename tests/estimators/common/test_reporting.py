@@ -12,7 +12,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import cgboost
-from cgboost import CGBoostClassifier, StagewiseRegressor
+from cgboost import RBF, CGBoostClassifier, Linear, StagewiseRegressor
 from tests.inspection.report.models import CASES, ESTIMATORS, data, fitted
 
 
@@ -101,3 +101,16 @@ def test_a_model_without_columns_says_so() -> None:
         model = CGBoostClassifier(penalty="l1", C=1e-6).fit(X, np.arange(20) % 2)
     assert "0 kernel columns" in repr(model)
     assert "cgboost-panel" in model._repr_html_()
+
+
+@pytest.mark.parametrize(("n_kernels", "n_lines"), [(3, 1), (9, 9)], ids=["short", "long"])
+def test_a_dict_of_kernels_is_printed_in_its_order(n_kernels: int, n_lines: int) -> None:
+    """That of priority, on one line or on several, and the parameter stays the dict it was."""
+    kernel = Linear() if n_lines == 1 else RBF(0.5)
+    kernels = dict.fromkeys([f"k{n_kernels - k}" for k in range(n_kernels)], kernel)
+    model = CGBoostClassifier(kernels)
+    printed = repr(model)
+    assert len(printed.splitlines()) == n_lines
+    places = [printed.index(f"'{name}': {kernel!r}") for name in kernels]
+    assert places == sorted(places)
+    assert model.library is kernels

@@ -98,7 +98,8 @@ def test_bad_class_weights(model):
     for value, message in (
         ("even", "class_weight must be None, 'balanced' or a dict of weights, got 'even'"),
         ({0: -1.0}, r"class_weight\[0\] must be a finite number ≥ 0, got -1.0"),
-        ({"no": 1.0}, "are not in class_weight"),
+        ({"no": 1.0}, "class_weight has 'no', but the labels of y are 0, 1"),
+        ({0: 2.0, 7: 1.0}, "class_weight has 7, but the labels of y are 0, 1"),
         ({0: 0, 1: 0}, "must not be 0 for every row together"),
     ):
         with pytest.raises(ValueError, match=message):

@@ -450,7 +450,40 @@ def _wrong() -> dict[str, tuple[dict[str, Any], Any, str]]:
             "kernel 'k' needs row numbers, X has 4 columns: say which",
         ),
         "words for numbers": ({"k": RBF(), "t": (same, "town")}, data, "kernel 'k' takes numbers"),
-        "strings": ({"k": RBF()}, [["a", "b"]] * len(X), "could not convert string to float.*On"),
+        "strings": ({"k": RBF()}, [["a", "b"]] * len(X), "column 0 of X has words, such as 'a'"),
+        "words in a frame": ({"k": RBF()}, data[["age", "town"]], "column 'town' of X has words"),
+        "words of polars": (
+            {"k": RBF()},
+            pl.from_pandas(data[["age", "town"]]),
+            "column 'town' of X has words, such as '.*OneHotEncoder.*each kernel its columns",
+        ),
+        "dates in a frame": (
+            {"k": RBF()},
+            data[["age", "day"]],
+            "column 'day' of X has dates or times .*days since a first day",
+        ),
+        "dates alone": ({"k": RBF()}, data[["day"]], "column 'day' of X has dates or times"),
+        "dates of polars": (
+            {"k": RBF()},
+            pl.from_pandas(data[["age", "day"]]),
+            "column 'day' of X has dates or times",
+        ),
+        "an array of dates": (
+            {"k": RBF()},
+            data[["day"]].to_numpy(),
+            "column 0 of X has dates or times",
+        ),
+        "an array of objects with dates": (
+            {"k": RBF()},
+            data[["age", "day"]].to_numpy(dtype=object),
+            "column 1 of X has dates or times, such as Timestamp",
+        ),
+        "dates for a kernel of features": (
+            {"k": (RBF(), "day")},
+            data,
+            "kernel 'k' takes numbers, but column 'day' of X has dates or times, such as Timestamp"
+            ".*days since a first day",
+        ),
         "a missing value": (
             {"k": (RBF(), "age"), "t": (same, "town")},
             data.assign(age=[None, *range(1, len(X))]),

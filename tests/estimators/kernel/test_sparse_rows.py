@@ -2,6 +2,7 @@
 
 import pickle
 import tracemalloc
+import warnings
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,7 @@ from cgboost import (
     Polynomial,
     Precomputed,
 )
-from cgboost.exceptions import KernelError
+from cgboost.exceptions import DataWarning, KernelError
 from cgboost.parallel import ThreadExecutor
 
 RNG = np.random.default_rng(0)
@@ -214,3 +215,21 @@ def test_x_is_never_dense(penalty: Any) -> None:
     finally:
         tracemalloc.stop()
     assert peak < 20 * dense_row
+
+
+@pytest.mark.parametrize("kind", [CGBoostClassifier, CGBoostRegressor])
+def test_the_default_library_on_texts_is_warned_of(kind: Any) -> None:
+    """For sparse rows of more features than rows, unless a library is named; once a fit."""
+    X = sp.random(60, 90, density=0.1, format="csr", random_state=0)
+    y = (np.asarray(X.sum(axis=1)).ravel() > X.sum() / 60).astype(int)
+    few = X[:, :50]
+    with pytest.warns(DataWarning, match="90 features for 60 rows.*'linear'") as told:
+        kind(max_columns=2).fit(X, y)
+    assert len([own for own in told if own.category is DataWarning]) == 1
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", DataWarning)
+        for library in ("default", "linear", Linear()):
+            kind(library, max_columns=2).fit(X, y)
+        kind(max_columns=2).fit(few, y)
+        kind(max_columns=2).fit(X.toarray(), y)
+        CGBoostOutlierDetector(max_columns=2).fit(X)

@@ -16,6 +16,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.svm import LinearSVC
 
 from cgboost import RBF, BLFClassifier, BLFRegressor, Linear, Precomputed
+from cgboost.losses import get_loss
+from cgboost.pricing.latent.pricer import LatentFactorPricer
 from tests.estimators.data import three_classes
 from tests.estimators.latent.latent_data import (
     CLASSES,
@@ -369,3 +371,42 @@ def test_nor_does_it_for_steps_that_end_on_a_row(options: dict[str, Any]) -> Non
             predictions = model.fit(X, y).predict(X)
             again = clone(model).fit(X[order], y[order]).predict(X)
             assert np.abs(again - predictions).max() <= 1e-6 * y.std()
+
+
+SMOOTH = ["huber", "squared_epsilon_insensitive", "poisson", "squared_hinge", *CLASSES]
+
+
+@pytest.mark.parametrize("deflate", [True, False])
+@pytest.mark.parametrize("refit", [True, False])
+@pytest.mark.parametrize("loss", [*SMOOTH, "squared_error"])
+def test_the_constant_is_the_best_one(loss: str, refit: bool, deflate: bool) -> None:
+    """With full refits and with single steps, at the end and after every round: Σr = 0."""
+    X, y = overlapping() if get_loss(loss).classification else noisy_line()
+    y = np.round(np.exp((y - y.mean()) / y.std())) if loss == "poisson" else y
+    kind = BLFClassifier if get_loss(loss).classification else BLFRegressor
+    model = kind(3, loss=loss, refit=refit, deflate=deflate, newton_steps=None, newton_damping=0.0)
+    model.fit(X, y)
+    target = np.where(y == model.classes_[1], 1.0, -1.0) if kind is BLFClassifier else y
+    bound = get_loss(loss).on(target, np.ones(len(y)))
+    for output in model.staged_decision_function(X):
+        assert abs(bound.pseudo_response(output).sum()) <= 1e-5 * len(y)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_ctrl_c_while_the_number_of_factors_is_chosen(monkeypatch: pytest.MonkeyPatch) -> None:
+    """There is no model yet: the interruption goes on, and the estimator is as it was."""
+    X, y = noisy_line()
+    rounds = iter(range(100))
+    price = LatentFactorPricer.price
+
+    def interrupted(*given: Any) -> Any:
+        if next(rounds) == 1:  # in the second round of the first fold
+            raise KeyboardInterrupt
+        return price(*given)
+
+    monkeypatch.setattr(LatentFactorPricer, "price", interrupted)
+    model = BLFRegressor("cv", max_components=4)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X, y)
+    assert next(rounds) == 2
+    assert not hasattr(model, "cv_errors_")

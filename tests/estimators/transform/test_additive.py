@@ -304,3 +304,14 @@ def test_unknown_features():
         model.partial("weight", [1.0])
     with pytest.raises(ValueError, match="one dimension"):
         model.partial("size", [[1.0]])
+
+
+@pytest.mark.parametrize("method", ["one-pass", "backfitting"])
+def test_levels_that_are_rounding_are_zero(method: str) -> None:
+    """Values without a row, missing ones here, are at the mean of what is left over: exactly 0."""
+    X = np.random.default_rng(0).integers(-50, 50, size=(2000, 3)) / 50.0
+    y = 100.0 + np.where(X[:, 0] < 0, X[:, 1] + X[:, 2], 2.0 - X[:, 1])
+    model = AdditiveRegressor(method, random_state=0).fit(X, y)
+    levels = np.concatenate([own.term.intercept for own in model.functions_.values()])
+    assert np.any(levels == 0.0)
+    assert np.all((levels == 0.0) | (np.abs(levels) > 1e-6))

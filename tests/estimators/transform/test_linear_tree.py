@@ -29,6 +29,21 @@ def pieces(n_rows: int = 3000, *, noise: float = 0.0, seed: int = 0):
     return X, y + noise * rng.normal(size=n_rows)
 
 
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("share", [0.0, 0.3])
+def test_coefficients_that_are_rounding_are_zero(seed: int, share: float) -> None:
+    """A branch takes off what the node above has, and exactly that is left where nothing is."""
+    X = np.random.default_rng(seed).integers(-50, 50, size=(2000, 4)) / 50.0
+    y = np.where(X[:, 0] < 0.0, X[:, 1] + X[:, 2], 2.0 - X[:, 1])
+    model = LinearTreeRegressor(max_bins=100, random_state=seed, validation_fraction=share)
+    model.fit(X, y)
+    coef = np.array([model.tree_.nodes[k].coef for k in model.tree_.leaves])
+    assert "e-" not in model.text()
+    assert np.all((coef == 0.0) | (np.abs(coef) > 0.1))
+    assert np.any(coef != 0.0)
+    np.testing.assert_allclose(model.predict(X), y, atol=1e-12)
+
+
 def shop(n_rows: int = 3000) -> tuple[pd.DataFrame, np.ndarray]:
     """Price by weight, at a rate that depends on the kind; the weight may be missing."""
     rng = np.random.default_rng(1)
