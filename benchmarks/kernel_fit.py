@@ -21,8 +21,8 @@ from lp_column_generation import FULL, full_program, one_solve
 from sklearn.svm import SVC
 
 from cgboost import CGBoostClassifier
-from cgboost.estimators.kernel.kernel_columns import DEFAULT_LIBRARY
 from cgboost.generation import MasterState
+from cgboost.kernels.library import DEFAULT_LIBRARY
 from cgboost.losses import hinge
 from cgboost.masters import OneNormMaster
 from cgboost.pricing import KernelPool, StrataPricer

@@ -1,7 +1,10 @@
 """The files at the root say the same thing, and the lists of tests name what there is."""
 
+import ast
+import importlib
 import re
 import tomllib
+from importlib.util import find_spec
 from pathlib import Path
 
 from tests.conftest import SLOW, TESTS, is_slow
@@ -38,3 +41,21 @@ def test_the_list_of_slow_tests_names_what_there_is() -> None:
     files = list(TESTS.rglob("test_*.py"))
     assert sum(is_slow(file) for file in files) < len(files) / 2
     assert not is_slow(Path(__file__))
+
+
+def test_scripts_import_names_that_exist() -> None:
+    """What scripts, examples and pages' makers import from the packages is there."""
+    missing = []
+    for folder in ("benchmarks", "examples", "docs"):
+        for path in sorted((ROOT / folder).rglob("*.py")):
+            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+                if not isinstance(node, ast.ImportFrom) or node.level:
+                    continue
+                module = str(node.module)
+                if module.split(".")[0] in ("cgboost", "solvers"):
+                    there = importlib.import_module(module)
+                    for alias in node.names:
+                        name = f"{module}.{alias.name}"
+                        if not hasattr(there, alias.name) and not find_spec(name):
+                            missing.append(f"{path.relative_to(ROOT)}: {name}")
+    assert not missing
