@@ -125,12 +125,12 @@ def variables_at_ends(data: BoxedDual, at: Iterate, allowance: float) -> Vector:
     data : BoxedDual
     at : Iterate
     allowance : float
-        By how much that may lower the bound.
+        How far the bound may then be below the objective.
     """
     if not len(at.u):
         return at.u
     typical = float(np.mean(at.low + at.high))
-    least = data.bound(at.u) - allowance
+    least = data.objective(at.coef, data.rate(at.coef)) - allowance
     for caution in CAUTION:
         u = np.where(at.u < caution * at.low / typical * data.cap, 0.0, at.u)
         u = np.where(data.cap - at.u < caution * at.high / typical * data.cap, data.cap, u)
@@ -305,7 +305,8 @@ class InteriorSession(LiveDual):
         scale = self._scale(self._objective(at.coef))
         allowance = max(PURIFICATION * self.gap, FINEST_SHARE * scale)
         return self._solution(
-            variables_at_ends(data, at, allowance), few_coefficients(data, at, allowance)
+            variables_at_ends(data, at, self.gap + allowance),
+            few_coefficients(data, at, allowance),
         )
 
     def _attempt(self, deadline: float | None) -> bool:
@@ -365,7 +366,7 @@ class InteriorSession(LiveDual):
         if refined:  # digits that are lost later were there before
             descent.return_to_mark()
             self.gap, self._reached = best
-        return self._reached <= 10.0 * self._target
+        return self._reached <= min(10.0 * self._target, COARSEST)
 
     def _start_anew(self) -> None:
         """All variables in the session."""
@@ -416,7 +417,8 @@ class InteriorSession(LiveDual):
     def idle(self, coef: Vector) -> Indices:
         """Columns in the session that seem to be slack, at coefficients ``coef``."""
         seems = importance(self._problem(), self._at) < SLACK_IMPORTANCE
-        return self.rows[seems & (self.rows >= 0)]
+        slack = self.rows[seems & (self.rows >= 0)]
+        return slack[coef[slack] == 0.0]
 
     # ------------------------------------------------------------------ data
 
