@@ -248,7 +248,8 @@ class InteriorSession(LiveDual):
         scale = self._scale(self._objective(at.coef))
         allowance = max(PURIFICATION * self.gap, FINEST_SHARE * scale)
         return self._solution(
-            variables_at_ends(data, at, allowance), few_coefficients(data, at, allowance)
+            variables_at_ends(data, at, self.gap + allowance),
+            few_coefficients(data, at, allowance),
         )
 
     def _attempt(self, deadline: float | None) -> bool:
@@ -308,7 +309,7 @@ class InteriorSession(LiveDual):
         if refined:  # digits that are lost later were there before
             descent.return_to_mark()
             self.gap, self._reached = best
-        return self._reached <= 10.0 * self._target
+        return self._reached <= min(10.0 * self._target, COARSEST)
 
     def _start_anew(self) -> None:
         """All variables in the session."""
@@ -359,7 +360,8 @@ class InteriorSession(LiveDual):
     def idle(self, coef: Vector) -> Indices:
         """Columns in the session that seem to be slack, at coefficients ``coef``."""
         seems = importance(self._problem(), self._at) < SLACK_IMPORTANCE
-        return self.rows[seems & (self.rows >= 0)]
+        slack = self.rows[seems & (self.rows >= 0)]
+        return slack[coef[slack] == 0.0]
 
     @property
     def basis(self) -> Basis:

@@ -30,7 +30,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg.blas import dsyrk
-from scipy.linalg.lapack import dpotrf, dpotrs
+from scipy.linalg.lapack import dgeqrf, dpotrf, dpotrs
 
 from cgboost.losses.dual.support_vector import Vector
 from cgboost.masters.dual_solvers.restricted_dual import BoxedDual
@@ -75,6 +75,9 @@ class NormalEquations:
         matrix = dsyrk(1.0, self._weighted.T, lower=1)
         _diagonal_of(matrix)[:] += self._diagonal
         self._factor, ridge = _cholesky(matrix)
+        if ridge and self._always:
+            below = np.diag(np.sqrt(self._diagonal))
+            self._factor = _triangle(np.vstack([self._weighted, below]))
         return ridge
 
     def _rough(self, right: Vector) -> Vector:
@@ -166,6 +169,20 @@ def _cholesky(matrix: Vector) -> tuple[Vector, float]:
         if not failed or ridge > 1.0 or not np.isfinite(_diagonal_of(matrix)).all():
             return np.asarray(factor), ridge
         ridge = max(FACTOR_RIDGE, 100.0 * ridge)
+
+
+def _triangle(A: Vector) -> Vector:
+    """Lower factor of AᵀA, without forming it: that would leave half of the digits.
+
+    Rows of very different size keep their digits if the large ones come first (Cox, Higham,
+    *Stability of Householder QR factorization for weighted least squares problems*, 1998).
+    """
+    order = np.argsort(-np.abs(A).max(axis=1), kind="stable")
+    factored, *_ = dgeqrf(np.asfortranarray(A[order]), overwrite_a=1)
+    factor = np.asfortranarray(np.tril(factored[: A.shape[1]].T))
+    diagonal = _diagonal_of(factor)
+    diagonal[diagonal == 0.0] = SMALLEST
+    return factor
 
 
 def _back(factor: Vector, right: Vector) -> Vector:
@@ -334,6 +351,7 @@ class Descent:
         self._closest = np.concatenate([np.zeros(n), LEAST_DISTANCE * data.cap, closest, closest])
         self._g, self._bends = np.empty(len(there)), np.empty(len(there))
         self._curved = bool(data.curvature.any())
+        self._strict = data.refined and bool(bounded.any())
         self._softness = data.softness[self._free]
         self._soft = np.flatnonzero(data.softness > 0)
         self._tied = self._curved or bool(self._soft.size)
@@ -380,6 +398,8 @@ class Descent:
             infeasibility += 0.5 * float(missed @ missed)
         self.gap = self._total + float(infeasibility)
         self.objective = data.objective(self._coef, rate)
+        if self._strict:  # scores a little above limits near 0 count for nothing in the sums above
+            self.gap = max(self.gap, self.objective - data.bound(self._u))
 
     def step(self) -> bool:
         """Take one step; False if it led nowhere."""

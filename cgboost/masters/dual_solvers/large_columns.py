@@ -28,8 +28,16 @@ FREE = {"linear": 1e4, "quadratic": 1e4}
 """Entries above which a column's penalty is neglected: what it costs is about 1/h under a penalty
 that grows with |α|, and 1/h² under one that grows with its square."""
 
+LEFT = 0.01
+"""Directions are added until what they leave of large columns has entries below this share of that.
+Features of common size beside some of 1000 would else take the digits of the normal equations."""
+
 VOID = 1e-13
 """A residual of this share of the column is rounding: some hundred units of it."""
+
+FAINT = 1e-11
+"""A direction of this share of the column is not worth it: rounding leaves of its scores less than
+the penalty of a column so large allows."""
 
 NOISE = 8.0 * UNIT_ROUNDOFF
 """What rounding does to a score, relative to the length of r and the largest entry …"""
@@ -98,8 +106,8 @@ class LargeColumns:
         residual = columns - self.basis @ shares
         again = self.basis.T @ residual  # twice is enough
         shares, residual = shares + again, residual - self.basis @ again
-        length = self.least * np.sqrt(len(columns))
-        noise = VOID * np.linalg.norm(columns, axis=0)
+        length = LEFT * self.least * np.sqrt(len(columns))
+        noise = FAINT * np.linalg.norm(columns, axis=0)
         q, r, order = qr(residual, mode="economic", pivoting=True)
         count = int(np.count_nonzero(np.abs(np.diag(r)) > np.maximum(length, noise.max())))
         new, left = q[:, :count], q[:, count:] @ r[count:, count:]

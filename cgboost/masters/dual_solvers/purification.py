@@ -62,12 +62,12 @@ def variables_at_ends(data: BoxedDual, at: Iterate, allowance: float) -> Vector:
     data : BoxedDual
     at : Iterate
     allowance : float
-        By how much that may lower the bound.
+        How far the bound may then be below the objective.
     """
     if not len(at.u):
         return at.u
     typical = float(np.mean(at.low + at.high))
-    least = data.bound(at.u) - allowance
+    least = data.objective(at.coef, data.rate(at.coef)) - allowance
     for caution in CAUTION:
         u = np.where(at.u < caution * at.low / typical * data.cap, 0.0, at.u)
         u = np.where(data.cap - at.u < caution * at.high / typical * data.cap, data.cap, u)

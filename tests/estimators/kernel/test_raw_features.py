@@ -5,10 +5,16 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from sklearn.datasets import load_breast_cancer, load_wine, make_classification, make_moons
+from sklearn.datasets import (
+    load_breast_cancer,
+    load_diabetes,
+    load_wine,
+    make_classification,
+    make_moons,
+)
 from sklearn.exceptions import ConvergenceWarning
 
-from cgboost import RBF, CGBoostClassifier, KernelLibrary, Linear, Polynomial
+from cgboost import RBF, CGBoostClassifier, CGBoostRegressor, KernelLibrary, Linear, Polynomial
 from cgboost.estimators.common import fit_loop
 from cgboost.estimators.common.fit_loop import _beaten
 from cgboost.generation.history import Round, StopReason
@@ -30,27 +36,57 @@ def far_from_zero() -> tuple[np.ndarray, np.ndarray]:
     return 100.0 * X + 1000.0, y
 
 
+def apart() -> tuple[np.ndarray, np.ndarray]:
+    """300 rows of two features around 3000 and 5, one a thousand times as wide as the other."""
+    rng = np.random.default_rng(0)
+    Z = rng.normal(size=(300, 2))
+    noise = 0.3 * rng.normal(size=300)
+    return Z * [1000.0, 1.0] + [3000.0, 5.0], Z.sum(axis=1) + noise > 0
+
+
 DATA = {
+    "apart": apart,
     "breast": lambda: load_breast_cancer(return_X_y=True),
     "wine": lambda: load_wine(return_X_y=True),
     "moons": moons,
     "far": far_from_zero,
 }
 
-CASES = [("breast", TWO), ("wine", TWO), ("moons", TWO), ("moons", THREE), ("far", TWO)]
+CASES = [
+    ("breast", TWO, 1.0),
+    ("breast", TWO, 100.0),
+    ("wine", TWO, 1.0),
+    ("moons", TWO, 1.0),
+    ("moons", THREE, 1.0),
+    ("far", TWO, 1.0),
+    ("apart", TWO, 100.0),
+]
 
 
 @pytest.mark.parametrize("penalty", ["l1", "l2"])
-@pytest.mark.parametrize(("name", "kernels"), CASES)
-def test_raw_features_end_with_a_certified_gap(name: str, kernels: dict, penalty: str) -> None:
+@pytest.mark.parametrize(("name", "kernels", "C"), CASES)
+def test_raw_features_end_with_a_certified_gap(
+    name: str, kernels: dict, C: float, penalty: str
+) -> None:
     """No solver gives up, whatever the sizes of the kernels' values."""
     X, y = DATA[name]()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         warnings.simplefilter("error", ConvergenceWarning)
-        model = CGBoostClassifier(KernelLibrary(kernels), penalty=penalty).fit(X, y)
+        model = CGBoostClassifier(KernelLibrary(kernels), penalty=penalty, C=C).fit(X, y)
     assert model.converged_
     assert np.all(np.asarray(model.gap_) <= 1e-4)
+
+
+@pytest.mark.parametrize(("kernels", "C"), [(TWO, 1.0), (TWO, 100.0), (THREE, 1.0)])
+def test_raw_regression_ends_with_a_certified_gap(kernels: dict, C: float) -> None:
+    """Features from 1 to 300, with and without prices that leave the penalty next to no weight."""
+    X, y = load_diabetes(return_X_y=True, scaled=False)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        warnings.simplefilter("error", ConvergenceWarning)
+        model = CGBoostRegressor(KernelLibrary(kernels), C=C, epsilon=10.0).fit(X, y)
+    assert model.converged_
 
 
 def test_where_float64_has_too_few_digits_the_message_says_so() -> None:
