@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from cgboost.losses import SupportVectorLoss
 from cgboost.losses.dual.support_vector import Indices, Vector
 from cgboost.masters.dual_solvers.interior_point_steps import Descent, Iterate
-from cgboost.masters.dual_solvers.purification import (
+from cgboost.masters.dual_solvers.optimal_partition import (
     SLACK_IMPORTANCE,
     few_coefficients,
     importance,
