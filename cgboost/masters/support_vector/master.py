@@ -26,16 +26,15 @@ from cgboost.generation.protocols import EntryRule, MasterState, Priced, Vertex
 from cgboost.generation.termination import lost_digits
 from cgboost.losses import EntropicLoss, SupportVectorLoss
 from cgboost.masters.solver_options import checked_options
-from cgboost.masters.support_vector.smooth_loss import NEEDED, DiagonalHessian, RowwiseLoss
-from cgboost.masters.support_vector.smooth_primal import SmoothPrimal
-from cgboost.masters.support_vector.working_set import (
+from cgboost.masters.support_vector.crossover import (
     COEFFICIENT_NOISE,
     COEFFICIENT_ROUNDING,
     MOST_BASIS_COLUMNS,
-    DualPoint,
-    RestrictedDual,
     crossover,
 )
+from cgboost.masters.support_vector.smooth_loss import NEEDED, DiagonalHessian, RowwiseLoss
+from cgboost.masters.support_vector.smooth_primal import SmoothPrimal
+from cgboost.masters.support_vector.working_set import DualPoint, RestrictedDual
 from cgboost.penalties.base import DualForm, Penalty
 from cgboost.tolerances import LP_FEASIBILITY, UNMOVED
 from solvers import LimitError, SolverError, Status

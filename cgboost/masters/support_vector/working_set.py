@@ -18,7 +18,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -71,36 +71,6 @@ REPEATS = 10
 
 LEAST_RATE = 1e-3
 """Variables of a smaller rate may be inside their box and are never fixed."""
-
-
-SIMPLEX = "highs"
-"""The solver that ends on a vertex."""
-
-MOST_BASIS_COLUMNS = 2000
-"""The basis is dense, and its factorisation takes time with the cube of the number of columns."""
-
-COEFFICIENT_NOISE = 0.01
-"""Coefficients of a coarse answer below this share of the mean are taken for noise."""
-
-COEFFICIENT_ROUNDING = 1e-9
-"""Coefficients below this share of the largest, of columns scaled alike, are 0 up to rounding. The
-basis of a degenerate vertex has such columns."""
-
-TILT = 1e-5
-"""What a column may be charged more, relative to its penalty, to choose among optimal vertices.
-Larger, the optimum of the tilted problem might be none of the problem."""
-
-TILTS = 6
-"""Tilted problems that are tried where there is more than one optimal vertex."""
-
-SAME_OBJECTIVE = 1e-10
-"""Objectives this near to each other, relative to their size, are the same up to rounding."""
-
-ROWS_PER_COLUMN = 1.3
-"""Training rows to begin with, per column in use …"""
-
-A_FEW = 20
-"""… and this many more."""
 
 
 @dataclass(frozen=True)
@@ -442,101 +412,3 @@ def _least_large(loss: SupportVectorLoss, form: DualForm) -> float:
         return np.inf
     least = FREE["quadratic" if form.quadratic > 0 else "linear"]
     return least / min(1.0, float(loss.variables.cap.sum()))
-
-
-def crossover(
-    loss: SupportVectorLoss,
-    form: DualForm,
-    columns: ColumnStore,
-    coef: Vector,
-    intercept: float,
-    time_limit: float | None,
-    noise: float = COEFFICIENT_NOISE,
-) -> DualPoint:
-    """An optimal vertex of the problem over ``columns``, one of few columns where there are many.
-
-    Parameters
-    ----------
-    loss : SupportVectorLoss
-    form : DualForm
-    columns : ColumnStore
-    coef : ndarray of shape (n_columns,)
-        With ``intercept`` near the optimum: where the simplex begins. It has the columns that are
-        not 0; others come in where they are violated.
-    intercept : float
-    time_limit : float or None
-        In seconds.
-    noise : float
-        Coefficients below this share of the mean, of columns scaled alike, are taken for noise.
-
-    Raises
-    ------
-    SolverError
-        If the solver gives no answer.
-
-    An interior point method ends inside the optimal face, with a coefficient, small or not, for
-    every column that is tight there. A vertex of that face has no more columns than rows on their
-    margin. The simplex gets there in a few pivots from the basis that the interior point suggests:
-    the rows of columns in use are tight, and as many training rows, those nearest to their margin,
-    are basic (Megiddo, *On finding primal- and dual-optimal bases*, ORSA J. Computing 3, 1991).
-    """
-    deadline = None if time_limit is None else time.perf_counter() + time_limit
-    dual = RestrictedDual(loss, form, SIMPLEX, columns=columns)
-    used = np.flatnonzero(coef)
-    near = (ROWS_PER_COLUMN * len(used) + A_FEW) / max(1, len(loss.variables))
-    dual.expect(coef, intercept, min(1.0, near))
-    dual.activate(used)
-    session = dual.session
-    assert isinstance(session, DualSession)
-    size = np.abs(coef) * columns.scales
-    least = noise * size.sum() / max(1, len(used))
-    session.suggest(np.where(size > least, coef, 0.0), dual.rate)
-    vertex = _without_noise(dual.solve(time_limit), columns.scales)
-    try:
-        return _sparsest(dual, session, vertex, deadline)
-    except SolverError as error:
-        logger.info("the vertex stays as it is: %s", error)
-        return vertex
-
-
-def _sparsest(
-    dual: RestrictedDual, session: DualSession, vertex: DualPoint, deadline: float | None
-) -> DualPoint:
-    """The optimal vertex of fewest columns among those that tilted objectives lead to.
-
-    Columns that repeat each other, as those of stumps do, leave many optimal vertices. A penalty
-    that charges small coefficients a little more leads to one of few columns (Candès, Wakin, Boyd,
-    *Enhancing sparsity by reweighted ℓ1 minimization*, J. Fourier Anal. Appl. 14, 2008), and
-    another such penalty perhaps to one of fewer. Where the first makes no difference, the optimum
-    is taken to be unique. Every step goes on from the basis of the one before.
-    """
-    least, scales = _objective(dual, vertex), dual.columns.scales
-    most = least + SAME_OBJECTIVE * max(1.0, abs(least))
-    rng = np.random.default_rng(0)  # the same vertex every time
-    for number in range(TILTS):
-        size = np.abs(vertex.coef) * scales
-        if not size.any():
-            break
-        typical = float(np.median(size[size > 0]))
-        tilt = typical / (size + typical)
-        session.charge(TILT * (tilt if number == 0 else tilt * rng.uniform(0.1, 1.0, len(tilt))))
-        left = None if deadline is None else max(0.01, deadline - time.perf_counter())
-        point = _without_noise(dual.solve(left), scales)
-        used, before = point.coef != 0, vertex.coef != 0
-        if number == 0 and np.array_equal(used, before):
-            break
-        if used.sum() <= before.sum() and _objective(dual, point) <= most:
-            vertex = point
-    return vertex
-
-
-def _objective(dual: RestrictedDual, point: DualPoint) -> float:
-    return dual.form.value(point.coef, point.intercept) + float(dual.loss.value(point.output))
-
-
-def _without_noise(point: DualPoint, scales: Vector) -> DualPoint:
-    """The point, with coefficients of 0 where they are 0 but for rounding."""
-    size = np.abs(point.coef) * scales
-    return replace(
-        point, coef=np.where(size < COEFFICIENT_ROUNDING * size.max(initial=0.0), 0.0, point.coef)
-    )

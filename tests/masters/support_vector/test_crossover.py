@@ -10,7 +10,7 @@ from cgboost.generation.loop import ColumnGeneration
 from cgboost.generation.protocols import MasterState, Vertex
 from cgboost.losses import hinge
 from cgboost.masters import OneNormMaster, TwoNormMaster
-from cgboost.masters.support_vector import working_set as module
+from cgboost.masters.support_vector import crossover as module
 from cgboost.pricing import FeaturePricer
 from solvers import LimitError, Solution, Status
 from tests.problems import FORMULATIONS, Formulation, columns_of, random_problem
