@@ -29,7 +29,7 @@ from cgboost.losses.dual.support_vector import Indices, Vector
 ON_MARGIN = 1e-7
 """Rates this small, relative to the terms of the output, are 0: an interior point leaves less."""
 
-DEPENDENT = 1e-9
+NO_PIVOT = 1e-9
 """A pivot this small, relative to the largest, is 0 up to rounding."""
 
 
@@ -102,7 +102,7 @@ def _downhill(point: Vector, priced: NDArray[np.bool_], moves: Vector) -> Vector
     typical = float(np.median(size[there])) if there.any() else 1.0
     gradient = np.where(there, np.sign(point) / (size + typical), 0.0)
     shares = gradient @ moves
-    if np.linalg.norm(shares) > DEPENDENT * np.linalg.norm(gradient):
+    if np.linalg.norm(shares) > NO_PIVOT * np.linalg.norm(gradient):
         return -(moves @ shares)
     move: Vector = moves[:, 0]
     return move if move @ np.sign(point) <= 0 else -move  # towards 0, on average
@@ -148,4 +148,4 @@ def _independent(slopes: Vector, tight: Indices) -> Indices:
 def _rank(R: Vector) -> int:
     """Of a triangular factor with pivoting."""
     pivots = np.abs(np.diag(R))
-    return int(np.count_nonzero(pivots > DEPENDENT * pivots.max(initial=0.0)))
+    return int(np.count_nonzero(pivots > NO_PIVOT * pivots.max(initial=0.0)))
