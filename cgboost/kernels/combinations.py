@@ -23,13 +23,10 @@ from cgboost.exceptions import KernelError, see
 from cgboost.kernels.base import (
     Kernel,
     Norms,
-    chunks,
     cost_of_expansion,
-    finite,
-    kernel_values,
-    squared_norms,
     values_of_products,
 )
+from cgboost.kernels.checks import finite, kernel_values
 from cgboost.kernels.expansions import (
     Arithmetic,
     Expansion,
@@ -41,7 +38,16 @@ from cgboost.kernels.expansions import (
     float_dtype,
 )
 from cgboost.kernels.features.products import Linear
-from cgboost.kernels.rows import entries, inner_products, is_sparse, like, stacked, transposed
+from cgboost.kernels.rows import (
+    chunks,
+    entries,
+    inner_products,
+    is_sparse,
+    like,
+    squared_norms,
+    stacked,
+    transposed,
+)
 
 PREDICTED_VALUE_COST = 64
 """Multiplications in a matrix product that take as long as one kernel value made from it."""
