@@ -7,8 +7,8 @@ not be positive semi-definite: CG-Boost uses each K(·, x_j) as a column, nothin
 
 Two structures make a kernel cheap, and both are optional:
 
-* values that follow from inner products (``of_products``): all such kernels of a library share one
-  matrix product;
+* values that follow from inner products (``of_products``), of all columns of X or of some
+  (``restricted``): all such kernels of a library on the same columns share one matrix product;
 * weighted sums Σ_j w_j k(x, z_j) that need no kernel values at all (``expansion``).
 """
 
@@ -156,6 +156,22 @@ class Kernel(Parametrized, ABC):
 
     def _no_products(self) -> KernelError:
         return KernelError(f"{self} has no values from inner products: call it with X and Z")
+
+    @property
+    def of_distances(self) -> bool:
+        """Whether k(x, z) is a function of ‖x − z‖² alone, and k(x, x) = 1."""
+        return False
+
+    def fill_from_distances(self, out: Matrix, squares: Matrix) -> None:
+        """Put the values for some ‖x − z‖² into ``out``, of kernels that are ``of_distances``."""
+        raise self._no_products()
+
+    def restricted(self) -> tuple[Callable[[Matrix], Matrix], Kernel] | None:
+        """Columns of X, and a kernel of products on them that it equals; None: it is no such one.
+
+        Columns that are the same are equal, and can be keys of a dict.
+        """
+        return None
 
     def refine(self, values: Matrix, X: Matrix, Z: Matrix) -> None:
         """Make values anew, in place, that inner products leave with too few digits.

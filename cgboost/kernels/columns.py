@@ -10,7 +10,7 @@ refused columns that have none.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from numbers import Integral
 from typing import Any
@@ -285,6 +285,11 @@ class On(Kernel):
 
     def diagonal(self, X: Matrix) -> Norms:
         return self._inner.diagonal(self._chosen(X)(X))
+
+    def restricted(self) -> tuple[Callable[[Matrix], Matrix], Kernel] | None:
+        if not (isinstance(self.columns, Columns) and self._inner.of_products):
+            return None
+        return self.columns, self._inner
 
     def _chosen(self, X: Matrix) -> Columns:
         if isinstance(self.columns, Columns):
