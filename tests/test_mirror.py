@@ -40,7 +40,9 @@ ELSEWHERE = {
     "cgboost/masters/dual_solvers/interior_point_steps.py": (
         "masters/dual_solvers/test_interior_point.py"
     ),
-    "cgboost/masters/dual_solvers/optimal_partition.py": ("masters/dual_solvers/test_interior_point.py"),
+    "cgboost/masters/dual_solvers/optimal_partition.py": (
+        "masters/dual_solvers/test_interior_point.py"
+    ),
     "cgboost/masters/dual_solvers/restricted_dual.py": (
         "masters/dual_solvers/test_interior_point.py"
     ),

@@ -6,10 +6,8 @@ from cgboost.kernels.base import (
     Power,
     Product,
     Sum,
-    checked_values,
-    kernel_values,
-    squared_norms,
 )
+from cgboost.kernels.checks import checked_values, kernel_values
 from cgboost.kernels.columns import Columns, Header, On
 from cgboost.kernels.combinations import Cosine, Normalized
 from cgboost.kernels.expansions import Arithmetic, Expansion, Matrix, Rounding
@@ -30,6 +28,7 @@ from cgboost.kernels.objects import (
     WeisfeilerLehman,
 )
 from cgboost.kernels.precomputed import FunctionKernel, Precomputed
+from cgboost.kernels.rows import squared_norms
 
 __all__ = [
     "Kernel",

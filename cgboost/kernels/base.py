@@ -7,11 +7,9 @@ not be positive semi-definite: CG-Boost uses each K(·, x_j) as a column, nothin
 
 Two structures make a kernel cheap, and both are optional:
 
-* values that follow from inner products (``of_products``): all such kernels of a library share one
-  matrix product;
+* values that follow from inner products (``of_products``), of all columns of X or of some
+  (``restricted``): all such kernels of a library on the same columns share one matrix product;
 * weighted sums Σ_j w_j k(x, z_j) that need no kernel values at all (``expansion``).
-
-Kernel values, checked: whatever a kernel returns is a finite matrix, or an error names it.
 """
 
 from __future__ import annotations
@@ -39,26 +37,17 @@ from cgboost.kernels.expansions import (
 )
 from cgboost.kernels.parameters import Parametrized
 from cgboost.kernels.rows import (
+    chunks,
     entries,
-    inner_products,
     is_sparse,
-    sparse_squared_norms,
-    transposed,
+    products_of,
+    squared_norms,
+    whole_power,
 )
 
 Norms = NDArray[np.floating[Any]]
 
 KernelFunction = Callable[[Matrix, Matrix], Matrix]
-
-PRODUCTS_AT_ONCE = 2**16
-"""Kernel values that are made from products at a time: few enough for a processor's cache."""
-
-
-def squared_norms(X: Matrix) -> Norms:
-    """‖x‖² of every row, shape (len(X),), in the precision of X."""
-    if is_sparse(X):
-        return sparse_squared_norms(X, float_dtype(X))
-    return cast(Norms, np.einsum("ij,ij->i", X, X, dtype=float_dtype(X)))
 
 
 class Kernel(Parametrized, ABC):
@@ -168,6 +157,22 @@ class Kernel(Parametrized, ABC):
 
     def _no_products(self) -> KernelError:
         return KernelError(f"{self} has no values from inner products: call it with X and Z")
+
+    @property
+    def of_distances(self) -> bool:
+        """Whether k(x, z) is a function of ‖x − z‖² alone, and k(x, x) = 1."""
+        return False
+
+    def fill_from_distances(self, out: Matrix, squares: Matrix) -> None:
+        """Put the values for some ‖x − z‖² into ``out``, of kernels that are ``of_distances``."""
+        raise self._no_products()
+
+    def restricted(self) -> tuple[Callable[[Matrix], Matrix], Kernel] | None:
+        """Columns of X, and a kernel of products on them that it equals; None: it is no such one.
+
+        Columns that are the same are equal, and can be keys of a dict.
+        """
+        return None
 
     def refine(self, values: Matrix, X: Matrix, Z: Matrix) -> None:
         """Make values anew, in place, that inner products leave with too few digits.
@@ -330,9 +335,7 @@ def _changed(value: Any, change: Callable[[Kernel], Kernel]) -> Any:
 
 def values_of_products(kernel: Kernel, X: Matrix, Z: Matrix) -> Matrix:
     """``kernel(X, Z)`` of a kernel that is ``of_products``."""
-    A, B = as_floats(X), transposed(as_floats(Z))
-    one_feature = B.shape[0] == 1 and not is_sparse(A)  # then a product is twice as fast
-    values = A * B if one_feature else inner_products(A, B)
+    values = products_of(as_floats(X), as_floats(Z))
     return kernel.from_products(values, squared_norms(X), squared_norms(Z), out=values)
 
 
@@ -534,113 +537,5 @@ class Power(Kernel):
         return Product((self.kernel,) * int(self.exponent)).rounding(arithmetic)
 
 
-def whole_power(base: Any, exponent: int) -> Any:
-    """base^exponent by squaring: NumPy's own power of arrays is many times slower."""
-    result = base
-    for digit in f"{int(exponent):b}"[1:]:
-        result = result * result
-        if digit == "1":
-            result *= base
-    return result
-
-
 def _factors(kernel: Kernel) -> tuple[Kernel, ...]:
     return kernel.factors if isinstance(kernel, Product) else (kernel,)
-
-
-def chunks(products: Matrix) -> Iterator[slice]:
-    """Blocks of rows of about PRODUCTS_AT_ONCE numbers."""
-    step = max(16, PRODUCTS_AT_ONCE // max(1, products.shape[1]))
-    for start in range(0, len(products), step):
-        yield slice(start, start + step)
-
-
-SEE = see("kernel-values")
-
-PAIRWISE = "; a function k(a, b) of two objects becomes a kernel by PairwiseKernel(k)"
-
-
-def kernel_values(name: str, kernel: Kernel, X: Matrix, Z: Matrix) -> Matrix:
-    """``kernel(X, Z)``, checked: a finite array of shape (len(X), len(Z)).
-
-    Raises
-    ------
-    KernelError
-        Naming the kernel and what is wrong with its values, or what it raised.
-    """
-    with np.errstate(over="ignore", invalid="ignore"):
-        try:
-            values = kernel(X, Z)
-        except (KernelError, MemoryError):
-            raise
-        except Exception as error:
-            raise failed(f"kernel {name!r}", error, X, Z) from error
-        return checked_values(name, values, X, Z)
-
-
-def failed(called: str, error: Exception, X: Matrix, Z: Matrix, whence: str = "") -> KernelError:
-    """The error of a kernel that raised another one on two sets of rows.
-
-    Parameters
-    ----------
-    called : str
-        The kernel, in words.
-    error : Exception
-        What it raised.
-    X, Z : ndarray or sparse matrix
-        What it was given.
-    whence : str
-        What these are parts of, in words.
-    """
-    kind = "sparse rows (a scipy.sparse matrix in CSR)" if is_sparse(X) else "rows"
-    return KernelError(
-        f"{called} failed on two sets of {kind}, of shapes {X.shape} and {Z.shape}{whence}: "
-        f"{type(error).__name__}: {error}{PAIRWISE if X.dtype == object else ''}{SEE}"
-    )
-
-
-def checked_values(name: str, values: Any, X: Matrix, Z: Matrix) -> Matrix:
-    """What a kernel returned for X and Z, as a finite array of shape (len(X), len(Z)).
-
-    Whole numbers and lists become an array of floats.
-
-    Raises
-    ------
-    KernelError
-        Naming the kernel and what is wrong with its values.
-    """
-    wanted = (X.shape[0], Z.shape[0])
-    try:
-        array = np.asarray(cast(Any, values).toarray() if is_sparse(values) else values)
-    except ValueError as error:  # rows of different lengths
-        raise KernelError(f"kernel {name!r} returned no matrix ({error}){SEE}") from error
-    if array.dtype.kind not in "fiub":
-        raise KernelError(
-            f"kernel {name!r} returned {type(values).__name__} of {array.dtype} values; it must "
-            f"return an array of real numbers of shape {wanted}{SEE}"
-        )
-    if array.shape != wanted:
-        hint = PAIRWISE if X.dtype.kind == "O" else ""
-        raise KernelError(
-            f"kernel {name!r} returned shape {array.shape} for {wanted[0]} rows and {wanted[1]} "
-            f"centres; it must return {wanted}{hint}{SEE}"
-        )
-    if array.dtype.kind != "f":
-        array = array.astype(float_dtype(X))
-    return finite(name, array)
-
-
-def finite(name: str, values: Matrix) -> Matrix:
-    """The values, or a sum of them, of a kernel.
-
-    Raises
-    ------
-    KernelError
-        If one of them is not finite.
-    """
-    if not np.isfinite(values).all():
-        raise KernelError(
-            f"kernel {name!r} returned {values[~np.isfinite(values)][0]} for some rows; "
-            f"scale the features (to [0, 1], say) or check its formula{SEE}"
-        )
-    return values

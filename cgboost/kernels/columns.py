@@ -10,7 +10,7 @@ refused columns that have none.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import date, time, timedelta
@@ -21,7 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cgboost.exceptions import KernelError, see
-from cgboost.kernels.base import Kernel, KernelFunction, Norms, failed, rebuilt
+from cgboost.kernels.base import Kernel, KernelFunction, Norms, rebuilt
+from cgboost.kernels.checks import failed
 from cgboost.kernels.expansions import Matrix
 from cgboost.kernels.precomputed import FunctionKernel, Precomputed
 
@@ -318,6 +319,11 @@ class On(Kernel):
         part = chosen(X)
         with chosen.naming(X, X):
             return self._inner.diagonal(part)
+
+    def restricted(self) -> tuple[Callable[[Matrix], Matrix], Kernel] | None:
+        if not (isinstance(self.columns, Columns) and self._inner.of_products):
+            return None
+        return self.columns, self._inner
 
     def _chosen(self, X: Matrix) -> Columns:
         if isinstance(self.columns, Columns):

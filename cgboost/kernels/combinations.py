@@ -12,7 +12,7 @@ Cosine normalisation of a kernel.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
@@ -23,13 +23,10 @@ from cgboost.exceptions import KernelError, see
 from cgboost.kernels.base import (
     Kernel,
     Norms,
-    chunks,
     cost_of_expansion,
-    finite,
-    kernel_values,
-    squared_norms,
     values_of_products,
 )
+from cgboost.kernels.checks import finite, kernel_values
 from cgboost.kernels.expansions import (
     Arithmetic,
     Expansion,
@@ -41,7 +38,16 @@ from cgboost.kernels.expansions import (
     float_dtype,
 )
 from cgboost.kernels.features.products import Linear
-from cgboost.kernels.rows import entries, inner_products, is_sparse, like, stacked, transposed
+from cgboost.kernels.rows import (
+    chunks,
+    entries,
+    inner_products,
+    is_sparse,
+    like,
+    squared_norms,
+    stacked,
+    transposed,
+)
 
 PREDICTED_VALUE_COST = 64
 """Multiplications in a matrix product that take as long as one kernel value made from it."""
@@ -262,12 +268,25 @@ class Normalized(Kernel):
     def of_products(self) -> bool:
         return self.kernel.of_products
 
+    @property
+    def of_distances(self) -> bool:
+        return self.kernel.of_distances
+
+    def fill_from_distances(self, out: Matrix, squares: Matrix) -> None:
+        self.kernel.fill_from_distances(out, squares)  # k(x, x) = 1
+
+    def restricted(self) -> tuple[Callable[[Matrix], Matrix], Kernel] | None:
+        own = self.kernel.restricted()
+        return None if own is None else (own[0], Normalized(own[1]))
+
     def fill(self, out: Matrix, products: Matrix, x_norms: Norms, z_norms: Norms) -> None:
         self.from_products(products, x_norms, z_norms, out)
 
     def from_products(
         self, products: Matrix, x_norms: Norms, z_norms: Norms, out: Matrix | None = None
     ) -> Matrix:
+        if self.of_distances:  # k(x, x) = 1
+            return self.kernel.from_products(products, x_norms, z_norms, out)
         values = np.empty_like(products) if out is None else out
         x_scale = self._inverse_root(self.kernel.diagonal_from_norms(x_norms))[:, None]
         z_scale = self._inverse_root(self.kernel.diagonal_from_norms(z_norms))

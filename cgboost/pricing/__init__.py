@@ -25,7 +25,8 @@ from cgboost.pricing.learners.joint import JointPricer, Pairs, VoteColumn
 from cgboost.pricing.learners.learners import LearnerPricer
 from cgboost.pricing.learners.trees import TreePricer
 from cgboost.pricing.scans.candidates import ColumnPool
-from cgboost.pricing.scans.scan import PartialPricing, PricerSequence, StrataPricer
+from cgboost.pricing.scans.scan import StrataPricer
+from cgboost.pricing.scans.sequence import PartialPricing, PricerSequence
 
 __all__ = [
     "CentredFeatures",

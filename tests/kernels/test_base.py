@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import cgboost.kernels.base
+import cgboost.kernels.rows
 from cgboost import RBF, Linear, Polynomial, Precomputed
 from cgboost.exceptions import KernelError
 from cgboost.kernels import FunctionKernel, Kernel, Normalized, ProductKernel, squared_norms
@@ -57,7 +57,7 @@ def test_products_are_changed_only_where_they_are_the_output(
     kernel: Kernel, chunk: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whatever ``out`` is, and in chunks or not, the values are the same."""
-    monkeypatch.setattr(cgboost.kernels.base, "PRODUCTS_AT_ONCE", chunk)
+    monkeypatch.setattr(cgboost.kernels.rows, "PRODUCTS_AT_ONCE", chunk)
     products, norms = X @ Z.T, (squared_norms(X), squared_norms(Z))
     untouched, other = products.copy(), np.full_like(products, np.nan)
     fresh = kernel.from_products(products, *norms)

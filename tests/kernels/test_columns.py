@@ -10,7 +10,7 @@ import pytest
 from cgboost import RBF, KernelLibrary, Linear, On, Polynomial, Precomputed, Spectrum
 from cgboost.exceptions import KernelError
 from cgboost.kernels import Columns, Header, Kernel, Normalized
-from cgboost.kernels.base import kernel_values
+from cgboost.kernels.checks import kernel_values
 from cgboost.pricing import KernelPool
 
 RNG = np.random.default_rng(0)

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from cgboost.exceptions import KernelError
-from cgboost.kernels.base import Kernel, Norms, squared_norms
+from cgboost.kernels.base import Kernel, Norms
 from cgboost.kernels.expansions import Arithmetic, Matrix, Rounding
 from cgboost.kernels.features.products import ProductKernel, is_positive
 from cgboost.kernels.features.rbf import (
@@ -26,7 +26,7 @@ from cgboost.kernels.features.rbf import (
     mean_squared_distance,
     squared_distance_error,
 )
-from cgboost.kernels.rows import entries
+from cgboost.kernels.rows import entries, squared_norms
 from cgboost.tolerances import UNIT_ROUNDOFF
 
 ORDERS = (0.5, 1.5, 2.5)

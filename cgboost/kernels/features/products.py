@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from cgboost.kernels.base import Kernel, Norms, squared_norms, values_of_products, whole_power
+from cgboost.kernels.base import Kernel, Norms, values_of_products
 from cgboost.kernels.expansions import (
     Arithmetic,
     Expansion,
@@ -22,6 +22,7 @@ from cgboost.kernels.expansions import (
     weighted_moment,
     weighted_sum,
 )
+from cgboost.kernels.rows import squared_norms, whole_power
 
 AnyKernel = TypeVar("AnyKernel", bound=Kernel)
 

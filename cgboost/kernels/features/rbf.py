@@ -78,13 +78,26 @@ class RBF(ProductKernel):
             return self
         return RBF(self.factor / mean_squared_distance(X))
 
-    def fill(self, out: Matrix, products: Matrix, x_norms: Norms, z_norms: Norms) -> None:
+    @property
+    def of_distances(self) -> bool:
+        return True
+
+    @property
+    def _width(self) -> float:
         if self.gamma is None:
             raise KernelError("RBF(gamma=None) has no width yet: call fit(X) or give gamma")
+        return self.gamma
+
+    def fill_from_distances(self, out: Matrix, squares: Matrix) -> None:
+        np.multiply(squares, -self._width, out=out)
+        np.exp(out, out=out)
+
+    def fill(self, out: Matrix, products: Matrix, x_norms: Norms, z_norms: Norms) -> None:
+        gamma = self._width
         # −gamma·‖x − z‖² with gamma where it costs least
-        np.multiply(products, 2.0 * self.gamma, out=out)
-        out -= (self.gamma * x_norms)[:, None]
-        out -= self.gamma * z_norms
+        np.multiply(products, 2.0 * gamma, out=out)
+        out -= (gamma * x_norms)[:, None]
+        out -= gamma * z_norms
         np.minimum(out, 0.0, out=out)
         np.exp(out, out=out)
 

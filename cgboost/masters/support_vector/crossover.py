@@ -11,11 +11,13 @@ import numpy as np
 from scipy import linalg
 
 from cgboost.losses import SupportVectorLoss
-from cgboost.losses.dual.support_vector import Vector
+from cgboost.losses.dual.support_vector import Indices, Vector
 from cgboost.masters.dual_solvers.restricted_dual import Basis, ColumnStore
 from cgboost.masters.dual_solvers.simplex import DualSession
+from cgboost.masters.support_vector.purification import Face, purified
 from cgboost.masters.support_vector.working_set import DualPoint, RestrictedDual
 from cgboost.penalties.base import DualForm
+from cgboost.tolerances import SMALLEST
 from solvers import SolverError
 
 logger = logging.getLogger(__name__)
@@ -48,6 +50,9 @@ ROWS_PER_COLUMN = 1.3
 
 A_FEW = 20
 """… and this many more."""
+
+ROWS_TO_STOP_AT = 4
+"""Training rows that may stop a move along the optimal face, per column in use."""
 
 
 CLEARLY = 1e-9
@@ -158,27 +163,70 @@ def crossover(
 
     An interior point method ends inside the optimal face, with a coefficient, small or not, for
     every column that is tight there. A vertex of that face has no more columns than rows on their
-    margin. The simplex gets there in a few pivots from the basis that the interior point suggests:
-    the rows of columns in use are tight, and as many training rows, those nearest to their margin,
-    are basic (Megiddo, *On finding primal- and dual-optimal bases*, ORSA J. Computing 3, 1991).
+    margin. Where the point is exact it is purified to a vertex first
+    (:mod:`cgboost.masters.support_vector.purification`). The simplex proves it, or gets to one in a
+    few pivots, from the basis that the point suggests: the rows of columns in use are tight, and as
+    many training rows, those nearest to their margin, are basic.
     """
     deadline = None if time_limit is None else time.perf_counter() + time_limit
     dual = RestrictedDual(loss, form, SIMPLEX, columns=columns)
-    used = np.flatnonzero(coef)
-    near = (ROWS_PER_COLUMN * len(used) + A_FEW) / max(1, len(loss.variables))
+    n_used, margin = np.count_nonzero(coef), np.zeros(0, dtype=np.intp)
+    if noise <= COEFFICIENT_ROUNDING:
+        coef, intercept, margin = _purified(loss, form, columns, coef, intercept)
+    near = (ROWS_PER_COLUMN * n_used + A_FEW) / max(1, len(loss.variables))
     dual.expect(coef, intercept, min(1.0, near))
-    dual.activate(used)
+    if coef.any():
+        dual.activate(np.flatnonzero(coef))
     session = dual.session
     assert isinstance(session, DualSession)
     size = np.abs(coef) * columns.scales
-    least = noise * size.sum() / max(1, len(used))
-    session.suggest(np.where(size > least, coef, 0.0), dual.rate)
+    least = noise * size.sum() / max(1, np.count_nonzero(coef))
+    session.suggest(np.where(size > least, coef, 0.0), _told_apart(dual.rate, margin))
     vertex = _without_noise(dual.solve(time_limit), columns.scales)
     try:
         return _sparsest(dual, session, vertex, deadline)
     except SolverError as error:
         logger.info("the vertex stays as it is: %s", error)
         return vertex
+
+
+def _purified(
+    loss: SupportVectorLoss, form: DualForm, columns: ColumnStore, coef: Vector, intercept: float
+) -> tuple[Vector, float, Indices]:
+    """Coefficients and intercept at a vertex, and the variables that make a basis with them.
+
+    Rows far from their margin are left out: if one has to stop a move after all, the simplex sees
+    to it.
+    """
+    variables, size = loss.variables, np.abs(coef) * columns.scales
+    used = np.flatnonzero(size > COEFFICIENT_ROUNDING * size.max(initial=0.0))
+    plain = np.zeros_like(coef)
+    plain[used] = coef[used]
+    offset = intercept + columns.shift(plain)
+    rate = variables.rate(columns.combine(plain) + offset)
+    near = np.argsort(np.abs(rate), kind="stable")[: ROWS_TO_STOP_AT * len(used) + A_FEW]
+    sign = variables.sign[near, None]
+    slopes = -sign * columns.scaled(used, variables.row[near])
+    point = plain[used] * columns.scales[used]
+    priced = np.ones(len(used), dtype=bool)
+    moves_offset = form.offset == "free" or (form.charges_offset and intercept != 0.0)
+    if moves_offset:
+        slopes, point = np.hstack([slopes, -sign]), np.append(point, offset)
+        priced = np.append(priced, form.charges_offset)
+    point, margin = purified(Face(point, rate[near], slopes, priced))
+    plain[used] = point[: len(used)] / columns.scales[used]
+    if moves_offset:
+        offset = float(point[-1])
+    return plain, offset - columns.shift(plain), near[margin]
+
+
+def _told_apart(rate: Vector, margin: Indices) -> Vector:
+    """Rates that are 0 for the variables of a basis, and for no others."""
+    if not len(margin):
+        return rate
+    apart = np.where(rate == 0.0, -SMALLEST, rate)
+    apart[margin] = 0.0
+    return apart
 
 
 def _sparsest(

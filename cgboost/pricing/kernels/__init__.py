@@ -6,4 +6,5 @@
     scores.py      what scores belong to, what must be added, how far off they may be
     partition.py   some centres, with their scores and kept values, brought up to date and searched
     blocks.py      kernel values of a whole library from one matrix product; the plan of a pass
+    shared.py      values of several kernels on the same columns of X from one product
 """

@@ -7,8 +7,9 @@ which kernels need no values.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,7 +17,8 @@ from numpy.typing import NDArray
 
 from cgboost.kernels import Kernel, Matrix, checked_values, kernel_values, squared_norms
 from cgboost.kernels.base import cost_of_expansion
-from cgboost.kernels.expansions import ROWS_AT_ONCE, Arithmetic, Rounding
+from cgboost.kernels.checks import finite
+from cgboost.kernels.expansions import ROWS_AT_ONCE, Arithmetic, Rounding, as_floats
 from cgboost.kernels.rows import (
     entries,
     inner_products,
@@ -27,6 +29,7 @@ from cgboost.kernels.rows import (
 )
 from cgboost.parallel import Executor
 from cgboost.parallel.executors import LARGE, available, blas_threads
+from cgboost.pricing.kernels.shared import SharedProducts
 
 FEATURES = 128
 """Features of a float32 product that are summed up at a time: its rounding grows with them.
@@ -89,6 +92,11 @@ class KernelData:
     def dtype(self) -> np.dtype[Any]:
         """The dtype of X, float64 if that is none of floating point."""
         return np.dtype(self.X.dtype if self.X.dtype.kind == "f" else np.float64)
+
+    @cached_property
+    def restricted(self) -> list[tuple[Callable[[Matrix], Matrix], Kernel] | None]:
+        """Of kernels that are called: the columns on which they are kernels of products."""
+        return [None if kernel.of_products else kernel.restricted() for kernel in self.kernels]
 
     def __getstate__(self) -> dict[str, Any]:
         return self.__dict__ | {"_norms": {}, "_roundings": {}}  # these are soon made again
@@ -182,11 +190,16 @@ class KernelData:
             Values are overwritten by the next ones.
         """
         sharing: dict[np.dtype[Any], list[int]] = {}
+        on_columns: dict[Any, list[int]] = {}
         for stratum in strata:
             if self.kernels[stratum].of_products:
                 sharing.setdefault(self.value_dtype(stratum, dtype), []).append(stratum)
+            elif (restricted := self.restricted[stratum]) is not None:
+                on_columns.setdefault(restricted[0], []).append(stratum)
             else:
                 yield stratum, self._called(stratum, rows, centres)
+        if on_columns:
+            yield from self._on_columns(on_columns, rows, centres)
         for own, group in sharing.items():
             A, norms = self.rows(rows, own), self.norms(own)
             # the product of a matrix with itself takes half the operations of a product of two
@@ -202,6 +215,44 @@ class KernelData:
                     values = kernel.from_products(products, norms[rows], norms[centres], out=out)
                     kernel.refine(values, A, Z)
                 yield stratum, checked_values(self.names[stratum], values, A, Z)
+
+    def _on_columns(
+        self,
+        groups: Mapping[Any, Sequence[int]],
+        rows: slice | Indices,
+        centres: slice | Indices,
+        picks: Mapping[int, Indices] | None = None,
+    ) -> Iterator[tuple[int, Matrix]]:
+        """Values of kernels on the same columns, from one product, and one matrix of distances.
+
+        Parameters
+        ----------
+        groups : mapping of columns to sequence of int
+            The strata of each.
+        rows, centres : slice or ndarray of int
+        picks : mapping of int to ndarray of int, optional
+            The places of the centres that are wanted of each stratum; by default all.
+
+        Yields
+        ------
+        As :meth:`blocks` does.
+        """
+        X = self._given(rows)
+        Z = X if _same(rows, centres) else self._given(centres)
+        for columns, group in groups.items():
+            A = as_floats(columns(X))
+            shared = SharedProducts(A, A if Z is X else as_floats(columns(Z)))
+            for stratum in group:
+                restricted = self.restricted[stratum]
+                assert restricted is not None
+                values = shared.values(restricted[1], None if picks is None else picks[stratum])
+                yield stratum, finite(self.names[stratum], values)
+
+    def _given(self, rows: slice | Indices) -> Matrix:
+        """Rows for kernels that are called: in float64, or as the objects they are."""
+        if self.X.dtype == object:
+            return self.X[rows]
+        return self.rows(rows, np.float64)
 
     def value_dtype(self, stratum: int, dtype: Any, *, structured: bool = False) -> np.dtype[Any]:
         """What values of a kernel are computed in: float64 where their rounding is not bounded."""
@@ -243,8 +294,13 @@ class KernelData:
         order = np.argsort(strata, kind="stable")
         numbers, starts = np.unique(strata[order], return_index=True)
         wanted = dict(zip(numbers.tolist(), np.split(order, starts[1:]), strict=True))
-        groups = [[s] for s in wanted if not self.kernels[s].of_products]
-        groups.append([s for s in wanted if self.kernels[s].of_products])
+        on_columns: dict[Any, list[int]] = {}
+        for s in wanted:
+            if (own := self.restricted[s]) is not None:
+                on_columns.setdefault(own[0], []).append(s)
+        others = [s for s in wanted if self.restricted[s] is None]
+        groups = [[s] for s in others if not self.kernels[s].of_products]
+        groups.append([s for s in others if self.kernels[s].of_products])
         dtype = np.dtype(np.float64) if exactly else self.dtype
         threads = available()
         with blas_threads(1):
@@ -255,6 +311,13 @@ class KernelData:
                     chosen = part if rows is None else rows[part]
                     for s, values in self.blocks(group, chosen, centres, dtype, threads):
                         columns[wanted[s], part] = values[:, places[s]].T
+            for key, group in on_columns.items():
+                centres = np.unique(np.concatenate([indices[wanted[s]] for s in group]))
+                places = {s: np.searchsorted(centres, indices[wanted[s]]) for s in group}
+                for part in self.parts(n_rows):
+                    chosen = part if rows is None else rows[part]
+                    for s, values in self._on_columns({key: group}, chosen, centres, places):
+                        columns[wanted[s], part] = values.T
         return columns
 
 

@@ -97,17 +97,20 @@ class KernelSample:
         n_rows = data.n_rows
         centres = _spread(n_rows, COLUMNS)
         rows = np.union1d(centres, _spread(n_rows, ROWS))
-        self.norms: dict[str, float] = {}
+        count = len(data.kernels)
+        self.norms = dict.fromkeys(data.names, 0.0)
         self.largest = 0.0
-        self.symmetric: list[bool] = []
-        for stratum, (name, kernel) in enumerate(zip(data.names, data.kernels, strict=True)):
-            columns = data.columns(np.full(len(centres), stratum), centres, rows).astype(np.float64)
-            mean_squares = np.mean(columns**2, axis=1)
-            self.largest = max(self.largest, float(np.abs(columns).max()))
-            self.norms[name] = float(np.sqrt(n_rows * np.median(mean_squares)))
-            square = columns[:, np.searchsorted(rows, centres)]
-            same = np.allclose(square, square.T, rtol=1e-3, atol=1e-6 * np.abs(square).max())
-            self.symmetric.append(kernel.of_products and same)
+        self.symmetric = [False] * count
+        places = np.searchsorted(rows, centres)
+        with blas_threads(1):
+            for stratum, values in data.blocks(range(count), rows, centres, np.float64):
+                mean_squares = np.einsum("ij,ij->j", values, values) / len(rows)
+                self.largest = max(self.largest, float(np.abs(values).max()))
+                self.norms[data.names[stratum]] = float(np.sqrt(n_rows * np.median(mean_squares)))
+                if data.kernels[stratum].of_products:
+                    square = values[places]
+                    off = 1e-6 * np.abs(square).max()
+                    self.symmetric[stratum] = np.allclose(square, square.T, rtol=1e-3, atol=off)
 
     def warn_about_scales(self) -> None:
         """Warn where the penalty decides by scale alone.

@@ -5,11 +5,12 @@ import pickle
 import numpy as np
 import pytest
 
-from cgboost import RBF, Linear, Polynomial
+from cgboost import RBF, KernelLibrary, Linear, On, Polynomial
 from cgboost.exceptions import KernelError
 from cgboost.kernels import FunctionKernel, Kernel, Normalized, Precomputed
 from cgboost.pricing.kernels import blocks
 from cgboost.pricing.kernels.blocks import KernelData
+from cgboost.pricing.kernels.shared import SharedProducts
 
 KERNELS: list[Kernel] = [
     Linear(),
@@ -100,3 +101,32 @@ def test_values_that_are_not_finite_name_their_kernel() -> None:
     large = KernelData(1e200 * X, ("linear", "rbf"), [Linear(), RBF(0.1)], 8)
     with pytest.raises(KernelError, match="kernel 'rbf' returned nan"):
         list(large.blocks([1, 0], slice(0, 4), slice(0, 4), np.float64))
+
+
+def test_kernels_on_the_same_columns_share_their_product(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One product for each choice of columns, on all centres and on those that are wanted."""
+    made = []
+    product = SharedProducts.__init__
+
+    def counted(shared: SharedProducts, A: np.ndarray, Z: np.ndarray) -> None:
+        made.append(A.shape[1])
+        product(shared, A, Z)
+
+    monkeypatch.setattr(SharedProducts, "__init__", counted)
+    widths = {f"rbf {gamma}": RBF(gamma) for gamma in (0.1, 1.0)}
+    kernels = KernelLibrary(
+        {f"{name} on {c}": On(k, c) for c in ([0], [3, 7]) for name, k in widths.items()}
+        | {"quadratic on 0": On(Polynomial(2, coef0=1.0), [0])},
+        normalize=True,
+    ).fit(X)
+    own = KernelData(X, tuple(kernels), list(kernels.values()), 64)
+    values = {
+        s: block.copy() for s, block in own.blocks(range(5), slice(0, 40), slice(0, 40), np.float64)
+    }
+    assert sorted(made) == [1, 2]
+    columns = own.columns(np.array([4, 1, 0, 1, 2]), np.array([3, 9, 9, 0, 30]), None)
+    assert sorted(made) == [1, 1, 2, 2]
+    for stratum, kernel in enumerate(kernels.values()):
+        np.testing.assert_allclose(values[stratum], kernel(X, X), rtol=1e-12, atol=1e-14)
+    expected = [values[s][:, j] for s, j in ((4, 3), (1, 9), (0, 9), (1, 0), (2, 30))]
+    np.testing.assert_allclose(columns, expected, rtol=1e-12, atol=1e-14)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cgboost.pricing.scans.scan import StratumOrder
+from cgboost.pricing.scans.order import StratumOrder
 
 
 def test_by_priority_the_first_stratum_always_comes_first() -> None:
