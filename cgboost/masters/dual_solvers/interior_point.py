@@ -359,9 +359,10 @@ class InteriorSession(LiveDual):
 
     def idle(self, coef: Vector) -> Indices:
         """Columns in the session that seem to be slack, at coefficients ``coef``."""
-        seems = importance(self._problem(), self._at) < SLACK_IMPORTANCE
-        slack = self.rows[seems & (self.rows >= 0)]
-        return slack[coef[slack] == 0.0]
+        data = self._problem()
+        slack = self.rows[(importance(data, self._at) < SLACK_IMPORTANCE) & (self.rows >= 0)]
+        # beside large columns a coefficient that costs little may move the output far
+        return slack[coef[slack] == 0.0] if data.refined else slack
 
     @property
     def basis(self) -> Basis:

@@ -22,6 +22,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg.blas import daxpy
 
 from cgboost.pricing.kernels.blocks import KernelData, Precision
 from cgboost.pricing.scans.candidates import Candidates, PricingRequest, merged, search_strata
@@ -45,8 +46,8 @@ WHOLE = 7
 """All values of a kernel are computed where one row in so many is missing: the part of the rows
 that gives a warm start is followed by most of the others."""
 
-DENSE = 3
-"""Rows are copied together where only one in so many is wanted, and skipped where more are."""
+DENSE = 1.5
+"""Rows are read together, with weights of 0 for others, where one in so many is wanted, or more."""
 
 SHARP_ROWS = 4096
 """Rows converted to a wider dtype at a time, for sums that need no kernel values."""
@@ -185,8 +186,13 @@ def weighted_rows(
             rows = store[start : start + stretch]  # where it stands, others with weight 0
             factors = np.zeros(stretch)
             factors[own - start] = weights[first:last]
-        else:
+        elif absolute:
             rows = store[own]
+        else:  # one by one, with no copy of them
+            for slot, factor in zip(own, factors, strict=True):
+                sums = daxpy(store[slot], sums, a=factor)
+            first = last
+            continue
         sums += factors @ rows
         if absolute:
             sizes += np.abs(factors) @ np.abs(rows)
