@@ -56,7 +56,7 @@ ELSEWHERE = {
     "cgboost/penalties/l1.py": "penalties/test_penalties.py",
     "cgboost/penalties/l1_ball.py": "penalties/test_penalties.py",
     "cgboost/penalties/l2.py": "penalties/test_penalties.py",
-    "cgboost/pricing/kernels/partition.py": "pricing/kernels/test_row_cache.py",
+    "cgboost/pricing/kernels/partition.py": "pricing/kernels/test_pricer.py",
     "cgboost/pricing/kernels/scores.py": "pricing/kernels/test_references.py",
     "cgboost/pricing/learners/class_learners.py": "pricing/learners/test_class_votes.py",
     "solvers/backends/clarabel.py": "solvers/backends/test_conformance.py",

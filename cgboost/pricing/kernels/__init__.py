@@ -4,7 +4,8 @@
 
     pricer.py      the pool of columns: its scores from pass to pass, and the orders it gives
     scores.py      what scores belong to, what must be added, how far off they may be
-    partition.py   some centres, with their scores and kept values, brought up to date and searched
+    partition.py   some centres, with their scores, brought up to date and searched
+    row_cache.py   rows of kernel values that are kept
     blocks.py      kernel values of a whole library from one matrix product; the plan of a pass
     shared.py      values of several kernels on the same columns of X from one product
 """

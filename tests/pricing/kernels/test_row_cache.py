@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cgboost.pricing.kernels.partition import RowCache
+from cgboost.pricing.kernels.row_cache import RowCache
 
 
 def fill(cache: RowCache, matrix: np.ndarray, rows: np.ndarray) -> np.ndarray:
