@@ -127,7 +127,12 @@ def test_the_last_stage_is_the_model(fitted):
     assert len(stages) == np.max(model.best_round_) + 1
     output = getattr(model, "decision_function", model.predict)(X)
     np.testing.assert_allclose(stages[-1], output, rtol=1e-12, atol=1e-12)
-    np.testing.assert_allclose(list(model.staged_predict(X))[-1], model.predict(X), atol=1e-12)
+    last, predicted = list(model.staged_predict(X))[-1], model.predict(X)
+    if np.ndim(output) == 2:  # at a vertex rows lie on the margins of several classes: they tie
+        best = np.sort(output, axis=1)
+        clear = best[:, -1] > best[:, -2] + 1e-9
+        last, predicted = last[clear], predicted[clear]
+    np.testing.assert_allclose(last, predicted, atol=1e-12)
 
 
 def test_pictures_of_fitted_models(fitted):

@@ -231,7 +231,7 @@ def test_the_last_batch_does_not_exceed_max_columns(model, limit):
 @pytest.mark.parametrize("patience", [1, 4])
 def test_early_stopping_keeps_the_best_round(make, patience):
     """The loop stops after ``patience`` rounds without improvement and keeps the best one."""
-    X, y = two_classes(60, seed=3) if make is classifier else curve(60, seed=3)
+    X, y = two_classes(60, seed=4) if make is classifier else curve(60, seed=4)
     eval_set = X[30:], y[30:]
     options = {"C": 10.0, "early_stopping": True, "n_iter_no_change": patience, **ONE_BY_ONE}
     model = make(**options).fit(X[:30], y[:30], eval_set=eval_set)

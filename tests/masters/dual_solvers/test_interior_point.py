@@ -136,10 +136,11 @@ def test_a_factor_without_products_keeps_what_tells_columns_apart() -> None:
     assert abs(factor[3, 3]) == pytest.approx(1e-10 * np.linalg.norm(own), rel=1e-4)
 
 
-def test_only_columns_without_a_coefficient_are_idle() -> None:
-    """What leaves a session takes nothing from the output."""
+def test_only_columns_without_a_coefficient_are_idle_beside_large_ones() -> None:
+    """What leaves a session then takes nothing from the output."""
     rng = np.random.default_rng(6)
     H = rng.normal(size=(200, 40))
+    H[:, 39] *= 1e6
     labels = np.where(H[:, 0] + rng.normal(size=200) > 0, 1.0, -1.0)
     master = OneNormMaster(hinge(labels, np.ones(200)))
     master.accuracy = 0.05
