@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cgboost.kernels.expansions import Arithmetic
+from cgboost.pricing.kernels.shared import SharedProducts
 from cgboost.pricing.scans.candidates import Indices, Vector
 from cgboost.tolerances import UNIT_ROUNDOFF
 
@@ -33,7 +34,7 @@ def extended_scores(
     Parameters
     ----------
     kernels : sequence of Kernel
-        Fitted.
+        Fitted, of products: they share them.
     X : ndarray of shape (n_rows, n_features)
     centres : ndarray of int
     response : ndarray of shape (n_rows,)
@@ -41,8 +42,7 @@ def extended_scores(
     Returns
     -------
     scores, errors : ndarray of shape (n_kernels, n_centres)
-        A kernel that rounds its values to float64, or whose rounding is not known, counts as off by
-        the rounding of each value.
+        A kernel whose rounding is not known counts as off by the rounding of each value to float64.
     """
     rows = np.flatnonzero(response)
     wide, weights = X.astype(np.longdouble), response[rows].astype(np.longdouble)
@@ -51,14 +51,15 @@ def extended_scores(
     sums = (len(rows) + 4) * EXTENDED_UNIT
     scores, errors = np.empty((2, len(kernels), len(centres)))
     step = max(1, AT_ONCE // max(1, len(rows)))
-    for k, kernel in enumerate(kernels):
-        rounding = kernel.rounding(arithmetic)
-        for start in range(0, len(centres), step):
-            block = slice(start, start + step)
-            own = centres[block]
-            values = np.asarray(kernel(wide[rows], wide[own]))
+    roundings = [kernel.rounding(arithmetic) for kernel in kernels]
+    for start in range(0, len(centres), step):
+        block = slice(start, start + step)
+        own = centres[block]
+        shared = SharedProducts(wide[rows], wide[own])
+        for k, (kernel, rounding) in enumerate(zip(kernels, roundings, strict=True)):
+            values = shared.values(kernel)
             found = weights @ values
-            if rounding is not None and values.dtype == np.longdouble:
+            if rounding is not None:
                 size = float(np.abs(response[rows]) @ rounding.size[rows]) * rounding.size[own]
                 off = (rounding.relative + sums) * size
             else:

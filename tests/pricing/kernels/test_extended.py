@@ -38,14 +38,14 @@ def test_bounds_are_smaller_where_the_type_is_wider(kernel: object) -> None:
     assert (errors <= 200.0 * EXTENDED_UNIT * size + UNIT_ROUNDOFF * np.abs(scores)).all()
 
 
-def test_a_kernel_that_rounds_its_values_counts_as_rounded() -> None:
-    """What is computed in float64, whatever it was given, is off by the rounding of each value."""
+def test_a_kernel_of_unknown_rounding_counts_as_rounded() -> None:
+    """What says nothing of its rounding is off by that of each value to float64."""
 
-    class Rounded(Linear):
-        def __call__(self, X: np.ndarray, Z: np.ndarray) -> np.ndarray:
-            return np.asarray(X @ Z.T, dtype=np.float64)
+    class Unknown(Linear):
+        def rounding(self, arithmetic: object) -> None:
+            return None
 
     rng = np.random.default_rng(2)
     X, r = rng.normal(size=(9, 2)), rng.normal(size=9)
-    _, errors = extended_scores([Rounded()], X, np.arange(9), r)
+    _, errors = extended_scores([Unknown(), Polynomial(2)], X, np.arange(9), r)
     assert (errors[0] >= UNIT_ROUNDOFF * (np.abs(r) @ np.abs(X @ X.T)) * (1 - 1e-9)).all()
