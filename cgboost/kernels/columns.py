@@ -248,6 +248,11 @@ class Columns:
         return values
 
 
+def _widened(part: Matrix) -> Matrix:
+    """Few features take little time, and float32 may be too narrow for them."""
+    return part.astype(np.float64) if part.dtype == np.float32 else part
+
+
 @dataclass(frozen=True)
 class On(Kernel):
     """A kernel on some columns of X: k(x, z) = kernel(x[columns], z[columns]).
@@ -310,13 +315,13 @@ class On(Kernel):
 
     def __call__(self, X: Matrix, Z: Matrix) -> Matrix:
         chosen = self._chosen(X)
-        A, B = chosen(X), chosen(Z)
+        A, B = _widened(chosen(X)), _widened(chosen(Z))
         with chosen.naming(X, Z):
             return self._inner(A, B)
 
     def diagonal(self, X: Matrix) -> Norms:
         chosen = self._chosen(X)
-        part = chosen(X)
+        part = _widened(chosen(X))
         with chosen.naming(X, X):
             return self._inner.diagonal(part)
 

@@ -24,7 +24,7 @@ from typing import Any
 
 import numpy as np
 
-from cgboost.exceptions import KernelScaleWarning, see, warn_caller
+from cgboost.exceptions import KernelError, KernelScaleWarning, see, warn_caller
 from cgboost.generation.columns import Column
 from cgboost.kernels import AnyLibrary, KernelLibrary, Matrix, as_library
 from cgboost.kernels.expansions import Rounding
@@ -73,6 +73,10 @@ LARGEST_NARROW = 1e3
 """With larger kernel values float32 rows are taken in float64: seven digits of such a value are not
 enough beside a margin of 1."""
 
+ROUGH = 1e-3
+"""Errors of float32 values, relative to how much a column varies, from which on rows are taken in
+float64: those far from the origin have such, and those so large that their powers overflow."""
+
 REFINED_SHARE = 0.25
 """Refinements may cost this share of a pass in float64 over all columns, in all."""
 
@@ -91,6 +95,8 @@ class KernelSample:
         The largest |k| seen.
     symmetric : list of bool
         Whether a kernel is made of inner products and symmetric.
+    rough : bool
+        Whether float32 is too narrow for the values of a kernel.
     """
 
     def __init__(self, data: KernelData) -> None:
@@ -102,6 +108,7 @@ class KernelSample:
         self.largest = 0.0
         self.symmetric = [False] * count
         places = np.searchsorted(rows, centres)
+        exact: dict[int, Matrix] = {}
         with blas_threads(1):
             for stratum, values in data.blocks(range(count), rows, centres, np.float64):
                 mean_squares = np.einsum("ij,ij->j", values, values) / len(rows)
@@ -111,6 +118,8 @@ class KernelSample:
                     square = values[places]
                     off = 1e-6 * np.abs(square).max()
                     self.symmetric[stratum] = np.allclose(square, square.T, rtol=1e-3, atol=off)
+                    exact[stratum] = values.copy()
+            self.rough = _is_rough(data, exact, rows, centres)
 
     def warn_about_scales(self) -> None:
         """Warn where the penalty decides by scale alone.
@@ -128,6 +137,20 @@ class KernelSample:
                 f"the penalty then decides by scale alone. {SCALE_ADVICE}",
                 KernelScaleWarning,
             )
+
+
+def _is_rough(data: KernelData, exact: dict[int, Matrix], rows: Indices, centres: Indices) -> bool:
+    """Whether values of kernels, by stratum, are far from these if computed in float32."""
+    with np.errstate(all="ignore"):
+        try:
+            for stratum, values in data.blocks(list(exact), rows, centres, np.float32):
+                spread = np.std(exact[stratum], axis=0)
+                off = np.abs(values - exact[stratum]).max(axis=0)
+                if np.any((off > ROUGH * spread) & (spread > 0)):
+                    return True
+        except KernelError:  # not finite
+            return True
+    return False
 
 
 def _sampled(library: KernelLibrary, X: Matrix, block_size: int) -> tuple[KernelData, KernelSample]:
@@ -183,7 +206,8 @@ class KernelPool:
         rows, own = X, library.scaler(X)
         scaler: FeatureScaler | Widened | None = own
         self._data, sample = _sampled(library, scaled(rows, scaler), block_size)
-        if X.dtype == np.float32 and sample.largest > LARGEST_NARROW:
+        narrow = X.dtype == np.float32 and sample.largest > LARGEST_NARROW
+        if narrow or sample.rough:  # the rows to predict may be float32 where X is not
             scaler = Widened(own)
             self._data, sample = _sampled(library, scaled(rows, scaler), block_size)
         sample.warn_about_scales()
