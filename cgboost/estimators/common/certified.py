@@ -22,6 +22,7 @@ from cgboost.estimators.common.fit_loop import FittedOutput, FittedRun, Table
 from cgboost.estimators.common.objective import SCALE_Y, ColumnFamily, Objective
 from cgboost.estimators.common.parameters import check_count, check_number, check_solver
 from cgboost.estimators.common.rows import EvalSets, Held, Rows, Vector, named_sets
+from cgboost.estimators.common.scoring import scorers_of
 from cgboost.estimators.common.subproblems import Task
 from cgboost.exceptions import DataWarning, TrivialModelWarning, see, warn_caller
 from cgboost.generation.history import StopReason
@@ -304,7 +305,8 @@ def fit_path(
     Parameters
     ----------
     X, y, sample_weight, eval_set
-        As for :meth:`fit`.
+        As for :meth:`fit`; models are scored on the first set, by the first of ``scoring`` or else
+        by :meth:`score`.
     C_values : sequence of float
         In any order.
 
@@ -332,6 +334,7 @@ def fit_path(
     pool = prepared._pool(rows)
     carried: dict[int, WarmStart] = {}
     models: dict[int, Any] = {}
+    scorer = next(iter(scorers_of(self.scoring).values()), None)
     seconds, scores = np.zeros(len(C_values)), np.full(len(C_values), np.nan)
     for place in np.argsort(C_values, kind="stable"):
         started = time.perf_counter()
@@ -343,7 +346,8 @@ def fit_path(
         model._calibrate(rows, held, started)
         seconds[place] = time.perf_counter() - started
         if sets:
-            scores[place] = model.score(*next(iter(sets.values())))
+            own = next(iter(sets.values()))
+            scores[place] = model.score(*own) if scorer is None else scorer(model, *own)
         models[int(place)] = model
     ordered = [models[place] for place in range(len(C_values))]
     return RegularizationPath(np.asarray(C_values, dtype=np.float64), ordered, scores, seconds)
