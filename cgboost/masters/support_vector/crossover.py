@@ -86,6 +86,8 @@ def unique_vertex(
     used, offset = np.flatnonzero(basis.sign), basis.offset_sign != 0.0
     if not len(used) or len(inside) != len(used) + offset:
         return None
+    if not form.two_sided and (basis.sign < 0).any():
+        return None
     rows, signs = variables.row[inside], variables.sign[inside]
     matrix = np.ones((len(inside), len(inside)))
     matrix[:, : len(used)] = columns.scaled(used, rows)
