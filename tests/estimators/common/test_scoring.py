@@ -7,6 +7,7 @@ import pytest
 from sklearn.metrics import (
     balanced_accuracy_score,
     f1_score,
+    get_scorer,
     log_loss,
     make_scorer,
     r2_score,
@@ -259,7 +260,8 @@ def test_outliers_and_transforms_are_scored_too():
 
 
 def test_a_path_is_scored_on_the_first_set():
-    """Models of a path have the columns of every set; scores are those of the first."""
+    """Models of a path have the columns of every set; scores are the first of the first."""
     path = classifier(scoring="roc_auc").path(X[:40], Y[:40], [0.1, 1.0], eval_set=SETS)
-    assert path.scores == pytest.approx([m.score(*SETS["valid"]) for m in path])
+    area = get_scorer("roc_auc")
+    assert path.scores == pytest.approx([area(m, *SETS["valid"]) for m in path])
     assert all("test_roc_auc" in model.history_ for model in path)
