@@ -227,9 +227,9 @@ class ColumnGeneration:
         # in a last round is to prove something
         priced, bound = Priced(columns=()), None
         proves = self._proving is None or self._proving.proves
-        searched = proves or not limits.last(len(state.columns), len(trace.rows))
+        searched = proves or not limits.last(state.n_held, len(trace.rows))
         if searched:
-            limit = limits.room(len(state.columns), self.columns_per_round)
+            limit = limits.room(state.n_held, self.columns_per_round)
             priced, bound = self._price(trace, state, self.smoothing.points(state), limit)
         seconds = (solved - clock, time.perf_counter() - solved)
         # 3. the record of the round, for callbacks and the history
@@ -239,7 +239,7 @@ class ColumnGeneration:
         # 4. the end, or new columns for the master
         fresh = trace.fresh(priced.columns)
         if self.max_columns is not None:  # a pricer may return more than it was asked for
-            fresh = fresh[: limits.room(len(state.columns), len(fresh))]
+            fresh = fresh[: limits.room(state.n_held, len(fresh))]
         shown = None
         if searched or not state.bounded:
             shown = conclusion(current, priced, fresh, self.tol)
@@ -249,7 +249,7 @@ class ColumnGeneration:
             return stop
         with blaming(StopReason.MASTER_FAILED):
             self.master.add(fresh)
-        trace.coming = len(state.columns) + len(fresh)
+        trace.coming = state.n_held + len(fresh)
         return None
 
     def _price(

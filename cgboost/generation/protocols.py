@@ -98,6 +98,9 @@ class MasterState:
     bounded : bool
         False where the objective falls without end along the columns in the master: the
         coefficients then stand somewhere far down.
+    left : int
+        How many of the columns have left the master. They keep their place and have the
+        coefficient 0.
     """
 
     columns: Sequence[Column]
@@ -113,6 +116,12 @@ class MasterState:
     scale: float | None = None
     solved: bool = True
     bounded: bool = True
+    left: int = 0
+
+    @property
+    def n_held(self) -> int:
+        """Number of columns that are still in the master."""
+        return len(self.columns) - self.left
 
     @property
     def gap_scale(self) -> float:

@@ -9,18 +9,38 @@
     elastic_net.py  Σ ρ|α| + ½(1 − ρ)α²
     l1_ball.py      Σ|α| ≤ D
     entropy.py      Σ|α| ≤ D, the dual weights regularised by their entropy
+    group_norm.py   Σ w‖f_p‖ over the spaces of kernels: multiple kernel learning
+    squared_group_norm.py   half its square
 """
 
 from cgboost.penalties.base import Penalty
 from cgboost.penalties.elastic_net import ElasticNet
 from cgboost.penalties.entropy import Entropy
+from cgboost.penalties.group_norm import GroupNorm
 from cgboost.penalties.l1 import L1
 from cgboost.penalties.l1_ball import L1Ball
 from cgboost.penalties.l2 import L2
+from cgboost.penalties.squared_group_norm import SquaredGroupNorm
 
-__all__ = ["L1", "L2", "PENALTIES", "ElasticNet", "Entropy", "L1Ball", "Penalty", "get_penalty"]
+__all__ = [
+    "L1",
+    "L2",
+    "PENALTIES",
+    "ElasticNet",
+    "Entropy",
+    "GroupNorm",
+    "L1Ball",
+    "Penalty",
+    "SquaredGroupNorm",
+    "get_penalty",
+]
 
-PENALTIES: dict[str, type[Penalty]] = {"l1": L1, "l2": L2, "elasticnet": ElasticNet}
+PENALTIES: dict[str, type[Penalty]] = {
+    "l1": L1,
+    "l2": L2,
+    "elasticnet": ElasticNet,
+    "group": GroupNorm,
+}
 """Penalties by their names in estimators."""
 
 

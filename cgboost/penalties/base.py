@@ -13,7 +13,9 @@ the signs of α and for the offset b are a :class:`DualForm`: the shape of a res
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -107,6 +109,23 @@ def sizes(scores: Vector, *, two_sided: bool) -> Vector:
     return np.abs(scores) if two_sided else np.maximum(scores, 0.0)
 
 
+def check_weights(weights: Mapping[str, float] | None) -> None:
+    """Weights by name must be positive and finite.
+
+    Raises
+    ------
+    ValueError
+        Naming the first that is not.
+    """
+    if weights is None:
+        return
+    if not isinstance(weights, Mapping):
+        raise ValueError(f"weights must be a mapping of names to numbers, got {weights!r}")
+    for name, weight in weights.items():
+        if not (isinstance(weight, Real) and 0 < weight < np.inf):
+            raise ValueError(f"weights[{name!r}] must be positive and finite, got {weight!r}")
+
+
 @dataclass(frozen=True)
 class Penalty(ABC):
     """A cost of coefficients; it has parameters and no data."""
@@ -177,11 +196,31 @@ class Penalty(ABC):
             Σr where the offset is penalized as a column of ones would be; 0 otherwise.
         """
 
+    @property
+    def is_function_norm(self) -> bool:
+        """Whether Ω is made of the norms of functions in the space of their kernel.
+
+        A column of the norm 1 then stands for all functions of one kernel.
+        """
+        return False
+
     def dual_loss(self, loss: Any) -> Any:
         """The loss that the master works with; of most penalties the given one."""
         return loss
 
     @property
+    def degree(self) -> int:
+        """N in Ω(t·α) = tⁿ·Ω(α), for t ≥ 0; 0 where there is none."""
+        if self.radius is not None or (self.threshold > 0 and self.quadratic > 0):
+            return 0
+        return 2 if self.quadratic > 0 else 1
+
+    @property
     def is_positively_homogeneous(self) -> bool:
         """Whether Ω(t·α) = t·Ω(α): the dual then has hard constraints |h·r| ≤ threshold."""
-        return self.radius is None and self.quadratic == 0.0
+        return self.degree == 1
+
+    @property
+    def compares_scores(self) -> bool:
+        """Whether a column prices out by the largest score of those in the master."""
+        return self.radius is not None

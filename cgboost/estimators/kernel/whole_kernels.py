@@ -1,0 +1,94 @@
+"""Whole kernels as the columns of a model: multiple kernel learning."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from cgboost.estimators.common.fit_loop import FittedRun, Table
+from cgboost.estimators.common.rows import Rows
+from cgboost.estimators.kernel.kernel_columns import KernelColumns
+from cgboost.masters.support_vector.master import WarmStart
+from cgboost.penalties import GroupNorm, get_penalty
+from cgboost.pricing.rkhs.whole_kernels import WholeKernelPool, WholeKernelPricer
+
+KERNELS_PER_ROUND = 30
+"""Kernels a round: a master with a few too many costs less than another pass over all."""
+
+
+@dataclass(frozen=True)
+class WholeKernels(KernelColumns):
+    """Kernels of a library, each as one column."""
+
+    optional_attributes: ClassVar[tuple[str, ...]] = ("kernel_weights_",)
+
+    def check(self) -> None:
+        """See :meth:`ColumnFamily.check`.
+
+        Raises
+        ------
+        ValueError
+            For coefficients that must be at least 0, and weights of kernels that there are not.
+        """
+        super().check()
+        if self.coef != "free":
+            raise ValueError(
+                f"coef={self.coef!r} is a rule for coefficients of columns, and "
+                f"penalty={self.penalty!r} a norm of functions, which have no sign: "
+                'leave coef="free"'
+            )
+        check_names(get_penalty(self.penalty), self.library.names)
+
+    def pool(self, rows: Rows) -> Any:
+        """All kernels with their quadratic forms, a :class:`WholeKernelPool`."""
+        penalty = get_penalty(self.penalty)
+        assert isinstance(penalty, GroupNorm)
+        return WholeKernelPool(super().pool(rows), penalty, self.cache_size)
+
+    def pricer(self, pool: Any, tol: float) -> Any:
+        """A pass over all kernels."""
+        return WholeKernelPricer(pool)
+
+    def columns_per_round(self, pool: Any, n_rows: int) -> int:
+        """Kernels a round."""
+        return len(self.library) if self.at_once == "all" else KERNELS_PER_ROUND
+
+    def warm_start(self, pool: Any, loss: Any, make_master: Callable[[Any], Any]) -> WarmStart:
+        """None."""
+        return WarmStart()
+
+    def attributes(self, table: Table, runs: Sequence[FittedRun]) -> dict[str, Any]:
+        """The weight of each kernel, an array of one for each class where there are several.
+
+        All functions are f_p = η_p K_p r with the same r: the coefficients of a kernel are as large
+        as its weight.
+        """
+        sizes = np.abs(table["coefficient"])
+        labels = np.unique(table["class"]) if "class" in table else [None]
+        sums = np.zeros((len(self.library), len(labels)))
+        for k, label in enumerate(labels):
+            mine = slice(None) if label is None else table["class"] == label
+            for p, name in enumerate(self.library.names):
+                sums[p, k] = sizes[mine] @ (table["kernel"][mine] == name)
+        sums /= np.where(sums.any(axis=0), sums.sum(axis=0), 1.0)
+        weights = [float(own[0]) if len(own) == 1 else own for own in sums]
+        return {"kernel_weights_": dict(zip(self.library.names, weights, strict=True))}
+
+
+def check_names(penalty: Any, names: Sequence[str]) -> None:
+    """The weights of a penalty must be of kernels that there are.
+
+    Raises
+    ------
+    ValueError
+        Naming one that is not.
+    """
+    unknown = [name for name in (penalty.weights or {}) if name not in names]
+    if unknown:
+        raise ValueError(
+            f"penalty has a weight for {unknown[0]!r}, which is no kernel of the library: it has "
+            f"{', '.join(map(repr, list(names)[:10]))}"
+        )
