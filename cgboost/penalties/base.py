@@ -13,9 +13,7 @@ the signs of α and for the offset b are a :class:`DualForm`: the shape of a res
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
 from dataclasses import dataclass
-from numbers import Real
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -109,23 +107,6 @@ def sizes(scores: Vector, *, two_sided: bool) -> Vector:
     return np.abs(scores) if two_sided else np.maximum(scores, 0.0)
 
 
-def check_weights(weights: Mapping[str, float] | None) -> None:
-    """Weights by name must be positive and finite.
-
-    Raises
-    ------
-    ValueError
-        Naming the first that is not.
-    """
-    if weights is None:
-        return
-    if not isinstance(weights, Mapping):
-        raise ValueError(f"weights must be a mapping of names to numbers, got {weights!r}")
-    for name, weight in weights.items():
-        if not (isinstance(weight, Real) and 0 < weight < np.inf):
-            raise ValueError(f"weights[{name!r}] must be positive and finite, got {weight!r}")
-
-
 @dataclass(frozen=True)
 class Penalty(ABC):
     """A cost of coefficients; it has parameters and no data."""
@@ -144,6 +125,14 @@ class Penalty(ABC):
     def radius(self) -> float | None:
         """D in Σ|α| ≤ D, None without a ball."""
         return None
+
+    @property
+    def of_functions(self) -> bool:
+        """Whether it is a norm of each kernel's function in its RKHS, not of coefficients.
+
+        Its coefficients are those of columns that are orthonormal in the RKHS of their kernel.
+        """
+        return False
 
     @abstractmethod
     def value(self, coef: Vector) -> float:
@@ -195,14 +184,6 @@ class Penalty(ABC):
         offset_score : float
             Σr where the offset is penalized as a column of ones would be; 0 otherwise.
         """
-
-    @property
-    def is_function_norm(self) -> bool:
-        """Whether Ω is made of the norms of functions in the space of their kernel.
-
-        A column of the norm 1 then stands for all functions of one kernel.
-        """
-        return False
 
     def dual_loss(self, loss: Any) -> Any:
         """The loss that the master works with; of most penalties the given one."""

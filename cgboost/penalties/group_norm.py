@@ -13,15 +13,14 @@ ICML 2004.)
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
-from cgboost.penalties.base import check_weights
+from cgboost.penalties.function_norm import FunctionNorm
 from cgboost.penalties.l1 import L1
 
 
 @dataclass(frozen=True)
-class GroupNorm(L1):
+class GroupNorm(FunctionNorm, L1):
     """Σ w_p‖f_p‖: few kernels, each as a whole (multiple kernel learning).
 
     Parameters
@@ -37,16 +36,4 @@ class GroupNorm(L1):
     2.0
     """
 
-    weights: Mapping[str, float] | None = field(default=None, hash=False)
-
-    def __post_init__(self) -> None:
-        check_weights(self.weights)
-
-    @property
-    def is_function_norm(self) -> bool:
-        """True: a coefficient is the norm of a function."""
-        return True
-
-    def weight(self, kernel: str) -> float:
-        """w_p of the kernel of this name."""
-        return 1.0 if self.weights is None else float(self.weights.get(kernel, 1.0))
+    __hash__ = FunctionNorm.__hash__

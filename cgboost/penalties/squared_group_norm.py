@@ -48,6 +48,8 @@ class SquaredGroupNorm(GroupNorm):
         As of :class:`GroupNorm`.
     """
 
+    __hash__ = GroupNorm.__hash__
+
     @property
     def threshold(self) -> float:
         """0."""

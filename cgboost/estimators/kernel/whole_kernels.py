@@ -25,23 +25,6 @@ class WholeKernels(KernelColumns):
 
     optional_attributes: ClassVar[tuple[str, ...]] = ("kernel_weights_",)
 
-    def check(self) -> None:
-        """See :meth:`ColumnFamily.check`.
-
-        Raises
-        ------
-        ValueError
-            For coefficients that must be at least 0, and weights of kernels that there are not.
-        """
-        super().check()
-        if self.coef != "free":
-            raise ValueError(
-                f"coef={self.coef!r} is a rule for coefficients of columns, and "
-                f"penalty={self.penalty!r} a norm of functions, which have no sign: "
-                'leave coef="free"'
-            )
-        check_names(get_penalty(self.penalty), self.library.names)
-
     def pool(self, rows: Rows) -> Any:
         """All kernels with their quadratic forms, a :class:`WholeKernelPool`."""
         penalty = get_penalty(self.penalty)
@@ -76,19 +59,3 @@ class WholeKernels(KernelColumns):
         sums /= np.where(sums.any(axis=0), sums.sum(axis=0), 1.0)
         weights = [float(own[0]) if len(own) == 1 else own for own in sums]
         return {"kernel_weights_": dict(zip(self.library.names, weights, strict=True))}
-
-
-def check_names(penalty: Any, names: Sequence[str]) -> None:
-    """The weights of a penalty must be of kernels that there are.
-
-    Raises
-    ------
-    ValueError
-        Naming one that is not.
-    """
-    unknown = [name for name in (penalty.weights or {}) if name not in names]
-    if unknown:
-        raise ValueError(
-            f"penalty has a weight for {unknown[0]!r}, which is no kernel of the library: it has "
-            f"{', '.join(map(repr, list(names)[:10]))}"
-        )
