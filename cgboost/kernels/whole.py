@@ -5,20 +5,20 @@ a pseudo-response r:
 
     h_p = K_p r / (w_p √(rᵀK_p r)),     h_p·r = √(rᵀK_p r)/w_p,      w_p‖h_p‖ = 1
 
-It changes with r. A master that holds the whole kernel therefore makes a new column of it for every
-answer; those of earlier answers keep their place with the coefficient 0.
+It changes with r (:mod:`cgboost.generation.spaces`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cgboost.generation.columns import Column
+from cgboost.generation.spaces import SpaceColumn
 from cgboost.kernels.expansions import Matrix
 from cgboost.kernels.precomputed import KernelFamily, KernelHypothesis
 from cgboost.kernels.rows import single
@@ -95,7 +95,7 @@ class KernelSpace:
         return self.functions.name
 
     def norm(self, vector: Vector) -> float:
-        """w_p‖K_p a‖, the norm of a function by its vector a."""
+        """w_p√(aᵀK_p a), the norm of a function by its vector a."""
         return self.weight * float(np.sqrt(max(0.0, float(vector @ self.gram @ vector))))
 
     def best(self, response: Vector, key: Hashable) -> Column:
@@ -103,11 +103,11 @@ class KernelSpace:
         values, size, hypothesis = self._maximiser(response)
         return Column(values / size, key, hypothesis=hypothesis, stratum=self.name)
 
-    def whole(self, response: Vector) -> WholeKernel:
+    def whole(self, response: Vector) -> SpaceColumn:
         """The kernel as a column, with the function of the best score for its values."""
         values, size, hypothesis = self._maximiser(response)
         key = ("kernel", self.name)
-        return WholeKernel(values / size, key, hypothesis, self.name, space=self)
+        return SpaceColumn(values / size, key, hypothesis, self.name, space=self)
 
     def _maximiser(self, response: Vector) -> tuple[Vector, float, KernelExpansion]:
         """K r, its norm, and the function of the norm 1."""
@@ -125,15 +125,3 @@ class KernelSpace:
             centres = self.functions.kernel.centres(self.rows, slice(row, row + 1))
             known = self._centres[row] = KernelHypothesis(self.functions, row, single(centres))
         return known
-
-
-@dataclass(frozen=True, eq=False)
-class WholeKernel(Column):
-    """A kernel as a column: all functions of its space.
-
-    Attributes
-    ----------
-    space : KernelSpace
-    """
-
-    space: KernelSpace = field(kw_only=True)

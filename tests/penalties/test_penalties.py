@@ -7,12 +7,22 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 
 from cgboost.generation.protocols import Priced
-from cgboost.penalties import L1, L2, ElasticNet, Entropy, L1Ball, Penalty
+from cgboost.penalties import (
+    L1,
+    L2,
+    ElasticNet,
+    Entropy,
+    GroupNorm,
+    L1Ball,
+    Penalty,
+    SquaredGroupNorm,
+)
 from cgboost.penalties.base import DualForm
 from cgboost.pricing import FeaturePricer
 from tests.problems import PENALTIES, SMOOTH, Formulation, random_problem
 
-ALL = [penalty for penalty, _ in PENALTIES.values()] + [ElasticNet(0.0), Entropy(8.0, radius=0.5)]
+ALL = [penalty for penalty, _ in PENALTIES.values()]
+ALL += [ElasticNet(0.0), Entropy(8.0, radius=0.5), GroupNorm(), SquaredGroupNorm()]
 
 vectors = st.lists(st.integers(-40, 40), min_size=1, max_size=6).map(lambda v: np.array(v) / 8.0)
 

@@ -19,7 +19,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from cgboost.generation.columns import Column
-from cgboost.kernels.whole import KernelSpace, WholeKernel
+from cgboost.generation.spaces import FunctionSpace, SpaceColumn
 from cgboost.losses import SupportVectorLoss
 from cgboost.losses.dual.support_vector import Vector
 from cgboost.masters.dual_solvers.cone_dual import GramBlock
@@ -38,7 +38,7 @@ from solvers import LimitError, Status
 LEAST_CURVATURE = 1e-8
 """Least curvature of a row in a model, relative to the largest: at 0 the model has no end."""
 
-LEAST_SHARE = 1e-7
+LEAST_NORM = 1e-7
 """A kernel whose function has this share of the norm of all, or less, is not in use. An interior
 point leaves as much of those that are not at their limit."""
 
@@ -55,12 +55,12 @@ class WholeKernelProblem(ABC):
 
     def __init__(self, form: DualForm, columns: list[Column]) -> None:
         self.form, self.columns = form, columns
-        self.spaces: list[KernelSpace] = []
-        self.active: list[KernelSpace] = []
+        self.spaces: list[FunctionSpace] = []
+        self.active: list[FunctionSpace] = []
         self.largest_entry = 0.0
         self._n_answers = 0
 
-    def add(self, kernels: Sequence[WholeKernel]) -> None:
+    def add(self, kernels: Sequence[SpaceColumn]) -> None:
         """Take in whole kernels."""
         self.spaces.extend(kernel.space for kernel in kernels)
         entries = [float(np.abs(kernel.values).max(initial=0.0)) for kernel in kernels]
@@ -82,7 +82,7 @@ class WholeKernelProblem(ABC):
         """The answer with the functions f_p = K_p a_p, one vector a_p for each kernel."""
         self._n_answers += 1
         sizes = [space.norm(own) for space, own in zip(self.spaces, vectors, strict=True)]
-        least = LEAST_SHARE * sum(sizes)
+        least = LEAST_NORM * sum(sizes)
         used = [p for p, size in enumerate(sizes) if size > least]
         self.active = [self.spaces[p] for p in used]
         coef = np.zeros(len(self.columns) + len(used))
@@ -111,7 +111,7 @@ class WholeKernelDual(WholeKernelProblem):
         squared = form.penalty.degree == 2
         self._session = ConeSession(loss, offset=form.offset, squared=squared)
 
-    def add(self, kernels: Sequence[WholeKernel]) -> None:
+    def add(self, kernels: Sequence[SpaceColumn]) -> None:
         """Take in whole kernels."""
         super().add(kernels)
         spaces = [kernel.space for kernel in kernels]
@@ -141,7 +141,7 @@ class WholeKernelNewton(WholeKernelProblem):
         self._vectors = np.zeros((0, loss.n_rows))
         self._intercept = 0.0
 
-    def add(self, kernels: Sequence[WholeKernel]) -> None:
+    def add(self, kernels: Sequence[SpaceColumn]) -> None:
         """Take in whole kernels."""
         super().add(kernels)
         nothing = np.zeros((len(kernels), self.loss.n_rows))

@@ -18,8 +18,9 @@ from typing import Any
 
 from cgboost.generation.columns import Column
 from cgboost.generation.protocols import MasterState
-from cgboost.kernels.whole import WholeKernel
+from cgboost.generation.spaces import SpaceColumn
 from cgboost.losses import SupportVectorLoss
+from cgboost.masters.rkhs.master import NO_SIGN_RULE
 from cgboost.masters.rkhs.restricted import (
     WholeKernelDual,
     WholeKernelNewton,
@@ -66,10 +67,7 @@ class WholeKernelMaster(SupportVectorMaster):
         solver_options: Mapping[str, Any] | None = None,
     ) -> None:
         if coef != "free":
-            raise ValueError(
-                f"coef={coef!r} is for coefficients of columns; a norm of functions has none: "
-                'leave coef="free"'
-            )
+            raise ValueError(NO_SIGN_RULE)
         if solver != "auto":
             raise ValueError(
                 f"solver={solver!r} solves linear or quadratic programs, but the group norm makes "
@@ -90,11 +88,11 @@ class WholeKernelMaster(SupportVectorMaster):
 
         Parameters
         ----------
-        columns : sequence of WholeKernel
+        columns : sequence of SpaceColumn
         """
-        kernels = [column for column in columns if isinstance(column, WholeKernel)]
+        kernels = [column for column in columns if isinstance(column, SpaceColumn)]
         if len(kernels) < len(columns):
-            raise TypeError("a master of the group norm takes whole kernels (WholeKernel)")
+            raise TypeError("a master of the group norm takes whole kernels (SpaceColumn)")
         if kernels:
             self._dual.add(kernels)
             self.columns.extend(kernels)

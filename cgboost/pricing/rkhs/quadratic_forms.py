@@ -19,7 +19,7 @@ from cgboost.tolerances import UNIT_ROUNDOFF
 Vector = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
-TILE = 256
+FORM_TILE = 256
 """Rows of a tile of values: with more, fewer values are spared; with fewer, a pass over thousands
 of kernels spends its time on calls (128: 21 s in place of 16 for 10000 kernels and 500 rows)."""
 
@@ -148,7 +148,7 @@ def quadratic_forms(
     support, weights = message
     place = {int(stratum): number for number, stratum in enumerate(strata)}
     forms, sizes, diagonals = np.zeros((3, len(strata)))
-    tiles = [slice(first, first + TILE) for first in range(0, len(support), TILE)]
+    tiles = [slice(first, first + FORM_TILE) for first in range(0, len(support), FORM_TILE)]
     for number, rows in enumerate(tiles):
         for centres in tiles[number:]:
             twice = 1.0 if rows == centres else 2.0

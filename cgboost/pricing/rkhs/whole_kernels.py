@@ -25,7 +25,7 @@ Indices = NDArray[np.intp]
 MANY_VALUES = 2e8
 """With fewer kernel values in a pass a rough one before it does not pay (a second of them)."""
 
-MANY_ROWS = 200
+ROUGH_FROM = 200
 """With fewer rows in a pass a rough one would have hardly fewer."""
 
 ROUGH_ROWS = 96
@@ -75,7 +75,7 @@ class WholeKernelPool:
         """
         support = np.count_nonzero(response)
         values = len(self.weights) * float(support) ** 2
-        if self.forms.grams is not None or values < MANY_VALUES or support < MANY_ROWS:
+        if self.forms.grams is not None or values < MANY_VALUES or support < ROUGH_FROM:
             return None
         estimates = self.forms.estimates(response, ROUGH_ROWS) / self.weights**2
         return np.argsort(-estimates, kind="stable")

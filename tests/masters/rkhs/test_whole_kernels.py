@@ -8,10 +8,9 @@ from hypothesis import strategies as st
 from sklearn.metrics.pairwise import rbf_kernel
 
 from cgboost import RBF, KernelLibrary, Linear, Polynomial
-from cgboost.exceptions import UnsupportedLossError
 from cgboost.generation.columns import Column
 from cgboost.generation.loop import ColumnGeneration
-from cgboost.losses import Hinge, LogLoss, Quantile
+from cgboost.losses import Hinge, LogLoss, Loss, Quantile, SquaredError
 from cgboost.masters.rkhs.whole_kernels import WholeKernelMaster
 from cgboost.penalties import GroupNorm
 from cgboost.pricing import KernelPool
@@ -73,6 +72,30 @@ def test_reaches_the_optimum_over_all_functions(
     assert result.history["columns"].max() <= len(LIBRARY)
 
 
+@pytest.mark.parametrize("offset", ["none", "free"])
+@pytest.mark.parametrize("loss", [LogLoss(), SquaredError()], ids=repr)
+def test_smooth_losses_reach_the_optimum(loss: Loss, offset: str) -> None:
+    """Proximal Newton steps end at CVXPY's optimum, certified."""
+    rng = np.random.default_rng(5)
+    X, weights = rng.normal(size=(30, 3)), rng.uniform(0.5, 3.0, 30)
+    y = np.sign(X[:, 0] * X[:, 1] + 0.5 * rng.normal(size=30))
+    bound = loss.on(y, weights)
+
+    def value(f: cp.Expression) -> cp.Expression:
+        if isinstance(loss, SquaredError):
+            return weights @ cp.square(y - f) / 2
+        return weights @ cp.logistic(-2 * cp.multiply(y, f))
+
+    flat = np.linspace(-1.0, 1.0, 30)
+    assert bound.value(flat) == pytest.approx(float(value(cp.Constant(flat)).value))
+    best = optimum(grams(X), value, sum, offset=offset)
+    master = WholeKernelMaster(bound, GroupNorm(), offset=offset)
+    pricer = WholeKernelPricer(WholeKernelPool(KernelPool(LIBRARY, X), GroupNorm(), 100.0))
+    result = ColumnGeneration(master, pricer, tol=1e-7, columns_per_round=4).run()
+    assert result.gap <= 1e-7
+    assert result.objective == pytest.approx(best, rel=1e-6)
+
+
 def test_functions_of_earlier_answers_have_left() -> None:
     """Only the functions of the last answer have coefficients; each kernel has at most one."""
     rng = np.random.default_rng(0)
@@ -112,11 +135,9 @@ def test_duplicate_and_zero_kernels_do_no_harm() -> None:
 
 
 def test_what_it_cannot_take_is_named() -> None:
-    """Losses without a box, columns that are no kernels, signs and solvers are refused."""
+    """Columns that are no kernels, signs and solvers are refused."""
     y = np.array([1.0, -1.0])
     box = Hinge().on(y, np.ones(2))
-    with pytest.raises(UnsupportedLossError, match="box"):
-        WholeKernelMaster(LogLoss().on(y, np.ones(2)), GroupNorm())
     with pytest.raises(ValueError, match="sign|coefficients"):
         WholeKernelMaster(box, GroupNorm(), coef="nonneg")
     with pytest.raises(ValueError, match="cone program"):

@@ -50,4 +50,5 @@ def test_parts_on_threads_make_the_same_forms() -> None:
 def test_no_response_scores_nothing() -> None:
     """At r = 0 every form is 0, and known exactly."""
     values, errors = QuadraticForms(KernelPool(LIBRARY, rows(4)), 1.0).values(np.zeros(60))
-    assert not values.any() and not errors.any()
+    assert not values.any()
+    assert not errors.any()

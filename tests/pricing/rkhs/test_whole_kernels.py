@@ -35,7 +35,8 @@ def test_scores_are_the_best_of_the_unit_ball() -> None:
     penalty = GroupNorm({"quadratic": 3.0})
     pricer = WholeKernelPricer(WholeKernelPool(KernelPool(LIBRARY, X), penalty, 100.0))
     priced = pricer.price(state_at(response, penalty), 3)
-    assert priced.exact and priced.n_evaluated == 3
+    assert priced.exact
+    assert priced.n_evaluated == 3
     scores = [float(column.values @ response) for column in priced.columns]
     assert scores == sorted(scores, reverse=True)
     assert priced.max_excess == pytest.approx(max(scores) - 1.0)
