@@ -70,6 +70,8 @@ def test_the_conjugate_is_the_supremum(
     def cost(parts: np.ndarray) -> float:  # α = p − q with p, q ≥ 0
         coef = parts[:n] - parts[n:]
         size = parts.sum() * penalty.threshold + 0.5 * penalty.quadratic * coef @ coef
+        if isinstance(penalty, SquaredGroupNorm):
+            size = 0.5 * parts.sum() ** 2
         return float(size - coef @ scores)
 
     bounds = [(0.0, 100.0)] * n + [(0.0, 100.0 if two_sided else 0.0)] * n
@@ -90,6 +92,8 @@ def test_the_value_follows_from_the_three_numbers(penalty: Penalty, coef: np.nda
     """Ω(α) = threshold·Σ|α| + ½·quadratic·Σα² inside the ball, inf outside."""
     outside = penalty.radius is not None and np.abs(coef).sum() > 1.001 * penalty.radius
     value = penalty.threshold * np.abs(coef).sum() + 0.5 * penalty.quadratic * coef @ coef
+    if isinstance(penalty, SquaredGroupNorm):  # which has a number of its own
+        value = 0.5 * np.abs(coef).sum() ** 2
     assert penalty.value(inside(penalty, coef)) <= value + 1e-12
     if outside:
         assert penalty.value(coef) == np.inf
