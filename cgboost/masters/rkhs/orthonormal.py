@@ -35,6 +35,10 @@ REFUTED = 1e4
 """A squared distance below 0 by this times the above is no rounding error: then the kernel is not
 positive semi-definite."""
 
+ROUNDED = 1e-11
+"""A coefficient whose part of the function is shorter than this, relative to the whole, is 0: it is
+a sum of larger terms that cancel, as those of a machine's rows that are no support vectors are."""
+
 
 @runtime_checkable
 class CentredFunction(Protocol):
@@ -141,9 +145,10 @@ class OrthonormalBasis:
     def expansion(self, beta: Vector) -> Vector:
         """Coefficients α of all columns for coefficients β of the basis: Hα = Uβ."""
         alpha = np.zeros(len(self.columns))
-        alpha[self.independent] = solve_triangular(
-            self.factor, beta, lower=True, trans="T", check_finite=False
-        )
+        own = solve_triangular(self.factor, beta, lower=True, trans="T", check_finite=False)
+        parts = np.abs(own) * np.sqrt(np.einsum("ij,ij->i", self.factor, self.factor))
+        own[parts <= ROUNDED * float(np.linalg.norm(beta))] = 0.0
+        alpha[self.independent] = own
         return alpha
 
     def coefficients(self, alpha: Vector) -> Vector:

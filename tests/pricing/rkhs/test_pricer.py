@@ -38,7 +38,7 @@ def master_and_pricer(
 @pytest.mark.parametrize("options", [{}, {"cache_size": 0.0, "block_size": 7}], ids=repr)
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_the_excess_covers_all_functions(dtype: type, options: dict[str, object]) -> None:
-    """The summed excess is ½Σ rᵀK_p r/w_p over the scale: never less, and a quarter more at most."""
+    """The summed excess is ½Σ rᵀK_p r/w_p over the scale: never less, hardly more."""
     rows = X.astype(dtype)
     master, pricer = master_and_pricer(rows, **options)
     for _ in range(4):
