@@ -24,6 +24,7 @@ from cgboost.kernels.precomputed import KernelFamily, KernelHypothesis
 from cgboost.kernels.rows import single
 
 Vector = NDArray[np.float64]
+Indices = NDArray[np.intp]
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,40 +33,40 @@ class KernelExpansion:
 
     Attributes
     ----------
-    family : ExpansionFamily
-    centres : sequence of KernelHypothesis
-        k(·, x_i).
-    weights : ndarray of shape (n_centres,)
+    space : KernelSpace
+    weights : ndarray of shape (n_rows,)
+        Mostly 0.
     """
 
-    family: ExpansionFamily
-    centres: Sequence[KernelHypothesis]
+    space: KernelSpace
     weights: Vector
 
+    @property
+    def family(self) -> ExpansionFamily:
+        """What evaluates expansions."""
+        return EXPANSIONS
+
     def terms(self) -> tuple[Sequence[KernelHypothesis], Vector]:
-        """The basis functions that it is a combination of, and their weights."""
-        return self.centres, self.weights
+        """The functions k(·, x_i) of nonzero weights, and these."""
+        support = np.flatnonzero(self.weights)
+        return self.space.centred_at(support), self.weights[support]
 
 
 class ExpansionFamily:
-    """Evaluates expansions of one kernel.
-
-    Parameters
-    ----------
-    kernel : KernelFamily
-    """
-
-    def __init__(self, kernel: KernelFamily) -> None:
-        self.kernel = kernel
+    """Evaluates expansions of any kernels."""
 
     def outputs(self, X: Matrix, hypotheses: Sequence[KernelExpansion]) -> Matrix:
         """Values of the expansions on the rows of X, shape (len(X), n_hypotheses)."""
         values = np.zeros((X.shape[0], len(hypotheses)))
         for place, hypothesis in enumerate(hypotheses):
-            if len(hypothesis.centres):
-                own = self.kernel.outputs(X, hypothesis.centres)
-                values[:, place] = own.astype(np.float64, copy=False) @ hypothesis.weights
+            centres, weights = hypothesis.terms()
+            if len(centres):
+                own = centres[0].family.outputs(X, centres)
+                values[:, place] = own.astype(np.float64, copy=False) @ weights
         return values
+
+
+EXPANSIONS = ExpansionFamily()
 
 
 class KernelSpace:
@@ -86,7 +87,6 @@ class KernelSpace:
         self, functions: KernelFamily, gram: Vector, rows: Any, weight: float = 1.0
     ) -> None:
         self.functions, self.gram, self.rows, self.weight = functions, gram, rows, weight
-        self._expansions = ExpansionFamily(functions)
         self._centres: dict[int, KernelHypothesis] = {}
 
     @property
@@ -100,28 +100,28 @@ class KernelSpace:
 
     def best(self, response: Vector, key: Hashable) -> Column:
         """The function of the unit ball with the best score; 0 where every function scores 0."""
-        values, size, hypothesis = self._maximiser(response)
-        return Column(values / size, key, hypothesis=hypothesis, stratum=self.name)
+        values, hypothesis = self._maximiser(response)
+        return Column(values, key, hypothesis=hypothesis, stratum=self.name)
 
     def whole(self, response: Vector) -> SpaceColumn:
         """The kernel as a column, with the function of the best score for its values."""
-        values, size, hypothesis = self._maximiser(response)
+        values, hypothesis = self._maximiser(response)
         key = ("kernel", self.name)
-        return SpaceColumn(values / size, key, hypothesis, self.name, space=self)
+        return SpaceColumn(values, key, hypothesis, self.name, space=self)
 
-    def _maximiser(self, response: Vector) -> tuple[Vector, float, KernelExpansion]:
-        """K r, its norm, and the function of the norm 1."""
+    def centred_at(self, rows: Indices) -> list[KernelHypothesis]:
+        """The functions k(·, x_i) of some rows, always the same objects."""
+        new = [row for row in rows.tolist() if row not in self._centres]
+        if new:
+            centres = self.functions.kernel.centres(self.rows, np.array(new))
+            for place, row in enumerate(new):
+                own = KernelHypothesis(self.functions, row, single(centres, place))
+                self._centres[row] = own
+        return [self._centres[row] for row in rows.tolist()]
+
+    def _maximiser(self, response: Vector) -> tuple[Vector, KernelExpansion]:
+        """The function of the norm 1 and its values; nothing where K r is 0."""
         values = self.gram @ response
         size = self.weight * float(np.sqrt(max(0.0, float(values @ response))))
-        if size == 0:
-            return np.zeros(len(response)), 1.0, KernelExpansion(self._expansions, (), response[:0])
-        support = np.flatnonzero(response)
-        centres = [self._centre(row) for row in support.tolist()]
-        return values, size, KernelExpansion(self._expansions, centres, response[support] / size)
-
-    def _centre(self, row: int) -> KernelHypothesis:
-        known = self._centres.get(row)
-        if known is None:
-            centres = self.functions.kernel.centres(self.rows, slice(row, row + 1))
-            known = self._centres[row] = KernelHypothesis(self.functions, row, single(centres))
-        return known
+        factor = 1.0 / size if size > 0 else 0.0
+        return factor * values, KernelExpansion(self, factor * response)

@@ -65,9 +65,14 @@ class FittedOutput:
         place: list[int] = []
         weight: list[float] = []
         ends = [0]
+        used = np.zeros(len(self.hypotheses), dtype=bool)
+        for coef, _ in self.path:
+            used[: len(coef)] |= coef != 0
         for j, (hypothesis, stratum) in enumerate(zip(self.hypotheses, self.strata, strict=True)):
-            combined = isinstance(hypothesis, Combination)
-            terms, weights = hypothesis.terms() if combined else ([hypothesis], np.ones(1))
+            terms: Sequence[Any] = [hypothesis]
+            weights = np.ones(1)
+            if isinstance(hypothesis, Combination):
+                terms, weights = hypothesis.terms() if used[j] else ([], np.zeros(0))
             for term in terms:
                 if (own := number.setdefault(id(term), len(functions))) == len(functions):
                     functions.append(term)

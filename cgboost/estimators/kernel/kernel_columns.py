@@ -297,8 +297,13 @@ class KernelColumns(ColumnFamily):
     def shared(self, columns: list[Any]) -> list[Any]:
         """A row that is the centre of several columns is kept once."""
         centres: dict[Any, NDArray[Any]] = {}
-        return [replace(c, centre=centres.setdefault(bits(c.centre), c.centre)) for c in columns]
+        kept = [centres.setdefault(bits(c.centre), c.centre) for c in columns]
+        return [
+            column if column.centre is centre else replace(column, centre=centre)
+            for column, centre in zip(columns, kept, strict=True)
+        ]
 
     def counts(self, table: Table) -> dict[str, int]:
         """Columns of each kernel."""
-        return {n: int(np.count_nonzero(table["kernel"] == n)) for n in self.library.names}
+        found = dict(zip(*np.unique(table["kernel"], return_counts=True), strict=True))
+        return {name: int(found.get(name, 0)) for name in self.library.names}

@@ -49,13 +49,15 @@ class WholeKernels(KernelColumns):
         All functions are f_p = η_p K_p r with the same r: the coefficients of a kernel are as large
         as its weight.
         """
-        sizes = np.abs(table["coefficient"])
-        labels = np.unique(table["class"]) if "class" in table else [None]
-        sums = np.zeros((len(self.library), len(labels)))
-        for k, label in enumerate(labels):
-            mine = slice(None) if label is None else table["class"] == label
-            for p, name in enumerate(self.library.names):
-                sums[p, k] = sizes[mine] @ (table["kernel"][mine] == name)
+        labels, output = np.unique(table.get("class", []), return_inverse=True)
+        names, kernel = np.unique(table["kernel"], return_inverse=True)
+        sums = np.zeros((len(names), max(1, len(labels))))
+        places = (kernel, output if len(labels) else 0)
+        np.add.at(sums, places, np.abs(table["coefficient"]))
         sums /= np.where(sums.any(axis=0), sums.sum(axis=0), 1.0)
-        weights = [float(own[0]) if len(own) == 1 else own for own in sums]
-        return {"kernel_weights_": dict(zip(self.library.names, weights, strict=True))}
+        found = dict(zip(names.tolist(), sums, strict=True))
+        nothing = np.zeros(sums.shape[1])
+        weights = {name: found.get(name, nothing) for name in self.library.names}
+        if not len(labels):
+            return {"kernel_weights_": {name: float(own[0]) for name, own in weights.items()}}
+        return {"kernel_weights_": weights}

@@ -14,7 +14,8 @@ from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -22,10 +23,11 @@ from cgboost.generation.columns import Column
 from cgboost.generation.spaces import FunctionSpace, SpaceColumn
 from cgboost.losses import SupportVectorLoss
 from cgboost.losses.dual.support_vector import Vector
-from cgboost.masters.dual_solvers.cone_dual import GramBlock
+from cgboost.masters.dual_solvers.cone_blocks import GramBlock
 from cgboost.masters.dual_solvers.cone_interior_point import ConeSession
 from cgboost.masters.support_vector.smooth_loss import RowwiseLoss
 from cgboost.masters.support_vector.smooth_primal import (
+    NEAR_SCORE,
     NEWTON_LIMIT,
     RESTRICTED_GAP,
     SHORTEST,
@@ -33,14 +35,25 @@ from cgboost.masters.support_vector.smooth_primal import (
 )
 from cgboost.masters.support_vector.working_set import DualPoint
 from cgboost.penalties.base import DualForm
+from cgboost.penalties.l1 import FEASIBILITY
 from solvers import LimitError, Status
 
 LEAST_CURVATURE = 1e-8
 """Least curvature of a row in a model, relative to the largest: at 0 the model has no end."""
 
-LEAST_NORM = 1e-7
-"""A kernel whose function has this share of the norm of all, or less, is not in use. An interior
-point leaves as much of those that are not at their limit."""
+COARSE_GAP = 0.01
+"""Relative gap to which a problem with new kernels is solved: it shows which others there should
+be, and takes half the steps of a close one."""
+
+NEGLIGIBLE = 0.1
+"""Share of the aimed gap that entries of r may have together that are left out."""
+
+FEWER = 0.7
+"""Kernels leave the program where less than this share of it is near the limits."""
+
+LEAST_NORM = 1e-12
+"""A function of this share of the norm of all, or less, is rounding: what steps that were cut short
+leave of a kernel that is not in use any more."""
 
 
 class WholeKernelProblem(ABC):
@@ -99,6 +112,8 @@ class WholeKernelProblem(ABC):
 class WholeKernelDual(WholeKernelProblem):
     """The problem of a loss with a box for r: a cone program in r.
 
+    Kernels far from their limit are left out of the program, and come back where they exceed it.
+
     Parameters
     ----------
     loss : SupportVectorLoss
@@ -108,21 +123,77 @@ class WholeKernelDual(WholeKernelProblem):
 
     def __init__(self, loss: SupportVectorLoss, form: DualForm, columns: list[Column]) -> None:
         super().__init__(form, columns)
-        squared = form.penalty.degree == 2
-        self._session = ConeSession(loss, offset=form.offset, squared=squared)
+        self.loss = loss
+        self._repeats, self._squared = 0, form.penalty.degree == 2
+        self._inside: list[int] = []  # kernels in the session
+        self._session = self._opened([])
 
     def add(self, kernels: Sequence[SpaceColumn]) -> None:
         """Take in whole kernels."""
+        first = len(self.spaces)
         super().add(kernels)
-        spaces = [kernel.space for kernel in kernels]
-        limits = np.array([space.weight for space in spaces])
-        self._session.add([GramBlock(space.gram) for space in spaces], limits=limits)
+        self._activate(range(first, len(self.spaces)))
+        self._repeats = 0
 
     def solve(self, time_limit: float | None, accuracy: float = 0.0) -> DualPoint:
-        """See :meth:`WholeKernelProblem.solve`."""
-        answer = self._session.solve(time_limit, accuracy)
-        vectors = [weight * answer.response for weight in answer.weights]
-        return self._point(vectors, answer.intercept, answer.response, solved=answer.solved)
+        """See :meth:`WholeKernelProblem.solve`; better where no kernel is new."""
+        deadline = None if time_limit is None else time.perf_counter() + time_limit
+        aims = (max(accuracy, COARSE_GAP), accuracy) if accuracy > 0 else ()
+        aim = aims[self._repeats] if self._repeats < len(aims) else 0.0
+        self._repeats += 1
+        while True:
+            left = None if deadline is None else max(0.01, deadline - time.perf_counter())
+            answer = self._session.solve(left, aim)
+            weights = np.zeros(len(self.spaces))
+            weights[self._inside] = answer.weights
+            scores = self.scores(answer.response)
+            allowed = (
+                scores[self._inside].max(initial=0.0) if self.form.penalty.degree == 2 else 1.0
+            )
+            absent = np.setdiff1d(np.arange(len(scores)), self._inside)
+            violated = absent[scores[absent] > allowed * (1.0 + max(aim, FEASIBILITY))]
+            if not violated.size:
+                break
+            self._activate(violated.tolist())
+        near = np.flatnonzero((weights > 0) | (scores > NEAR_SCORE * allowed))
+        if len(near) < FEWER * len(self._inside):
+            self._session = self._opened(near.tolist())
+        vectors = [weight * answer.response for weight in weights]
+        response = sparse_response(answer.response, NEGLIGIBLE * aim, self.form.offset == "free")
+        return self._point(vectors, answer.intercept, response, solved=aim == 0.0)
+
+    def _opened(self, inside: list[int]) -> ConeSession:
+        """A session with some of the kernels."""
+        offset: Any = self.form.offset
+        self._session = ConeSession(self.loss, offset=offset, squared=self._squared)
+        self._inside = []
+        self._activate(inside)
+        return self._session
+
+    def _activate(self, kernels: Iterable[int]) -> None:
+        """Put kernels into the session."""
+        spaces = [self.spaces[p] for p in kernels]
+        if spaces:
+            limits = np.array([space.weight for space in spaces])
+            self._session.add([GramBlock(space.gram) for space in spaces], limits=limits)
+            self._inside.extend(kernels)
+
+
+def sparse_response(response: Vector, share: float, balanced: bool) -> Vector:
+    """A pseudo-response without its smallest entries, which have this share of Σ|r| together.
+
+    A coarse answer of an interior point method is nowhere 0, and a pass over kernels takes time
+    with the square of the rows where r is not. It stays in its box, and Σr = 0 if ``balanced``.
+    """
+    size = np.abs(response)
+    order = np.argsort(size, kind="stable")
+    sums = np.cumsum(size[order])
+    sparse = response.copy()
+    sparse[order[sums <= share * sums[-1]]] = 0.0
+    if balanced and (total := float(sparse.sum())) != 0.0:
+        heavy = sparse * total > 0
+        sparse[heavy] *= 1.0 - total / float(sparse[heavy].sum())
+    return sparse
 
 
 class WholeKernelNewton(WholeKernelProblem):
@@ -172,7 +243,8 @@ class WholeKernelNewton(WholeKernelProblem):
         model = SupportVectorLoss(
             target=output + response / weights, lower=-free, upper=free, curvature=1.0 / weights
         )
-        session = ConeSession(model, offset=self.form.offset)
+        offset: Any = self.form.offset
+        session = ConeSession(model, offset=offset)
         limits = np.array([space.weight for space in self.spaces])
         session.add([GramBlock(space.gram) for space in self.spaces], limits=limits)
         answer = session.solve(time_limit, 0.0)

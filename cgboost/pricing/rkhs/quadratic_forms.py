@@ -90,7 +90,7 @@ class QuadraticForms:
             forms, sizes = self._from_memory(support, response)
             forms, sizes = forms[strata], sizes[strata]
         else:
-            forms, sizes, _ = self._made_again(strata, support, response[support])
+            forms, _, sizes = self._made_again(strata, support, response[support])
         n_terms = len(support) + self.data.X.shape[1]
         return forms, n_terms * UNIT_ROUNDOFF * sizes
 
@@ -110,9 +110,9 @@ class QuadraticForms:
         if not part.size:
             return np.zeros(len(self.data.kernels))
         everything = np.arange(len(self.data.kernels))
-        forms, _, diagonals = self._made_again(everything, part, own_weights)
+        forms, squares, _ = self._made_again(everything, part, own_weights)
         share = len(part) / np.count_nonzero(response)
-        return np.maximum(forms - (1.0 - share) * diagonals, 0.0)
+        return np.maximum(forms - (1.0 - share) * squares, 0.0)
 
     def _made_again(
         self, strata: Indices, rows: Indices, weights: Vector
@@ -126,28 +126,32 @@ class QuadraticForms:
     def _from_memory(self, support: Indices, response: Vector) -> tuple[Vector, Vector]:
         assert self.grams is not None
         weights = response[support]
-        # |Σ r_i r_j K_ij| ≤ (Σ|r_i|√K_ii)²: what all terms are together, of definite kernels
         diagonals = np.einsum("pii->pi", self.grams)[:, support]
-        sizes = (np.sqrt(np.maximum(diagonals, 0.0)) @ np.abs(weights)) ** 2
+        sizes = largest_sums(diagonals, weights)
         if 2 * len(support) > len(response):
             return (self.grams @ response) @ response, sizes
         part = self.grams[:, support[:, None], support]
         return (part @ weights) @ weights, sizes
 
 
+def largest_sums(diagonals: Vector, weights: Vector) -> Vector:
+    """(Σ|r_i|√K_ii)², which |r|ᵀ|K||r| does not exceed where K is positive semi-definite."""
+    return (np.sqrt(np.maximum(diagonals, 0.0)) @ np.abs(weights)) ** 2
+
+
 def joined(answers: Sequence[tuple[Vector, Vector, Vector]]) -> tuple[Vector, Vector, Vector]:
     """What all parts have found."""
-    forms, sizes, diagonals = zip(*answers, strict=True)
-    return np.concatenate(forms), np.concatenate(sizes), np.concatenate(diagonals)
+    forms, squares, sizes = zip(*answers, strict=True)
+    return np.concatenate(forms), np.concatenate(squares), np.concatenate(sizes)
 
 
 def quadratic_forms(
     data: KernelData, strata: Indices, message: tuple[Indices, Vector]
 ) -> tuple[Indices, tuple[Vector, Vector, Vector]]:
-    """rᵀK_p r, |r|ᵀ|K_p||r| and Σ r_i²K_p(x_i, x_i) of some kernels."""
+    """rᵀK_p r, Σ r_i²K_p(x_i, x_i) and the largest |r|ᵀ|K_p||r| of some kernels."""
     support, weights = message
     place = {int(stratum): number for number, stratum in enumerate(strata)}
-    forms, sizes, diagonals = np.zeros((3, len(strata)))
+    forms, squares, roots = np.zeros((3, len(strata)))
     tiles = [slice(first, first + FORM_TILE) for first in range(0, len(support), FORM_TILE)]
     for number, rows in enumerate(tiles):
         for centres in tiles[number:]:
@@ -157,7 +161,8 @@ def quadratic_forms(
             for stratum, values in blocks:
                 own = place[stratum]
                 forms[own] += twice * (left @ values @ right)
-                sizes[own] += twice * (np.abs(left) @ np.abs(values) @ np.abs(right))
                 if rows == centres:
-                    diagonals[own] += left**2 @ np.diagonal(values)
-    return strata, (forms, sizes, diagonals)
+                    diagonal = np.maximum(np.diagonal(values), 0.0)
+                    squares[own] += left**2 @ diagonal
+                    roots[own] += np.abs(left) @ np.sqrt(diagonal)
+    return strata, (forms, squares, roots**2)
