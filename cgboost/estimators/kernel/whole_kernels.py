@@ -16,7 +16,10 @@ from cgboost.penalties import GroupNorm, get_penalty
 from cgboost.pricing.rkhs.whole_kernels import WholeKernelPool, WholeKernelPricer
 
 KERNELS_PER_ROUND = 30
-"""Kernels a round: a master with a few too many costs less than another pass over all."""
+"""Kernels a round: a master with a few too many costs less than another pass over all …"""
+
+SHARE_PER_ROUND = 0.01
+"""… and this share of all kernels, where there are so many that a pass takes seconds."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +40,9 @@ class WholeKernels(KernelColumns):
 
     def columns_per_round(self, pool: Any, n_rows: int) -> int:
         """Kernels a round."""
-        return len(self.library) if self.at_once == "all" else KERNELS_PER_ROUND
+        count = len(self.library)
+        share = max(KERNELS_PER_ROUND, round(SHARE_PER_ROUND * count))
+        return count if self.at_once == "all" else share
 
     def warm_start(self, pool: Any, loss: Any, make_master: Callable[[Any], Any]) -> WarmStart:
         """None."""
@@ -52,8 +57,9 @@ class WholeKernels(KernelColumns):
         labels, output = np.unique(table.get("class", []), return_inverse=True)
         names, kernel = np.unique(table["kernel"], return_inverse=True)
         sums = np.zeros((len(names), max(1, len(labels))))
-        places = (kernel, output if len(labels) else 0)
-        np.add.at(sums, places, np.abs(table["coefficient"]))
+        if not len(labels):
+            output = np.zeros(len(kernel), dtype=np.intp)
+        np.add.at(sums, (kernel, output), np.abs(table["coefficient"]))
         sums /= np.where(sums.any(axis=0), sums.sum(axis=0), 1.0)
         found = dict(zip(names.tolist(), sums, strict=True))
         nothing = np.zeros(sums.shape[1])

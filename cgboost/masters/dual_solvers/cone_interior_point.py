@@ -258,7 +258,7 @@ class _Descent:
                 break
             if deadline is not None and time.perf_counter() > deadline:
                 raise LimitError("the cone method ran out of time", status=Status.TIME_LIMIT)
-        if not least <= ROUGHLY:
+        if not least <= max(ROUGHLY, self.target):
             raise SolverFailure(f"the cone method made no progress beyond a gap of {least:.2g}")
         return best
 

@@ -41,12 +41,9 @@ from solvers import LimitError, Status
 LEAST_CURVATURE = 1e-8
 """Least curvature of a row in a model, relative to the largest: at 0 the model has no end."""
 
-COARSE_GAP = 0.01
+COARSE_GAP = 1e-3
 """Relative gap to which a problem with new kernels is solved: it shows which others there should
-be, and takes half the steps of a close one."""
-
-NEGLIGIBLE = 0.1
-"""Share of the aimed gap that entries of r may have together that are left out."""
+be, and takes two thirds of the steps of a close one."""
 
 FEWER = 0.7
 """Kernels leave the program where less than this share of it is near the limits."""
@@ -159,7 +156,7 @@ class WholeKernelDual(WholeKernelProblem):
         if len(near) < FEWER * len(self._inside):
             self._session = self._opened(near.tolist())
         vectors = [weight * answer.response for weight in weights]
-        response = sparse_response(answer.response, NEGLIGIBLE * aim, self.form.offset == "free")
+        response = sparse_response(answer.response, aim, balanced=self.form.offset == "free")
         return self._point(vectors, answer.intercept, response, solved=aim == 0.0)
 
     def _opened(self, inside: list[int]) -> ConeSession:
@@ -179,7 +176,7 @@ class WholeKernelDual(WholeKernelProblem):
             self._inside.extend(kernels)
 
 
-def sparse_response(response: Vector, share: float, balanced: bool) -> Vector:
+def sparse_response(response: Vector, share: float, *, balanced: bool) -> Vector:
     """A pseudo-response without its smallest entries, which have this share of Σ|r| together.
 
     A coarse answer of an interior point method is nowhere 0, and a pass over kernels takes time
