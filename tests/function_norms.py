@@ -13,9 +13,9 @@ Vector = NDArray[np.float64]
 
 CLARABEL: dict[str, Any] = {
     "solver": "CLARABEL",
-    "tol_gap_rel": 1e-11,
-    "tol_gap_abs": 1e-11,
-    "tol_feas": 1e-11,
+    "tol_gap_rel": 1e-9,
+    "tol_gap_abs": 1e-9,
+    "tol_feas": 1e-9,
 }
 
 

@@ -46,7 +46,8 @@ def test_reaches_the_optimum_over_all_functions(
     """Objective and bound meet at CVXPY's optimum, within bounds in every round."""
     rng = np.random.default_rng(seed)
     X, weights = rng.normal(size=(25, 3)), C * rng.uniform(0.2, 2.0, 25)
-    y = np.sign(X[:, 0] * X[:, 1] + 0.5 * rng.normal(size=25)) if kind == "hinge" else X[:, 0] ** 2
+    noise = 0.5 * rng.normal(size=25)
+    y = np.sign(X[:, 0] * X[:, 1] + noise) if kind == "hinge" else X[:, 0] ** 2 + noise
     penalty = GroupNorm({"linear": 0.5, "narrow": 2.0})
     if kind == "hinge":
         own, loss = Hinge(), lambda f: weights @ cp.pos(1 - cp.multiply(y, f))
