@@ -157,7 +157,7 @@ class ConeSession:
         problem = ConeProblem(self.loss, self._store, self._free, self.squared)
         if (trivial := self._trivial()) is not None:
             return trivial
-        descent = _Descent(problem, max(accuracy, FINEST_SHARE))
+        descent = _Descent(problem, max(PURIFICATION * accuracy, FINEST_SHARE))
         work = float(len(self._store) + self.loss.n_rows / 3) * self.loss.n_rows**2
         with np.errstate(all="ignore"), blas_threads(available() if work > LARGE else 1):
             best = descent.follow(deadline)
@@ -187,8 +187,7 @@ class ConeSession:
         )
 
     def _solution(self, answer: _Answer, descent: _Descent) -> ConeSolution:
-        allowance = PURIFICATION * max(0.0, answer.objective - answer.bound)
-        allowance += descent.target * descent.scale
+        allowance = PURIFICATION * descent.target * descent.scale
         answer = answer.with_ends(allowance).with_few_kernels(allowance)
         weights = answer.weights / self._store.limits**2
         intercept = answer.at.offset
@@ -258,7 +257,8 @@ class _Descent:
                 break
             if deadline is not None and time.perf_counter() > deadline:
                 raise LimitError("the cone method ran out of time", status=Status.TIME_LIMIT)
-        if not least <= ROUGHLY:
+        self._gap(best)
+        if not least * self.scale <= ROUGHLY * max(self.scale, self._least / LEAST_SCALE):
             raise SolverFailure(f"the cone method made no progress beyond a gap of {least:.2g}")
         return best
 
