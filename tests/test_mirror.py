@@ -40,6 +40,10 @@ ELSEWHERE = {
     "cgboost/losses/squared_error.py": "losses/test_base.py",
     "cgboost/losses/squared_hinge.py": "losses/test_base.py",
     "cgboost/masters/convex/solve.py": "masters/convex/test_solving.py",
+    "cgboost/masters/dual_solvers/cone_blocks.py": ("masters/dual_solvers/test_cone_equations.py"),
+    "cgboost/masters/dual_solvers/cone_steps.py": (
+        "masters/dual_solvers/test_cone_interior_point.py"
+    ),
     "cgboost/masters/dual_solvers/interior_point_steps.py": (
         "masters/dual_solvers/test_interior_point.py"
     ),

@@ -29,7 +29,7 @@ CONE_RIDGE = 1e-14
 much: some ten units of rounding, which is what makes such a matrix indefinite."""
 
 
-REFINEMENTS = 1
+CONE_REFINEMENTS = 1
 """Solutions by columns are refined so often. Rows well inside their box have weights that leave
 half of the digits, and the first refinement brings most of them back."""
 
@@ -143,7 +143,7 @@ class EquationsByColumns:
         """The solution for right-hand sides a, c and e."""
         response, along = self._solved(rows, given := np.concatenate([blocks, free]))
         positive = self._weights > 0
-        for _ in range(REFINEMENTS):
+        for _ in range(CONE_REFINEMENTS):
             left = rows - self._H @ (self._h * (self._H.T @ response)) - self._border @ along
             left[positive] -= response[positive] / self._weights[positive]
             missing = given + self._border.T @ response - self._diagonal * along

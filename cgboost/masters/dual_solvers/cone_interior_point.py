@@ -50,10 +50,14 @@ LEAST_SCALE = 1e-7
 """Objectives count as no less than this share of the loss without a model: an optimum of 0 could
 not be met to any relative gap."""
 
-SLACK_CONE = (1.0, 0.1, 0.01)
+FOR_ZEROS = 1e-7
+"""What exact zeros among the weights and in r may cost, relative to the objective: models with them
+are sparse, and no answer is asked for that this would spoil."""
+
+SLACK_CONE = (1.0, 0.1, 0.01, 1e-3, 1e-4, 1e-5)
 """A kernel whose share is smaller than this, beside the slack of its cone, is out; in turn."""
 
-END = (1e-3, 1e-5, 1e-7)
+END = (1e-3, 1e-5, 1e-7, 1e-9)
 """How near to an end of its box, as a share of it, r is taken for it, in turn."""
 
 
@@ -157,7 +161,7 @@ class ConeSession:
         problem = ConeProblem(self.loss, self._store, self._free, self.squared)
         if (trivial := self._trivial()) is not None:
             return trivial
-        descent = _Descent(problem, max(accuracy, FINEST_SHARE))
+        descent = _Descent(problem, max(PURIFICATION * accuracy, FINEST_SHARE))
         work = float(len(self._store) + self.loss.n_rows / 3) * self.loss.n_rows**2
         with np.errstate(all="ignore"), blas_threads(available() if work > LARGE else 1):
             best = descent.follow(deadline)
@@ -187,8 +191,7 @@ class ConeSession:
         )
 
     def _solution(self, answer: _Answer, descent: _Descent) -> ConeSolution:
-        allowance = PURIFICATION * max(0.0, answer.objective - answer.bound)
-        allowance += descent.target * descent.scale
+        allowance = max(PURIFICATION * descent.target, FOR_ZEROS) * descent.scale
         answer = answer.with_ends(allowance).with_few_kernels(allowance)
         weights = answer.weights / self._store.limits**2
         intercept = answer.at.offset
@@ -258,7 +261,9 @@ class _Descent:
                 break
             if deadline is not None and time.perf_counter() > deadline:
                 raise LimitError("the cone method ran out of time", status=Status.TIME_LIMIT)
-        if not least <= max(ROUGHLY, self.target):
+        self._gap(best)
+        enough = max(ROUGHLY, self.target) * max(self.scale, self._least / LEAST_SCALE)
+        if not least * self.scale <= enough:
             raise SolverFailure(f"the cone method made no progress beyond a gap of {least:.2g}")
         return best
 
@@ -362,10 +367,12 @@ def _at_ends(at: ConeIterate, loss: SupportVectorLoss, nearness: float) -> Vecto
 
 def _balanced(response: Vector, loss: SupportVectorLoss) -> Vector:
     """The response with Σr = 0, by changes of what is inside its box, if that is possible."""
-    excess = float(response.sum())
-    room = np.minimum(response - loss.lower, loss.upper - response)
-    inside = np.minimum(room, np.abs(response))  # what is 0 stays
-    total = float(inside.sum())
-    if not 0 < abs(excess) < total:
-        return response
-    return response - excess * inside / total
+    for _ in range(2):  # the second time for the rounding of the first
+        excess = float(response.sum())
+        room = np.minimum(response - loss.lower, loss.upper - response)
+        inside = np.minimum(room, np.abs(response))  # what is 0 stays
+        total = float(inside.sum())
+        if not 0 < abs(excess) < total:
+            break
+        response = response - excess * inside / total
+    return response

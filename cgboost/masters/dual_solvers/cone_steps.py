@@ -37,10 +37,10 @@ CONE_BOUNDARY = 0.99
 cent of the way costs later steps more than it gains."""
 
 
-INSIDE = 0.5
+START_INSIDE = 0.5
 """Variables start at this share of their caps …"""
 
-UNLIKELY = 0.2
+LOSING_SHARE = 0.2
 """… and at this share of that where they lose from the first unit on, so that r is not 0 at the
 start if both ends of every row's box are there."""
 
@@ -52,9 +52,12 @@ CENTRAL = 10.0
 """Products start at this multiple of the mean gain of a variable: what is far from feasible needs
 room before it needs to be small."""
 
+LEAST_SHRINKAGE = 1e-4
+"""With the squared penalty u is shrunk to the best multiple of it, but no further than this: a u
+much nearer to 0 than to its cap is hard to move."""
+
 ALIGNED = 1.0
-"""Multipliers are brought into line with r where that costs at most this multiple of what is open.
-"""
+"""Multipliers are brought into line with r where that opens at most this multiple of the gap."""
 
 
 @dataclass(frozen=True)
@@ -312,14 +315,14 @@ def cone_start(problem: ConeProblem) -> tuple[ConeIterate, float]:
     bounded = np.isfinite(cap)
     usual = float(np.abs(gain).mean())
     far = np.maximum(gain, 0.1 * usual) / np.where(curvature > 0, curvature, 1.0)
-    u = np.where(bounded, INSIDE * np.where(bounded, cap, 1.0), np.maximum(far, SMALLEST))
+    u = np.where(bounded, START_INSIDE * np.where(bounded, cap, 1.0), np.maximum(far, SMALLEST))
     both = np.bincount(variables.row, minlength=loss.n_rows)[variables.row] == 2
-    u[both & (gain < 0)] *= UNLIKELY
+    u[both & (gain < 0)] *= LOSING_SHARE
     if problem.free_offset:
         up, down = u[variables.sign > 0].sum(), u[variables.sign < 0].sum()
         u *= np.where(variables.sign > 0, min(1.0, down / up), min(1.0, up / down))
     if loss.mass is not None:
-        most = loss.mass.amount * (1.0 if loss.chooses_margin else INSIDE)
+        most = loss.mass.amount * (1.0 if loss.chooses_margin else START_INSIDE)
         u = np.minimum(u * min(most / float(u.sum()), 2.0), np.where(bounded, 0.9 * cap, np.inf))
     response = variables.response(u)
     body = store.images(response)
@@ -327,7 +330,8 @@ def cone_start(problem: ConeProblem) -> tuple[ConeIterate, float]:
     largest = float(size.max(initial=0.0))
     if problem.squared and not loss.chooses_margin:
         quadratic = max(largest**2 + float(curvature @ u**2), SMALLEST)
-        shrunk = min(1.0, max(float(gain @ u), 0.01 * usual * float(u.sum())) / quadratic)
+        worthwhile = max(float(gain @ u), 0.01 * usual * float(u.sum())) / quadratic
+        shrunk = min(1.0, max(worthwhile, LEAST_SHRINKAGE))
         u, response, size, largest = u * shrunk, response * shrunk, size * shrunk, largest * shrunk
         body = store.combination((shrunk, body))
     unit = max(usual or largest**2 / float(u.sum()), SMALLEST)
