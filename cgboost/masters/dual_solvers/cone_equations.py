@@ -84,7 +84,9 @@ class EquationsByRows:
         self._factor = cholesky(matrix)
         border = np.hstack([store.in_rows(omega), free])
         self._border = self._forward(border * root[:, None])
-        small = dsyrk(1.0, self._border, trans=1, lower=0)
+        small = np.zeros((0, 0))  # without kernels, and without a sum to keep
+        if self._border.size:
+            small = np.asarray(dsyrk(1.0, self._border, trans=1, lower=0))
         np.einsum("ii->i", small)[:] += np.concatenate([0.5 / h, diagonal])
         self._small = cholesky(small)
 
