@@ -54,6 +54,10 @@ MATRIX_RIDGE = 1e-13
 """Added to the diagonal of a kernel matrix, relative to it, before it is factorised: some hundred
 units of rounding, which make a matrix of low rank indefinite."""
 
+UNIMPORTANT = 1e-3
+"""Kernels of a smaller weight, relative to the largest, must show that they are needed: an interior
+point leaves small weights to all that are near their limit."""
+
 FEWER = 0.7
 """Kernels leave the program where less than this share of it is near the limits."""
 
@@ -147,26 +151,32 @@ class WholeKernelDual(WholeKernelProblem):
         aims = (max(accuracy, COARSE_GAP), accuracy) if accuracy > 0 else ()
         aim = aims[self._repeats] if self._repeats < len(aims) else 0.0
         self._repeats += 1
-        while True:
-            left = None if deadline is None else max(0.01, deadline - time.perf_counter())
-            answer = self._session.solve(left, aim)
-            weights = np.zeros(len(self.spaces))
-            weights[self._inside] = answer.weights
-            scores = self.scores(answer.response)
-            allowed = (
-                scores[self._inside].max(initial=0.0) if self.form.penalty.degree == 2 else 1.0
-            )
-            absent = np.setdiff1d(np.arange(len(scores)), self._inside)
-            violated = absent[scores[absent] > allowed * (1.0 + max(aim, FEASIBILITY))]
-            if not violated.size:
-                break
-            self._activate(violated.tolist())
-        near = np.flatnonzero((weights > 0) | (scores > NEAR_SCORE * allowed))
+        answer, weights, scores = self._solved(deadline, aim)
+        if aim < COARSE_GAP:
+            important = np.flatnonzero(weights > UNIMPORTANT * weights.max(initial=0.0))
+            if len(important) < np.count_nonzero(weights):
+                self._session = self._opened(important.tolist())
+                answer, weights, scores = self._solved(deadline, aim)
+        near = np.flatnonzero((weights > 0) | (scores > NEAR_SCORE * scores.max(initial=0.0)))
         if len(near) < FEWER * len(self._inside):
             self._session = self._opened(near.tolist())
         vectors, intercept = self._at_margins(weights, answer)
         response = sparse_response(answer.response, aim, balanced=self.form.offset == "free")
         return self._point(vectors, intercept, response, solved=aim == 0.0)
+
+    def _solved(self, deadline: float | None, aim: float) -> tuple[ConeSolution, Vector, Vector]:
+        """An answer that no kernel of the master refutes, and the weights and scores of all."""
+        while True:
+            left = None if deadline is None else max(0.01, deadline - time.perf_counter())
+            answer = self._session.solve(left, aim)
+            weights, scores = np.zeros(len(self.spaces)), self.scores(answer.response)
+            weights[self._inside] = answer.weights
+            allowed = float(scores[self._inside].max(initial=0.0)) if self._squared else 1.0
+            absent = np.setdiff1d(np.arange(len(scores)), self._inside)
+            violated = absent[scores[absent] > allowed * (1.0 + max(aim, FEASIBILITY))]
+            if not violated.size:
+                return answer, weights, scores
+            self._activate(violated.tolist())
 
     def _at_margins(self, weights: Vector, answer: ConeSolution) -> tuple[list[Vector], float]:
         """The vectors a_p = η_p(r + δ) and the offset, with rows inside their boxes at the margin.
