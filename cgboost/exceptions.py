@@ -6,7 +6,7 @@ import os
 import sys
 import warnings
 from pathlib import Path
-from typing import Literal
+from typing import ClassVar, Literal
 
 PACKAGE = str(Path(__file__).parent) + os.sep
 
@@ -39,6 +39,9 @@ def see(section: Section) -> str:
 class CGBoostError(Exception):
     """Base of every error that cgboost raises on its own account."""
 
+    refutes_bounds: ClassVar[bool] = False
+    """Whether it shows that bounds of earlier rounds are wrong: a run then has no result."""
+
 
 class MasterError(CGBoostError):
     """The restricted master could not be re-optimised.
@@ -60,6 +63,27 @@ class BoundError(CGBoostError):
 
 class KernelError(CGBoostError, ValueError):
     """A kernel returned something that is not a finite matrix of the right shape."""
+
+
+class IndefiniteKernelError(KernelError):
+    """A kernel is not positive semi-definite, so that it has no RKHS and no norm of functions.
+
+    Parameters
+    ----------
+    name : str
+    found : str
+        What shows it, with its value.
+    """
+
+    refutes_bounds = True
+
+    def __init__(self, name: str, found: str) -> None:
+        super().__init__(
+            f"kernel {name!r} is not positive semi-definite, so that its functions have no norm: "
+            f"{found}. Take another kernel, add a multiple of the identity to a given matrix or "
+            "set its negative eigenvalues to 0, or choose a penalty of coefficients (penalty='l1', "
+            f"'l2' or 'elasticnet'), which any kernel will do for{see('kernel-values')}"
+        )
 
 
 class UnsupportedLossError(CGBoostError, ValueError):

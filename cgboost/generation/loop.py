@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cgboost.exceptions import MasterError
+from cgboost.exceptions import CGBoostError, MasterError
 from cgboost.generation.callbacks import (
     ChoosingCallback,
     ClosingCallback,
@@ -156,8 +156,8 @@ class ColumnGeneration:
         Raises
         ------
         Exception
-            What the master or the pricer has raised, before a round with columns was complete; a
-            solver's failure is a :class:`MasterError`.
+            What the master or the pricer has raised, before a round with columns was complete, or
+            what shows that bounds are wrong; a solver's failure is a :class:`MasterError`.
         """
         try:
             return self._run()
@@ -187,7 +187,7 @@ class ColumnGeneration:
             reason = StopReason.TIME if timed_out else failure.reason
             message = f"{described(error)}; the last good round is kept"
             useful = trace.rows and (timed_out or trace.path[self._best_round(trace)][0].any())
-            if not useful:
+            if not useful or (isinstance(error, CGBoostError) and error.refutes_bounds):
                 raise error from error.__cause__
         logger.info("stopped after %d rounds: %s (%s)", len(trace.rows), reason, message)
         number = self._best_round(trace)

@@ -214,6 +214,26 @@ class KernelFamily:
             [kernel_values(self.name, self.kernel, like(X[b], centres), centres) for b in blocks]
         )
 
+    def inner_products(
+        self, left: Sequence[KernelHypothesis], right: Sequence[KernelHypothesis]
+    ) -> Vector:
+        """⟨K(·, z), K(·, z')⟩ = K(z, z') in the RKHS, shape (len(left), len(right)).
+
+        Raises
+        ------
+        KernelError
+            Of a kernel whose values stand in X: they are not there for other centres than rows.
+        """
+        if self.kernel.is_precomputed:
+            raise KernelError(
+                f"kernel {self.name!r} is given by its values: its centres must be training rows"
+                f"{see('precomputed-kernels')}"
+            )
+        A, B = (stacked([one.centre for one in side]) for side in (left, right))
+        if A.dtype != object:
+            A, B = A.astype(np.float64), B.astype(np.float64)
+        return kernel_values(self.name, self.kernel, A, B).astype(np.float64, copy=False)
+
     @staticmethod
     def weighted_sum(X: Matrix, terms: Sequence[Term]) -> Vector:
         """Σ_j coef_j h_j on the rows of X, over functions of any kernels, shape (len(X),).

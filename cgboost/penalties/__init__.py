@@ -9,6 +9,7 @@
     elastic_net.py  Σ ρ|α| + ½(1 − ρ)α²
     l1_ball.py      Σ|α| ≤ D
     entropy.py      Σ|α| ≤ D, the dual weights regularised by their entropy
+    rkhs.py         ½Σ w_p‖f_p‖², the norms of the kernels' functions
 """
 
 from cgboost.penalties.base import Penalty
@@ -17,10 +18,26 @@ from cgboost.penalties.entropy import Entropy
 from cgboost.penalties.l1 import L1
 from cgboost.penalties.l1_ball import L1Ball
 from cgboost.penalties.l2 import L2
+from cgboost.penalties.rkhs import RKHS
 
-__all__ = ["L1", "L2", "PENALTIES", "ElasticNet", "Entropy", "L1Ball", "Penalty", "get_penalty"]
+__all__ = [
+    "L1",
+    "L2",
+    "PENALTIES",
+    "RKHS",
+    "ElasticNet",
+    "Entropy",
+    "L1Ball",
+    "Penalty",
+    "get_penalty",
+]
 
-PENALTIES: dict[str, type[Penalty]] = {"l1": L1, "l2": L2, "elasticnet": ElasticNet}
+PENALTIES: dict[str, type[Penalty]] = {
+    "l1": L1,
+    "l2": L2,
+    "elasticnet": ElasticNet,
+    "rkhs": RKHS,
+}
 """Penalties by their names in estimators."""
 
 

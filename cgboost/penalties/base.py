@@ -126,6 +126,14 @@ class Penalty(ABC):
         """D in Σ|α| ≤ D, None without a ball."""
         return None
 
+    @property
+    def of_functions(self) -> bool:
+        """Whether it is a norm of each kernel's function in its RKHS, not of coefficients.
+
+        Its coefficients are those of columns that are orthonormal in the RKHS of their kernel.
+        """
+        return False
+
     @abstractmethod
     def value(self, coef: Vector) -> float:
         """Ω(α), coef of shape (n_columns,)."""

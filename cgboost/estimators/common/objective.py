@@ -48,8 +48,9 @@ from cgboost.losses import (
 from cgboost.losses.base import Ability, require
 from cgboost.losses.registry import check_task, get_loss
 from cgboost.masters import BudgetMaster, EntropyMaster
+from cgboost.masters.rkhs.master import RKHSMaster
 from cgboost.masters.support_vector.master import SupportVectorMaster, WarmStart
-from cgboost.penalties import L1, L2, L1Ball, Penalty
+from cgboost.penalties import L1, L2, RKHS, L1Ball, Penalty
 
 DEFAULT_SHARE = 0.02
 """Columns a round as a share of the training rows, measured best at 1 to 2 %."""
@@ -319,6 +320,8 @@ def penalized(penalty: Penalty) -> Callable[..., SupportVectorMaster]:
 
 def _penalized_master(penalty: Penalty, loss: Any, **options: Any) -> SupportVectorMaster:
     """A loss with a margin of its own grows with α as λΣ|α| does: λΣ|α| ≤ 1 replaces it."""
+    if isinstance(penalty, RKHS):
+        return RKHSMaster(loss, penalty, **options)
     own_margin = isinstance(loss, SupportVectorLoss) and not loss.shrinks
     if own_margin and penalty.is_positively_homogeneous:
         penalty = L1Ball(1.0 / penalty.threshold)

@@ -87,12 +87,20 @@ class CGBoostClassifier(Classification, BaseBoost):
         Instead of C: at most this share of the rows (by weight) has a margin below ``margin_``,
         and at least this share one of at most that. In (0, 1]; with a free offset at most twice
         the share of the smaller class.
-    penalty : {"l1", "l2", "elasticnet"} or Penalty, default="l1"
+    penalty : {"l1", "l2", "elasticnet", "rkhs"} or Penalty, default="l1"
         Ω(α) = Σ|α_j| (sparse), ½Σα_j² (dense at its optimum: stop at a gap, at ``max_columns`` or
-        at the best validation score for a sparse model), or ½Σ|α_j| + ¼Σα_j². A
-        :class:`~cgboost.penalties.Penalty` has its parameters: ``ElasticNet(0.9)``.
+        at the best validation score for a sparse model), ½Σ|α_j| + ¼Σα_j², or "rkhs", ½Σ_p ‖f_p‖²
+        with the norm of the part f_p = Σ_j α_j^p K_p(·, x_j) of each kernel in its RKHS: the
+        support vector machine of the kernel Σ_p K_p, built column by column. Its bound is that of
+        all functions of all RKHSs, so that kernels must be positive semi-definite. A
+        :class:`~cgboost.penalties.Penalty` has its parameters: ``ElasticNet(0.9)``,
+        ``RKHS({"linear": 0.5})``, the weights of the kernels in the sum.
     coef : {"free", "nonneg"}, default="free"
-        Sign rule for α. "nonneg" weighs {+K, −K} unless the library has ``negation=False``.
+        Sign rule for α. "nonneg" weighs {+K, −K} unless the library has ``negation=False``. A norm
+        of functions ("rkhs") has none: "free".
+    centers : {"rows", "free"}, default="rows"
+        Which K(·, z) are columns: with training rows for z, or any z; the latter only with
+        penalty="rkhs".
     offset : {"none", "penalized", "free"}, default="free"
         The offset b: absent, penalised like a coefficient, or free.
     class_weight : dict, "balanced" or None, default=None
@@ -113,7 +121,7 @@ class CGBoostClassifier(Classification, BaseBoost):
         Order in which columns are scored; the optimum is the same. "full" scores all columns every
         round and takes the best; "stratified" scores fewer columns a round and takes those of the
         first kernels of the library first, as long as they violate half as much as the others do.
-        It takes longer (docs/studies/mnist/page.md).
+        It takes longer (docs/studies/mnist/page.md). With penalty="rkhs" all are scored.
     columns_per_round : int, "all" or None
         Most columns generated in a round. None: 2 % of the training rows, at most 400; 1 is the
         algorithm of the paper to the letter. "all": every column that prices out, in whichever
@@ -237,8 +245,9 @@ class CGBoostClassifier(Classification, BaseBoost):
     loss: ClassificationLoss | Loss = field(default="hinge", kw_only=True)
     C: float = field(default=1.0, kw_only=True)
     nu: float | None = field(default=None, kw_only=True)
-    penalty: Literal["l1", "l2", "elasticnet"] | Penalty = field(default="l1", kw_only=True)
+    penalty: Literal["l1", "l2", "elasticnet", "rkhs"] | Penalty = field(default="l1", kw_only=True)
     coef: Literal["free", "nonneg"] = field(default="free", kw_only=True)
+    centers: Literal["rows", "free"] = field(default="rows", kw_only=True)
     offset: Offset = field(default="free", kw_only=True)
     class_weight: ClassWeight = field(default=None, kw_only=True)
     probability: bool | Literal["sigmoid", "isotonic"] = field(default=False, kw_only=True)
@@ -315,9 +324,9 @@ class CGBoostRegressor(Regression, BaseBoost):
     nu : float or None
         Let the model choose ε: at most this share of the rows (by weight) lies outside the tube,
         at least this share outside or on its border. In (0, 1]; ``epsilon`` is then not used.
-    C, penalty, coef, offset, priority, columns_per_round, max_columns, tol, time_limit, solver, \
-solver_options, early_stopping, validation_fraction, n_iter_no_change, scoring, cache_size, \
-executor, callbacks, verbose, random_state
+    C, penalty, coef, centers, offset, priority, columns_per_round, max_columns, tol, time_limit, \
+solver, solver_options, early_stopping, validation_fraction, n_iter_no_change, scoring, \
+cache_size, executor, callbacks, verbose, random_state
         As in :class:`CGBoostClassifier`; early stopping watches the mean absolute error, unless
         there is ``scoring``.
 
@@ -355,8 +364,9 @@ feature_names_in_
     epsilon: float = field(default=0.1, kw_only=True)
     C: float = field(default=1.0, kw_only=True)
     nu: float | None = field(default=None, kw_only=True)
-    penalty: Literal["l1", "l2", "elasticnet"] | Penalty = field(default="l1", kw_only=True)
+    penalty: Literal["l1", "l2", "elasticnet", "rkhs"] | Penalty = field(default="l1", kw_only=True)
     coef: Literal["free", "nonneg"] = field(default="free", kw_only=True)
+    centers: Literal["rows", "free"] = field(default="rows", kw_only=True)
     offset: Offset = field(default="free", kw_only=True)
     priority: Literal["full", "stratified"] = field(default="full", kw_only=True)
     cache_size: float = field(default=1000.0, kw_only=True)

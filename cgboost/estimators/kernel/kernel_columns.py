@@ -25,13 +25,17 @@ from cgboost.estimators.common.parameters import check_choice, check_number
 from cgboost.estimators.common.rows import Rows
 from cgboost.exceptions import see, warn_caller
 from cgboost.generation.loop import ColumnGeneration
+from cgboost.generation.protocols import Pricer
 from cgboost.kernels import KernelLibrary, Precomputed, as_library
+from cgboost.kernels.definite import check_definite
 from cgboost.kernels.rows import bits
 from cgboost.losses import SupportVectorLoss
+from cgboost.masters.rkhs.master import NO_SIGN_RULE
 from cgboost.masters.support_vector.master import Sign, SupportVectorMaster, WarmStart
 from cgboost.parallel import as_executor
-from cgboost.penalties import Penalty, get_penalty
+from cgboost.penalties import RKHS, Penalty, get_penalty
 from cgboost.pricing import KernelPool, StrataPricer
+from cgboost.pricing.rkhs.pricer import RKHSPricer
 from cgboost.pricing.scans.scan import MANY_STRATA
 
 MANY_ROWS = 6000
@@ -132,6 +136,7 @@ class KernelColumns(ColumnFamily):
     library: KernelLibrary
     penalty: str | Penalty
     coef: Literal["free", "nonneg"]
+    centers: Literal["rows", "free"]
     priority: Literal["full", "stratified"]
     cache_size: float
     executor: Any
@@ -155,6 +160,10 @@ class KernelColumns(ColumnFamily):
         as_library(self.library)
         get_penalty(self.penalty)
         check_choice("coef", self.coef, ("free", "nonneg"))
+        check_choice("centers", self.centers, ("rows", "free"))
+        self._check_centers()
+        if self.is_of_functions and self.coef == "nonneg":
+            raise ValueError(NO_SIGN_RULE)
         check_choice("priority", self.priority, ("full", "stratified"))
         check_number("cache_size", self.cache_size, at_least=0)
         as_executor(self.executor)
@@ -167,6 +176,22 @@ class KernelColumns(ColumnFamily):
                 'itself, Precomputed("name", matrix), and row numbers for X'
                 f"{see('precomputed-kernels')}"
             )
+
+    def _check_centers(self) -> None:
+        """Raise ValueError for centres that are not training rows, where there are none such."""
+        if self.centers == "rows":
+            return
+        if not self.is_of_functions:
+            raise ValueError(
+                f"centers='free' does not go with penalty={self.penalty!r}: only penalty='rkhs' "
+                "has a bound over centres of all kinds; take it, or centers='rows'"
+            )
+        raise NotImplementedError("centers='free' has no pricer yet: take centers='rows'")
+
+    @property
+    def is_of_functions(self) -> bool:
+        """Whether the penalty is a norm of functions, in the RKHS of each kernel."""
+        return get_penalty(self.penalty).of_functions
 
     @property
     def sign(self) -> Sign:
@@ -194,9 +219,22 @@ class KernelColumns(ColumnFamily):
         )
 
     def pool(self, rows: Rows) -> KernelPool:
-        """The pool of all kernel columns."""
+        """The pool of all kernel columns.
+
+        Raises
+        ------
+        KernelError
+            For a kernel without RKHS, where the penalty is a norm of functions.
+        """
         self._check_matrices(rows.X)
-        return KernelPool(self.library, rows.X, cache_size=self.cache_size, executor=self.executor)
+        pool = KernelPool(self.library, rows.X, cache_size=self.cache_size, executor=self.executor)
+        penalty = get_penalty(self.penalty)
+        if isinstance(penalty, RKHS):
+            penalty.check_names(pool.strata)
+        if penalty.of_functions:
+            for name, kernel in zip(pool.strata, pool.data.kernels, strict=True):
+                check_definite(name, kernel, pool.X)
+        return pool
 
     def _check_matrices(self, X: Any) -> None:
         """Matrices side by side must not have lost rows without the columns of these rows.
@@ -218,8 +256,11 @@ class KernelColumns(ColumnFamily):
                 "numbers for X" + see("precomputed-kernels")
             )
 
-    def pricer(self, pool: KernelPool, tol: float) -> StrataPricer:
-        """A scan of the pool."""
+    def pricer(self, pool: KernelPool, tol: float) -> Pricer:
+        """A scan of the pool; of whole RKHSs, where the penalty is a norm of functions."""
+        penalty = get_penalty(self.penalty)
+        if isinstance(penalty, RKHS):
+            return RKHSPricer(pool, penalty.weight, tol=tol)
         priority = "full" if self.at_once == "all" else self.priority
         reach = REACH if self.is_linear and pool.X.shape[0] >= MANY_ROWS else 0.0
         many = len(pool.strata) >= MANY_STRATA and not pool.keeps_all

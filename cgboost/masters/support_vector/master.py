@@ -147,14 +147,17 @@ class SupportVectorMaster:
     def add(self, columns: Sequence[Column]) -> None:
         """Take new columns into the restricted problem."""
         for column in columns:
-            if np.shape(column.values) != (self.loss.n_rows,):
-                raise ValueError(
-                    f"column {column.key!r} has shape {np.shape(column.values)}, the master has "
-                    f"{self.loss.n_rows} rows"
-                )
+            self._check_shape(column)
         if columns:
             self._dual.add([column.values for column in columns])
             self.columns.extend(columns)
+
+    def _check_shape(self, column: Column) -> None:
+        if np.shape(column.values) != (self.loss.n_rows,):
+            raise ValueError(
+                f"column {column.key!r} has shape {np.shape(column.values)}, the master has "
+                f"{self.loss.n_rows} rows"
+            )
 
     def start_from(self, start: WarmStart) -> None:
         """Take in the columns of a similar problem, before the first :meth:`solve`.

@@ -37,6 +37,9 @@ FEATURES = 128
 With 784 features a product takes 7 % longer, and its error is six times smaller.
 """
 
+DIAGONAL_ROWS = 16
+"""Rows with which a kernel is called for its diagonal: calls cost more than a few values."""
+
 Vector = NDArray[np.float64]
 
 Indices = NDArray[np.intp]
@@ -270,8 +273,28 @@ class KernelData:
             own, chosen = own.astype(np.float64, copy=False), chosen.astype(np.float64, copy=False)
         return kernel_values(self.names[stratum], kernel, own, chosen)
 
+    def diagonal(self, stratum: int) -> Vector:
+        """K(x, x) of all rows, in float64."""
+        kernel, restricted = self.kernels[stratum], self.restricted[stratum]
+        if kernel.of_products:
+            values = kernel.diagonal_from_norms(self.norms(np.float64))
+        elif restricted is not None:
+            columns, own = restricted
+            values = own.diagonal(as_floats(columns(self._given(slice(0, self.n_rows)))))
+        else:
+            step = DIAGONAL_ROWS
+            parts = [slice(start, start + step) for start in range(0, self.n_rows, step)]
+            values = np.concatenate([np.diag(self._called(stratum, p, p)) for p in parts])
+        return finite(self.names[stratum], values).astype(np.float64, copy=False)
+
     def columns(
-        self, strata: Indices, indices: Indices, rows: Indices | None, *, exactly: bool = True
+        self,
+        strata: Indices,
+        indices: Indices,
+        rows: Indices | None,
+        *,
+        exactly: bool = True,
+        dtype: np.dtype[Any] | None = None,
     ) -> Matrix:
         """Columns K_p(·, x_j) on some training rows, one product for those of the same centre.
 
@@ -283,14 +306,15 @@ class KernelData:
             None: all.
         exactly : bool
             Whether values are computed in float64 and then rounded; otherwise in the dtype of X.
+        dtype : dtype, optional
+            Of the columns; by default that of X.
 
         Returns
         -------
         ndarray of shape (n_wanted, n_rows)
-            In the dtype of X.
         """
         n_rows = self.n_rows if rows is None else len(rows)
-        columns = np.empty((len(indices), n_rows), dtype=self.dtype)
+        columns = np.empty((len(indices), n_rows), dtype=self.dtype if dtype is None else dtype)
         order = np.argsort(strata, kind="stable")
         numbers, starts = np.unique(strata[order], return_index=True)
         wanted = dict(zip(numbers.tolist(), np.split(order, starts[1:]), strict=True))
@@ -301,7 +325,7 @@ class KernelData:
         others = [s for s in wanted if self.restricted[s] is None]
         groups = [[s] for s in others if not self.kernels[s].of_products]
         groups.append([s for s in others if self.kernels[s].of_products])
-        dtype = np.dtype(np.float64) if exactly else self.dtype
+        computed = np.dtype(np.float64) if exactly else self.dtype
         threads = available()
         with blas_threads(1):
             for group in filter(None, groups):
@@ -309,7 +333,7 @@ class KernelData:
                 places = {s: np.searchsorted(centres, indices[wanted[s]]) for s in group}
                 for part in self.parts(n_rows):
                     chosen = part if rows is None else rows[part]
-                    for s, values in self.blocks(group, chosen, centres, dtype, threads):
+                    for s, values in self.blocks(group, chosen, centres, computed, threads):
                         columns[wanted[s], part] = values[:, places[s]].T
             for key, group in on_columns.items():
                 centres = np.unique(np.concatenate([indices[wanted[s]] for s in group]))

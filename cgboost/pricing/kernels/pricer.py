@@ -239,6 +239,11 @@ class KernelPool:
         return np.arange(self._data.n_rows)
 
     @property
+    def data(self) -> KernelData:
+        """Training rows and fitted kernels."""
+        return self._data
+
+    @property
     def rounds_columns(self) -> bool:
         """Whether columns have more or fewer digits than the values that scores are made from."""
         return self._data.dtype != np.float64 or self._precision.kept != np.float64
@@ -264,7 +269,7 @@ class KernelPool:
             refined = self._refined(strata, request, candidates)
             if refined is not None and not refined.blurred(request, likely):
                 return refined
-            if not self._sharpen():
+            if not self.sharpen():
                 break
             candidates = self._pass(strata, None, request).candidates
         return candidates
@@ -312,6 +317,14 @@ class KernelPool:
             return self._pass([stratum], None, request, with_scores=True).scores[0]
         ascending, places = np.unique(indices, return_inverse=True)
         return self._pass([stratum], ascending, request, with_scores=True).scores[0][places]
+
+    def all_scores(self, response: Vector) -> tuple[Vector, Vector]:
+        """r·K_p(·, x_j) of all columns, and bounds on the errors, shape (n_strata, n_rows)."""
+        held = [Held(np.zeros(0, dtype=np.intp))] * len(self.families)
+        request = PricingRequest(response, NoRule(), held, 0)
+        strata = range(len(self.families))
+        result = self._pass(strata, None, request, with_scores=True)
+        return result.scores, result.errors
 
     def _pass(
         self,
@@ -392,7 +405,7 @@ class KernelPool:
     def _is_stale(self) -> bool:
         return any(reference.is_stale for reference in self._references)
 
-    def _sharpen(self) -> bool:
+    def sharpen(self) -> bool:
         """Make scores more exact, if they can be: by a fresh start, then by a wider dtype."""
         stale = self._is_stale
         if not stale and self._precision == DOUBLE:
@@ -409,17 +422,28 @@ class KernelPool:
         """The column K(·, x_index) of one kernel."""
         return self.columns([stratum], [index])[0]
 
-    def columns(self, strata: Sequence[int], indices: Sequence[int]) -> list[Column]:
-        """Columns of several kernels; those with the same centre share its products."""
+    def columns(
+        self, strata: Sequence[int], indices: Sequence[int], *, wide: bool = False
+    ) -> list[Column]:
+        """Columns of several kernels; those with the same centre share its products.
+
+        ``wide``: in float64, whatever the dtype of X, but for given values.
+        """
         if not len(indices):
             return []
-        values = self.values_on(np.asarray(strata), np.asarray(indices), None)
+        own = np.asarray(strata), np.asarray(indices)
+        if wide and self._data.dtype != np.float64:
+            values = self._data.columns(*own, None, dtype=np.dtype(np.float64))
+        else:
+            values = self.values_on(*own, None)
         columns = []
-        for stratum, index, own in zip(strata, indices, values, strict=True):
-            family = self.families[stratum]
+        for stratum, index, value in zip(strata, indices, values, strict=True):
+            family, own = self.families[stratum], value
             centre = single(family.kernel.centres(self.X, slice(index, index + 1)))
             hypothesis = KernelHypothesis(family, int(index), centre)
             key = family.name, int(index)
+            if family.kernel.is_precomputed:
+                own = own.astype(self._data.dtype, copy=False)
             columns.append(Column(own, key=key, hypothesis=hypothesis, stratum=family.name))
         return columns
 

@@ -260,7 +260,7 @@ def test_a_change_of_precision_that_fails_leaves_no_wrong_scores(
     with monkeypatch.context() as patch:
         patch.setattr(KernelPool, "_bare", no_room)
         with pytest.raises(MemoryError):
-            pool._sharpen()
+            pool.sharpen()
     np.testing.assert_allclose(pool.scores(0, None, two), RBF(0.5)(X, X) @ two, rtol=1e-6)
 
 

@@ -1,0 +1,81 @@
+"""Positive semi-definiteness of kernels, checked: without it there is no RKHS.
+
+A kernel is positive semi-definite if K(Z, Z) has no negative eigenvalue for any rows Z. The
+eigenvalues over a random part of the rows show most kernels that are not.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from cgboost.exceptions import IndefiniteKernelError
+from cgboost.kernels.base import Kernel
+from cgboost.kernels.checks import kernel_values
+from cgboost.kernels.expansions import Matrix
+from cgboost.kernels.rows import ordered
+
+MOST_CHECKED = 200
+"""Rows whose kernel values are checked: their eigenvalues take a few milliseconds."""
+
+NEGATIVE, NEGATIVE_NARROW = 1e-9, 1e-5
+"""Eigenvalues below 0 by no more than this, relative to the largest, are rounding errors of values
+in float64 and in float32; sums over 200 rows are below by ten times less."""
+
+ASYMMETRIC = 1e3
+"""Values k(x, z) and k(z, x) may differ by this times the above: their eigenvalues are checked."""
+
+
+def check_definite(name: str, kernel: Kernel, X: Matrix) -> None:
+    """Check that a kernel is symmetric and positive semi-definite on a random part of the rows.
+
+    Parameters
+    ----------
+    name : str
+    kernel : Kernel
+        Fitted.
+    X : ndarray or sparse matrix of shape (n_rows, n_features)
+        As the kernel sees them.
+
+    Raises
+    ------
+    IndefiniteKernelError
+        With the smallest eigenvalue found, and what to do.
+    """
+    n_rows = X.shape[0]
+    rows: Any = np.arange(n_rows)
+    if n_rows > MOST_CHECKED:
+        rows = np.sort(np.random.default_rng(0).permutation(n_rows)[:MOST_CHECKED])
+    own, centres = X[rows], kernel.centres(X, rows)
+    if X.dtype != object and not kernel.is_precomputed:
+        own, centres = ordered(own, np.float64), ordered(centres, np.float64)
+    check_gram(name, kernel_values(name, kernel, own, centres))
+
+
+def check_gram(name: str, values: Matrix) -> None:
+    """Check that the values of a kernel for the same rows and centres are positive semi-definite.
+
+    Raises
+    ------
+    IndefiniteKernelError
+        With the smallest eigenvalue, or two values that should be equal.
+    """
+    allowed = NEGATIVE if values.dtype == np.float64 else NEGATIVE_NARROW
+    gram = values.astype(np.float64, copy=False)
+    largest = float(np.abs(gram).max(initial=0.0))
+    if largest == 0.0:
+        return
+    apart = np.abs(gram - gram.T)
+    if apart.max() > ASYMMETRIC * allowed * largest:
+        i, j = np.unravel_index(int(apart.argmax()), apart.shape)
+        raise IndefiniteKernelError(
+            name, f"it is not symmetric, k(x, z) = {gram[i, j]:.6g} and k(z, x) = {gram[j, i]:.6g}"
+        )
+    eigenvalues = np.linalg.eigvalsh(0.5 * (gram + gram.T))
+    if eigenvalues[0] < -allowed * max(abs(float(eigenvalues[-1])), largest):
+        raise IndefiniteKernelError(
+            name,
+            f"the smallest eigenvalue of its values for {len(gram)} rows is "
+            f"{eigenvalues[0]:.3g}, the largest {eigenvalues[-1]:.3g}",
+        )

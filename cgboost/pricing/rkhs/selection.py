@@ -1,0 +1,78 @@
+"""Choice of several centres: orthogonal matching pursuit in the RKHS of each kernel.
+
+For a fixed pseudo-response r the new part of kernel p is g = (K_p r − its projection)/w_p, and the
+column of a centre z lowers the objective by at most
+
+    g(z)²/2d(z),      d(z) = (K_p(z, z) − squared length within the span)/w_p.
+
+Once z is taken, g and d of all other centres of the kernel lose their part along it, so that
+columns that are nearly equal do not come together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Vector = NDArray[np.float64]
+
+SAME_CENTRE = 1e-6
+"""A centre of which the others leave this share of its squared length is not taken beside them."""
+
+
+@dataclass
+class CentresOfKernel:
+    """Candidates of one kernel; the arrays change as centres are chosen.
+
+    Parameters
+    ----------
+    residual : ndarray of shape (n_candidates,)
+        g.
+    lengths : ndarray of shape (n_candidates,)
+        d, positive.
+    products : ndarray of shape (n_candidates, n_candidates)
+        K_p(z, z')/w_p less the products within the span, with d on the diagonal.
+    """
+
+    residual: Vector
+    lengths: Vector
+    products: Vector
+
+    def __post_init__(self) -> None:
+        self.residual, self.lengths = self.residual.copy(), self.lengths.copy()
+        self._least = SAME_CENTRE * self.lengths
+        self._directions: list[Vector] = []
+        self.gains = self.residual**2 / self.lengths
+
+    def take(self, place: int) -> None:
+        """Take a centre: the others keep what is orthogonal to it."""
+        along = self.products[place].copy()
+        for direction in self._directions:
+            along -= direction[place] * direction
+        along /= np.sqrt(self.lengths[place])
+        self._directions.append(along)
+        self.residual -= along * (self.residual[place] / along[place])
+        self.lengths -= along**2
+        open_ = self.lengths > self._least
+        open_[place] = False
+        self.gains = np.where(
+            open_ & (self.gains > 0),
+            self.residual**2 / np.where(open_, self.lengths, 1.0),
+            0.0,
+        )
+
+
+def select_centres(kernels: Sequence[CentresOfKernel], limit: int) -> list[tuple[int, int]]:
+    """At most ``limit`` pairs (kernel, candidate), greedily by what is gained after the others."""
+    best = np.array([own.gains.max(initial=0.0) for own in kernels])
+    chosen: list[tuple[int, int]] = []
+    while len(chosen) < limit and best.max(initial=0.0) > 0:
+        kernel = int(np.argmax(best))
+        place = int(np.argmax(kernels[kernel].gains))
+        chosen.append((kernel, place))
+        kernels[kernel].take(place)
+        best[kernel] = kernels[kernel].gains.max(initial=0.0)
+    return chosen

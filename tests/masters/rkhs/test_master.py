@@ -1,0 +1,114 @@
+"""Every loss under the norms of functions, against the full problem and CVXPY."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cgboost.generation.loop import ColumnGeneration
+from cgboost.losses import (
+    AbsoluteError,
+    EpsilonInsensitive,
+    Exponential,
+    Hinge,
+    Huber,
+    LogLoss,
+    Loss,
+    Poisson,
+    Quantile,
+    SquaredEpsilonInsensitive,
+    SquaredError,
+    SquaredHinge,
+)
+from cgboost.masters.rkhs.master import RKHSMaster
+from cgboost.masters.support_vector.master import WarmStart
+from cgboost.penalties import RKHS
+from cgboost.pricing import KernelPool
+from cgboost.pricing.rkhs.pricer import RKHSPricer
+from tests.masters.rkhs.problems import Problem
+from tests.problems import assert_certified
+
+LOSSES = [
+    Hinge(),
+    SquaredHinge(),
+    LogLoss(),
+    Exponential(),
+    EpsilonInsensitive(0.1),
+    SquaredEpsilonInsensitive(0.1),
+    AbsoluteError(),
+    Quantile(0.8),
+    Huber(0.5),
+    SquaredError(),
+    Poisson(),
+]
+
+
+def parts(problem: Problem, offset: str, tol: float = 1e-8) -> tuple[RKHSMaster, RKHSPricer]:
+    """Master and pricer of a problem."""
+    penalty = RKHS(problem.weights)
+    loss = problem.loss.on(problem.y, problem.cost)
+    pool = KernelPool(problem.library, problem.X)
+    return RKHSMaster(loss, penalty, offset=offset), RKHSPricer(pool, penalty.weight, tol=tol)
+
+
+@pytest.mark.parametrize("offset", ["none", "penalized", "free"])
+@pytest.mark.parametrize("loss", LOSSES, ids=repr)
+@settings(max_examples=2)
+@given(seed=st.integers(0, 10**6), at_once=st.integers(1, 8))
+def test_reaches_the_optimum_over_all_functions(
+    loss: Loss, offset: str, seed: int, at_once: int
+) -> None:
+    """Objectives are CVXPY's to 1e-6; bound ≤ optimum ≤ objective in every round."""
+    problem = Problem.random(loss, seed)
+    master, pricer = parts(problem, offset)
+    result = ColumnGeneration(master, pricer, tol=1e-8, columns_per_round=at_once).run()
+    assert_certified(result, problem.optimum(offset))
+
+
+def test_coefficients_are_those_of_the_columns() -> None:
+    """The output is Σ α_j K(·, z_j) + b, and the objective that of α: ½Σ w_p αᵀK_p α + loss."""
+    problem = Problem.random(SquaredHinge(), 3)
+    master, pricer = parts(problem, "free")
+    result = ColumnGeneration(master, pricer, tol=1e-7, columns_per_round=5).run()
+    state = master.solve()
+    assert state.output == pytest.approx(result.output)
+    norms = 0.0
+    for name, kernel in problem.kernels.items():
+        own = [j for j, column in enumerate(result.columns) if column.stratum == name]
+        rows = [result.columns[j].key[1] for j in own]
+        alpha, gram = result.coef[own], kernel(problem.X[rows], problem.X[rows])
+        norms += 0.5 * problem.weights.get(name, 1.0) * alpha @ gram @ alpha
+    loss = problem.loss.on(problem.y, problem.cost).value(result.output)
+    assert norms + loss == pytest.approx(result.objective, rel=1e-9)
+
+
+def test_a_warm_start_is_where_the_run_ended() -> None:
+    """Columns and coefficients of one master make the same state of another one."""
+    problem = Problem.random(Hinge(), 5)
+    master, pricer = parts(problem, "free")
+    result = ColumnGeneration(master, pricer, tol=1e-7, columns_per_round=5).run()
+    start = master.warm_start
+    again, _ = parts(problem, "free")
+    again.start_from(start)
+    assert again.solve().objective == pytest.approx(result.objective, rel=1e-8)
+    empty, _ = parts(problem, "free")
+    empty.start_from(WarmStart())
+    assert not empty.warm_start.columns
+
+
+def test_signs_are_free() -> None:
+    """The norms of f and −f are equal: coefficients at least 0 are an error that says so."""
+    with pytest.raises(ValueError, match="norm of functions: f_p and −f_p have the same norm"):
+        RKHSMaster(Hinge().on(np.array([1.0, -1.0]), np.ones(2)), coef="nonneg")
+
+
+def test_columns_have_as_many_values_as_there_are_rows() -> None:
+    """A column of another length is an error that names it."""
+    problem = Problem.random(Hinge(), 5)
+    master, pricer = parts(problem, "free")
+    column = pricer.pool.column(0, 0)
+    short = RKHSMaster(Hinge().on(np.array([1.0, -1.0]), np.ones(2)))
+    with pytest.raises(ValueError, match=r"has shape \(25,\), the master has 2 rows"):
+        short.add([column])
+    master.add([column])
+    assert len(master.columns) == 1
