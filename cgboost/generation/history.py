@@ -245,7 +245,7 @@ class Trace:
             self.best_bound = max(self.best_bound, bound)
         return Round(
             number=len(self.rows),
-            columns=len(state.columns),
+            columns=state.n_held,
             active=int(np.count_nonzero(state.coef)),
             objective=state.objective,
             bound=self.best_bound if math.isfinite(self.best_bound) else math.nan,

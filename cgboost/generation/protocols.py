@@ -98,6 +98,9 @@ class MasterState:
     bounded : bool
         False where the objective falls without end along the columns in the master: the
         coefficients then stand somewhere far down.
+    left : int
+        How many of the columns have left the master. They keep their place and have the
+        coefficient 0.
     """
 
     columns: Sequence[Column]
@@ -113,6 +116,12 @@ class MasterState:
     scale: float | None = None
     solved: bool = True
     bounded: bool = True
+    left: int = 0
+
+    @property
+    def n_held(self) -> int:
+        """Number of columns that are still in the master."""
+        return len(self.columns) - self.left
 
     @property
     def gap_scale(self) -> float:
@@ -157,6 +166,8 @@ class Priced:
         Whether there is no column outside the span of those in the master, whatever r may be.
     stratum : str
         The priority class in which the columns were found.
+    replaces : bool
+        Whether the columns take the place of all those in the master, a :class:`ReplacingMaster`.
     """
 
     columns: Sequence[Column]
@@ -167,6 +178,7 @@ class Priced:
     n_evaluated: int = 0
     exhausted: bool = False
     stratum: str = ""
+    replaces: bool = False
 
 
 @dataclass(frozen=True)
@@ -189,8 +201,8 @@ class Master(Protocol):
     """The restricted problem over the columns generated so far.
 
     What a master may have beyond that is in protocols of their own, which the loop recognises:
-    :class:`AdjustableMaster`, :class:`VertexMaster`, :class:`DescendingOrNot`,
-    :class:`ProvingOrNot`.
+    :class:`AdjustableMaster`, :class:`VertexMaster`, :class:`ReplacingMaster`,
+    :class:`DescendingOrNot`, :class:`ProvingOrNot`.
     """
 
     def add(self, columns: Sequence[Column]) -> None:
@@ -235,6 +247,15 @@ class VertexMaster(Protocol):
 
 
 @runtime_checkable
+class ReplacingMaster(Protocol):
+    """A master whose columns may all be replaced at once."""
+
+    def replace(self, columns: Sequence[Column]) -> None:
+        """Take new columns into the problem; those that were in it leave."""
+        ...
+
+
+@runtime_checkable
 class DescendingOrNot(Protocol):
     """A master that says whether its objective falls; without the member it does."""
 
@@ -264,3 +285,11 @@ class Pricer(Protocol):
         ``limit=0`` asks for the certificate alone: an exact pass, if the pricer can make one.
         """
         ...
+
+
+@runtime_checkable
+class TimedPricer(Protocol):
+    """A pricer that can end its search early."""
+
+    seconds_left: float | None
+    """What is left of the time limit, set by the loop before every call; None: no limit."""

@@ -38,6 +38,7 @@ from cgboost.estimators.common.targets import (
     Regression,
 )
 from cgboost.estimators.kernel import kernel_input
+from cgboost.estimators.kernel.families import family_of
 from cgboost.estimators.kernel.kernel_columns import KernelColumns, coef_of_columns
 from cgboost.kernels import AnyLibrary, KernelLibrary
 from cgboost.kernels.library import DEFAULT_LIBRARY
@@ -290,7 +291,7 @@ class CGBoostClassifier(Classification, BaseBoost):
 
     @property
     def _family(self) -> KernelColumns:
-        return KernelColumns.of(self)
+        return family_of(self)
 
     def _master_options(self) -> dict[str, Any]:
         return {"coef": self._family.sign, "offset": self.offset, "solver": self.solver}
@@ -403,7 +404,7 @@ feature_names_in_
 
     @property
     def _family(self) -> KernelColumns:
-        return KernelColumns.of(self)
+        return family_of(self)
 
     def _master_options(self) -> dict[str, Any]:
         return {"coef": self._family.sign, "offset": self.offset, "solver": self.solver}

@@ -17,6 +17,7 @@ from cgboost.estimators.common.objective import Objective, penalized
 from cgboost.estimators.common.parameters import check_nu
 from cgboost.estimators.common.rows import EvalSets, Matrix, Rows, Vector
 from cgboost.estimators.kernel import kernel_input
+from cgboost.estimators.kernel.families import family_of
 from cgboost.estimators.kernel.kernel_columns import KernelColumns, coef_of_columns
 from cgboost.generation.callbacks import Score, error_rate
 from cgboost.kernels import RBF, AnyLibrary, KernelLibrary
@@ -190,7 +191,7 @@ gap_, converged_, history_, best_round_, stop_reason_, n_iter_, n_features_in_, 
 
     @property
     def _family(self) -> KernelColumns:
-        return KernelColumns.of(self)
+        return family_of(self)
 
     def _master_options(self) -> dict[str, Any]:
         return {"coef": self._family.sign, "offset": "none", "solver": self.solver}

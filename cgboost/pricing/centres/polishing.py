@@ -71,6 +71,7 @@ def polished_stages(
     iterations: int = ITERATIONS,
     random: RandomState,
     stop: Callable[[], bool] | None = None,
+    start: CentreSets | None = None,
 ) -> Iterator[Polished]:
     """Centres after every stage.
 
@@ -85,8 +86,11 @@ def polished_stages(
         For k-means, and the rows of the first stages.
     stop : callable, optional
         Asked after every iteration; true ends the polishing of this stage.
+    start : sequence of ndarray, optional
+        Centres of every kernel to begin with.
     """
-    centres: CentreSets = [np.zeros((0, projection.X.shape[1])) for _ in projection.kernels]
+    nothing = np.zeros((0, projection.X.shape[1]))
+    centres = [nothing for _ in projection.kernels] if start is None else start
     best = projection.best(centres)
     for size in sizes:
         rows = POLISHING_ROWS * size if size < sizes[-1] else projection.loss.n_rows
@@ -161,7 +165,7 @@ def _grown(
 ) -> list[Matrix]:
     """The centres, and new ones where rows are wrong: as many for every kernel."""
     r = projection.loss.pseudo_response(best.output)
-    missing = size - sum(map(len, centres))
+    missing = max(0, size - sum(map(len, centres)))
     shares = np.diff(np.linspace(0, missing, len(centres) + 1).round().astype(int))
     return [
         np.concatenate([old, means(projection.X, r, int(share), random)])

@@ -177,7 +177,8 @@ class RKHSPricer:
         open_ = lengths > NEW_SHARE * self._diagonals
         for column in state.columns:
             name, row = cast(tuple[str, int], column.key)
-            open_[self._numbers[name], row] = False
+            if row >= 0:
+                open_[self._numbers[name], row] = False
         noise = likely_share(state.pseudo_response) * found.errors / self.weights[:, None]
         size = np.maximum(np.abs(found.residual) - noise, 0.0)
         gains = np.where(open_, size**2 / np.where(open_, lengths, 1.0), 0.0)
@@ -196,7 +197,8 @@ class RKHSPricer:
         if lengths[worst] + allowed * self._diagonals[stratum, worst] >= 0:
             return
         keys = [cast(tuple[str, int], column.key) for column in state.columns]
-        rows = np.array([*(row for own, row in keys if own == name), worst], dtype=np.intp)
+        held = [row for own, row in keys if own == name and row >= 0]
+        rows = np.array([*held, worst], dtype=np.intp)
         gram = self.pool.values_on(np.full(len(rows), stratum), rows, rows).astype(np.float64)
         eigenvalues = np.linalg.eigvalsh(0.5 * (gram + gram.T))
         raise IndefiniteKernelError(
