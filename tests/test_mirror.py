@@ -18,6 +18,7 @@ ELSEWHERE = {
     "cgboost/estimators/common/stagewise.py": "estimators/boosting/test_any_boost.py",
     "cgboost/estimators/common/subproblems.py": "estimators/common/test_joint.py",
     "cgboost/estimators/kernel/cg_boost.py": "estimators/common/test_result.py",
+    "cgboost/estimators/kernel/families.py": "estimators/kernel/test_free_centres.py",
     "cgboost/estimators/kernel/outlier_detector.py": "estimators/common/test_nu.py",
     "cgboost/estimators/latent/latent_factors.py": "estimators/latent/test_components.py",
     "cgboost/exceptions.py": "test_messages.py",

@@ -54,7 +54,7 @@ class FreeCentres(KernelColumns):
         """A master of stages, and a pricer that polishes centres."""
         penalty = get_penalty(self.penalty)
         assert isinstance(penalty, RKHS)
-        n_rows = len(pool.X)
+        n_rows = pool.X.shape[0]
         return StagedMaster(again), FreeCentrePricer(
             pool,
             pricer,

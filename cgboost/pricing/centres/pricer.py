@@ -8,7 +8,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.random import RandomState
@@ -101,7 +101,7 @@ class FreeCentrePricer:
         if polished is None:
             return self.rows.price(state, limit)
         seen = Priced(columns=())
-        if len(self.pool.X) <= CERTIFIED_ROWS:
+        if self.pool.X.shape[0] <= CERTIFIED_ROWS:
             seen = self.rows.price(state, 0)
         count = polished.evaluations * sum(map(len, polished.centres))
         columns = self._columns(polished)
@@ -116,6 +116,8 @@ class FreeCentrePricer:
     def _next(self, state: MasterState) -> Polished | None:
         if self._stages is None:
             start = self._held(state)
+            numbers = [cast(tuple[str, int], column.key)[1] for column in state.columns]
+            self._count = max(0, -min(numbers, default=0))  # keys of a warm start are taken
             many = self.n_centres if start is None else max(self.n_centres, sum(map(len, start)))
             sizes = stage_sizes(many) if start is None else [many]
             self._stages = polished_stages(
