@@ -2,6 +2,7 @@
 
 ``SupportVectorMaster`` takes a loss and a penalty; ``OneNormMaster`` (an LP), ``TwoNormMaster``
 (a QP), ``BudgetMaster`` (Σ|α| ≤ D) and ``EntropyMaster`` are names for some of the pairs.
+``RKHSMaster`` penalises the norms of the kernels' functions, not coefficients.
 ``ConvexMaster`` takes any convex loss, penalty and constraints written in CVXPY. ``LinearMaster``
 has rows of any sense.
 """
@@ -9,6 +10,7 @@ has rows of any sense.
 from cgboost.masters.convex.master import ConvexMaster
 from cgboost.masters.linear.integer import IntegerResult, solve_integer
 from cgboost.masters.linear.master import LinearMaster
+from cgboost.masters.rkhs.master import RKHSMaster
 from cgboost.masters.stagewise.orthogonal import OrthogonalMaster
 from cgboost.masters.support_vector.formulations import (
     BudgetMaster,
@@ -27,6 +29,7 @@ __all__ = [
     "LinearMaster",
     "OneNormMaster",
     "OrthogonalMaster",
+    "RKHSMaster",
     "SupportVectorMaster",
     "TwoNormMaster",
     "one_norm_master",

@@ -6,7 +6,7 @@ estimator, greedily; ``TreePricer`` grows regression trees with leaves chosen fo
 ``LinePricer`` fits lines in one feature. ``PartialPricing`` and ``PricerSequence`` make one pricer
 of several. ``CorrelationPricer`` finds the feature most correlated with the residual,
 ``GramPricer`` and ``ScreenedPricer`` find the same faster. ``JointPricer`` makes columns for
-several classes at once of one pricer a class.
+several classes at once of one pricer a class. ``RKHSPricer`` prices whole RKHSs of kernels.
 """
 
 from cgboost.generation.function_pricer import Duals, FunctionPricer
@@ -24,6 +24,7 @@ from cgboost.pricing.learners.class_learners import VotePricer
 from cgboost.pricing.learners.joint import JointPricer, Pairs, VoteColumn
 from cgboost.pricing.learners.learners import LearnerPricer
 from cgboost.pricing.learners.trees import TreePricer
+from cgboost.pricing.rkhs.pricer import RKHSPricer
 from cgboost.pricing.scans.candidates import ColumnPool
 from cgboost.pricing.scans.scan import StrataPricer
 from cgboost.pricing.scans.sequence import PartialPricing, PricerSequence
@@ -46,6 +47,7 @@ __all__ = [
     "Pairs",
     "PartialPricing",
     "PricerSequence",
+    "RKHSPricer",
     "ScreenedPricer",
     "StrataPricer",
     "StumpPool",

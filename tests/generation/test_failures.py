@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cgboost.exceptions import BoundError, MasterError
+from cgboost.exceptions import BoundError, IndefiniteKernelError, MasterError
 from cgboost.generation.columns import Column
 from cgboost.generation.history import Round, StopReason
 from cgboost.generation.protocols import MasterState, Priced
@@ -69,6 +69,14 @@ def test_a_failing_pricer_keeps_the_last_good_round(wrong: Any, words: str) -> N
     assert len(result.coef) == result.n_rounds - 1 == 1
     if isinstance(wrong, Exception):
         assert result.error is wrong
+
+
+def test_what_refutes_the_bounds_leaves_no_result() -> None:
+    """A kernel that turns out to have no RKHS makes earlier bounds wrong: the error is raised."""
+    error = IndefiniteKernelError("mine", "its values have an eigenvalue of −1")
+    with pytest.raises(IndefiniteKernelError, match="'mine' is not positive") as caught:
+        run(pricer=Breaking(error))
+    assert caught.value is error
 
 
 def test_a_pricer_that_fails_at_once_raises_its_own_error() -> None:

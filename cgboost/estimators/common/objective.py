@@ -47,8 +47,7 @@ from cgboost.losses import (
 )
 from cgboost.losses.base import Ability, require
 from cgboost.losses.registry import check_task, get_loss
-from cgboost.masters import BudgetMaster, EntropyMaster
-from cgboost.masters.rkhs.master import RKHSMaster
+from cgboost.masters import BudgetMaster, EntropyMaster, RKHSMaster
 from cgboost.masters.support_vector.master import SupportVectorMaster, WarmStart
 from cgboost.penalties import L1, L2, RKHS, L1Ball, Penalty
 

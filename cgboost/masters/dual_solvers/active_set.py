@@ -198,9 +198,15 @@ class ActiveSetMethod:
     steps: int = 0
 
     def solve(
-        self, problem: QuadraticDual, start: DualIterate, deadline: float | None
+        self,
+        problem: QuadraticDual,
+        start: DualIterate,
+        deadline: float | None,
+        target: float = TARGET_GAP,
     ) -> DualIterate:
         """The optimum, or the nearest point that can be found, from one near it.
+
+        It ends at the relative gap ``target``.
 
         Raises
         ------
@@ -213,9 +219,7 @@ class ActiveSetMethod:
         at = best = start
         halved, stuck = self.steps, 0
         while (
-            best.relative_gap > TARGET_GAP
-            and self.steps < halved + ACTIVE_SET_STEPS
-            and stuck < STUCK
+            best.relative_gap > target and self.steps < halved + ACTIVE_SET_STEPS and stuck < STUCK
         ):
             before = self.steps
             attempt = ProximalProblem(problem, at, proximity.kappa)
@@ -289,6 +293,10 @@ ENOUGH = 1e-6
 """A larger relative gap is a failure. It is what other solvers may leave, too: `DEFAULT_CHECK` of
 `solvers.program.errors`."""
 
+SHARE_OF_OPENED = 0.1
+"""A coarse solve ends at this share of the gap that new columns have opened. Measured on 1000 and
+3000 digits: half of the Newton steps, and as many columns."""
+
 SMALL_PROBLEM = 2**20
 """Variables are not fixed while rows times columns are at most this."""
 
@@ -320,6 +328,7 @@ class ActiveSetSession(LiveDual):
         self._response: Vector | None = None
         self._had_columns = False
         self._offset = 0.0
+        self._accuracy, self._coarse = 0.0, False
 
     # ------------------------------------------------------------------ what is in the session
 
@@ -351,6 +360,11 @@ class ActiveSetSession(LiveDual):
 
     # ------------------------------------------------------------------ solving
 
+    def aim(self, accuracy: float, *, again: bool) -> None:
+        """How well to solve from now on; norms of functions alone are solved coarsely."""
+        self._accuracy = accuracy
+        self._coarse = self.form.penalty.of_functions and accuracy > 0 and not again
+
     def solve(self, time_limit: float | None) -> DualSolution:
         """The optimum, from where the last solve has ended.
 
@@ -364,8 +378,13 @@ class ActiveSetSession(LiveDual):
         deadline = None if time_limit is None else time.perf_counter() + time_limit
         problem = self._problem()
         start = problem.point(self._start(problem), self._offset)
-        end = self._method.solve(problem, start, deadline)
-        if end.relative_gap > ENOUGH:
+        target = TARGET_GAP
+        if self._coarse and self._had_columns:
+            target = max(self._accuracy, SHARE_OF_OPENED * start.relative_gap)
+        end = self._method.solve(problem, start, deadline, target)
+        self.solved = end.relative_gap <= ENOUGH or not self._coarse
+        self.gap = 0.0 if self.solved else end.gap
+        if end.relative_gap > max(ENOUGH, target):
             raise SolverFailure(
                 f"the active set method has come no nearer than a gap of {end.relative_gap:.1e}"
             )

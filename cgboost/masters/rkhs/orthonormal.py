@@ -31,9 +31,14 @@ DEPENDENT, DEPENDENT_NARROW = 1e-12, 1e-6
 of its squared length, of values in float64 and in float32: ten thousand and ten units of rounding,
 since a sum over all columns held is taken off."""
 
-REFUTED = 1e4
-"""A squared distance below 0 by this times the above is no rounding error: then the kernel is not
-positive semi-definite."""
+REFUTED, REFUTED_NARROW = 1e-6, 1e-2
+"""A squared distance from the span below 0 by this share of the squared length is no rounding error
+of values in float64, or float32: the kernel is not positive semi-definite. A direction that is left
+of a nearly dependent column has an error of 1e-10, and of 1e-8 for rows that are much longer."""
+
+NO_PART = 1e-11
+"""A coefficient whose part of the function is shorter than this, relative to the whole, is 0: it is
+a sum of larger terms that cancel, as those of a machine's rows that are no support vectors are."""
 
 
 @runtime_checkable
@@ -114,11 +119,12 @@ class OrthonormalBasis:
         new = [self._checked(column) for column in columns]
         narrow = any(column.values.dtype != np.float64 for column in columns)
         share = DEPENDENT_NARROW if narrow else DEPENDENT
+        refuted = REFUTED_NARROW if narrow else REFUTED
         with_held, with_new = self._products(columns, new)
         along = solve_triangular(self.factor, with_held, lower=True, check_finite=False)
         left = with_new - along.T @ along
         lengths = np.diag(with_new)
-        if np.any(np.diag(left) < -REFUTED * share * lengths) or np.any(lengths < 0):
+        if np.any(np.diag(left) < -refuted * lengths) or np.any(lengths < 0):
             raise self._refuted(with_held, with_new)
         factor, chosen = cholesky_of_independent(left, share * lengths)
         places = np.flatnonzero(chosen).tolist()
@@ -141,9 +147,10 @@ class OrthonormalBasis:
     def expansion(self, beta: Vector) -> Vector:
         """Coefficients α of all columns for coefficients β of the basis: Hα = Uβ."""
         alpha = np.zeros(len(self.columns))
-        alpha[self.independent] = solve_triangular(
-            self.factor, beta, lower=True, trans="T", check_finite=False
-        )
+        own = solve_triangular(self.factor, beta, lower=True, trans="T", check_finite=False)
+        parts = np.abs(own) * np.sqrt(np.einsum("ij,ij->i", self.factor, self.factor))
+        own[parts <= NO_PART * float(np.linalg.norm(beta))] = 0.0
+        alpha[self.independent] = own
         return alpha
 
     def coefficients(self, alpha: Vector) -> Vector:

@@ -11,7 +11,7 @@ columns that are nearly equal do not come together.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -33,27 +33,32 @@ class CentresOfKernel:
         g.
     lengths : ndarray of shape (n_candidates,)
         d, positive.
-    products : ndarray of shape (n_candidates, n_candidates)
-        K_p(z, z')/w_p less the products within the span, with d on the diagonal.
+    products : callable
+        ``products(place)`` for one of them, shape (n_candidates,): K_p(z, z')/w_p less the products
+        within the span, d(z) for itself.
     """
 
     residual: Vector
     lengths: Vector
-    products: Vector
+    products: Callable[[int], Vector]
 
     def __post_init__(self) -> None:
         self.residual, self.lengths = self.residual.copy(), self.lengths.copy()
         self._least = SAME_CENTRE * self.lengths
-        self._directions: list[Vector] = []
+        self._directions = np.empty((8, len(self.lengths)))
+        self._taken = 0
         self.gains = self.residual**2 / self.lengths
 
     def take(self, place: int) -> None:
         """Take a centre: the others keep what is orthogonal to it."""
-        along = self.products[place].copy()
-        for direction in self._directions:
-            along -= direction[place] * direction
-        along /= np.sqrt(self.lengths[place])
-        self._directions.append(along)
+        earlier = self._directions[: self._taken]
+        length = np.sqrt(self.lengths[place])
+        along = (self.products(place) - earlier[:, place] @ earlier) / length
+        along[place] = length  # which values in float32 would miss
+        if self._taken == len(self._directions):
+            self._directions = np.vstack([self._directions, np.empty_like(self._directions)])
+        self._directions[self._taken] = along
+        self._taken += 1
         self.residual -= along * (self.residual[place] / along[place])
         self.lengths -= along**2
         open_ = self.lengths > self._least

@@ -260,6 +260,7 @@ TESTED = {
     *("coef", "priority", "columns_per_round", "time_limit", "solver", "validation_fraction"),
     "solver_options",
     *("random_state", "n_iter_no_change", "cache_size", "verbose", "epsilon", "executor"),
+    "centers",  # kernel/test_rkhs
     *("scoring", "class_weight", "probability"),  # test_scoring, test_targets, test_calibration
 }
 

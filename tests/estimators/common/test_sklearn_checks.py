@@ -35,6 +35,9 @@ KERNEL_VARIANTS = [
     CGBoostClassifier(penalty="l2", tol=1e-2, max_columns=40),
     CGBoostRegressor(penalty="l2", tol=1e-2, max_columns=40),
     CGBoostRegressor(penalty="l1", nu=0.5),
+    CGBoostClassifier(penalty="rkhs", tol=1e-2, max_columns=40),
+    CGBoostRegressor(penalty="rkhs", tol=1e-2, max_columns=40),
+    CGBoostOutlierDetector(penalty="rkhs", tol=1e-2, max_columns=40),
 ]
 FACTORS = [
     BLFClassifier(),

@@ -21,6 +21,7 @@ from cgboost import (
 )
 from cgboost.exceptions import IndefiniteKernelError
 from cgboost.kernels.base import Kernel
+from cgboost.parallel import ThreadExecutor
 from cgboost.penalties import RKHS
 
 EXACT = {"kernel": "precomputed", "tol": 1e-10, "cache_size": 1000}
@@ -70,6 +71,7 @@ def test_one_kernel_is_svc(name: str, kernel: Kernel, C: float) -> None:
     apart = model.decision_function(X) - peer.decision_function(gram)
     assert np.abs(apart).max() <= 5e-3
     assert np.mean(apart**2) <= 1e-6
+    assert model.n_columns_ <= 1.05 * len(peer.support_)  # others have left, up to rounding
 
 
 @pytest.mark.parametrize("kernel", [RBF(0.05), Polynomial(2, gamma=0.1, coef0=1.0)], ids=str)
@@ -223,8 +225,51 @@ def test_what_a_part_of_the_rows_does_not_show_ends_the_fit() -> None:
         CGBoostClassifier({"k": Precomputed()}, penalty="rkhs", tol=1e-7).fit(gram, y)
 
 
+@pytest.mark.parametrize("C", [1.0, 1e3])
+def test_nearly_dependent_columns(C: float) -> None:
+    """A linear kernel of 30 features, and one so wide that it is nearly of rank 1, are no trouble.
+
+    The objective is that of the coefficients themselves, to rounding.
+    """
+    X, y = data("breast cancer")
+    kernels: dict[str, Kernel] = {"linear": Linear(), "wide": RBF(1e-7)}
+    model = CGBoostClassifier(kernels, loss="squared_hinge", penalty="rkhs", C=C, tol=1e-7)
+    model.fit(X, y)
+    assert model.converged_
+    objective = C * np.sum(np.maximum(0.0, 1.0 - (2.0 * y - 1.0) * model.decision_function(X)) ** 2)
+    for name, kernel in kernels.items():
+        own = model.columns_["kernel"] == name
+        Z, alpha = X[model.columns_["row"][own]], model.dual_coef_[own]
+        objective += 0.5 * alpha @ kernel(Z, Z) @ alpha
+    assert objective == pytest.approx(model.objective_, rel=1e-7)
+
+
+@pytest.mark.parametrize("size", [1e-9, 1e9])
+def test_kernels_of_any_scale(size: float) -> None:
+    """A kernel times s with C/s is the same problem with an objective divided by s."""
+    X, y = data("breast cancer")
+    optimum, _ = svc(RBF(0.03)(X, X), y, 1e3)
+    loss = {"tol": 1e-6 * min(1.0, 1.0 / size)}  # gaps are relative to 1 at least
+    model = CGBoostClassifier({"k": size * RBF(0.03)}, penalty="rkhs", C=1e3 / size, **loss)
+    model.fit(X, y)
+    assert model.objective_ * size == pytest.approx(optimum, rel=2e-2 if size > 1 else 2e-6)
+    assert model.dual_bound_ * size <= optimum * (1 + 1e-8)
+
+
+def test_passes_on_threads_and_without_memory() -> None:
+    """Where and how scores are computed does not matter."""
+    X, y = data("breast cancer")
+    models = [
+        CGBoostClassifier({"k": RBF(0.03)}, penalty="rkhs", **options).fit(X, y)
+        for options in ({}, {"executor": ThreadExecutor(2)}, {"cache_size": 0})
+    ]
+    for other in models[1:]:
+        assert other.objective_ == pytest.approx(models[0].objective_, rel=1e-4)
+        assert other.converged_
+
+
 def test_few_rows() -> None:
-    """Two rows have a model; so has one row in regression, as with other penalties."""
+    """Two rows have a model."""
     model = CGBoostClassifier({"k": RBF(1.0)}, penalty="rkhs").fit([[0.0], [1.0]], [0, 1])
     assert model.predict([[0.0], [1.0]]).tolist() == [0, 1]
     assert model.converged_

@@ -20,8 +20,10 @@ from cgboost.losses import (
     SquaredError,
     SquaredHinge,
 )
+from cgboost.masters.dual_solvers.active_set import ActiveSetSession
 from cgboost.masters.rkhs.master import RKHSMaster
 from cgboost.masters.support_vector.master import WarmStart
+from cgboost.masters.support_vector.working_set import RestrictedDual
 from cgboost.penalties import RKHS
 from cgboost.pricing import KernelPool
 from cgboost.pricing.rkhs.pricer import RKHSPricer
@@ -94,6 +96,26 @@ def test_a_warm_start_is_where_the_run_ended() -> None:
     empty, _ = parts(problem, "free")
     empty.start_from(WarmStart())
     assert not empty.warm_start.columns
+
+
+def test_rounds_before_the_last_are_coarse() -> None:
+    """With an accuracy a solve ends at a share of the gap that new columns open; again, exactly."""
+    problem = Problem.random(Hinge(), 7, n_rows=80)
+    steps = {}
+    for accuracy in (0.0, 1e-5):
+        master, pricer = parts(problem, "free")
+        for _ in range(6):
+            master.accuracy = 0.0 if not master.columns else accuracy
+            state = master.solve()
+            master.add(pricer.price(state, 8).columns)
+        coarse, dual = master.solve(), master._dual
+        assert isinstance(dual, RestrictedDual)
+        assert isinstance(dual.session, ActiveSetSession)
+        steps[accuracy] = dual.session.steps
+        if not coarse.solved:
+            exact = master.solve().objective
+            assert exact <= coarse.objective <= 1.05 * exact
+    assert steps[1e-5] < steps[0.0]
 
 
 def test_signs_are_free() -> None:

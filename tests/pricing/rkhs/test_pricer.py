@@ -38,7 +38,7 @@ def master_and_pricer(
 @pytest.mark.parametrize("options", [{}, {"cache_size": 0.0, "block_size": 7}], ids=repr)
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_the_excess_covers_all_functions(dtype: type, options: dict[str, object]) -> None:
-    """The summed excess is ½Σ rᵀK_p r/w_p over the scale: never less, and hardly more."""
+    """The summed excess is ½Σ rᵀK_p r/w_p over the scale: never less, hardly more."""
     rows = X.astype(dtype)
     master, pricer = master_and_pricer(rows, **options)
     for _ in range(4):
@@ -53,7 +53,7 @@ def test_the_excess_covers_all_functions(dtype: type, options: dict[str, object]
         part = RBF(1.0)(wide[:, :1], wide[:, :1])
         energy = (energy + 0.5 * r @ part @ r / 0.5) / state.gap_scale
         assert priced.exact
-        assert energy * (1 - 1e-12) <= priced.total_excess <= energy * 1.1
+        assert energy * (1 - 1e-12) <= priced.total_excess <= energy * 1.25
         assert priced.max_excess <= priced.total_excess
         assert priced.n_evaluated == 180
         master.add(priced.columns)

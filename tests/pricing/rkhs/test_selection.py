@@ -13,7 +13,7 @@ X = RNG.normal(size=(40, 2))
 def candidates(scale: float = 1.0) -> tuple[np.ndarray, np.ndarray, CentresOfKernel]:
     """Of one kernel, before any column: g = K r and d = K(x, x)."""
     gram, r = scale * RBF(0.5)(X, X), RNG.normal(size=len(X))
-    return gram, gram @ r, CentresOfKernel(gram @ r, np.diag(gram).copy(), gram)
+    return gram, gram @ r, CentresOfKernel(gram @ r, np.diag(gram).copy(), gram.__getitem__)
 
 
 def test_each_choice_gains_most_after_those_before() -> None:
@@ -41,6 +41,5 @@ def test_kernels_compete() -> None:
 
 def test_the_same_centre_twice_is_taken_once() -> None:
     """What the others leave nothing of is no column."""
-    ones = np.ones((3, 3))
-    own = CentresOfKernel(np.ones(3), np.ones(3), ones)
+    own = CentresOfKernel(np.ones(3), np.ones(3), lambda place: np.ones(3))
     assert len(select_centres([own], 3)) == 1
