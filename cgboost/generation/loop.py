@@ -280,7 +280,8 @@ class ColumnGeneration:
             bound = None
             if priced.exact:
                 with blaming(StopReason.MASTER_FAILED):
-                    bound = self.master.bound(at, priced)
+                    where = duals if priced.response is None else priced.response
+                    bound = self.master.bound(replace(at, pseudo_response=where), priced)
                     if bound is not None:
                         check_bound(bound, state)
                         best = bound if best is None else max(best, bound)

@@ -168,6 +168,8 @@ class Priced:
         The priority class in which the columns were found.
     replaces : bool
         Whether the columns take the place of all those in the master, a :class:`ReplacingMaster`.
+    response : ndarray of shape (n_rows,) or None
+        The feasible pseudo-response that the excess belongs to, where it is not the state's.
     """
 
     columns: Sequence[Column]
@@ -179,6 +181,7 @@ class Priced:
     exhausted: bool = False
     stratum: str = ""
     replaces: bool = False
+    response: Vector | None = None
 
 
 @dataclass(frozen=True)

@@ -14,4 +14,6 @@ optimises α and b at every Z, and has the gradient in Z by the envelope theorem
     projection.py   min J and its gradient as a function of the centres
     starts.py       where centres start: weighted k-means
     polishing.py    L-BFGS over all centres at once, growing in stages
+    dual_ascent.py  better dual points for the bound
+    pricer.py       stages as rounds of the loop
 """

@@ -17,9 +17,12 @@ from cgboost.exceptions import KernelError, see
 from cgboost.generation.columns import Column
 from cgboost.generation.protocols import MasterState, Priced, Pricer
 from cgboost.kernels import Kernel, Matrix, kernel_values
+from cgboost.kernels.expansions import Vector
 from cgboost.kernels.gradients import no_gradient
 from cgboost.kernels.precomputed import KernelHypothesis
 from cgboost.kernels.rows import is_sparse
+from cgboost.losses import SupportVectorLoss
+from cgboost.pricing.centres.dual_ascent import ascended, n_passes
 from cgboost.pricing.centres.polishing import Polished, polished_stages, stage_sizes
 from cgboost.pricing.centres.projection import CentreSets, Projection
 from cgboost.pricing.centres.smoothing import smoothed
@@ -89,7 +92,7 @@ class FreeCentrePricer:
         weights = np.array([weight(name) for name in pool.strata])
         X = narrowed(kernels, pool.X)
         self._projection = Projection(kernels, X, smoothed(loss), weights, offset)
-        self._random = random
+        self._random, self._loss, self._ascended = random, loss, False
         self._stages: Any = None
         self._count = 0
         self._deadline = np.inf
@@ -99,7 +102,7 @@ class FreeCentrePricer:
         """The centres of the next stage; after the last one columns of training rows."""
         polished = None if limit == 0 else self._next(state)
         if polished is None:
-            return self.rows.price(state, limit)
+            return self._certified(state, self.rows.price(state, limit))
         seen = Priced(columns=())
         if self.pool.X.shape[0] <= CERTIFIED_ROWS:
             seen = self.rows.price(state, 0)
@@ -112,6 +115,32 @@ class FreeCentrePricer:
             stratum=columns[0].stratum if columns else "",
             replaces=True,
         )
+
+    def _certified(self, state: MasterState, found: Priced) -> Priced:
+        """What was found, with the bound at a better pseudo-response; once, after the stages."""
+        loss, rows = self._loss, self.pool.X.shape[0]
+        done = self._ascended or self.seconds_left == 0.0
+        if done or not isinstance(loss, SupportVectorLoss) or not state.n_held:
+            return found
+        self._ascended = True
+        response = ascended(
+            self._product,
+            loss,
+            state.pseudo_response,
+            balanced=self._projection.offset == "free",
+            passes=n_passes(rows),
+        )
+        if response is state.pseudo_response:
+            return found
+        better = self.rows.price(replace(state, pseudo_response=response), 0)
+        count = found.n_evaluated + n_passes(rows) * found.n_evaluated + better.n_evaluated
+        return replace(better, columns=found.columns, n_evaluated=count, response=response)
+
+    def _product(self, response: Vector) -> Vector:
+        """Σ_p K_p r/w_p."""
+        scores, _ = self.pool.all_scores(response)
+        product: Vector = (scores / self._projection.weights[:, None]).sum(axis=0)
+        return product
 
     def _next(self, state: MasterState) -> Polished | None:
         if self._stages is None:

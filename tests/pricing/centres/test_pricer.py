@@ -1,5 +1,6 @@
 """The pricer of free centres."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -61,6 +62,20 @@ def test_stages_come_one_after_the_other() -> None:
     after = pricer.price(master.solve(), 3)
     assert not after.replaces
     assert [column.hypothesis.row >= 0 for column in after.columns] == [True] * 3
+
+
+def test_after_the_stages_the_bound_is_sharper() -> None:
+    """An ascent over the rows, once, finds a better pseudo-response than the master's."""
+    master, pricer = parts(n_centres=10)
+    master.replace(pricer.price(master.solve(), 1).columns)
+    state = master.solve()
+    plain = RKHSPricer(pricer.pool).price(state, 0)
+    sharp = pricer.price(state, 1)
+    assert sharp.exact
+    assert sharp.response is not None
+    at = replace(state, pseudo_response=sharp.response)
+    assert master.bound(state, plain) < 0.99 * master.bound(at, sharp) < state.objective
+    assert pricer.price(state, 1).response is None
 
 
 def test_the_certificate_alone_is_a_pass_over_the_rows() -> None:
