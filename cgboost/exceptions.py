@@ -78,12 +78,16 @@ class IndefiniteKernelError(KernelError):
     refutes_bounds = True
 
     def __init__(self, name: str, found: str) -> None:
+        self.name, self.found = name, found
         super().__init__(
             f"kernel {name!r} is not positive semi-definite, so that its functions have no norm: "
             f"{found}. Take another kernel, add a multiple of the identity to a given matrix or "
             "set its negative eigenvalues to 0, or choose a penalty of coefficients (penalty='l1', "
             f"'l2' or 'elasticnet'), which any kernel will do for{see('kernel-values')}"
         )
+
+    def __reduce__(self) -> tuple[type[IndefiniteKernelError], tuple[str, str]]:
+        return type(self), (self.name, self.found)
 
 
 class UnsupportedLossError(CGBoostError, ValueError):

@@ -1,5 +1,7 @@
 """Kernels without RKHS are found, with the smallest eigenvalue; those with one are not."""
 
+import pickle
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -37,6 +39,12 @@ def test_the_smallest_eigenvalue_is_named() -> None:
     smallest = np.linalg.eigvalsh(np.tanh(X[rows] @ X[rows].T - 1.0))[0]
     assert f"{smallest:.3g}" in str(info.value)
     assert "penalty='l1'" in str(info.value)
+
+
+def test_the_error_travels_between_processes() -> None:
+    """A pickled error is the same error."""
+    error = IndefiniteKernelError("mine", "an eigenvalue is −1")
+    assert str(pickle.loads(pickle.dumps(error))) == str(error)
 
 
 def test_an_asymmetric_kernel_is_named() -> None:
