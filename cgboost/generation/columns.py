@@ -69,6 +69,18 @@ class Hypothesis(Protocol):
         ...
 
 
+@runtime_checkable
+class Combination(Protocol):
+    """A basis function that is a linear combination of others, of which a model is made in the end.
+
+    Combinations that have basis functions in common share the objects.
+    """
+
+    def terms(self) -> tuple[Sequence[Any], NDArray[np.float64]]:
+        """The basis functions, and the weight of each."""
+        ...
+
+
 @dataclass(frozen=True, eq=False)
 class Column:
     """One column of the master problem.

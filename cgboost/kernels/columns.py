@@ -168,7 +168,7 @@ class Columns:
     places: Places
     labels: tuple[str, ...]
     numeric: bool
-    kernel: str = ""
+    kernel: str = field(default="", compare=False)  # kernels on the same columns share products
 
     @classmethod
     def of(cls, columns: Any, header: Header, kernel: str = "") -> Columns:

@@ -11,9 +11,15 @@ from typing import Any
 import numpy as np
 
 from cgboost.exceptions import IndefiniteKernelError
-from cgboost.kernels.base import Kernel
+from cgboost.kernels.base import Kernel, Power, Product, Sum
 from cgboost.kernels.checks import kernel_values
+from cgboost.kernels.columns import On
+from cgboost.kernels.combinations import Normalized
 from cgboost.kernels.expansions import Matrix
+from cgboost.kernels.features.matern import Matern
+from cgboost.kernels.features.products import Linear, Polynomial
+from cgboost.kernels.features.rational_quadratic import RationalQuadratic
+from cgboost.kernels.features.rbf import RBF
 from cgboost.kernels.rows import ordered
 
 MOST_CHECKED = 200
@@ -27,8 +33,29 @@ ASYMMETRIC = 1e3
 """Values k(x, z) and k(z, x) may differ by this times the above: their eigenvalues are checked."""
 
 
+ALWAYS = (Linear, RBF, Matern, RationalQuadratic)
+"""Kernels that are positive semi-definite whatever their parameters and rows."""
+
+CLOSED = (Product, Power, Normalized, On)
+"""Kernels made of others that are positive semi-definite if these are."""
+
+
+def is_known_definite(kernel: Kernel) -> bool:
+    """Whether a formula says that a kernel is positive semi-definite for all rows."""
+    if isinstance(kernel, Sum):
+        weights = [weight for weight, _ in kernel.terms]
+        return min(weights, default=0.0) >= 0 and all(map(is_known_definite, kernel.parts()))
+    if isinstance(kernel, CLOSED):
+        return all(map(is_known_definite, kernel.parts()))
+    if isinstance(kernel, Polynomial):
+        return kernel.coef0 >= 0
+    return type(kernel) in ALWAYS
+
+
 def check_definite(name: str, kernel: Kernel, X: Matrix) -> None:
     """Check that a kernel is symmetric and positive semi-definite on a random part of the rows.
+
+    A kernel whose formula says so is not checked.
 
     Parameters
     ----------
@@ -43,6 +70,8 @@ def check_definite(name: str, kernel: Kernel, X: Matrix) -> None:
     IndefiniteKernelError
         With the smallest eigenvalue found, and what to do.
     """
+    if is_known_definite(kernel):
+        return
     n_rows = X.shape[0]
     rows: Any = np.arange(n_rows)
     if n_rows > MOST_CHECKED:

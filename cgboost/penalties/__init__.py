@@ -9,26 +9,35 @@
     elastic_net.py  Σ ρ|α| + ½(1 − ρ)α²
     l1_ball.py      Σ|α| ≤ D
     entropy.py      Σ|α| ≤ D, the dual weights regularised by their entropy
+    function_norm.py  what norms of functions have in common
+    group_norm.py   Σ w‖f_p‖ over the spaces of kernels: multiple kernel learning
+    squared_group_norm.py   half its square
     rkhs.py         ½Σ w_p‖f_p‖², the norms of the kernels' functions
 """
 
 from cgboost.penalties.base import Penalty
 from cgboost.penalties.elastic_net import ElasticNet
 from cgboost.penalties.entropy import Entropy
+from cgboost.penalties.function_norm import FunctionNorm
+from cgboost.penalties.group_norm import GroupNorm
 from cgboost.penalties.l1 import L1
 from cgboost.penalties.l1_ball import L1Ball
 from cgboost.penalties.l2 import L2
 from cgboost.penalties.rkhs import RKHS
+from cgboost.penalties.squared_group_norm import SquaredGroupNorm
 
 __all__ = [
-    "L1",
-    "L2",
-    "PENALTIES",
-    "RKHS",
     "ElasticNet",
     "Entropy",
+    "FunctionNorm",
+    "GroupNorm",
+    "L1",
     "L1Ball",
+    "L2",
+    "PENALTIES",
     "Penalty",
+    "RKHS",
+    "SquaredGroupNorm",
     "get_penalty",
 ]
 
@@ -36,6 +45,7 @@ PENALTIES: dict[str, type[Penalty]] = {
     "l1": L1,
     "l2": L2,
     "elasticnet": ElasticNet,
+    "group": GroupNorm,
     "rkhs": RKHS,
 }
 """Penalties by their names in estimators."""

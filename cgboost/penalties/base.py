@@ -190,6 +190,18 @@ class Penalty(ABC):
         return loss
 
     @property
+    def degree(self) -> int:
+        """N in Ω(t·α) = tⁿ·Ω(α), for t ≥ 0; 0 where there is none."""
+        if self.radius is not None or (self.threshold > 0 and self.quadratic > 0):
+            return 0
+        return 2 if self.quadratic > 0 else 1
+
+    @property
     def is_positively_homogeneous(self) -> bool:
         """Whether Ω(t·α) = t·Ω(α): the dual then has hard constraints |h·r| ≤ threshold."""
-        return self.radius is None and self.quadratic == 0.0
+        return self.degree == 1
+
+    @property
+    def compares_scores(self) -> bool:
+        """Whether a column prices out by the largest score of those in the master."""
+        return self.radius is not None

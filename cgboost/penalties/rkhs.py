@@ -12,15 +12,14 @@ offset, or with a free one, it is the support vector machine of the kernel Σ_p 
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from cgboost.penalties.function_norm import FunctionNorm
 from cgboost.penalties.l2 import L2
 
 
 @dataclass(frozen=True)
-class RKHS(L2):
+class RKHS(FunctionNorm, L2):
     """½Σ_p w_p‖f_p‖²: of one kernel, the penalty of its support vector machine.
 
     Parameters
@@ -29,33 +28,4 @@ class RKHS(L2):
         w_p by the name of the kernel, positive; 1 for those that it leaves out.
     """
 
-    weights: Mapping[str, float] | None = None
-
-    def __post_init__(self) -> None:
-        for name, weight in (self.weights or {}).items():
-            if not (weight > 0 and math.isfinite(weight)):
-                raise ValueError(
-                    f"the weight of kernel {name!r} must be positive and finite, got {weight!r}; "
-                    "leave a kernel that should not count out of the library"
-                )
-
-    def __hash__(self) -> int:
-        return hash((type(self), tuple(sorted((self.weights or {}).items()))))
-
-    @property
-    def of_functions(self) -> bool:
-        """True."""
-        return True
-
-    def weight(self, name: str) -> float:
-        """The weight w_p of a kernel."""
-        return float((self.weights or {}).get(name, 1.0))
-
-    def check_names(self, names: Sequence[str]) -> None:
-        """Raise ValueError if there is a weight for a kernel that does not exist."""
-        unknown = [name for name in self.weights or {} if name not in names]
-        if unknown:
-            raise ValueError(
-                f"weights of {type(self).__name__} name kernel {unknown[0]!r}, the library has "
-                f"{', '.join(map(repr, names))}"
-            )
+    __hash__ = FunctionNorm.__hash__

@@ -7,9 +7,9 @@ import pytest
 import scipy.sparse as sp
 
 from cgboost.exceptions import IndefiniteKernelError, KernelError
-from cgboost.kernels import RBF, Linear, Matern, Normalized, Polynomial, Precomputed
+from cgboost.kernels import RBF, Linear, Matern, Normalized, On, Polynomial, Precomputed
 from cgboost.kernels.base import Kernel
-from cgboost.kernels.definite import MOST_CHECKED, check_definite, check_gram
+from cgboost.kernels.definite import MOST_CHECKED, check_definite, check_gram, is_known_definite
 from cgboost.kernels.precomputed import FunctionKernel
 
 RNG = np.random.default_rng(0)
@@ -64,3 +64,16 @@ def test_given_values_are_checked_too() -> None:
 def test_a_zero_kernel_is_semi_definite() -> None:
     """All its eigenvalues are 0."""
     check_gram("zero", np.zeros((5, 5)))
+
+
+def test_formulas_say_which_kernels_need_no_check() -> None:
+    """Kernels that are known to be definite are; one with a negative part or a function is not."""
+    known = [
+        RBF(0.3) * Polynomial(3, coef0=1.0),
+        2.0 * Linear() + RBF(1.0),
+        On(RBF(), 0),
+        RBF(0.2) ** 2,
+    ]
+    assert all(is_known_definite(kernel) for kernel in known)
+    unknown = [Linear() - RBF(1.0), Polynomial(2, coef0=-1.0), RBF(1.0) * Polynomial(2, coef0=-1.0)]
+    assert not any(is_known_definite(kernel) for kernel in unknown)

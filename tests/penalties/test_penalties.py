@@ -7,12 +7,22 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 
 from cgboost.generation.protocols import Priced
-from cgboost.penalties import L1, L2, ElasticNet, Entropy, L1Ball, Penalty
+from cgboost.penalties import (
+    L1,
+    L2,
+    ElasticNet,
+    Entropy,
+    GroupNorm,
+    L1Ball,
+    Penalty,
+    SquaredGroupNorm,
+)
 from cgboost.penalties.base import DualForm
 from cgboost.pricing import FeaturePricer
 from tests.problems import PENALTIES, SMOOTH, Formulation, random_problem
 
-ALL = [penalty for penalty, _ in PENALTIES.values()] + [ElasticNet(0.0), Entropy(8.0, radius=0.5)]
+ALL = [penalty for penalty, _ in PENALTIES.values()]
+ALL += [ElasticNet(0.0), Entropy(8.0, radius=0.5), GroupNorm(), SquaredGroupNorm()]
 
 vectors = st.lists(st.integers(-40, 40), min_size=1, max_size=6).map(lambda v: np.array(v) / 8.0)
 
@@ -60,6 +70,8 @@ def test_the_conjugate_is_the_supremum(
     def cost(parts: np.ndarray) -> float:  # α = p − q with p, q ≥ 0
         coef = parts[:n] - parts[n:]
         size = parts.sum() * penalty.threshold + 0.5 * penalty.quadratic * coef @ coef
+        if isinstance(penalty, SquaredGroupNorm):
+            size = 0.5 * parts.sum() ** 2
         return float(size - coef @ scores)
 
     bounds = [(0.0, 100.0)] * n + [(0.0, 100.0 if two_sided else 0.0)] * n
@@ -80,6 +92,8 @@ def test_the_value_follows_from_the_three_numbers(penalty: Penalty, coef: np.nda
     """Ω(α) = threshold·Σ|α| + ½·quadratic·Σα² inside the ball, inf outside."""
     outside = penalty.radius is not None and np.abs(coef).sum() > 1.001 * penalty.radius
     value = penalty.threshold * np.abs(coef).sum() + 0.5 * penalty.quadratic * coef @ coef
+    if isinstance(penalty, SquaredGroupNorm):  # which has a number of its own
+        value = 0.5 * np.abs(coef).sum() ** 2
     assert penalty.value(inside(penalty, coef)) <= value + 1e-12
     if outside:
         assert penalty.value(coef) == np.inf

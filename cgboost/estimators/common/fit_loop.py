@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from cgboost.estimators.common.subproblems import Task
-from cgboost.generation.columns import PREDICTION_BLOCK, Ensemble, evaluate
+from cgboost.generation.columns import PREDICTION_BLOCK, Combination, Ensemble, evaluate
 from cgboost.generation.history import Result, Round, StopReason
 from cgboost.losses import SupportVectorLoss
 from cgboost.tolerances import RESIDUE
@@ -53,7 +53,42 @@ class FittedOutput:
         for coef, offset in result.path[: result.best_round + 1]:
             own = np.atleast_1d(offset)[number if np.ndim(offset) else 0]
             path.append((coef[mine[mine < len(coef)]], float(own)))
-        return cls(hypotheses, np.array(strata, dtype=str), path)
+        whole = cls(hypotheses, np.array(strata, dtype=str), path)
+        return whole._resolved() if any(isinstance(h, Combination) for h in hypotheses) else whole
+
+    def _resolved(self) -> FittedOutput:
+        """The same output, with the basis functions of combinations in place of these."""
+        number: dict[int, int] = {}
+        functions: list[Any] = []
+        strata: list[str] = []
+        owner: list[int] = []
+        place: list[int] = []
+        weight: list[float] = []
+        ends = [0]
+        used = np.zeros(len(self.hypotheses), dtype=bool)
+        for coef, _ in self.path:
+            used[: len(coef)] |= coef != 0
+        for j, (hypothesis, stratum) in enumerate(zip(self.hypotheses, self.strata, strict=True)):
+            terms: Sequence[Any] = [hypothesis]
+            weights = np.ones(1)
+            if isinstance(hypothesis, Combination):
+                terms, weights = hypothesis.terms() if used[j] else ([], np.zeros(0))
+            for term in terms:
+                if (own := number.setdefault(id(term), len(functions))) == len(functions):
+                    functions.append(term)
+                    strata.append(str(stratum))
+                place.append(own)
+            owner += [j] * len(terms)
+            weight += weights.tolist()
+            ends.append(len(functions))
+        weight_of, owner_of, place_of = np.array(weight), np.array(owner, int), np.array(place, int)
+        path = []
+        for coef, intercept in self.path:
+            mine = owner_of < len(coef)
+            spread = weight_of[mine] * coef[owner_of[mine]]
+            sums = np.bincount(place_of[mine], spread, minlength=ends[len(coef)])
+            path.append((sums.astype(np.float64, copy=False), intercept))
+        return FittedOutput(functions, np.array(strata, dtype=str), path)
 
     @property
     def coef(self) -> Vector:

@@ -48,8 +48,9 @@ from cgboost.losses import (
 from cgboost.losses.base import Ability, require
 from cgboost.losses.registry import check_task, get_loss
 from cgboost.masters import BudgetMaster, EntropyMaster, RKHSMaster
+from cgboost.masters.rkhs.whole_kernels import WholeKernelMaster
 from cgboost.masters.support_vector.master import SupportVectorMaster, WarmStart
-from cgboost.penalties import L1, L2, RKHS, L1Ball, Penalty
+from cgboost.penalties import L1, L2, RKHS, GroupNorm, L1Ball, Penalty, SquaredGroupNorm
 
 DEFAULT_SHARE = 0.02
 """Columns a round as a share of the training rows, measured best at 1 to 2 %."""
@@ -332,6 +333,10 @@ def _penalized_master(penalty: Penalty, loss: Any, **options: Any) -> SupportVec
     if isinstance(penalty, RKHS):
         return RKHSMaster(loss, penalty, **options)
     own_margin = isinstance(loss, SupportVectorLoss) and not loss.shrinks
+    if isinstance(penalty, GroupNorm):
+        if own_margin and penalty.is_positively_homogeneous:
+            penalty = SquaredGroupNorm(penalty.weights)
+        return WholeKernelMaster(loss, penalty, **options)
     if own_margin and penalty.is_positively_homogeneous:
         penalty = L1Ball(1.0 / penalty.threshold)
     return SupportVectorMaster(loss, penalty, **options)

@@ -88,17 +88,20 @@ class CGBoostClassifier(Classification, BaseBoost):
         Instead of C: at most this share of the rows (by weight) has a margin below ``margin_``,
         and at least this share one of at most that. In (0, 1]; with a free offset at most twice
         the share of the smaller class.
-    penalty : {"l1", "l2", "elasticnet", "rkhs"} or Penalty, default="l1"
+    penalty : {"l1", "l2", "elasticnet", "rkhs", "group"} or Penalty, default="l1"
         Ω(α) = Σ|α_j| (sparse), ½Σα_j² (dense at its optimum: stop at a gap, at ``max_columns`` or
-        at the best validation score for a sparse model), ½Σ|α_j| + ¼Σα_j², or "rkhs", ½Σ_p ‖f_p‖²
-        with the norm of the part f_p = Σ_j α_j^p K_p(·, x_j) of each kernel in its RKHS: the
-        support vector machine of the kernel Σ_p K_p, built column by column. Its bound is that of
-        all functions of all RKHSs, so that kernels must be positive semi-definite. A
+        at the best validation score for a sparse model), ½Σ|α_j| + ¼Σα_j²; or a norm of the part
+        f_p = Σ_j α_j^p K_p(·, x_j) of each kernel in its RKHS. "rkhs" is ½Σ_p ‖f_p‖²: the
+        support vector machine of the kernel Σ_p K_p, built column by column. "group" is
+        Σ_p ‖f_p‖, multiple kernel learning: few kernels, with the weights ``kernel_weights_``;
+        with ``nu`` it is ½(Σ_p ‖f_p‖)². The bounds of norms are those of all functions of all
+        RKHSs, so that kernels must be positive semi-definite. A
         :class:`~cgboost.penalties.Penalty` has its parameters: ``ElasticNet(0.9)``,
-        ``RKHS({"linear": 0.5})``, the weights of the kernels in the sum.
+        ``RKHS({"linear": 0.5})``, ``GroupNorm({"linear": 0.5})``, what the norm of a kernel costs.
+        See docs/methods/multiple_kernel_learning.md.
     coef : {"free", "nonneg"}, default="free"
         Sign rule for α. "nonneg" weighs {+K, −K} unless the library has ``negation=False``. A norm
-        of functions ("rkhs") has none: "free".
+        of functions ("rkhs", "group") has none: "free".
     centers : {"rows", "free"}, default="rows"
         Which K(·, z) are columns: with training rows for z, or with any z, "free". Free centres
         start as means of the rows and are optimised together, in stages of more and more centres
@@ -127,7 +130,7 @@ class CGBoostClassifier(Classification, BaseBoost):
         Order in which columns are scored; the optimum is the same. "full" scores all columns every
         round and takes the best; "stratified" scores fewer columns a round and takes those of the
         first kernels of the library first, as long as they violate half as much as the others do.
-        It takes longer (docs/studies/mnist/page.md). With penalty="rkhs" all are scored.
+        It takes longer (docs/studies/mnist/page.md). With penalty="rkhs" or "group" all are scored.
     columns_per_round : int, "all" or None
         Most columns generated in a round. None: 2 % of the training rows, at most 400; 1 is the
         algorithm of the paper to the letter. "all": every column that prices out, in whichever
@@ -198,6 +201,9 @@ class CGBoostClassifier(Classification, BaseBoost):
         Nonzero coefficients, in the order of ``columns_``; ``coef_`` is its old name.
     centers_ : ndarray of shape (n_columns, n_features)
         The centre of each column in the units of X. Only with centers="free".
+    kernel_weights_ : dict of str to float, or to ndarray of shape (n_classes,)
+        Only with penalty="group": the weights η_p of the kernels, divided by their sum. The model
+        is the support vector machine of the kernel Σ_p η_p K_p.
     library_ : KernelLibrary
         The library with the widths that its kernels took from the training rows:
         ``library_.kernels["rbf"].gamma``; ``library_.get_params()`` has them all.
@@ -255,7 +261,9 @@ class CGBoostClassifier(Classification, BaseBoost):
     loss: ClassificationLoss | Loss = field(default="hinge", kw_only=True)
     C: float = field(default=1.0, kw_only=True)
     nu: float | None = field(default=None, kw_only=True)
-    penalty: Literal["l1", "l2", "elasticnet", "rkhs"] | Penalty = field(default="l1", kw_only=True)
+    penalty: Literal["l1", "l2", "elasticnet", "rkhs", "group"] | Penalty = field(
+        default="l1", kw_only=True
+    )
     coef: Literal["free", "nonneg"] = field(default="free", kw_only=True)
     centers: Literal["rows", "free"] = field(default="rows", kw_only=True)
     offset: Offset = field(default="free", kw_only=True)
@@ -374,7 +382,9 @@ feature_names_in_
     epsilon: float = field(default=0.1, kw_only=True)
     C: float = field(default=1.0, kw_only=True)
     nu: float | None = field(default=None, kw_only=True)
-    penalty: Literal["l1", "l2", "elasticnet", "rkhs"] | Penalty = field(default="l1", kw_only=True)
+    penalty: Literal["l1", "l2", "elasticnet", "rkhs", "group"] | Penalty = field(
+        default="l1", kw_only=True
+    )
     coef: Literal["free", "nonneg"] = field(default="free", kw_only=True)
     centers: Literal["rows", "free"] = field(default="rows", kw_only=True)
     offset: Offset = field(default="free", kw_only=True)

@@ -33,7 +33,7 @@ from cgboost.losses import SupportVectorLoss
 from cgboost.masters.rkhs.master import NO_SIGN_RULE
 from cgboost.masters.support_vector.master import Sign, SupportVectorMaster, WarmStart
 from cgboost.parallel import as_executor
-from cgboost.penalties import RKHS, Penalty, get_penalty
+from cgboost.penalties import RKHS, FunctionNorm, Penalty, get_penalty
 from cgboost.pricing import KernelPool, StrataPricer
 from cgboost.pricing.rkhs.pricer import RKHSPricer
 from cgboost.pricing.scans.scan import MANY_STRATA
@@ -226,9 +226,8 @@ class KernelColumns(ColumnFamily):
         self._check_matrices(rows.X)
         pool = KernelPool(self.library, rows.X, cache_size=self.cache_size, executor=self.executor)
         penalty = get_penalty(self.penalty)
-        if isinstance(penalty, RKHS):
+        if isinstance(penalty, FunctionNorm):
             penalty.check_names(pool.strata)
-        if penalty.of_functions:
             for name, kernel in zip(pool.strata, pool.data.kernels, strict=True):
                 check_definite(name, kernel, pool.X)
         return pool
@@ -295,8 +294,13 @@ class KernelColumns(ColumnFamily):
     def shared(self, columns: list[Any]) -> list[Any]:
         """A row that is the centre of several columns is kept once."""
         centres: dict[Any, NDArray[Any]] = {}
-        return [replace(c, centre=centres.setdefault(bits(c.centre), c.centre)) for c in columns]
+        kept = [centres.setdefault(bits(c.centre), c.centre) for c in columns]
+        return [
+            column if column.centre is centre else replace(column, centre=centre)
+            for column, centre in zip(columns, kept, strict=True)
+        ]
 
     def counts(self, table: Table) -> dict[str, int]:
         """Columns of each kernel."""
-        return {n: int(np.count_nonzero(table["kernel"] == n)) for n in self.library.names}
+        found = dict(zip(*np.unique(table["kernel"], return_counts=True), strict=True))
+        return {name: int(found.get(name, 0)) for name in self.library.names}

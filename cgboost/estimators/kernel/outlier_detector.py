@@ -48,12 +48,13 @@ class CGBoostOutlierDetector(OutlierMixin, BaseBoost):
     nu : float, default=0.5
         At most this share of the training rows (by weight) is called outliers, at least this share
         lies on the border or outside. In (0, 1].
-    penalty : {"l1", "l2", "elasticnet", "rkhs"} or Penalty, default="l2"
+    penalty : {"l1", "l2", "elasticnet", "rkhs", "group"} or Penalty, default="l2"
         Ω(α); "l1" gives few columns. "rkhs" is ½Σ_p ‖f_p‖², the norms of the parts of s in the
-        RKHS of each kernel: the one-class support vector machine of the kernel Σ_p K_p.
+        RKHS of each kernel: the one-class support vector machine of the kernel Σ_p K_p. "group" is
+        ½(Σ_p ‖f_p‖)²: few kernels, with the weights ``kernel_weights_``.
     coef : {"free", "nonneg"}, default="free"
         Sign rule for α; "nonneg" weighs {+K, −K} unless the library has ``negation=False``. Not
-        with penalty="rkhs".
+        with penalty="rkhs" or "group".
     centers : {"rows", "free"}, default="rows"
         As in :class:`CGBoostClassifier`.
     early_stopping : bool, default=False
@@ -87,7 +88,9 @@ gap_, converged_, history_, best_round_, stop_reason_, n_iter_, n_features_in_, 
 
     library: AnyLibrary = None
     nu: float = field(default=0.5, kw_only=True)
-    penalty: Literal["l1", "l2", "elasticnet", "rkhs"] | Penalty = field(default="l2", kw_only=True)
+    penalty: Literal["l1", "l2", "elasticnet", "rkhs", "group"] | Penalty = field(
+        default="l2", kw_only=True
+    )
     coef: Literal["free", "nonneg"] = field(default="free", kw_only=True)
     centers: Literal["rows", "free"] = field(default="rows", kw_only=True)
     priority: Literal["full", "stratified"] = field(default="full", kw_only=True)

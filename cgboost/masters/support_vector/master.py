@@ -134,15 +134,17 @@ class SupportVectorMaster:
         self._unit, in_units = 1.0, self.loss
         if self.loss.chooses_margin and not (self.form.threshold > 0 and self.form.quadratic > 0):
             # the scale of the prices p is arbitrary, and solvers need a mean of 1: r is then r/p;
-            # under the 2-norm α and the output are scaled alike, since α = Hᵀr, under a ball not
+            # under squares α and the output are scaled alike, since α = Hᵀr, under a ball not
             self._unit = float(self.loss.variables.cap.mean()) if len(self.loss.variables) else 1.0
-            curvature = 1.0 if self.form.quadratic > 0 else self._unit
+            curvature = 1.0 if penalty.degree == 2 else self._unit
             in_units = self.loss.in_units(self._unit, curvature=curvature)
-        self._dual: RestrictedDual | SmoothPrimal
-        if isinstance(in_units, (RowwiseLoss, EntropicLoss)):
-            self._dual = SmoothPrimal(in_units, self.form, solver, options)
-        else:
-            self._dual = RestrictedDual(in_units, self.form, solver, options)
+        self._dual = self._make_dual(in_units, solver, options)
+
+    def _make_dual(self, loss: Any, solver: str, options: Mapping[str, Any]) -> Any:
+        """The live restricted problem of a loss in its units."""
+        if isinstance(loss, (RowwiseLoss, EntropicLoss)):
+            return SmoothPrimal(loss, self.form, solver, options)
+        return RestrictedDual(loss, self.form, solver, options)
 
     def add(self, columns: Sequence[Column]) -> None:
         """Take new columns into the restricted problem."""
@@ -187,7 +189,7 @@ class SupportVectorMaster:
         with solver_errors_as_master_errors():
             point = self._dual.solve(time_limit, self.accuracy)
         if self._unit != 1.0:
-            factor = self._unit if self.form.quadratic > 0 else 1.0
+            factor = self._unit if self.penalty.degree == 2 else 1.0
             point = replace(
                 point,
                 coef=factor * point.coef,
@@ -292,7 +294,7 @@ class SupportVectorMaster:
 
     def _entry(self, objective: float, response: Vector) -> EntryRule:
         largest = noise = 0.0
-        if self.form.radius is not None:
+        if self.penalty.compares_scores:
             scores = self._dual.scores(response)
             largest = float(self.form.sizes(scores, float(response.sum())).max(initial=0.0))
             noise = SCORE_NOISE * float(np.abs(response).sum()) * self._dual.largest_entry

@@ -230,6 +230,21 @@ class KernelPool:
             for part, (start, stop) in enumerate(pairwise(self._plan.bounds))
         ]
 
+    @property
+    def data(self) -> KernelData:
+        """Training rows, as kernels see them, and fitted kernels."""
+        return self._data
+
+    @property
+    def executor(self) -> Executor:
+        """Where passes run."""
+        return self._executor
+
+    @property
+    def shared(self) -> Any:
+        """What stands for :attr:`data` where passes run."""
+        return self._shared
+
     def size(self, stratum: int) -> int:
         """Number of training rows."""
         return self._data.n_rows
@@ -237,11 +252,6 @@ class KernelPool:
     def rows(self, stratum: int) -> Indices:
         """Column j is centred on training row j."""
         return np.arange(self._data.n_rows)
-
-    @property
-    def data(self) -> KernelData:
-        """Training rows and fitted kernels."""
-        return self._data
 
     @property
     def rounds_columns(self) -> bool:

@@ -1,1 +1,9 @@
-"""Pricing of whole RKHSs: scores σ_p = √(rᵀK_p r/w_p), and the rows that are good centres."""
+"""Pricing of whole reproducing kernel Hilbert spaces (RKHS): the unit ball of each is one column.
+
+::
+
+    pricer.py            expansions: the rows that are good centres
+    selection.py         rows that are good centres together
+    quadratic_forms.py   rᵀK_p r of all kernels p
+    whole_kernels.py     the kernels whose ball scores best, and the certificate over all of them
+"""

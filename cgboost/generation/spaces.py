@@ -1,0 +1,62 @@
+"""Spaces of functions as columns: all functions of a norm of at most 1 are one column.
+
+The values of such a column are those of its function with the best score against a pseudo-response,
+which changes from answer to answer. A master that holds the whole space makes a new column of it
+for every answer; those of earlier answers keep their place with the coefficient 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cgboost.generation.columns import Column
+
+Vector = NDArray[np.float64]
+
+
+class FunctionSpace(Protocol):
+    """Functions K a over the training rows, with the norm w√(aᵀKa)."""
+
+    @property
+    def name(self) -> str:
+        """What the space is called."""
+        ...
+
+    @property
+    def gram(self) -> Vector:
+        """K, shape (n_rows, n_rows)."""
+        ...
+
+    @property
+    def weight(self) -> float:
+        """w, what a unit of the norm costs."""
+        ...
+
+    def norm(self, vector: Vector) -> float:
+        """w√(aᵀKa), the norm of a function by its vector a."""
+        ...
+
+    def best(self, response: Vector, key: Hashable) -> Column:
+        """The function of the norm 1 with the best score; 0 where every function scores 0."""
+        ...
+
+    def whole(self, response: Vector) -> SpaceColumn:
+        """The space as a column, with the function of the best score for its values."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class SpaceColumn(Column):
+    """A space of functions as a column.
+
+    Attributes
+    ----------
+    space : FunctionSpace
+    """
+
+    space: FunctionSpace = field(kw_only=True)

@@ -1,0 +1,283 @@
+"""Restricted problems over whole kernels, of losses with a box and of smooth ones.
+
+Primal   min Σ_p w_p‖f_p‖ + F(Σ_p f_p + b)             f_p in the space H_p of the kernel K_p
+Dual     max gain(r)   with  √(rᵀK_p r) ≤ w_p  for the kernels in the master,  r feasible for F
+
+With η_p ≥ 0 the multiplier of ½rᵀK_p r ≤ ½w_p² the optimum is f_p = η_p K_p r.
+
+A smooth loss takes proximal Newton steps: F is replaced by its quadratic model at the present
+output, whose dual is a cone program again, and the way to its optimum is cut short until F and the
+norms really fall. (Lee, Sun, Saunders, *Proximal Newton-type methods*, SIAM J. Optim. 24, 2014.)
+"""
+
+from __future__ import annotations
+
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from cgboost.generation.columns import Column
+from cgboost.generation.spaces import FunctionSpace, SpaceColumn
+from cgboost.losses import SupportVectorLoss
+from cgboost.losses.dual.support_vector import Vector
+from cgboost.masters.dual_solvers.cone_blocks import GramBlock
+from cgboost.masters.dual_solvers.cone_interior_point import ConeSession
+from cgboost.masters.support_vector.smooth_loss import RowwiseLoss
+from cgboost.masters.support_vector.smooth_primal import (
+    NEAR_SCORE,
+    NEWTON_LIMIT,
+    RESTRICTED_GAP,
+    SHORTEST,
+    SUFFICIENT,
+)
+from cgboost.masters.support_vector.working_set import DualPoint
+from cgboost.penalties.base import DualForm
+from cgboost.penalties.l1 import FEASIBILITY
+from solvers import LimitError, Status
+
+LEAST_CURVATURE = 1e-8
+"""Least curvature of a row in a model, relative to the largest: at 0 the model has no end."""
+
+COARSE_GAP = 1e-3
+"""Relative gap to which a problem with new kernels is solved: it shows which others there should
+be, and takes two thirds of the steps of a close one."""
+
+FEWER = 0.7
+"""Kernels leave the program where less than this share of it is near the limits."""
+
+LEAST_NORM = 1e-12
+"""A function of this share of the norm of all, or less, is rounding: what steps that were cut short
+leave of a kernel that is not in use any more."""
+
+
+class WholeKernelProblem(ABC):
+    """Live restricted problem over whole kernels; the interface is that of ``RestrictedDual``.
+
+    Parameters
+    ----------
+    form : DualForm
+    columns : list of Column
+        Those of the master; every answer appends the functions that it uses.
+    """
+
+    def __init__(self, form: DualForm, columns: list[Column]) -> None:
+        self.form, self.columns = form, columns
+        self.spaces: list[FunctionSpace] = []
+        self.active: list[FunctionSpace] = []
+        self.largest_entry = 0.0
+        self._n_answers = 0
+
+    def add(self, kernels: Sequence[SpaceColumn]) -> None:
+        """Take in whole kernels."""
+        self.spaces.extend(kernel.space for kernel in kernels)
+        entries = [float(np.abs(kernel.values).max(initial=0.0)) for kernel in kernels]
+        self.largest_entry = max(self.largest_entry, *entries)
+
+    def scores(self, response: Vector) -> Vector:
+        """σ_p of all kernels, shape (n_kernels,)."""
+        return np.array(
+            [space.norm(response) / space.weight**2 for space in self.spaces]
+        )  # √(rᵀKr)/w
+
+    @abstractmethod
+    def solve(self, time_limit: float | None, accuracy: float = 0.0) -> DualPoint:
+        """The optimum over all kernels taken in, to a relative gap of ``accuracy``."""
+
+    def _point(
+        self, vectors: Sequence[Vector], intercept: float, response: Vector, *, solved: bool
+    ) -> DualPoint:
+        """The answer with the functions f_p = K_p a_p, one vector a_p for each kernel."""
+        self._n_answers += 1
+        sizes = [space.norm(own) for space, own in zip(self.spaces, vectors, strict=True)]
+        least = LEAST_NORM * sum(sizes)
+        used = [p for p, size in enumerate(sizes) if size > least]
+        self.active = [self.spaces[p] for p in used]
+        coef = np.zeros(len(self.columns) + len(used))
+        output = np.full(len(response), intercept)
+        for p in used:
+            key = (self.spaces[p].name, self._n_answers)
+            function = self.spaces[p].best(vectors[p], key=key)
+            coef[len(self.columns)] = sizes[p]
+            output += sizes[p] * function.values
+            self.columns.append(function)
+        return DualPoint(coef, intercept, output, response, solved=solved)
+
+
+class WholeKernelDual(WholeKernelProblem):
+    """The problem of a loss with a box for r: a cone program in r.
+
+    Kernels far from their limit are left out of the program, and come back where they exceed it.
+
+    Parameters
+    ----------
+    loss : SupportVectorLoss
+    form : DualForm
+    columns : list of Column
+    """
+
+    def __init__(self, loss: SupportVectorLoss, form: DualForm, columns: list[Column]) -> None:
+        super().__init__(form, columns)
+        self.loss = loss
+        self._repeats, self._squared = 0, form.penalty.degree == 2
+        self._inside: list[int] = []  # kernels in the session
+        self._session = self._opened([])
+
+    def add(self, kernels: Sequence[SpaceColumn]) -> None:
+        """Take in whole kernels."""
+        first = len(self.spaces)
+        super().add(kernels)
+        self._activate(range(first, len(self.spaces)))
+        self._repeats = 0
+
+    def solve(self, time_limit: float | None, accuracy: float = 0.0) -> DualPoint:
+        """See :meth:`WholeKernelProblem.solve`; better where no kernel is new."""
+        deadline = None if time_limit is None else time.perf_counter() + time_limit
+        aims = (max(accuracy, COARSE_GAP), accuracy) if accuracy > 0 else ()
+        aim = aims[self._repeats] if self._repeats < len(aims) else 0.0
+        self._repeats += 1
+        while True:
+            left = None if deadline is None else max(0.01, deadline - time.perf_counter())
+            answer = self._session.solve(left, aim)
+            weights = np.zeros(len(self.spaces))
+            weights[self._inside] = answer.weights
+            scores = self.scores(answer.response)
+            allowed = (
+                scores[self._inside].max(initial=0.0) if self.form.penalty.degree == 2 else 1.0
+            )
+            absent = np.setdiff1d(np.arange(len(scores)), self._inside)
+            violated = absent[scores[absent] > allowed * (1.0 + max(aim, FEASIBILITY))]
+            if not violated.size:
+                break
+            self._activate(violated.tolist())
+        near = np.flatnonzero((weights > 0) | (scores > NEAR_SCORE * allowed))
+        if len(near) < FEWER * len(self._inside):
+            self._session = self._opened(near.tolist())
+        vectors = [weight * answer.response for weight in weights]
+        response = sparse_response(answer.response, aim, balanced=self.form.offset == "free")
+        return self._point(vectors, answer.intercept, response, solved=aim == 0.0)
+
+    def _opened(self, inside: list[int]) -> ConeSession:
+        """A session with some of the kernels."""
+        offset: Any = self.form.offset
+        self._session = ConeSession(self.loss, offset=offset, squared=self._squared)
+        self._inside = []
+        self._activate(inside)
+        return self._session
+
+    def _activate(self, kernels: Iterable[int]) -> None:
+        """Put kernels into the session."""
+        spaces = [self.spaces[p] for p in kernels]
+        if spaces:
+            limits = np.array([space.weight for space in spaces])
+            self._session.add([GramBlock(space.gram) for space in spaces], limits=limits)
+            self._inside.extend(kernels)
+
+
+def sparse_response(response: Vector, share: float, *, balanced: bool) -> Vector:
+    """A pseudo-response without its smallest entries, which have this share of Σ|r| together.
+
+    A coarse answer of an interior point method is nowhere 0, and a pass over kernels takes time
+    with the square of the rows where r is not. It stays in its box, and Σr = 0 if ``balanced``.
+    """
+    size = np.abs(response)
+    order = np.argsort(size, kind="stable")
+    sums = np.cumsum(size[order])
+    sparse = response.copy()
+    sparse[order[sums <= share * sums[-1]]] = 0.0
+    if balanced and (total := float(sparse.sum())) != 0.0:
+        heavy = sparse * total > 0
+        sparse[heavy] *= 1.0 - total / float(sparse[heavy].sum())
+    return sparse
+
+
+class WholeKernelNewton(WholeKernelProblem):
+    """The problem of a smooth loss: proximal Newton steps.
+
+    Parameters
+    ----------
+    loss : RowwiseLoss
+    form : DualForm
+    columns : list of Column
+    """
+
+    def __init__(self, loss: RowwiseLoss, form: DualForm, columns: list[Column]) -> None:
+        super().__init__(form, columns)
+        self.loss = loss
+        self._vectors = np.zeros((0, loss.n_rows))
+        self._intercept = 0.0
+
+    def add(self, kernels: Sequence[SpaceColumn]) -> None:
+        """Take in whole kernels."""
+        super().add(kernels)
+        nothing = np.zeros((len(kernels), self.loss.n_rows))
+        self._vectors = np.concatenate([self._vectors, nothing])
+
+    def solve(self, time_limit: float | None, accuracy: float = 0.0) -> DualPoint:
+        """Steps until the gap is closed, or none is better."""
+        deadline = None if time_limit is None else time.perf_counter() + time_limit
+        target = max(accuracy, RESTRICTED_GAP)
+        for _ in range(NEWTON_LIMIT):
+            output = self._output(self._vectors, self._intercept)
+            value = self._value(self._vectors, self._intercept)
+            if value - self._bound(output) <= target * max(1.0, abs(value)):
+                break
+            left = None if deadline is None else deadline - time.perf_counter()
+            if left is not None and left <= 0:
+                raise LimitError("Newton's method ran out of time", status=Status.TIME_LIMIT)
+            if not self._step(output, value, left):
+                break
+        response = self.loss.pseudo_response(self._output(self._vectors, self._intercept))
+        return self._point(list(self._vectors), self._intercept, response, solved=True)
+
+    def _step(self, output: Vector, value: float, time_limit: float | None) -> bool:
+        """One step with line search; False if it found nothing better."""
+        response, weights = self.loss.pseudo_response(output), self.loss.weights(output)
+        weights = np.maximum(weights, LEAST_CURVATURE * (float(weights.max(initial=0.0)) or 1.0))
+        free = np.full(len(output), np.inf)
+        model = SupportVectorLoss(
+            target=output + response / weights, lower=-free, upper=free, curvature=1.0 / weights
+        )
+        offset: Any = self.form.offset
+        session = ConeSession(model, offset=offset)
+        limits = np.array([space.weight for space in self.spaces])
+        session.add([GramBlock(space.gram) for space in self.spaces], limits=limits)
+        answer = session.solve(time_limit, 0.0)
+        move = answer.weights[:, None] * answer.response - self._vectors
+        shift = answer.intercept - self._intercept
+        change = self._output(move, shift)
+        ends = self._vectors + move, self._intercept + shift
+        promised = self._charge(self._vectors, self._intercept) - self._charge(*ends)
+        promised += float(response @ change)
+        length = 1.0
+        while promised > 0 and length > SHORTEST:
+            vectors, intercept = self._vectors + length * move, self._intercept + length * shift
+            if self._value(vectors, intercept) <= value - SUFFICIENT * length * promised:
+                self._vectors, self._intercept = vectors, intercept
+                return True
+            length *= 0.5
+        return False
+
+    def _output(self, vectors: Vector, intercept: float) -> Vector:
+        output = np.full(self.loss.n_rows, intercept)
+        for space, own in zip(self.spaces, vectors, strict=True):
+            if own.any():
+                output += space.gram @ own
+        return output
+
+    def _charge(self, vectors: Vector, intercept: float) -> float:
+        """The penalty."""
+        sizes = [space.norm(own) for space, own in zip(self.spaces, vectors, strict=True)]
+        return self.form.value(np.array(sizes), intercept)
+
+    def _value(self, vectors: Vector, intercept: float) -> float:
+        return self._charge(vectors, intercept) + self.loss.value(self._output(vectors, intercept))
+
+    def _bound(self, output: Vector) -> float:
+        """Lower bound over the kernels in the master."""
+        response = self.loss.pseudo_response(output)
+        response = self.loss.feasible(response, balanced=self.form.offset == "free")
+        scores = self.form.sizes(self.scores(response), float(response.sum()))
+        return self.loss.gain(response / max(1.0, float(scores.max(initial=0.0))))

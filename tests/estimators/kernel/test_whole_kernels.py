@@ -1,0 +1,145 @@
+"""Multiple kernel learning as a user meets it: ``penalty="group"``."""
+
+import pickle
+
+import cvxpy as cp
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.datasets import load_iris, make_classification, make_regression
+from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.svm import SVC
+
+from cgboost import RBF, CGBoostClassifier, CGBoostRegressor, KernelLibrary, Linear, On, Precomputed
+from cgboost.penalties import GroupNorm
+from tests.function_norms import optimum
+
+LIBRARY = {
+    "linear": Linear(),
+    "wide": RBF(0.05),
+    "narrow": RBF(1.0),
+    "first": On(RBF(1.0), 0),
+}
+
+
+def grams(X: np.ndarray) -> dict[str, np.ndarray]:
+    """The matrices of the library, made without it."""
+    return {
+        "linear": X @ X.T,
+        "wide": rbf_kernel(X, gamma=0.05),
+        "narrow": rbf_kernel(X, gamma=1.0),
+        "first": rbf_kernel(X[:, :1], gamma=1.0),
+    }
+
+
+def rows(n_rows: int = 60) -> tuple[np.ndarray, np.ndarray]:
+    """Two classes that no line separates."""
+    X, y = make_classification(n_rows, 4, n_informative=3, n_redundant=0, random_state=0)
+    return X, y
+
+
+@pytest.mark.parametrize("C", [0.1, 1.0, 10.0])
+def test_classifier_is_certified_at_the_optimum(C: float) -> None:
+    """Objective and bound enclose CVXPY's optimum; the model is the SVM of the weighted kernel."""
+    X, y = rows()
+    signs = 2.0 * y - 1.0
+    best = optimum(grams(X), lambda f: C * cp.sum(cp.pos(1 - cp.multiply(signs, f))), sum)
+    model = CGBoostClassifier(LIBRARY, penalty="group", C=C, tol=1e-7).fit(X, y)
+    assert model.converged_
+    assert model.objective_ == pytest.approx(best, rel=1e-6)
+    assert model.dual_bound_ <= best * (1 + 1e-8) <= model.objective_ * (1 + 2e-8)
+    assert sum(model.kernel_weights_.values()) == pytest.approx(1.0)
+
+
+def test_model_is_the_support_vector_machine_of_the_learned_kernel() -> None:
+    """With Σ η_p K_p for the kernel, SVC makes the same decisions."""
+    X, y = rows()
+    model = CGBoostClassifier(LIBRARY, penalty="group", C=1.0, tol=1e-8).fit(X, y)
+    table = model.columns_
+    expansion = np.zeros((len(LIBRARY), len(X)))
+    for p, name in enumerate(LIBRARY):
+        mine = table["kernel"] == name
+        expansion[p, table["row"][mine]] = table["coefficient"][mine]
+    own = grams(X)
+    norms = [np.sqrt(expansion[p] @ own[name] @ expansion[p]) for p, name in enumerate(LIBRARY)]
+    kernel = sum(norm * own[name] for norm, name in zip(norms, LIBRARY, strict=True))
+    svc = SVC(C=1.0, kernel="precomputed", tol=1e-9).fit(kernel, y)
+    assert svc.decision_function(kernel) == pytest.approx(model.decision_function(X), abs=1e-4)
+    shares = np.array(norms) / sum(norms)
+    assert list(model.kernel_weights_.values()) == pytest.approx(shares, abs=1e-5)
+
+
+def test_regressor_is_certified_at_the_optimum() -> None:
+    """ε-insensitive loss under the group norm with weights."""
+    X, y = make_regression(50, 4, n_informative=2, noise=5.0, random_state=1)
+    y = y / y.std()
+    weights = {"linear": 2.0, "narrow": 0.5}
+    best = optimum(
+        grams(X),
+        lambda f: 3.0 * cp.sum(cp.pos(cp.abs(y - f) - 0.2)),
+        lambda norms: 2.0 * norms[0] + norms[1] + 0.5 * norms[2] + norms[3],
+    )
+    model = CGBoostRegressor(LIBRARY, penalty=GroupNorm(weights), C=3.0, epsilon=0.2, tol=1e-7).fit(
+        X, y
+    )
+    assert model.objective_ == pytest.approx(best, rel=1e-6)
+    assert model.dual_bound_ <= best * (1 + 1e-8)
+
+
+def test_predictions_stages_and_copies_agree() -> None:
+    """Staged outputs end with the model, copies predict the same, and a clone fits the same."""
+    X, y = rows()
+    model = CGBoostClassifier(LIBRARY, penalty="group").fit(X, y, eval_set=(X[:30], y[:30]))
+    output = model.decision_function(X)
+    *_, last = model.staged_decision_function(X)
+    assert last == pytest.approx(output)
+    assert pickle.loads(pickle.dumps(model)).decision_function(X) == pytest.approx(output)
+    assert clone(model).fit(X, y).decision_function(X) == pytest.approx(output)
+    assert model.history_["validation_error"][-1] == np.mean(model.predict(X[:30]) != y[:30])
+    assert len(model.dual_coef_) == len(model.columns_["row"]) == model.n_columns_
+
+
+def test_many_classes_have_weights_each() -> None:
+    """One against the rest: an array of weights for each kernel, adding up to 1 in each class."""
+    X, y = load_iris(return_X_y=True)
+    model = CGBoostClassifier(LIBRARY, penalty="group").fit(X, y)
+    weights = np.array(list(model.kernel_weights_.values()))
+    assert weights.shape == (4, 3)
+    assert weights.sum(axis=0) == pytest.approx(np.ones(3))
+    assert model.score(X, y) > 0.9
+
+
+def test_path_goes_over_growing_costs() -> None:
+    """A path has the optima of separate fits."""
+    X, y = rows()
+    costs = [10.0, 0.1, 1.0]
+    path = CGBoostClassifier(LIBRARY, penalty="group", tol=1e-7).path(X, y, costs)
+    for C, model in zip(costs, path, strict=True):
+        alone = CGBoostClassifier(LIBRARY, penalty="group", C=C, tol=1e-7).fit(X, y)
+        assert model.objective_ == pytest.approx(alone.objective_, rel=1e-6)
+
+
+def test_views_as_matrices_with_names() -> None:
+    """Precomputed kernels of several views get a weight each, and predict new rows."""
+    X, y = rows(80)
+    own = grams(X)
+    library = {name: Precomputed(name) for name in ("linear", "narrow")}
+    train, test = np.arange(60), np.arange(60, 80)
+    views = {name: own[name][np.ix_(train, train)] for name in library}
+    model = CGBoostClassifier(KernelLibrary(library), penalty="group").fit(views, y[:60])
+    new = {name: own[name][np.ix_(test, train)] for name in library}
+    plain = CGBoostClassifier({"linear": Linear(), "narrow": RBF(1.0)}, penalty="group")
+    assert model.decision_function(new) == pytest.approx(
+        plain.fit(X[:60], y[:60]).decision_function(X[60:]), abs=1e-4
+    )
+
+
+def test_wrong_parameters_are_named() -> None:
+    """Signs, weights of unknown kernels and weights that are none are refused."""
+    X, y = rows()
+    with pytest.raises(ValueError, match="coef='nonneg'"):
+        CGBoostClassifier(LIBRARY, penalty="group", coef="nonneg").fit(X, y)
+    with pytest.raises(ValueError, match="'cubic'"):
+        CGBoostClassifier(LIBRARY, penalty=GroupNorm({"cubic": 1.0})).fit(X, y)
+    with pytest.raises(ValueError, match="kernel 'linear' must be positive"):
+        GroupNorm({"linear": 0.0})

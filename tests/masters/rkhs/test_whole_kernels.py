@@ -1,0 +1,147 @@
+"""The master of the group norm against the full problem in CVXPY."""
+
+import cvxpy as cp
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.metrics.pairwise import rbf_kernel
+
+from cgboost import RBF, KernelLibrary, Linear, Polynomial
+from cgboost.generation.columns import Column
+from cgboost.generation.loop import ColumnGeneration
+from cgboost.losses import Hinge, LogLoss, Loss, Quantile, SquaredError
+from cgboost.masters.rkhs.whole_kernels import WholeKernelMaster
+from cgboost.penalties import GroupNorm
+from cgboost.pricing import KernelPool
+from cgboost.pricing.rkhs.whole_kernels import WholeKernelPool, WholeKernelPricer
+from tests.function_norms import optimum
+
+LIBRARY = KernelLibrary(
+    {"linear": Linear(), "quadratic": Polynomial(2), "wide": RBF(0.1), "narrow": RBF(2.0)}
+)
+
+
+def grams(X: np.ndarray) -> dict[str, np.ndarray]:
+    """The matrices of the library, made without it."""
+    own = X @ X.T
+    return {
+        "linear": own,
+        "quadratic": own**2,
+        "wide": rbf_kernel(X, gamma=0.1),
+        "narrow": rbf_kernel(X, gamma=2.0),
+    }
+
+
+@settings(max_examples=15, deadline=None)
+@given(
+    seed=st.integers(0, 10**6),
+    offset=st.sampled_from(["none", "penalized", "free"]),
+    C=st.sampled_from([0.05, 1.0, 20.0]),
+    kind=st.sampled_from(["hinge", "quantile"]),
+)
+def test_reaches_the_optimum_over_all_functions(
+    seed: int, offset: str, C: float, kind: str
+) -> None:
+    """Objective and bound meet at CVXPY's optimum, within bounds in every round."""
+    rng = np.random.default_rng(seed)
+    X, weights = rng.normal(size=(25, 3)), C * rng.uniform(0.2, 2.0, 25)
+    noise = 0.5 * rng.normal(size=25)
+    y = np.sign(X[:, 0] * X[:, 1] + noise) if kind == "hinge" else X[:, 0] ** 2 + noise
+    penalty = GroupNorm({"linear": 0.5, "narrow": 2.0})
+    if kind == "hinge":
+        own, loss = Hinge(), lambda f: weights @ cp.pos(1 - cp.multiply(y, f))
+    else:
+        own, loss = Quantile(0.7), lambda f: weights @ cp.maximum(0.7 * (y - f), 0.3 * (f - y))
+    best = optimum(
+        grams(X),
+        loss,
+        lambda norms: sum(
+            w * norm for w, norm in zip((0.5, 1, 1, 2, 1)[: len(norms)], norms, strict=True)
+        ),
+        offset=offset,
+    )
+    master = WholeKernelMaster(own.on(y, weights), penalty, offset=offset)
+    pricer = WholeKernelPricer(WholeKernelPool(KernelPool(LIBRARY, X), penalty, 100.0))
+    result = ColumnGeneration(master, pricer, tol=1e-7, columns_per_round=2).run()
+    scale = max(1.0, abs(best))
+    assert result.gap <= 1e-7
+    assert result.objective == pytest.approx(best, abs=1e-6 * scale)
+    bounds, objectives = result.history["bound"], result.history["objective"]
+    assert (bounds[~np.isnan(bounds)] <= best + 1e-8 * scale).all()
+    assert (objectives >= best - 1e-8 * scale).all()
+    assert result.history["columns"].max() <= len(LIBRARY)
+
+
+@pytest.mark.parametrize("offset", ["none", "free"])
+@pytest.mark.parametrize("loss", [LogLoss(), SquaredError()], ids=repr)
+def test_smooth_losses_reach_the_optimum(loss: Loss, offset: str) -> None:
+    """Proximal Newton steps end at CVXPY's optimum, certified."""
+    rng = np.random.default_rng(5)
+    X, weights = rng.normal(size=(30, 3)), rng.uniform(0.5, 3.0, 30)
+    y = np.sign(X[:, 0] * X[:, 1] + 0.5 * rng.normal(size=30))
+    bound = loss.on(y, weights)
+
+    def value(f: cp.Expression) -> cp.Expression:
+        if isinstance(loss, SquaredError):
+            return weights @ cp.square(y - f) / 2
+        return weights @ cp.logistic(-2 * cp.multiply(y, f))
+
+    flat = np.linspace(-1.0, 1.0, 30)
+    assert bound.value(flat) == pytest.approx(float(value(cp.Constant(flat)).value))
+    best = optimum(grams(X), value, sum, offset=offset)
+    master = WholeKernelMaster(bound, GroupNorm(), offset=offset)
+    pricer = WholeKernelPricer(WholeKernelPool(KernelPool(LIBRARY, X), GroupNorm(), 100.0))
+    result = ColumnGeneration(master, pricer, tol=1e-7, columns_per_round=4).run()
+    assert result.gap <= 1e-7
+    assert result.objective == pytest.approx(best, rel=1e-6)
+
+
+def test_functions_of_earlier_answers_have_left() -> None:
+    """Only the functions of the last answer have coefficients; each kernel has at most one."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 3))
+    y = np.sign(X[:, 0] * X[:, 1])
+    master = WholeKernelMaster(Hinge().on(y, np.ones(40)), GroupNorm())
+    pricer = WholeKernelPricer(WholeKernelPool(KernelPool(LIBRARY, X), GroupNorm(), 100.0))
+    result = ColumnGeneration(master, pricer, tol=1e-6, columns_per_round=1).run()
+    active = [result.columns[j] for j in np.flatnonzero(result.coef)]
+    assert len({column.stratum for column in active}) == len(active) < len(result.columns)
+    assert result.ensemble.decision_function(X) == pytest.approx(result.output, abs=1e-9)
+    assert master.warm_start.columns
+    again = WholeKernelMaster(Hinge().on(y, np.ones(40)), GroupNorm())
+    again.start_from(master.warm_start)
+    assert again.solve().objective == pytest.approx(result.objective, rel=1e-6)
+
+
+def test_duplicate_and_zero_kernels_do_no_harm() -> None:
+    """The optimum is that without them."""
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(30, 2))
+    y = np.sign(X[:, 0] + 0.3 * rng.normal(size=30))
+
+    def objective(library: dict[str, object]) -> float:
+        pool = WholeKernelPool(KernelPool(KernelLibrary(library), X), GroupNorm(), 100.0)
+        master = WholeKernelMaster(Hinge().on(y, np.ones(30)), GroupNorm())
+        result = ColumnGeneration(
+            master, WholeKernelPricer(pool), tol=1e-8, columns_per_round=5
+        ).run()
+        assert result.gap <= 1e-8
+        return result.objective
+
+    one = objective({"rbf": RBF(0.5)})
+    nothing = lambda A, B: np.zeros((len(A), len(B)))  # noqa: E731
+    twice = objective({"a": RBF(0.5), "b": RBF(0.5), "zero": nothing})
+    assert twice == pytest.approx(one, abs=1e-7)
+
+
+def test_what_it_cannot_take_is_named() -> None:
+    """Columns that are no kernels, signs and solvers are refused."""
+    y = np.array([1.0, -1.0])
+    box = Hinge().on(y, np.ones(2))
+    with pytest.raises(ValueError, match="sign|coefficients"):
+        WholeKernelMaster(box, GroupNorm(), coef="nonneg")
+    with pytest.raises(ValueError, match="cone program"):
+        WholeKernelMaster(box, GroupNorm(), solver="highs")
+    with pytest.raises(TypeError, match="whole kernels"):
+        WholeKernelMaster(box, GroupNorm()).add([Column(np.zeros(2), key="plain")])

@@ -1,0 +1,75 @@
+"""The pricer of whole kernels."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from cgboost import RBF, KernelLibrary, Linear, Polynomial
+from cgboost.generation.protocols import MasterState
+from cgboost.penalties import GroupNorm
+from cgboost.pricing import KernelPool
+from cgboost.pricing.rkhs.whole_kernels import WholeKernelPool, WholeKernelPricer
+
+LIBRARY = KernelLibrary({"linear": Linear(), "quadratic": Polynomial(2), "rbf": RBF(0.3)})
+
+
+def state_at(response: np.ndarray, penalty: GroupNorm) -> MasterState:
+    """What a master without columns would say."""
+    return MasterState(
+        columns=(),
+        coef=np.zeros(0),
+        intercept=0.0,
+        output=np.zeros(len(response)),
+        pseudo_response=response,
+        objective=1.0,
+        slack=np.zeros(len(response)),
+        entry=penalty.entry(two_sided=True),
+    )
+
+
+def test_scores_are_the_best_of_the_unit_ball() -> None:
+    """The column of a kernel scores √(rᵀKr)/w, and no function of its norm scores more."""
+    rng = np.random.default_rng(0)
+    X, response = rng.normal(size=(40, 3)), rng.normal(size=40)
+    penalty = GroupNorm({"quadratic": 3.0})
+    pricer = WholeKernelPricer(WholeKernelPool(KernelPool(LIBRARY, X), penalty, 100.0))
+    priced = pricer.price(state_at(response, penalty), 3)
+    assert priced.exact
+    assert priced.n_evaluated == 3
+    scores = [float(column.values @ response) for column in priced.columns]
+    assert scores == sorted(scores, reverse=True)
+    assert priced.max_excess == pytest.approx(max(scores) - 1.0)
+    for column, score in zip(priced.columns, scores, strict=True):
+        weight = penalty.weight(column.stratum)
+        gram = column.space.gram
+        for _ in range(50):
+            beta = rng.normal(size=40)
+            norm = weight * np.sqrt(beta @ gram @ beta)
+            assert (gram @ beta) @ response / norm <= score * (1 + 1e-12)
+
+
+def test_a_column_is_the_same_function_on_new_rows() -> None:
+    """Values on the training rows are those of the expansion, and of its terms."""
+    rng = np.random.default_rng(1)
+    X, response = rng.normal(size=(30, 3)), rng.normal(size=30)
+    pool = WholeKernelPool(KernelPool(LIBRARY, X), GroupNorm(), 100.0)
+    for column in WholeKernelPricer(pool).price(state_at(9 * response, GroupNorm()), 3).columns:
+        hypothesis = column.hypothesis
+        assert hypothesis is not None
+        assert hypothesis.family.outputs(X, [hypothesis])[:, 0] == pytest.approx(column.values)
+        terms, weights = hypothesis.terms()
+        values = terms[0].family.outputs(X, terms) @ weights
+        assert values == pytest.approx(column.values)
+
+
+def test_what_the_master_holds_is_not_offered_again() -> None:
+    """Kernels that are in the master keep their excess, and leave the offers to others."""
+    rng = np.random.default_rng(2)
+    X, response = rng.normal(size=(30, 3)), 5 * rng.normal(size=30)
+    pricer = WholeKernelPricer(WholeKernelPool(KernelPool(LIBRARY, X), GroupNorm(), 100.0))
+    state = state_at(response, GroupNorm())
+    first = pricer.price(state, 1)
+    second = pricer.price(replace(state, columns=tuple(first.columns)), 3)
+    assert first.columns[0].stratum not in {column.stratum for column in second.columns}
+    assert second.max_excess == first.max_excess
