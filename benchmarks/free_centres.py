@@ -205,7 +205,7 @@ def free_centres(data: Data, kernel: Kernel, C: float, size: int) -> Iterator[di
             "columns": int(history["columns"][stage]),
             "validation": data.error(validation, data.y_validation),
             "test": data.error(test, data.y_test),
-            "fit_seconds": fitted * float(history["seconds"][stage] / history["seconds"][-1]),
+            "fit_seconds": fitted if last else np.nan,
             "predict_seconds": predicted if last else np.nan,
             "objective": float(history["objective"][stage]),
             "bound": float(history["bound"][stage]),

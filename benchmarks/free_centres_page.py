@@ -31,7 +31,7 @@ class Record:
     validation, test : float
         Errors in percent.
     fit_seconds, predict_seconds : float
-        Of the processor; predictions for all test rows.
+        Of the processor; predictions for all test rows. Nan for the models of stages but the last.
     objective, bound : float
         Of the fit, and its certified lower bound; of the SVC its dual objective as the bound.
     """
@@ -113,6 +113,7 @@ def error_rows(records: Sequence[Record]) -> Iterator[Sequence[str]]:
 def error_row(title: str, method: str, models: Sequence[Record]) -> Sequence[str]:
     """Means over the splits."""
     kernels = dict.fromkeys(f"{model.kernel} ({model.C:g})" for model in models)
+    fit = [model.fit_seconds for model in models]
     predict = [model.predict_seconds for model in models]
     return (
         title,
@@ -120,7 +121,7 @@ def error_row(title: str, method: str, models: Sequence[Record]) -> Sequence[str
         f"{fmean(model.columns for model in models):.0f}",
         ", ".join(kernels),
         plus_minus([model.test for model in models]),
-        f"{fmean(model.fit_seconds for model in models):.2f}",
+        "" if np.isnan(fit).any() else f"{fmean(fit):.2f}",
         "" if np.isnan(predict).any() else f"{fmean(predict):.3f}",
     )
 
