@@ -37,6 +37,8 @@ from cgboost.generation.protocols import (
     Priced,
     Pricer,
     ProvingOrNot,
+    ReplacingMaster,
+    TimedPricer,
     VertexMaster,
 )
 from cgboost.generation.stabilization import NoSmoothing, Smoothing
@@ -133,6 +135,7 @@ class ColumnGeneration:
         self._adjustable = master if isinstance(master, AdjustableMaster) else None
         self._proving = master if isinstance(master, ProvingOrNot) else None
         self.pricer = pricer if isinstance(pricer, Pricer) else FunctionPricer(pricer)
+        self._timed = self.pricer if isinstance(self.pricer, TimedPricer) else None
         self.tol = tol
         self.columns_per_round = columns_per_round
         self.max_columns = max_columns
@@ -238,18 +241,23 @@ class ColumnGeneration:
         trace.keep(current)
         # 4. the end, or new columns for the master
         fresh = trace.fresh(priced.columns)
+        held = 0 if priced.replaces else state.n_held
         if self.max_columns is not None:  # a pricer may return more than it was asked for
-            fresh = fresh[: limits.room(state.n_held, len(fresh))]
+            fresh = fresh[: limits.room(held, len(fresh))]
         shown = None
         if searched or not state.bounded:
             shown = conclusion(current, priced, fresh, self.tol)
-        if stop := shown or self._stop(current, stopping) or no_progress(current, trace.flat):
+        stop = shown or self._stop(current, stopping, priced) or no_progress(current, trace.flat)
+        if stop is not None:
             if searched and stop[0] in ON_REQUEST and not priced.exact:
                 self._certify(trace, state)
             return stop
         with blaming(StopReason.MASTER_FAILED):
-            self.master.add(fresh)
-        trace.coming = state.n_held + len(fresh)
+            if priced.replaces and isinstance(self.master, ReplacingMaster):
+                self.master.replace(fresh)
+            else:
+                self.master.add(fresh)
+        trace.coming = held + len(fresh)
         return None
 
     def _price(
@@ -263,6 +271,8 @@ class ColumnGeneration:
         evaluated = 0
         for duals in points:
             at = replace(state, pseudo_response=duals)
+            if self._timed is not None:
+                self._timed.seconds_left = self._seconds_left(trace)
             with blaming(StopReason.PRICER_FAILED):
                 priced = self.pricer.price(at, limit)
                 for column in priced.columns:
@@ -270,7 +280,8 @@ class ColumnGeneration:
             bound = None
             if priced.exact:
                 with blaming(StopReason.MASTER_FAILED):
-                    bound = self.master.bound(at, priced)
+                    where = duals if priced.response is None else priced.response
+                    bound = self.master.bound(replace(at, pseudo_response=where), priced)
                     if bound is not None:
                         check_bound(bound, state)
                         best = bound if best is None else max(best, bound)
@@ -281,6 +292,12 @@ class ColumnGeneration:
             if any(state.prices_out(column) for column in trace.fresh(priced.columns)):
                 break
         return replace(priced, n_evaluated=evaluated), best
+
+    def _seconds_left(self, trace: Trace) -> float | None:
+        """What is left of the time limit."""
+        if self.time_limit is None:
+            return None
+        return max(0.0, self.time_limit - (time.perf_counter() - trace.started))
 
     def _certify(self, trace: Trace, state: MasterState) -> None:
         """One exact pass at the last round, so that a run cut short still knows its gap."""
@@ -305,7 +322,7 @@ class ColumnGeneration:
         if vertex.objective <= allowed:
             trace.move(number, vertex)
 
-    def _stop(self, current: Round, stopping: list[Callback]) -> Stop | None:
+    def _stop(self, current: Round, stopping: list[Callback], priced: Priced) -> Stop | None:
         """The callback or the limit that ends the run with this round."""
         if stopping:
             asking: object = stopping[0]
@@ -313,7 +330,10 @@ class ColumnGeneration:
             if isinstance(asking, ReasoningCallback):
                 reason = asking.stop_reason
             return reason, f"asked to stop after round {current.number}"
-        return self.limits.reached(current)
+        limits = self.limits
+        if priced.replaces:  # there is room for columns that take the place of all
+            limits = replace(limits, max_columns=None)
+        return limits.reached(current)
 
     def _best_round(self, trace: Trace) -> int:
         """What a callback names, if that round was completed; else that of lowest objective.

@@ -120,10 +120,11 @@ class ProgressLine:
         self.close()
         is_last = result.best_round == result.n_rounds - 1
         kept = "" if is_last else f"; round {result.best_round} kept"
+        columns = result.history["columns"][result.best_round]  # but those that have left
         rounds = "1 round" if result.n_rounds == 1 else f"{result.n_rounds} rounds"
         self._write(
             f"{self.label}{IN_WORDS[result.stop_reason]} after {rounds}, "
-            f"{result.history['seconds'][-1]:.1f} s{kept}: {len(result.coef)} columns, "
+            f"{result.history['seconds'][-1]:.1f} s{kept}: {columns:.0f} columns, "
             f"objective {result.objective:.6g}, gap {_gap(result.gap)}",
             soft_wrap=True,
         )

@@ -166,6 +166,10 @@ class Priced:
         Whether there is no column outside the span of those in the master, whatever r may be.
     stratum : str
         The priority class in which the columns were found.
+    replaces : bool
+        Whether the columns take the place of all those in the master, a :class:`ReplacingMaster`.
+    response : ndarray of shape (n_rows,) or None
+        The feasible pseudo-response that the excess belongs to, where it is not the state's.
     """
 
     columns: Sequence[Column]
@@ -176,6 +180,8 @@ class Priced:
     n_evaluated: int = 0
     exhausted: bool = False
     stratum: str = ""
+    replaces: bool = False
+    response: Vector | None = None
 
 
 @dataclass(frozen=True)
@@ -198,8 +204,8 @@ class Master(Protocol):
     """The restricted problem over the columns generated so far.
 
     What a master may have beyond that is in protocols of their own, which the loop recognises:
-    :class:`AdjustableMaster`, :class:`VertexMaster`, :class:`DescendingOrNot`,
-    :class:`ProvingOrNot`.
+    :class:`AdjustableMaster`, :class:`VertexMaster`, :class:`ReplacingMaster`,
+    :class:`DescendingOrNot`, :class:`ProvingOrNot`.
     """
 
     def add(self, columns: Sequence[Column]) -> None:
@@ -244,6 +250,15 @@ class VertexMaster(Protocol):
 
 
 @runtime_checkable
+class ReplacingMaster(Protocol):
+    """A master whose columns may all be replaced at once."""
+
+    def replace(self, columns: Sequence[Column]) -> None:
+        """Take new columns into the problem; those that were in it leave."""
+        ...
+
+
+@runtime_checkable
 class DescendingOrNot(Protocol):
     """A master that says whether its objective falls; without the member it does."""
 
@@ -273,3 +288,11 @@ class Pricer(Protocol):
         ``limit=0`` asks for the certificate alone: an exact pass, if the pricer can make one.
         """
         ...
+
+
+@runtime_checkable
+class TimedPricer(Protocol):
+    """A pricer that can end its search early."""
+
+    seconds_left: float | None
+    """What is left of the time limit, set by the loop before every call; None: no limit."""

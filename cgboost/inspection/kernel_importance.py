@@ -136,11 +136,16 @@ def relevant_centres(model: Any, X: Any, y: ArrayLike | None = None, *, top: int
     Raises
     ------
     ValueError
-        If the model has no kernels, or ``top`` is less than 1.
+        If the model has no kernels or free centres, or ``top`` is less than 1.
     """
     _kernels_of(model)
     if top < 1:
         raise ValueError(f"top must be at least 1, got {top!r}")
+    if np.any(model.columns_["row"] < 0):
+        raise ValueError(
+            "the model has free centres, which are no rows: centers_ has them, one for each line "
+            "of columns_"
+        )
     table, shares = model.columns_, column_shares(model, model._rows(X))
     last = int(table["row"].max(initial=-1))
     if y is not None and last >= len(np.asarray(y)):

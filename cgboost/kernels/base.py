@@ -35,6 +35,14 @@ from cgboost.kernels.expansions import (
     as_floats,
     float_dtype,
 )
+from cgboost.kernels.gradients import (
+    CentreGradients,
+    Slopes,
+    power_slope,
+    product_of_slopes,
+    product_rule,
+    sum_of_slopes,
+)
 from cgboost.kernels.parameters import Parametrized
 from cgboost.kernels.rows import (
     chunks,
@@ -50,7 +58,7 @@ Norms = NDArray[np.floating[Any]]
 KernelFunction = Callable[[Matrix, Matrix], Matrix]
 
 
-class Kernel(Parametrized, ABC):
+class Kernel(Parametrized, CentreGradients, ABC):
     """A kernel k(x, z); sums, products, powers and multiples of kernels are kernels.
 
     A kernel of one's own needs ``__call__`` alone. One whose values follow from inner products is
@@ -401,6 +409,28 @@ class Sum(Kernel):
             start=np.zeros((), dtype=norms.dtype),
         )
 
+    def slopes(self, products: Matrix, x_norms: Norms, z_norms: Norms) -> Slopes:
+        return sum_of_slopes(
+            [
+                kernel.slopes(products, x_norms, z_norms).scaled(weight)
+                for weight, kernel in self.terms
+            ]
+        )
+
+    def diagonal_slopes(self, norms: Norms) -> Norms:
+        return sum(
+            (weight * kernel.diagonal_slopes(norms) for weight, kernel in self.terms),
+            start=np.zeros((), dtype=norms.dtype),
+        )
+
+    def centre_gradient(self, X: Matrix, Z: Matrix, weights: Matrix) -> Matrix:
+        if self.of_products:
+            return super().centre_gradient(X, Z, weights)
+        return sum(
+            (kernel.centre_gradient(X, Z, weight * weights) for weight, kernel in self.terms),
+            start=np.zeros(()),
+        )
+
     def expansion_cost(self, n_centres: int, n_features: int, n_rows: int) -> float:
         costs = (kernel.expansion_cost(n_centres, n_features, n_rows) for _, kernel in self.terms)
         return sum(costs)
@@ -479,6 +509,24 @@ class Product(Kernel):
             start=np.ones((), dtype=norms.dtype),
         )
 
+    def slopes(self, products: Matrix, x_norms: Norms, z_norms: Norms) -> Slopes:
+        return product_of_slopes(
+            [kernel.slopes(products, x_norms, z_norms) for kernel in self.factors]
+        )
+
+    def diagonal_slopes(self, norms: Norms) -> Norms:
+        values = [kernel.diagonal_from_norms(norms) for kernel in self.factors]
+        rule = product_rule(self.factors, values)
+        return sum((kernel.diagonal_slopes(norms) * rest for kernel, rest in rule), np.zeros(()))
+
+    def centre_gradient(self, X: Matrix, Z: Matrix, weights: Matrix) -> Matrix:
+        if self.of_products:
+            return super().centre_gradient(X, Z, weights)
+        rule = product_rule(self.factors, [kernel(X, Z) for kernel in self.factors])
+        return sum(
+            (kernel.centre_gradient(X, Z, weights * rest) for kernel, rest in rule), np.zeros(())
+        )
+
     def rounding(self, arithmetic: Arithmetic) -> Rounding | None:
         rough = replace(arithmetic, refined=False)
         parts = [kernel.rounding(rough) for kernel in self.factors]
@@ -532,6 +580,23 @@ class Power(Kernel):
 
     def diagonal_from_norms(self, norms: Norms) -> Norms:
         return whole_power(self.kernel.diagonal_from_norms(norms), self.exponent)
+
+    def slopes(self, products: Matrix, x_norms: Norms, z_norms: Norms) -> Slopes:
+        own = self.kernel.slopes(products, x_norms, z_norms)
+        return own.after(
+            whole_power(own.values, self.exponent), power_slope(own.values, self.exponent)
+        )
+
+    def diagonal_slopes(self, norms: Norms) -> Norms:
+        own = self.kernel.diagonal_from_norms(norms)
+        return power_slope(own, self.exponent) * self.kernel.diagonal_slopes(norms)
+
+    def centre_gradient(self, X: Matrix, Z: Matrix, weights: Matrix) -> Matrix:
+        if self.of_products:
+            return super().centre_gradient(X, Z, weights)
+        return self.kernel.centre_gradient(
+            X, Z, weights * power_slope(self.kernel(X, Z), self.exponent)
+        )
 
     def rounding(self, arithmetic: Arithmetic) -> Rounding | None:
         return Product((self.kernel,) * int(self.exponent)).rounding(arithmetic)

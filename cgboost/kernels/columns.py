@@ -24,6 +24,7 @@ from cgboost.exceptions import KernelError, see
 from cgboost.kernels.base import Kernel, KernelFunction, Norms, rebuilt
 from cgboost.kernels.checks import failed
 from cgboost.kernels.expansions import Matrix
+from cgboost.kernels.gradients import no_gradient
 from cgboost.kernels.precomputed import FunctionKernel, Precomputed
 
 SHOWN_VALUES = 3
@@ -324,6 +325,16 @@ class On(Kernel):
         part = _widened(chosen(X))
         with chosen.naming(X, X):
             return self._inner.diagonal(part)
+
+    def centre_gradient(self, X: Matrix, Z: Matrix, weights: Matrix) -> Matrix:
+        chosen = self._chosen(X)
+        if not chosen.numeric or X.dtype == object:
+            raise no_gradient(self)
+        gradient = np.zeros(Z.shape)
+        with chosen.naming(X, Z):
+            own = self._inner.centre_gradient(_widened(chosen(X)), _widened(chosen(Z)), weights)
+        gradient[:, list(chosen.places)] = own
+        return gradient
 
     def restricted(self) -> tuple[Callable[[Matrix], Matrix], Kernel] | None:
         if not (isinstance(self.columns, Columns) and self._inner.of_products):

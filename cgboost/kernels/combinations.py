@@ -38,6 +38,7 @@ from cgboost.kernels.expansions import (
     float_dtype,
 )
 from cgboost.kernels.features.products import Linear
+from cgboost.kernels.gradients import Slopes
 from cgboost.kernels.rows import (
     chunks,
     entries,
@@ -308,6 +309,28 @@ class Normalized(Kernel):
         scale = self._inverse_root(self.kernel.diagonal_from_norms(norms))
         return (scale > 0).astype(norms.dtype)
 
+    def slopes(self, products: Matrix, x_norms: Norms, z_norms: Norms) -> Slopes:
+        own = self.kernel.slopes(products, x_norms, z_norms)
+        if self.of_distances:  # k(x, x) = 1
+            return own
+        x_scale = self._inverse_root(self.kernel.diagonal_from_norms(x_norms))
+        diagonal = self.kernel.diagonal_from_norms(z_norms)
+        drift = _over(-0.5 * self.kernel.diagonal_slopes(z_norms), diagonal)
+        return own.scaled(x_scale[:, None]).normalized(self._inverse_root(diagonal), drift)
+
+    def diagonal_slopes(self, norms: Norms) -> Norms:
+        return np.zeros_like(norms)
+
+    def centre_gradient(self, X: Matrix, Z: Matrix, weights: Matrix) -> Matrix:
+        if self.of_products:
+            return super().centre_gradient(X, Z, weights)
+        scale, diagonal = self._scale(Z), self.kernel.diagonal(Z)
+        scaled = weights * self._scale(X)[:, None] * scale
+        # (1/√d)' = −½ d'/d · 1/√d with the diagonal d = k(z, z)
+        drift = _over(-0.5 * np.einsum("ij,ij->j", scaled, self.kernel(X, Z)), diagonal)
+        own = self.kernel.centre_gradient(X, Z, scaled)
+        return own + drift[:, None] * self.kernel.diagonal_gradient(Z)
+
     def expansion_cost(self, n_centres: int, n_features: int, n_rows: int) -> float:
         own = (n_centres + n_rows) * n_features
         return self.kernel.expansion_cost(n_centres, n_features, n_rows) + own
@@ -353,6 +376,11 @@ class Normalized(Kernel):
                 f"{see('kernel-values')}"
             )
         return np.divide(1.0, np.sqrt(diagonal), out=np.zeros_like(diagonal), where=diagonal > 0)
+
+
+def _over(numbers: Norms, diagonal: Norms) -> Norms:
+    """numbers/diagonal, and 0 where the diagonal is 0, as the kernel's values are there."""
+    return np.divide(numbers, diagonal, out=np.zeros_like(numbers), where=diagonal > 0)
 
 
 @dataclass(frozen=True)

@@ -29,6 +29,7 @@ REPRODUCE, DOCS = ROOT / "examples" / "reproduce", ROOT / "docs"
 STUDIES = {
     "classical_boosters": (REPRODUCE / "classical_boosters", "booster_page"),
     "defaults": (REPRODUCE / "defaults", "default_page"),
+    "free_centres": (ROOT / "benchmarks", "free_centres_page"),
     "frontier": (REPRODUCE / "frontier", "frontier_page"),
     "latent_factors": (REPRODUCE / "latent_factors", "latent_page"),
     "logitboost": (REPRODUCE / "logitboost", "logit_page"),

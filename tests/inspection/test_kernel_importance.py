@@ -107,6 +107,18 @@ def test_relevant_centres_are_rows_with_labels() -> None:
     np.testing.assert_array_equal(first["row"], found["row"][:2])
 
 
+def test_free_centres_are_no_rows() -> None:
+    """Importance and relevance are known; that rows cannot be named is said."""
+    labels = np.where(Y > 0, 1, -1)
+    model = CGBoostClassifier(
+        RBF(0.5), penalty="rkhs", centers="free", max_columns=6, random_state=0
+    ).fit(X, labels)
+    assert kernel_importance(model, X, labels, n_repeats=2).importances_mean[0] > 0
+    assert feature_relevance(model, random_state=0).shape == (4,)
+    with pytest.raises(ValueError, match="free centres"):
+        relevant_centres(model, X, labels)
+
+
 @pytest.mark.parametrize("standardize", [False, True])
 def test_features_that_matter(standardize: bool) -> None:
     """Features that the target depends on come first; a constant one has 0."""

@@ -133,6 +133,9 @@ class BaseBoost(BaseEnsemble):
             carried = (self._carried or {}).get(number)
             if carried is None and self.max_columns is None:
                 carried = family.warm_start(pool, master.loss, make_master)
+            master, pricer = family.prepared(
+                pool, master, pricer, partial(make_master, objective.loss(target, weights))
+            )
             if carried is not None:
                 master.start_from(carried)
             yield Task(
@@ -141,6 +144,7 @@ class BaseBoost(BaseEnsemble):
                 n_outputs=n_outputs,
                 columns_per_round=columns,
                 level=_level_of(master.loss),
+                max_columns=family.most_columns(len(rows.weights)),
             )
             if self._carried is not None:
                 self._carried[number] = master.warm_start

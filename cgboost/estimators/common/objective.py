@@ -110,6 +110,16 @@ class ColumnFamily(ABC):
     def pricer(self, pool: Any, tol: float) -> Pricer:
         """The pricer of one output of a run, for a relative gap of ``tol``."""
 
+    def prepared(
+        self, pool: Any, master: Any, pricer: Any, again: Callable[[], Any]
+    ) -> tuple[Any, Any]:
+        """Master and pricer of a run, as the loop gets them; ``again()`` makes such a master."""
+        return master, pricer
+
+    def most_columns(self, n_rows: int) -> int | None:
+        """Columns at most, where that is not ``max_columns`` alone."""
+        return None
+
     def columns_per_round(self, pool: Any, n_rows: int) -> int:
         """Columns a round for each output, where the user gives no number."""
         return max(1, round(DEFAULT_SHARE * n_rows))

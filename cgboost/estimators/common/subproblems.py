@@ -26,6 +26,8 @@ class Task:
         They see every round before the callbacks of the estimator do.
     max_rounds : int or None
         Where the data limit the rounds, and not a parameter alone.
+    max_columns : int or None
+        Where the family limits the columns, and not the parameter alone.
     """
 
     master: Master
@@ -35,3 +37,4 @@ class Task:
     level: Callable[[Vector], float] | None = None
     callbacks: Sequence[Callback] = ()
     max_rounds: int | None = None
+    max_columns: int | None = None

@@ -103,8 +103,13 @@ class CGBoostClassifier(Classification, BaseBoost):
         Sign rule for α. "nonneg" weighs {+K, −K} unless the library has ``negation=False``. A norm
         of functions ("rkhs", "group") has none: "free".
     centers : {"rows", "free"}, default="rows"
-        Which K(·, z) are columns: with training rows for z, or any z; the latter only with
-        penalty="rkhs".
+        Which K(·, z) are columns: with training rows for z, or with any z, "free". Free centres
+        start as means of the rows and are optimised together, in stages of more and more centres
+        that replace each other; each stage is a round. That takes penalty="rkhs", dense numeric
+        rows and kernels with a gradient by their centre (of inner products and distances; a kernel
+        of your own has ``centre_gradient(X, Z, weights)``). Far fewer columns then have the
+        accuracy of the support vector machine (docs/studies/free_centres/page.md), and the bound
+        is still that of its optimum.
     offset : {"none", "penalized", "free"}, default="free"
         The offset b: absent, penalised like a coefficient, or free.
     class_weight : dict, "balanced" or None, default=None
@@ -135,7 +140,9 @@ class CGBoostClassifier(Classification, BaseBoost):
     max_columns : int or None
         Stop at this many generated columns (per class, with more than two), never more: the last
         round takes what there is room for. Columns come ``columns_per_round`` at a time, and some
-        of those generated have the coefficient 0 in the end: ``n_columns_`` may be smaller.
+        of those generated have the coefficient 0 in the end: ``n_columns_`` may be smaller. With
+        centers="free" the number of centres of the last stage; None stands for a quarter of the
+        rows, at most 200.
     tol : float, default=1e-4
         Stop at this certified relative duality gap. Gaps below 1e-10 count as 0, so that
         ``tol=0`` asks for the optimum to rounding errors.
@@ -179,8 +186,8 @@ class CGBoostClassifier(Classification, BaseBoost):
         come on its way to ``tol``, scores, and the time that is left. 2 writes a line for every
         round as well, with the columns that it has generated.
     random_state : int, RandomState or None
-        For the rows that early stopping holds out (None: different rows in each fit), and the folds
-        of ``probability``.
+        For the rows that early stopping holds out (None: different rows in each fit), the folds of
+        ``probability``, and where free centres start.
 
     Attributes
     ----------
@@ -192,6 +199,8 @@ class CGBoostClassifier(Classification, BaseBoost):
         beside that of the model). Only with ``probability``.
     dual_coef_ : ndarray of shape (n_columns,)
         Nonzero coefficients, in the order of ``columns_``; ``coef_`` is its old name.
+    centers_ : ndarray of shape (n_columns, n_features)
+        The centre of each column in the units of X. Only with centers="free".
     kernel_weights_ : dict of str to float, or to ndarray of shape (n_classes,)
         Only with penalty="group": the weights η_p of the kernels, divided by their sum. The model
         is the support vector machine of the kernel Σ_p η_p K_p.

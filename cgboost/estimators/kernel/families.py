@@ -1,18 +1,22 @@
-"""The family of columns that goes with the penalty of a kernel model."""
+"""The family of columns that goes with the penalty and the centres of a kernel model."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from cgboost.estimators.kernel.free_centres import FreeCentres
 from cgboost.estimators.kernel.kernel_columns import KernelColumns
 from cgboost.estimators.kernel.whole_kernels import WholeKernels
-from cgboost.penalties import GroupNorm, get_penalty
+from cgboost.penalties import RKHS, GroupNorm, get_penalty
 
 
 def family_of(estimator: Any) -> KernelColumns:
-    """Kernel columns; whole kernels for a norm of whole functions."""
+    """Kernel columns, of rows or free centres; whole kernels for a norm of whole functions."""
     try:
         penalty = get_penalty(estimator.penalty)
     except ValueError:  # which check() raises
         return KernelColumns.of(estimator)
-    return (WholeKernels if isinstance(penalty, GroupNorm) else KernelColumns).of(estimator)
+    if isinstance(penalty, GroupNorm):
+        return WholeKernels.of(estimator)
+    free = isinstance(penalty, RKHS) and estimator.centers == "free"
+    return (FreeCentres if free else KernelColumns).of(estimator)

@@ -179,14 +179,11 @@ class KernelColumns(ColumnFamily):
 
     def _check_centers(self) -> None:
         """Raise ValueError for centres that are not training rows, where there are none such."""
-        if self.centers == "rows":
-            return
-        if not self.is_of_functions:
+        if self.centers == "free" and not isinstance(get_penalty(self.penalty), RKHS):
             raise ValueError(
                 f"centers='free' does not go with penalty={self.penalty!r}: only penalty='rkhs' "
                 "has a bound over centres of all kinds; take it, or centers='rows'"
             )
-        raise NotImplementedError("centers='free' has no pricer yet: take centers='rows'")
 
     @property
     def is_of_functions(self) -> bool:
@@ -285,7 +282,7 @@ class KernelColumns(ColumnFamily):
         """Kernel and row of each column."""
         places = np.array([column.row for column in columns], dtype=np.intp)
         assert rows.numbers is not None
-        return {"kernel": strata, "row": rows.numbers[places]}
+        return {"kernel": strata, "row": np.where(places < 0, -1, rows.numbers[places])}
 
     def completed(self, table: Table) -> Table:
         """Add the column's sign: with α ≥ 0 a negative weight on K is a positive one on −K."""

@@ -26,6 +26,7 @@ from cgboost.kernels.features.rbf import (
     mean_squared_distance,
     squared_distance_error,
 )
+from cgboost.kernels.gradients import Slopes
 from cgboost.kernels.rows import entries, squared_norms
 from cgboost.tolerances import UNIT_ROUNDOFF
 
@@ -129,6 +130,24 @@ class Matern(ProductKernel):
 
     def diagonal_from_norms(self, norms: Norms) -> Norms:
         return np.ones_like(norms)
+
+    def slopes(self, products: Matrix, x_norms: Norms, z_norms: Norms) -> Slopes:
+        rate = self._rate
+        distances = np.empty_like(products)
+        fill_squared_distances(distances, products, x_norms, z_norms)
+        distances *= rate
+        np.sqrt(distances, out=distances)
+        decay = np.exp(-distances)
+        if self.nu == 0.5:  # no derivative at z = x, where the mean of all directions is 0
+            over = np.divide(0.5, distances, out=np.zeros_like(decay), where=distances > 0)
+            return Slopes.of_distance(decay, -rate * over * decay)
+        if self.nu == 1.5:  # a = √s: dψ/ds = ψ'(a)/(2a) = −½ e^(−a)
+            return Slopes.of_distance((1.0 + distances) * decay, -0.5 * rate * decay)
+        values = (1.0 + distances * (1.0 + distances / 3.0)) * decay
+        return Slopes.of_distance(values, -rate / 6.0 * (1.0 + distances) * decay)
+
+    def diagonal_slopes(self, norms: Norms) -> Norms:
+        return np.zeros_like(norms)
 
     def rounding(self, arithmetic: Arithmetic) -> Rounding | None:
         if self.gamma is None and self.length_scale is None:

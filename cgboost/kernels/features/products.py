@@ -22,6 +22,7 @@ from cgboost.kernels.expansions import (
     weighted_moment,
     weighted_sum,
 )
+from cgboost.kernels.gradients import Slopes, power_slope
 from cgboost.kernels.rows import squared_norms, whole_power
 
 AnyKernel = TypeVar("AnyKernel", bound=Kernel)
@@ -63,6 +64,12 @@ class Linear(ProductKernel):
 
     def diagonal_from_norms(self, norms: Norms) -> Norms:
         return norms
+
+    def slopes(self, products: Matrix, x_norms: Norms, z_norms: Norms) -> Slopes:
+        return Slopes(products, np.ones_like(products))
+
+    def diagonal_slopes(self, norms: Norms) -> Norms:
+        return np.ones_like(norms)
 
     def rounding(self, arithmetic: Arithmetic) -> Rounding | None:
         relative = arithmetic.gamma()
@@ -130,6 +137,14 @@ class Polynomial(ProductKernel):
         values = np.empty_like(norms)
         self.fill(values, norms, norms, norms)
         return values
+
+    def slopes(self, products: Matrix, x_norms: Norms, z_norms: Norms) -> Slopes:
+        base = self.gamma * products + self.coef0
+        slope = power_slope(base, int(self.degree))
+        return Slopes(slope * base * (1.0 / self.degree), self.gamma * slope)
+
+    def diagonal_slopes(self, norms: Norms) -> Norms:
+        return self.gamma * power_slope(self.gamma * norms + self.coef0, int(self.degree))
 
     def rounding(self, arithmetic: Arithmetic) -> Rounding | None:
         # |γ x·z + c| ≤ γ‖x‖‖z‖ + |c| ≤ √(γ‖x‖² + |c|)·√(γ‖z‖² + |c|), and so are its errors

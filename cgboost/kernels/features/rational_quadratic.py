@@ -16,6 +16,7 @@ from cgboost.kernels.features.rbf import (
     mean_squared_distance,
     squared_distance_error,
 )
+from cgboost.kernels.gradients import Slopes
 
 
 @dataclass(frozen=True)
@@ -57,19 +58,34 @@ class RationalQuadratic(ProductKernel):
             return self
         return RationalQuadratic(float(np.sqrt(0.5 * mean_squared_distance(X))), self.alpha)
 
-    def fill(self, out: Matrix, products: Matrix, x_norms: Norms, z_norms: Norms) -> None:
+    @property
+    def _length(self) -> float:
         if self.length_scale is None:
             raise KernelError(
                 "RationalQuadratic(length_scale=None) has no width yet: call fit(X) or give one"
             )
+        return self.length_scale
+
+    def fill(self, out: Matrix, products: Matrix, x_norms: Norms, z_norms: Norms) -> None:
+        rate = 0.5 / (self.alpha * self._length**2)
         fill_squared_distances(out, products, x_norms, z_norms)
-        out *= 0.5 / (self.alpha * self.length_scale**2)
+        out *= rate
         np.log1p(out, out=out)
         out *= -self.alpha
         np.exp(out, out=out)
 
     def diagonal_from_norms(self, norms: Norms) -> Norms:
         return np.ones_like(norms)
+
+    def slopes(self, products: Matrix, x_norms: Norms, z_norms: Norms) -> Slopes:
+        values = np.empty_like(products)
+        self.fill(values, products, x_norms, z_norms)
+        # ψ(s) = u^(−α), u = 1 + s·rate:  ψ' = −α·rate·u^(−α − 1),  u = ψ^(−1/α)
+        slope = -0.5 / self._length**2 * values ** (1.0 + 1.0 / self.alpha)
+        return Slopes.of_distance(values, slope)
+
+    def diagonal_slopes(self, norms: Norms) -> Norms:
+        return np.zeros_like(norms)
 
     def rounding(self, arithmetic: Arithmetic) -> Rounding | None:
         if self.length_scale is None:

@@ -11,6 +11,7 @@ from cgboost.exceptions import KernelError
 from cgboost.kernels.base import Kernel, Norms
 from cgboost.kernels.expansions import Arithmetic, Matrix, Rounding, Vector
 from cgboost.kernels.features.products import ProductKernel, is_positive, named_family
+from cgboost.kernels.gradients import Slopes
 from cgboost.kernels.rows import total_variance
 
 
@@ -103,6 +104,14 @@ class RBF(ProductKernel):
 
     def diagonal_from_norms(self, norms: Norms) -> Norms:
         return np.ones_like(norms)
+
+    def slopes(self, products: Matrix, x_norms: Norms, z_norms: Norms) -> Slopes:
+        values = np.empty_like(products)
+        self.fill(values, products, x_norms, z_norms)
+        return Slopes.of_distance(values, -self._width * values)
+
+    def diagonal_slopes(self, norms: Norms) -> Norms:
+        return np.zeros_like(norms)
 
     def rounding(self, arithmetic: Arithmetic) -> Rounding | None:
         if self.gamma is None:

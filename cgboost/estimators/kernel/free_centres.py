@@ -1,0 +1,83 @@
+"""Columns K(·, z) whose centres z are optimised, and are no training rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self, cast
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from cgboost.estimators.common.fit_loop import FittedRun, Table
+from cgboost.estimators.kernel.kernel_columns import KernelColumns
+from cgboost.kernels.precomputed import Scaler
+from cgboost.masters.rkhs.staged import StagedMaster
+from cgboost.masters.support_vector.master import WarmStart
+from cgboost.penalties import RKHS, get_penalty
+from cgboost.pricing import KernelPool
+from cgboost.pricing.centres.pricer import FreeCentrePricer
+
+DEFAULT_CENTRES = 200
+"""Centres at most where ``max_columns`` is None. On MNIST odd/even more than 200 lower errors by
+less than a tenth of a per cent with 1000 rows, and little more with 10000."""
+
+ROWS_A_CENTRE = 4
+"""One centre for so many rows at most where ``max_columns`` is None."""
+
+
+@dataclass(frozen=True)
+class FreeCentres(KernelColumns):
+    """The columns K(·, z) of all kernels of a library, for any z."""
+
+    max_columns: int | None
+    random_state: Any
+    offset: str = "none"
+
+    optional_attributes: ClassVar[tuple[str, ...]] = ("centers_",)
+
+    @classmethod
+    def of(cls, estimator: Any, **changes: Any) -> Self:
+        """The family with the parameters of an estimator."""
+        changes = {"offset": getattr(estimator, "offset", "none")} | changes
+        return cast(Self, super().of(estimator, **changes))
+
+    def most_columns(self, n_rows: int) -> int:
+        """``max_columns``, by default 200 or a quarter of the rows."""
+        if self.max_columns is not None:
+            return self.max_columns
+        return max(1, min(DEFAULT_CENTRES, n_rows // ROWS_A_CENTRE))
+
+    def prepared(
+        self, pool: KernelPool, master: Any, pricer: Any, again: Callable[[], Any]
+    ) -> tuple[Any, Any]:
+        """A master of stages, and a pricer that polishes centres."""
+        penalty = get_penalty(self.penalty)
+        assert isinstance(penalty, RKHS)
+        n_rows = pool.X.shape[0]
+        return StagedMaster(again), FreeCentrePricer(
+            pool,
+            pricer,
+            master.loss,
+            min(self.most_columns(n_rows), n_rows),
+            weight=penalty.weight,
+            offset=self.offset,
+            random=check_random_state(self.random_state),
+        )
+
+    def warm_start(
+        self, pool: KernelPool, loss: Any, make_master: Callable[[Any], Any]
+    ) -> WarmStart:
+        """None: the first stage is one."""
+        return WarmStart()
+
+    def attributes(self, table: Table, runs: Sequence[FittedRun]) -> dict[str, Any]:
+        """The centres of the columns, in the units of X."""
+        functions = [h for run in runs for output in run.outputs for h in output.active]
+        if not functions:
+            return {"centers_": np.zeros((0, 0))}
+        centres = np.array([function.centre for function in functions])
+        scaler: Scaler | None = functions[0].family.scaler
+        if scaler is not None:
+            centres = scaler.inverse_transform(centres)  # type: ignore[attr-defined]
+        return {"centers_": centres}

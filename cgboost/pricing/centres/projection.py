@@ -1,0 +1,94 @@
+"""Variable projection: the optimum over coefficients, as a function of the centres.
+
+    v(Z) = min over α, b of  ½ Σ_p w_p α_pᵀ K_p(Z_p, Z_p) α_p + L(Σ_p K_p(X, Z_p) α_p + b)
+
+    ∂v/∂z_pj = α_pj (w_p Σ_i α_pi ∂k_p(z_i, z_j)/∂z_j − Σ_i r_i ∂k_p(x_i, z_j)/∂z_j)
+
+at the optimal α (envelope theorem): rows with r_i = 0 do not count.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from cgboost.kernels import Kernel, Matrix
+from cgboost.kernels.expansions import Vector
+from cgboost.pricing.centres.coefficients import Coefficients, optimal_coefficients
+from cgboost.pricing.centres.smoothing import CurvedLoss, Indices
+
+CentreSets = Sequence[Matrix]
+"""The centres of every kernel, each of shape (n_centres of the kernel, n_features)."""
+
+
+@dataclass(frozen=True, eq=False)
+class Projection:
+    """v(Z) for some kernels on training rows.
+
+    Attributes
+    ----------
+    kernels : sequence of Kernel
+    X : ndarray of shape (n_rows, n_features)
+        As the kernels see them; products are made in its precision.
+    loss : CurvedLoss
+    weights : ndarray of shape (n_kernels,)
+        Weights w_p of the penalty.
+    offset : {"none", "penalized", "free"}
+    """
+
+    kernels: Sequence[Kernel]
+    X: Matrix
+    loss: CurvedLoss
+    weights: Vector
+    offset: str = "free"
+
+    def on_part(self, rows: Indices) -> Projection:
+        """The same over some of the rows, at prices that make up for the others."""
+        return replace(self, X=self.X[rows], loss=self.loss.on_part(rows))
+
+    def best(
+        self, centres: CentreSets, start: tuple[Vector, float] | None = None, **options: Any
+    ) -> Coefficients:
+        """Optimal coefficients of all kernels' centres, one after the other."""
+        columns = np.concatenate(
+            [
+                kernel(self.X, Z.astype(self.X.dtype))
+                for kernel, Z in zip(self.kernels, centres, strict=True)
+            ],
+            axis=1,
+        )
+        return optimal_coefficients(
+            columns, self.gram(centres), self.loss, offset=self.offset, start=start, **options
+        )
+
+    def gram(self, centres: CentreSets) -> Matrix:
+        """Matrix of the penalty, block by block, in float64."""
+        sizes = [len(Z) for Z in centres]
+        ends = np.cumsum([0, *sizes])
+        gram = np.zeros((ends[-1], ends[-1]))
+        for p, (kernel, Z) in enumerate(zip(self.kernels, centres, strict=True)):
+            own = slice(ends[p], ends[p + 1])
+            gram[own, own] = self.weights[p] * kernel(Z, Z)
+        return gram
+
+    def gradient(self, centres: CentreSets, best: Coefficients) -> list[Matrix]:
+        """∂v/∂Z at optimal coefficients, for every kernel's centres."""
+        r = self.loss.pseudo_response(best.output)
+        active = np.flatnonzero(r)
+        X, dtype = self.X[active], self.X.dtype
+        gradients: list[Matrix] = []
+        first = 0
+        for p, (kernel, Z) in enumerate(zip(self.kernels, centres, strict=True)):
+            coef = best.coef[first : first + len(Z)]
+            first += len(Z)
+            if not len(Z):
+                gradients.append(np.zeros(Z.shape))
+                continue
+            pull = np.outer(-r[active], coef).astype(dtype)
+            own = kernel.centre_gradient(X, Z.astype(dtype), pull)
+            own += kernel.centre_gradient(Z, Z, self.weights[p] * np.outer(coef, coef))
+            gradients.append(own)
+        return gradients

@@ -1,0 +1,226 @@
+"""Estimators with centers="free": few columns, and a certified gap to the SVM's optimum."""
+
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits
+from sklearn.preprocessing import scale
+from sklearn.svm import SVC, SVR
+
+from cgboost import (
+    RBF,
+    CGBoostClassifier,
+    CGBoostOutlierDetector,
+    CGBoostRegressor,
+    KernelLibrary,
+    Laplacian,
+    Linear,
+    Polynomial,
+    Precomputed,
+)
+from cgboost.exceptions import KernelError, UnsupportedLossError
+from cgboost.kernels import Kernel
+from cgboost.penalties import RKHS
+
+EXACT = {"kernel": "precomputed", "tol": 1e-10, "cache_size": 1000}
+FREE = {"penalty": "rkhs", "centers": "free", "random_state": 0}
+
+
+def digits(n_rows: int = 300) -> tuple[np.ndarray, np.ndarray]:
+    """8×8 digits with pixels in [0, 1]."""
+    X, y = load_digits(return_X_y=True)
+    return X[:n_rows] / 16.0, y[:n_rows]
+
+
+def odd(n_rows: int = 300) -> tuple[np.ndarray, np.ndarray]:
+    """Odd digits are 1, even ones −1."""
+    X, y = digits(n_rows)
+    return X, np.where(y % 2, 1, -1)
+
+
+def cancer() -> tuple[np.ndarray, np.ndarray]:
+    """Features of scale 1."""
+    X, y = load_breast_cancer(return_X_y=True)
+    return scale(X), y
+
+
+@pytest.mark.parametrize(
+    ("rows", "kernel", "C"),
+    [
+        (odd(), RBF(0.1), 3.0),
+        (odd(), Polynomial(3, gamma=0.05, coef0=1.0), 1.0),
+        (cancer(), RBF(0.02), 10.0),
+    ],
+    ids=["digits, RBF", "digits, cubic", "cancer, RBF"],
+)
+def test_the_bound_is_one_of_the_svms_optimum(rows: Any, kernel: Kernel, C: float) -> None:
+    """Bound ≤ SVC's dual optimum ≤ objective in every round, to 1e-8, and the gap is not wide."""
+    X, y = rows
+    gram = kernel(X, X)
+    peer = SVC(C=C, **EXACT).fit(gram, y)
+    a = np.zeros(len(y))
+    a[peer.support_] = peer.dual_coef_[0]
+    optimum = float(np.abs(a).sum() - 0.5 * a @ gram @ a)
+    model = CGBoostClassifier({"k": kernel}, C=C, max_columns=60, **FREE).fit(X, y)
+    slack = 1e-8 * max(1.0, optimum)
+    assert np.nanmax(model.history_["bound"]) <= optimum + slack
+    assert model.history_["objective"].min() >= optimum - slack
+    assert model.gap_ <= 0.1
+    assert model.history_["columns"].tolist() == [0, 30, 60]
+    assert model.stop_reason_ == "max_columns"
+    assert np.mean(model.predict(X) == peer.predict(gram)) >= 0.97
+
+
+def test_regression_is_close_to_svr_with_few_columns() -> None:
+    """Twenty centres reach SVR's optimum over all 442 rows to a gap of one per cent."""
+    X, y = load_diabetes(return_X_y=True)
+    X, y = scale(X), scale(y)
+    kernel, C, epsilon = RBF(0.01), 1.0, 0.1
+    gram = kernel(X, X)
+    peer = SVR(C=C, epsilon=epsilon, **EXACT).fit(gram, y)
+    a = np.zeros(len(y))
+    a[peer.support_] = peer.dual_coef_[0]
+    optimum = float(y @ a - epsilon * np.abs(a).sum() - 0.5 * a @ gram @ a)
+    model = CGBoostRegressor({"k": kernel}, C=C, epsilon=epsilon, max_columns=20, **FREE).fit(X, y)
+    assert model.dual_bound_ <= optimum + 1e-8 * optimum <= model.objective_ + 2e-8 * optimum
+    assert model.gap_ <= 0.01
+    assert model.score(X, y) == pytest.approx(peer.score(gram, y), abs=0.01)
+
+
+def test_centres_are_in_the_units_of_x() -> None:
+    """``centers_`` has a row for each column, scaled back; the kernel's values there make f."""
+    X, y = odd()
+    X = 5.0 + 100.0 * X[:, X.std(axis=0) > 0]
+    library = KernelLibrary({"rbf": RBF(0.01)}, standardize=True)
+    model = CGBoostClassifier(library, max_columns=15, **FREE).fit(X, y)
+    assert model.centers_.shape == (model.n_columns_, X.shape[1])
+    assert set(model.columns_["row"]) == {-1}
+    mean, std = X.mean(axis=0), X.std(axis=0)
+    values = RBF(0.01)((X - mean) / std, (model.centers_ - mean) / std)
+    outputs = values @ model.dual_coef_ + model.intercept_
+    np.testing.assert_allclose(outputs, model.decision_function(X), atol=1e-8)
+
+
+def test_several_classes_have_centres_of_their_own() -> None:
+    """One against the rest: each class has ``max_columns`` centres, ``columns_`` says which."""
+    X, y = digits(200)
+    few = y < 4
+    model = CGBoostClassifier(RBF(0.1), C=10.0, max_columns=12, **FREE).fit(X[few], y[few])
+    assert model.score(X[few], y[few]) >= 0.98
+    assert np.unique(model.columns_["class"], return_counts=True)[1].tolist() == [12] * 4
+    assert model.centers_.shape == (48, 64)
+    assert np.all(np.isfinite(model.gap_))
+
+
+def test_several_kernels_share_the_columns() -> None:
+    """Each kernel has its part, weights of the penalty count, and the bound is that of the sum."""
+    X, y = odd()
+    kernels = {"linear": Linear(), "rbf": RBF(0.1)}
+    model = CGBoostClassifier(
+        kernels, max_columns=30, **FREE | {"penalty": RKHS({"linear": 2.0})}
+    ).fit(X, y)
+    assert model.columns_per_kernel_ == {"linear": 15, "rbf": 15}
+    gram = 0.5 * kernels["linear"](X, X) + kernels["rbf"](X, X)
+    peer = SVC(C=1.0, **EXACT).fit(gram, y)
+    a = np.zeros(len(y))
+    a[peer.support_] = peer.dual_coef_[0]
+    optimum = float(np.abs(a).sum() - 0.5 * a @ gram @ a)
+    assert model.dual_bound_ <= optimum * (1 + 1e-8)
+    assert model.objective_ >= optimum * (1 - 1e-8)
+    assert model.gap_ <= 0.15
+
+
+def test_a_seed_gives_the_same_model_again_and_after_pickling() -> None:
+    """``random_state`` decides all that is random, and a pickled model predicts the same."""
+    X, y = odd()
+    model = CGBoostClassifier(RBF(0.1), max_columns=12, **FREE).fit(X, y)
+    again = clone(model).fit(X, y)
+    np.testing.assert_array_equal(model.decision_function(X), again.decision_function(X))
+    kept = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(model.decision_function(X), kept.decision_function(X))
+    other = clone(model).set_params(random_state=1).fit(X, y)
+    assert not np.array_equal(model.centers_, other.centers_)
+
+
+def test_stages_are_rounds_for_histories_and_early_stopping() -> None:
+    """Scores, staged predictions and the best round go by stages."""
+    X, y = odd(500)
+    train, held = (X[:300], y[:300]), (X[300:], y[300:])
+    model = CGBoostClassifier(RBF(0.1), C=3.0, max_columns=80, **FREE)
+    model.fit(*train, eval_set=held)
+    assert model.history_["columns"].tolist() == [0, 20, 40, 80]
+    staged = list(model.staged_decision_function(held[0]))
+    assert len(staged) == 4
+    errors = [np.mean(np.sign(output) != held[1]) for output in staged]
+    np.testing.assert_allclose(model.history_["validation_error"][1:], errors[1:])
+    np.testing.assert_allclose(staged[-1], model.decision_function(held[0]))
+    early = clone(model).set_params(early_stopping=True, n_iter_no_change=1)
+    early.fit(*train, eval_set=held)
+    assert early.n_columns_ == early.history_["columns"][early.best_round_]
+    own = early.history_["validation_error"]
+    assert own[early.best_round_] == own.min()
+
+
+def test_paths_start_from_the_centres_of_the_last_c() -> None:
+    """Every C has its own optimum over centres, certified."""
+    X, y = odd()
+    model = CGBoostClassifier(RBF(0.1), max_columns=12, **FREE)
+    path = model.path(X, y, [0.1, 1.0, 10.0])
+    assert [own.n_columns_ for own in path.models] == [12, 12, 12]
+    for own in path.models:
+        assert np.diff(own.history_["columns"]).min() >= 0
+        alone = clone(model).set_params(C=own.C).fit(X, y)
+        assert own.objective_ <= 1.1 * alone.objective_
+        assert own.dual_bound_ <= own.objective_
+
+
+def test_the_number_of_columns_is_limited_by_default() -> None:
+    """A quarter of the rows, at most 200; with more than rows the SVM's optimum is reached."""
+    X, y = odd(120)
+    model = CGBoostClassifier(RBF(0.1), **FREE).fit(X, y)
+    assert model.n_columns_ == 30
+    assert model.stop_reason_ == "max_columns"
+    exact = CGBoostClassifier(RBF(0.1), max_columns=240, **FREE).fit(X, y)
+    assert exact.gap_ <= 1e-4
+    tiny = CGBoostClassifier(RBF(0.1), **FREE).fit(X[:3], [1, -1, 1])
+    assert tiny.n_columns_ == 1
+
+
+@pytest.mark.parametrize("offset", ["none", "penalized", "free"])
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge", "log_loss"])
+def test_losses_and_offsets(loss: Any, offset: Any) -> None:
+    """Bounds hold for every loss that has a dual, and every offset; weights of 0 do not count."""
+    X, y = odd()
+    weights = np.where(np.arange(300) < 150, 0.0, 1.0)
+    model = CGBoostClassifier(RBF(0.1), loss=loss, offset=offset, max_columns=20, **FREE)
+    model.fit(X, y, sample_weight=weights)
+    assert model.dual_bound_ <= model.objective_
+    assert model.gap_ <= 0.35
+    assert model.score(X[150:], y[150:]) >= 0.97
+    part = clone(model).set_params(centers="rows", max_columns=None, tol=1e-5)
+    part.fit(X[150:], y[150:])
+    assert model.objective_ >= part.dual_bound_ * (1 - 1e-8)
+    assert model.dual_bound_ <= part.objective_ * (1 + 1e-8)
+
+
+def test_what_cannot_be_polished_says_so() -> None:
+    """Kernels without a gradient, given values, sparse rows, objects, nu, other penalties."""
+    X, y = odd(60)
+    model = CGBoostClassifier(RBF(0.1), **FREE)
+    for kernel in (Laplacian(0.1), lambda A, B: A @ B.T):
+        with pytest.raises(KernelError, match="no gradient by its centre"):
+            clone(model).set_params(library=kernel).fit(X, y)
+    with pytest.raises(KernelError, match="no gradient by its centre"):
+        clone(model).set_params(library=Precomputed()).fit(X @ X.T, y)
+    with pytest.raises(KernelError, match="X is sparse"):
+        clone(model).fit(sparse.csr_matrix(X), y)
+    with pytest.raises(UnsupportedLossError, match="nu"):
+        clone(model).set_params(nu=0.2).fit(X, y)
+    with pytest.raises(UnsupportedLossError, match="nu"):
+        CGBoostOutlierDetector(RBF(0.1), penalty="rkhs", centers="free").fit(X)
+    with pytest.raises(ValueError, match="penalty='rkhs'"):
+        clone(model).set_params(penalty="l1").fit(X, y)
