@@ -152,7 +152,7 @@ class WholeKernelDual(WholeKernelProblem):
         aim = aims[self._repeats] if self._repeats < len(aims) else 0.0
         self._repeats += 1
         answer, weights, scores = self._solved(deadline, aim)
-        if aim < COARSE_GAP:
+        if aim <= accuracy:
             important = np.flatnonzero(weights > UNIMPORTANT * weights.max(initial=0.0))
             if len(important) < np.count_nonzero(weights):
                 self._session = self._opened(important.tolist())
