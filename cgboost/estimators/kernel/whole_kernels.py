@@ -31,6 +31,10 @@ class WholeKernels(KernelColumns):
 
     optional_attributes: ClassVar[tuple[str, ...]] = ("kernel_weights_",)
 
+    limited_by: ClassVar[str] = (
+        "memory holds no more kernels in the master, raise cache_size or take fewer rows"
+    )
+
     def pool(self, rows: Rows) -> Any:
         """All kernels with their quadratic forms, a :class:`WholeKernelPool`."""
         penalty = get_penalty(self.penalty)
