@@ -84,7 +84,7 @@ class EquationsByRows:
         self._factor = cholesky(matrix)
         border = np.hstack([store.in_rows(omega), free])
         self._border = self._forward(border * root[:, None])
-        small = dsyrk(1.0, self._border, trans=1, lower=0)
+        small = products_of_columns(self._border)
         np.einsum("ii->i", small)[:] += np.concatenate([0.5 / h, diagonal])
         self._small = cholesky(small)
 
@@ -119,7 +119,7 @@ class EquationsByColumns:
     ) -> None:
         self._count, self._weights, self._H = len(h), weights, store.columns
         self._h = h[store.block_of_column]
-        matrix = dsyrk(1.0, self._H * np.sqrt(weights)[:, None], trans=1, lower=0)
+        matrix = products_of_columns(self._H * np.sqrt(weights)[:, None])
         np.einsum("ii->i", matrix)[:] += 1.0 / self._h
         self._factor = cholesky(matrix)
         directions = np.zeros((self._H.shape[1], self._count))
@@ -155,6 +155,13 @@ class EquationsByColumns:
         own = self._inverse(rows)
         along = back(self._small, given + self._border.T @ own)
         return own - self._behind @ along, along
+
+
+def products_of_columns(values: Vector) -> Vector:
+    """The upper triangle of AᵀA; without columns an empty matrix, which BLAS would complain of."""
+    if not values.shape[1]:
+        return np.zeros((0, 0))
+    return np.asarray(dsyrk(1.0, values, trans=1, lower=0))
 
 
 def cholesky(matrix: Vector) -> Vector:

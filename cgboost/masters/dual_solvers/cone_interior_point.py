@@ -50,7 +50,7 @@ LEAST_SCALE = 1e-7
 """Objectives count as no less than this share of the loss without a model: an optimum of 0 could
 not be met to any relative gap."""
 
-FOR_ZEROS = 1e-7
+FOR_ZEROS = 1e-9
 """What exact zeros among the weights and in r may cost, relative to the objective: models with them
 are sparse, and no answer is asked for that this would spoil."""
 

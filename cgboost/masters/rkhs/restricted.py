@@ -18,13 +18,14 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
+from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from cgboost.generation.columns import Column
 from cgboost.generation.spaces import FunctionSpace, SpaceColumn
 from cgboost.losses import SupportVectorLoss
 from cgboost.losses.dual.support_vector import Vector
 from cgboost.masters.dual_solvers.cone_blocks import GramBlock
-from cgboost.masters.dual_solvers.cone_interior_point import ConeSession
+from cgboost.masters.dual_solvers.cone_interior_point import ConeSession, ConeSolution
 from cgboost.masters.support_vector.smooth_loss import RowwiseLoss
 from cgboost.masters.support_vector.smooth_primal import (
     NEAR_SCORE,
@@ -36,6 +37,7 @@ from cgboost.masters.support_vector.smooth_primal import (
 from cgboost.masters.support_vector.working_set import DualPoint
 from cgboost.penalties.base import DualForm
 from cgboost.penalties.l1 import FEASIBILITY
+from cgboost.tolerances import SMALLEST
 from solvers import LimitError, Status
 
 LEAST_CURVATURE = 1e-8
@@ -44,6 +46,17 @@ LEAST_CURVATURE = 1e-8
 COARSE_GAP = 1e-3
 """Relative gap to which a problem with new kernels is solved: it shows which others there should
 be, and takes two thirds of the steps of a close one."""
+
+SMALL_MOVE = 0.1
+"""A correction of a vector is in its last digits, at most this share of its largest entry."""
+
+MATRIX_RIDGE = 1e-13
+"""Added to the diagonal of a kernel matrix, relative to it, before it is factorised: some hundred
+units of rounding, which make a matrix of low rank indefinite."""
+
+UNIMPORTANT = 1e-3
+"""Kernels of a smaller weight, relative to the largest, must show that they are needed: an interior
+point leaves small weights to all that are near their limit."""
 
 FEWER = 0.7
 """Kernels leave the program where less than this share of it is near the limits."""
@@ -138,26 +151,72 @@ class WholeKernelDual(WholeKernelProblem):
         aims = (max(accuracy, COARSE_GAP), accuracy) if accuracy > 0 else ()
         aim = aims[self._repeats] if self._repeats < len(aims) else 0.0
         self._repeats += 1
+        answer, weights, scores = self._solved(deadline, aim)
+        if aim < COARSE_GAP:
+            important = np.flatnonzero(weights > UNIMPORTANT * weights.max(initial=0.0))
+            if len(important) < np.count_nonzero(weights):
+                self._session = self._opened(important.tolist())
+                answer, weights, scores = self._solved(deadline, aim)
+        near = np.flatnonzero((weights > 0) | (scores > NEAR_SCORE * scores.max(initial=0.0)))
+        if len(near) < FEWER * len(self._inside):
+            self._session = self._opened(near.tolist())
+        vectors, intercept = self._at_margins(weights, answer)
+        response = sparse_response(answer.response, aim, balanced=self.form.offset == "free")
+        return self._point(vectors, intercept, response, solved=aim == 0.0)
+
+    def _solved(self, deadline: float | None, aim: float) -> tuple[ConeSolution, Vector, Vector]:
+        """An answer that no kernel of the master refutes, and the weights and scores of all."""
         while True:
             left = None if deadline is None else max(0.01, deadline - time.perf_counter())
             answer = self._session.solve(left, aim)
-            weights = np.zeros(len(self.spaces))
+            weights, scores = np.zeros(len(self.spaces)), self.scores(answer.response)
             weights[self._inside] = answer.weights
-            scores = self.scores(answer.response)
-            allowed = (
-                scores[self._inside].max(initial=0.0) if self.form.penalty.degree == 2 else 1.0
-            )
+            allowed = float(scores[self._inside].max(initial=0.0)) if self._squared else 1.0
             absent = np.setdiff1d(np.arange(len(scores)), self._inside)
             violated = absent[scores[absent] > allowed * (1.0 + max(aim, FEASIBILITY))]
             if not violated.size:
-                break
+                return answer, weights, scores
             self._activate(violated.tolist())
-        near = np.flatnonzero((weights > 0) | (scores > NEAR_SCORE * allowed))
-        if len(near) < FEWER * len(self._inside):
-            self._session = self._opened(near.tolist())
-        vectors = [weight * answer.response for weight in weights]
-        response = sparse_response(answer.response, aim, balanced=self.form.offset == "free")
-        return self._point(vectors, answer.intercept, response, solved=aim == 0.0)
+
+    def _at_margins(self, weights: Vector, answer: ConeSolution) -> tuple[list[Vector], float]:
+        """The vectors a_p = η_p(r + δ) and the offset, with rows inside their boxes at the margin.
+
+        Where the loss is 0 or nearly so, as of data that are met exactly, its price makes an error
+        of the output in the last digits the larger part of the objective. The δ of these rows puts
+        them where they belong: Σ η_p K_p δ + Δb is what their outputs lack.
+        """
+        variables, response, b = self.loss.variables, answer.response, answer.intercept
+        plain = [weight * response for weight in weights]
+        inside = np.flatnonzero((answer.u > 0) & (answer.u < variables.cap))
+        rows, used = variables.row[inside], np.flatnonzero(weights)
+        if variables.curvature.any() or not (0 < len(np.unique(rows)) == len(rows) and len(used)):
+            return plain, b
+        output = np.full(len(response), b)
+        total = float(response.sum())  # a penalized offset is a kernel more, b = ηΣr
+        constant = b / total if self.form.charges_offset and total else 0.0
+        matrix = np.full((len(rows), len(rows)), constant)
+        for p in used:
+            output += weights[p] * (self.spaces[p].gram @ response)
+            matrix += weights[p] * self.spaces[p].gram[np.ix_(rows, rows)]
+        lacking = variables.sign[inside] * (variables.rate(output) - answer.level)[inside]
+        free = self.form.offset == "free"
+        delta, shift = np.zeros(len(response)), 0.0
+        delta[rows], shift = bordered_solution(matrix, lacking, bordered=free)
+        shift += constant * float(delta.sum())
+        if np.abs(delta).max() > SMALL_MOVE * np.abs(response).max():  # along a null space of K
+            return plain, b
+        moved = [weight * (response + delta) for weight in weights]
+        if self._objective(moved, b + shift) < self._objective(plain, b):
+            return moved, b + shift
+        return plain, b
+
+    def _objective(self, vectors: Sequence[Vector], intercept: float) -> float:
+        sizes = [space.norm(own) for space, own in zip(self.spaces, vectors, strict=True)]
+        output = np.full(self.loss.n_rows, intercept)
+        for space, own in zip(self.spaces, vectors, strict=True):
+            if own.any():
+                output += space.gram @ own
+        return self.form.value(np.array(sizes), intercept) + self.loss.value(output)
 
     def _opened(self, inside: list[int]) -> ConeSession:
         """A session with some of the kernels."""
@@ -174,6 +233,29 @@ class WholeKernelDual(WholeKernelProblem):
             limits = np.array([space.weight for space in spaces])
             self._session.add([GramBlock(space.gram) for space in spaces], limits=limits)
             self._inside.extend(kernels)
+
+
+def bordered_solution(matrix: Vector, right: Vector, *, bordered: bool) -> tuple[Vector, float]:
+    """Solution x, b of K x + b = right with Σx = 0, or of K x = right without a border.
+
+    Parameters
+    ----------
+    matrix : ndarray of shape (n, n)
+        K, positive semi-definite.
+    right : ndarray of shape (n,)
+    bordered : bool
+    """
+    size = float(np.trace(matrix)) / len(matrix)
+    try:
+        factor = cho_factor(matrix + MATRIX_RIDGE * max(size, SMALLEST) * np.eye(len(matrix)))
+    except LinAlgError:
+        return np.zeros(len(right)), 0.0
+    x = cho_solve(factor, right)
+    if not bordered:
+        return x, 0.0
+    ones = cho_solve(factor, np.ones(len(right)))
+    b = float(x.sum()) / max(float(ones.sum()), SMALLEST)
+    return x - b * ones, b
 
 
 def sparse_response(response: Vector, share: float, *, balanced: bool) -> Vector:

@@ -45,12 +45,17 @@ def test_the_optimum_is_that_of_clarabel(kind: str, offset: str, squared: bool) 
         check_answer(problem, problem.optimum())
 
 
-@pytest.mark.parametrize("kind", WITH_MASS)
-@pytest.mark.parametrize("offset", OFFSETS)
+@pytest.mark.parametrize(
+    ("kind", "offset"),
+    [
+        (kind, offset)
+        for kind in WITH_MASS
+        for offset in OFFSETS
+        if (kind, offset) != ("one_class", "free")  # where all rows have one sign
+    ],
+)
 def test_the_optimum_with_a_mass_is_that_of_clarabel(kind: str, offset: str) -> None:
     """Losses with a mass, in the squared penalty, have Clarabel's optimum too."""
-    if kind == "one_class" and offset == "free":
-        pytest.skip("all rows have one sign")
     problem = random_group_problem(3, kind, offset, squared=True)
     check_answer(problem, problem.optimum())
 

@@ -33,7 +33,7 @@ def grams(X: np.ndarray) -> dict[str, np.ndarray]:
     }
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(
     seed=st.integers(0, 10**6),
     offset=st.sampled_from(["none", "penalized", "free"]),
@@ -63,9 +63,9 @@ def test_reaches_the_optimum_over_all_functions(
     )
     master = WholeKernelMaster(own.on(y, weights), penalty, offset=offset)
     pricer = WholeKernelPricer(WholeKernelPool(KernelPool(LIBRARY, X), penalty, 100.0))
-    result = ColumnGeneration(master, pricer, tol=1e-7, columns_per_round=2).run()
+    result = ColumnGeneration(master, pricer, tol=1e-6, columns_per_round=2).run()
     scale = max(1.0, abs(best))
-    assert result.gap <= 1e-7
+    assert result.gap <= 1e-6
     assert result.objective == pytest.approx(best, abs=1e-6 * scale)
     bounds, objectives = result.history["bound"], result.history["objective"]
     assert (bounds[~np.isnan(bounds)] <= best + 1e-8 * scale).all()
