@@ -19,7 +19,7 @@ from cgboost.pricing import KernelPool
 from cgboost.pricing.centres.pricer import FreeCentrePricer
 
 DEFAULT_CENTRES = 200
-"""Centres at most where ``max_columns`` is None. On MNIST odd/even with 1000 rows more of them lower
+"""Centres at most where ``max_columns`` is None. On MNIST odd/even more with 1000 rows lower
 the error by about a tenth of a per cent; with 10000 rows 240 have the error of the SVC."""
 
 ROWS_A_CENTRE = 4
