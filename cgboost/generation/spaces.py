@@ -2,7 +2,8 @@
 
 The values of such a column are those of its function with the best score against a pseudo-response,
 which changes from answer to answer. A master that holds the whole space makes a new column of it
-for every answer; those of earlier answers keep their place with the coefficient 0.
+for every answer; those of earlier answers keep their place with the coefficient 0. A space that is
+far from use may leave the master, and be offered again.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cgboost.generation.columns import Column
+from cgboost.generation.protocols import MasterState
 
 Vector = NDArray[np.float64]
 
@@ -35,6 +37,10 @@ class FunctionSpace(Protocol):
     @property
     def weight(self) -> float:
         """w, what a unit of the norm costs."""
+        ...
+
+    def release(self) -> None:
+        """Forget what can be made again: the matrix."""
         ...
 
     def norm(self, vector: Vector) -> float:
@@ -60,3 +66,16 @@ class SpaceColumn(Column):
     """
 
     space: FunctionSpace = field(kw_only=True)
+
+
+@dataclass(frozen=True)
+class SpaceState(MasterState):
+    """The optimum of a restricted master of spaces.
+
+    Attributes
+    ----------
+    held : frozenset of str
+        Names of the spaces that are in the problem.
+    """
+
+    held: frozenset[str] = frozenset()

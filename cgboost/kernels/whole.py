@@ -10,7 +10,7 @@ It changes with r (:mod:`cgboost.generation.spaces`).
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -75,8 +75,8 @@ class KernelSpace:
     Parameters
     ----------
     functions : KernelFamily
-    gram : ndarray of shape (n_rows, n_rows)
-        K_p(x_i, x_j) of all training rows.
+    make_gram : callable
+        Makes K_p(x_i, x_j) of all training rows, shape (n_rows, n_rows).
     rows : matrix of n_rows rows
         The training rows as kernels see them, from which centres are taken.
     weight : float
@@ -84,10 +84,29 @@ class KernelSpace:
     """
 
     def __init__(
-        self, functions: KernelFamily, gram: Vector, rows: Any, weight: float = 1.0
+        self,
+        functions: KernelFamily,
+        make_gram: Callable[[], Vector],
+        rows: Any,
+        weight: float = 1.0,
     ) -> None:
-        self.functions, self.gram, self.rows, self.weight = functions, gram, rows, weight
+        self.functions, self.rows, self.weight = functions, rows, weight
+        self._make_gram, self._gram = make_gram, None
         self._centres: dict[int, KernelHypothesis] = {}
+        self._n_offers = 0
+
+    _gram: Vector | None
+
+    @property
+    def gram(self) -> Vector:
+        """K_p(x_i, x_j) of all training rows."""
+        if self._gram is None:
+            self._gram = self._make_gram()
+        return self._gram
+
+    def release(self) -> None:
+        """Forget the matrix; it is made again where it is asked for."""
+        self._gram = None
 
     @property
     def name(self) -> str:
@@ -106,7 +125,8 @@ class KernelSpace:
     def whole(self, response: Vector) -> SpaceColumn:
         """The kernel as a column, with the function of the best score for its values."""
         values, hypothesis = self._maximiser(response)
-        key = ("kernel", self.name)
+        self._n_offers += 1  # it may have left the master, and come back
+        key = ("kernel", self.name, self._n_offers)
         return SpaceColumn(values, key, hypothesis, self.name, space=self)
 
     def centred_at(self, rows: Indices) -> list[KernelHypothesis]:

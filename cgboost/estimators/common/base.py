@@ -366,7 +366,8 @@ class BaseEnsemble(BaseEstimator):
                 time_limit = max(0.0, left) / (count - k)
             limits = {"max_rounds": task.max_rounds, "time_limit": time_limit} | self._limits()
             if task.max_columns is not None:
-                limits["max_columns"] = task.max_columns
+                asked = limits.get("max_columns") or task.max_columns
+                limits["max_columns"] = min(asked, task.max_columns)
             label = self._label(k, count)
             own = self._callbacks(self._monitors(held or {}, k, count), label)
             own += self._progress(label, limits)

@@ -197,8 +197,11 @@ class BaseBoost(BaseEnsemble):
         for k, run in enumerate(self._runs):
             label = self._label(k, len(self._runs))
             if run.gap > self._tol:
-                if run.stop_reason in UNPLANNED_STOPS:
-                    cut_short.append(f"{label}{run.stop_reason}: {run.message}, {_proved(run)}")
+                words, limited = run.message, self._family.limited_by
+                if self.max_columns is None and run.stop_reason is StopReason.MAX_COLUMNS:
+                    words = limited
+                if run.stop_reason in UNPLANNED_STOPS or words == limited != "":
+                    cut_short.append(f"{label}{run.stop_reason}: {words}, {_proved(run)}")
                 if self.early_stopping and run.is_trivial:
                     kept.append(
                         f"{label}no round had a better validation score than the model without "

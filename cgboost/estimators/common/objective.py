@@ -120,6 +120,9 @@ class ColumnFamily(ABC):
         """Columns at most, where that is not ``max_columns`` alone."""
         return None
 
+    limited_by: ClassVar[str] = ""
+    """Why a fit ends at :meth:`most_columns`, where that is worth a warning."""
+
     def columns_per_round(self, pool: Any, n_rows: int) -> int:
         """Columns a round for each output, where the user gives no number."""
         return max(1, round(DEFAULT_SHARE * n_rows))

@@ -18,7 +18,10 @@ from cgboost.pricing.rkhs.whole_kernels import WholeKernelPool, WholeKernelPrice
 KERNELS_PER_ROUND = 30
 """Kernels a round: a master with a few too many costs less than another pass over all …"""
 
-SHARE_PER_ROUND = 0.01
+FEW_KERNELS = 3
+"""Fewer kernels than this in the master are no choice among many."""
+
+SHARE_PER_ROUND = 0.006
 """… and this share of all kernels, where there are so many that a pass takes seconds."""
 
 
@@ -28,11 +31,31 @@ class WholeKernels(KernelColumns):
 
     optional_attributes: ClassVar[tuple[str, ...]] = ("kernel_weights_",)
 
+    limited_by: ClassVar[str] = (
+        "memory holds no more kernels in the master, raise cache_size or take fewer rows"
+    )
+
     def pool(self, rows: Rows) -> Any:
         """All kernels with their quadratic forms, a :class:`WholeKernelPool`."""
         penalty = get_penalty(self.penalty)
         assert isinstance(penalty, GroupNorm)
+        self._check_memory(len(rows.weights))
         return WholeKernelPool(super().pool(rows), penalty, self.cache_size)
+
+    def _check_memory(self, n_rows: int) -> None:
+        """Raise ValueError if memory does not hold the matrices of a few kernels."""
+        few = min(FEW_KERNELS, len(self.library))
+        if self.most_columns(n_rows) < few:
+            needed = few * _megabytes(n_rows)
+            raise ValueError(
+                f"penalty={self.penalty!r} holds whole kernel matrices, {needed:.0f} MB for {few} "
+                f"kernels over {n_rows} rows, and cache_size={self.cache_size:g} MB: raise "
+                "cache_size, take fewer rows, or a penalty that holds columns, 'rkhs' or 'l1'"
+            )
+
+    def most_columns(self, n_rows: int) -> int:
+        """As many kernels as memory holds."""
+        return int(self.cache_size / _megabytes(n_rows))
 
     def pricer(self, pool: Any, tol: float) -> Any:
         """A pass over all kernels."""
@@ -54,16 +77,18 @@ class WholeKernels(KernelColumns):
         All functions are f_p = η_p K_p r with the same r: the coefficients of a kernel are as large
         as its weight.
         """
-        labels, output = np.unique(table.get("class", []), return_inverse=True)
-        names, kernel = np.unique(table["kernel"], return_inverse=True)
-        sums = np.zeros((len(names), max(1, len(labels))))
-        if not len(labels):
-            output = np.zeros(len(kernel), dtype=np.intp)
-        np.add.at(sums, (kernel, output), np.abs(table["coefficient"]))
+        outputs = [output for run in runs for output in run.outputs]
+        places = {name: place for place, name in enumerate(self.library.names)}
+        sums = np.zeros((len(places), len(outputs)))
+        for k, output in enumerate(outputs):
+            kernel = [places[name] for name in output.strata.tolist()]
+            np.add.at(sums[:, k], kernel, np.abs(output.coef))
         sums /= np.where(sums.any(axis=0), sums.sum(axis=0), 1.0)
-        found = dict(zip(names.tolist(), sums, strict=True))
-        nothing = np.zeros(sums.shape[1])
-        weights = {name: found.get(name, nothing) for name in self.library.names}
-        if not len(labels):
-            return {"kernel_weights_": {name: float(own[0]) for name, own in weights.items()}}
-        return {"kernel_weights_": weights}
+        if len(outputs) == 1:
+            return {"kernel_weights_": dict(zip(places, sums[:, 0].tolist(), strict=True))}
+        return {"kernel_weights_": dict(zip(places, sums, strict=True))}
+
+
+def _megabytes(n_rows: int) -> float:
+    """What a kernel in the master takes: its matrix, and half of it in the cone program."""
+    return 1.5 * n_rows**2 * 8 / 2**20

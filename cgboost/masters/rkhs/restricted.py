@@ -58,6 +58,9 @@ UNIMPORTANT = 1e-3
 """Kernels of a smaller weight, relative to the largest, must show that they are needed: an interior
 point leaves small weights to all that are near their limit."""
 
+FAR_SCORE = 0.75
+"""A kernel of a smaller score, relative to the largest, leaves the master and its memory."""
+
 FEWER = 0.7
 """Kernels leave the program where less than this share of it is near the limits."""
 
@@ -152,17 +155,33 @@ class WholeKernelDual(WholeKernelProblem):
         aim = aims[self._repeats] if self._repeats < len(aims) else 0.0
         self._repeats += 1
         answer, weights, scores = self._solved(deadline, aim)
-        if aim < COARSE_GAP:
+        if aim <= accuracy:
             important = np.flatnonzero(weights > UNIMPORTANT * weights.max(initial=0.0))
             if len(important) < np.count_nonzero(weights):
                 self._session = self._opened(important.tolist())
                 answer, weights, scores = self._solved(deadline, aim)
-        near = np.flatnonzero((weights > 0) | (scores > NEAR_SCORE * scores.max(initial=0.0)))
-        if len(near) < FEWER * len(self._inside):
-            self._session = self._opened(near.tolist())
         vectors, intercept = self._at_margins(weights, answer)
         response = sparse_response(answer.response, aim, balanced=self.form.offset == "free")
-        return self._point(vectors, intercept, response, solved=aim == 0.0)
+        point = self._point(vectors, intercept, response, solved=aim == 0.0)
+        self._leave_out(weights, scores / max(float(scores.max(initial=0.0)), SMALLEST))
+        return point
+
+    def _leave_out(self, weights: Vector, scores: Vector) -> None:
+        """Take kernels far from their limit out of the program, those farthest out of the master.
+
+        Parameters
+        ----------
+        weights, scores : ndarray of shape (n_kernels,)
+            Scores relative to the largest.
+        """
+        stay = np.flatnonzero((weights > 0) | (scores > FAR_SCORE))
+        near = np.flatnonzero((weights > 0) | (scores > NEAR_SCORE))
+        if len(stay) == len(weights) and len(near) >= FEWER * len(self._inside):
+            return
+        for p in np.setdiff1d(np.arange(len(weights)), stay):
+            self.spaces[p].release()
+        self.spaces = [self.spaces[p] for p in stay]
+        self._session = self._opened(np.searchsorted(stay, near).tolist())
 
     def _solved(self, deadline: float | None, aim: float) -> tuple[ConeSolution, Vector, Vector]:
         """An answer that no kernel of the master refutes, and the weights and scores of all."""

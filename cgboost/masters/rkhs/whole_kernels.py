@@ -13,12 +13,11 @@ ball with the best score, and changes with r: every answer brings new ones.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import fields
 from typing import Any
 
 from cgboost.generation.columns import Column
-from cgboost.generation.protocols import MasterState
-from cgboost.generation.spaces import SpaceColumn
+from cgboost.generation.spaces import SpaceColumn, SpaceState
 from cgboost.losses import SupportVectorLoss
 from cgboost.masters.rkhs.master import NO_SIGN_RULE
 from cgboost.masters.rkhs.restricted import (
@@ -109,7 +108,9 @@ class WholeKernelMaster(SupportVectorMaster):
             return WarmStart()
         return WarmStart([space.whole(self._best.response) for space in active])
 
-    def solve(self, *, time_limit: float | None = None) -> MasterState:
+    def solve(self, *, time_limit: float | None = None) -> SpaceState:
         """Re-optimise the restricted problem; see :meth:`SupportVectorMaster.solve`."""
         state = super().solve(time_limit=time_limit)
-        return replace(state, left=len(self.columns) - len(self._dual.spaces))
+        own = {each.name: getattr(state, each.name) for each in fields(state)}
+        held = frozenset(space.name for space in self._dual.spaces)
+        return SpaceState(**own | {"left": len(self.columns) - len(held), "held": held})

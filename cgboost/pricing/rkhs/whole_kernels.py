@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cgboost.generation.protocols import MasterState, Priced
+from cgboost.generation.spaces import SpaceState
 from cgboost.kernels.precomputed import KernelFamily
 from cgboost.kernels.whole import KernelSpace
 from cgboost.penalties import GroupNorm
@@ -85,7 +87,7 @@ class WholeKernelPool:
         if stratum not in self._spaces:
             self._spaces[stratum] = KernelSpace(
                 self.pool.families[stratum],
-                self.forms.gram(stratum),
+                partial(self.forms.gram, stratum),
                 self.pool.X,
                 float(self.weights[stratum]),
             )
@@ -113,7 +115,7 @@ class WholeKernelPricer:
         limit : int
         """
         response, rule = state.pseudo_response, state.rule
-        held = {column.stratum for column in state.columns}
+        held = state.held if isinstance(state, SpaceState) else frozenset[str]()
         names = self.pool.pool.strata
         if limit and (rough := self.pool.promising(response)) is not None:
             absent = [p for p in rough.tolist() if names[p] not in held]

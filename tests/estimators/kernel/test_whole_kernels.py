@@ -7,10 +7,21 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.datasets import load_iris, make_classification, make_regression
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.svm import SVC
 
-from cgboost import RBF, CGBoostClassifier, CGBoostRegressor, KernelLibrary, Linear, On, Precomputed
+from cgboost import (
+    RBF,
+    CGBoostClassifier,
+    CGBoostOutlierDetector,
+    CGBoostRegressor,
+    KernelLibrary,
+    Linear,
+    On,
+    Precomputed,
+)
+from cgboost.exceptions import KernelError
 from cgboost.penalties import GroupNorm
 from tests.function_norms import optimum
 
@@ -143,3 +154,53 @@ def test_wrong_parameters_are_named() -> None:
         CGBoostClassifier(LIBRARY, penalty=GroupNorm({"cubic": 1.0})).fit(X, y)
     with pytest.raises(ValueError, match="kernel 'linear' must be positive"):
         GroupNorm({"linear": 0.0})
+
+
+def test_memory_limits_the_kernels_that_are_held() -> None:
+    """With memory for few matrices the fit stops at so many, certified; with less it is refused."""
+    X, y = rows()
+    library = {f"rbf {g}": RBF(g) for g in (0.01, 0.1, 0.3, 1.0, 3.0, 10.0)}
+    each = 1.5 * 8 * len(X) ** 2 / 2**20
+    model = CGBoostClassifier(
+        library, penalty="group", cache_size=3.5 * each, tol=1e-9, columns_per_round=1
+    )
+    with pytest.warns(ConvergenceWarning, match="memory holds no more kernels"):
+        model.fit(X, y)
+    assert model.history_["columns"].max() <= 3
+    assert np.isfinite(model.gap_)
+    with pytest.raises(ValueError, match="cache_size"):
+        CGBoostClassifier(library, penalty="group", cache_size=each).fit(X, y)
+
+
+def test_kernels_on_any_scale_have_the_same_model() -> None:
+    """A kernel times 1e±6, with C to match, makes the same decisions."""
+    X, y = rows()
+    plain = CGBoostClassifier({"rbf": RBF(0.5)}, penalty="group", C=1.0, tol=1e-8).fit(X, y)
+    for scale in (1e-6, 1e6):
+        root = np.sqrt(scale)
+        model = CGBoostClassifier(
+            {"rbf": scale * RBF(0.5)}, penalty=GroupNorm({"rbf": root}), tol=1e-8
+        ).fit(X, y)
+        assert model.decision_function(X) == pytest.approx(plain.decision_function(X), abs=1e-3)
+
+
+def test_novelty_detection_and_nu_take_the_squared_norm() -> None:
+    """ν is the share of rows below the margin, and the kernels have weights."""
+    X, y = rows()
+    detector = CGBoostOutlierDetector(LIBRARY, penalty="group", nu=0.2).fit(X)
+    assert np.mean(detector.predict(X) < 0) <= 0.2 + 1e-9
+    assert sum(detector.kernel_weights_.values()) == pytest.approx(1.0)
+    model = CGBoostClassifier(LIBRARY, penalty="group", nu=0.3, tol=1e-6).fit(X, y)
+    assert model.converged_
+    margins = (2.0 * y - 1.0) * model.decision_function(X)
+    assert np.mean(margins < model.margin_ * (1 - 1e-3)) <= 0.3
+    path = [model.set_params(nu=nu).fit(X, y).margin_ for nu in (0.2, 0.5)]
+    assert path[0] <= path[1]
+
+
+def test_indefinite_kernels_are_refused() -> None:
+    """A kernel without RKHS has no norm: the message names it, with its smallest eigenvalue."""
+    X, y = rows()
+    library = {"rbf": RBF(0.5), "tanh": lambda A, B: np.tanh(A @ B.T - 1.0)}
+    with pytest.raises(KernelError, match="tanh"):
+        CGBoostClassifier(library, penalty="group").fit(X, y)

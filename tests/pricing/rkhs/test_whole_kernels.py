@@ -1,12 +1,13 @@
 """The pricer of whole kernels."""
 
-from dataclasses import replace
+from dataclasses import fields
 
 import numpy as np
 import pytest
 
 from cgboost import RBF, KernelLibrary, Linear, Polynomial
 from cgboost.generation.protocols import MasterState
+from cgboost.generation.spaces import SpaceState
 from cgboost.penalties import GroupNorm
 from cgboost.pricing import KernelPool
 from cgboost.pricing.rkhs.whole_kernels import WholeKernelPool, WholeKernelPricer
@@ -70,6 +71,8 @@ def test_what_the_master_holds_is_not_offered_again() -> None:
     pricer = WholeKernelPricer(WholeKernelPool(KernelPool(LIBRARY, X), GroupNorm(), 100.0))
     state = state_at(response, GroupNorm())
     first = pricer.price(state, 1)
-    second = pricer.price(replace(state, columns=tuple(first.columns)), 3)
+    own = {each.name: getattr(state, each.name) for each in fields(state)}
+    holding = SpaceState(**own | {"held": frozenset({first.columns[0].stratum})})
+    second = pricer.price(holding, 3)
     assert first.columns[0].stratum not in {column.stratum for column in second.columns}
     assert second.max_excess == first.max_excess

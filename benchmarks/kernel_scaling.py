@@ -1,0 +1,105 @@
+"""Seconds of multiple kernel learning with many kernels and many rows, and how they grow.
+
+Gaussian kernels of ten widths on sets of one to five features (``many_kernels.py`` draws them):
+
+* 100 to 10000 kernels, 500 rows of wdbc;
+* 100 kernels, 250 to 1797 rows of scikit-learn's digits, odd against even.
+
+``penalty="group"``, C = 1, to a certified gap of 1e-2. CPU seconds of one thread, one run. The
+exponent e of seconds ~ size^e is that of the straight line through the logarithms of the last three
+sizes: for small ones what does not grow counts most.
+
+    python benchmarks/kernel_scaling.py [--data DATA] [--only kernels rows] [--write]
+
+``--write`` makes ``kernel_scaling.csv`` and ``.png`` in ``docs/development/performance``.
+"""
+
+from __future__ import annotations
+
+import csv
+import resource
+from collections.abc import Iterator
+from pathlib import Path
+
+import matplotlib.pyplot as plt
+import numpy as np
+from many_kernels import Rows, rows_of, sets_of_features
+from sklearn.datasets import load_digits
+from sklearn.preprocessing import StandardScaler
+
+from cgboost import CGBoostClassifier, KernelLibrary
+from cgboost.studies.datasets import data_folder
+from cgboost.studies.scripts import options, timed
+
+FOLDER = Path(__file__).parents[1] / "docs" / "development" / "performance"
+HEAD = "varied", "kernels", "rows", "CPU s", "rounds", "kept", "objective", "gap", "peak MB"
+N_KERNELS = 100, 300, 1000, 3000, 10000
+N_ROWS = 250, 500, 1000, 1797
+
+
+def part_of(library: KernelLibrary, count: int) -> KernelLibrary:
+    """Some of the kernels, evenly spread."""
+    names = list(library.kernels)
+    chosen = np.linspace(0, len(names) - 1, count).astype(int)
+    return KernelLibrary({names[p]: library.kernels[names[p]] for p in chosen})
+
+
+def problems(folder: Path, only: list[str]) -> Iterator[tuple[str, KernelLibrary, Rows]]:
+    """What varies, a library and rows."""
+    if "kernels" in only:
+        X, y = rows_of(folder, "wdbc", 500)
+        library = sets_of_features(X.shape[1])
+        for count in N_KERNELS:
+            yield "kernels", part_of(library, count), (X, y)
+    if "rows" in only:
+        digits = load_digits()
+        order = np.random.default_rng(0).permutation(len(digits.data))
+        for count in N_ROWS:
+            X, y = StandardScaler().fit_transform(digits.data[order[:count]]), digits.target % 2
+            y = y[order[:count]].astype(str)
+            yield "rows", part_of(sets_of_features(X.shape[1], 100), 100), (X, y)
+
+
+def exponent(sizes: list[float], seconds: list[float]) -> float:
+    """The slope of the logarithms, over the last three."""
+    slope, _ = np.polyfit(np.log(sizes[-3:]), np.log(seconds[-3:]), 1)
+    return float(slope)
+
+
+def draw(lines: list[list[str]]) -> None:
+    """Seconds against kernels, and against rows."""
+    figure, panels = plt.subplots(1, 2, figsize=(8, 3.2), layout="constrained", sharey=True)
+    for panel, varied, place in zip(panels, ("kernels", "rows"), (1, 2), strict=True):
+        own = [line for line in lines if line[0] == varied]
+        sizes, seconds = ([float(line[column]) for line in own] for column in (place, 3))
+        panel.loglog(sizes, seconds, "o-")
+        fixed = f"{own[0][2]} rows" if varied == "kernels" else f"{own[0][1]} kernels"
+        panel.set_title(f"{fixed}: seconds ~ {varied}^{exponent(sizes, seconds):.1f}")
+        panel.set_xlabel(f"number of {varied}")
+        panel.grid(alpha=0.3)
+    panels[0].set_ylabel("CPU seconds to a gap of 1e-2")
+    figure.savefig(FOLDER / "kernel_scaling.png", dpi=120)
+
+
+def main() -> None:
+    """Print a line for every problem."""
+    found = options(__doc__, data=None, only=("kernels", "rows"), write=False)
+    folder = Path(found.data) if found.data else data_folder()
+    lines: list[list[str]] = []
+    for varied, library, (X, y) in problems(folder, found.only):
+        model = CGBoostClassifier(library, penalty="group", C=1.0, tol=1e-2, cache_size=4000)
+        seconds, _ = timed(model.fit, X, y)
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024  # kilobytes, on Linux
+        kept = sum(weight > 0 for weight in model.kernel_weights_.values())
+        sizes = [varied, f"{len(library)}", f"{len(X)}", f"{seconds:.2f}"]
+        results = [f"{model.n_iter_}", f"{kept}", f"{model.objective_:.6g}", f"{model.gap_:.1e}"]
+        lines.append([*sizes, *results, f"{peak:.0f}"])
+        print(", ".join(f"{n} {v}" for n, v in zip(HEAD, lines[-1], strict=True)), flush=True)
+    if found.write:
+        with (FOLDER / "kernel_scaling.csv").open("w", newline="", encoding="utf-8") as file:
+            csv.writer(file, lineterminator="\n").writerows([HEAD, *lines])
+        draw(lines)
+
+
+if __name__ == "__main__":
+    main()
