@@ -80,7 +80,7 @@ def test_wrong_names_and_words_are_found(tmp_path: Path) -> None:
     assert sorted({int(found) for found in re.findall(r"snippet.py:(\d+): error", said)}) == wrong
     for words in (
         '"Cost"',
-        "Literal['l1', 'l2', 'elasticnet', 'rkhs']",
+        "Literal['l1', 'l2', 'elasticnet', 'rkhs', 'group']",
         '"reports"',
         "Too many positional arguments",
     ):

@@ -61,6 +61,8 @@ def ascended(
     r, image = response, product(response)
     best, highest = r, loss.ray_gain(r, float(r @ image))
     steepness = float(image @ image) / max(float(r @ image), SMALLEST) + float(bent.max(initial=0))
+    if not 0 < steepness < np.inf:  # r is 0 up to rounding
+        return best
     point, at, momentum = r, image, 1.0
     for _ in range(passes - 1):
         slope = loss.target - bent * point - at

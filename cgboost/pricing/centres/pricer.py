@@ -39,6 +39,9 @@ NARROW_ERROR = 1e-4
 """Products are made in float32 where its kernel values are within this of those in float64,
 relative to the largest: the line search of L-BFGS bears it, and they take half the time."""
 
+LARGEST_IN_FLOAT32 = 1e12
+"""Sums of squares of larger values come near the largest float32, 3e38."""
+
 BLOCK_ROWS = 2048
 """Rows whose kernel values are made in float64 at a time."""
 
@@ -209,7 +212,8 @@ def narrowed(kernels: Sequence[Kernel], X: Matrix) -> Matrix:
         for kernel in kernels:
             exact = kernel(part, part)
             off = np.abs(kernel(narrow, narrow) - exact).max(initial=0.0)
-            if not off <= NARROW_ERROR * np.abs(exact).max(initial=0.0):
+            largest = np.abs(exact).max(initial=0.0)
+            if not (off <= NARROW_ERROR * largest and largest <= LARGEST_IN_FLOAT32):
                 return X
     return X.astype(np.float32)
 

@@ -53,16 +53,22 @@ class Projection:
         self, centres: CentreSets, start: tuple[Vector, float] | None = None, **options: Any
     ) -> Coefficients:
         """Optimal coefficients of all kernels' centres, one after the other."""
-        columns = np.concatenate(
-            [
-                kernel(self.X, Z.astype(self.X.dtype))
-                for kernel, Z in zip(self.kernels, centres, strict=True)
-            ],
-            axis=1,
-        )
+        own, gram = self.columns(centres), self.gram(centres)
         return optimal_coefficients(
-            columns, self.gram(centres), self.loss, offset=self.offset, start=start, **options
+            own, gram, self.loss, offset=self.offset, start=start, **options
         )
+
+    def columns(self, centres: CentreSets) -> Matrix:
+        """Kernel values of the rows with the centres, in the precision of the rows."""
+        dtype = self.X.dtype
+        pairs = zip(self.kernels, centres, strict=True)
+        return np.concatenate([kernel(self.X, Z.astype(dtype)) for kernel, Z in pairs], axis=1)
+
+    def is_finite(self, centres: CentreSets) -> bool:
+        """Whether the kernel values of centres with each other are finite, and their squares."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            gram = self.gram(centres)
+            return bool(np.isfinite(np.square(gram)).all())
 
     def gram(self, centres: CentreSets) -> Matrix:
         """Matrix of the penalty, block by block, in float64."""

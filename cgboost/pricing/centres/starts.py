@@ -7,14 +7,19 @@ constant of a regressor; later, the rows that are still wrong in either directio
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 
-from cgboost.kernels import Matrix
+from cgboost.kernels import Kernel, Matrix
 from cgboost.kernels.expansions import Vector
 from cgboost.pricing.centres.smoothing import Indices
 
 MEANS_ROWS = 50
 """Rows that k-means sees for each centre, at most: means of more change little."""
+
+LIKE_NONE = 0.05
+"""A mean whose values with all rows are below this, where they can be 1, is out of reach."""
 
 MEANS_ITERATIONS = 10
 """Iterations of k-means: the centres move on anyway."""
@@ -43,6 +48,27 @@ def means(X: Matrix, response: Vector, n_centres: int, random: np.random.RandomS
     return np.concatenate(parts)
 
 
+def within_reach(kernel: Kernel, X: Matrix, centres: Matrix) -> Matrix:
+    """The centres, those that no row is like replaced by the row nearest to them.
+
+    Of a narrow kernel a mean may be far from all rows: its column is 0 then, and so is its
+    gradient.
+    """
+    if not len(centres):
+        return centres
+    Z = centres.astype(X.dtype)
+    lengths = np.sqrt(np.abs(kernel.diagonal(Z)))
+    largest = np.abs(kernel(X, Z)).max(axis=0)
+    row = float(np.sqrt(np.abs(kernel.diagonal(X)).max()))
+    lost = np.flatnonzero(largest < LIKE_NONE * row * lengths)
+    if len(lost):
+        from scipy.spatial.distance import cdist
+
+        centres = centres.copy()
+        centres[lost] = X[cdist(centres[lost], X).argmin(axis=1)]
+    return centres
+
+
 def _shares(up: Indices, down: Indices, n_centres: int) -> tuple[int, int]:
     """Half the centres each, but no group gets more than it has rows."""
     first = min(len(up), n_centres - min(len(down), n_centres // 2))
@@ -59,7 +85,10 @@ def _means_of(
     if len(rows) <= count:
         return part.astype(np.float64)
     from sklearn.cluster import KMeans  # with half of scikit-learn behind it
+    from sklearn.exceptions import ConvergenceWarning
 
     search = KMeans(count, n_init=1, max_iter=MEANS_ITERATIONS, random_state=random)
-    search.fit(part, sample_weight=weights / weights.mean())
+    with warnings.catch_warnings():  # equal rows make fewer means
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        search.fit(part, sample_weight=weights / weights.mean())
     return np.asarray(search.cluster_centers_, dtype=np.float64)

@@ -224,3 +224,22 @@ def test_what_cannot_be_polished_says_so() -> None:
         CGBoostOutlierDetector(RBF(0.1), penalty="rkhs", centers="free").fit(X)
     with pytest.raises(ValueError, match="penalty='rkhs'"):
         clone(model).set_params(penalty="l1").fit(X, y)
+
+
+def test_scales_of_all_kinds_are_fitted() -> None:
+    """Huge values, tiny and shifted features, narrow kernels, equal rows: a model and its gap."""
+    X, y = odd(120)
+    hard = {
+        "huge values": (Polynomial(8), 16.0 * X),
+        "tiny features": (RBF(1e11), 1e-6 * X),
+        "far away": (RBF(0.1), X + 1e6),
+        "narrow": (RBF(30.0), X),
+        "equal rows": (RBF(0.1), np.repeat(X[:12], 10, axis=0)),
+    }
+    for name, (kernel, rows) in hard.items():
+        labels = np.repeat(y[:12], 10) if name == "equal rows" else y
+        model = CGBoostClassifier(kernel, C=10.0, max_columns=12, **FREE).fit(rows, labels)
+        assert 0 < model.n_columns_ <= 12, name
+        assert np.isfinite(model.gap_), name
+        assert model.dual_bound_ <= model.objective_ * (1 + 1e-6), name
+        assert model.score(rows, labels) >= 0.55, name

@@ -65,3 +65,10 @@ def test_the_bound_never_falls(balanced: bool) -> None:
 def test_many_rows_have_few_passes() -> None:
     """Thirty passes up to 6000 rows, three for 60000."""
     assert [n_passes(rows) for rows in (0, 100, 6000, 10_000, 60_000)] == [30, 30, 30, 18, 3]
+
+
+def test_no_response_stays_as_it_is() -> None:
+    """Where r is 0, as it is up to rounding for huge kernel values, there is no direction."""
+    loss = Hinge().dual_box(Y, np.full(150, 2.0))
+    nothing = np.zeros(150)
+    assert ascended(K.__matmul__, loss, nothing, balanced=True, passes=9) is nothing

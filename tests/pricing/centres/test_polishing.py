@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from cgboost import RBF, Polynomial
+from cgboost.exceptions import KernelError
 from cgboost.kernels import Normalized
 from cgboost.losses import Hinge, LogLoss, SquaredError
 from cgboost.pricing.centres.polishing import Polished, polish, polished_stages, stage_sizes
@@ -131,3 +132,13 @@ def test_no_centres_give_the_best_constant() -> None:
     projection = Projection([RBF(1.0)], X, loss, np.ones(1))
     (found,) = stages(projection, [3])
     assert found.best.intercept == pytest.approx(1.0, abs=1e-3)
+
+
+def test_steps_too_far_are_taken_back_and_values_too_large_are_an_error() -> None:
+    """Kernel values that overflow along the way do no harm; those of the rows name the cure."""
+    X, y = digits(100)
+    loss = smoothed(Hinge().dual_box(y, np.ones(100)))
+    (found,) = stages(Projection([Polynomial(8)], 3.0 * X, loss, np.ones(1)), [10])
+    assert np.isfinite(found.best.objective)
+    with pytest.raises(KernelError, match="normalise the kernels"):
+        stages(Projection([Polynomial(100)], 1e6 * X, loss, np.ones(1)), [10])

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from cgboost.pricing.centres.starts import means
+from cgboost import RBF
+from cgboost.pricing.centres.starts import means, within_reach
 
 
 def clusters() -> tuple[np.ndarray, np.ndarray]:
@@ -46,3 +47,20 @@ def test_a_seed_gives_the_same_centres() -> None:
     X, r = rng.normal(size=(2000, 3)), rng.normal(size=2000)
     first, again = (means(X, r, 6, np.random.RandomState(3)) for _ in range(2))
     np.testing.assert_array_equal(first, again)
+
+
+def test_means_that_no_row_is_like_become_rows() -> None:
+    """Of a narrow kernel the mean of two rows is far from both; of a wide one it stays."""
+    X = np.array([[0.0], [2.0], [10.0]])
+    Z = np.array([[0.9], [10.0]])
+    np.testing.assert_array_equal(within_reach(RBF(50.0), X, Z), [[0.0], [10.0]])
+    np.testing.assert_array_equal(within_reach(RBF(0.1), X, Z), Z)
+    assert len(within_reach(RBF(50.0), X, Z[:0])) == 0
+
+
+def test_equal_rows_make_fewer_means_without_a_word(recwarn: object) -> None:
+    """Two different rows of a sign give two means, whatever number is asked for."""
+    X = np.repeat([[0.0], [1.0], [5.0], [6.0]], 5, axis=0)
+    found = means(X, np.repeat([1.0, -1.0], 10), 8, np.random.RandomState(0))
+    assert set(found[:, 0].round(9)) == {0.0, 1.0, 5.0, 6.0}
+    assert not list(recwarn)  # type: ignore[call-overload]
