@@ -25,6 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cgboost.exceptions import KernelError, see
+from cgboost.kernels import gradients
 from cgboost.kernels.expansions import (
     Arithmetic,
     Expansion,
@@ -36,7 +37,6 @@ from cgboost.kernels.expansions import (
     float_dtype,
 )
 from cgboost.kernels.gradients import (
-    CentreGradients,
     Slopes,
     power_slope,
     product_of_slopes,
@@ -58,12 +58,17 @@ Norms = NDArray[np.floating[Any]]
 KernelFunction = Callable[[Matrix, Matrix], Matrix]
 
 
-class Kernel(Parametrized, CentreGradients, ABC):
+class Kernel(Parametrized, ABC):
     """A kernel k(x, z); sums, products, powers and multiples of kernels are kernels.
 
     A kernel of one's own needs ``__call__`` alone. One whose values follow from inner products is
-    a :class:`ProductKernel`.
+    a :class:`ProductKernel`. Its derivatives by the centre are in :mod:`cgboost.kernels.gradients`.
     """
+
+    slopes = gradients.slopes
+    diagonal_slopes = gradients.diagonal_slopes
+    centre_gradient = gradients.centre_gradient
+    diagonal_gradient = gradients.diagonal_gradient
 
     @abstractmethod
     def __call__(self, X: Matrix, Z: Matrix) -> Matrix:

@@ -31,7 +31,7 @@ BAD_PARAMETERS = [
     ({"C": True}, r"C must .*got True"),
     ({"nu": 0}, r"nu must be a number > 0 and ≤ 1, got 0"),
     ({"nu": 1.01}, r"nu must .*got 1.01"),
-    ({"penalty": "l3"}, r"penalty must be one of .*'l2'\], or a Penalty, got 'l3'"),
+    ({"penalty": "l3"}, r"penalty must be one of .*'l2', 'rkhs'\], or a Penalty, got 'l3'"),
     ({"penalty": ["l1"]}, r"penalty must .*got \['l1'\]"),
     ({"coef": "positive"}, r"coef must be one of \['free', 'nonneg'\], got 'positive'"),
     ({"offset": True}, r"offset must .*got True"),
