@@ -6,6 +6,7 @@
     model_pictures.py     latent factors, and transformations of features
     importance.py         what features are worth
     kernel_importance.py  what kernels, centres and features are worth to a kernel model
+    kernel_weights.py     the weights of multiple kernel learning
     metrics.py            Gini coefficient and gains chart
     model_selection.py    criteria for where a greedy path should end
     report/               one page about a model, with versions and machine
@@ -17,6 +18,7 @@ from cgboost.inspection.kernel_importance import (
     kernel_importance,
     relevant_centres,
 )
+from cgboost.inspection.kernel_weights import plot_kernel_weights
 from cgboost.inspection.learning_curves import FittedModel, plot_columns, plot_history
 
 __all__ = [
@@ -25,5 +27,6 @@ __all__ = [
     "kernel_importance",
     "plot_columns",
     "plot_history",
+    "plot_kernel_weights",
     "relevant_centres",
 ]

@@ -35,6 +35,7 @@ STUDIES = {
     "logitboost": (REPRODUCE / "logitboost", "logit_page"),
     "mnist": (REPRODUCE / "mnist", "mnist_page"),
     "peers": (ROOT / "benchmarks" / "peers", "peers_page"),
+    "simple_mkl": (ROOT / "benchmarks" / "multiple_kernels", "mkl_page"),
     "transform_regression": (REPRODUCE / "transform_regression", "transform_page"),
 }
 """Folder and module of the tables of each study."""
