@@ -64,7 +64,6 @@ TITLES = {
     "adult": "Adult, 8000 rows",
     "coil": "COIL 2000, 4000 rows (100 − AUC)",
 }
-SIZES = (10, 12, 20, 25, 42, 50, 60, 85, 100, 120, 170, 200, 240, 340, 400, 500)
 
 
 def records_of(folder: Path) -> Store[Record]:
@@ -163,6 +162,7 @@ def draw(records: Sequence[Record], path: Path) -> None:
         panel.set_title(TITLES[name], loc="left", fontsize="medium", fontweight="bold")
         panel.set(xscale="log", xlabel="columns (centres, support vectors)")
         panel.xaxis.set_major_formatter(ScalarFormatter())
+        panel.minorticks_off()
         panel.grid(axis="y", color="#eeeeee")
         panel.spines[["top", "right"]].set_visible(False)
     for panel in panels[len(names) :]:
@@ -184,10 +184,12 @@ def draw_method(axes: Axes, records: Sequence[Record], data: str, method: str) -
             axes.plot([x], [error], "o", color=colour, label=method)
             axes.axhline(error, color=colour, linewidth=0.8, linestyle=":")
         return
-    curve = [(size, chosen(records, data, method, size)) for size in SIZES]
-    seeds = {record.seed for record in records if record.data == data}
-    drawn = [(size, models) for size, models in curve if len(models) == len(seeds)]
+    mine = [record for record in records if (record.data, record.method) == (data, method)]
+    sizes = sorted({record.columns for record in mine})
+    curve = [chosen([r for r in mine if r.columns == size], data, method) for size in sizes]
+    n_seeds = len({record.seed for record in records if record.data == data})
+    drawn = [(size, own) for size, own in zip(sizes, curve, strict=True) if len(own) == n_seeds]
     if drawn:
-        x = [fmean(m.columns for m in models) for _, models in drawn]
-        error = [fmean(m.test for m in models) for _, models in drawn]
-        axes.plot(x, error, "-" if method == "free centres" else "--", color=colour, label=method)
+        error = [fmean(model.test for model in models) for _, models in drawn]
+        style = "-" if method == "free centres" else "--"
+        axes.plot([size for size, _ in drawn], error, style, color=colour, label=method)
