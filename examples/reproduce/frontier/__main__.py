@@ -17,7 +17,7 @@ from pathlib import Path
 sys.path.append(str(Path(__file__).resolve().parents[1]))
 
 from frontier_models import LIKENESSES, SIZES, Study
-from frontier_page import draw, merged, records_of, tables
+from frontier_page import draw, merged, records_of, tables, with_free_centres
 from kernel_values import read_split
 from page_tables import refresh
 from study_jobs import study_options
@@ -38,7 +38,7 @@ def main() -> None:
                 f"{time.perf_counter() - clock:.0f} s ({time.process_time() - cpu:.0f} s of CPU)",
                 flush=True,
             )
-    draw(store.rows, given.docs / "frontier.png")
+    draw(with_free_centres(store.rows, given.docs), given.docs / "frontier.png")
     refresh(given.docs / "page.md", tables(given.docs))
 
 
