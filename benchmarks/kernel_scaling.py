@@ -11,7 +11,8 @@ sizes: for small ones what does not grow counts most.
 
     python benchmarks/kernel_scaling.py [--data DATA] [--only kernels rows] [--write]
 
-``--write`` makes ``kernel_scaling.csv`` and ``.png`` in ``docs/development/performance``.
+``--write`` makes ``kernel_scaling.csv`` and ``.png`` in ``docs/development/performance``;
+``--only`` with nothing behind it draws the picture again.
 """
 
 from __future__ import annotations
@@ -73,6 +74,8 @@ def draw(lines: list[list[str]]) -> None:
         own = [line for line in lines if line[0] == varied]
         sizes, seconds = ([float(line[column]) for line in own] for column in (place, 3))
         panel.loglog(sizes, seconds, "o-")
+        panel.set_xticks(sizes, [f"{size:.0f}" for size in sizes])
+        panel.minorticks_off()
         fixed = f"{own[0][2]} rows" if varied == "kernels" else f"{own[0][1]} kernels"
         panel.set_title(f"{fixed}: seconds ~ {varied}^{exponent(sizes, seconds):.1f}")
         panel.set_xlabel(f"number of {varied}")
@@ -84,8 +87,12 @@ def draw(lines: list[list[str]]) -> None:
 def main() -> None:
     """Print a line for every problem."""
     found = options(__doc__, data=None, only=("kernels", "rows"), write=False)
-    folder = Path(found.data) if found.data else data_folder()
     lines: list[list[str]] = []
+    if not found.only and (FOLDER / "kernel_scaling.csv").exists():  # only the picture
+        rows = csv.reader((FOLDER / "kernel_scaling.csv").open(encoding="utf-8"))
+        draw(list(rows)[1:])
+        return
+    folder = Path(found.data) if found.data else data_folder()
     for varied, library, (X, y) in problems(folder, found.only):
         model = CGBoostClassifier(library, penalty="group", C=1.0, tol=1e-2, cache_size=4000)
         seconds, _ = timed(model.fit, X, y)
