@@ -193,7 +193,7 @@ class BaseBoost(BaseEnsemble):
 
     def _warn(self) -> None:
         """Say once which runs ended before ``tol`` and why, and which models have no column."""
-        cut_short, trivial, kept = [], [], []
+        cut_short, trivial, kept, proved = [], [], [], True
         for k, run in enumerate(self._runs):
             label = self._label(k, len(self._runs))
             if run.gap > self._tol:
@@ -209,6 +209,7 @@ class BaseBoost(BaseEnsemble):
                     )
             elif run.is_trivial:
                 trivial.append(f"{label}no column is worth its price")
+                proved &= run.stop_reason is not StopReason.GAP
         name, objective = type(self).__name__, self._objective
         if cut_short:
             limit = "" if self.time_limit is None else f" within time_limit={self.time_limit:g}"
@@ -219,8 +220,9 @@ class BaseBoost(BaseEnsemble):
             )
         if trivial:
             remedy = objective.remedy if self.objective_ else objective.remedy_at_zero
+            is_best = "optimal" if proved else f"within tol={self.tol:g} of the optimum"
             warn_caller(
-                f"{name}: {'; '.join(trivial)}: the model without columns is optimal "
+                f"{name}: {'; '.join(trivial)}: the model without columns is {is_best} "
                 f"for {objective.trade_off}; {remedy}{see('trivial-models')}",
                 TrivialModelWarning,
             )

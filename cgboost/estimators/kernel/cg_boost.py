@@ -109,7 +109,7 @@ class CGBoostClassifier(Classification, BaseBoost):
         rows and kernels with a gradient by their centre (of inner products and distances; a kernel
         of your own has ``centre_gradient(X, Z, weights)``). Far fewer columns then have the
         accuracy of the support vector machine (docs/studies/free_centres/page.md), and the bound
-        is still that of its optimum.
+        is still that of its optimum. Not with ``nu``; ``random_state`` chooses the first means.
     offset : {"none", "penalized", "free"}, default="free"
         The offset b: absent, penalised like a coefficient, or free.
     class_weight : dict, "balanced" or None, default=None
@@ -142,7 +142,8 @@ class CGBoostClassifier(Classification, BaseBoost):
         round takes what there is room for. Columns come ``columns_per_round`` at a time, and some
         of those generated have the coefficient 0 in the end: ``n_columns_`` may be smaller. With
         centers="free" the number of centres of the last stage; None stands for a quarter of the
-        rows, at most 200.
+        rows, at most 200, and the fit ends there as planned. With penalty="group" the number of
+        kernels.
     tol : float, default=1e-4
         Stop at this certified relative duality gap. Gaps below 1e-10 count as 0, so that
         ``tol=0`` asks for the optimum to rounding errors.
@@ -168,7 +169,8 @@ class CGBoostClassifier(Classification, BaseBoost):
         Rounds without a better score before early stopping stops.
     cache_size : float, default=1000
         Megabytes for all that pricing holds of the kernel columns; what does not fit is computed
-        again when it is scored.
+        again when it is scored. With penalty="group" the master holds whole kernel matrices of
+        12·n_rows² bytes: with 3000 rows those of 9 kernels. It is an error if three do not fit.
     executor : Executor, concurrent.futures.Executor or None
         Where pricing passes run: a :class:`~cgboost.parallel.ThreadExecutor`, any executor of
         ``concurrent.futures``, ``DaskExecutor(client)``. None: on as many threads as linear algebra
@@ -352,7 +354,8 @@ cache_size, executor, callbacks, verbose, random_state
     ----------
     epsilon_ : float
         Half width of the tube, given or chosen.
-    dual_coef_, library_, intercept_, columns_, n_columns_, columns_per_kernel_, objective_, \
+    dual_coef_, kernel_weights_, centers_, library_, intercept_, columns_, n_columns_, \
+columns_per_kernel_, objective_, \
 dual_bound_, gap_, converged_, history_, best_round_, stop_reason_, n_iter_, n_features_in_, \
 feature_names_in_
         As in :class:`CGBoostClassifier` with two classes; the validation scores in ``history_``

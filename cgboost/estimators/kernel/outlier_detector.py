@@ -55,8 +55,8 @@ class CGBoostOutlierDetector(OutlierMixin, BaseBoost):
     coef : {"free", "nonneg"}, default="free"
         Sign rule for α; "nonneg" weighs {+K, −K} unless the library has ``negation=False``. Not
         with penalty="rkhs" or "group".
-    centers : {"rows", "free"}, default="rows"
-        As in :class:`CGBoostClassifier`.
+    centers : {"rows"}, default="rows"
+        Free centres do not go with ν, and are refused here.
     early_stopping : bool, default=False
         As in :class:`CGBoostClassifier`, but only with an ``eval_set`` that has outliers.
     priority, columns_per_round, max_columns, tol, time_limit, solver, solver_options, \

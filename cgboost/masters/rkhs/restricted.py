@@ -35,7 +35,7 @@ from cgboost.masters.support_vector.smooth_primal import (
     SUFFICIENT,
 )
 from cgboost.masters.support_vector.working_set import DualPoint
-from cgboost.penalties.base import DualForm
+from cgboost.penalties.base import DualForm, ray_gain
 from cgboost.penalties.l1 import FEASIBILITY
 from cgboost.tolerances import SMALLEST
 from solvers import LimitError, Status
@@ -342,7 +342,7 @@ class WholeKernelNewton(WholeKernelProblem):
             target=output + response / weights, lower=-free, upper=free, curvature=1.0 / weights
         )
         offset: Any = self.form.offset
-        session = ConeSession(model, offset=offset)
+        session = ConeSession(model, offset=offset, squared=self.form.penalty.degree == 2)
         limits = np.array([space.weight for space in self.spaces])
         session.add([GramBlock(space.gram) for space in self.spaces], limits=limits)
         answer = session.solve(time_limit, 0.0)
@@ -381,4 +381,7 @@ class WholeKernelNewton(WholeKernelProblem):
         response = self.loss.pseudo_response(output)
         response = self.loss.feasible(response, balanced=self.form.offset == "free")
         scores = self.form.sizes(self.scores(response), float(response.sum()))
-        return self.loss.gain(response / max(1.0, float(scores.max(initial=0.0))))
+        largest = float(scores.max(initial=0.0))
+        if self.form.penalty.degree == 2:
+            return ray_gain(self.loss, response, largest**2)
+        return self.loss.gain(response / max(1.0, largest))

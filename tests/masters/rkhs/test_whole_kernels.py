@@ -12,7 +12,7 @@ from cgboost.generation.columns import Column
 from cgboost.generation.loop import ColumnGeneration
 from cgboost.losses import Hinge, LogLoss, Loss, Quantile, SquaredError
 from cgboost.masters.rkhs.whole_kernels import WholeKernelMaster
-from cgboost.penalties import GroupNorm
+from cgboost.penalties import GroupNorm, SquaredGroupNorm
 from cgboost.pricing import KernelPool
 from cgboost.pricing.rkhs.whole_kernels import WholeKernelPool, WholeKernelPricer
 from tests.function_norms import optimum
@@ -73,9 +73,10 @@ def test_reaches_the_optimum_over_all_functions(
     assert result.history["columns"].max() <= len(LIBRARY)
 
 
+@pytest.mark.parametrize("penalty", [GroupNorm(), SquaredGroupNorm()], ids=repr)
 @pytest.mark.parametrize("offset", ["none", "free"])
 @pytest.mark.parametrize("loss", [LogLoss(), SquaredError()], ids=repr)
-def test_smooth_losses_reach_the_optimum(loss: Loss, offset: str) -> None:
+def test_smooth_losses_reach_the_optimum(loss: Loss, offset: str, penalty: GroupNorm) -> None:
     """Proximal Newton steps end at CVXPY's optimum, certified."""
     rng = np.random.default_rng(5)
     X, weights = rng.normal(size=(30, 3)), rng.uniform(0.5, 3.0, 30)
@@ -89,8 +90,10 @@ def test_smooth_losses_reach_the_optimum(loss: Loss, offset: str) -> None:
 
     flat = np.linspace(-1.0, 1.0, 30)
     assert bound.value(flat) == pytest.approx(float(value(cp.Constant(flat)).value))
-    best = optimum(grams(X), value, sum, offset=offset)
-    master = WholeKernelMaster(bound, GroupNorm(), offset=offset)
+    squared = isinstance(penalty, SquaredGroupNorm)
+    norm = (lambda norms: cp.square(sum(norms)) / 2) if squared else sum
+    best = optimum(grams(X), value, norm, offset=offset)
+    master = WholeKernelMaster(bound, penalty, offset=offset)
     pricer = WholeKernelPricer(WholeKernelPool(KernelPool(LIBRARY, X), GroupNorm(), 100.0))
     result = ColumnGeneration(master, pricer, tol=1e-7, columns_per_round=4).run()
     assert result.gap <= 1e-7
