@@ -45,7 +45,7 @@ LEAST_CURVATURE = 1e-8
 
 COARSE_GAP = 1e-3
 """Relative gap to which a problem with new kernels is solved: it shows which others there should
-be, and takes two thirds of the steps of a close one."""
+be, and takes three quarters of the steps of a close one."""
 
 SMALL_MOVE = 0.1
 """A correction of a vector is in its last digits, at most this share of its largest entry."""
