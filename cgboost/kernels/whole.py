@@ -46,10 +46,11 @@ class KernelExpansion:
         """What evaluates expansions."""
         return EXPANSIONS
 
-    def terms(self) -> tuple[Sequence[KernelHypothesis], Vector]:
-        """The functions k(·, x_i) of nonzero weights, and these."""
+    def terms(self) -> tuple[Sequence[KernelHypothesis], Vector, Sequence[str]]:
+        """The functions k(·, x_i) of nonzero weights, these, and the kernel's name for each."""
         support = np.flatnonzero(self.weights)
-        return self.space.centred_at(support), self.weights[support]
+        names = [self.space.name] * len(support)
+        return self.space.centred_at(support), self.weights[support], names
 
 
 class ExpansionFamily:
@@ -59,7 +60,7 @@ class ExpansionFamily:
         """Values of the expansions on the rows of X, shape (len(X), n_hypotheses)."""
         values = np.zeros((X.shape[0], len(hypotheses)))
         for place, hypothesis in enumerate(hypotheses):
-            centres, weights = hypothesis.terms()
+            centres, weights, _ = hypothesis.terms()
             if len(centres):
                 own = centres[0].family.outputs(X, centres)
                 values[:, place] = own.astype(np.float64, copy=False) @ weights

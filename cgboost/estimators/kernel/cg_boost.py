@@ -92,7 +92,8 @@ class CGBoostClassifier(Classification, BaseBoost):
         Ω(α) = Σ|α_j| (sparse), ½Σα_j² (dense at its optimum: stop at a gap, at ``max_columns`` or
         at the best validation score for a sparse model), ½Σ|α_j| + ¼Σα_j²; or a norm of the part
         f_p = Σ_j α_j^p K_p(·, x_j) of each kernel in its RKHS. "rkhs" is ½Σ_p ‖f_p‖²: the
-        support vector machine of the kernel Σ_p K_p, built column by column. "group" is
+        support vector machine of the kernel Σ_p K_p, built column by column: with several kernels
+        a row that is chosen is a centre of all of them. "group" is
         Σ_p ‖f_p‖, multiple kernel learning: few kernels, with the weights ``kernel_weights_``;
         with ``nu`` it is ½(Σ_p ‖f_p‖)². The bounds of norms are those of all functions of all
         RKHSs, so that kernels must be positive semi-definite. A
@@ -143,7 +144,7 @@ class CGBoostClassifier(Classification, BaseBoost):
         of those generated have the coefficient 0 in the end: ``n_columns_`` may be smaller. With
         centers="free" the number of centres of the last stage; None stands for a quarter of the
         rows, at most 200, and the fit ends there as planned. With penalty="group" the number of
-        kernels.
+        kernels, with "rkhs" that of rows, each of them a column of every kernel.
     tol : float, default=1e-4
         Stop at this certified relative duality gap. Gaps below 1e-10 count as 0, so that
         ``tol=0`` asks for the optimum to rounding errors.

@@ -59,7 +59,8 @@ def test_a_column_is_the_same_function_on_new_rows() -> None:
         hypothesis = column.hypothesis
         assert hypothesis is not None
         assert hypothesis.family.outputs(X, [hypothesis])[:, 0] == pytest.approx(column.values)
-        terms, weights = hypothesis.terms()
+        terms, weights, names = hypothesis.terms()
+        assert set(names) == {column.stratum}
         values = terms[0].family.outputs(X, terms) @ weights
         assert values == pytest.approx(column.values)
 
