@@ -16,8 +16,9 @@ deviation of the training rows in H_p,
 
     s_p² = (1/n) Σ_i K_p(x_i, x_i) − (1/n²) Σ_ij K_p(x_i, x_j)
 
-so that neither a factor nor a constant added to a kernel changes the model (with a free offset). (Zien, Ong, *Multiclass
-multiple kernel learning*, ICML 2007; Kloft, Brefeld, Sonnenburg, Zien, JMLR 12, 2011.)
+so that neither a factor nor a constant added to a kernel changes the model (with a free offset).
+(Zien, Ong, *Multiclass multiple kernel learning*, ICML 2007; Kloft, Brefeld, Sonnenburg, Zien,
+JMLR 12, 2011.)
 """
 
 from __future__ import annotations
