@@ -102,6 +102,24 @@ def test_smooth_losses_reach_the_optimum(loss: Loss, offset: str, penalty: Group
     assert result.objective == pytest.approx(best, rel=1e-6)
 
 
+@pytest.mark.parametrize("loss", [LogLoss(), SquaredError(), Hinge()], ids=repr)
+def test_a_penalized_offset_is_in_the_square(loss: Loss) -> None:
+    """Most labels are 1, so that there is an offset: ½(Σ‖f_p‖ + |b|)² has no smaller minimum."""
+    rng = np.random.default_rng(5)
+    X, weights = rng.normal(size=(30, 3)), rng.uniform(0.5, 3.0, 30)
+    y = np.where(X[:, 0] * X[:, 1] + rng.normal(size=30) > -1.0, 1.0, -1.0)
+    bound = loss.on(y, weights)
+    best = optimum(
+        grams(X), bound.to_cvxpy, lambda norms: cp.square(sum(norms)) / 2, offset="penalized"
+    )
+    master = WholeKernelMaster(bound, SquaredGroupNorm(), offset="penalized")
+    pricer = WholeKernelPricer(WholeKernelPool(KernelPool(LIBRARY, X), GroupNorm(), 100.0))
+    result = ColumnGeneration(master, pricer, tol=1e-6, columns_per_round=4).run()
+    assert abs(result.intercept) > 0.1
+    assert result.gap <= 1e-6
+    assert result.objective == pytest.approx(best, rel=1e-6)
+
+
 def test_functions_of_earlier_answers_have_left() -> None:
     """Only the functions of the last answer have coefficients; each kernel has at most one."""
     rng = np.random.default_rng(0)
