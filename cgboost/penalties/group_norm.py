@@ -58,6 +58,11 @@ class GroupNorm(FunctionNorm, L1):
     def __hash__(self) -> int:
         return hash((super().__hash__(), self.standardize))
 
+    @property
+    def any_scale(self) -> bool:
+        """Whether standard deviations are factors of the weights."""
+        return self.standardize
+
     def factors(self, names: Sequence[str], deviations: Vector) -> Vector:
         """w_p of all kernels.
 

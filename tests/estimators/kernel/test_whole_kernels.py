@@ -1,6 +1,7 @@
 """Multiple kernel learning as a user meets it: ``penalty="group"``."""
 
 import pickle
+import warnings
 
 import cvxpy as cp
 import numpy as np
@@ -190,11 +191,13 @@ def test_memory_limits_the_kernels_that_are_held() -> None:
 
 @pytest.mark.parametrize("scale", [1e-6, 1e6])
 def test_kernels_on_any_scale_have_the_same_model(scale: float) -> None:
-    """Kernels times 1e±6 and plus a constant make the same decisions, with the same weights."""
+    """Kernels times 1e±6 and plus a constant make the same decisions, and no warning of scales."""
     X, y = rows()
     plain = CGBoostClassifier({"r": RBF(0.5), "l": Linear()}, penalty="group", tol=1e-8).fit(X, y)
     library = {"r": scale * RBF(0.5), "l": Polynomial(1, coef0=3.0)}
-    model = CGBoostClassifier(library, penalty="group", tol=1e-8).fit(X, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = CGBoostClassifier(library, penalty="group", tol=1e-8).fit(X, y)
     assert model.decision_function(X) == pytest.approx(plain.decision_function(X), abs=1e-3)
     assert model.kernel_weights_ == pytest.approx(plain.kernel_weights_, abs=1e-4)
 

@@ -113,7 +113,7 @@ def test_a_penalized_offset_is_in_the_square(loss: Loss) -> None:
         grams(X), bound.to_cvxpy, lambda norms: cp.square(sum(norms)) / 2, offset="penalized"
     )
     master = WholeKernelMaster(bound, SquaredGroupNorm(), offset="penalized")
-    pricer = WholeKernelPricer(WholeKernelPool(KernelPool(LIBRARY, X), GroupNorm(), 100.0))
+    pricer = WholeKernelPricer(WholeKernelPool(KernelPool(LIBRARY, X), PLAIN, 100.0))
     result = ColumnGeneration(master, pricer, tol=1e-6, columns_per_round=4).run()
     assert abs(result.intercept) > 0.1
     assert result.gap <= 1e-6
