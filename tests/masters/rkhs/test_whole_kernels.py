@@ -120,6 +120,17 @@ def test_a_penalized_offset_is_in_the_square(loss: Loss) -> None:
     assert result.objective == pytest.approx(best, rel=1e-6)
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_smooth_losses_are_certified_to_eight_digits(seed: int) -> None:
+    """The response of the last model has a better bound than that of a rounded output."""
+    rng = np.random.default_rng(seed)
+    X, weights = rng.normal(size=(30, 3)), rng.uniform(0.5, 3.0, 30)
+    y = np.sign(X[:, 0] * X[:, 1] + 0.5 * rng.normal(size=30) + 1.0)
+    master = WholeKernelMaster(LogLoss().on(y, weights), PLAIN, offset="none")
+    pricer = WholeKernelPricer(WholeKernelPool(KernelPool(LIBRARY, X), PLAIN, 100.0))
+    assert ColumnGeneration(master, pricer, tol=2e-8, columns_per_round=4).run().gap <= 2e-8
+
+
 def test_functions_of_earlier_answers_have_left() -> None:
     """Only the functions of the last answer have coefficients; each kernel has at most one."""
     rng = np.random.default_rng(0)
