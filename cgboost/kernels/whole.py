@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cgboost.generation.columns import Column
+from cgboost.generation.packed import PackedMatrix
 from cgboost.generation.spaces import SpaceColumn
 from cgboost.kernels.expansions import Matrix
 from cgboost.kernels.precomputed import KernelFamily, KernelHypothesis
@@ -77,7 +78,7 @@ class KernelSpace:
     ----------
     functions : KernelFamily
     make_gram : callable
-        Makes K_p(x_i, x_j) of all training rows, shape (n_rows, n_rows).
+        Makes K_p(x_i, x_j) of all training rows.
     rows : matrix of n_rows rows
         The training rows as kernels see them, from which centres are taken.
     weight : float
@@ -87,7 +88,7 @@ class KernelSpace:
     def __init__(
         self,
         functions: KernelFamily,
-        make_gram: Callable[[], Vector],
+        make_gram: Callable[[], PackedMatrix],
         rows: Any,
         weight: float = 1.0,
     ) -> None:
@@ -96,10 +97,10 @@ class KernelSpace:
         self._centres: dict[int, KernelHypothesis] = {}
         self._n_offers = 0
 
-    _gram: Vector | None
+    _gram: PackedMatrix | None
 
     @property
-    def gram(self) -> Vector:
+    def gram(self) -> PackedMatrix:
         """K_p(x_i, x_j) of all training rows."""
         if self._gram is None:
             self._gram = self._make_gram()
@@ -116,7 +117,7 @@ class KernelSpace:
 
     def norm(self, vector: Vector) -> float:
         """w_p√(aᵀK_p a), the norm of a function by its vector a."""
-        return self.weight * float(np.sqrt(max(0.0, float(vector @ self.gram @ vector))))
+        return self.weight * float(np.sqrt(max(0.0, self.gram.form(vector))))
 
     def best(self, response: Vector, key: Hashable) -> Column:
         """The function of the unit ball with the best score; 0 where every function scores 0."""

@@ -154,6 +154,7 @@ class BaseBoost(BaseEnsemble):
             )
             if self._carried is not None:
                 self._carried[number] = master.warm_start
+            del master, pricer  # their matrices go before there are those of another run
 
     # ------------------------------------------------------------------ fitted attributes
 

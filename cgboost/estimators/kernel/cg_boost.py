@@ -171,8 +171,9 @@ class CGBoostClassifier(Classification, BaseBoost):
         Rounds without a better score before early stopping stops.
     cache_size : float, default=1000
         Megabytes for all that pricing holds of the kernel columns; what does not fit is computed
-        again when it is scored. With penalty="group" the master holds whole kernel matrices of
-        12·n_rows² bytes: with 3000 rows those of 9 kernels. It is an error if three do not fit.
+        again when it is scored. With penalty="group" for the kernel matrices, of 4·n_rows² bytes
+        each, and what the interior point method works with, ten times as much: with 3000 rows those
+        of 19 kernels. It is an error if three do not fit. Library and rows are not counted.
     executor : Executor, concurrent.futures.Executor or None
         Where pricing passes run: a :class:`~cgboost.parallel.ThreadExecutor`, any executor of
         ``concurrent.futures``, ``DaskExecutor(client)``. None: on as many threads as linear algebra

@@ -44,7 +44,7 @@ def test_scores_are_the_best_of_the_unit_ball() -> None:
     assert priced.max_excess == pytest.approx(max(scores) - 1.0)
     for column, score in zip(priced.columns, scores, strict=True):
         weight = penalty.weight(column.stratum)
-        gram = column.space.gram
+        gram = np.asarray(column.space.gram)
         for _ in range(50):
             beta = rng.normal(size=40)
             norm = weight * np.sqrt(beta @ gram @ beta)
