@@ -130,6 +130,11 @@ class Penalty(ABC):
         """
         return False
 
+    @property
+    def any_scale(self) -> bool:
+        """Whether kernels of any scale are charged alike."""
+        return False
+
     @abstractmethod
     def value(self, coef: Vector) -> float:
         """Ω(α), coef of shape (n_columns,)."""

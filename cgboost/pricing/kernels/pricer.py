@@ -95,11 +95,13 @@ class KernelPool:
         may use. Kernel values are kept between passes only where the executor shares this
         process's memory. With ``cache_size=0`` scores have the same bits wherever they are
         computed.
+    any_scale : bool, default=False
+        Whether the penalty takes care of the scale of kernels.
 
     Warns
     -----
     KernelScaleWarning
-        If the column norms of two kernels differ by more than 1e6.
+        If the column norms of two kernels differ by more than 1e6, unless ``any_scale``.
     """
 
     def __init__(
@@ -110,6 +112,7 @@ class KernelPool:
         cache_size: float = 1000.0,
         block_size: int = 1024,
         executor: Executor | futures.Executor | None = None,
+        any_scale: bool = False,
     ) -> None:
         if block_size < 1:
             raise ValueError(f"block_size must be at least 1, got {block_size!r}")
@@ -122,7 +125,8 @@ class KernelPool:
         if narrow or sample.rough:  # the rows to predict may be float32 where X is not
             scaler = Widened(own)
             self._data, sample = _sampled(library, scaled(rows, scaler), block_size)
-        sample.warn_about_scales()
+        if not any_scale:
+            sample.warn_about_scales()
         self.X = self._data.X
         self.families = [
             KernelFamily(name, kernel.released(), scaler)
