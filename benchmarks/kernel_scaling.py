@@ -2,12 +2,13 @@
 
 Gaussian kernels of ten widths on sets of one to five features (``many_kernels.py`` draws them):
 
-* 100 to 10000 kernels, 500 rows of wdbc;
+* 100 to 10000 kernels, 500 rows of wdbc, and 100000 kernels, 200 rows;
 * 100 kernels, 250 to 1797 rows of scikit-learn's digits, odd against even.
 
-``penalty="group"``, C = 1, to a certified gap of 1e-2. CPU seconds of one thread, one run. The
-exponent e of seconds ~ size^e is that of the straight line through the logarithms of the last three
-sizes: for small ones what does not grow counts most.
+``penalty="group"``, C = 1, to a certified gap of 1e-2, with the default budget of memory. CPU
+seconds of one thread, one run, each in a process of its own: peak memory is that of the process,
+with the library. The exponent e of seconds ~ size^e is that of the straight line through the
+logarithms of the last three sizes: for small ones what does not grow counts most.
 
     python benchmarks/kernel_scaling.py [--data DATA] [--only kernels rows] [--write]
 
@@ -18,8 +19,10 @@ sizes: for small ones what does not grow counts most.
 from __future__ import annotations
 
 import csv
+import multiprocessing
 import resource
 from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 import matplotlib.pyplot as plt
@@ -35,6 +38,7 @@ from cgboost.studies.scripts import options, timed
 FOLDER = Path(__file__).parents[1] / "docs" / "development" / "performance"
 HEAD = "varied", "kernels", "rows", "CPU s", "rounds", "kept", "objective", "gap", "peak MB"
 N_KERNELS = 100, 300, 1000, 3000, 10000
+MOST_KERNELS, FEWER_ROWS = 100000, 200
 N_ROWS = 250, 500, 1000, 1797
 
 
@@ -45,20 +49,36 @@ def part_of(library: KernelLibrary, count: int) -> KernelLibrary:
     return KernelLibrary({names[p]: library.kernels[names[p]] for p in chosen})
 
 
-def problems(folder: Path, only: list[str]) -> Iterator[tuple[str, KernelLibrary, Rows]]:
-    """What varies, a library and rows."""
-    if "kernels" in only:
-        X, y = rows_of(folder, "wdbc", 500)
-        library = sets_of_features(X.shape[1])
-        for count in N_KERNELS:
-            yield "kernels", part_of(library, count), (X, y)
-    if "rows" in only:
-        digits = load_digits()
-        order = np.random.default_rng(0).permutation(len(digits.data))
-        for count in N_ROWS:
-            X, y = StandardScaler().fit_transform(digits.data[order[:count]]), digits.target % 2
-            y = y[order[:count]].astype(str)
-            yield "rows", part_of(sets_of_features(X.shape[1], 100), 100), (X, y)
+def problem(folder: Path, varied: str, count: int) -> tuple[KernelLibrary, Rows]:
+    """A library and rows, so many of what varies."""
+    if varied == "kernels":
+        X, y = rows_of(folder, "wdbc", 500 if count < MOST_KERNELS else FEWER_ROWS)
+        return part_of(sets_of_features(X.shape[1], max(1000, count // 10)), count), (X, y)
+    digits = load_digits()
+    chosen = np.random.default_rng(0).permutation(len(digits.data))[:count]
+    X, y = StandardScaler().fit_transform(digits.data[chosen]), digits.target[chosen] % 2
+    return part_of(sets_of_features(X.shape[1], 100), 100), (X, y.astype(str))
+
+
+def measured(folder: Path, varied: str, count: int) -> list[str]:
+    """A line of the table; run in a process of its own."""
+    library, (X, y) = problem(folder, varied, count)
+    model = CGBoostClassifier(library, penalty="group", C=1.0, tol=1e-2)
+    seconds, _ = timed(model.fit, X, y)
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024  # kilobytes, on Linux
+    kept = sum(weight > 0 for weight in model.kernel_weights_.values())
+    sizes = [varied, f"{len(library)}", f"{len(X)}", f"{seconds:.2f}"]
+    results = [f"{model.n_iter_}", f"{kept}", f"{model.objective_:.6g}", f"{model.gap_:.1e}"]
+    return [*sizes, *results, f"{peak:.0f}"]
+
+
+def lines_of(folder: Path, only: list[str]) -> Iterator[list[str]]:
+    """The lines, each from a new process."""
+    spawn = multiprocessing.get_context("spawn")
+    for varied, counts in (("kernels", (*N_KERNELS, MOST_KERNELS)), ("rows", N_ROWS)):
+        for count in counts if varied in only else ():
+            with ProcessPoolExecutor(1, mp_context=spawn) as executor:
+                yield executor.submit(measured, folder, varied, count).result()
 
 
 def exponent(sizes: list[float], seconds: list[float]) -> float:
@@ -71,7 +91,7 @@ def draw(lines: list[list[str]]) -> None:
     """Seconds against kernels, and against rows."""
     figure, panels = plt.subplots(1, 2, figsize=(8, 3.2), layout="constrained", sharey=True)
     for panel, varied, place in zip(panels, ("kernels", "rows"), (1, 2), strict=True):
-        own = [line for line in lines if line[0] == varied]
+        own = [line for line in lines if line[0] == varied and int(line[1]) < MOST_KERNELS]
         sizes, seconds = ([float(line[column]) for line in own] for column in (place, 3))
         panel.loglog(sizes, seconds, "o-")
         panel.set_xticks(sizes, [f"{size:.0f}" for size in sizes])
@@ -93,15 +113,9 @@ def main() -> None:
         draw(list(rows)[1:])
         return
     folder = Path(found.data) if found.data else data_folder()
-    for varied, library, (X, y) in problems(folder, found.only):
-        model = CGBoostClassifier(library, penalty="group", C=1.0, tol=1e-2, cache_size=4000)
-        seconds, _ = timed(model.fit, X, y)
-        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024  # kilobytes, on Linux
-        kept = sum(weight > 0 for weight in model.kernel_weights_.values())
-        sizes = [varied, f"{len(library)}", f"{len(X)}", f"{seconds:.2f}"]
-        results = [f"{model.n_iter_}", f"{kept}", f"{model.objective_:.6g}", f"{model.gap_:.1e}"]
-        lines.append([*sizes, *results, f"{peak:.0f}"])
-        print(", ".join(f"{n} {v}" for n, v in zip(HEAD, lines[-1], strict=True)), flush=True)
+    for line in lines_of(folder, found.only):
+        lines.append(line)
+        print(", ".join(f"{n} {v}" for n, v in zip(HEAD, line, strict=True)), flush=True)
     if found.write:
         with (FOLDER / "kernel_scaling.csv").open("w", newline="", encoding="utf-8") as file:
             csv.writer(file, lineterminator="\n").writerows([HEAD, *lines])

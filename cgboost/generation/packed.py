@@ -60,7 +60,14 @@ class PackedMatrix:
 
     def part(self, rows: Indices) -> Vector:
         """K on some rows and the same columns, shape (len(rows), len(rows))."""
-        return self.triangle[places(rows[:, None], rows)]
+        order = np.argsort(rows)
+        ascending = rows[order]
+        values = np.empty((len(rows), len(rows)))
+        for count, row in enumerate(ascending.tolist(), start=1):  # an index of all is too large
+            line = self.triangle[row * (row + 1) // 2 + ascending[:count]]
+            values[order[count - 1], order[:count]] = line
+            values[order[:count], order[count - 1]] = line
+        return values
 
 
 def places(rows: Any, columns: Any) -> Indices:
