@@ -344,7 +344,8 @@ class CGBoostRegressor(Regression, BaseBoost):
         units of y. See the notes on the scale of y.
     nu : float or None
         Let the model choose ε: at most this share of the rows (by weight) lies outside the tube,
-        at least this share outside or on its border. In (0, 1]; ``epsilon`` is then not used.
+        at least this share outside or on its border. In (0, 1]; ``epsilon`` is then not used. With
+        penalty="group" it is Σ_p s_p‖f_p‖ with ν, too, and not its square.
     C, penalty, coef, centers, offset, priority, columns_per_round, max_columns, tol, time_limit, \
 solver, solver_options, early_stopping, validation_fraction, n_iter_no_change, scoring, \
 cache_size, executor, callbacks, verbose, random_state
