@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self, cast
+from typing import Any, Self, cast
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -33,8 +33,6 @@ class FreeCentres(KernelColumns):
     max_columns: int | None
     random_state: Any
     offset: str = "none"
-
-    optional_attributes: ClassVar[tuple[str, ...]] = ("centers_",)
 
     @classmethod
     def of(cls, estimator: Any, **changes: Any) -> Self:

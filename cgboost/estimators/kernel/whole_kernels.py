@@ -29,8 +29,6 @@ SHARE_PER_ROUND = 0.006
 class WholeKernels(KernelColumns):
     """Kernels of a library, each as one column."""
 
-    optional_attributes: ClassVar[tuple[str, ...]] = ("kernel_weights_",)
-
     limited_by: ClassVar[str] = (
         "memory holds no more kernels in the master, raise cache_size or take fewer rows"
     )
