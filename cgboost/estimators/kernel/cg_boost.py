@@ -92,7 +92,8 @@ class CGBoostClassifier(Classification, BaseBoost):
         Ω(α) = Σ|α_j| (sparse), ½Σα_j² (dense at its optimum: stop at a gap, at ``max_columns`` or
         at the best validation score for a sparse model), ½Σ|α_j| + ¼Σα_j²; or a norm of the part
         f_p = Σ_j α_j^p K_p(·, x_j) of each kernel in its RKHS. "rkhs" is ½Σ_p ‖f_p‖²: the
-        support vector machine of the kernel Σ_p K_p, built column by column. "group" is
+        support vector machine of the kernel Σ_p K_p, built column by column: with several kernels
+        a row that is chosen is a centre of all of them. "group" is
         Σ_p s_p‖f_p‖, multiple kernel learning: few kernels, with the weights ``kernel_weights_``,
         where s_p is the standard deviation of the rows in the RKHS, so that the scale of a kernel
         does not count; with ``nu`` it is half the square of this sum. The bounds of norms are those
@@ -144,7 +145,7 @@ class CGBoostClassifier(Classification, BaseBoost):
         of those generated have the coefficient 0 in the end: ``n_columns_`` may be smaller. With
         centers="free" the number of centres of the last stage; None stands for a quarter of the
         rows, at most 200, and the fit ends there as planned. With penalty="group" the number of
-        kernels.
+        kernels, with "rkhs" that of rows, each of them a column of every kernel.
     tol : float, default=1e-4
         Stop at this certified relative duality gap. Gaps below 1e-10 count as 0, so that
         ``tol=0`` asks for the optimum to rounding errors.
@@ -170,8 +171,9 @@ class CGBoostClassifier(Classification, BaseBoost):
         Rounds without a better score before early stopping stops.
     cache_size : float, default=1000
         Megabytes for all that pricing holds of the kernel columns; what does not fit is computed
-        again when it is scored. With penalty="group" the master holds whole kernel matrices of
-        12·n_rows² bytes: with 3000 rows those of 9 kernels. It is an error if three do not fit.
+        again when it is scored. With penalty="group" for the kernel matrices, of 4·n_rows² bytes
+        each, and what the interior point method works with, ten times as much: with 3000 rows those
+        of 19 kernels. It is an error if three do not fit. Library and rows are not counted.
     executor : Executor, concurrent.futures.Executor or None
         Where pricing passes run: a :class:`~cgboost.parallel.ThreadExecutor`, any executor of
         ``concurrent.futures``, ``DaskExecutor(client)``. None: on as many threads as linear algebra

@@ -17,6 +17,7 @@ from cgboost.masters.support_vector.master import WarmStart
 from cgboost.penalties import RKHS, get_penalty
 from cgboost.pricing import KernelPool
 from cgboost.pricing.centres.pricer import FreeCentrePricer
+from cgboost.pricing.rkhs.pricer import RKHSPricer
 
 DEFAULT_CENTRES = 200
 """Centres at most where ``max_columns`` is None. On MNIST odd/even more with 1000 rows lower
@@ -45,6 +46,12 @@ class FreeCentres(KernelColumns):
         if self.max_columns is not None:
             return self.max_columns
         return max(1, min(DEFAULT_CENTRES, n_rows // ROWS_A_CENTRE))
+
+    def pricer(self, pool: KernelPool, tol: float) -> RKHSPricer:
+        """A pass over the RKHS of each kernel: a centre belongs to one kernel."""
+        penalty = get_penalty(self.penalty)
+        assert isinstance(penalty, RKHS)
+        return RKHSPricer(pool, penalty.weight, tol=tol)
 
     def prepared(
         self, pool: KernelPool, master: Any, pricer: Any, again: Callable[[], Any]

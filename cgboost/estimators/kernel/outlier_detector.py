@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cgboost.estimators.common.bases import OutlierMixin
-from cgboost.estimators.common.certified import BaseBoost
+from cgboost.estimators.common.certified import BaseBoost, fit_path
 from cgboost.estimators.common.fit_loop import FittedRun
 from cgboost.estimators.common.kernel_parameters import set_params
 from cgboost.estimators.common.objective import Objective, penalized
@@ -102,6 +102,7 @@ gap_, converged_, history_, best_round_, stop_reason_, n_iter_, n_features_in_, 
     _default_library: ClassVar[KernelLibrary] = KernelLibrary({"rbf": RBF()}, standardize=True)
     _scores: ClassVar[dict[str, Score]] = {"error": error_rate}
 
+    path = fit_path
     set_params = set_params
     coef_ = property(coef_of_columns)
 
