@@ -48,8 +48,9 @@ class WholeKernels(KernelColumns):
         if self.most_columns(n_rows) < few:
             needed = few * _megabytes(n_rows)
             raise ValueError(
-                f"penalty={self.penalty!r} holds whole kernel matrices, {needed:.0f} MB for {few} "
-                f"kernels over {n_rows} rows, and cache_size={self.cache_size:g} MB: raise "
+                f"penalty={self.penalty!r} holds whole kernel matrices, {_size(needed)} for {few} "
+                f"kernels over {n_rows} rows, and cache_size={self.cache_size:g} is "
+                f"{_size(self.cache_size)}: raise "
                 "cache_size, take fewer rows, or a penalty that holds columns, 'rkhs' or 'l1'"
             )
 
@@ -92,3 +93,11 @@ class WholeKernels(KernelColumns):
 def _megabytes(n_rows: int) -> float:
     """What a kernel in the master takes: its matrix, and half of it in the cone program."""
     return 1.5 * n_rows**2 * 8 / 2**20
+
+
+def _size(megabytes: float) -> str:
+    """Memory in words: kilobytes where there is less than a megabyte."""
+    kilobytes = 1024 * megabytes
+    if megabytes >= 1:
+        return f"{megabytes:.0f} MB"
+    return f"{kilobytes:.0f} KB" if kilobytes >= 10 else f"{kilobytes:.2g} KB"

@@ -117,7 +117,7 @@ def polish(
     from scipy.optimize import minimize
 
     shapes = [Z.shape for Z in centres]
-    unit = _unit(projection.X)
+    unit = max(map(_unit, map(projection.seen, projection.kernels)))
     search = _Search(projection)
 
     def function(flat: Vector) -> tuple[float, Vector]:
@@ -174,10 +174,11 @@ def _grown(
     r = projection.loss.pseudo_response(best.output)
     missing = max(0, size - sum(map(len, centres)))
     shares = np.diff(np.linspace(0, missing, len(centres) + 1).round().astype(int))
-    return [
-        np.concatenate([old, within_reach(kernel, projection.X, means(projection.X, r, n, random))])
-        for kernel, old, n in zip(projection.kernels, centres, shares.tolist(), strict=True)
-    ]
+    grown: list[Matrix] = []
+    for kernel, old, count in zip(projection.kernels, centres, shares.tolist(), strict=True):
+        X = projection.seen(kernel)
+        grown.append(np.concatenate([old, within_reach(kernel, X, means(X, r, count, random))]))
+    return grown
 
 
 def _unit(X: Matrix) -> float:

@@ -19,6 +19,7 @@ from cgboost import (
     KernelLibrary,
     Laplacian,
     Linear,
+    On,
     Polynomial,
     Precomputed,
 )
@@ -105,6 +106,64 @@ def test_centres_are_in_the_units_of_x() -> None:
     np.testing.assert_allclose(outputs, model.decision_function(X), atol=1e-8)
 
 
+def test_features_that_no_kernel_reads_change_nothing() -> None:
+    """The model is that of the others alone, to float32's digits; the centres are nan there."""
+    X, y = odd(200)
+    X = X[:, X.std(axis=0) > 0.2]
+    noise = 1e4 * np.random.default_rng(0).normal(size=(200, 3))
+    wide, places = np.hstack([noise, X]), list(range(3, 3 + X.shape[1]))
+    alone = CGBoostClassifier(RBF(0.1), max_columns=15, **FREE).fit(X, y)
+    model = CGBoostClassifier({"k": On(RBF(0.1), places)}, max_columns=15, **FREE).fit(wide, y)
+    np.testing.assert_allclose(model.decision_function(wide), alone.decision_function(X), atol=0.02)
+    assert np.isnan(model.centers_[:, :3]).all()
+    np.testing.assert_allclose(model.centers_[:, 3:], alone.centers_, atol=0.02)
+
+
+@pytest.mark.parametrize("standardize", [False, True])
+def test_words_that_no_kernel_reads_may_stay_in_a_frame(standardize: bool) -> None:
+    """The model is that of the frame without them, up to what L-BFGS makes of rounding.
+
+    A kernel that reads words is named, and so is a number that is missing in new rows.
+    """
+    X, y = load_diabetes(return_X_y=True, as_frame=True)
+    y = scale(y)
+    words = np.where(X["age"] > 0, "old", "young")
+    mixed = X.assign(word=words, missing=None)[["word", "bmi", "missing", "bp", "s5"]]
+    numbers = mixed[["bmi", "bp", "s5"]]
+    library = KernelLibrary({"k": On(RBF(0.1), ["bmi", "bp", "s5"])}, standardize=standardize)
+    model = CGBoostRegressor(library, max_columns=12, **FREE)
+    plain = clone(model).fit(numbers, y)
+    model.fit(mixed, y)
+    assert model.objective_ == pytest.approx(plain.objective_, rel=0.01)
+    np.testing.assert_allclose(model.predict(mixed), plain.predict(numbers), atol=0.15)
+    assert np.isnan(model.centers_).all(axis=0).tolist() == [True, False, True, False, False]
+    assert np.isfinite(model.centers_[:, [1, 3, 4]]).all()
+    reads = clone(model).set_params(library={"k": On(RBF(0.1), "bmi"), "w": On(same, "word")})
+    with pytest.raises(KernelError, match="kernel 'w' reads columns 'word' of X.*OneHotEncoder"):
+        reads.fit(mixed, y)
+    with pytest.raises(KernelError, match="column 'bp' must hold finite numbers"):
+        model.predict(mixed.assign(bp=np.nan))
+
+
+def same(a: Any, b: Any) -> Any:
+    """1 for equal words."""
+    return (np.asarray(a)[:, None] == np.asarray(b)[None, :]).astype(float)
+
+
+def test_a_margin_of_its_own_is_a_cost() -> None:
+    """What the error for ``nu`` advises: C=1/margin_ and epsilon=epsilon_ have the same model."""
+    X, y = odd(150)
+    own = CGBoostClassifier(RBF(0.1), penalty="rkhs", nu=0.1, tol=1e-7).fit(X, y)
+    cost = CGBoostClassifier(RBF(0.1), penalty="rkhs", C=1 / own.margin_, tol=1e-7).fit(X, y)
+    outputs = own.decision_function(X) / own.margin_
+    np.testing.assert_allclose(outputs, cost.decision_function(X), atol=1e-3)
+    X, y = load_diabetes(return_X_y=True)
+    X, y = scale(X)[:150], scale(y)[:150]
+    tube = CGBoostRegressor(RBF(0.01), penalty="rkhs", nu=0.3, tol=1e-7).fit(X, y)
+    given = CGBoostRegressor(RBF(0.01), penalty="rkhs", epsilon=tube.epsilon_, tol=1e-7).fit(X, y)
+    np.testing.assert_allclose(tube.predict(X), given.predict(X), atol=1e-3)
+
+
 def test_several_classes_have_centres_of_their_own() -> None:
     """One against the rest: each class has ``max_columns`` centres, ``columns_`` says which."""
     X, y = digits(200)
@@ -183,7 +242,8 @@ def test_the_number_of_columns_is_limited_by_default() -> None:
     X, y = odd(120)
     model = CGBoostClassifier(RBF(0.1), **FREE).fit(X, y)
     assert model.n_columns_ == 30
-    assert model.stop_reason_ == "max_columns"
+    assert model.stop_reason_ == "column_limit"
+    assert "limit of columns reached" in repr(model)
     exact = CGBoostClassifier(RBF(0.1), max_columns=240, **FREE).fit(X, y)
     assert exact.gap_ <= 1e-4
     tiny = CGBoostClassifier(RBF(0.1), **FREE).fit(X[:3], [1, -1, 1])
@@ -218,7 +278,7 @@ def test_what_cannot_be_polished_says_so() -> None:
         clone(model).set_params(library=Precomputed()).fit(X @ X.T, y)
     with pytest.raises(KernelError, match="X is sparse"):
         clone(model).fit(sparse.csr_matrix(X), y)
-    with pytest.raises(UnsupportedLossError, match="nu"):
+    with pytest.raises(UnsupportedLossError, match="nu: .*C=1/margin_"):
         clone(model).set_params(nu=0.2).fit(X, y)
     with pytest.raises(UnsupportedLossError, match="nu"):
         CGBoostOutlierDetector(RBF(0.1), penalty="rkhs", centers="free").fit(X)

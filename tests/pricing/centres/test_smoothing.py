@@ -80,5 +80,5 @@ def test_a_row_without_weight_does_not_count() -> None:
 
 def test_a_margin_of_its_own_is_refused() -> None:
     """The error names nu and what to do."""
-    with pytest.raises(UnsupportedLossError, match=r"nu.*Give C, or take centers='rows'"):
+    with pytest.raises(UnsupportedLossError, match=r"nu: .*C=1/margin_ .*give these to"):
         smoothed(nu_hinge(Y, COST, 0.2, balanced=True))
