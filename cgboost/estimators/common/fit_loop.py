@@ -33,11 +33,14 @@ class FittedOutput:
     strata : ndarray of str, shape (n_hypotheses,)
     path : list of (coef, intercept)
         Coefficients after every round of the run up to the best one, which makes the model.
+    sizes : dict of str to float
+        Σ|α| of each stratum, over the columns of the master: combinations as a whole.
     """
 
     hypotheses: list[Any]
     strata: NDArray[np.str_]
     path: list[tuple[Vector, float]]
+    sizes: dict[str, float]
 
     @classmethod
     def of(cls, result: Result, number: int) -> FittedOutput:
@@ -53,7 +56,10 @@ class FittedOutput:
         for coef, offset in result.path[: result.best_round + 1]:
             own = np.atleast_1d(offset)[number if np.ndim(offset) else 0]
             path.append((coef[mine[mine < len(coef)]], float(own)))
-        whole = cls(hypotheses, np.array(strata, dtype=str), path)
+        sizes: dict[str, float] = {}
+        for stratum, coefficient in zip(strata, path[-1][0].tolist(), strict=False):
+            sizes[stratum] = sizes.get(stratum, 0.0) + abs(coefficient)
+        whole = cls(hypotheses, np.array(strata, dtype=str), path, sizes)
         return whole._resolved() if any(isinstance(h, Combination) for h in hypotheses) else whole
 
     def _resolved(self) -> FittedOutput:
@@ -88,7 +94,7 @@ class FittedOutput:
             spread = weight_of[mine] * coef[owner_of[mine]]
             sums = np.bincount(place_of[mine], spread, minlength=ends[len(coef)])
             path.append((sums.astype(np.float64, copy=False), intercept))
-        return FittedOutput(functions, np.array(strata, dtype=str), path)
+        return FittedOutput(functions, np.array(strata, dtype=str), path, self.sizes)
 
     @property
     def coef(self) -> Vector:

@@ -338,7 +338,7 @@ def _penalized_master(penalty: Penalty, loss: Any, **options: Any) -> SupportVec
     own_margin = isinstance(loss, SupportVectorLoss) and not loss.shrinks
     if isinstance(penalty, GroupNorm):
         if own_margin and penalty.is_positively_homogeneous:
-            penalty = SquaredGroupNorm(penalty.weights)
+            penalty = SquaredGroupNorm(penalty.weights, penalty.standardize)
         return WholeKernelMaster(loss, penalty, **options)
     if own_margin and penalty.is_positively_homogeneous:
         penalty = L1Ball(1.0 / penalty.threshold)

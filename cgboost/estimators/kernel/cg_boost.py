@@ -93,9 +93,10 @@ class CGBoostClassifier(Classification, BaseBoost):
         at the best validation score for a sparse model), ½Σ|α_j| + ¼Σα_j²; or a norm of the part
         f_p = Σ_j α_j^p K_p(·, x_j) of each kernel in its RKHS. "rkhs" is ½Σ_p ‖f_p‖²: the
         support vector machine of the kernel Σ_p K_p, built column by column. "group" is
-        Σ_p ‖f_p‖, multiple kernel learning: few kernels, with the weights ``kernel_weights_``;
-        with ``nu`` it is ½(Σ_p ‖f_p‖)². The bounds of norms are those of all functions of all
-        RKHSs, so that kernels must be positive semi-definite. A
+        Σ_p s_p‖f_p‖, multiple kernel learning: few kernels, with the weights ``kernel_weights_``,
+        where s_p is the standard deviation of the rows in the RKHS, so that the scale of a kernel
+        does not count; with ``nu`` it is half the square of this sum. The bounds of norms are those
+        of all functions of all RKHSs, so that kernels must be positive semi-definite. A
         :class:`~cgboost.penalties.Penalty` has its parameters: ``ElasticNet(0.9)``,
         ``RKHS({"linear": 0.5})``, ``GroupNorm({"linear": 0.5})``, what the norm of a kernel costs.
         See docs/methods/multiple_kernel_learning.md.
@@ -207,8 +208,8 @@ class CGBoostClassifier(Classification, BaseBoost):
         The centre of each column in the units of X, nan in the features that its kernel does not
         read (``On``). Only with centers="free".
     kernel_weights_ : dict of str to float, or to ndarray of shape (n_classes,)
-        Only with penalty="group": the weights η_p of the kernels, divided by their sum. The model
-        is the support vector machine of the kernel Σ_p η_p K_p.
+        Only with penalty="group": s_p‖f_p‖, divided by their sum. The model is the support vector
+        machine of the kernel Σ_p η_p K_p/s_p² with these for η.
     library_ : KernelLibrary
         The library with the widths that its kernels took from the training rows:
         ``library_.kernels["rbf"].gamma``; ``library_.get_params()`` has them all.

@@ -224,8 +224,14 @@ class KernelColumns(ColumnFamily):
             For a kernel without RKHS, where the penalty is a norm of functions.
         """
         self._check_matrices(rows.X)
-        pool = KernelPool(self.library, rows.X, cache_size=self.cache_size, executor=self.executor)
         penalty = get_penalty(self.penalty)
+        pool = KernelPool(
+            self.library,
+            rows.X,
+            cache_size=self.cache_size,
+            executor=self.executor,
+            any_scale=penalty.any_scale,
+        )
         if isinstance(penalty, FunctionNorm):
             penalty.check_names(pool.strata)
             for name, kernel in zip(pool.strata, pool.data.kernels, strict=True):

@@ -51,7 +51,8 @@ class CGBoostOutlierDetector(OutlierMixin, BaseBoost):
     penalty : {"l1", "l2", "elasticnet", "rkhs", "group"} or Penalty, default="l2"
         Ω(α); "l1" gives few columns. "rkhs" is ½Σ_p ‖f_p‖², the norms of the parts of s in the
         RKHS of each kernel: the one-class support vector machine of the kernel Σ_p K_p. "group" is
-        ½(Σ_p ‖f_p‖)²: few kernels, with the weights ``kernel_weights_``.
+        ½(Σ_p w_p‖f_p‖)², with w_p as in :class:`CGBoostClassifier`: few kernels, with the weights
+        ``kernel_weights_``.
     coef : {"free", "nonneg"}, default="free"
         Sign rule for α; "nonneg" weighs {+K, −K} unless the library has ``negation=False``. Not
         with penalty="rkhs" or "group".

@@ -75,15 +75,11 @@ class WholeKernels(KernelColumns):
     def attributes(self, table: Table, runs: Sequence[FittedRun]) -> dict[str, Any]:
         """The weight of each kernel, an array of one for each class where there are several.
 
-        All functions are f_p = η_p K_p r with the same r: the coefficients of a kernel are as large
-        as its weight.
+        w_p‖f_p‖, divided by their sum: the optimal weights of Σ_p η_p K_p/w_p² with Ση = 1.
         """
         outputs = [output for run in runs for output in run.outputs]
         places = {name: place for place, name in enumerate(self.library.names)}
-        sums = np.zeros((len(places), len(outputs)))
-        for k, output in enumerate(outputs):
-            kernel = [places[name] for name in output.strata.tolist()]
-            np.add.at(sums[:, k], kernel, np.abs(output.coef))
+        sums = np.array([[out.sizes.get(name, 0.0) for out in outputs] for name in places])
         sums /= np.where(sums.any(axis=0), sums.sum(axis=0), 1.0)
         if len(outputs) == 1:
             return {"kernel_weights_": dict(zip(places, sums[:, 0].tolist(), strict=True))}

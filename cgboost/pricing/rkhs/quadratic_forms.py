@@ -27,6 +27,14 @@ GRAM_SHARE = 0.5
 """Share of the memory that values of all kernels may take; the master holds those in use again."""
 
 
+SCALE_ROWS = 200
+"""So many random rows tell the standard deviation in a space, to a few per cent; of 500 rows and
+10000 kernels all would take as long as a pass."""
+
+CONSTANT = 1e-12
+"""A variance of this share of the mean K(x, x) is rounding: the kernel is a constant."""
+
+
 class QuadraticForms:
     """rᵀK_p r for the training rows of a pool.
 
@@ -113,6 +121,22 @@ class QuadraticForms:
         forms, squares, _ = self._made_again(everything, part, own_weights)
         share = len(part) / np.count_nonzero(response)
         return np.maximum(forms - (1.0 - share) * squares, 0.0)
+
+    def deviations(self) -> Vector:
+        """The standard deviation of the rows in the space of every kernel, shape (n_kernels,).
+
+        s² = mean K(x_i, x_i) − mean K(x_i, x_j) over a random part of the rows. Of a constant
+        kernel, which has none, the size of a row in its place, and 1 of one that is 0.
+        """
+        n_rows = self.data.n_rows
+        rows = np.sort(np.random.default_rng(0).permutation(n_rows)[:SCALE_ROWS])
+        share = np.full(len(rows), 1.0 / len(rows))
+        everything = np.arange(len(self.data.kernels))
+        means, squares, _ = self._made_again(everything, rows, share)
+        size = len(rows) * squares
+        variance = size - means
+        variance = np.where(variance > CONSTANT * size, variance, size)
+        return np.sqrt(np.where(variance > 0, variance, 1.0))
 
     def _made_again(
         self, strata: Indices, rows: Indices, weights: Vector

@@ -54,8 +54,9 @@ class WholeKernelPool:
 
     def __init__(self, pool: KernelPool, penalty: GroupNorm, cache_size: float) -> None:
         self.pool = pool
-        self.weights = np.array([penalty.weight(name) for name in pool.strata])
         self.forms = QuadraticForms(pool, cache_size)
+        deviations = self.forms.deviations() if penalty.standardize else np.ones(len(pool.strata))
+        self.weights = penalty.factors(pool.strata, deviations)
         self._spaces: dict[int, KernelSpace] = {}
 
     @property

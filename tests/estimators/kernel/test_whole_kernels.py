@@ -1,6 +1,7 @@
 """Multiple kernel learning as a user meets it: ``penalty="group"``."""
 
 import pickle
+import warnings
 
 import cvxpy as cp
 import numpy as np
@@ -19,6 +20,7 @@ from cgboost import (
     KernelLibrary,
     Linear,
     On,
+    Polynomial,
     Precomputed,
 )
 from cgboost.exceptions import KernelError
@@ -43,6 +45,11 @@ def grams(X: np.ndarray) -> dict[str, np.ndarray]:
     }
 
 
+def deviations(X: np.ndarray) -> np.ndarray:
+    """Standard deviations of the rows in the spaces of the kernels."""
+    return np.sqrt([np.trace(own) / len(X) - own.mean() for own in grams(X).values()])
+
+
 def rows(n_rows: int = 60) -> tuple[np.ndarray, np.ndarray]:
     """Two classes that no line separates."""
     X, y = make_classification(n_rows, 4, n_informative=3, n_redundant=0, random_state=0)
@@ -54,7 +61,11 @@ def test_classifier_is_certified_at_the_optimum(C: float) -> None:
     """Objective and bound enclose CVXPY's optimum; the model is the SVM of the weighted kernel."""
     X, y = rows()
     signs = 2.0 * y - 1.0
-    best = optimum(grams(X), lambda f: C * cp.sum(cp.pos(1 - cp.multiply(signs, f))), sum)
+    best = optimum(
+        grams(X),
+        lambda f: C * cp.sum(cp.pos(1 - cp.multiply(signs, f))),
+        lambda norms: sum(s * norm for s, norm in zip(deviations(X), norms, strict=True)),
+    )
     model = CGBoostClassifier(LIBRARY, penalty="group", C=C, tol=1e-7).fit(X, y)
     assert model.converged_
     assert model.objective_ == pytest.approx(best, rel=1e-6)
@@ -73,10 +84,13 @@ def test_model_is_the_support_vector_machine_of_the_learned_kernel() -> None:
         expansion[p, table["row"][mine]] = table["coefficient"][mine]
     own = grams(X)
     norms = [np.sqrt(expansion[p] @ own[name] @ expansion[p]) for p, name in enumerate(LIBRARY)]
-    kernel = sum(norm * own[name] for norm, name in zip(norms, LIBRARY, strict=True))
+    scales = deviations(X)
+    kernel = sum(
+        norm / scale * own[name] for norm, scale, name in zip(norms, scales, LIBRARY, strict=True)
+    )
     svc = SVC(C=1.0, kernel="precomputed", tol=1e-9).fit(kernel, y)
     assert svc.decision_function(kernel) == pytest.approx(model.decision_function(X), abs=1e-4)
-    shares = np.array(norms) / sum(norms)
+    shares = scales * norms / sum(scales * norms)
     assert list(model.kernel_weights_.values()) == pytest.approx(shares, abs=1e-5)
 
 
@@ -88,7 +102,9 @@ def test_regressor_is_certified_at_the_optimum() -> None:
     best = optimum(
         grams(X),
         lambda f: 3.0 * cp.sum(cp.pos(cp.abs(y - f) - 0.2)),
-        lambda norms: 2.0 * norms[0] + norms[1] + 0.5 * norms[2] + norms[3],
+        lambda norms: sum(
+            w * s * norm for w, s, norm in zip((2, 1, 0.5, 1), deviations(X), norms, strict=True)
+        ),
     )
     model = CGBoostRegressor(LIBRARY, penalty=GroupNorm(weights), C=3.0, epsilon=0.2, tol=1e-7).fit(
         X, y
@@ -183,16 +199,27 @@ def test_memory_limits_the_kernels_that_are_held() -> None:
         clone(model).set_params(cache_size=3).fit(X, y)
 
 
-def test_kernels_on_any_scale_have_the_same_model() -> None:
-    """A kernel times 1e±6, with C to match, makes the same decisions."""
+@pytest.mark.parametrize("scale", [1e-6, 1e6])
+def test_kernels_on_any_scale_have_the_same_model(scale: float) -> None:
+    """Kernels times 1e±6 and plus a constant make the same decisions, and no warning of scales."""
     X, y = rows()
-    plain = CGBoostClassifier({"rbf": RBF(0.5)}, penalty="group", C=1.0, tol=1e-8).fit(X, y)
-    for scale in (1e-6, 1e6):
-        root = np.sqrt(scale)
-        model = CGBoostClassifier(
-            {"rbf": scale * RBF(0.5)}, penalty=GroupNorm({"rbf": root}), tol=1e-8
-        ).fit(X, y)
-        assert model.decision_function(X) == pytest.approx(plain.decision_function(X), abs=1e-3)
+    plain = CGBoostClassifier({"r": RBF(0.5), "l": Linear()}, penalty="group", tol=1e-8).fit(X, y)
+    library = {"r": scale * RBF(0.5), "l": Polynomial(1, coef0=3.0)}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = CGBoostClassifier(library, penalty="group", tol=1e-8).fit(X, y)
+    assert model.decision_function(X) == pytest.approx(plain.decision_function(X), abs=1e-3)
+    assert model.kernel_weights_ == pytest.approx(plain.kernel_weights_, abs=1e-4)
+
+
+def test_without_standard_deviations_the_norm_is_that_of_the_functions() -> None:
+    """``standardize=False`` charges Σ‖f_p‖ and no more."""
+    X, y = rows()
+    signs = 2.0 * y - 1.0
+    best = optimum(grams(X), lambda f: cp.sum(cp.pos(1 - cp.multiply(signs, f))), sum)
+    penalty = GroupNorm(standardize=False)
+    model = CGBoostClassifier(LIBRARY, penalty=penalty, tol=1e-7).fit(X, y)
+    assert model.objective_ == pytest.approx(best, rel=1e-6)
 
 
 def test_novelty_detection_and_nu_take_the_squared_norm() -> None:
