@@ -419,26 +419,6 @@ def _leaves(kernel: Kernel, places: Places) -> Iterator[tuple[Kernel, Places]]:
         yield kernel, places
 
 
-def columns_read(kernel: Kernel) -> Iterator[Columns | None]:
-    """The columns that each part of a fitted kernel reads; None: all of them."""
-    if isinstance(kernel, On):
-        yield kernel.columns
-        return
-    parts = list(kernel.parts())
-    for part in parts:
-        yield from columns_read(part)
-    if not parts:
-        yield None
-
-
-def features_read(kernel: Kernel, n_features: int) -> NDArray[np.bool_]:
-    """Whether a fitted kernel reads each feature, shape (n_features,)."""
-    read = np.zeros(n_features, dtype=bool)
-    for columns in columns_read(kernel):
-        read[slice(None) if columns is None else list(columns.places)] = True
-    return read
-
-
 def _on_columns(name: str, kernel: On, header: Header) -> On:
     columns = Columns.of(kernel.columns, header, name)
     return On(for_columns(name, kernel._inner, header.part(columns.places)), columns)

@@ -11,7 +11,6 @@ from cgboost import RBF, KernelLibrary, Linear, On, Polynomial, Precomputed, Spe
 from cgboost.exceptions import KernelError
 from cgboost.kernels import Columns, Header, Kernel, Normalized
 from cgboost.kernels.checks import kernel_values
-from cgboost.kernels.columns import features_read
 from cgboost.pricing import KernelPool
 
 RNG = np.random.default_rng(0)
@@ -275,16 +274,3 @@ def test_values_in_x_are_not_on_columns() -> None:
     """Given kernel values have their own way to say where they are."""
     with pytest.raises(ValueError, match="no rows to look up"):
         On(Precomputed(), [0, 1])
-
-
-def test_the_features_that_a_kernel_reads() -> None:
-    """Those of all its parts: of a sum on two columns both, all where a part has no columns."""
-
-    def read(kernel: Kernel) -> list[bool]:
-        return features_read(kernel.fit(X), 4).tolist()
-
-    assert read(RBF(0.3)) == [True] * 4
-    assert read(On(RBF(0.3), [0, 2])) == [True, False, True, False]
-    assert read(On(RBF(0.3), 0) + On(Linear(), 3)) == [True, False, False, True]
-    assert read(Normalized(On(Linear(), 1))) == [False, True, False, False]
-    assert read(On(RBF(0.3), 0) + Linear()) == [True] * 4

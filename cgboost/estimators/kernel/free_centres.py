@@ -14,12 +14,12 @@ from cgboost.estimators.common.fit_loop import FittedRun, Table
 from cgboost.estimators.kernel.kernel_columns import KernelColumns
 from cgboost.exceptions import KernelError, see
 from cgboost.kernels import KernelLibrary
-from cgboost.kernels.columns import columns_read, features_read
 from cgboost.kernels.precomputed import Scaler
 from cgboost.masters.rkhs.staged import StagedMaster
 from cgboost.masters.support_vector.master import WarmStart
 from cgboost.penalties import RKHS, get_penalty
 from cgboost.pricing import KernelPool
+from cgboost.pricing.centres.features import columns_read, features_read
 from cgboost.pricing.centres.pricer import FreeCentrePricer
 
 DEFAULT_CENTRES = 200

@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 
 from cgboost.kernels import Kernel, Matrix
-from cgboost.kernels.columns import features_read
 from cgboost.kernels.expansions import Vector
 from cgboost.pricing.centres.coefficients import Coefficients, optimal_coefficients
+from cgboost.pricing.centres.features import features_read
 from cgboost.pricing.centres.smoothing import CurvedLoss, Indices
 
 CentreSets = Sequence[Matrix]
