@@ -111,8 +111,8 @@ class CGBoostClassifier(Classification, BaseBoost):
         of your own has ``centre_gradient(X, Z, weights)``). Far fewer columns then have the
         accuracy of the support vector machine (docs/studies/free_centres/page.md), and the bound
         is still that of its optimum. Columns of a data frame that no kernel reads may hold words.
-        ``random_state`` chooses the first means. Not with ``nu``, whose model is that of
-        C=1/``margin_``.
+        With ``nu`` each stage is optimised at the margin of the one before, the first one twice.
+        ``random_state`` chooses the first means.
     offset : {"none", "penalized", "free"}, default="free"
         The offset b: absent, penalised like a coefficient, or free.
     class_weight : dict, "balanced" or None, default=None

@@ -156,11 +156,7 @@ def smoothed(loss: object, width: float | None = None) -> CurvedLoss:
         return TwiceDifferentiable(loss)
     if loss.mass is not None:
         raise UnsupportedLossError(
-            "centers='free' cannot be used with nu: a margin or tube that the loss chooses itself "
-            "moves with the centres. Fit once with nu and centers='rows': its model, divided by "
-            "margin_, is that of C=1/margin_ for a classifier, and it is that of epsilon=epsilon_ "
-            "with the same C for a regressor; give these to centers='free'. Outlier detectors have "
-            "centers='rows' alone"
+            "a loss that chooses its own margin or tube is smoothed at a level: loss.at_level(…)"
         )
     cost = np.minimum(np.maximum(np.abs(loss.lower), np.abs(loss.upper)), 1.0 / SMALLEST)
     return SmoothedBox(
