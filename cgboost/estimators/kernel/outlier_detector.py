@@ -72,7 +72,8 @@ random_state
     intercept_ : float
         −ρ.
     dual_coef_, centers_, library_, columns_, n_columns_, columns_per_kernel_, objective_, \
-dual_bound_, gap_, converged_, history_, best_round_, stop_reason_, n_iter_, n_features_in_, feature_names_in_
+dual_bound_, gap_, converged_, history_, best_round_, stop_reason_, n_iter_, n_features_in_, \
+feature_names_in_
         As in :class:`CGBoostClassifier` with two classes.
 
     Examples
