@@ -14,8 +14,9 @@ A norm of functions depends on the scale of the kernel, which says nothing of it
 cheaper by a factor of ten than K_p. So kernels compete at unit variance: w_p contains the standard
 deviation of the training rows in H_p,
 
-    s_p² = (1/n) Σ_i K_p(x_i, x_i) − (1/n²) Σ_ij K_p(x_i, x_j)
+    s_p² = Σ_i v_i K_p(x_i, x_i) − Σ_ij v_i v_j K_p(x_i, x_j)
 
+with the weights v of the rows, Σv = 1,
 so that neither a factor nor a constant added to a kernel changes the model (with a free offset).
 (Zien, Ong, *Multiclass multiple kernel learning*, ICML 2007; Kloft, Brefeld, Sonnenburg, Zien,
 JMLR 12, 2011.)

@@ -15,7 +15,7 @@ from cgboost.estimators.common.subproblems import Task
 from cgboost.generation.columns import PREDICTION_BLOCK, Combination, Ensemble, evaluate
 from cgboost.generation.history import Result, Round, StopReason
 from cgboost.losses import SupportVectorLoss
-from cgboost.tolerances import RESIDUE
+from cgboost.tolerances import RESIDUE, SMALLEST
 
 Vector = NDArray[np.float64]
 
@@ -197,6 +197,8 @@ def _beaten(master: Any, result: Result) -> bool:
     if not isinstance(loss, SupportVectorLoss) or set(loss.target) != {-1.0, 1.0}:
         return False
     price = loss.upper - loss.lower
+    if loss.curvature is not None:  # a box without ends has its price there
+        price = np.where(np.isfinite(price), price, 1.0 / np.maximum(loss.curvature, SMALLEST))
     wrong = float(price @ (result.output * loss.target <= 0))
     positive = float(price @ (loss.target > 0))
     least = min(positive, float(price.sum()) - positive)

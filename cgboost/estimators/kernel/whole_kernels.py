@@ -40,7 +40,7 @@ class WholeKernels(KernelColumns):
         penalty = get_penalty(self.penalty)
         assert isinstance(penalty, GroupNorm)
         self._check_memory(len(rows.weights))
-        return WholeKernelPool(super().pool(rows), penalty, self.cache_size)
+        return WholeKernelPool(super().pool(rows), penalty, self.cache_size, rows.weights)
 
     def _check_memory(self, n_rows: int) -> None:
         """Raise ValueError if memory does not hold the matrices of a few kernels."""

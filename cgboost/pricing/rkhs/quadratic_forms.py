@@ -27,9 +27,9 @@ GRAM_SHARE = 0.5
 """Share of the memory that values of all kernels may take; the master holds those in use again."""
 
 
-SCALE_ROWS = 200
-"""So many random rows tell the standard deviation in a space, to a few per cent; of 500 rows and
-10000 kernels all would take as long as a pass."""
+SCALE_VALUES = 2e8
+"""So many kernel values, a second of them, tell the standard deviations in the spaces: all where
+there are no more, otherwise those of a random part of the rows."""
 
 CONSTANT = 1e-12
 """A variance of this share of the mean K(x, x) is rounding: the kernel is a constant."""
@@ -122,18 +122,25 @@ class QuadraticForms:
         share = len(part) / np.count_nonzero(response)
         return np.maximum(forms - (1.0 - share) * squares, 0.0)
 
-    def deviations(self) -> Vector:
+    def deviations(self, weights: Vector) -> Vector:
         """The standard deviation of the rows in the space of every kernel, shape (n_kernels,).
 
-        s² = mean K(x_i, x_i) − mean K(x_i, x_j) over a random part of the rows. Of a constant
+        s² = Σ v_i K(x_i, x_i) − Σ v_i v_j K(x_i, x_j) with v = weights/Σ weights. Of a constant
         kernel, which has none, the size of a row in its place, and 1 of one that is 0.
+
+        Parameters
+        ----------
+        weights : ndarray of shape (n_rows,)
+            Of the rows, at least 0. Of a part of the rows where all are too many.
         """
-        n_rows = self.data.n_rows
-        rows = np.sort(np.random.default_rng(0).permutation(n_rows)[:SCALE_ROWS])
-        share = np.full(len(rows), 1.0 / len(rows))
         everything = np.arange(len(self.data.kernels))
-        means, squares, _ = self._made_again(everything, rows, share)
-        size = len(rows) * squares
+        rows = np.flatnonzero(weights)
+        most = int(np.sqrt(SCALE_VALUES / len(everything)))
+        if len(rows) > most:
+            rows = np.sort(np.random.default_rng(0).permutation(rows)[:most])
+        share = weights[rows] / weights[rows].sum()
+        means, _, _ = self._made_again(everything, rows, share)
+        size = np.array([share @ self.data.diagonal(p)[rows] for p in range(len(everything))])
         variance = size - means
         variance = np.where(variance > CONSTANT * size, variance, size)
         return np.sqrt(np.where(variance > 0, variance, 1.0))

@@ -50,12 +50,23 @@ class WholeKernelPool:
         Whose weights the kernels have.
     cache_size : float
         Megabytes.
+    row_weights : ndarray of shape (n_rows,), optional
+        With which rows count in standard deviations; 1 by default.
     """
 
-    def __init__(self, pool: KernelPool, penalty: GroupNorm, cache_size: float) -> None:
+    def __init__(
+        self,
+        pool: KernelPool,
+        penalty: GroupNorm,
+        cache_size: float,
+        row_weights: Vector | None = None,
+    ) -> None:
         self.pool = pool
         self.forms = QuadraticForms(pool, cache_size)
-        deviations = self.forms.deviations() if penalty.standardize else np.ones(len(pool.strata))
+        deviations = np.ones(len(pool.strata))
+        if penalty.standardize:
+            rows = np.ones(pool.data.n_rows) if row_weights is None else row_weights
+            deviations = self.forms.deviations(rows)
         self.weights = penalty.factors(pool.strata, deviations)
         self._spaces: dict[int, KernelSpace] = {}
 

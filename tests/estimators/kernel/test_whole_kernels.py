@@ -212,6 +212,26 @@ def test_kernels_on_any_scale_have_the_same_model(scale: float) -> None:
     assert model.kernel_weights_ == pytest.approx(plain.kernel_weights_, abs=1e-4)
 
 
+def test_a_row_of_weight_two_is_two_rows() -> None:
+    """Whole weights, 0 among them, have the optimum of repeated rows."""
+    X, y = rows()
+    times = np.arange(60) % 4
+    weighted = CGBoostClassifier(LIBRARY, penalty="group", tol=1e-8).fit(X, y, sample_weight=times)
+    repeated = CGBoostClassifier(LIBRARY, penalty="group", tol=1e-8)
+    repeated.fit(np.repeat(X, times, axis=0), np.repeat(y, times))
+    assert weighted.objective_ == pytest.approx(repeated.objective_, rel=1e-7)
+    assert weighted.kernel_weights_ == pytest.approx(repeated.kernel_weights_, abs=1e-4)
+
+
+def test_the_order_of_rows_does_not_count() -> None:
+    """Many rows in another order have the same optimum: standard deviations are those of all."""
+    X, y = make_classification(500, 4, n_informative=3, n_redundant=0, random_state=0)
+    order = np.random.default_rng(0).permutation(500)
+    model = CGBoostClassifier(LIBRARY, penalty="group", C=0.1, tol=1e-6)
+    first = model.fit(X, y).objective_
+    assert model.fit(X[order], y[order]).objective_ == pytest.approx(first, rel=2e-6)
+
+
 def test_without_standard_deviations_the_norm_is_that_of_the_functions() -> None:
     """``standardize=False`` charges Σ‖f_p‖ and no more."""
     X, y = rows()

@@ -10,7 +10,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 from cgboost import RBF, KernelLibrary, Linear, Polynomial
 from cgboost.generation.columns import Column
 from cgboost.generation.loop import ColumnGeneration
-from cgboost.losses import Hinge, LogLoss, Loss, Quantile, SquaredError
+from cgboost.losses import Hinge, LogLoss, Loss, Poisson, Quantile, SquaredError
 from cgboost.masters.rkhs.whole_kernels import WholeKernelMaster
 from cgboost.penalties import GroupNorm, SquaredGroupNorm
 from cgboost.pricing import KernelPool
@@ -120,13 +120,15 @@ def test_a_penalized_offset_is_in_the_square(loss: Loss) -> None:
     assert result.objective == pytest.approx(best, rel=1e-6)
 
 
+@pytest.mark.parametrize("loss", [LogLoss(), Poisson()], ids=repr)
 @pytest.mark.parametrize("seed", range(4))
-def test_smooth_losses_are_certified_to_eight_digits(seed: int) -> None:
+def test_smooth_losses_are_certified_to_eight_digits(seed: int, loss: Loss) -> None:
     """The response of the last model has a better bound than that of a rounded output."""
     rng = np.random.default_rng(seed)
     X, weights = rng.normal(size=(30, 3)), rng.uniform(0.5, 3.0, 30)
-    y = np.sign(X[:, 0] * X[:, 1] + 0.5 * rng.normal(size=30) + 1.0)
-    master = WholeKernelMaster(LogLoss().on(y, weights), PLAIN, offset="none")
+    score = X[:, 0] * X[:, 1] + 0.5 * rng.normal(size=30) + 1.0
+    y = rng.poisson(np.exp(np.minimum(score, 2.0))) if loss == Poisson() else np.sign(score)
+    master = WholeKernelMaster(loss.on(y.astype(float), weights), PLAIN, offset="none")
     pricer = WholeKernelPricer(WholeKernelPool(KernelPool(LIBRARY, X), PLAIN, 100.0))
     assert ColumnGeneration(master, pricer, tol=2e-8, columns_per_round=4).run().gap <= 2e-8
 
