@@ -205,7 +205,7 @@ class BaseBoost(BaseEnsemble):
             label = self._label(k, len(self._runs))
             if run.gap > self._tol:
                 words, limited = run.message, self._family.limited_by
-                if self.max_columns is None and run.stop_reason is StopReason.MAX_COLUMNS:
+                if run.stop_reason is StopReason.COLUMN_LIMIT:
                     words = limited
                 if run.stop_reason in UNPLANNED_STOPS or words == limited != "":
                     cut_short.append(f"{label}{run.stop_reason}: {words}, {_proved(run)}")

@@ -111,7 +111,9 @@ class CGBoostClassifier(Classification, BaseBoost):
         rows and kernels with a gradient by their centre (of inner products and distances; a kernel
         of your own has ``centre_gradient(X, Z, weights)``). Far fewer columns then have the
         accuracy of the support vector machine (docs/studies/free_centres/page.md), and the bound
-        is still that of its optimum. Not with ``nu``; ``random_state`` chooses the first means.
+        is still that of its optimum. Columns of a data frame that no kernel reads may hold words.
+        With ``nu`` each stage is optimised at the margin of the one before, the first one twice.
+        ``random_state`` chooses the first means.
     offset : {"none", "penalized", "free"}, default="free"
         The offset b: absent, penalised like a coefficient, or free.
     class_weight : dict, "balanced" or None, default=None
@@ -144,8 +146,9 @@ class CGBoostClassifier(Classification, BaseBoost):
         round takes what there is room for. Columns come ``columns_per_round`` at a time, and some
         of those generated have the coefficient 0 in the end: ``n_columns_`` may be smaller. With
         centers="free" the number of centres of the last stage; None stands for a quarter of the
-        rows, at most 200, and the fit ends there as planned. With penalty="group" the number of
-        kernels, with "rkhs" that of rows, each of them a column of every kernel.
+        rows, at most 200, and the fit ends there as planned, ``stop_reason_`` "column_limit". With
+        penalty="group" the number of kernels, with "rkhs" that of rows, each of them a column of
+        every kernel.
     tol : float, default=1e-4
         Stop at this certified relative duality gap. Gaps below 1e-10 count as 0, so that
         ``tol=0`` asks for the optimum to rounding errors.
@@ -205,7 +208,8 @@ class CGBoostClassifier(Classification, BaseBoost):
     dual_coef_ : ndarray of shape (n_columns,)
         Nonzero coefficients, in the order of ``columns_``; ``coef_`` is its old name.
     centers_ : ndarray of shape (n_columns, n_features)
-        The centre of each column in the units of X. Only with centers="free".
+        The centre of each column in the units of X, nan in the features that its kernel does not
+        read (``On``). Only with centers="free".
     kernel_weights_ : dict of str to float, or to ndarray of shape (n_classes,)
         Only with penalty="group": s_p‖f_p‖, divided by their sum. The model is the support vector
         machine of the kernel Σ_p η_p K_p/s_p² with these for η.
