@@ -194,7 +194,7 @@ def test_memory_limits_the_kernels_that_are_held() -> None:
     with pytest.warns(ConvergenceWarning, match="column_limit: memory holds no more kernels"):
         more.fit(X, y)
     assert clone(model).set_params(max_columns=2).fit(X, y).stop_reason_ == "max_columns"
-    with pytest.raises(ValueError, match=r"KB for 3 kernels .* cache_size=0.0\d+ is \d+ KB"):
+    with pytest.raises(ValueError, match=r"KB for 3 kernels .* cache_size=0.1\d+ is \d+ KB"):
         clone(model).set_params(cache_size=(2.5 + work) * each).fit(X, y)
     with pytest.raises(ValueError, match=r"cache_size=0.001 is 1 KB"):
         clone(model).set_params(cache_size=0.001).fit(X, y)
