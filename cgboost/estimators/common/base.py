@@ -359,8 +359,8 @@ class BaseEnsemble(BaseEstimator):
         count = len(self._targets(rows.y))
         runs: list[FittedRun] = []
         interrupted = False
-        for k, task in enumerate(self._tasks(pool, rows)):
-            time_limit = None
+        for task in self._tasks(pool, rows):  # enumerate() would keep the last one
+            k, time_limit = len(runs), None
             if self.time_limit is not None:
                 left = started + self._share_of_time * self.time_limit - time.perf_counter()
                 time_limit = max(0.0, left) / (count - k)
@@ -388,6 +388,7 @@ class BaseEnsemble(BaseEstimator):
                 result = loop.run()
             interrupted = interrupted or result.stop_reason is StopReason.INTERRUPTED
             runs.append(FittedRun.of(result, task))
+            del task, loop, result  # what masters hold goes before there is another one
         outputs = [output for run in runs for output in run.outputs]
         shared = iter(self._sharing([h for output in outputs for h in output.hypotheses]))
         for output in outputs:

@@ -76,13 +76,14 @@ class FittedOutput:
             used[: len(coef)] |= coef != 0
         for j, (hypothesis, stratum) in enumerate(zip(self.hypotheses, self.strata, strict=True)):
             terms: Sequence[Any] = [hypothesis]
-            weights = np.ones(1)
+            names: Sequence[str]
+            weights, names = np.ones(1), [str(stratum)]
             if isinstance(hypothesis, Combination):
-                terms, weights = hypothesis.terms() if used[j] else ([], np.zeros(0))
-            for term in terms:
+                terms, weights, names = hypothesis.terms() if used[j] else ([], np.zeros(0), [])
+            for term, name in zip(terms, names, strict=True):
                 if (own := number.setdefault(id(term), len(functions))) == len(functions):
                     functions.append(term)
-                    strata.append(str(stratum))
+                    strata.append(name)
                 place.append(own)
             owner += [j] * len(terms)
             weight += weights.tolist()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self, cast
+from typing import Any, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,7 @@ from cgboost.penalties import RKHS, get_penalty
 from cgboost.pricing import KernelPool
 from cgboost.pricing.centres.features import columns_read, features_read
 from cgboost.pricing.centres.pricer import FreeCentrePricer
+from cgboost.pricing.rkhs.pricer import RKHSPricer
 
 DEFAULT_CENTRES = 200
 """Centres at most where ``max_columns`` is None. On MNIST odd/even more hardly lower the
@@ -37,8 +38,6 @@ class FreeCentres(KernelColumns):
     max_columns: int | None
     random_state: Any
     offset: str = "none"
-
-    optional_attributes: ClassVar[tuple[str, ...]] = ("centers_",)
 
     @classmethod
     def of(cls, estimator: Any, **changes: Any) -> Self:
@@ -73,6 +72,12 @@ class FreeCentres(KernelColumns):
         if self.max_columns is not None:
             return self.max_columns
         return max(1, min(DEFAULT_CENTRES, n_rows // ROWS_A_CENTRE))
+
+    def pricer(self, pool: KernelPool, tol: float) -> RKHSPricer:
+        """A pass over the RKHS of each kernel: a centre belongs to one kernel."""
+        penalty = get_penalty(self.penalty)
+        assert isinstance(penalty, RKHS)
+        return RKHSPricer(pool, penalty.weight, tol=tol)
 
     def prepared(
         self, pool: KernelPool, master: Any, pricer: Any, again: Callable[[], Any]

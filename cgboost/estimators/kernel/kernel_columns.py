@@ -36,6 +36,7 @@ from cgboost.parallel import as_executor
 from cgboost.penalties import RKHS, FunctionNorm, Penalty, get_penalty
 from cgboost.pricing import KernelPool, StrataPricer
 from cgboost.pricing.rkhs.pricer import RKHSPricer
+from cgboost.pricing.rkhs.summed import SummedKernel
 from cgboost.pricing.scans.scan import MANY_STRATA
 
 MANY_ROWS = 6000
@@ -273,7 +274,9 @@ class KernelColumns(ColumnFamily):
         """A scan of the pool; of whole RKHSs, where the penalty is a norm of functions."""
         penalty = get_penalty(self.penalty)
         if isinstance(penalty, RKHS):
-            return RKHSPricer(pool, penalty.weight, tol=tol)
+            if len(pool.strata) == 1:
+                return RKHSPricer(pool, penalty.weight, tol=tol)
+            return RKHSPricer(SummedKernel(pool, penalty.weight), tol=tol)
         priority = "full" if self.at_once == "all" else self.priority
         reach = REACH if self.is_linear and pool.X.shape[0] >= MANY_ROWS else 0.0
         many = len(pool.strata) >= MANY_STRATA and not pool.keeps_all

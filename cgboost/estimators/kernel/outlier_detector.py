@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cgboost.estimators.common.bases import OutlierMixin
-from cgboost.estimators.common.certified import BaseBoost
+from cgboost.estimators.common.certified import BaseBoost, fit_path
 from cgboost.estimators.common.fit_loop import FittedRun
 from cgboost.estimators.common.kernel_parameters import set_params
 from cgboost.estimators.common.objective import Objective, penalized
@@ -103,6 +103,7 @@ feature_names_in_
     _default_library: ClassVar[KernelLibrary] = KernelLibrary({"rbf": RBF()}, standardize=True)
     _scores: ClassVar[dict[str, Score]] = {"error": error_rate}
 
+    path = fit_path
     set_params = set_params
     coef_ = property(coef_of_columns)
 

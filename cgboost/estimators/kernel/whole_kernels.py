@@ -13,6 +13,7 @@ from cgboost.estimators.common.rows import Rows
 from cgboost.estimators.kernel.kernel_columns import KernelColumns
 from cgboost.masters.support_vector.master import WarmStart
 from cgboost.penalties import GroupNorm, get_penalty
+from cgboost.pricing.rkhs.quadratic_forms import gram_megabytes
 from cgboost.pricing.rkhs.whole_kernels import WholeKernelPool, WholeKernelPricer
 
 KERNELS_PER_ROUND = 30
@@ -25,11 +26,14 @@ SHARE_PER_ROUND = 0.006
 """… and this share of all kernels, where there are so many that a pass takes seconds."""
 
 
+WORKING_MATRICES = 10
+"""Memory of the interior point method, in triangles of kernel matrices: the sum of the kernels, its
+factor and copies of it, 112 MB with 1797 rows, which is 8.7 triangles."""
+
+
 @dataclass(frozen=True)
 class WholeKernels(KernelColumns):
     """Kernels of a library, each as one column."""
-
-    optional_attributes: ClassVar[tuple[str, ...]] = ("kernel_weights_",)
 
     limited_by: ClassVar[str] = (
         "memory holds no more kernels in the master, raise cache_size or take fewer rows"
@@ -46,7 +50,7 @@ class WholeKernels(KernelColumns):
         """Raise ValueError if memory does not hold the matrices of a few kernels."""
         few = min(FEW_KERNELS, len(self.library))
         if self.most_columns(n_rows) < few:
-            needed = few * _megabytes(n_rows)
+            needed = (few + WORKING_MATRICES) * gram_megabytes(n_rows)
             raise ValueError(
                 f"penalty={self.penalty!r} holds whole kernel matrices, {_size(needed)} for {few} "
                 f"kernels over {n_rows} rows, and cache_size={self.cache_size:g} is "
@@ -55,11 +59,12 @@ class WholeKernels(KernelColumns):
             )
 
     def most_columns(self, n_rows: int) -> int:
-        """As many kernels as memory holds."""
-        return int(self.cache_size / _megabytes(n_rows))
+        """As many kernels as memory holds, beside what the interior point method works with."""
+        return int(self.cache_size / gram_megabytes(n_rows)) - WORKING_MATRICES
 
     def pricer(self, pool: Any, tol: float) -> Any:
-        """A pass over all kernels."""
+        """A pass over all kernels; memory is free for the matrices of a run of its own."""
+        pool.release()
         return WholeKernelPricer(pool)
 
     def columns_per_round(self, pool: Any, n_rows: int) -> int:
@@ -84,11 +89,6 @@ class WholeKernels(KernelColumns):
         if len(outputs) == 1:
             return {"kernel_weights_": dict(zip(places, sums[:, 0].tolist(), strict=True))}
         return {"kernel_weights_": dict(zip(places, sums, strict=True))}
-
-
-def _megabytes(n_rows: int) -> float:
-    """What a kernel in the master takes: its matrix, and half of it in the cone program."""
-    return 1.5 * n_rows**2 * 8 / 2**20
 
 
 def _size(megabytes: float) -> str:

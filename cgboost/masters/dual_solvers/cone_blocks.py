@@ -1,8 +1,8 @@
 """Blocks of a group penalty: kernels, each with a limit for the norm of its dual functional.
 
 A block is a positive semi-definite K = LLᵀ with a limit, and asks of the pseudo-response that
-√(rᵀKr) ≤ limit. It is given by its Gram matrix or by a factor H with K = HHᵀ, and kept divided by
-limit², so that every limit is 1. What an interior point method has in the space of a block is Lᵀρ
+√(rᵀKr) ≤ limit. It is given by its Gram matrix or by a factor H with K = HHᵀ, and stands for
+K/limit², so that every limit is 1. What an interior point method has in the space of a block is Lᵀρ
 for some ρ (:class:`BlockVectors`).
 """
 
@@ -10,25 +10,22 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg.blas import dspmv, dsyrk
-from scipy.linalg.lapack import dtpttr, dtrttp
+from scipy.linalg.blas import daxpy, dspmv, dsyrk
+from scipy.linalg.lapack import dtpttr
 
+from cgboost.generation.packed import PackedMatrix
 from cgboost.losses.dual.support_vector import Indices, Vector
-
-PIECE = 16
-"""So many Gram matrices lie side by side in memory. Adding one at a time to their sum takes twice
-as long, and one array of all would have to be copied when it grows. Memory that no matrix has
-touched yet is not taken."""
 
 
 @dataclass(frozen=True)
 class GramBlock:
     """A kernel K by its Gram matrix, of shape (n_rows, n_rows), symmetric; one triangle is read."""
 
-    gram: Vector
+    gram: PackedMatrix | Vector
 
 
 @dataclass(frozen=True)
@@ -58,7 +55,7 @@ class BlockVectors:
 class BlockStore:
     """The blocks on the training rows, numbered in the order in which they came.
 
-    Grams are kept packed, one triangle each: reading them is what takes the time.
+    Grams are packed, one triangle each: reading them is what takes the time. They are not copied.
 
     Parameters
     ----------
@@ -67,7 +64,7 @@ class BlockStore:
 
     def __init__(self, n_rows: int) -> None:
         self.n_rows = n_rows
-        self._pieces: list[Vector] = []  # -> (PIECE, n_rows(n_rows + 1)/2)
+        self._packed: list[PackedMatrix] = []  # not divided
         self._factors: list[Vector] = []
         self._limits: list[float] = []
         self._is_gram: list[bool] = []
@@ -101,13 +98,9 @@ class BlockStore:
         if not 0 < limit < np.inf:
             raise ValueError(f"limit of block {number} must be positive, got {limit!r}")
         if isinstance(block, GramBlock):
-            values, shape = block.gram, (self.n_rows, self.n_rows)
-            _check(values, number, values.shape == shape, f"{self.n_rows} rows and columns")
-            triangle = dtrttp(np.ascontiguousarray(values, dtype=np.float64).T, uplo="U")[0]
-            count = len(self.grams)
-            if count % PIECE == 0:
-                self._pieces.append(np.empty((PIECE, len(triangle))))
-            np.divide(triangle, limit**2, out=self._pieces[-1][count % PIECE])
+            packed, fits = PackedMatrix.of(block.gram), block.gram.shape == (self.n_rows,) * 2
+            _check(packed.triangle, number, fits, f"{self.n_rows} rows and columns", block.gram)
+            self._packed.append(packed)
         else:
             self._factors.append(self._scaled(block.columns, number, limit))
         self._limits.append(limit)
@@ -125,7 +118,7 @@ class BlockStore:
 
     def _scaled(self, columns: Vector, number: int, limit: float) -> Vector:
         fits = columns.ndim == 2 and len(columns) == self.n_rows
-        _check(columns, number, fits, f"{self.n_rows} rows")
+        _check(columns, number, fits, f"{self.n_rows} rows", columns)
         return np.asarray(columns, dtype=np.float64) / limit
 
     @property
@@ -133,24 +126,26 @@ class BlockStore:
         """The limit of every block."""
         return np.array(self._limits)
 
+    @property
+    def _shares(self) -> Vector:
+        """1/limit² of the Gram matrices."""
+        return 1.0 / self.limits[self.grams] ** 2
+
     # ------------------------------------------------------------------ products
 
     def images(self, rho: Vector) -> BlockVectors:
         """Lᵀρ of one ρ for all blocks."""
         grams = np.empty((len(self.grams), self.n_rows))
-        for number, line in enumerate(grams):
-            packed = self._pieces[number // PIECE][number % PIECE]
-            line[:] = dspmv(self.n_rows, 1.0, packed, rho)
+        for line, packed, share in zip(grams, self._packed, self._shares, strict=True):
+            line[:] = dspmv(self.n_rows, share, packed.triangle, rho)
         return BlockVectors(rho[None, :], grams, self.columns.T @ rho)
 
     def combined(self, weights: Vector) -> Vector:
         """Σ weights_g K_g, of which the upper triangle counts."""
         n = self.n_rows
         total = np.zeros(n * (n + 1) // 2)
-        own = weights[self.grams]
-        for number, piece in enumerate(self._pieces):
-            part = own[number * PIECE : (number + 1) * PIECE]
-            total += part @ piece[: len(part)]
+        for packed, weight in zip(self._packed, weights[self.grams] * self._shares, strict=True):
+            daxpy(packed.triangle, total, a=weight)
         matrix = np.asarray(dtpttr(n, total, uplo="U")[0])
         if self.columns.size:
             roots = np.sqrt(weights[self.block_of_column])
@@ -199,8 +194,10 @@ class BlockStore:
         )
 
 
-def _check(values: Vector, number: int, fits: bool | NDArray[np.bool_], wanted: str) -> None:
+def _check(
+    values: Vector, number: int, fits: bool | NDArray[np.bool_], wanted: str, given: Any
+) -> None:
     if not fits:
-        raise ValueError(f"block {number} must have {wanted}, got shape {values.shape}")
+        raise ValueError(f"block {number} must have {wanted}, got shape {given.shape}")
     if not np.isfinite(values).all():
         raise ValueError(f"block {number} has entries that are not finite")

@@ -216,7 +216,7 @@ class WholeKernelDual(WholeKernelProblem):
         matrix = np.full((len(rows), len(rows)), constant)
         for p in used:
             output += weights[p] * (self.spaces[p].gram @ response)
-            matrix += weights[p] * self.spaces[p].gram[np.ix_(rows, rows)]
+            matrix += weights[p] * self.spaces[p].gram.part(rows)
         lacking = variables.sign[inside] * (variables.rate(output) - answer.level)[inside]
         free = self.form.offset == "free"
         delta, shift = np.zeros(len(response)), 0.0

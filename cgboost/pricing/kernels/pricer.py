@@ -230,10 +230,14 @@ class KernelPool:
     def _can_extend(self, request: PricingRequest, rough: Candidates) -> bool:
         """Whether a number type with more digits than float64 is worth its time: near the end."""
         left = rough.total_left if adds_up(request.rule) else rough.max_left
+        return self._extends and left <= NEAR_END * request.tol
+
+    @property
+    def _extends(self) -> bool:
+        """Whether there are scores with more digits than float64."""
         dense = isinstance(self.X, np.ndarray) and self.X.dtype == np.float64
         formulas = all(kernel.of_products for kernel in self._data.kernels)  # not given values
-        can = EXTENDED_UNIT < UNIT_ROUNDOFF and dense and formulas
-        return can and left <= NEAR_END * request.tol
+        return EXTENDED_UNIT < UNIT_ROUNDOFF and dense and formulas
 
     def scores(self, stratum: int, indices: Indices | None, response: Vector) -> Vector:
         """r·K(·, x_j) for the wanted j, shape (n_wanted,)."""
@@ -251,6 +255,15 @@ class KernelPool:
         strata = range(len(self.families))
         result = self._pass(strata, None, request, with_scores=True)
         return result.scores, result.errors
+
+    def extended_scores(self, response: Vector) -> tuple[Vector, Vector] | None:
+        """:meth:`all_scores` with more digits than float64; None where there are none.
+
+        It takes many times as long: for the end of a run alone.
+        """
+        if not self._extends:
+            return None
+        return extended_scores(self._data.kernels, self.X, np.arange(self._data.n_rows), response)
 
     def _pass(
         self,
@@ -343,6 +356,14 @@ class KernelPool:
         return True
 
     # ------------------------------------------------------------------ columns
+
+    def diagonal(self, stratum: int) -> Vector:
+        """K_p(x, x) of all rows."""
+        return self._data.diagonal(stratum)
+
+    def is_narrow(self, stratum: int) -> bool:
+        """Whether the values of a kernel are given, and in float32."""
+        return self._data.kernels[stratum].is_precomputed and self._data.dtype != np.float64
 
     def column(self, stratum: int, index: int) -> Column:
         """The column K(·, x_index) of one kernel."""

@@ -94,6 +94,11 @@ class WholeKernelPool:
         estimates = self.forms.estimates(response, ROUGH_ROWS) / self.weights**2
         return np.argsort(-estimates, kind="stable")
 
+    def release(self) -> None:
+        """Forget the matrices that earlier runs have left."""
+        for space in self._spaces.values():
+            space.release()
+
     def space(self, stratum: int) -> KernelSpace:
         """The functions of one kernel, with its matrix."""
         if stratum not in self._spaces:

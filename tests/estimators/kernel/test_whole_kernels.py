@@ -2,6 +2,7 @@
 
 import pickle
 import warnings
+import weakref
 
 import cvxpy as cp
 import numpy as np
@@ -23,8 +24,11 @@ from cgboost import (
     Polynomial,
     Precomputed,
 )
+from cgboost.estimators.kernel.whole_kernels import WORKING_MATRICES
 from cgboost.exceptions import KernelError
+from cgboost.generation.packed import PackedMatrix
 from cgboost.penalties import GroupNorm
+from cgboost.pricing.rkhs.quadratic_forms import QuadraticForms, gram_megabytes
 from tests.function_norms import optimum
 
 LIBRARY = {
@@ -178,8 +182,8 @@ def test_memory_limits_the_kernels_that_are_held() -> None:
     X = rng.normal(size=(60, 6))
     y = np.sin(2 * X).sum(axis=1)
     library = {f"feature {j}": On(RBF(1.0), j) for j in range(6)}
-    each = 1.5 * 8 * len(X) ** 2 / 2**20
-    model = CGBoostRegressor(library, penalty="group", cache_size=3.5 * each, C=10.0)
+    each, work = gram_megabytes(len(X)), WORKING_MATRICES
+    model = CGBoostRegressor(library, penalty="group", cache_size=(3.5 + work) * each, C=10.0)
     with pytest.warns(ConvergenceWarning, match="memory holds no more kernels"):
         model.fit(X, y)
     assert model.history_["columns"].max() == 3
@@ -190,13 +194,35 @@ def test_memory_limits_the_kernels_that_are_held() -> None:
     with pytest.warns(ConvergenceWarning, match="column_limit: memory holds no more kernels"):
         more.fit(X, y)
     assert clone(model).set_params(max_columns=2).fit(X, y).stop_reason_ == "max_columns"
-    with pytest.raises(ValueError, match=r"127 KB for 3 kernels .* cache_size=0.04\d+ is 42 KB"):
-        clone(model).set_params(cache_size=each).fit(X, y)
+    with pytest.raises(ValueError, match=r"KB for 3 kernels .* cache_size=0.1\d+ is \d+ KB"):
+        clone(model).set_params(cache_size=(2.5 + work) * each).fit(X, y)
     with pytest.raises(ValueError, match=r"cache_size=0.001 is 1 KB"):
         clone(model).set_params(cache_size=0.001).fit(X, y)
-    X, y = np.tile(X, (7, 1)), np.tile(y, 7)
-    with pytest.raises(ValueError, match=r"6 MB for 3 kernels .* cache_size=3 is 3 MB"):
-        clone(model).set_params(cache_size=3).fit(X, y)
+
+
+def test_runs_do_not_keep_each_others_matrices(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where memory does not hold all kernels, those held at once are no more than the budget."""
+    X, y = load_iris(return_X_y=True)
+    library = {f"{j}, {width}": On(RBF(width), j) for j in range(4) for width in (0.3, 3.0, 30.0)}
+    each, most = gram_megabytes(len(X)), 5
+    alive: weakref.WeakSet[PackedMatrix] = weakref.WeakSet()
+    counts, make = [], QuadraticForms.gram
+
+    def counted(self: QuadraticForms, stratum: int) -> PackedMatrix:
+        assert self.grams is None
+        alive.add(own := make(self, stratum))
+        counts.append(len(alive))
+        return own
+
+    monkeypatch.setattr(QuadraticForms, "gram", counted)
+    model = CGBoostClassifier(
+        library, penalty="group", tol=0.1, cache_size=(most + 0.5 + WORKING_MATRICES) * each
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model.path(X, y, [0.3, 3.0])
+    assert len(counts) > 6 * most / 2
+    assert max(counts) <= most + 1  # the last pass looks at one more
 
 
 @pytest.mark.parametrize("scale", [1e-6, 1e6])

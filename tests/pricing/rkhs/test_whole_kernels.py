@@ -44,7 +44,7 @@ def test_scores_are_the_best_of_the_unit_ball() -> None:
     assert priced.max_excess == pytest.approx(max(scores) - 1.0)
     for column, score in zip(priced.columns, scores, strict=True):
         weight = penalty.weight(column.stratum)
-        gram = column.space.gram
+        gram = np.asarray(column.space.gram)
         for _ in range(50):
             beta = rng.normal(size=40)
             norm = weight * np.sqrt(beta @ gram @ beta)
@@ -60,7 +60,8 @@ def test_a_column_is_the_same_function_on_new_rows() -> None:
         hypothesis = column.hypothesis
         assert hypothesis is not None
         assert hypothesis.family.outputs(X, [hypothesis])[:, 0] == pytest.approx(column.values)
-        terms, weights = hypothesis.terms()
+        terms, weights, names = hypothesis.terms()
+        assert set(names) == {column.stratum}
         values = terms[0].family.outputs(X, terms) @ weights
         assert values == pytest.approx(column.values)
 
