@@ -193,4 +193,5 @@ def draw_method(axes: Axes, records: Sequence[Record], data: str, method: str) -
     if drawn:
         error = [fmean(model.test for model in models) for _, models in drawn]
         style = "-" if method == "free centres" else "--"
-        axes.plot([size for size, _ in drawn], error, style, color=colour, label=method)
+        marker = "." if len(drawn) == 1 else ""
+        axes.plot([size for size, _ in drawn], error, style + marker, color=colour, label=method)
