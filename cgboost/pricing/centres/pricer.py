@@ -231,7 +231,11 @@ def check_gradients(kernels: Sequence[Kernel], X: Any) -> None:
 
 
 def narrowed(kernels: Sequence[Kernel], X: Matrix) -> Matrix:
-    """The rows in float32, where that is enough for the values of the kernels."""
+    """The rows in float32, where that is enough for the values of the kernels; always row by row.
+
+    Products of arrays of another layout are rounded in another way.
+    """
+    X = np.ascontiguousarray(X)
     if X.dtype == np.float32:
         return X
     part = X[:: max(1, len(X) // CHECKED_ROWS)]

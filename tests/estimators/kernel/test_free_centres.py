@@ -246,6 +246,14 @@ def test_a_seed_gives_the_same_model_again_and_after_pickling() -> None:
     assert not np.array_equal(model.centers_, other.centers_)
 
 
+def test_the_layout_of_rows_in_memory_does_not_count() -> None:
+    """Rows that lie column by column, as in a frame, make the same model."""
+    X, y = cancer()
+    model = CGBoostClassifier({"rbf": RBF(0.02)}, max_columns=20, **FREE)
+    outputs = [clone(model).fit(rows, y).decision_function(X) for rows in (X, np.asfortranarray(X))]
+    assert outputs[0] == pytest.approx(outputs[1], abs=1e-9)
+
+
 def test_stages_are_rounds_for_histories_and_early_stopping() -> None:
     """Scores, staged predictions and the best round go by stages."""
     X, y = odd(500)
