@@ -365,9 +365,10 @@ class BaseEnsemble(BaseEstimator):
                 left = started + self._share_of_time * self.time_limit - time.perf_counter()
                 time_limit = max(0.0, left) / (count - k)
             limits = {"max_rounds": task.max_rounds, "time_limit": time_limit} | self._limits()
-            if task.max_columns is not None:
-                asked = limits.get("max_columns") or task.max_columns
-                limits["max_columns"] = min(asked, task.max_columns)
+            asked = limits.get("max_columns")
+            if task.max_columns is not None and (asked is None or asked > task.max_columns):
+                limits["max_columns"] = task.max_columns
+                limits["columns_reason"] = StopReason.COLUMN_LIMIT
             label = self._label(k, count)
             own = self._callbacks(self._monitors(held or {}, k, count), label)
             own += self._progress(label, limits)

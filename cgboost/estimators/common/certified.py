@@ -176,12 +176,12 @@ class BaseBoost(BaseEnsemble):
         self.converged_ = bool(self.gap_ <= self._tol)
         self._warn_of_scale(runs, rows)
         family, one = self._family, self._run_labels(len(runs)) is None
-        own = dict.fromkeys(family.optional_attributes)
-        own |= self._objective.attributes(runs, one=one) | family.attributes(self.columns_, runs)
-        for name, value in own.items():
-            vars(self).pop(name, None)  # of an earlier fit
-            if value is not None:
-                setattr(self, name, value)
+        for name in vars(self).get("_optional", ()):  # of an earlier fit
+            vars(self).pop(name, None)
+        own = self._objective.attributes(runs, one=one) | family.attributes(self.columns_, runs)
+        self._optional = [name for name, value in own.items() if value is not None]
+        for name in self._optional:
+            setattr(self, name, own[name])
 
     def _warn_of_scale(self, runs: list[FittedRun], rows: Rows) -> None:
         """Warn of a y that hardly leaves the tube in which errors are free."""
@@ -205,7 +205,7 @@ class BaseBoost(BaseEnsemble):
             label = self._label(k, len(self._runs))
             if run.gap > self._tol:
                 words, limited = run.message, self._family.limited_by
-                if self.max_columns is None and run.stop_reason is StopReason.MAX_COLUMNS:
+                if run.stop_reason is StopReason.COLUMN_LIMIT:
                     words = limited
                 if run.stop_reason in UNPLANNED_STOPS or words == limited != "":
                     cut_short.append(f"{label}{run.stop_reason}: {words}, {_proved(run)}")

@@ -65,9 +65,6 @@ class ColumnFamily(ABC):
     words: ClassVar[tuple[str, ...]] = ()
     """What ``columns_per_round`` may be beside a number."""
 
-    optional_attributes: ClassVar[tuple[str, ...]] = ()
-    """Names in :meth:`attributes` that some fits do not have."""
-
     @classmethod
     def of(cls, estimator: Any, **changes: Any) -> Self:
         """The family with the parameters of an estimator, some of them changed."""

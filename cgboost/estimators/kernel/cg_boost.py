@@ -111,7 +111,9 @@ class CGBoostClassifier(Classification, BaseBoost):
         rows and kernels with a gradient by their centre (of inner products and distances; a kernel
         of your own has ``centre_gradient(X, Z, weights)``). Far fewer columns then have the
         accuracy of the support vector machine (docs/studies/free_centres/page.md), and the bound
-        is still that of its optimum. Not with ``nu``; ``random_state`` chooses the first means.
+        is still that of its optimum. Columns of a data frame that no kernel reads may hold words.
+        With ``nu`` each stage is optimised at the margin of the one before, the first one twice.
+        ``random_state`` chooses the first means.
     offset : {"none", "penalized", "free"}, default="free"
         The offset b: absent, penalised like a coefficient, or free.
     class_weight : dict, "balanced" or None, default=None
@@ -144,8 +146,9 @@ class CGBoostClassifier(Classification, BaseBoost):
         round takes what there is room for. Columns come ``columns_per_round`` at a time, and some
         of those generated have the coefficient 0 in the end: ``n_columns_`` may be smaller. With
         centers="free" the number of centres of the last stage; None stands for a quarter of the
-        rows, at most 200, and the fit ends there as planned. With penalty="group" the number of
-        kernels, with "rkhs" that of rows, each of them a column of every kernel.
+        rows, at most 200, and the fit ends there as planned, ``stop_reason_`` "column_limit". With
+        penalty="group" the number of kernels, with "rkhs" that of rows, each of them a column of
+        every kernel.
     tol : float, default=1e-4
         Stop at this certified relative duality gap. Gaps below 1e-10 count as 0, so that
         ``tol=0`` asks for the optimum to rounding errors.
@@ -205,7 +208,8 @@ class CGBoostClassifier(Classification, BaseBoost):
     dual_coef_ : ndarray of shape (n_columns,)
         Nonzero coefficients, in the order of ``columns_``; ``coef_`` is its old name.
     centers_ : ndarray of shape (n_columns, n_features)
-        The centre of each column in the units of X. Only with centers="free".
+        The centre of each column in the units of X, nan in the features that its kernel does not
+        read (``On``). Only with centers="free".
     kernel_weights_ : dict of str to float, or to ndarray of shape (n_classes,)
         Only with penalty="group": s_p‖f_p‖, divided by their sum. The model is the support vector
         machine of the kernel Σ_p η_p K_p/s_p² with these for η.
@@ -346,7 +350,8 @@ class CGBoostRegressor(Regression, BaseBoost):
         units of y. See the notes on the scale of y.
     nu : float or None
         Let the model choose ε: at most this share of the rows (by weight) lies outside the tube,
-        at least this share outside or on its border. In (0, 1]; ``epsilon`` is then not used.
+        at least this share outside or on its border. In (0, 1]; ``epsilon`` is then not used. With
+        penalty="group" it is Σ_p s_p‖f_p‖ with ν, too, and not its square.
     C, penalty, coef, centers, offset, priority, columns_per_round, max_columns, tol, time_limit, \
 solver, solver_options, early_stopping, validation_fraction, n_iter_no_change, scoring, \
 cache_size, executor, callbacks, verbose, random_state

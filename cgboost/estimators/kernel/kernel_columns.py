@@ -239,6 +239,17 @@ class KernelColumns(ColumnFamily):
                 check_definite(name, kernel, pool.X)
         return pool
 
+    def readable(self, table: NDArray[Any], library: KernelLibrary) -> NDArray[Any]:
+        """What is made of a table of objects before kernels see it: nothing.
+
+        Parameters
+        ----------
+        table : ndarray of shape (n_rows, n_columns)
+        library : KernelLibrary
+            Prepared for its columns.
+        """
+        return table
+
     def _check_matrices(self, X: Any) -> None:
         """Matrices side by side must not have lost rows without the columns of these rows.
 

@@ -56,8 +56,8 @@ class CGBoostOutlierDetector(OutlierMixin, BaseBoost):
     coef : {"free", "nonneg"}, default="free"
         Sign rule for α; "nonneg" weighs {+K, −K} unless the library has ``negation=False``. Not
         with penalty="rkhs" or "group".
-    centers : {"rows"}, default="rows"
-        Free centres do not go with ν, and are refused here.
+    centers : {"rows", "free"}, default="rows"
+        With penalty="rkhs" centres may be free, as in :class:`CGBoostClassifier`.
     early_stopping : bool, default=False
         As in :class:`CGBoostClassifier`, but only with an ``eval_set`` that has outliers.
     priority, columns_per_round, max_columns, tol, time_limit, solver, solver_options, \
@@ -71,8 +71,9 @@ random_state
         The level ρ; ``decision_function(X) = score_samples(X) − offset_``.
     intercept_ : float
         −ρ.
-    dual_coef_, library_, columns_, n_columns_, columns_per_kernel_, objective_, dual_bound_, \
-gap_, converged_, history_, best_round_, stop_reason_, n_iter_, n_features_in_, feature_names_in_
+    dual_coef_, centers_, library_, columns_, n_columns_, columns_per_kernel_, objective_, \
+dual_bound_, gap_, converged_, history_, best_round_, stop_reason_, n_iter_, n_features_in_, \
+feature_names_in_
         As in :class:`CGBoostClassifier` with two classes.
 
     Examples

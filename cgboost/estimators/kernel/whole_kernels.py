@@ -35,8 +35,6 @@ factor and copies of it, 112 MB with 1797 rows, which is 8.7 triangles."""
 class WholeKernels(KernelColumns):
     """Kernels of a library, each as one column."""
 
-    optional_attributes: ClassVar[tuple[str, ...]] = ("kernel_weights_",)
-
     limited_by: ClassVar[str] = (
         "memory holds no more kernels in the master, raise cache_size or take fewer rows"
     )
@@ -54,8 +52,9 @@ class WholeKernels(KernelColumns):
         if self.most_columns(n_rows) < few:
             needed = (few + WORKING_MATRICES) * gram_megabytes(n_rows)
             raise ValueError(
-                f"penalty={self.penalty!r} holds whole kernel matrices, {needed:.0f} MB for {few} "
-                f"kernels over {n_rows} rows, and cache_size={self.cache_size:g} MB: raise "
+                f"penalty={self.penalty!r} holds whole kernel matrices, {_size(needed)} for {few} "
+                f"kernels over {n_rows} rows, and cache_size={self.cache_size:g} is "
+                f"{_size(self.cache_size)}: raise "
                 "cache_size, take fewer rows, or a penalty that holds columns, 'rkhs' or 'l1'"
             )
 
@@ -90,3 +89,11 @@ class WholeKernels(KernelColumns):
         if len(outputs) == 1:
             return {"kernel_weights_": dict(zip(places, sums[:, 0].tolist(), strict=True))}
         return {"kernel_weights_": dict(zip(places, sums, strict=True))}
+
+
+def _size(megabytes: float) -> str:
+    """Memory in words: kilobytes where there is less than a megabyte."""
+    kilobytes = 1024 * megabytes
+    if megabytes >= 1:
+        return f"{megabytes:.0f} MB"
+    return f"{kilobytes:.0f} KB" if kilobytes >= 10 else f"{kilobytes:.2g} KB"

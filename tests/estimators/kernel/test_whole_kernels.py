@@ -189,8 +189,15 @@ def test_memory_limits_the_kernels_that_are_held() -> None:
     assert model.history_["columns"].max() == 3
     assert np.isfinite(model.gap_)
     assert not model.converged_
-    with pytest.raises(ValueError, match="cache_size"):
-        CGBoostRegressor(library, penalty="group", cache_size=(2.5 + work) * each).fit(X, y)
+    assert model.stop_reason_ == "column_limit"
+    more = clone(model).set_params(max_columns=5)
+    with pytest.warns(ConvergenceWarning, match="column_limit: memory holds no more kernels"):
+        more.fit(X, y)
+    assert clone(model).set_params(max_columns=2).fit(X, y).stop_reason_ == "max_columns"
+    with pytest.raises(ValueError, match=r"KB for 3 kernels .* cache_size=0.1\d+ is \d+ KB"):
+        clone(model).set_params(cache_size=(2.5 + work) * each).fit(X, y)
+    with pytest.raises(ValueError, match=r"cache_size=0.001 is 1 KB"):
+        clone(model).set_params(cache_size=0.001).fit(X, y)
 
 
 def test_runs_do_not_keep_each_others_matrices(monkeypatch: pytest.MonkeyPatch) -> None:
