@@ -139,6 +139,7 @@ class WholeKernelDual(WholeKernelProblem):
         self.loss = loss
         self._repeats, self._squared = 0, form.penalty.degree == 2
         self._inside: list[int] = []  # kernels in the session
+        self._blocks: dict[str, GramBlock] = {}
         self._session = self._opened([])
 
     def add(self, kernels: Sequence[SpaceColumn]) -> None:
@@ -179,6 +180,7 @@ class WholeKernelDual(WholeKernelProblem):
         if len(stay) == len(weights) and len(near) >= FEWER * len(self._inside):
             return
         for p in np.setdiff1d(np.arange(len(weights)), stay):
+            self._blocks.pop(self.spaces[p].name, None)
             self.spaces[p].release()
         self.spaces = [self.spaces[p] for p in stay]
         self._session = self._opened(np.searchsorted(stay, near).tolist())
@@ -250,8 +252,14 @@ class WholeKernelDual(WholeKernelProblem):
         spaces = [self.spaces[p] for p in kernels]
         if spaces:
             limits = np.array([space.weight for space in spaces])
-            self._session.add([GramBlock(space.gram) for space in spaces], limits=limits)
+            self._session.add([self._block(space) for space in spaces], limits=limits)
             self._inside.extend(kernels)
+
+    def _block(self, space: FunctionSpace) -> GramBlock:
+        """The kernel as a block; a factor of it is found only once."""
+        if space.name not in self._blocks or self._blocks[space.name].gram is not space.gram:
+            self._blocks[space.name] = GramBlock(space.gram)
+        return self._blocks[space.name]
 
 
 def bordered_solution(matrix: Vector, right: Vector, *, bordered: bool) -> tuple[Vector, float]:
