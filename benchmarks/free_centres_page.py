@@ -52,6 +52,7 @@ class Record:
 
 COLOURS = {
     "free centres": "#0072B2",
+    "SVC on free centres": "#009E73",
     "Nyström, class means": "#D55E00",
     "Nyström, random rows": "#F0C27B",
     "SVC": "#333333",
@@ -170,7 +171,7 @@ def draw(records: Sequence[Record], path: Path) -> None:
     for panel in panels[: len(names) : n_columns]:
         panel.set_ylabel("test error (%)")
     handles = panels[0].get_legend_handles_labels()
-    canvas.legend(*handles, loc="outside lower center", ncols=4, frameon=False, fontsize="small")
+    canvas.legend(*handles, loc="outside lower center", ncols=5, frameon=False, fontsize="small")
     canvas.savefig(path, dpi=110)
 
 
@@ -192,4 +193,5 @@ def draw_method(axes: Axes, records: Sequence[Record], data: str, method: str) -
     if drawn:
         error = [fmean(model.test for model in models) for _, models in drawn]
         style = "-" if method == "free centres" else "--"
-        axes.plot([size for size, _ in drawn], error, style, color=colour, label=method)
+        marker = "." if len(drawn) == 1 else ""
+        axes.plot([size for size, _ in drawn], error, style + marker, color=colour, label=method)

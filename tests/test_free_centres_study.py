@@ -1,6 +1,7 @@
 """The study of free centres, on few of the digits that scikit-learn ships."""
 
 import importlib
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -36,6 +37,8 @@ def test_every_method_is_measured_and_the_page_is_made(
     assert free[-1].bound <= machine.bound * (1 + 1e-4)
     assert machine.bound <= free[-1].objective * (1 + 1e-4)
     assert all(record.test < 25 for record in records)
+    (nearest,) = [record for record in records if record.method == "SVC on free centres"]
+    assert nearest.objective >= free[-1].objective * (1 - 1e-6)  # which is the best of that span
 
     page.records_of(tmp_path).extend(records)
     read = page.records_of(tmp_path).rows
@@ -71,3 +74,19 @@ def test_areas_under_the_curve_are_errors_too(parts: tuple[Any, Any]) -> None:
     ranked = study.Data(empty, y, empty, y, empty, y, ranked=True)
     assert ranked.error(outputs, y) == 0.0
     assert ranked.errors(lambda X: -outputs) == (100.0, 100.0)
+
+
+def test_the_readme_has_the_numbers_of_the_study(parts: tuple[Any, Any]) -> None:
+    """Errors, vectors and seconds of 10000 images are those of the records."""
+    _, page = parts
+    records = page.records_of(ROOT / "docs" / "studies" / "free_centres").rows
+    name = "mnist-10000"
+    (free,) = page.chosen([r for r in records if r.columns == 240], name, "free centres")
+    (machine,) = page.chosen(records, name, "SVC")
+    text = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
+    assert f"its {machine.columns} support vectors" in text
+    assert f"({free.test:.2f} and {machine.test:.2f} % errors)" in text
+    assert f"({free.fit_seconds:.0f} and {machine.fit_seconds:.0f} CPU s)" in text
+    times = re.findall(r"predicting (\d+) times as fast", text)
+    ratio = machine.predict_seconds / free.predict_seconds
+    assert [int(own) for own in times] == [round(ratio, -1)]

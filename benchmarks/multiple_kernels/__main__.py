@@ -1,7 +1,8 @@
 """The SimpleMKL study: 13 (d + 1) kernels on four sets of UCI, and ways to combine them.
 
     python -m pip install -r benchmarks/multiple_kernels/requirements.txt
-    python benchmarks/multiple_kernels --data DATA [--splits 20] [--only liver …] [--docs FOLDER]
+    python benchmarks/multiple_kernels --data DATA [--splits 20] [--first 20] [--only liver …]
+        [--methods NAME …] [--docs FOLDER]
     python benchmarks/multiple_kernels --page
 
 What simple_mkl.csv has is not measured again: an interrupted run goes on where it was, and without
@@ -38,14 +39,26 @@ PACKAGES = "numpy", "scipy", "scikit-learn", "MKLpy", "torch"
 METHOD_PAGE = Path("../../methods/multiple_kernel_learning")
 """Seen from the study's folder: the page of the method, and its picture."""
 
+EVERY = (*METHODS, SIMPLE, SIMPLE_PAPER)
+"""Methods, in the order in which they are measured."""
+
 SPLITS = 20
 """As in the paper."""
+
+FIRST = 20
+"""Seed of the first split: what is chosen here was chosen with splits 0 to 3 in sight."""
 
 
 def main() -> None:
     """Measure what is missing, then make pictures and tables."""
     given = study_options(
-        __doc__, "simple_mkl", only=tuple(FILES), splits=SPLITS, first=0, page=False
+        __doc__,
+        "simple_mkl",
+        only=tuple(FILES),
+        methods=EVERY,
+        splits=SPLITS,
+        first=FIRST,
+        page=False,
     )
     store = Store(given.docs / "simple_mkl.csv", Measured)
     if not given.page:
@@ -71,10 +84,10 @@ def draw_weights(store: Store[Measured], given: Namespace) -> None:
 
 def measure(store: Store[Measured], given: Namespace) -> None:
     """Every split of every data set, with the methods that lack it."""
-    methods = [*METHODS, SIMPLE, SIMPLE_PAPER]
+    methods = [name for name in EVERY if name in given.methods]
     if importlib.util.find_spec("MKLpy") is None:
-        methods.remove(EASY)
-    for seed in range(given.first, given.splits):
+        methods = [name for name in methods if name != EASY]
+    for seed in range(given.first, given.first + given.splits):
         for data in given.only:
             own = (row for row in store.rows if (row.data, row.seed) == (data, seed))
             there = {row.method: row for row in own}

@@ -1,12 +1,12 @@
 """What is measured of a data set and a seed: one record for every method.
 
 C, and what else a method has to choose, is chosen by cross-validation on the training rows, in the
-same way for every method; then the model is fitted to all training rows. SimpleMKL and the group
-norm are one model in two forms,
+same way for every method; then the model is fitted to all training rows. SimpleMKL solves the
+problem of the squared group norm,
 
-    ½ (Σ_p ‖f_p‖)² + C Σ ξ    and    Σ_p ‖f_p‖ + C' Σ ξ,    C = C' Σ_p ‖f_p‖,
+    ½ (Σ_p s_p‖f_p‖)² + C Σ ξ,
 
-so that SimpleMKL gets the C of the group norm that was chosen there; once more, that of its paper.
+and gets the C that was chosen there; once more, C and the scales s_p of its paper.
 """
 
 from __future__ import annotations
@@ -21,13 +21,12 @@ import numpy as np
 from mkl_data import Rows, folds
 from mkl_methods import (
     BEST_KERNELS,
-    GROUP,
     METHODS,
     PAPERS_COST,
     SIMPLE,
     SIMPLE_PAPER,
     SINGLE,
-    WEIGHTED,
+    SQUARED,
     Method,
     simple,
 )
@@ -53,7 +52,7 @@ class Measured:
         CPU time of the fit, from the features, Gram matrices included.
     choosing : float
         CPU time of the cross-validation.
-    objective, gap, sum_of_norms : float
+    objective, gap : float
         Where there are such.
     """
 
@@ -68,7 +67,6 @@ class Measured:
     choosing: float
     objective: float
     gap: float
-    sum_of_norms: float
 
 
 def chosen(method: Method, parts: Sequence[Rows], choices: Sequence[Any]) -> tuple[Any, float]:
@@ -108,12 +106,10 @@ def measured(
         found[name] = make(name, choice, method, validation=best, choosing=seconds)
         yield found[name]
     machine = Method(simple, ())
-    for name in wanted:
-        C = PAPERS_COST / len(rows.y)
-        if name == SIMPLE and found[GROUP].kernels > 0:  # else that norm is 0, and so its C
-            C = cost_of(found[GROUP]) * found[GROUP].sum_of_norms
-        if name in (SIMPLE, SIMPLE_PAPER):
-            yield make(name, C, machine)
+    if SIMPLE in wanted:
+        yield make(SIMPLE, (cost_of(found[SQUARED]), True), machine)
+    if SIMPLE_PAPER in wanted:
+        yield make(SIMPLE_PAPER, (PAPERS_COST / len(rows.y), False), machine)
 
 
 def record(
@@ -141,7 +137,6 @@ def record(
         choosing=choosing,
         objective=found.objective,
         gap=found.gap,
-        sum_of_norms=found.sum_of_norms,
     )
 
 
@@ -155,6 +150,6 @@ def worded(name: str, choice: Any, rows: Rows) -> str:
     if not isinstance(choice, tuple):
         return f"C={choice:.6g}"
     first, C = choice
-    if isinstance(first, int):
-        return f"{rows.names[first]}; C={C:g}"
-    return f"{'w' if name == WEIGHTED else 'λ'}={first:g}, C={C:g}"
+    if isinstance(C, bool):
+        return f"C={first:.6g}"
+    return f"{rows.names[first]}; C={C:g}" if isinstance(first, int) else f"λ={first:g}, C={C:g}"

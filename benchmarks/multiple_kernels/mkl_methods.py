@@ -15,13 +15,14 @@ from sklearn.svm import SVC
 
 from cgboost import CGBoostClassifier
 from cgboost.exceptions import TrivialModelWarning
-from cgboost.penalties import GroupNorm
+from cgboost.penalties import Penalty, SquaredGroupNorm
 
 KEPT = 1e-5
 """A weight below this share of the largest one is not counted as a kernel kept, by any method."""
 
-TOLS = {"l1": 1e-3, "l2": 1e-3, "group": 1e-4}
-"""Certified relative gaps at which our fits end; that of SimpleMKL ends at 1e-2."""
+TOLS = {"l1": 1e-3, "l2": 1e-3}
+"""Certified relative gaps at which our fits end; the others have the default, 1e-4, and SimpleMKL
+1e-2."""
 
 MACHINE_COSTS = (0.1, 1.0, 10.0, 100.0, 1000.0)
 """C of methods that end with a support vector machine."""
@@ -38,13 +39,11 @@ L1_COSTS = (0.03, 0.1, 0.3, 1.0)
 L2_COSTS = (1e-6, 1e-5, 1e-4, 1e-3)
 """C of the 2-norm of coefficients, whose kernel Σ_p K_p K_pᵀ has a diagonal of some 10^4."""
 
-GROUP_COSTS = (0.05, 0.06, 0.07, 0.085, 0.1, 0.13, 0.16, 0.25, 0.6)
+GROUP_COSTS = (0.02, 0.04, 0.06, 0.08, 0.1, 0.15, 0.25, 1.0)
 """C of the group norm, close together where the first kernels enter: there Σ‖f_p‖ grows fast."""
 
-WEIGHTED_COSTS = tuple((w, C) for w in (1.0, 1.4, 2.0) for C in (0.085, 0.16, 0.6))
-"""Weight w_p of kernels on single features, those on all features having 1, and C.
-
-There are d times as many of the former, so that they enter too easily with the same weight."""
+SQUARED_COSTS = (0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 100.0)
+"""C of half its square, and so of SimpleMKL."""
 
 PAPERS_COST = 100.0
 """C of the SimpleMKL paper, for Gram matrices of trace 1: C/n for ours, whose trace is n."""
@@ -62,15 +61,12 @@ class Fit:
         How many have a part in it.
     objective, gap : float
         Where the method has them; the gap is relative.
-    sum_of_norms : float
-        The penalty: Σ_p ‖f_p‖ in multiple kernel learning.
     """
 
     outputs: Vector
     kernels: int
     objective: float = float("nan")
     gap: float = float("nan")
-    sum_of_norms: float = float("nan")
 
 
 @dataclass(frozen=True)
@@ -154,47 +150,45 @@ def easy_weights(rows: Rows, lam: float) -> Vector:
     return np.asarray(combined.weights.numpy(), dtype=np.float64)
 
 
-def simple(rows: Rows, C: float) -> Fit:
-    """SimpleMKL, as its paper has it."""
-    found = SimpleMKL(rows.grams, rows.y, C).solve()
+def simple(rows: Rows, choice: tuple[float, bool]) -> Fit:
+    """SimpleMKL with a C, as its paper has it; or on kernels of unit variance, as ours are."""
+    C, standardize = choice
+    grams, cross = rows.grams, rows.cross
+    if standardize:
+        variances = np.einsum("pii->p", grams) / len(rows.y) - grams.mean(axis=(1, 2))
+        grams, cross = (values / variances[:, None, None] for values in (grams, cross))
+    found = SimpleMKL(grams, rows.y, C).solve()
     objective = found.machine.objective
-    return Fit(
-        found.outputs(rows.cross), kept(found.weights), objective, found.gap, found.sum_of_norms
-    )
+    return Fit(found.outputs(cross), kept(found.weights), objective, found.gap)
 
 
-def classifier(penalty: str, rows: Rows, C: float = 1.0, single: float = 1.0) -> CGBoostClassifier:
-    """Our classifier, not fitted; ``single``: the weight w_p of kernels on single features."""
-    weights = {name: single for name in rows.names if single != 1.0 and name.startswith("feature")}
-    return CGBoostClassifier(
-        rows.library,
-        penalty=GroupNorm(weights) if weights else penalty,
-        C=C,
-        tol=TOLS[penalty],
-        columns_per_round="all" if penalty == "l2" else None,
-    )
+def classifier(penalty: str | Penalty, C: float, rows: Rows) -> CGBoostClassifier:
+    """Our classifier, not fitted."""
+    model = CGBoostClassifier(rows.library, penalty=penalty, C=C)
+    if isinstance(penalty, str) and penalty in TOLS:
+        model.set_params(tol=TOLS[penalty])
+    if penalty == "l2":
+        model.set_params(columns_per_round="all")
+    return model
 
 
-def ours(penalty: str, rows: Rows, C: float, single: float = 1.0) -> Fit:
+def ours(penalty: str | Penalty, rows: Rows, C: float) -> Fit:
     """Our classifier, from features to the fitted model."""
-    model = classifier(penalty, rows, C, single)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", TrivialModelWarning)  # some C are too small
-        model.fit(rows.X, rows.y)
-    if penalty == "group":
+        model = classifier(penalty, C, rows).fit(rows.X, rows.y)
+    if hasattr(model, "kernel_weights_"):
         count = kept(np.array(list(model.kernel_weights_.values())))
     else:
         count = sum(n > 0 for n in model.columns_per_kernel_.values())
-    errors = np.maximum(0.0, 1.0 - rows.y * model.decision_function(rows.X))
-    outputs = model.decision_function(rows.X_test)
-    return Fit(outputs, count, model.objective_, model.gap_, model.objective_ - C * errors.sum())
+    return Fit(model.decision_function(rows.X_test), count, model.objective_, model.gap_)
 
 
-def path(penalty: str, rows: Rows, costs: Sequence[float], single: float = 1.0) -> list[Vector]:
+def path(penalty: str | Penalty, rows: Rows, costs: Sequence[float]) -> list[Vector]:
     """Decision values of the test rows along a path of C, in ascending order."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", TrivialModelWarning)  # some C are too small
-        found = classifier(penalty, rows, single=single).path(rows.X, rows.y, costs)
+        found = classifier(penalty, costs[0], rows).path(rows.X, rows.y, costs)
     return [model.decision_function(rows.X_test) for model in found.models]
 
 
@@ -205,30 +199,24 @@ def all_columns(rows: Rows, costs: Sequence[float]) -> list[Vector]:
     return [machine(gram, cross, rows.y, C) for C in costs]
 
 
-def paths_of_weights(rows: Rows, choices: Sequence[tuple[float, float]]) -> list[Vector]:
-    """A path for each weight of the kernels on single features."""
-    weights = dict.fromkeys(single for single, _ in choices)
-    found = [path("group", rows, [C for w, C in choices if w == own], own) for own in weights]
-    return [outputs for outputs_of_weight in found for outputs in outputs_of_weight]
-
-
 UNIFORM, SINGLE, EASY = "uniform sum, SVC", "best kernel, SVC", "EasyMKL, SVC"
 L1, L2, GROUP = (f"CGBoostClassifier, {penalty}" for penalty in ("l1", "l2", "group"))
-WEIGHTED = "CGBoostClassifier, group, weights chosen"
-SIMPLE, SIMPLE_PAPER = "SimpleMKL, C of the group norm", "SimpleMKL, C of its paper"
+SQUARED = "CGBoostClassifier, SquaredGroupNorm()"
+SIMPLE, SIMPLE_PAPER = "SimpleMKL, same kernels and C", "SimpleMKL, as in its paper"
+
+
+def our_method(penalty: str | Penalty, costs: tuple[float, ...]) -> Method:
+    """One that finds C along a path."""
+    return Method(partial(ours, penalty), costs, partial(path, penalty), needs_grams=False)
+
 
 METHODS = {
     UNIFORM: Method(uniform, MACHINE_COSTS),
     SINGLE: Method(single, MACHINE_COSTS),
     EASY: Method(easy, tuple((lam, C) for lam in EASY_LAMBDAS for C in MACHINE_COSTS)),
-    L1: Method(partial(ours, "l1"), L1_COSTS, partial(path, "l1"), needs_grams=False),
+    L1: our_method("l1", L1_COSTS),
     L2: Method(partial(ours, "l2"), L2_COSTS, all_columns, needs_grams=False),
-    GROUP: Method(partial(ours, "group"), GROUP_COSTS, partial(path, "group"), needs_grams=False),
-    WEIGHTED: Method(
-        lambda rows, choice: ours("group", rows, choice[1], choice[0]),
-        WEIGHTED_COSTS,
-        paths_of_weights,
-        needs_grams=False,
-    ),
+    GROUP: our_method("group", GROUP_COSTS),
+    SQUARED: our_method(SquaredGroupNorm(), SQUARED_COSTS),
 }
 """Methods that choose C on the folds."""

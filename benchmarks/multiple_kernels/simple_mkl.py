@@ -65,8 +65,6 @@ class Solution:
     machine : Machine
     gap : float
         Relative duality gap.
-    sum_of_norms : float
-        Σ_p ‖f_p‖ = √(rᵀ K r).
     n_machines : int
         Support vector machines that were fitted.
     """
@@ -74,7 +72,6 @@ class Solution:
     weights: Vector
     machine: Machine
     gap: float
-    sum_of_norms: float
     n_machines: int
 
     def outputs(self, cross: NDArray[np.float64]) -> Vector:
@@ -114,8 +111,7 @@ class SimpleMKL:
             weights, machine = self._step(weights, machine, squares)
             if machine.objective >= before * (1.0 - 1e-12):
                 break
-        norms = float(np.sqrt(weights @ self._squares(machine.residual)))
-        return Solution(weights, machine, float(reached), norms, self._n_machines)
+        return Solution(weights, machine, float(reached), self._n_machines)
 
     def _squares(self, residual: Vector) -> Vector:
         """rᵀ K_p r for every kernel."""

@@ -76,8 +76,8 @@ class Combination(Protocol):
     Combinations that have basis functions in common share the objects.
     """
 
-    def terms(self) -> tuple[Sequence[Any], NDArray[np.float64]]:
-        """The basis functions, and the weight of each."""
+    def terms(self) -> tuple[Sequence[Any], NDArray[np.float64], Sequence[str]]:
+        """The basis functions, with the weight and the stratum of each."""
         ...
 
 

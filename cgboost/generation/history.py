@@ -35,6 +35,9 @@ class StopReason(StrEnum):
     neither objective nor bound have moved for a hundred rounds."""
     MAX_COLUMNS = "max_columns"
     """The master holds ``max_columns`` columns."""
+    COLUMN_LIMIT = "column_limit"
+    """The master holds as many columns as the estimator itself allows, by default or because memory
+    holds no more; ``max_columns`` is None or larger."""
     MAX_ROUNDS = "max_rounds"
     """``max_rounds`` rounds are complete."""
     TIME = "time"

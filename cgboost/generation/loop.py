@@ -92,6 +92,9 @@ class ColumnGeneration:
         Most columns taken from one pricing pass.
     max_columns : int or None
         Stop when the master holds this many columns; the last pass gives no more than fit.
+    columns_reason : StopReason, default="max_columns"
+        The reason of a run that stops at ``max_columns``: "column_limit" where the limit is not
+        the user's.
     max_rounds : int or None
         Stop after this many rounds; the first one has only the columns the master began with.
     time_limit : float or None
@@ -110,6 +113,7 @@ class ColumnGeneration:
         tol: float = 1e-4,
         columns_per_round: int = 1,
         max_columns: int | None = None,
+        columns_reason: StopReason = StopReason.MAX_COLUMNS,
         max_rounds: int | None = None,
         time_limit: float | None = None,
         callbacks: Sequence[Callback] = (),
@@ -138,7 +142,7 @@ class ColumnGeneration:
         self._timed = self.pricer if isinstance(self.pricer, TimedPricer) else None
         self.tol = tol
         self.columns_per_round = columns_per_round
-        self.max_columns = max_columns
+        self.max_columns, self.columns_reason = max_columns, columns_reason
         self.max_rounds = max_rounds
         self.time_limit = time_limit
         self.callbacks = tuple(callbacks)
@@ -147,7 +151,7 @@ class ColumnGeneration:
     @property
     def limits(self) -> Limits:
         """How far a run may go."""
-        return Limits(self.max_columns, self.max_rounds, self.time_limit)
+        return Limits(self.max_columns, self.max_rounds, self.time_limit, self.columns_reason)
 
     def run(self) -> Result:
         """Generate columns until one of the stopping rules holds.

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cgboost.generation.columns import Column
+from cgboost.generation.packed import PackedMatrix
 from cgboost.generation.protocols import MasterState
 
 Vector = NDArray[np.float64]
@@ -30,8 +31,8 @@ class FunctionSpace(Protocol):
         ...
 
     @property
-    def gram(self) -> Vector:
-        """K, shape (n_rows, n_rows)."""
+    def gram(self) -> PackedMatrix:
+        """K, of n_rows rows."""
         ...
 
     @property

@@ -79,6 +79,7 @@ def shortfall(current: Round) -> str:
 
 ON_REQUEST = (
     StopReason.MAX_COLUMNS,
+    StopReason.COLUMN_LIMIT,
     StopReason.MAX_ROUNDS,
     StopReason.CALLBACK,
     StopReason.EARLY_STOPPING,
@@ -100,11 +101,12 @@ class Limits:
     max_columns: int | None = None
     max_rounds: int | None = None
     time_limit: float | None = None
+    columns_reason: StopReason = StopReason.MAX_COLUMNS
 
     def reached(self, current: Round) -> Stop | None:
         """The first limit that the run has reached with this round."""
         if self.max_columns is not None and current.columns >= self.max_columns:
-            return StopReason.MAX_COLUMNS, f"{current.columns} columns"
+            return self.columns_reason, f"{current.columns} columns"
         if self.max_rounds is not None and current.number + 1 >= self.max_rounds:
             return StopReason.MAX_ROUNDS, f"{self.max_rounds} rounds"
         if self.time_limit is not None and current.seconds >= self.time_limit:

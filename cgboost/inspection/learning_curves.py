@@ -185,14 +185,16 @@ def _draw_objective(axis: Axes, history: Table) -> None:
     else:
         bound = np.fmax.accumulate(history["bound"])
         shown.append(bound)
-        title = _draw_gap(axis, x, objective, bound)
+        title = _draw_gap(axis, x, objective, bound, history["gap"][-1])
         axis.legend(frameon=False, loc="upper right")
     drawing.log_if_wide(axis, np.concatenate(shown))
     drawing.keep_in_view(axis, objective)
     drawing.label(axis, title, "columns generated", "objective")
 
 
-def _draw_gap(axis: Axes, x: NDArray[Any], objective: NDArray[Any], bound: NDArray[Any]) -> str:
+def _draw_gap(
+    axis: Axes, x: NDArray[Any], objective: NDArray[Any], bound: NDArray[Any], gap: float
+) -> str:
     """Draw objective and bound with the gap between them, and return the title."""
     style: dict[str, Any] = {"color": drawing.INK, "drawstyle": "steps-post"}
     style["marker"] = drawing.curve_marker(len(x))
@@ -202,7 +204,6 @@ def _draw_gap(axis: Axes, x: NDArray[Any], objective: NDArray[Any], bound: NDArr
     axis.plot(x, bound, linestyle="--", markersize=3, label="bound, best so far", **style)
     shade: dict[str, Any] = {"color": drawing.INK, "alpha": 0.15, "linewidth": 0}
     axis.fill_between(x, bound, objective, step="post", label="certified gap", **shade)
-    gap = (objective[-1] - bound[-1]) / max(1.0, abs(objective[-1]))
     return f"Objective and bound: relative gap {gap:.1e} at the end"
 
 

@@ -21,11 +21,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cgboost.exceptions import KernelError, see
-from cgboost.kernels.base import Kernel, KernelFunction, Norms, rebuilt
+from cgboost.kernels.base import Kernel, KernelFunction, rebuilt
 from cgboost.kernels.checks import failed
 from cgboost.kernels.expansions import Matrix
 from cgboost.kernels.gradients import no_gradient
 from cgboost.kernels.precomputed import FunctionKernel, Precomputed
+from cgboost.kernels.structure import Norms
 
 SHOWN_VALUES = 3
 """Values or names that a message shows."""

@@ -20,12 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cgboost.exceptions import KernelError, see
-from cgboost.kernels.base import (
-    Kernel,
-    Norms,
-    cost_of_expansion,
-    values_of_products,
-)
+from cgboost.kernels.base import Kernel
 from cgboost.kernels.checks import finite, kernel_values
 from cgboost.kernels.expansions import (
     Arithmetic,
@@ -49,6 +44,7 @@ from cgboost.kernels.rows import (
     stacked,
     transposed,
 )
+from cgboost.kernels.structure import Norms, cost_of_expansion, values_of_products
 
 PREDICTED_VALUE_COST = 64
 """Multiplications in a matrix product that take as long as one kernel value made from it."""

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cgboost.generation.columns import Column
+from cgboost.generation.packed import PackedMatrix
 from cgboost.generation.spaces import SpaceColumn
 from cgboost.kernels.expansions import Matrix
 from cgboost.kernels.precomputed import KernelFamily, KernelHypothesis
@@ -47,10 +48,11 @@ class KernelExpansion:
         """What evaluates expansions."""
         return EXPANSIONS
 
-    def terms(self) -> tuple[Sequence[KernelHypothesis], Vector]:
-        """The functions k(·, x_i) of nonzero weights, and these."""
+    def terms(self) -> tuple[Sequence[KernelHypothesis], Vector, Sequence[str]]:
+        """The functions k(·, x_i) of nonzero weights, these, and the kernel's name for each."""
         support = np.flatnonzero(self.weights)
-        return self.space.centred_at(support), self.weights[support]
+        names = [self.space.name] * len(support)
+        return self.space.centred_at(support), self.weights[support], names
 
 
 class ExpansionFamily:
@@ -60,7 +62,7 @@ class ExpansionFamily:
         """Values of the expansions on the rows of X, shape (len(X), n_hypotheses)."""
         values = np.zeros((X.shape[0], len(hypotheses)))
         for place, hypothesis in enumerate(hypotheses):
-            centres, weights = hypothesis.terms()
+            centres, weights, _ = hypothesis.terms()
             if len(centres):
                 own = centres[0].family.outputs(X, centres)
                 values[:, place] = own.astype(np.float64, copy=False) @ weights
@@ -77,7 +79,7 @@ class KernelSpace:
     ----------
     functions : KernelFamily
     make_gram : callable
-        Makes K_p(x_i, x_j) of all training rows, shape (n_rows, n_rows).
+        Makes K_p(x_i, x_j) of all training rows.
     rows : matrix of n_rows rows
         The training rows as kernels see them, from which centres are taken.
     weight : float
@@ -87,7 +89,7 @@ class KernelSpace:
     def __init__(
         self,
         functions: KernelFamily,
-        make_gram: Callable[[], Vector],
+        make_gram: Callable[[], PackedMatrix],
         rows: Any,
         weight: float = 1.0,
     ) -> None:
@@ -96,10 +98,10 @@ class KernelSpace:
         self._centres: dict[int, KernelHypothesis] = {}
         self._n_offers = 0
 
-    _gram: Vector | None
+    _gram: PackedMatrix | None
 
     @property
-    def gram(self) -> Vector:
+    def gram(self) -> PackedMatrix:
         """K_p(x_i, x_j) of all training rows."""
         if self._gram is None:
             self._gram = self._make_gram()
@@ -116,12 +118,12 @@ class KernelSpace:
 
     def norm(self, vector: Vector) -> float:
         """w_p√(aᵀK_p a), the norm of a function by its vector a."""
-        return self.weight * float(np.sqrt(max(0.0, float(vector @ self.gram @ vector))))
+        return self.weight * float(np.sqrt(max(0.0, self.gram.form(vector))))
 
     def score_error(self, response: Vector) -> float:
         """What rounding may do to rᵀK_p r/w_p², at most."""
         n_terms = np.count_nonzero(response) + self.rows.shape[1]
-        roots = np.sqrt(np.maximum(np.diagonal(self.gram), 0.0))
+        roots = np.sqrt(np.maximum(self.gram.diagonal(), 0.0))
         largest = float(roots @ np.abs(response)) ** 2  # (Σ|r_i|√K_ii)² ≥ |r|ᵀ|K||r|
         return n_terms * UNIT_ROUNDOFF * largest / self.weight**2
 

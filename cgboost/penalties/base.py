@@ -66,11 +66,7 @@ class DualForm:
 
     def value(self, coef: Vector, intercept: float) -> float:
         """Ω of the coefficients, and of the offset where it is penalized."""
-        if not self.charges_offset:
-            return self.penalty.value(coef)
-        if self.radius is not None:
-            return self.penalty.value(np.append(coef, intercept))
-        return self.penalty.value(coef) + self.penalty.value(np.array([intercept]))
+        return self.penalty.value(np.append(coef, intercept) if self.charges_offset else coef)
 
     def sizes(self, scores: Vector, total: float) -> Vector:
         """Of all scores, and of the offset's score Σr where it is penalized."""
@@ -132,6 +128,11 @@ class Penalty(ABC):
 
         Its coefficients are those of columns that are orthonormal in the RKHS of their kernel.
         """
+        return False
+
+    @property
+    def any_scale(self) -> bool:
+        """Whether kernels of any scale are charged alike."""
         return False
 
     @abstractmethod

@@ -9,12 +9,27 @@ pseudo-response r is K_p r over its norm, which scores
 Ω*(r) is 0 where no σ_p exceeds 1 and ∞ elsewhere: entry rule and bound are those of the 1-norm.
 (Bach, Lanckriet, Jordan, *Multiple kernel learning, conic duality, and the SMO algorithm*,
 ICML 2004.)
+
+A norm of functions depends on the scale of the kernel, which says nothing of its use: 100·K_p is
+cheaper by a factor of ten than K_p. So kernels compete at unit variance: w_p contains the standard
+deviation of the training rows in H_p,
+
+    s_p² = Σ_i v_i K_p(x_i, x_i) − Σ_ij v_i v_j K_p(x_i, x_j)
+
+with the weights v of the rows, Σv = 1,
+so that neither a factor nor a constant added to a kernel changes the model (with a free offset).
+(Zien, Ong, *Multiclass multiple kernel learning*, ICML 2007; Kloft, Brefeld, Sonnenburg, Zien,
+JMLR 12, 2011.)
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
+from cgboost.penalties.base import Vector
 from cgboost.penalties.function_norm import FunctionNorm
 from cgboost.penalties.l1 import L1
 
@@ -26,8 +41,11 @@ class GroupNorm(FunctionNorm, L1):
     Parameters
     ----------
     weights : mapping of str to float, optional
-        w_p by the name of a kernel; 1 for those that are not named. A kernel of a larger weight
-        needs a better reason to enter.
+        Factor of w_p by the name of a kernel; 1 for those that are not named. A kernel of a larger
+        weight needs a better reason to enter.
+    standardize : bool, default=True
+        Whether the standard deviation s_p of the rows in H_p is a factor of w_p, which makes the
+        model the same for kernels of any scale.
 
     Examples
     --------
@@ -36,4 +54,24 @@ class GroupNorm(FunctionNorm, L1):
     2.0
     """
 
-    __hash__ = FunctionNorm.__hash__
+    standardize: bool = True
+
+    def __hash__(self) -> int:
+        return hash((super().__hash__(), self.standardize))
+
+    @property
+    def any_scale(self) -> bool:
+        """Whether standard deviations are factors of the weights."""
+        return self.standardize
+
+    def factors(self, names: Sequence[str], deviations: Vector) -> Vector:
+        """w_p of all kernels.
+
+        Parameters
+        ----------
+        names : sequence of str
+        deviations : ndarray of shape (n_kernels,)
+            s_p of these kernels, positive.
+        """
+        weights = np.array([self.weight(name) for name in names])
+        return weights * deviations if self.standardize else weights

@@ -45,7 +45,8 @@ class SquaredGroupNorm(GroupNorm):
     Parameters
     ----------
     weights : mapping of str to float, optional
-        As of :class:`GroupNorm`.
+    standardize : bool, default=True
+        Both as of :class:`GroupNorm`.
     """
 
     __hash__ = GroupNorm.__hash__

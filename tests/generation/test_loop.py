@@ -67,6 +67,8 @@ def test_stops_at_max_columns_exactly() -> None:
     assert result.stop_reason is StopReason.MAX_COLUMNS
     assert len(result.coef) == 10
     assert pricer.limits[:3] == [4, 4, 2]
+    own = run(max_columns=3, columns_reason=StopReason.COLUMN_LIMIT)
+    assert own.stop_reason is StopReason.COLUMN_LIMIT
 
 
 def test_duplicates_are_never_added_and_alone_stop_the_loop() -> None:

@@ -27,6 +27,7 @@ def make_model(**history: Any) -> Any:
         "columns": [0, 2, 4, 6],
         "objective": [9.0, 6.0, 5.5, 5.0],
         "bound": [np.nan, 4.0, 3.0, 4.75],
+        "gap": [np.inf, 0.25, 0.2, 0.1],
         "validation_error": [0.5, 0.25, 0.125, 0.2],
     }
     columns = {
@@ -57,12 +58,12 @@ def test_history_has_three_panels_with_one_horizontal_axis() -> None:
 
 
 def test_bound_is_the_best_so_far() -> None:
-    """A bound weaker than an earlier one leaves the drawn bound where it was; the gap is named."""
+    """A bound weaker than an earlier one leaves the drawn bound where it was."""
     panel = history_panels(make_model())[0]
     objective, bound = panel.get_lines()
     np.testing.assert_array_equal(objective.get_ydata(), [9.0, 6.0, 5.5, 5.0])
     np.testing.assert_array_equal(bound.get_ydata(), [np.nan, 4.0, 4.0, 4.75])
-    assert panel.get_title(loc="left") == "Objective and bound: relative gap 5.0e-02 at the end"
+    assert panel.get_title(loc="left") == "Objective and bound: relative gap 1.0e-01 at the end"
 
 
 @pytest.mark.parametrize("bound", [[np.nan] * 4, [-np.inf] * 4], ids=["nan", "minus infinity"])

@@ -9,7 +9,6 @@ import scipy.sparse as sp
 from cgboost import RBF, KernelLibrary, Linear, Matern, Polynomial
 from cgboost.exceptions import KernelError
 from cgboost.kernels import Kernel, Normalized, kernel_values, squared_norms
-from cgboost.kernels.base import cost_of_expansion
 from cgboost.kernels.combinations import WeightedCentres, library_sum
 from cgboost.kernels.rows import (
     SparseScaler,
@@ -24,6 +23,7 @@ from cgboost.kernels.rows import (
     total_variance,
     transposed,
 )
+from cgboost.kernels.structure import cost_of_expansion
 
 RNG = np.random.default_rng(0)
 DENSE = RNG.normal(size=(30, 12)) * (RNG.random((30, 12)) < 0.3)

@@ -141,7 +141,8 @@ def test_a_settled_score_adds_nothing(two_sided: bool, score: float) -> None:
 def test_the_offset_is_one_more_coefficient_where_it_is_penalized() -> None:
     """It costs what a column of ones would, and a ball is shared with it."""
     coef = np.array([1.0, -2.0])
-    for penalty in (L1(), L2(), ElasticNet(0.3), L1Ball(4.0), L1Ball(3.5)):
+    norms = (L1(), L2(), ElasticNet(0.3), L1Ball(4.0), L1Ball(3.5), SquaredGroupNorm())
+    for penalty in norms:
         form = DualForm(penalty, True, "penalized")
         assert form.value(coef, 1.0) == penalty.value(np.append(coef, 1.0))
         assert DualForm(penalty, True, "free").value(coef, 1.0) == penalty.value(coef)

@@ -359,15 +359,16 @@ class BaseEnsemble(BaseEstimator):
         count = len(self._targets(rows.y))
         runs: list[FittedRun] = []
         interrupted = False
-        for k, task in enumerate(self._tasks(pool, rows)):
-            time_limit = None
+        for task in self._tasks(pool, rows):  # enumerate() would keep the last one
+            k, time_limit = len(runs), None
             if self.time_limit is not None:
                 left = started + self._share_of_time * self.time_limit - time.perf_counter()
                 time_limit = max(0.0, left) / (count - k)
             limits = {"max_rounds": task.max_rounds, "time_limit": time_limit} | self._limits()
-            if task.max_columns is not None:
-                asked = limits.get("max_columns") or task.max_columns
-                limits["max_columns"] = min(asked, task.max_columns)
+            asked = limits.get("max_columns")
+            if task.max_columns is not None and (asked is None or asked > task.max_columns):
+                limits["max_columns"] = task.max_columns
+                limits["columns_reason"] = StopReason.COLUMN_LIMIT
             label = self._label(k, count)
             own = self._callbacks(self._monitors(held or {}, k, count), label)
             own += self._progress(label, limits)
@@ -387,6 +388,7 @@ class BaseEnsemble(BaseEstimator):
                 result = loop.run()
             interrupted = interrupted or result.stop_reason is StopReason.INTERRUPTED
             runs.append(FittedRun.of(result, task))
+            del task, loop, result  # what masters hold goes before there is another one
         outputs = [output for run in runs for output in run.outputs]
         shared = iter(self._sharing([h for output in outputs for h in output.hypotheses]))
         for output in outputs:

@@ -1,6 +1,6 @@
 """What estimators share that solve their problem to a certified gap, and regularisation paths.
 
-A path has one model for each C, each started from the columns of the one before.
+A path has one model for each C or ν, each started from the columns of the one before.
 """
 
 from __future__ import annotations
@@ -15,12 +15,18 @@ from typing import Any, ClassVar, Literal, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.base import is_regressor
 from sklearn.exceptions import ConvergenceWarning
 
 from cgboost.estimators.common.base import BaseEnsemble
 from cgboost.estimators.common.fit_loop import FittedOutput, FittedRun, Table
 from cgboost.estimators.common.objective import SCALE_Y, ColumnFamily, Objective
-from cgboost.estimators.common.parameters import check_count, check_number, check_solver
+from cgboost.estimators.common.parameters import (
+    check_count,
+    check_nu,
+    check_number,
+    check_solver,
+)
 from cgboost.estimators.common.rows import EvalSets, Held, Rows, Vector, named_sets
 from cgboost.estimators.common.scoring import scorers_of
 from cgboost.estimators.common.subproblems import Task
@@ -148,6 +154,7 @@ class BaseBoost(BaseEnsemble):
             )
             if self._carried is not None:
                 self._carried[number] = master.warm_start
+            del master, pricer  # their matrices go before there are those of another run
 
     # ------------------------------------------------------------------ fitted attributes
 
@@ -169,12 +176,12 @@ class BaseBoost(BaseEnsemble):
         self.converged_ = bool(self.gap_ <= self._tol)
         self._warn_of_scale(runs, rows)
         family, one = self._family, self._run_labels(len(runs)) is None
-        own = dict.fromkeys(family.optional_attributes)
-        own |= self._objective.attributes(runs, one=one) | family.attributes(self.columns_, runs)
-        for name, value in own.items():
-            vars(self).pop(name, None)  # of an earlier fit
-            if value is not None:
-                setattr(self, name, value)
+        for name in vars(self).get("_optional", ()):  # of an earlier fit
+            vars(self).pop(name, None)
+        own = self._objective.attributes(runs, one=one) | family.attributes(self.columns_, runs)
+        self._optional = [name for name, value in own.items() if value is not None]
+        for name in self._optional:
+            setattr(self, name, own[name])
 
     def _warn_of_scale(self, runs: list[FittedRun], rows: Rows) -> None:
         """Warn of a y that hardly leaves the tube in which errors are free."""
@@ -198,7 +205,7 @@ class BaseBoost(BaseEnsemble):
             label = self._label(k, len(self._runs))
             if run.gap > self._tol:
                 words, limited = run.message, self._family.limited_by
-                if self.max_columns is None and run.stop_reason is StopReason.MAX_COLUMNS:
+                if run.stop_reason is StopReason.COLUMN_LIMIT:
                     words = limited
                 if run.stop_reason in UNPLANNED_STOPS or words == limited != "":
                     cut_short.append(f"{label}{run.stop_reason}: {words}, {_proved(run)}")
@@ -244,21 +251,27 @@ def _proved(run: FittedRun) -> str:
     return f"{gap}; a constant makes fewer errors on the training rows" if run.beaten else gap
 
 
+PathParameter = Literal["C", "nu"]
+
+
 @dataclass(frozen=True)
 class RegularizationPath:
-    """The models of a path, in the order in which their C were given.
+    """The models of a path, in the order in which their C or ν were given.
 
     Attributes
     ----------
-    C_values : ndarray of shape (n_values,)
+    parameter : {"C", "nu"}
+        What varies.
+    values : ndarray of shape (n_values,)
     models : list of estimators
-        Fitted, each as ``fit`` with this C would leave it up to ``tol``.
+        Fitted, each as ``fit`` with this C or ν would leave it up to ``tol``.
     scores : ndarray of shape (n_values,)
         ``model.score`` on the ``eval_set``, the first of several; nan without one.
     seconds : ndarray of shape (n_values,)
     """
 
-    C_values: NDArray[np.float64]
+    parameter: PathParameter
+    values: NDArray[np.float64]
     models: list[Any]
     scores: NDArray[np.float64]
     seconds: NDArray[np.float64]
@@ -271,8 +284,18 @@ class RegularizationPath:
         return len(self.models)
 
     @property
+    def C_values(self) -> NDArray[np.float64]:  # noqa: N802 – C is the parameter's name
+        """The C of every model."""
+        return np.array([model.C for model in self.models])
+
+    @property
+    def nu_values(self) -> NDArray[Any]:
+        """The ν of every model; None where it has a C in place of it."""
+        return np.array([model.nu for model in self.models])
+
+    @property
     def best(self) -> Any:
-        """The model of the best score; of equals, the one with the smallest C.
+        """The model of the best score; of equals, the one with the smallest C or the largest ν.
 
         Raises
         ------
@@ -281,13 +304,13 @@ class RegularizationPath:
         """
         if np.isnan(self.scores).any():
             raise ValueError("a path has a best model only if path() was given an eval_set")
-        order = np.argsort(self.C_values, kind="stable")
+        order = _simplest_first(self.parameter, self.values)
         return self.models[order[np.argmax(self.scores[order])]]
 
     def table(self) -> dict[str, NDArray[Any]]:
-        """One entry a model: C, n_columns, objective, gap, score, seconds."""
+        """One entry a model: C or nu, n_columns, objective, gap, score, seconds."""
         return {
-            "C": self.C_values,
+            self.parameter: self.values,
             "n_columns": np.array([model.n_columns_ for model in self.models]),
             "objective": np.array([model.objective_ for model in self.models]),
             "gap": np.array([model.gap_ for model in self.models]),
@@ -296,20 +319,26 @@ class RegularizationPath:
         }
 
 
+def _simplest_first(parameter: PathParameter, values: NDArray[np.float64]) -> NDArray[np.intp]:
+    """Growing C, or falling ν: the models with the most errors come first."""
+    return np.argsort(values if parameter == "C" else -values, kind="stable")
+
+
 def fit_path(
     self: BaseBoost,
     X: Any,
-    y: Any,
-    C_values: Sequence[float],
+    y: Any = None,
+    C_values: Sequence[float] | None = None,
     *,
+    nu_values: Sequence[float] | None = None,
     sample_weight: ArrayLike | None = None,
     eval_set: EvalSets | None = None,
 ) -> RegularizationPath:
-    """Fit a model for every C; much cheaper than as many separate fits.
+    """Fit a model for every C, or every ν; much cheaper than as many separate fits.
 
-    The models share what is computed of the columns. They are fitted in order of growing C,
-    and each starts with the columns that those before it have generated. This estimator itself
-    is left as it is.
+    The models share what is computed of the columns. They are fitted in order of growing C or
+    falling ν, and each starts with the columns that those before it have generated. This estimator
+    itself is left as it is.
 
     Parameters
     ----------
@@ -317,7 +346,9 @@ def fit_path(
         As for :meth:`fit`; models are scored on the first set, by the first of ``scoring`` or else
         by :meth:`score`.
     C_values : sequence of float
-        In any order.
+        In any order. Not for classifiers with ``nu``, which has the place of C there.
+    nu_values : sequence of float
+        In place of ``C_values``, in any order.
 
     Returns
     -------
@@ -326,28 +357,23 @@ def fit_path(
     Raises
     ------
     ValueError
-        As :meth:`fit`; if there is no C, or one that is not positive; for models with ``nu``.
+        As :meth:`fit`; if there is no value, or one out of its range; if there are values of both
+        or neither, or of C where ``nu`` is in its place.
     """
-    if np.ndim(C_values) != 1:
-        raise ValueError(f"C_values must be a sequence of numbers, got {C_values!r}")
-    if len(C_values) == 0:
-        raise ValueError("C_values must have at least one value, got none")
-    for C in C_values:
-        check_number("C_values", C, above=0)
-    nu = getattr(self, "nu", None)
-    if nu is not None:
-        raise ValueError(f"a path is over C, but nu={nu!r} is given in its place")
+    parameter, values = _path_values(self, C_values, nu_values)
+    order = _simplest_first(parameter, values)
     prepared, sets = copy.copy(self), named_sets(eval_set)
+    prepared.set_params(**{parameter: float(values[order[0]])})
     rows, held = prepared._prepare(X, y, sample_weight, eval_set)
     prepared._check_monitoring(held)
     pool = prepared._pool(rows)
     carried: dict[int, WarmStart] = {}
     models: dict[int, Any] = {}
     scorer = next(iter(scorers_of(self.scoring).values()), None)
-    seconds, scores = np.zeros(len(C_values)), np.full(len(C_values), np.nan)
-    for place in np.argsort(C_values, kind="stable"):
+    seconds, scores = np.zeros(len(values)), np.full(len(values), np.nan)
+    for place in order:
         started = time.perf_counter()
-        model: Any = copy.copy(prepared).set_params(C=float(C_values[place]))
+        model: Any = copy.copy(prepared).set_params(**{parameter: float(values[place])})
         model._carried = carried
         model._keep(model._run_all(pool, rows, held, started), rows)
         model._warn()
@@ -358,5 +384,30 @@ def fit_path(
             own = next(iter(sets.values()))
             scores[place] = model.score(*own) if scorer is None else scorer(model, *own)
         models[int(place)] = model
-    ordered = [models[place] for place in range(len(C_values))]
-    return RegularizationPath(np.asarray(C_values, dtype=np.float64), ordered, scores, seconds)
+    ordered = [models[place] for place in range(len(values))]
+    return RegularizationPath(parameter, values, ordered, scores, seconds)
+
+
+def _path_values(
+    estimator: Any, C_values: Any, nu_values: Any
+) -> tuple[PathParameter, NDArray[np.float64]]:
+    """What varies along a path, and the values, checked."""
+    if (C_values is None) == (nu_values is None):
+        given = f"C_values={C_values!r} and nu_values={nu_values!r}"
+        raise ValueError(f"a path is over C or over ν: give one of the two, got {given}")
+    name, values = ("C_values", C_values) if nu_values is None else ("nu_values", nu_values)
+    if np.ndim(values) != 1:
+        raise ValueError(f"{name} must be a sequence of numbers, got {values!r}")
+    if len(values) == 0:
+        raise ValueError(f"{name} must have at least one value, got none")
+    for value in values:
+        if name == "nu_values":
+            check_nu(value, name=name)
+        else:
+            check_number(name, value, above=0)
+    nu = getattr(estimator, "nu", None)
+    if name == "C_values" and nu is not None and not is_regressor(estimator):
+        raise ValueError(
+            f"the path is over C, but nu={nu!r} is given in its place: give nu_values, or nu=None"
+        )
+    return ("C" if name == "C_values" else "nu"), np.asarray(values, dtype=np.float64)

@@ -15,7 +15,7 @@ from cgboost.estimators.common.subproblems import Task
 from cgboost.generation.columns import PREDICTION_BLOCK, Combination, Ensemble, evaluate
 from cgboost.generation.history import Result, Round, StopReason
 from cgboost.losses import SupportVectorLoss
-from cgboost.tolerances import RESIDUE
+from cgboost.tolerances import RESIDUE, SMALLEST
 
 Vector = NDArray[np.float64]
 
@@ -33,11 +33,14 @@ class FittedOutput:
     strata : ndarray of str, shape (n_hypotheses,)
     path : list of (coef, intercept)
         Coefficients after every round of the run up to the best one, which makes the model.
+    sizes : dict of str to float
+        Σ|α| of each stratum, over the columns of the master: combinations as a whole.
     """
 
     hypotheses: list[Any]
     strata: NDArray[np.str_]
     path: list[tuple[Vector, float]]
+    sizes: dict[str, float]
 
     @classmethod
     def of(cls, result: Result, number: int) -> FittedOutput:
@@ -53,7 +56,10 @@ class FittedOutput:
         for coef, offset in result.path[: result.best_round + 1]:
             own = np.atleast_1d(offset)[number if np.ndim(offset) else 0]
             path.append((coef[mine[mine < len(coef)]], float(own)))
-        whole = cls(hypotheses, np.array(strata, dtype=str), path)
+        sizes: dict[str, float] = {}
+        for stratum, coefficient in zip(strata, path[-1][0].tolist(), strict=False):
+            sizes[stratum] = sizes.get(stratum, 0.0) + abs(coefficient)
+        whole = cls(hypotheses, np.array(strata, dtype=str), path, sizes)
         return whole._resolved() if any(isinstance(h, Combination) for h in hypotheses) else whole
 
     def _resolved(self) -> FittedOutput:
@@ -70,13 +76,14 @@ class FittedOutput:
             used[: len(coef)] |= coef != 0
         for j, (hypothesis, stratum) in enumerate(zip(self.hypotheses, self.strata, strict=True)):
             terms: Sequence[Any] = [hypothesis]
-            weights = np.ones(1)
+            names: Sequence[str]
+            weights, names = np.ones(1), [str(stratum)]
             if isinstance(hypothesis, Combination):
-                terms, weights = hypothesis.terms() if used[j] else ([], np.zeros(0))
-            for term in terms:
+                terms, weights, names = hypothesis.terms() if used[j] else ([], np.zeros(0), [])
+            for term, name in zip(terms, names, strict=True):
                 if (own := number.setdefault(id(term), len(functions))) == len(functions):
                     functions.append(term)
-                    strata.append(str(stratum))
+                    strata.append(name)
                 place.append(own)
             owner += [j] * len(terms)
             weight += weights.tolist()
@@ -88,7 +95,7 @@ class FittedOutput:
             spread = weight_of[mine] * coef[owner_of[mine]]
             sums = np.bincount(place_of[mine], spread, minlength=ends[len(coef)])
             path.append((sums.astype(np.float64, copy=False), intercept))
-        return FittedOutput(functions, np.array(strata, dtype=str), path)
+        return FittedOutput(functions, np.array(strata, dtype=str), path, self.sizes)
 
     @property
     def coef(self) -> Vector:
@@ -191,6 +198,8 @@ def _beaten(master: Any, result: Result) -> bool:
     if not isinstance(loss, SupportVectorLoss) or set(loss.target) != {-1.0, 1.0}:
         return False
     price = loss.upper - loss.lower
+    if loss.curvature is not None:  # a box without ends has its price there
+        price = np.where(np.isfinite(price), price, 1.0 / np.maximum(loss.curvature, SMALLEST))
     wrong = float(price @ (result.output * loss.target <= 0))
     positive = float(price @ (loss.target > 0))
     least = min(positive, float(price.sum()) - positive)

@@ -65,9 +65,6 @@ class ColumnFamily(ABC):
     words: ClassVar[tuple[str, ...]] = ()
     """What ``columns_per_round`` may be beside a number."""
 
-    optional_attributes: ClassVar[tuple[str, ...]] = ()
-    """Names in :meth:`attributes` that some fits do not have."""
-
     @classmethod
     def of(cls, estimator: Any, **changes: Any) -> Self:
         """The family with the parameters of an estimator, some of them changed."""
@@ -338,7 +335,7 @@ def _penalized_master(penalty: Penalty, loss: Any, **options: Any) -> SupportVec
     own_margin = isinstance(loss, SupportVectorLoss) and not loss.shrinks
     if isinstance(penalty, GroupNorm):
         if own_margin and penalty.is_positively_homogeneous:
-            penalty = SquaredGroupNorm(penalty.weights)
+            penalty = SquaredGroupNorm(penalty.weights, penalty.standardize)
         return WholeKernelMaster(loss, penalty, **options)
     if own_margin and penalty.is_positively_homogeneous:
         penalty = L1Ball(1.0 / penalty.threshold)

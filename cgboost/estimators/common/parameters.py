@@ -45,12 +45,12 @@ def check_number(
         raise ValueError(f"{name} must be {wanted}, got {value!r}")
 
 
-def check_nu(value: Any, *, optional: bool = False) -> None:
+def check_nu(value: Any, *, optional: bool = False, name: str = "nu") -> None:
     """ν must be in (0, 1], or None where that is allowed."""
     if optional and value is None:
         return
     if not isinstance(value, Real) or isinstance(value, bool) or not 0 < float(value) <= 1:
-        raise ValueError(f"nu must be a number > 0 and ≤ 1, got {value!r}")
+        raise ValueError(f"{name} must be a number > 0 and ≤ 1, got {value!r}")
 
 
 def check_bool(name: str, value: Any) -> None:

@@ -92,10 +92,12 @@ class CGBoostClassifier(Classification, BaseBoost):
         Ω(α) = Σ|α_j| (sparse), ½Σα_j² (dense at its optimum: stop at a gap, at ``max_columns`` or
         at the best validation score for a sparse model), ½Σ|α_j| + ¼Σα_j²; or a norm of the part
         f_p = Σ_j α_j^p K_p(·, x_j) of each kernel in its RKHS. "rkhs" is ½Σ_p ‖f_p‖²: the
-        support vector machine of the kernel Σ_p K_p, built column by column. "group" is
-        Σ_p ‖f_p‖, multiple kernel learning: few kernels, with the weights ``kernel_weights_``;
-        with ``nu`` it is ½(Σ_p ‖f_p‖)². The bounds of norms are those of all functions of all
-        RKHSs, so that kernels must be positive semi-definite. A
+        support vector machine of the kernel Σ_p K_p, built column by column: with several kernels
+        a row that is chosen is a centre of all of them. "group" is
+        Σ_p s_p‖f_p‖, multiple kernel learning: few kernels, with the weights ``kernel_weights_``,
+        where s_p is the standard deviation of the rows in the RKHS, so that the scale of a kernel
+        does not count; with ``nu`` it is half the square of this sum. The bounds of norms are those
+        of all functions of all RKHSs, so that kernels must be positive semi-definite. A
         :class:`~cgboost.penalties.Penalty` has its parameters: ``ElasticNet(0.9)``,
         ``RKHS({"linear": 0.5})``, ``GroupNorm({"linear": 0.5})``, what the norm of a kernel costs.
         See docs/methods/multiple_kernel_learning.md.
@@ -109,7 +111,9 @@ class CGBoostClassifier(Classification, BaseBoost):
         rows and kernels with a gradient by their centre (of inner products and distances; a kernel
         of your own has ``centre_gradient(X, Z, weights)``). Far fewer columns then have the
         accuracy of the support vector machine (docs/studies/free_centres/page.md), and the bound
-        is still that of its optimum. Not with ``nu``; ``random_state`` chooses the first means.
+        is still that of its optimum. Columns of a data frame that no kernel reads may hold words.
+        With ``nu`` each stage is optimised at the margin of the one before, the first one twice.
+        ``random_state`` chooses the first means.
     offset : {"none", "penalized", "free"}, default="free"
         The offset b: absent, penalised like a coefficient, or free.
     class_weight : dict, "balanced" or None, default=None
@@ -142,8 +146,9 @@ class CGBoostClassifier(Classification, BaseBoost):
         round takes what there is room for. Columns come ``columns_per_round`` at a time, and some
         of those generated have the coefficient 0 in the end: ``n_columns_`` may be smaller. With
         centers="free" the number of centres of the last stage; None stands for a quarter of the
-        rows, at most 200, and the fit ends there as planned. With penalty="group" the number of
-        kernels.
+        rows, at most 200, and the fit ends there as planned, ``stop_reason_`` "column_limit". With
+        penalty="group" the number of kernels, with "rkhs" that of rows, each of them a column of
+        every kernel.
     tol : float, default=1e-4
         Stop at this certified relative duality gap. Gaps below 1e-10 count as 0, so that
         ``tol=0`` asks for the optimum to rounding errors.
@@ -169,8 +174,9 @@ class CGBoostClassifier(Classification, BaseBoost):
         Rounds without a better score before early stopping stops.
     cache_size : float, default=1000
         Megabytes for all that pricing holds of the kernel columns; what does not fit is computed
-        again when it is scored. With penalty="group" the master holds whole kernel matrices of
-        12·n_rows² bytes: with 3000 rows those of 9 kernels. It is an error if three do not fit.
+        again when it is scored. With penalty="group" for the kernel matrices, of 4·n_rows² bytes
+        each, and what the interior point method works with, ten times as much: with 3000 rows those
+        of 19 kernels. It is an error if three do not fit. Library and rows are not counted.
     executor : Executor, concurrent.futures.Executor or None
         Where pricing passes run: a :class:`~cgboost.parallel.ThreadExecutor`, any executor of
         ``concurrent.futures``, ``DaskExecutor(client)``. None: on as many threads as linear algebra
@@ -202,10 +208,11 @@ class CGBoostClassifier(Classification, BaseBoost):
     dual_coef_ : ndarray of shape (n_columns,)
         Nonzero coefficients, in the order of ``columns_``; ``coef_`` is its old name.
     centers_ : ndarray of shape (n_columns, n_features)
-        The centre of each column in the units of X. Only with centers="free".
+        The centre of each column in the units of X, nan in the features that its kernel does not
+        read (``On``). Only with centers="free".
     kernel_weights_ : dict of str to float, or to ndarray of shape (n_classes,)
-        Only with penalty="group": the weights η_p of the kernels, divided by their sum. The model
-        is the support vector machine of the kernel Σ_p η_p K_p.
+        Only with penalty="group": s_p‖f_p‖, divided by their sum. The model is the support vector
+        machine of the kernel Σ_p η_p K_p/s_p² with these for η.
     library_ : KernelLibrary
         The library with the widths that its kernels took from the training rows:
         ``library_.kernels["rbf"].gamma``; ``library_.get_params()`` has them all.
@@ -343,7 +350,8 @@ class CGBoostRegressor(Regression, BaseBoost):
         units of y. See the notes on the scale of y.
     nu : float or None
         Let the model choose ε: at most this share of the rows (by weight) lies outside the tube,
-        at least this share outside or on its border. In (0, 1]; ``epsilon`` is then not used.
+        at least this share outside or on its border. In (0, 1]; ``epsilon`` is then not used. With
+        penalty="group" it is Σ_p s_p‖f_p‖ with ν, too, and not its square.
     C, penalty, coef, centers, offset, priority, columns_per_round, max_columns, tol, time_limit, \
 solver, solver_options, early_stopping, validation_fraction, n_iter_no_change, scoring, \
 cache_size, executor, callbacks, verbose, random_state

@@ -36,6 +36,7 @@ from cgboost.parallel import as_executor
 from cgboost.penalties import RKHS, FunctionNorm, Penalty, get_penalty
 from cgboost.pricing import KernelPool, StrataPricer
 from cgboost.pricing.rkhs.pricer import RKHSPricer
+from cgboost.pricing.rkhs.summed import SummedKernel
 from cgboost.pricing.scans.scan import MANY_STRATA
 
 MANY_ROWS = 6000
@@ -224,13 +225,30 @@ class KernelColumns(ColumnFamily):
             For a kernel without RKHS, where the penalty is a norm of functions.
         """
         self._check_matrices(rows.X)
-        pool = KernelPool(self.library, rows.X, cache_size=self.cache_size, executor=self.executor)
         penalty = get_penalty(self.penalty)
+        pool = KernelPool(
+            self.library,
+            rows.X,
+            cache_size=self.cache_size,
+            executor=self.executor,
+            any_scale=penalty.any_scale,
+        )
         if isinstance(penalty, FunctionNorm):
             penalty.check_names(pool.strata)
             for name, kernel in zip(pool.strata, pool.data.kernels, strict=True):
                 check_definite(name, kernel, pool.X)
         return pool
+
+    def readable(self, table: NDArray[Any], library: KernelLibrary) -> NDArray[Any]:
+        """What is made of a table of objects before kernels see it: nothing.
+
+        Parameters
+        ----------
+        table : ndarray of shape (n_rows, n_columns)
+        library : KernelLibrary
+            Prepared for its columns.
+        """
+        return table
 
     def _check_matrices(self, X: Any) -> None:
         """Matrices side by side must not have lost rows without the columns of these rows.
@@ -256,7 +274,9 @@ class KernelColumns(ColumnFamily):
         """A scan of the pool; of whole RKHSs, where the penalty is a norm of functions."""
         penalty = get_penalty(self.penalty)
         if isinstance(penalty, RKHS):
-            return RKHSPricer(pool, penalty.weight, tol=tol)
+            if len(pool.strata) == 1:
+                return RKHSPricer(pool, penalty.weight, tol=tol)
+            return RKHSPricer(SummedKernel(pool, penalty.weight), tol=tol)
         priority = "full" if self.at_once == "all" else self.priority
         reach = REACH if self.is_linear and pool.X.shape[0] >= MANY_ROWS else 0.0
         many = len(pool.strata) >= MANY_STRATA and not pool.keeps_all

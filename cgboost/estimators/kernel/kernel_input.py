@@ -97,6 +97,8 @@ def validated(self: Any, X: Any, y: Any) -> tuple[NDArray[Any], Any]:
     if kind != "floats":
         y = _target(self, matrix, y)
     self._input = KernelInput(kind, library.for_columns(header), groups)
+    if kind == "table":
+        matrix = self._family.readable(matrix, self._input.library)
     _warn_of_text(self, matrix)
     return matrix, y
 
@@ -129,7 +131,7 @@ def read_new(self: Any, X: Any, y: Any = None) -> Any:
                 f"{_shapes(groups)}{see('precomputed-kernels')}"
             )
     elif own.kind == "table":
-        _, matrix = _table(self, X, reset=False)
+        matrix = self._family.readable(_table(self, X, reset=False)[1], own.library)
     else:
         matrix = _objects(X)
     return matrix if y is None else (matrix, _target(self, matrix, y))

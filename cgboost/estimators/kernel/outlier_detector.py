@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cgboost.estimators.common.bases import OutlierMixin
-from cgboost.estimators.common.certified import BaseBoost
+from cgboost.estimators.common.certified import BaseBoost, fit_path
 from cgboost.estimators.common.fit_loop import FittedRun
 from cgboost.estimators.common.kernel_parameters import set_params
 from cgboost.estimators.common.objective import Objective, penalized
@@ -51,12 +51,13 @@ class CGBoostOutlierDetector(OutlierMixin, BaseBoost):
     penalty : {"l1", "l2", "elasticnet", "rkhs", "group"} or Penalty, default="l2"
         Ω(α); "l1" gives few columns. "rkhs" is ½Σ_p ‖f_p‖², the norms of the parts of s in the
         RKHS of each kernel: the one-class support vector machine of the kernel Σ_p K_p. "group" is
-        ½(Σ_p ‖f_p‖)²: few kernels, with the weights ``kernel_weights_``.
+        ½(Σ_p w_p‖f_p‖)², with w_p as in :class:`CGBoostClassifier`: few kernels, with the weights
+        ``kernel_weights_``.
     coef : {"free", "nonneg"}, default="free"
         Sign rule for α; "nonneg" weighs {+K, −K} unless the library has ``negation=False``. Not
         with penalty="rkhs" or "group".
-    centers : {"rows"}, default="rows"
-        Free centres do not go with ν, and are refused here.
+    centers : {"rows", "free"}, default="rows"
+        With penalty="rkhs" centres may be free, as in :class:`CGBoostClassifier`.
     early_stopping : bool, default=False
         As in :class:`CGBoostClassifier`, but only with an ``eval_set`` that has outliers.
     priority, columns_per_round, max_columns, tol, time_limit, solver, solver_options, \
@@ -70,8 +71,9 @@ random_state
         The level ρ; ``decision_function(X) = score_samples(X) − offset_``.
     intercept_ : float
         −ρ.
-    dual_coef_, library_, columns_, n_columns_, columns_per_kernel_, objective_, dual_bound_, \
-gap_, converged_, history_, best_round_, stop_reason_, n_iter_, n_features_in_, feature_names_in_
+    dual_coef_, centers_, library_, columns_, n_columns_, columns_per_kernel_, objective_, \
+dual_bound_, gap_, converged_, history_, best_round_, stop_reason_, n_iter_, n_features_in_, \
+feature_names_in_
         As in :class:`CGBoostClassifier` with two classes.
 
     Examples
@@ -101,6 +103,7 @@ gap_, converged_, history_, best_round_, stop_reason_, n_iter_, n_features_in_, 
     _default_library: ClassVar[KernelLibrary] = KernelLibrary({"rbf": RBF()}, standardize=True)
     _scores: ClassVar[dict[str, Score]] = {"error": error_rate}
 
+    path = fit_path
     set_params = set_params
     coef_ = property(coef_of_columns)
 

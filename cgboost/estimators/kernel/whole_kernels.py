@@ -13,6 +13,7 @@ from cgboost.estimators.common.rows import Rows
 from cgboost.estimators.kernel.kernel_columns import KernelColumns
 from cgboost.masters.support_vector.master import WarmStart
 from cgboost.penalties import GroupNorm, get_penalty
+from cgboost.pricing.rkhs.quadratic_forms import gram_megabytes
 from cgboost.pricing.rkhs.whole_kernels import WholeKernelPool, WholeKernelPricer
 
 KERNELS_PER_ROUND = 30
@@ -25,11 +26,14 @@ SHARE_PER_ROUND = 0.006
 """… and this share of all kernels, where there are so many that a pass takes seconds."""
 
 
+WORKING_MATRICES = 10
+"""Memory of the interior point method, in triangles of kernel matrices: the sum of the kernels, its
+factor and copies of it, 112 MB with 1797 rows, which is 8.7 triangles."""
+
+
 @dataclass(frozen=True)
 class WholeKernels(KernelColumns):
     """Kernels of a library, each as one column."""
-
-    optional_attributes: ClassVar[tuple[str, ...]] = ("kernel_weights_",)
 
     limited_by: ClassVar[str] = (
         "memory holds no more kernels in the master, raise cache_size or take fewer rows"
@@ -40,25 +44,27 @@ class WholeKernels(KernelColumns):
         penalty = get_penalty(self.penalty)
         assert isinstance(penalty, GroupNorm)
         self._check_memory(len(rows.weights))
-        return WholeKernelPool(super().pool(rows), penalty, self.cache_size)
+        return WholeKernelPool(super().pool(rows), penalty, self.cache_size, rows.weights)
 
     def _check_memory(self, n_rows: int) -> None:
         """Raise ValueError if memory does not hold the matrices of a few kernels."""
         few = min(FEW_KERNELS, len(self.library))
         if self.most_columns(n_rows) < few:
-            needed = few * _megabytes(n_rows)
+            needed = (few + WORKING_MATRICES) * gram_megabytes(n_rows)
             raise ValueError(
-                f"penalty={self.penalty!r} holds whole kernel matrices, {needed:.0f} MB for {few} "
-                f"kernels over {n_rows} rows, and cache_size={self.cache_size:g} MB: raise "
+                f"penalty={self.penalty!r} holds whole kernel matrices, {_size(needed)} for {few} "
+                f"kernels over {n_rows} rows, and cache_size={self.cache_size:g} is "
+                f"{_size(self.cache_size)}: raise "
                 "cache_size, take fewer rows, or a penalty that holds columns, 'rkhs' or 'l1'"
             )
 
     def most_columns(self, n_rows: int) -> int:
-        """As many kernels as memory holds."""
-        return int(self.cache_size / _megabytes(n_rows))
+        """As many kernels as memory holds, beside what the interior point method works with."""
+        return int(self.cache_size / gram_megabytes(n_rows)) - WORKING_MATRICES
 
     def pricer(self, pool: Any, tol: float) -> Any:
-        """A pass over all kernels."""
+        """A pass over all kernels; memory is free for the matrices of a run of its own."""
+        pool.release()
         return WholeKernelPricer(pool)
 
     def columns_per_round(self, pool: Any, n_rows: int) -> int:
@@ -74,21 +80,20 @@ class WholeKernels(KernelColumns):
     def attributes(self, table: Table, runs: Sequence[FittedRun]) -> dict[str, Any]:
         """The weight of each kernel, an array of one for each class where there are several.
 
-        All functions are f_p = η_p K_p r with the same r: the coefficients of a kernel are as large
-        as its weight.
+        w_p‖f_p‖, divided by their sum: the optimal weights of Σ_p η_p K_p/w_p² with Ση = 1.
         """
         outputs = [output for run in runs for output in run.outputs]
         places = {name: place for place, name in enumerate(self.library.names)}
-        sums = np.zeros((len(places), len(outputs)))
-        for k, output in enumerate(outputs):
-            kernel = [places[name] for name in output.strata.tolist()]
-            np.add.at(sums[:, k], kernel, np.abs(output.coef))
+        sums = np.array([[out.sizes.get(name, 0.0) for out in outputs] for name in places])
         sums /= np.where(sums.any(axis=0), sums.sum(axis=0), 1.0)
         if len(outputs) == 1:
             return {"kernel_weights_": dict(zip(places, sums[:, 0].tolist(), strict=True))}
         return {"kernel_weights_": dict(zip(places, sums, strict=True))}
 
 
-def _megabytes(n_rows: int) -> float:
-    """What a kernel in the master takes: its matrix, and half of it in the cone program."""
-    return 1.5 * n_rows**2 * 8 / 2**20
+def _size(megabytes: float) -> str:
+    """Memory in words: kilobytes where there is less than a megabyte."""
+    kilobytes = 1024 * megabytes
+    if megabytes >= 1:
+        return f"{megabytes:.0f} MB"
+    return f"{kilobytes:.0f} KB" if kilobytes >= 10 else f"{kilobytes:.2g} KB"

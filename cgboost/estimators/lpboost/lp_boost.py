@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -68,8 +68,6 @@ FEWEST_STUMPS = 20
 
 class StumpColumns(ColumnFamily):
     """All decision stumps: every threshold of every feature, and the constant."""
-
-    optional_attributes: ClassVar[tuple[str, ...]] = ("estimators_",)
 
     def check(self) -> None:
         """There is nothing to check."""

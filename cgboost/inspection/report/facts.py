@@ -56,6 +56,9 @@ MEANINGS: Mapping[StopReason, str] = {
         "are not accurate enough, or the bound is not tight."
     ),
     StopReason.MAX_COLUMNS: "The model has as many columns as it was allowed.",
+    StopReason.COLUMN_LIMIT: (
+        "The model has as many columns as the estimator allows where max_columns names no fewer."
+    ),
     StopReason.MAX_ROUNDS: "All rounds that were asked for are done.",
     StopReason.TIME: "The time limit ended the run; the last complete round is kept.",
     StopReason.CALLBACK: "A callback asked the run to stop.",

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from cgboost.exceptions import KernelError
-from cgboost.kernels.base import Kernel, Norms
+from cgboost.kernels.base import Kernel
 from cgboost.kernels.expansions import Matrix, float_dtype
 from cgboost.kernels.features.periodic import distances
 from cgboost.kernels.features.products import is_positive
 from cgboost.kernels.rows import is_sparse
+from cgboost.kernels.structure import Norms
 
 NUMBERS_AT_ONCE = 2**20
 """Numbers of a block of differences x − z."""

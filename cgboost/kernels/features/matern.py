@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from cgboost.exceptions import KernelError
-from cgboost.kernels.base import Kernel, Norms
+from cgboost.kernels.base import Kernel
 from cgboost.kernels.expansions import Arithmetic, Matrix, Rounding
 from cgboost.kernels.features.products import ProductKernel, is_positive
 from cgboost.kernels.features.rbf import (
@@ -28,6 +28,7 @@ from cgboost.kernels.features.rbf import (
 )
 from cgboost.kernels.gradients import Slopes
 from cgboost.kernels.rows import entries, squared_norms
+from cgboost.kernels.structure import Norms
 from cgboost.tolerances import UNIT_ROUNDOFF
 
 ORDERS = (0.5, 1.5, 2.5)

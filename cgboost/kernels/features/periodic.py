@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 
 from cgboost.exceptions import KernelError
-from cgboost.kernels.base import Kernel, Norms
+from cgboost.kernels.base import Kernel
 from cgboost.kernels.expansions import Matrix, float_dtype
 from cgboost.kernels.features.products import is_positive
 from cgboost.kernels.rows import is_sparse
+from cgboost.kernels.structure import Norms
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from cgboost.kernels.base import Kernel, Norms, values_of_products
+from cgboost.kernels.base import Kernel
 from cgboost.kernels.expansions import (
     Arithmetic,
     Expansion,
@@ -24,6 +24,7 @@ from cgboost.kernels.expansions import (
 )
 from cgboost.kernels.gradients import Slopes, power_slope
 from cgboost.kernels.rows import squared_norms, whole_power
+from cgboost.kernels.structure import Norms, values_of_products
 
 AnyKernel = TypeVar("AnyKernel", bound=Kernel)
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from cgboost.exceptions import KernelError
-from cgboost.kernels.base import Kernel, Norms
+from cgboost.kernels.base import Kernel
 from cgboost.kernels.expansions import Arithmetic, Matrix, Rounding
 from cgboost.kernels.features.products import ProductKernel, is_positive
 from cgboost.kernels.features.rbf import (
@@ -17,6 +17,7 @@ from cgboost.kernels.features.rbf import (
     squared_distance_error,
 )
 from cgboost.kernels.gradients import Slopes
+from cgboost.kernels.structure import Norms
 
 
 @dataclass(frozen=True)

@@ -8,11 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from cgboost.exceptions import KernelError
-from cgboost.kernels.base import Kernel, Norms
+from cgboost.kernels.base import Kernel
 from cgboost.kernels.expansions import Arithmetic, Matrix, Rounding, Vector
 from cgboost.kernels.features.products import ProductKernel, is_positive, named_family
 from cgboost.kernels.gradients import Slopes
 from cgboost.kernels.rows import total_variance
+from cgboost.kernels.structure import Norms
 
 
 @dataclass(frozen=True)

@@ -16,8 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from cgboost.kernels.base import Kernel, Norms
+from cgboost.kernels.base import Kernel
 from cgboost.kernels.expansions import Matrix, items
+from cgboost.kernels.structure import Norms
 
 MOST_COUNTED = 2**16
 """Objects whose counts are kept; after that many new ones all are forgotten, and begun anew."""

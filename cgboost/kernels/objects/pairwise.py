@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cgboost.kernels.base import Kernel, Norms
+from cgboost.kernels.base import Kernel
 from cgboost.kernels.expansions import Matrix, items
+from cgboost.kernels.structure import Norms
 
 MOST_REMEMBERED = 4096
 """Training objects whose pairs are remembered: 9 bytes a pair, touched as they are needed."""

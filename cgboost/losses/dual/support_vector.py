@@ -295,6 +295,17 @@ class SupportVectorLoss:
             curvature=None if self.curvature is None else self.curvature * curvature,
         )
 
+    def at_level(self, level: float) -> Self:
+        """The loss with its margin or tube fixed, less what the level itself costs.
+
+        A row whose r has one sign has the level in its target, t − sε; of a tube it is the ε.
+        """
+        up, down = self.lower >= 0, self.upper <= 0
+        if not (up | down).all():
+            return replace(self, epsilon=self.epsilon + max(0.0, level), mass=None)
+        target = self.target - np.where(up, level, -level)
+        return replace(self, target=target, mass=None, level_is_offset=False)
+
     def on_part(self, rows: NDArray[np.intp]) -> Self:
         """The loss of some rows, at prices that make up for those left out.
 

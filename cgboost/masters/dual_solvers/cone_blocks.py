@@ -1,8 +1,8 @@
 """Blocks of a group penalty: kernels, each with a limit for the norm of its dual functional.
 
 A block is a positive semi-definite K = LLᵀ with a limit, and asks of the pseudo-response that
-√(rᵀKr) ≤ limit. It is given by its Gram matrix or by a factor H with K = HHᵀ, and kept divided by
-limit², so that every limit is 1. What an interior point method has in the space of a block is Lᵀρ
+√(rᵀKr) ≤ limit. It is given by its Gram matrix or by a factor H with K = HHᵀ, and stands for
+K/limit², so that every limit is 1. What an interior point method has in the space of a block is Lᵀρ
 for some ρ (:class:`BlockVectors`).
 
 A Gram matrix of low rank gets a factor by pivoted Cholesky. Products of Lᵀρ are then shorter, and
@@ -15,18 +15,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg.blas import dspmv, dsyrk
-from scipy.linalg.lapack import dtpttr, dtrttp
+from scipy.linalg.blas import daxpy, dspmv, dsyrk
+from scipy.linalg.lapack import dtpttr
 
+from cgboost.generation.packed import PackedMatrix
 from cgboost.losses.dual.support_vector import Indices, Vector
-
-PIECE = 16
-"""So many Gram matrices lie side by side in memory. Adding one at a time to their sum takes twice
-as long, and one array of all would have to be copied when it grows. Memory that no matrix has
-touched yet is not taken."""
 
 LOW_RANK = 64
 """Largest rank that is looked for: 86 % of the kernels of the SimpleMKL protocol on 537 rows have
@@ -44,13 +41,13 @@ own: rounding of the entries alone leaves as much."""
 class GramBlock:
     """A kernel K by its Gram matrix, of shape (n_rows, n_rows), symmetric."""
 
-    gram: Vector
+    gram: PackedMatrix | Vector
 
     @cached_property
     def factor(self) -> Vector | None:
         """H of few columns with K = HHᵀ up to rounding, None where the rank is not low."""
-        n_rows = len(self.gram)
-        return low_rank_factor(self.gram, int(min(LOW_RANK, LOW_RANK_SHARE * n_rows)))
+        packed = PackedMatrix.of(self.gram)
+        return low_rank_factor(packed, int(min(LOW_RANK, LOW_RANK_SHARE * self.gram.shape[0])))
 
 
 @dataclass(frozen=True)
@@ -80,8 +77,8 @@ class BlockVectors:
 class BlockStore:
     """The blocks on the training rows, numbered in the order in which they came.
 
-    Grams are kept packed, one triangle each: reading them is what takes the time. Those of low
-    rank have a factor besides, which takes their place in all but sums of matrices.
+    Grams are packed, one triangle each, and not copied: reading them is what takes the time. Those
+    of low rank have a factor besides, which takes their place in all but sums of matrices.
 
     Parameters
     ----------
@@ -99,7 +96,7 @@ class BlockStore:
 
     def __init__(self, n_rows: int) -> None:
         self.n_rows = n_rows
-        self._pieces: list[Vector] = []  # -> (PIECE, n_rows(n_rows + 1)/2)
+        self._matrices: list[PackedMatrix] = []  # not divided
         self._factors: list[Vector] = []
         self._limits: list[float] = []
         self._is_packed: list[bool] = []
@@ -150,10 +147,10 @@ class BlockStore:
         if not 0 < limit < np.inf:
             raise ValueError(f"limit of block {number} must be positive, got {limit!r}")
         if isinstance(block, GramBlock):
-            values, shape = block.gram, (self.n_rows, self.n_rows)
-            _check(values, number, values.shape == shape, f"{self.n_rows} rows and columns")
+            packed, fits = PackedMatrix.of(block.gram), block.gram.shape == (self.n_rows,) * 2
+            _check(packed.triangle, number, fits, f"{self.n_rows} rows and columns", block.gram)
             factor = block.factor
-            self._pack(values, limit)
+            self._matrices.append(packed)
         else:
             factor = block.columns
         if factor is not None:
@@ -161,14 +158,6 @@ class BlockStore:
         self._limits.append(limit)
         self._is_packed.append(isinstance(block, GramBlock))
         self._is_gram.append(factor is None)
-
-    def _pack(self, gram: Vector, limit: float) -> None:
-        """Keep one triangle."""
-        triangle = dtrttp(np.ascontiguousarray(gram, dtype=np.float64).T, uplo="U")[0]
-        place = sum(self._is_packed) % PIECE
-        if place == 0:
-            self._pieces.append(np.empty((PIECE, len(triangle))))
-        np.divide(triangle, limit**2, out=self._pieces[-1][place])
 
     def extend(self, number: int, columns: Vector) -> None:
         """Put more columns into the factor of a block."""
@@ -181,7 +170,7 @@ class BlockStore:
 
     def _scaled(self, columns: Vector, number: int, limit: float) -> Vector:
         fits = columns.ndim == 2 and len(columns) == self.n_rows
-        _check(columns, number, fits, f"{self.n_rows} rows")
+        _check(columns, number, fits, f"{self.n_rows} rows", columns)
         return np.asarray(columns, dtype=np.float64) / limit
 
     @property
@@ -194,19 +183,18 @@ class BlockStore:
     def images(self, rho: Vector) -> BlockVectors:
         """Lᵀρ of one ρ for all blocks."""
         grams = np.empty((len(self.grams), self.n_rows))
-        for number, line in zip(self._triangles, grams, strict=True):
-            packed = self._pieces[number // PIECE][number % PIECE]
-            line[:] = dspmv(self.n_rows, 1.0, packed, rho)
+        shares = 1.0 / self.limits[self.grams] ** 2
+        for line, place, share in zip(grams, self._triangles, shares, strict=True):
+            line[:] = dspmv(self.n_rows, share, self._matrices[place].triangle, rho)
         return BlockVectors(rho[None, :], grams, self.columns.T @ rho)
 
     def combined(self, weights: Vector) -> Vector:
         """Σ weights_g K_g, of which the upper triangle counts."""
         n = self.n_rows
         total = np.zeros(n * (n + 1) // 2)
-        own = weights[self.packed]
-        for number, piece in enumerate(self._pieces):
-            part = own[number * PIECE : (number + 1) * PIECE]
-            total += part @ piece[: len(part)]
+        own = weights[self.packed] / self.limits[self.packed] ** 2
+        for packed, weight in zip(self._matrices, own, strict=True):
+            daxpy(packed.triangle, total, a=weight)
         matrix = np.asarray(dtpttr(n, total, uplo="U")[0])
         if self._is_alone.size:
             roots = np.sqrt(weights[self.block_of_column[self._is_alone]])
@@ -255,12 +243,12 @@ class BlockStore:
         )
 
 
-def low_rank_factor(matrix: Vector, rank: int) -> Vector | None:
+def low_rank_factor(matrix: PackedMatrix, rank: int) -> Vector | None:
     """H with HHᵀ equal to a positive semi-definite matrix up to rounding, by pivoted Cholesky.
 
     Parameters
     ----------
-    matrix : ndarray of shape (n, n)
+    matrix : PackedMatrix
     rank : int
         Of how many columns at most.
 
@@ -268,7 +256,7 @@ def low_rank_factor(matrix: Vector, rank: int) -> Vector | None:
     -------
     ndarray of shape (n, at most ``rank``), or None if more columns are needed.
     """
-    left = np.array(np.diagonal(matrix), dtype=np.float64)
+    left = matrix.diagonal()
     allowed = NOTHING_LEFT * float(np.abs(left).sum())
     lines = np.empty((rank, len(left)))
     for count in range(rank + 1):
@@ -276,15 +264,17 @@ def low_rank_factor(matrix: Vector, rank: int) -> Vector | None:
             return lines[:count].T
         if count < rank:
             pivot = int(left.argmax())
-            own = matrix[pivot] - lines[:count, pivot] @ lines[:count]
+            own = matrix.row(pivot) - lines[:count, pivot] @ lines[:count]
             lines[count] = own / np.sqrt(left[pivot])
             left -= lines[count] ** 2
             left[pivot] = 0.0
     return None
 
 
-def _check(values: Vector, number: int, fits: bool | NDArray[np.bool_], wanted: str) -> None:
+def _check(
+    values: Vector, number: int, fits: bool | NDArray[np.bool_], wanted: str, given: Any
+) -> None:
     if not fits:
-        raise ValueError(f"block {number} must have {wanted}, got shape {values.shape}")
+        raise ValueError(f"block {number} must have {wanted}, got shape {given.shape}")
     if not np.isfinite(values).all():
         raise ValueError(f"block {number} has entries that are not finite")

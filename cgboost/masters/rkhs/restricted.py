@@ -250,7 +250,7 @@ class WholeKernelDual(WholeKernelProblem):
         matrix = np.full((len(rows), len(rows)), constant)
         for p in used:
             output += weights[p] * (self.spaces[p].gram @ response)
-            matrix += weights[p] * self.spaces[p].gram[np.ix_(rows, rows)]
+            matrix += weights[p] * self.spaces[p].gram.part(rows)
         lacking = variables.sign[inside] * (variables.rate(output) - answer.level)[inside]
         free = self.form.offset == "free"
         delta, shift = np.zeros(len(response)), 0.0
@@ -349,6 +349,7 @@ class WholeKernelNewton(WholeKernelProblem):
         self.loss = loss
         self._vectors = np.zeros((0, loss.n_rows))
         self._intercept = 0.0
+        self._of_model: list[Vector] = []
 
     def add(self, kernels: Sequence[SpaceColumn]) -> None:
         """Take in whole kernels."""
@@ -363,15 +364,26 @@ class WholeKernelNewton(WholeKernelProblem):
         for _ in range(NEWTON_LIMIT):
             output = self._output(self._vectors, self._intercept)
             value = self._value(self._vectors, self._intercept)
-            if value - self._bound(output) <= target * max(1.0, abs(value)):
+            response, bound = self._best_response(output)
+            if value - bound <= target * max(1.0, abs(value)):
                 break
             left = None if deadline is None else deadline - time.perf_counter()
             if left is not None and left <= 0:
                 raise LimitError("Newton's method ran out of time", status=Status.TIME_LIMIT)
             if not self._step(output, value, left):
                 break
-        response = self.loss.pseudo_response(self._output(self._vectors, self._intercept))
+        response, _ = self._best_response(self._output(self._vectors, self._intercept))
         return self._point(list(self._vectors), self._intercept, response, solved=True)
+
+    def _best_response(self, output: Vector) -> tuple[Vector, float]:
+        """The pseudo-response of an output, or that of the last model, and its bound.
+
+        An error of the output is one of the first order in its pseudo-response, and in the bound.
+        """
+        candidates = [self.loss.pseudo_response(output), *self._of_model]
+        bounds = [self._bound(response) for response in candidates]
+        best = int(np.argmax(bounds))
+        return candidates[best], bounds[best]
 
     def _step(self, output: Vector, value: float, time_limit: float | None) -> bool:
         """One step with line search; False if it found nothing better."""
@@ -386,6 +398,7 @@ class WholeKernelNewton(WholeKernelProblem):
         limits = np.array([space.weight for space in self.spaces])
         session.add([GramBlock(space.gram) for space in self.spaces], limits=limits)
         answer = session.solve(time_limit, 0.0)
+        self._of_model = [answer.response]
         move = answer.weights[:, None] * answer.response - self._vectors
         shift = answer.intercept - self._intercept
         change = self._output(move, shift)
@@ -416,9 +429,8 @@ class WholeKernelNewton(WholeKernelProblem):
     def _value(self, vectors: Vector, intercept: float) -> float:
         return self._charge(vectors, intercept) + self.loss.value(self._output(vectors, intercept))
 
-    def _bound(self, output: Vector) -> float:
+    def _bound(self, response: Vector) -> float:
         """Lower bound over the kernels in the master."""
-        response = self.loss.pseudo_response(output)
         response = self.loss.feasible(response, balanced=self.form.offset == "free")
         scores = self.form.sizes(self.scores(response), float(response.sum()))
         largest = float(scores.max(initial=0.0))

@@ -73,6 +73,7 @@ def polished_stages(
     random: RandomState,
     stop: Callable[[], bool] | None = None,
     start: CentreSets | None = None,
+    renewed: Callable[[Projection], Projection] | None = None,
 ) -> Iterator[Polished]:
     """Centres after every stage.
 
@@ -89,11 +90,16 @@ def polished_stages(
         Asked after every iteration; true ends the polishing of this stage.
     start : sequence of ndarray, optional
         Centres of every kernel to begin with.
+    renewed : callable, optional
+        What becomes of the projection before a stage: its loss may have learned something.
     """
     nothing = np.zeros((0, projection.X.shape[1]))
     centres = [nothing for _ in projection.kernels] if start is None else start
     best = projection.best(centres)
     for size in sizes:
+        if renewed is not None:
+            projection = renewed(projection)
+            best = projection.best(centres, _start(best))
         rows = POLISHING_ROWS * size if size < sizes[-1] else projection.loss.n_rows
         centres = _grown(projection, centres, best, size, random)
         if rows < projection.loss.n_rows:
@@ -117,7 +123,7 @@ def polish(
     from scipy.optimize import minimize
 
     shapes = [Z.shape for Z in centres]
-    unit = _unit(projection.X)
+    unit = max(map(_unit, map(projection.seen, projection.kernels)))
     search = _Search(projection)
 
     def function(flat: Vector) -> tuple[float, Vector]:
@@ -174,10 +180,11 @@ def _grown(
     r = projection.loss.pseudo_response(best.output)
     missing = max(0, size - sum(map(len, centres)))
     shares = np.diff(np.linspace(0, missing, len(centres) + 1).round().astype(int))
-    return [
-        np.concatenate([old, within_reach(kernel, projection.X, means(projection.X, r, n, random))])
-        for kernel, old, n in zip(projection.kernels, centres, shares.tolist(), strict=True)
-    ]
+    grown: list[Matrix] = []
+    for kernel, old, count in zip(projection.kernels, centres, shares.tolist(), strict=True):
+        X = projection.seen(kernel)
+        grown.append(np.concatenate([old, within_reach(kernel, X, means(X, r, count, random))]))
+    return grown
 
 
 def _unit(X: Matrix) -> float:

@@ -45,6 +45,10 @@ LARGEST_IN_FLOAT32 = 1e12
 BLOCK_ROWS = 2048
 """Rows whose kernel values are made in float64 at a time."""
 
+FIRST_LEVEL = -1.0
+"""Level at which the first stage of a loss with a margin of its own is polished: a margin of 1, no
+tube. Later stages have that of the model so far."""
+
 SHARE_OF_TIME = 0.7
 """A stage may take this share of the time that is left: the master needs some too."""
 
@@ -74,8 +78,6 @@ class FreeCentrePricer:
     ------
     KernelError
         For kernels without a gradient by their centre.
-    UnsupportedLossError
-        For a loss that chooses its own margin or tube.
     """
 
     def __init__(
@@ -93,10 +95,11 @@ class FreeCentrePricer:
         check_gradients(kernels, pool.X)
         self.pool, self.rows, self.n_centres = pool, rows, n_centres
         weights = np.array([weight(name) for name in pool.strata])
-        X = narrowed(kernels, pool.X)
-        self._projection = Projection(kernels, X, smoothed(loss), weights, offset)
+        X, curved = narrowed(kernels, pool.X), smoothed(at_level(loss, FIRST_LEVEL))
+        self._projection = Projection(kernels, X, curved, weights, offset)
         self._random, self._loss, self._ascended = random, loss, False
         self._stages: Any = None
+        self._state: Any = None
         self._count = 0
         self._deadline = np.inf
         self.seconds_left: float | None = None
@@ -152,13 +155,28 @@ class FreeCentrePricer:
             self._count = max(0, -min(numbers, default=0))  # keys of a warm start are taken
             many = self.n_centres if start is None else max(self.n_centres, sum(map(len, start)))
             sizes = stage_sizes(many) if start is None else [many]
+            renewed = None
+            if chooses_level(self._loss):
+                renewed, sizes = self._renewed, [sizes[0], *sizes]  # once more at its own level
             self._stages = polished_stages(
-                self._projection, sizes, random=self._random, stop=self._is_late, start=start
+                self._projection,
+                sizes,
+                random=self._random,
+                stop=self._is_late,
+                start=start,
+                renewed=renewed,
             )
+        self._state = state
         left = np.inf if self.seconds_left is None else SHARE_OF_TIME * self.seconds_left
         self._deadline = time.perf_counter() + left
         polished: Polished | None = next(self._stages, None)
         return polished if polished is not None and any(map(len, polished.centres)) else None
+
+    def _renewed(self, projection: Projection) -> Projection:
+        """The projection with the margin or tube of the last model."""
+        state = self._state
+        level = self._loss.level(state.output) if state.n_held else FIRST_LEVEL
+        return replace(projection, loss=smoothed(at_level(self._loss, level)))
 
     def _is_late(self) -> bool:
         return time.perf_counter() >= self._deadline
@@ -186,6 +204,16 @@ class FreeCentrePricer:
                 key = family.name, -self._count
                 columns.append(Column(own, key=key, hypothesis=hypothesis, stratum=family.name))
         return columns
+
+
+def chooses_level(loss: Any) -> bool:
+    """Whether a loss has a margin or tube of its own choice."""
+    return isinstance(loss, SupportVectorLoss) and loss.mass is not None
+
+
+def at_level(loss: Any, level: float) -> Any:
+    """The loss, with its margin or tube fixed at a level if it is of its own choice."""
+    return loss.at_level(level) if chooses_level(loss) else loss
 
 
 def check_gradients(kernels: Sequence[Kernel], X: Any) -> None:

@@ -18,6 +18,7 @@ import numpy as np
 from cgboost.kernels import Kernel, Matrix
 from cgboost.kernels.expansions import Vector
 from cgboost.pricing.centres.coefficients import Coefficients, optimal_coefficients
+from cgboost.pricing.centres.features import features_read
 from cgboost.pricing.centres.smoothing import CurvedLoss, Indices
 
 CentreSets = Sequence[Matrix]
@@ -63,6 +64,11 @@ class Projection:
         dtype = self.X.dtype
         pairs = zip(self.kernels, centres, strict=True)
         return np.concatenate([kernel(self.X, Z.astype(dtype)) for kernel, Z in pairs], axis=1)
+
+    def seen(self, kernel: Kernel) -> Matrix:
+        """The rows as a kernel sees them: 0 in features that it does not read."""
+        read = features_read(kernel, self.X.shape[1])
+        return self.X if read.all() else np.where(read, self.X, self.X.dtype.type(0))
 
     def is_finite(self, centres: CentreSets) -> bool:
         """Whether the kernel values of centres with each other are finite, and their squares."""

@@ -156,8 +156,7 @@ def smoothed(loss: object, width: float | None = None) -> CurvedLoss:
         return TwiceDifferentiable(loss)
     if loss.mass is not None:
         raise UnsupportedLossError(
-            "centers='free' cannot be used with nu: a margin or tube that the loss chooses itself "
-            "moves with the centres. Give C, or take centers='rows'"
+            "a loss that chooses its own margin or tube is smoothed at a level: loss.at_level(…)"
         )
     cost = np.minimum(np.maximum(np.abs(loss.lower), np.abs(loss.upper)), 1.0 / SMALLEST)
     return SmoothedBox(

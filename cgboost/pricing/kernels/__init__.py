@@ -6,6 +6,8 @@
     scores.py      what scores belong to, what must be added, how far off they may be
     partition.py   some centres, with their scores, brought up to date and searched
     row_cache.py   rows of kernel values that are kept
-    blocks.py      kernel values of a whole library from one matrix product; the plan of a pass
+    blocks.py      kernel values of a whole library from one matrix product
+    plan.py        how a pass is divided: parts, memory, kernels that need no values
+    sample.py      what a few columns tell of kernels: scales, symmetry, precision
     shared.py      values of several kernels on the same columns of X from one product
 """

@@ -1,8 +1,7 @@
-"""Kernel values of a whole library, block by block, and the plan of a pass over them.
+"""Kernel values of a whole library, block by block.
 
 All kernels that follow from inner products share the product of a block; of any other kernel the
-values are asked for. The plan says how a pass over kernel columns is divided: parts, memory, and
-which kernels need no values.
+values are asked for.
 """
 
 from __future__ import annotations
@@ -16,18 +15,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cgboost.kernels import Kernel, Matrix, checked_values, kernel_values, squared_norms
-from cgboost.kernels.base import cost_of_expansion
 from cgboost.kernels.checks import finite
 from cgboost.kernels.expansions import ROWS_AT_ONCE, Arithmetic, Rounding, as_floats
 from cgboost.kernels.rows import (
-    entries,
     inner_products,
     is_sparse,
     most_entries,
     ordered,
     transposed,
 )
-from cgboost.parallel import Executor
 from cgboost.parallel.executors import LARGE, available, blas_threads
 from cgboost.pricing.kernels.shared import SharedProducts
 
@@ -387,126 +383,3 @@ def _rounds(n_features: int, dtype: Any) -> int:
     """Roundings that a term of a product goes through."""
     step = _features_at_once(n_features, dtype)
     return step + -(-n_features // step)
-
-
-LEAST_WIDTH = 2048
-"""Centres that are worth a thread of their own."""
-
-LINEAR_COST = 10
-"""A kernel is as cheap as a linear one if its sums take this many operations for an entry of X."""
-
-PRICED_VALUE_COST = 20
-"""What a kernel value costs once the product is there, in multiplications of the product."""
-
-LEAST_KEPT = 0.125
-"""Where memory holds less than this share of the values of a kernel that is called, none is kept:
-finding some of its rows, and calling it for the others, would take as long."""
-
-REUSE = 3
-"""How often values are used that are kept, on average."""
-
-
-class PassPlan:
-    """The division of passes over the columns of a library.
-
-    Parameters
-    ----------
-    data : KernelData
-    executor : Executor
-    cache_size : float
-        Megabytes for all that a pool holds.
-
-    Attributes
-    ----------
-    bounds : list of int
-        Part k has the centres bounds[k], …, bounds[k + 1] − 1: whole blocks of them.
-    memory : list of int
-        Bytes for kept values of each kernel, all parts together.
-    precision : Precision
-        Of the first passes. Values computed in float64 are kept in float32 where memory holds all
-        of them only so: then none has to be computed twice.
-    """
-
-    def __init__(self, data: KernelData, executor: Executor, cache_size: float) -> None:
-        self.data = data
-        n_rows = data.n_rows
-        self._n_entries = int(entries(data.X))
-        cells = max(1, -(-n_rows // data.block_size))
-        most = max(1, n_rows // LEAST_WIDTH) if executor.here else cells
-        count = max(1, min(executor.n_tasks, most))
-        ends = cells * np.arange(count + 1) // count * data.block_size
-        self.bounds: list[int] = np.minimum(ends, n_rows).tolist()
-        self._divide(Precision.of(data.dtype), count, cache_size if executor.here else 0.0)
-        if data.dtype == np.float64 and 0 < max(self.memory) < n_rows**2 * 8:
-            narrow = Precision(data.dtype, np.dtype(np.float32))
-            self._divide(narrow, count, cache_size)
-
-    def _divide(self, precision: Precision, count: int, cache_size: float) -> None:
-        """Divide the memory among kernels, for passes over ``count`` parts."""
-        data, self.precision = self.data, precision
-        n_strata, n_rows, n_features = len(data.kernels), data.n_rows, self._n_entries
-        # memory for kept values is what blocks in the making and scores leave: products and values
-        # of a block, once more in float64, and its rows and centres
-        block, itemsize = min(data.block_size, n_rows), data.dtype.itemsize
-        blocks = count * (block**2 * (3 * itemsize + 8) + 2 * block * n_features * itemsize)
-        vectors = 16 * 8 * n_strata * n_rows
-        left = max(0.0, cache_size * 2**20 - blocks - vectors)
-        sizes = [dtype.itemsize for dtype in data.kept_dtypes(precision)]
-        self._gram = n_rows**2 * np.array(sizes)  # bytes of all values of each kernel
-        # Sums that cost what a linear kernel's do need no values. With fewer rows than twice the
-        # features it is cheaper to add up values that are kept, and so it is where other kernels
-        # need the products and memory holds the values of all.
-        costs = np.array([cost_of_expansion(k, data.X, n_rows, n_rows) for k in data.kernels])
-        products = np.isinf(costs) & [kernel.of_products for kernel in data.kernels]
-        all_kept = left >= self._gram.sum() and products.any()
-        cheap = n_rows > 2 * n_features and not all_kept
-        self._linear = cheap & (costs <= LINEAR_COST * n_rows * n_features)
-        each = int(left / max(1, int(np.count_nonzero(~self._linear))))
-        memory = np.where(self._linear, 0, np.minimum(self._gram, each))
-        called = np.array([not kernel.of_products for kernel in data.kernels])
-        memory[called & (memory < LEAST_KEPT * self._gram)] = 0
-        self.memory: list[int] = memory.tolist()
-
-    @property
-    def keeps_all(self) -> bool:
-        """Whether memory holds the values of all kernels that need them."""
-        return bool(np.all(self._linear | (np.array(self.memory) >= self._gram)))
-
-    def part_memory(self, part: int) -> list[int]:
-        """Bytes for kept values of each kernel in one part."""
-        width = self.bounds[part + 1] - self.bounds[part]
-        memory: list[int] = (np.array(self.memory) * width // max(1, self.data.n_rows)).tolist()
-        return memory
-
-    def by_structure(self, strata: Sequence[int], n_changed: int, width: int) -> list[bool]:
-        """Whether a sum over changed rows is cheaper without values of each kernel.
-
-        Parameters
-        ----------
-        strata : sequence of int
-            All that are summed at once: they share the product that values are made from.
-        n_changed, width : int
-            Numbers of rows that are added up and of columns.
-        """
-        kernels, X = self.data.kernels, self.data.X
-        costs = [cost_of_expansion(kernels[s], X, n_changed, width) for s in strata]
-        product_is_there = any(
-            kernels[s].of_products and np.isinf(cost) for s, cost in zip(strata, costs, strict=True)
-        )
-        return [
-            bool(self._linear[s]) or self._expands(s, cost, n_changed, width, product_is_there)
-            for s, cost in zip(strata, costs, strict=True)
-        ]
-
-    def _expands(
-        self, stratum: int, own: float, n_changed: int, width: int, product_is_there: bool
-    ) -> bool:
-        """Whether a sum of cost ``own`` is cheaper than values, of a kernel that is not linear."""
-        if self.memory[stratum] >= self._gram[stratum] or not np.isfinite(own):
-            return False
-        n_features = self._n_entries
-        each = PRICED_VALUE_COST if product_is_there else PRICED_VALUE_COST + n_features
-        values = each * float(n_changed) * width
-        if self.memory[stratum] >= n_changed * self.data.n_rows * self.data.dtype.itemsize:
-            values /= REUSE
-        return own < values

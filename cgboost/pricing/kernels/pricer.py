@@ -24,7 +24,6 @@ from typing import Any
 
 import numpy as np
 
-from cgboost.exceptions import KernelError, KernelScaleWarning, see, warn_caller
 from cgboost.generation.columns import Column
 from cgboost.kernels import AnyLibrary, KernelLibrary, Matrix, as_library
 from cgboost.kernels.expansions import Rounding
@@ -33,7 +32,7 @@ from cgboost.kernels.rows import single
 from cgboost.kernels.scaling import FeatureScaler, Widened
 from cgboost.parallel import Executor, as_executor
 from cgboost.parallel.executors import available, blas_threads
-from cgboost.pricing.kernels.blocks import KernelData, PassPlan, Precision
+from cgboost.pricing.kernels.blocks import KernelData, Precision
 from cgboost.pricing.kernels.extended import EXTENDED_UNIT, extended_scores
 from cgboost.pricing.kernels.partition import (
     Order,
@@ -43,6 +42,8 @@ from cgboost.pricing.kernels.partition import (
     advance,
     combined,
 )
+from cgboost.pricing.kernels.plan import PassPlan
+from cgboost.pricing.kernels.sample import KernelSample
 from cgboost.pricing.kernels.scores import Change, Reference, change, likely_share, undecided
 from cgboost.pricing.scans.candidates import (
     NEAR_END,
@@ -56,26 +57,11 @@ from cgboost.pricing.scans.candidates import (
 from cgboost.pricing.scans.scan import Indices, Priority, StrataPricer, Vector
 from cgboost.tolerances import UNIT_ROUNDOFF
 
-COLUMNS, ROWS = 8, 256
-"""Columns that are looked at, and on how many rows."""
-
-SCALE_RATIO = 1e6
-"""Column norms of two kernels may differ by this factor before a warning is given."""
-
-SCALE_ADVICE = (
-    "Let kernels see features of mean 0 and variance 1 and put them on one scale: "
-    f"KernelLibrary(kernels, standardize=True, normalize=True){see('kernel-scales')}"
-)
-
 DOUBLE = Precision.of(np.float64)
 
 LARGEST_NARROW = 1e3
 """With larger kernel values float32 rows are taken in float64: seven digits of such a value are not
 enough beside a margin of 1."""
-
-ROUGH = 1e-3
-"""Errors of float32 values, relative to how much a column varies, from which on rows are taken in
-float64: those far from the origin have such, and those so large that their powers overflow."""
 
 REFINED_SHARE = 0.25
 """Refinements may cost this share of a pass in float64 over all columns, in all."""
@@ -84,84 +70,10 @@ EXTENDED_SHARE = 20.0
 """In a float64 pool so many centres, relative to the rows, are scored with more digits, in all."""
 
 
-class KernelSample:
-    """What a few columns, evenly spread, tell about kernels.
-
-    Attributes
-    ----------
-    norms : dict of str to float
-        A typical column norm of each kernel.
-    largest : float
-        The largest |k| seen.
-    symmetric : list of bool
-        Whether a kernel is made of inner products and symmetric.
-    rough : bool
-        Whether float32 is too narrow for the values of a kernel.
-    """
-
-    def __init__(self, data: KernelData) -> None:
-        n_rows = data.n_rows
-        centres = _spread(n_rows, COLUMNS)
-        rows = np.union1d(centres, _spread(n_rows, ROWS))
-        count = len(data.kernels)
-        self.norms = dict.fromkeys(data.names, 0.0)
-        self.largest = 0.0
-        self.symmetric = [False] * count
-        places = np.searchsorted(rows, centres)
-        exact: dict[int, Matrix] = {}
-        with blas_threads(1):
-            for stratum, values in data.blocks(range(count), rows, centres, np.float64):
-                mean_squares = np.einsum("ij,ij->j", values, values) / len(rows)
-                self.largest = max(self.largest, float(np.abs(values).max()))
-                self.norms[data.names[stratum]] = float(np.sqrt(n_rows * np.median(mean_squares)))
-                if data.kernels[stratum].of_products:
-                    square = values[places]
-                    off = 1e-6 * np.abs(square).max()
-                    self.symmetric[stratum] = np.allclose(square, square.T, rtol=1e-3, atol=off)
-                    exact[stratum] = values.copy()
-            self.rough = _is_rough(data, exact, rows, centres)
-
-    def warn_about_scales(self) -> None:
-        """Warn where the penalty decides by scale alone.
-
-        Warns
-        -----
-        KernelScaleWarning
-            If the column norms of two kernels differ by more than 1e6.
-        """
-        positive = [norm for norm in self.norms.values() if norm > 0]
-        if positive and max(positive) > SCALE_RATIO * min(positive):
-            sizes = ", ".join(f"{name} {norm:.1e}" for name, norm in self.norms.items())
-            warn_caller(
-                f"column norms differ by more than {SCALE_RATIO:.0e} between kernels ({sizes}): "
-                f"the penalty then decides by scale alone. {SCALE_ADVICE}",
-                KernelScaleWarning,
-            )
-
-
-def _is_rough(data: KernelData, exact: dict[int, Matrix], rows: Indices, centres: Indices) -> bool:
-    """Whether values of kernels, by stratum, are far from these if computed in float32."""
-    with np.errstate(all="ignore"):
-        try:
-            for stratum, values in data.blocks(list(exact), rows, centres, np.float32):
-                spread = np.std(exact[stratum], axis=0)
-                off = np.abs(values - exact[stratum]).max(axis=0)
-                if np.any((off > ROUGH * spread) & (spread > 0)):
-                    return True
-        except KernelError:  # not finite
-            return True
-    return False
-
-
 def _sampled(library: KernelLibrary, X: Matrix, block_size: int) -> tuple[KernelData, KernelSample]:
     """The kernels on rows as they see them, and what a few columns tell."""
     data = KernelData(X, library.names, list(library.fit(X).values()), block_size)
     return data, KernelSample(data)
-
-
-def _spread(n_rows: int, count: int) -> Indices:
-    """At most so many rows, evenly spread."""
-    return np.unique(np.linspace(0, n_rows - 1, count).astype(np.intp))
 
 
 class KernelPool:
@@ -183,11 +95,13 @@ class KernelPool:
         may use. Kernel values are kept between passes only where the executor shares this
         process's memory. With ``cache_size=0`` scores have the same bits wherever they are
         computed.
+    any_scale : bool, default=False
+        Whether the penalty takes care of the scale of kernels.
 
     Warns
     -----
     KernelScaleWarning
-        If the column norms of two kernels differ by more than 1e6.
+        If the column norms of two kernels differ by more than 1e6, unless ``any_scale``.
     """
 
     def __init__(
@@ -198,6 +112,7 @@ class KernelPool:
         cache_size: float = 1000.0,
         block_size: int = 1024,
         executor: Executor | futures.Executor | None = None,
+        any_scale: bool = False,
     ) -> None:
         if block_size < 1:
             raise ValueError(f"block_size must be at least 1, got {block_size!r}")
@@ -210,7 +125,8 @@ class KernelPool:
         if narrow or sample.rough:  # the rows to predict may be float32 where X is not
             scaler = Widened(own)
             self._data, sample = _sampled(library, scaled(rows, scaler), block_size)
-        sample.warn_about_scales()
+        if not any_scale:
+            sample.warn_about_scales()
         self.X = self._data.X
         self.families = [
             KernelFamily(name, kernel.released(), scaler)
@@ -314,10 +230,14 @@ class KernelPool:
     def _can_extend(self, request: PricingRequest, rough: Candidates) -> bool:
         """Whether a number type with more digits than float64 is worth its time: near the end."""
         left = rough.total_left if adds_up(request.rule) else rough.max_left
+        return self._extends and left <= NEAR_END * request.tol
+
+    @property
+    def _extends(self) -> bool:
+        """Whether there are scores with more digits than float64."""
         dense = isinstance(self.X, np.ndarray) and self.X.dtype == np.float64
         formulas = all(kernel.of_products for kernel in self._data.kernels)  # not given values
-        can = EXTENDED_UNIT < UNIT_ROUNDOFF and dense and formulas
-        return can and left <= NEAR_END * request.tol
+        return EXTENDED_UNIT < UNIT_ROUNDOFF and dense and formulas
 
     def scores(self, stratum: int, indices: Indices | None, response: Vector) -> Vector:
         """r·K(·, x_j) for the wanted j, shape (n_wanted,)."""
@@ -335,6 +255,15 @@ class KernelPool:
         strata = range(len(self.families))
         result = self._pass(strata, None, request, with_scores=True)
         return result.scores, result.errors
+
+    def extended_scores(self, response: Vector) -> tuple[Vector, Vector] | None:
+        """:meth:`all_scores` with more digits than float64; None where there are none.
+
+        It takes many times as long: for the end of a run alone.
+        """
+        if not self._extends:
+            return None
+        return extended_scores(self._data.kernels, self.X, np.arange(self._data.n_rows), response)
 
     def _pass(
         self,
@@ -427,6 +356,14 @@ class KernelPool:
         return True
 
     # ------------------------------------------------------------------ columns
+
+    def diagonal(self, stratum: int) -> Vector:
+        """K_p(x, x) of all rows."""
+        return self._data.diagonal(stratum)
+
+    def is_narrow(self, stratum: int) -> bool:
+        """Whether the values of a kernel are given, and in float32."""
+        return self._data.kernels[stratum].is_precomputed and self._data.dtype != np.float64
 
     def column(self, stratum: int, index: int) -> Column:
         """The column K(·, x_index) of one kernel."""

@@ -10,9 +10,9 @@ columns in the master (:mod:`cgboost.pricing.rkhs.selection`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, partial
-from typing import NamedTuple, Protocol, runtime_checkable
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +20,6 @@ from numpy.typing import NDArray
 from cgboost.exceptions import IndefiniteKernelError
 from cgboost.generation.columns import Column
 from cgboost.generation.protocols import MasterState, Priced
-from cgboost.pricing.kernels.pricer import KernelPool
 from cgboost.pricing.kernels.scores import likely_share
 from cgboost.pricing.rkhs.selection import CentresOfKernel, select_centres
 from cgboost.pricing.scans.candidates import BLUR, NEAR_END, largest
@@ -69,6 +68,45 @@ class SpannedState(Protocol):
         ...
 
 
+class Spaces(Protocol):
+    """The RKHSs of some kernels, with their columns K_p(·, x_j): a :class:`KernelPool` is one."""
+
+    @property
+    def strata(self) -> Sequence[str]:
+        """Names of the kernels."""
+        ...
+
+    def all_scores(self, response: Vector) -> tuple[Vector, Vector]:
+        """K_p r, and bounds on the errors, shape (n_strata, n_rows)."""
+        ...
+
+    def extended_scores(self, response: Vector) -> tuple[Vector, Vector] | None:
+        """The same with more digits than float64; None where there are none."""
+        ...
+
+    def sharpen(self) -> bool:
+        """Make scores more exact, if they can be."""
+        ...
+
+    def diagonal(self, stratum: int) -> Vector:
+        """K_p(x, x) of all rows."""
+        ...
+
+    def is_narrow(self, stratum: int) -> bool:
+        """Whether values are given, and in float32."""
+        ...
+
+    def columns(
+        self, strata: Sequence[int], indices: Sequence[int], *, wide: bool = False
+    ) -> list[Column]:
+        """Columns of some kernels and rows; ``wide``: in float64."""
+        ...
+
+    def values_on(self, strata: Indices, indices: Indices, rows: Indices) -> NDArray[Any]:
+        """Columns on some training rows, shape (n_wanted, n_rows)."""
+        ...
+
+
 class Pass(NamedTuple):
     """What one pass over all rows has shown.
 
@@ -97,7 +135,9 @@ class RKHSPricer:
 
     Parameters
     ----------
-    pool : KernelPool
+    pool : Spaces
+        A :class:`KernelPool`, or the sum of its kernels, a
+        :class:`~cgboost.pricing.rkhs.summed.SummedKernel`.
     weight : callable, optional
         The weight w_p of a kernel by its name; by default 1.
     tol : float
@@ -105,7 +145,7 @@ class RKHSPricer:
     """
 
     def __init__(
-        self, pool: KernelPool, weight: Callable[[str], float] | None = None, *, tol: float = 1e-4
+        self, pool: Spaces, weight: Callable[[str], float] | None = None, *, tol: float = 1e-4
     ) -> None:
         self.pool, self.tol = pool, tol
         self.weights = np.array([1.0 if weight is None else weight(name) for name in pool.strata])
@@ -120,7 +160,8 @@ class RKHSPricer:
         while limit > 0 and not (columns := self._columns(state, bases, found, limit)):
             if not self.pool.sharpen():
                 break
-            found = self._pass(state.pseudo_response, bases)
+            response = state.pseudo_response
+            found = self._pass(response, bases, self.pool.all_scores(response))
         excess = state.rule.excess(np.sqrt(np.maximum(found.squares + found.doubts, 0.0)))
         return Priced(
             columns=columns,
@@ -135,19 +176,26 @@ class RKHSPricer:
 
     def _sharp_pass(self, state: MasterState, bases: list[Basis | None], *, near: bool) -> Pass:
         """A pass whose rounding errors do not hide the gap."""
+        response = state.pseudo_response
         while True:
-            found = self._pass(state.pseudo_response, bases)
+            found = self._pass(response, bases, self.pool.all_scores(response))
             left = float(state.rule.excess(np.sqrt(np.maximum(found.left, 0.0))).sum())
             wide = state.rule.excess(np.sqrt(np.maximum(found.squares + found.doubts, 0.0)))
             own = state.rule.excess(np.sqrt(np.maximum(found.squares, 0.0)))
             blur = float(wide.sum() - own.sum())
             if left > NEAR_END * self.tol and not near:
-                blur *= likely_share(state.pseudo_response)
-            if blur <= BLUR * max(left, self.tol) or not self.pool.sharpen():
+                blur *= likely_share(response)
+            if blur <= BLUR * max(left, self.tol):
                 return found
+            if not self.pool.sharpen():
+                near_end = left <= NEAR_END * self.tol
+                extended = self.pool.extended_scores(response) if near_end else None
+                return found if extended is None else self._pass(response, bases, extended)
 
-    def _pass(self, response: Vector, bases: list[Basis | None]) -> Pass:
-        scores, errors = self.pool.all_scores(response)
+    def _pass(
+        self, response: Vector, bases: list[Basis | None], found: tuple[Vector, Vector]
+    ) -> Pass:
+        scores, errors = found
         size, weights = np.abs(response), self.weights
         squares = scores @ response / weights
         rounding = (len(response) + 4) * UNIT_ROUNDOFF
@@ -165,8 +213,7 @@ class RKHSPricer:
     @cached_property
     def _diagonals(self) -> Vector:
         """K_p(x, x)/w_p, shape (n_strata, n_rows)."""
-        data = self.pool.data
-        rows = [data.diagonal(p) / weight for p, weight in enumerate(self.weights)]
+        rows = [self.pool.diagonal(p) / weight for p, weight in enumerate(self.weights)]
         return np.array(rows)
 
     def _columns(
@@ -192,8 +239,7 @@ class RKHSPricer:
 
     def _check_lengths(self, stratum: int, lengths: Vector, state: MasterState) -> None:
         """Raise IndefiniteKernelError where a column is longer within the span than it is."""
-        data, name = self.pool.data, self.pool.strata[stratum]
-        narrow = data.kernels[stratum].is_precomputed and data.dtype != np.float64
+        name, narrow = self.pool.strata[stratum], self.pool.is_narrow(stratum)
         allowed = NEGATIVE_LENGTH_NARROW if narrow else NEGATIVE_LENGTH
         worst = int(np.argmin(lengths + allowed * self._diagonals[stratum]))
         if lengths[worst] + allowed * self._diagonals[stratum, worst] >= 0:

@@ -50,12 +50,24 @@ class WholeKernelPool:
         Whose weights the kernels have.
     cache_size : float
         Megabytes.
+    row_weights : ndarray of shape (n_rows,), optional
+        With which rows count in standard deviations; 1 by default.
     """
 
-    def __init__(self, pool: KernelPool, penalty: GroupNorm, cache_size: float) -> None:
+    def __init__(
+        self,
+        pool: KernelPool,
+        penalty: GroupNorm,
+        cache_size: float,
+        row_weights: Vector | None = None,
+    ) -> None:
         self.pool = pool
-        self.weights = np.array([penalty.weight(name) for name in pool.strata])
         self.forms = QuadraticForms(pool, cache_size)
+        deviations = np.ones(len(pool.strata))
+        if penalty.standardize:
+            rows = np.ones(pool.data.n_rows) if row_weights is None else row_weights
+            deviations = self.forms.deviations(rows)
+        self.weights = penalty.factors(pool.strata, deviations)
         self._spaces: dict[int, KernelSpace] = {}
 
     @property
@@ -81,6 +93,11 @@ class WholeKernelPool:
             return None
         estimates = self.forms.estimates(response, ROUGH_ROWS) / self.weights**2
         return np.argsort(-estimates, kind="stable")
+
+    def release(self) -> None:
+        """Forget the matrices that earlier runs have left."""
+        for space in self._spaces.values():
+            space.release()
 
     def space(self, stratum: int) -> KernelSpace:
         """The functions of one kernel, with its matrix."""

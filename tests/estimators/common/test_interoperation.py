@@ -156,6 +156,24 @@ def test_a_refit_replaces_everything():
     assert again.n_features_in_ == 3
 
 
+@pytest.mark.parametrize(
+    ("make", "first"),
+    [
+        (classifier, {"penalty": "group"}),
+        (classifier, {"penalty": "rkhs", "centers": "free", "max_columns": 3}),
+        (classifier, {"nu": 0.2}),
+        (regressor, {"nu": 0.5}),
+    ],
+)
+def test_a_refit_with_other_parameters_keeps_no_attribute_of_the_first(make, first):
+    """Kernel weights, centres, margins and tubes are those of this fit, or are not there."""
+    X, y = two_classes() if make is classifier else curve()
+    loss = "log_loss" if make is classifier else "squared_error"
+    last = {"penalty": "l2", "centers": "rows", "nu": None, "max_columns": None, "loss": loss}
+    again = make(**first).fit(X, y).set_params(**last).fit(X, y)
+    assert set(vars(again)) == set(vars(make(**last).fit(X, y)))
+
+
 def test_two_fits_give_the_same_model():
     """Nothing in a fit is random, apart from the rows that early stopping holds out."""
     X, y = curve()

@@ -5,7 +5,12 @@ import pytest
 from sklearn.base import clone
 from sklearn.metrics import roc_auc_score
 
-from cgboost import CGBoostClassifier, CGBoostRegressor, LPBoostClassifier
+from cgboost import (
+    CGBoostClassifier,
+    CGBoostOutlierDetector,
+    LPBoostClassifier,
+    LPBoostRegressor,
+)
 from tests.estimators.data import classifier, curve, regressor, three_classes, two_classes
 
 C_VALUES = [3.0, 0.1, 1.0, 10.0]
@@ -34,6 +39,72 @@ def test_models_are_those_of_separate_fits(model, data):
         assert fitted.objective_ == pytest.approx(alone.objective_, rel=3 * model.tol)
     np.testing.assert_array_equal(path.C_values, C_VALUES)
     assert path.table()["n_columns"].tolist() == [m.n_columns_ for m in path.models]
+
+
+NU_VALUES = [0.3, 0.15, 0.6]
+
+
+@pytest.mark.parametrize(
+    ("model", "data"),
+    [
+        *[
+            (kind(penalty=penalty, tol=1e-7), data)
+            for penalty in ("l1", "l2", "elasticnet", "rkhs", "group")
+            for kind, data in (
+                (classifier, two_classes()),
+                (regressor, curve()),
+                (CGBoostOutlierDetector, (two_classes()[0], None)),
+            )
+        ],
+        (classifier(tol=1e-7), three_classes()),
+        (LPBoostClassifier(tol=1e-7), two_classes()),
+        (LPBoostClassifier(formulation="erlp", eta=5.0, tol=1e-7), two_classes()),
+        (LPBoostRegressor(tol=1e-7), curve()),
+    ],
+    ids=lambda value: (
+        f"{type(value).__name__} {getattr(value, 'penalty', 'lp')}" if hasattr(value, "fit") else ""
+    ),
+)
+def test_models_over_nu_are_those_of_separate_fits(model, data):
+    """Each model of a path over ν has the objective of a fit of its own, and a bound below it."""
+    X, y = data
+    path = model.path(X, y, nu_values=NU_VALUES)
+    for nu, fitted in zip(NU_VALUES, path, strict=True):
+        alone = clone(model).set_params(nu=nu).fit(X, y)
+        assert fitted.nu == nu
+        assert fitted.converged_
+        slack = 3 * model.tol * max(1.0, abs(alone.objective_))
+        assert fitted.objective_ == pytest.approx(alone.objective_, abs=slack)
+        assert fitted.dual_bound_ <= alone.objective_ + slack
+    np.testing.assert_array_equal(path.nu_values, NU_VALUES)
+    assert path.table()["nu"].tolist() == NU_VALUES
+
+
+def test_a_path_over_nu_goes_from_many_errors_to_few():
+    """The largest ν is fitted first; those that follow begin with its columns."""
+    X, y = two_classes()
+    path = classifier(tol=1e-6, columns_per_round=1).path(X, y, nu_values=[0.2, 0.5])
+    assert path.models[0].history_["columns"][0] > 0
+    assert path.models[1].history_["columns"][0] == 0
+
+
+def test_the_best_nu_of_equal_scores_is_the_largest():
+    """More errors allowed is the simpler model."""
+    X, y = two_classes()
+    path = classifier().path(X, y, nu_values=[0.1, 0.11, 0.105], eval_set=(X[:4], y[:4]))
+    ties = [nu for nu, score in zip(path.nu_values, path.scores, strict=True) if score == 1.0]
+    assert len(ties) > 1
+    assert path.best.nu == max(ties)
+
+
+def test_regressors_with_nu_have_paths_over_both():
+    """There C weighs the errors whatever ν is: each model is that of a fit with both."""
+    X, y = curve()
+    model = regressor(tol=1e-7, nu=0.4, penalty="l2")
+    for C, fitted in zip([1.0, 0.2], model.path(X, y, [1.0, 0.2]), strict=True):
+        alone = clone(model).set_params(C=C).fit(X, y)
+        assert fitted.objective_ == pytest.approx(alone.objective_, rel=3e-7)
+        assert fitted.epsilon_ == pytest.approx(alone.epsilon_, abs=1e-3)
 
 
 def test_later_models_need_fewer_rounds():
@@ -87,7 +158,14 @@ def test_bad_input():
         CGBoostClassifier().path(X, y, [])
     with pytest.raises(ValueError, match="C_values"):
         CGBoostClassifier().path(X, y, [1.0, -1.0])
-    with pytest.raises(ValueError, match="nu=0.5"):
-        CGBoostRegressor(nu=0.5).path(X, y, [1.0])
+    with pytest.raises(ValueError, match=r"nu=0\.5 .* give nu_values"):
+        CGBoostClassifier(nu=0.5).path(X, y, [1.0])
+    for values in ({}, {"C_values": [1.0], "nu_values": [0.5]}):
+        with pytest.raises(ValueError, match="one of the two"):
+            CGBoostClassifier().path(X, y, **values)
+    with pytest.raises(ValueError, match=r"nu_values must be .* got 1\.5"):
+        CGBoostClassifier().path(X, y, nu_values=[0.5, 1.5])
+    with pytest.raises(ValueError, match=r"no use for nu=0\.5"):
+        LPBoostClassifier(formulation="nm").path(X, y, nu_values=[0.5])
     with pytest.raises(ValueError, match="eval_set"):
         _ = classifier().path(X, y, [1.0]).best

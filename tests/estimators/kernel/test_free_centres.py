@@ -19,10 +19,11 @@ from cgboost import (
     KernelLibrary,
     Laplacian,
     Linear,
+    On,
     Polynomial,
     Precomputed,
 )
-from cgboost.exceptions import KernelError, UnsupportedLossError
+from cgboost.exceptions import KernelError
 from cgboost.kernels import Kernel
 from cgboost.penalties import RKHS
 
@@ -105,6 +106,105 @@ def test_centres_are_in_the_units_of_x() -> None:
     np.testing.assert_allclose(outputs, model.decision_function(X), atol=1e-8)
 
 
+def test_features_that_no_kernel_reads_change_nothing() -> None:
+    """The model is that of the others alone, to float32's digits; the centres are nan there."""
+    X, y = odd(200)
+    X = X[:, X.std(axis=0) > 0.2]
+    noise = 1e4 * np.random.default_rng(0).normal(size=(200, 3))
+    wide, places = np.hstack([noise, X]), list(range(3, 3 + X.shape[1]))
+    alone = CGBoostClassifier(RBF(0.1), max_columns=15, **FREE).fit(X, y)
+    model = CGBoostClassifier({"k": On(RBF(0.1), places)}, max_columns=15, **FREE).fit(wide, y)
+    np.testing.assert_allclose(model.decision_function(wide), alone.decision_function(X), atol=0.02)
+    assert np.isnan(model.centers_[:, :3]).all()
+    np.testing.assert_allclose(model.centers_[:, 3:], alone.centers_, atol=0.02)
+
+
+@pytest.mark.parametrize("standardize", [False, True])
+def test_words_that_no_kernel_reads_may_stay_in_a_frame(standardize: bool) -> None:
+    """The model is that of the frame without them, up to what L-BFGS makes of rounding.
+
+    A kernel that reads words is named, and so is a number that is missing in new rows.
+    """
+    X, y = load_diabetes(return_X_y=True, as_frame=True)
+    y = scale(y)
+    words = np.where(X["age"] > 0, "old", "young")
+    mixed = X.assign(word=words, missing=None)[["word", "bmi", "missing", "bp", "s5"]]
+    numbers = mixed[["bmi", "bp", "s5"]]
+    library = KernelLibrary({"k": On(RBF(0.1), ["bmi", "bp", "s5"])}, standardize=standardize)
+    model = CGBoostRegressor(library, max_columns=12, **FREE)
+    plain = clone(model).fit(numbers, y)
+    model.fit(mixed, y)
+    assert model.objective_ == pytest.approx(plain.objective_, rel=0.01)
+    np.testing.assert_allclose(model.predict(mixed), plain.predict(numbers), atol=0.15)
+    assert np.isnan(model.centers_).all(axis=0).tolist() == [True, False, True, False, False]
+    assert np.isfinite(model.centers_[:, [1, 3, 4]]).all()
+    reads = clone(model).set_params(library={"k": On(RBF(0.1), "bmi"), "w": On(same, "word")})
+    with pytest.raises(KernelError, match="kernel 'w' reads columns 'word' of X.*OneHotEncoder"):
+        reads.fit(mixed, y)
+    with pytest.raises(KernelError, match="column 'bp' must hold finite numbers"):
+        model.predict(mixed.assign(bp=np.nan))
+
+
+def same(a: Any, b: Any) -> Any:
+    """1 for equal words."""
+    return (np.asarray(a)[:, None] == np.asarray(b)[None, :]).astype(float)
+
+
+@pytest.mark.parametrize("nu", [0.02, 0.1, 0.3])
+def test_margins_of_the_models_choice(nu: float) -> None:
+    """Bounds and objectives are on both sides of the optimum over rows, and ρ is near its margin.
+
+    With weights the shares of rows below and at the margin are those that ν says.
+    """
+    X, y = odd()
+    weights = np.random.default_rng(0).uniform(0.5, 1.5, size=300)
+    model = CGBoostClassifier(RBF(0.1), nu=nu, max_columns=60, **FREE).fit(X, y, weights)
+    rows = CGBoostClassifier(RBF(0.1), nu=nu, penalty="rkhs", tol=1e-7).fit(X, y, weights)
+    slack = 1e-6 * abs(rows.objective_)
+    assert model.dual_bound_ <= rows.objective_ + slack
+    assert model.objective_ >= rows.dual_bound_ - slack
+    assert model.gap_ <= 0.2
+    assert model.margin_ == pytest.approx(rows.margin_, rel=0.1)
+    assert np.mean(model.predict(X) == rows.predict(X)) >= 0.97
+    margins = y * model.decision_function(X)
+    share = weights / weights.sum()
+    assert share @ (margins < model.margin_ * (1 - 1e-3)) <= nu + 1e-9
+    assert share @ (margins <= model.margin_ * (1 + 1e-3)) >= nu - 1e-9
+
+
+def test_few_columns_have_a_margin_of_their_own() -> None:
+    """The first stage is polished again at the margin that it had: its objective is lower then."""
+    X, y = odd()
+    model = CGBoostClassifier(RBF(0.1), nu=0.05, max_columns=20, **FREE).fit(X, y)
+    assert model.history_["columns"].tolist() == [0, 20, 20]
+    first, second = model.history_["objective"][1:]
+    assert second < first < 0
+
+
+@pytest.mark.parametrize("nu", [0.1, 0.8])
+def test_tubes_of_the_models_choice(nu: float) -> None:
+    """ν-regression with twenty centres is within one per cent of its optimum over rows."""
+    X, y = load_diabetes(return_X_y=True)
+    X, y = scale(X), scale(y)
+    model = CGBoostRegressor(RBF(0.01), nu=nu, max_columns=20, **FREE).fit(X, y)
+    rows = CGBoostRegressor(RBF(0.01), nu=nu, penalty="rkhs", tol=1e-7).fit(X, y)
+    assert model.dual_bound_ <= rows.objective_ * (1 + 1e-6)
+    assert rows.dual_bound_ * (1 - 1e-6) <= model.objective_ <= 1.01 * rows.objective_
+    assert model.epsilon_ == pytest.approx(rows.epsilon_, abs=0.02)
+
+
+def test_outliers_with_free_centres() -> None:
+    """Forty centres decide as the one-class machine over all rows does, certified."""
+    X, _ = digits(400)
+    rows = CGBoostOutlierDetector(RBF(0.1), nu=0.1, penalty="rkhs", tol=1e-6).fit(X)
+    model = CGBoostOutlierDetector(RBF(0.1), nu=0.1, max_columns=40, **FREE).fit(X)
+    assert model.centers_.shape == (40, 64)
+    assert model.gap_ <= 0.01
+    assert model.dual_bound_ <= rows.objective_ + 1e-6 * abs(rows.objective_)
+    unseen = load_digits(return_X_y=True)[0][400:] / 16.0
+    assert np.mean(model.predict(unseen) == rows.predict(unseen)) >= 0.97
+
+
 def test_several_classes_have_centres_of_their_own() -> None:
     """One against the rest: each class has ``max_columns`` centres, ``columns_`` says which."""
     X, y = digits(200)
@@ -183,7 +283,8 @@ def test_the_number_of_columns_is_limited_by_default() -> None:
     X, y = odd(120)
     model = CGBoostClassifier(RBF(0.1), **FREE).fit(X, y)
     assert model.n_columns_ == 30
-    assert model.stop_reason_ == "max_columns"
+    assert model.stop_reason_ == "column_limit"
+    assert "limit of columns reached" in repr(model)
     exact = CGBoostClassifier(RBF(0.1), max_columns=240, **FREE).fit(X, y)
     assert exact.gap_ <= 1e-4
     tiny = CGBoostClassifier(RBF(0.1), **FREE).fit(X[:3], [1, -1, 1])
@@ -208,7 +309,7 @@ def test_losses_and_offsets(loss: Any, offset: Any) -> None:
 
 
 def test_what_cannot_be_polished_says_so() -> None:
-    """Kernels without a gradient, given values, sparse rows, objects, nu, other penalties."""
+    """Kernels without a gradient, given values, sparse rows, objects, other penalties."""
     X, y = odd(60)
     model = CGBoostClassifier(RBF(0.1), **FREE)
     for kernel in (Laplacian(0.1), lambda A, B: A @ B.T):
@@ -218,10 +319,6 @@ def test_what_cannot_be_polished_says_so() -> None:
         clone(model).set_params(library=Precomputed()).fit(X @ X.T, y)
     with pytest.raises(KernelError, match="X is sparse"):
         clone(model).fit(sparse.csr_matrix(X), y)
-    with pytest.raises(UnsupportedLossError, match="nu"):
-        clone(model).set_params(nu=0.2).fit(X, y)
-    with pytest.raises(UnsupportedLossError, match="nu"):
-        CGBoostOutlierDetector(RBF(0.1), penalty="rkhs", centers="free").fit(X)
     with pytest.raises(ValueError, match="penalty='rkhs'"):
         clone(model).set_params(penalty="l1").fit(X, y)
 

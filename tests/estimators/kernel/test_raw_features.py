@@ -18,10 +18,11 @@ from cgboost import RBF, CGBoostClassifier, CGBoostRegressor, KernelLibrary, Lin
 from cgboost.estimators.common import fit_loop
 from cgboost.estimators.common.fit_loop import _beaten
 from cgboost.generation.history import Round, StopReason
-from cgboost.losses import hinge, one_class
+from cgboost.losses import SquaredHinge, hinge, one_class
 from cgboost.penalties import GroupNorm, SquaredGroupNorm
 
 TWO = {"linear": Linear(), "rbf": RBF()}
+PLAIN = [GroupNorm(standardize=False), SquaredGroupNorm(standardize=False)]
 THREE = {"l": Linear(), "q": Polynomial(2), "r": RBF()}
 
 
@@ -79,7 +80,7 @@ def test_raw_features_end_with_a_certified_gap(
     assert np.all(np.asarray(model.gap_) <= 1e-4)
 
 
-@pytest.mark.parametrize("penalty", [GroupNorm(), SquaredGroupNorm()], ids=repr)
+@pytest.mark.parametrize("penalty", PLAIN, ids=repr)
 @pytest.mark.parametrize("name", ["breast", "wine", "moons", "far"])
 def test_whole_kernels_of_raw_features_end_with_a_certified_gap(
     name: str, penalty: GroupNorm
@@ -94,7 +95,7 @@ def test_whole_kernels_of_raw_features_end_with_a_certified_gap(
     assert np.all(np.asarray(model.gap_) <= 1e-4)
 
 
-@pytest.mark.parametrize("penalty", [GroupNorm(), SquaredGroupNorm()], ids=repr)
+@pytest.mark.parametrize("penalty", PLAIN, ids=repr)
 @pytest.mark.parametrize("C", [1e3, 1e9])
 def test_whole_kernels_of_raw_features_have_a_model_at_any_price(
     C: float, penalty: GroupNorm
@@ -144,6 +145,15 @@ def test_a_model_worse_than_a_constant_is_recognised() -> None:
     ]:
         assert _beaten(master, SimpleNamespace(output=np.array(output))) is beaten
     assert not _beaten(SimpleNamespace(), SimpleNamespace(output=labels))
+
+
+def test_prices_of_boxes_without_ends_are_in_their_curvature() -> None:
+    """The squared hinge: an error at a price of 3 outweighs the one at 2 that a constant makes."""
+    labels = np.array([-1.0, 1.0, 1.0, 1.0])
+    for prices, beaten in [([2.0, 1.0, 1.0, 3.0], True), ([3.0, 1.0, 1.0, 2.0], False)]:
+        loss = SquaredHinge().on(labels, np.array(prices)).box
+        wrong = SimpleNamespace(output=np.array([-1.0, 1.0, 1.0, -1.0]))
+        assert _beaten(SimpleNamespace(loss=loss), wrong) is beaten
 
 
 def test_models_of_pairs_and_of_one_class_are_not_beaten_by_a_constant() -> None:

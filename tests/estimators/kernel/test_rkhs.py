@@ -110,7 +110,37 @@ def test_weights_of_rows_and_of_kernels() -> None:
     ).fit(X, y, weights)
     assert_certified(model, optimum)
     assert model.decision_function(X) == pytest.approx(peer.decision_function(gram), abs=5e-3)
-    assert model.columns_per_kernel_["linear"] <= X.shape[1]
+    table = {name: model.columns_["kernel"] == name for name in kernels}
+    coef = {name: model.dual_coef_[own] for name, own in table.items()}
+    for name, weight in (("rbf", 0.5), ("linear", 4.0)):  # α_p = r/w_p, with the same r for all
+        np.testing.assert_array_equal(
+            model.columns_["row"][table[name]], model.columns_["row"][table["poly"]]
+        )
+        assert weight * coef[name] == pytest.approx(coef["poly"])
+    assert model.columns_per_kernel_ == dict.fromkeys(kernels, len(coef["poly"]))
+
+
+def test_many_kernels_need_no_more_columns_than_one() -> None:
+    """With a dozen widths the master holds a column for each row at most, by default."""
+    X, y = data("digits")
+    widths = RBF.family(np.geomspace(1e-3, 10.0, 12).tolist())
+    optimum, _ = svc(sum(kernel(X, X) for kernel in widths.values()), y, 1.0)
+    model = CGBoostClassifier(widths, penalty="rkhs", tol=1e-7).fit(X, y)
+    assert_certified(model, optimum)
+    assert model.history_["columns"].max() <= len(X)
+    assert model.n_columns_ == 12 * len(np.unique(model.columns_["row"]))
+
+
+@pytest.mark.parametrize("kernels", [1, 2])
+def test_a_kernel_next_to_the_identity_is_certified(kernels: int) -> None:
+    """All rows are needed, and rounding of squared distances times gamma hides no gap."""
+    X, y = data("digits")
+    model = CGBoostClassifier({f"narrow {k}": RBF(1e6 + k) for k in range(kernels)}, penalty="rkhs")
+    model.fit(X, y)
+    optimum, _ = svc(kernels * np.eye(len(X)), y, 1.0)
+    assert model.stop_reason_ in ("optimal", "gap")
+    assert model.dual_bound_ <= optimum * (1 + 1e-8) <= model.objective_ * (1 + 2e-8)
+    assert model.gap_ <= 1e-4
 
 
 def test_nu_is_nu_svc() -> None:

@@ -1,6 +1,8 @@
 """Multiple kernel learning as a user meets it: ``penalty="group"``."""
 
 import pickle
+import warnings
+import weakref
 
 import cvxpy as cp
 import numpy as np
@@ -19,10 +21,14 @@ from cgboost import (
     KernelLibrary,
     Linear,
     On,
+    Polynomial,
     Precomputed,
 )
+from cgboost.estimators.kernel.whole_kernels import WORKING_MATRICES
 from cgboost.exceptions import KernelError
+from cgboost.generation.packed import PackedMatrix
 from cgboost.penalties import GroupNorm
+from cgboost.pricing.rkhs.quadratic_forms import QuadraticForms, gram_megabytes
 from tests.function_norms import optimum
 
 LIBRARY = {
@@ -43,6 +49,11 @@ def grams(X: np.ndarray) -> dict[str, np.ndarray]:
     }
 
 
+def deviations(X: np.ndarray) -> np.ndarray:
+    """Standard deviations of the rows in the spaces of the kernels."""
+    return np.sqrt([np.trace(own) / len(X) - own.mean() for own in grams(X).values()])
+
+
 def rows(n_rows: int = 60) -> tuple[np.ndarray, np.ndarray]:
     """Two classes that no line separates."""
     X, y = make_classification(n_rows, 4, n_informative=3, n_redundant=0, random_state=0)
@@ -54,7 +65,11 @@ def test_classifier_is_certified_at_the_optimum(C: float) -> None:
     """Objective and bound enclose CVXPY's optimum; the model is the SVM of the weighted kernel."""
     X, y = rows()
     signs = 2.0 * y - 1.0
-    best = optimum(grams(X), lambda f: C * cp.sum(cp.pos(1 - cp.multiply(signs, f))), sum)
+    best = optimum(
+        grams(X),
+        lambda f: C * cp.sum(cp.pos(1 - cp.multiply(signs, f))),
+        lambda norms: sum(s * norm for s, norm in zip(deviations(X), norms, strict=True)),
+    )
     model = CGBoostClassifier(LIBRARY, penalty="group", C=C, tol=1e-7).fit(X, y)
     assert model.converged_
     assert model.objective_ == pytest.approx(best, rel=1e-6)
@@ -73,10 +88,13 @@ def test_model_is_the_support_vector_machine_of_the_learned_kernel() -> None:
         expansion[p, table["row"][mine]] = table["coefficient"][mine]
     own = grams(X)
     norms = [np.sqrt(expansion[p] @ own[name] @ expansion[p]) for p, name in enumerate(LIBRARY)]
-    kernel = sum(norm * own[name] for norm, name in zip(norms, LIBRARY, strict=True))
+    scales = deviations(X)
+    kernel = sum(
+        norm / scale * own[name] for norm, scale, name in zip(norms, scales, LIBRARY, strict=True)
+    )
     svc = SVC(C=1.0, kernel="precomputed", tol=1e-9).fit(kernel, y)
     assert svc.decision_function(kernel) == pytest.approx(model.decision_function(X), abs=1e-4)
-    shares = np.array(norms) / sum(norms)
+    shares = scales * norms / sum(scales * norms)
     assert list(model.kernel_weights_.values()) == pytest.approx(shares, abs=1e-5)
 
 
@@ -88,7 +106,9 @@ def test_regressor_is_certified_at_the_optimum() -> None:
     best = optimum(
         grams(X),
         lambda f: 3.0 * cp.sum(cp.pos(cp.abs(y - f) - 0.2)),
-        lambda norms: 2.0 * norms[0] + norms[1] + 0.5 * norms[2] + norms[3],
+        lambda norms: sum(
+            w * s * norm for w, s, norm in zip((2, 1, 0.5, 1), deviations(X), norms, strict=True)
+        ),
     )
     model = CGBoostRegressor(LIBRARY, penalty=GroupNorm(weights), C=3.0, epsilon=0.2, tol=1e-7).fit(
         X, y
@@ -162,27 +182,90 @@ def test_memory_limits_the_kernels_that_are_held() -> None:
     X = rng.normal(size=(60, 6))
     y = np.sin(2 * X).sum(axis=1)
     library = {f"feature {j}": On(RBF(1.0), j) for j in range(6)}
-    each = 1.5 * 8 * len(X) ** 2 / 2**20
-    model = CGBoostRegressor(library, penalty="group", cache_size=3.5 * each, C=10.0)
+    each, work = gram_megabytes(len(X)), WORKING_MATRICES
+    model = CGBoostRegressor(library, penalty="group", cache_size=(3.5 + work) * each, C=10.0)
     with pytest.warns(ConvergenceWarning, match="memory holds no more kernels"):
         model.fit(X, y)
     assert model.history_["columns"].max() == 3
     assert np.isfinite(model.gap_)
     assert not model.converged_
-    with pytest.raises(ValueError, match="cache_size"):
-        CGBoostRegressor(library, penalty="group", cache_size=each).fit(X, y)
+    assert model.stop_reason_ == "column_limit"
+    more = clone(model).set_params(max_columns=5)
+    with pytest.warns(ConvergenceWarning, match="column_limit: memory holds no more kernels"):
+        more.fit(X, y)
+    assert clone(model).set_params(max_columns=2).fit(X, y).stop_reason_ == "max_columns"
+    with pytest.raises(ValueError, match=r"KB for 3 kernels .* cache_size=0.1\d+ is \d+ KB"):
+        clone(model).set_params(cache_size=(2.5 + work) * each).fit(X, y)
+    with pytest.raises(ValueError, match=r"cache_size=0.001 is 1 KB"):
+        clone(model).set_params(cache_size=0.001).fit(X, y)
 
 
-def test_kernels_on_any_scale_have_the_same_model() -> None:
-    """A kernel times 1e±6, with C to match, makes the same decisions."""
+def test_runs_do_not_keep_each_others_matrices(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where memory does not hold all kernels, those held at once are no more than the budget."""
+    X, y = load_iris(return_X_y=True)
+    library = {f"{j}, {width}": On(RBF(width), j) for j in range(4) for width in (0.3, 3.0, 30.0)}
+    each, most = gram_megabytes(len(X)), 5
+    alive: weakref.WeakSet[PackedMatrix] = weakref.WeakSet()
+    counts, make = [], QuadraticForms.gram
+
+    def counted(self: QuadraticForms, stratum: int) -> PackedMatrix:
+        assert self.grams is None
+        alive.add(own := make(self, stratum))
+        counts.append(len(alive))
+        return own
+
+    monkeypatch.setattr(QuadraticForms, "gram", counted)
+    model = CGBoostClassifier(
+        library, penalty="group", tol=0.1, cache_size=(most + 0.5 + WORKING_MATRICES) * each
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model.path(X, y, [0.3, 3.0])
+    assert len(counts) > 6 * most / 2
+    assert max(counts) <= most + 1  # the last pass looks at one more
+
+
+@pytest.mark.parametrize("scale", [1e-6, 1e6])
+def test_kernels_on_any_scale_have_the_same_model(scale: float) -> None:
+    """Kernels times 1e±6 and plus a constant make the same decisions, and no warning of scales."""
     X, y = rows()
-    plain = CGBoostClassifier({"rbf": RBF(0.5)}, penalty="group", C=1.0, tol=1e-8).fit(X, y)
-    for scale in (1e-6, 1e6):
-        root = np.sqrt(scale)
-        model = CGBoostClassifier(
-            {"rbf": scale * RBF(0.5)}, penalty=GroupNorm({"rbf": root}), tol=1e-8
-        ).fit(X, y)
-        assert model.decision_function(X) == pytest.approx(plain.decision_function(X), abs=1e-3)
+    plain = CGBoostClassifier({"r": RBF(0.5), "l": Linear()}, penalty="group", tol=1e-8).fit(X, y)
+    library = {"r": scale * RBF(0.5), "l": Polynomial(1, coef0=3.0)}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = CGBoostClassifier(library, penalty="group", tol=1e-8).fit(X, y)
+    assert model.decision_function(X) == pytest.approx(plain.decision_function(X), abs=1e-3)
+    assert model.kernel_weights_ == pytest.approx(plain.kernel_weights_, abs=1e-4)
+
+
+def test_a_row_of_weight_two_is_two_rows() -> None:
+    """Whole weights, 0 among them, have the optimum of repeated rows."""
+    X, y = rows()
+    times = np.arange(60) % 4
+    weighted = CGBoostClassifier(LIBRARY, penalty="group", tol=1e-8).fit(X, y, sample_weight=times)
+    repeated = CGBoostClassifier(LIBRARY, penalty="group", tol=1e-8)
+    repeated.fit(np.repeat(X, times, axis=0), np.repeat(y, times))
+    assert weighted.objective_ == pytest.approx(repeated.objective_, rel=1e-7)
+    assert weighted.kernel_weights_ == pytest.approx(repeated.kernel_weights_, abs=1e-4)
+
+
+def test_the_order_of_rows_does_not_count() -> None:
+    """Many rows in another order have the same optimum: standard deviations are those of all."""
+    X, y = make_classification(500, 4, n_informative=3, n_redundant=0, random_state=0)
+    order = np.random.default_rng(0).permutation(500)
+    model = CGBoostClassifier(LIBRARY, penalty="group", C=0.1, tol=1e-6)
+    first = model.fit(X, y).objective_
+    assert model.fit(X[order], y[order]).objective_ == pytest.approx(first, rel=2e-6)
+
+
+def test_without_standard_deviations_the_norm_is_that_of_the_functions() -> None:
+    """``standardize=False`` charges Σ‖f_p‖ and no more."""
+    X, y = rows()
+    signs = 2.0 * y - 1.0
+    best = optimum(grams(X), lambda f: cp.sum(cp.pos(1 - cp.multiply(signs, f))), sum)
+    penalty = GroupNorm(standardize=False)
+    model = CGBoostClassifier(LIBRARY, penalty=penalty, tol=1e-7).fit(X, y)
+    assert model.objective_ == pytest.approx(best, rel=1e-6)
 
 
 def test_novelty_detection_and_nu_take_the_squared_norm() -> None:

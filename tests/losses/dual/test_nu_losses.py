@@ -115,3 +115,22 @@ def test_bad_nu_is_refused(nu: float) -> None:
     """ν must be in (0, 1]."""
     with pytest.raises(ValueError, match=r"nu must be in \(0, 1\], got"):
         one_class(np.ones(3), nu)
+
+
+@pytest.mark.parametrize("loss", ["hinge", "tube"])
+def test_at_its_best_level_the_loss_is_the_same(loss: str) -> None:
+    """L(f) = L at the level + what the level costs, and at any other level it is no less."""
+    rng = np.random.default_rng(4)
+    labels, price = np.where(rng.normal(size=40) > 0, 1.0, -1.0), rng.uniform(0.5, 2.0, size=40)
+    output = rng.normal(size=40)
+    own = nu_hinge(labels, price, 0.3, balanced=True)
+    if loss == "tube":
+        own = nu_insensitive(labels + rng.normal(size=40), price, 0.3)
+    assert own.mass is not None
+    level = own.level(output)
+
+    def value(at: float) -> float:
+        return own.at_level(at).value(output) + at * own.mass.amount
+
+    assert value(level) == pytest.approx(own.value(output), rel=1e-12)
+    assert all(value(level + shift) >= value(level) - 1e-12 for shift in (-0.05, 0.05))

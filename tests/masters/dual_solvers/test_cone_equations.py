@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from cgboost.generation.packed import PackedMatrix
 from cgboost.masters.dual_solvers.cone_blocks import (
     BlockStore,
     FactorBlock,
@@ -77,12 +78,12 @@ def test_a_store_has_the_products_of_its_blocks(grams: int) -> None:
 def test_a_matrix_of_low_rank_is_its_factor(seed: int, rank: int, exponent: int) -> None:
     """As many columns as its rank reproduce it, and with fewer there is no factor."""
     H = 10.0**exponent * np.random.default_rng(seed).normal(size=(N_ROWS, rank))
-    factor = low_rank_factor(H @ H.T, 6)
+    factor = low_rank_factor(PackedMatrix.of(H @ H.T), 6)
     assert factor is not None
     assert factor.shape == (N_ROWS, rank)
     np.testing.assert_allclose(factor @ factor.T, H @ H.T, atol=1e-13 * np.square(H).sum())
     if rank:
-        assert low_rank_factor(H @ H.T, rank - 1) is None
+        assert low_rank_factor(PackedMatrix.of(H @ H.T), rank - 1) is None
 
 
 def test_factors_keep_the_digits_of_vectors_nearly_orthogonal_to_a_kernel() -> None:

@@ -12,7 +12,6 @@ from cgboost.generation.loop import ColumnGeneration
 from cgboost.losses import hinge
 from cgboost.masters import OneNormMaster
 from cgboost.masters.dual_solvers.interior_point import InteriorSession
-from cgboost.masters.dual_solvers.interior_point_steps import _triangle
 from cgboost.pricing import FeaturePricer
 from tests.problems import FORMULATIONS, Formulation, columns_of, random_problem
 
@@ -122,18 +121,6 @@ def test_a_time_limit_is_kept() -> None:
     master.add(columns_of(H))
     with pytest.raises(MasterError, match="out of time"):
         master.solve(time_limit=0.01)
-
-
-def test_a_factor_without_products_keeps_what_tells_columns_apart() -> None:
-    """Columns that differ by 1e-10: the last diagonal is their difference, which AᵀA has lost."""
-    rng = np.random.default_rng(5)
-    A = 10.0 ** rng.uniform(-2.0, 2.0, 60)[:, None] * rng.normal(size=(60, 4))
-    apart = A[:, 3].copy()
-    A[:, 3] = A[:, 2] + 1e-10 * apart
-    own = apart - A[:, :3] @ np.linalg.lstsq(A[:, :3], apart)[0]
-    factor = _triangle(A)
-    assert np.allclose(factor @ factor.T, A.T @ A, rtol=1e-12)
-    assert abs(factor[3, 3]) == pytest.approx(1e-10 * np.linalg.norm(own), rel=1e-4)
 
 
 def test_only_columns_without_a_coefficient_are_idle_beside_large_ones() -> None:

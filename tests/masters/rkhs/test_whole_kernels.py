@@ -10,7 +10,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 from cgboost import RBF, KernelLibrary, Linear, Polynomial
 from cgboost.generation.columns import Column
 from cgboost.generation.loop import ColumnGeneration
-from cgboost.losses import Hinge, LogLoss, Loss, Quantile, SquaredError
+from cgboost.losses import Hinge, LogLoss, Loss, Poisson, Quantile, SquaredError
 from cgboost.masters.rkhs.whole_kernels import WholeKernelMaster
 from cgboost.penalties import GroupNorm, SquaredGroupNorm
 from cgboost.pricing import KernelPool
@@ -20,6 +20,8 @@ from tests.function_norms import optimum
 LIBRARY = KernelLibrary(
     {"linear": Linear(), "quadratic": Polynomial(2), "wide": RBF(0.1), "narrow": RBF(2.0)}
 )
+
+PLAIN = GroupNorm(standardize=False)
 
 
 def grams(X: np.ndarray) -> dict[str, np.ndarray]:
@@ -48,7 +50,7 @@ def test_reaches_the_optimum_over_all_functions(
     X, weights = rng.normal(size=(25, 3)), C * rng.uniform(0.2, 2.0, 25)
     noise = 0.5 * rng.normal(size=25)
     y = np.sign(X[:, 0] * X[:, 1] + noise) if kind == "hinge" else X[:, 0] ** 2 + noise
-    penalty = GroupNorm({"linear": 0.5, "narrow": 2.0})
+    penalty = GroupNorm({"linear": 0.5, "narrow": 2.0}, standardize=False)
     if kind == "hinge":
         own, loss = Hinge(), lambda f: weights @ cp.pos(1 - cp.multiply(y, f))
     else:
@@ -73,7 +75,7 @@ def test_reaches_the_optimum_over_all_functions(
     assert result.history["columns"].max() <= len(LIBRARY)
 
 
-@pytest.mark.parametrize("penalty", [GroupNorm(), SquaredGroupNorm()], ids=repr)
+@pytest.mark.parametrize("penalty", [PLAIN, SquaredGroupNorm(standardize=False)], ids=repr)
 @pytest.mark.parametrize("offset", ["none", "free"])
 @pytest.mark.parametrize("loss", [LogLoss(), SquaredError()], ids=repr)
 def test_smooth_losses_reach_the_optimum(loss: Loss, offset: str, penalty: GroupNorm) -> None:
@@ -94,10 +96,41 @@ def test_smooth_losses_reach_the_optimum(loss: Loss, offset: str, penalty: Group
     norm = (lambda norms: cp.square(sum(norms)) / 2) if squared else sum
     best = optimum(grams(X), value, norm, offset=offset)
     master = WholeKernelMaster(bound, penalty, offset=offset)
-    pricer = WholeKernelPricer(WholeKernelPool(KernelPool(LIBRARY, X), GroupNorm(), 100.0))
+    pricer = WholeKernelPricer(WholeKernelPool(KernelPool(LIBRARY, X), PLAIN, 100.0))
     result = ColumnGeneration(master, pricer, tol=1e-7, columns_per_round=4).run()
     assert result.gap <= 1e-7
     assert result.objective == pytest.approx(best, rel=1e-6)
+
+
+@pytest.mark.parametrize("loss", [LogLoss(), SquaredError(), Hinge()], ids=repr)
+def test_a_penalized_offset_is_in_the_square(loss: Loss) -> None:
+    """Most labels are 1, so that there is an offset: ½(Σ‖f_p‖ + |b|)² has no smaller minimum."""
+    rng = np.random.default_rng(5)
+    X, weights = rng.normal(size=(30, 3)), rng.uniform(0.5, 3.0, 30)
+    y = np.where(X[:, 0] * X[:, 1] + rng.normal(size=30) > -1.0, 1.0, -1.0)
+    bound = loss.on(y, weights)
+    best = optimum(
+        grams(X), bound.to_cvxpy, lambda norms: cp.square(sum(norms)) / 2, offset="penalized"
+    )
+    master = WholeKernelMaster(bound, SquaredGroupNorm(), offset="penalized")
+    pricer = WholeKernelPricer(WholeKernelPool(KernelPool(LIBRARY, X), PLAIN, 100.0))
+    result = ColumnGeneration(master, pricer, tol=1e-6, columns_per_round=4).run()
+    assert abs(result.intercept) > 0.1
+    assert result.gap <= 1e-6
+    assert result.objective == pytest.approx(best, rel=1e-6)
+
+
+@pytest.mark.parametrize("loss", [LogLoss(), Poisson()], ids=repr)
+@pytest.mark.parametrize("seed", range(4))
+def test_smooth_losses_are_certified_to_eight_digits(seed: int, loss: Loss) -> None:
+    """The response of the last model has a better bound than that of a rounded output."""
+    rng = np.random.default_rng(seed)
+    X, weights = rng.normal(size=(30, 3)), rng.uniform(0.5, 3.0, 30)
+    score = X[:, 0] * X[:, 1] + 0.5 * rng.normal(size=30) + 1.0
+    y = rng.poisson(np.exp(np.minimum(score, 2.0))) if loss == Poisson() else np.sign(score)
+    master = WholeKernelMaster(loss.on(y.astype(float), weights), PLAIN, offset="none")
+    pricer = WholeKernelPricer(WholeKernelPool(KernelPool(LIBRARY, X), PLAIN, 100.0))
+    assert ColumnGeneration(master, pricer, tol=2e-8, columns_per_round=4).run().gap <= 2e-8
 
 
 def test_functions_of_earlier_answers_have_left() -> None:
@@ -105,14 +138,14 @@ def test_functions_of_earlier_answers_have_left() -> None:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(40, 3))
     y = np.sign(X[:, 0] * X[:, 1])
-    master = WholeKernelMaster(Hinge().on(y, np.ones(40)), GroupNorm())
-    pricer = WholeKernelPricer(WholeKernelPool(KernelPool(LIBRARY, X), GroupNorm(), 100.0))
+    master = WholeKernelMaster(Hinge().on(y, np.ones(40)), PLAIN)
+    pricer = WholeKernelPricer(WholeKernelPool(KernelPool(LIBRARY, X), PLAIN, 100.0))
     result = ColumnGeneration(master, pricer, tol=1e-6, columns_per_round=1).run()
     active = [result.columns[j] for j in np.flatnonzero(result.coef)]
     assert len({column.stratum for column in active}) == len(active) < len(result.columns)
     assert result.ensemble.decision_function(X) == pytest.approx(result.output, abs=1e-9)
     assert master.warm_start.columns
-    again = WholeKernelMaster(Hinge().on(y, np.ones(40)), GroupNorm())
+    again = WholeKernelMaster(Hinge().on(y, np.ones(40)), PLAIN)
     again.start_from(master.warm_start)
     assert again.solve().objective == pytest.approx(result.objective, rel=1e-6)
 
@@ -122,8 +155,8 @@ def test_rounding_of_scores_costs_the_bound_no_share_of_the_errors(offset: str) 
     """With noise for labels and C = 10⁴ scores may be off by a tenth, and the gap is 10⁻⁵."""
     rng = np.random.default_rng(1)
     X, y = rng.normal(size=(120, 10)), np.where(rng.random(120) < 0.5, 1.0, -1.0)
-    pool = WholeKernelPool(KernelPool(KernelLibrary({"l": Linear()}), X), GroupNorm(), 100.0)
-    master = WholeKernelMaster(Hinge().on(y, np.full(120, 1e4)), GroupNorm(), offset=offset)
+    pool = WholeKernelPool(KernelPool(KernelLibrary({"l": Linear()}), X), PLAIN, 100.0)
+    master = WholeKernelMaster(Hinge().on(y, np.full(120, 1e4)), PLAIN, offset=offset)
     result = ColumnGeneration(master, WholeKernelPricer(pool), tol=1e-5).run()
     space = pool.space(0)
     response = master.solve().pseudo_response
@@ -141,8 +174,8 @@ def test_duplicate_and_zero_kernels_do_no_harm() -> None:
     y = np.sign(X[:, 0] + 0.3 * rng.normal(size=30))
 
     def objective(library: dict[str, object]) -> float:
-        pool = WholeKernelPool(KernelPool(KernelLibrary(library), X), GroupNorm(), 100.0)
-        master = WholeKernelMaster(Hinge().on(y, np.ones(30)), GroupNorm())
+        pool = WholeKernelPool(KernelPool(KernelLibrary(library), X), PLAIN, 100.0)
+        master = WholeKernelMaster(Hinge().on(y, np.ones(30)), PLAIN)
         result = ColumnGeneration(
             master, WholeKernelPricer(pool), tol=1e-8, columns_per_round=5
         ).run()
@@ -160,8 +193,8 @@ def test_what_it_cannot_take_is_named() -> None:
     y = np.array([1.0, -1.0])
     box = Hinge().on(y, np.ones(2))
     with pytest.raises(ValueError, match="sign|coefficients"):
-        WholeKernelMaster(box, GroupNorm(), coef="nonneg")
+        WholeKernelMaster(box, PLAIN, coef="nonneg")
     with pytest.raises(ValueError, match="cone program"):
-        WholeKernelMaster(box, GroupNorm(), solver="highs")
+        WholeKernelMaster(box, PLAIN, solver="highs")
     with pytest.raises(TypeError, match="whole kernels"):
-        WholeKernelMaster(box, GroupNorm()).add([Column(np.zeros(2), key="plain")])
+        WholeKernelMaster(box, PLAIN).add([Column(np.zeros(2), key="plain")])

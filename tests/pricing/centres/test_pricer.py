@@ -8,7 +8,7 @@ import pytest
 from scipy import sparse
 
 from cgboost import RBF, KernelLibrary, Laplacian, Linear, Polynomial, Precomputed
-from cgboost.exceptions import KernelError, UnsupportedLossError
+from cgboost.exceptions import KernelError
 from cgboost.kernels import Normalized
 from cgboost.losses import Hinge, nu_hinge
 from cgboost.masters.rkhs.master import RKHSMaster
@@ -40,7 +40,7 @@ def parts(X: Any = X, n_centres: int = 40, loss: Any = LOSS, **kernels: Any) -> 
         offset="free",
         random=np.random.RandomState(0),
     )
-    return StagedMaster(lambda: RKHSMaster(LOSS)), pricer
+    return StagedMaster(lambda: RKHSMaster(loss)), pricer
 
 
 def test_stages_come_one_after_the_other() -> None:
@@ -151,7 +151,15 @@ def test_rows_must_be_dense_numbers(rows: Any) -> None:
         check_gradients([Linear()], rows)
 
 
-def test_a_margin_of_its_own_is_refused() -> None:
-    """With nu there is no smoothed loss."""
-    with pytest.raises(UnsupportedLossError, match="nu"):
-        parts(loss=nu_hinge(Y, np.ones(300), 0.2, balanced=True))
+def test_a_margin_of_its_own_is_that_of_the_model_so_far() -> None:
+    """With nu the second stage has the centres of the first, moved for the margin of its model."""
+    master, pricer = parts(loss=nu_hinge(Y, np.ones(300), 0.2, balanced=True))
+    sizes, objectives = [], []
+    for _ in range(3):
+        state = master.solve()
+        objectives.append(state.objective)
+        priced = pricer.price(state, 10)
+        sizes.append(len(priced.columns))
+        master.replace(priced.columns)
+    assert sizes[0] == sizes[1] < sizes[2]
+    assert objectives[0] > objectives[1] > objectives[2]

@@ -78,7 +78,11 @@ def test_a_row_without_weight_does_not_count() -> None:
     assert np.isfinite(own.curvature(F, majorised=True)).all()
 
 
-def test_a_margin_of_its_own_is_refused() -> None:
-    """The error names nu and what to do."""
-    with pytest.raises(UnsupportedLossError, match=r"nu.*Give C, or take centers='rows'"):
-        smoothed(nu_hinge(Y, COST, 0.2, balanced=True))
+def test_a_margin_of_its_own_needs_a_level() -> None:
+    """Only at a level it has a smoothed loss, whose pseudo-response is in the same box."""
+    loss = nu_hinge(Y, COST, 0.2, balanced=True)
+    with pytest.raises(UnsupportedLossError, match="at_level"):
+        smoothed(loss)
+    r = smoothed(loss.at_level(loss.level(F))).pseudo_response(F)
+    assert r.any()
+    assert np.all((loss.lower <= r) & (r <= loss.upper))

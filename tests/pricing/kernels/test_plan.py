@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from cgboost import RBF, Linear, Polynomial
 from cgboost.kernels import Kernel
 from cgboost.parallel import SerialExecutor, ThreadExecutor
-from cgboost.pricing.kernels.blocks import LEAST_WIDTH, KernelData, PassPlan
+from cgboost.pricing.kernels.blocks import KernelData
+from cgboost.pricing.kernels.plan import LEAST_WIDTH, PassPlan
 
 AMPLE = 1e6
 

@@ -10,7 +10,7 @@ from cgboost import RBF, CGBoostClassifier, KernelLibrary, Linear, Polynomial
 from cgboost.exceptions import KernelScaleWarning
 from cgboost.kernels import FunctionKernel, Matern, On, ProductKernel
 from cgboost.pricing.kernels.blocks import KernelData
-from cgboost.pricing.kernels.pricer import KernelSample
+from cgboost.pricing.kernels.sample import KernelSample
 
 X = np.random.default_rng(0).uniform(size=(600, 5))
 

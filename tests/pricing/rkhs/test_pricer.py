@@ -103,6 +103,17 @@ def test_the_gap_closes_to_rounding(dtype: type) -> None:
     assert np.nanmax(bounds) <= result.objective * (1 + 1e-12)
 
 
+def test_rounding_of_large_exponents_hides_no_gap() -> None:
+    """Errors of γ‖x − z‖² grow with γ: near the end scores have more digits, if there are such."""
+    master = RKHSMaster(Hinge().on(Y, np.ones(60)))
+    pool = KernelPool(KernelLibrary({"narrow": RBF(1e8)}), X)
+    result = ColumnGeneration(master, RKHSPricer(pool, tol=1e-6), tol=1e-6).run()
+    can = pool.extended_scores(Y) is not None
+    assert result.bound is not None
+    assert result.bound <= result.objective * (1 + 1e-12)
+    assert result.gap <= 1e-6 or not can
+
+
 def test_zero_kernels_and_equal_ones() -> None:
     """A kernel that is 0 has no column; a kernel twice counts twice, as one of half the weight."""
     loss = Hinge().on(Y, np.ones(60))

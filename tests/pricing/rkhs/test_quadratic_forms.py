@@ -34,7 +34,7 @@ def test_forms_are_those_of_the_matrices(cache_size: float, share: float) -> Non
     assert values == pytest.approx(exact, rel=1e-11)
     assert (np.abs(values - exact) <= errors + 1e-12 * np.abs(exact)).all()
     for stratum, gram in enumerate(grams):
-        assert forms.gram(stratum) == pytest.approx(gram, rel=1e-11, abs=1e-11)
+        assert np.asarray(forms.gram(stratum)) == pytest.approx(gram, rel=1e-11, abs=1e-11)
 
 
 def test_parts_on_threads_make_the_same_forms() -> None:

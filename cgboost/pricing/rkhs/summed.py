@@ -1,0 +1,152 @@
+"""The weighted sum of kernels as one kernel: the columns of a squared norm of functions.
+
+With ½Σ_p w_p‖f_p‖² the optimum is f_p = K_p r/w_p with the same pseudo-response r for all kernels:
+the support vector machine of the kernel
+
+    S = Σ_p K_p/w_p,      ‖f‖²_S = min { Σ_p w_p‖f_p‖² : f = Σ_p f_p }
+
+(Aronszajn, *Theory of reproducing kernels*, Trans. AMS 68, 1950, section I.6). Its columns are the
+S(·, x_j), one for each training row, in place of one for each kernel and row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cgboost.generation.columns import Column
+from cgboost.kernels.expansions import Matrix
+from cgboost.kernels.precomputed import KernelHypothesis
+from cgboost.pricing.kernels.pricer import KernelPool
+
+Vector = NDArray[np.float64]
+Indices = NDArray[np.intp]
+
+ADDED_AT_ONCE = 2**22
+"""Kernel values of columns that are made before they are added up (32 MB)."""
+
+
+@dataclass(frozen=True, eq=False)
+class SummedFunction:
+    """h(x) = Σ_p k_p(x, x_j)/w_p of one training row x_j.
+
+    Attributes
+    ----------
+    row : int
+        j.
+    functions : sequence of KernelHypothesis
+        The k_p(·, x_j).
+    weights : ndarray of shape (n_kernels,)
+        The 1/w_p.
+    """
+
+    row: int
+    functions: Sequence[KernelHypothesis]
+    weights: Vector
+
+    @property
+    def family(self) -> SummedFamily:
+        """What evaluates sums."""
+        return SUMS
+
+    def terms(self) -> tuple[Sequence[KernelHypothesis], Vector, Sequence[str]]:
+        """The functions k_p(·, x_j), their weights, and the names of the kernels."""
+        return self.functions, self.weights, [own.family.name for own in self.functions]
+
+
+class SummedFamily:
+    """Evaluates sums over any kernels."""
+
+    def outputs(self, X: Matrix, hypotheses: Sequence[SummedFunction]) -> Vector:
+        """Values of the sums on the rows of X, shape (len(X), n_hypotheses)."""
+        values = np.zeros((X.shape[0], len(hypotheses)))
+        shares = np.array([own.weights for own in hypotheses]).T  # of each kernel
+        kernels = zip(*(own.functions for own in hypotheses), strict=True)
+        for own, share in zip(kernels, shares, strict=True):
+            values += own[0].family.outputs(X, own) * share
+        return values
+
+
+SUMS = SummedFamily()
+
+
+class SummedKernel:
+    """The columns S(·, x_j) of a pool's kernels, as one stratum; see :class:`Spaces`.
+
+    Parameters
+    ----------
+    pool : KernelPool
+    weight : callable
+        The weight w_p of a kernel by its name.
+    """
+
+    def __init__(self, pool: KernelPool, weight: Callable[[str], float]) -> None:
+        self.pool = pool
+        self.strata = (" + ".join(pool.strata),)
+        self.shares = np.array([1.0 / weight(name) for name in pool.strata])
+
+    def all_scores(self, response: Vector) -> tuple[Vector, Vector]:
+        """S r, and bounds on the errors, shape (1, n_rows)."""
+        return self._summed(self.pool.all_scores(response))
+
+    def extended_scores(self, response: Vector) -> tuple[Vector, Vector] | None:
+        """The same with more digits than float64, where there are such."""
+        found = self.pool.extended_scores(response)
+        return None if found is None else self._summed(found)
+
+    def _summed(self, found: tuple[Vector, Vector]) -> tuple[Vector, Vector]:
+        scores, errors = found
+        rounding = (len(self.shares) + 1) * np.finfo(np.float64).eps
+        sizes = self.shares @ np.abs(scores)
+        return (self.shares @ scores)[None], (self.shares @ errors + rounding * sizes)[None]
+
+    def sharpen(self) -> bool:
+        """Make scores more exact, if they can be."""
+        return self.pool.sharpen()
+
+    def diagonal(self, stratum: int) -> Vector:
+        """S(x, x) of all rows."""
+        own = [self.pool.diagonal(p) for p in range(len(self.shares))]
+        return np.asarray(self.shares @ np.array(own), dtype=np.float64)
+
+    def is_narrow(self, stratum: int) -> bool:
+        """Whether the values of some kernel are given, and in float32."""
+        return any(self.pool.is_narrow(p) for p in range(len(self.shares)))
+
+    def columns(
+        self, strata: Sequence[int], indices: Sequence[int], *, wide: bool = False
+    ) -> list[Column]:
+        """The columns S(·, x_j) of some rows; ``wide`` as in :meth:`KernelPool.columns`."""
+        count, columns = len(self.shares), []
+        dtype = np.float32 if self.is_narrow(0) else np.float64
+        everything = list(range(count))
+        step = max(1, ADDED_AT_ONCE // (count * self.pool.X.shape[0]))
+        for start in range(0, len(indices), step):
+            own = list(indices[start : start + step])
+            kernels = [p for _ in own for p in everything]
+            parts = self.pool.columns(kernels, np.repeat(own, count).tolist(), wide=wide)
+            for place, row in enumerate(own):
+                columns.append(self._column(row, parts[place * count : (place + 1) * count], dtype))
+        return columns
+
+    def _column(self, row: int, parts: Sequence[Column], dtype: Any) -> Column:
+        values = self.shares @ np.array([part.values for part in parts], dtype=np.float64)
+        functions: list[Any] = [part.hypothesis for part in parts]
+        (name,) = self.strata
+        return Column(
+            values.astype(dtype, copy=False),
+            key=(name, row),
+            hypothesis=SummedFunction(row, functions, self.shares),
+            stratum=name,
+        )
+
+    def values_on(self, strata: Indices, indices: Indices, rows: Indices) -> Vector:
+        """S of some rows with others, shape (len(indices), len(rows))."""
+        values = np.zeros((len(indices), len(rows)))
+        for p, share in enumerate(self.shares):
+            values += share * self.pool.values_on(np.full(len(indices), p), indices, rows)
+        return values

@@ -1,0 +1,46 @@
+"""Symmetric matrices by one triangle."""
+
+import numpy as np
+import pytest
+
+from cgboost.generation.packed import PackedMatrix, places
+
+K = np.random.default_rng(0).normal(size=(7, 7))
+K = K + K.T
+
+
+def test_a_packed_matrix_is_the_whole_one() -> None:
+    """Products, forms, rows, parts and all entries are those of the matrix."""
+    packed, vector = PackedMatrix.of(K), np.random.default_rng(1).normal(size=7)
+    assert len(packed.triangle) == 28
+    assert len(packed) == 7
+    assert packed.shape == (7, 7)
+    assert packed @ vector == pytest.approx(K @ vector)
+    assert packed.form(vector) == pytest.approx(vector @ K @ vector)
+    np.testing.assert_array_equal(np.asarray(packed), K)
+    np.testing.assert_array_equal(packed.diagonal(), np.diagonal(K))
+    np.testing.assert_array_equal(packed.row(3), K[3])
+    rows = np.array([5, 0, 3])
+    np.testing.assert_array_equal(packed.part(rows), K[np.ix_(rows, rows)])
+
+
+def test_places_are_those_of_the_lower_triangle_row_by_row() -> None:
+    """K_ij and K_ji stand at one place, and none is left out."""
+    lower = np.tril_indices(7)
+    np.testing.assert_array_equal(places(*lower), np.arange(28))
+    np.testing.assert_array_equal(places(*lower[::-1]), np.arange(28))
+    np.testing.assert_array_equal(PackedMatrix.of(K).triangle, K[lower])
+
+
+def test_a_packed_matrix_is_not_packed_again() -> None:
+    """A matrix that is packed already is passed on; its triangle is not copied."""
+    packed = PackedMatrix.of(K)
+    assert PackedMatrix.of(packed) is packed
+    triangle = np.arange(28.0)
+    assert PackedMatrix(triangle, 7).triangle is triangle
+
+
+def test_a_product_from_the_left_is_refused() -> None:
+    """Vector @ K would make the whole matrix: there is K @ vector."""
+    with pytest.raises(TypeError, match="unsupported operand"):
+        np.ones(7) @ PackedMatrix.of(K)  # type: ignore[operator]
