@@ -58,6 +58,15 @@ class PackedMatrix:
         """vᵀK v."""
         return float(vector @ (self @ vector))
 
+    def diagonal(self) -> Vector:
+        """K_ii, shape (n_rows,)."""
+        rows = np.arange(self.n_rows)
+        return self.triangle[places(rows, rows)]
+
+    def row(self, row: int) -> Vector:
+        """One row of K, shape (n_rows,)."""
+        return self.triangle[places(row, np.arange(self.n_rows))]
+
     def part(self, rows: Indices) -> Vector:
         """K on some rows and the same columns, shape (len(rows), len(rows))."""
         order = np.argsort(rows)

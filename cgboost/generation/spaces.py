@@ -48,6 +48,10 @@ class FunctionSpace(Protocol):
         """w√(aᵀKa), the norm of a function by its vector a."""
         ...
 
+    def score_error(self, response: Vector) -> float:
+        """What rounding may do to rᵀKr/w², at most."""
+        ...
+
     def best(self, response: Vector, key: Hashable) -> Column:
         """The function of the norm 1 with the best score; 0 where every function scores 0."""
         ...

@@ -23,6 +23,7 @@ from cgboost.generation.spaces import SpaceColumn
 from cgboost.kernels.expansions import Matrix
 from cgboost.kernels.precomputed import KernelFamily, KernelHypothesis
 from cgboost.kernels.rows import single
+from cgboost.tolerances import UNIT_ROUNDOFF
 
 Vector = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -118,6 +119,13 @@ class KernelSpace:
     def norm(self, vector: Vector) -> float:
         """w_p√(aᵀK_p a), the norm of a function by its vector a."""
         return self.weight * float(np.sqrt(max(0.0, self.gram.form(vector))))
+
+    def score_error(self, response: Vector) -> float:
+        """What rounding may do to rᵀK_p r/w_p², at most."""
+        n_terms = np.count_nonzero(response) + self.rows.shape[1]
+        roots = np.sqrt(np.maximum(self.gram.diagonal(), 0.0))
+        largest = float(roots @ np.abs(response)) ** 2  # (Σ|r_i|√K_ii)² ≥ |r|ᵀ|K||r|
+        return n_terms * UNIT_ROUNDOFF * largest / self.weight**2
 
     def best(self, response: Vector, key: Hashable) -> Column:
         """The function of the unit ball with the best score; 0 where every function scores 0."""

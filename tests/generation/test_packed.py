@@ -10,7 +10,7 @@ K = K + K.T
 
 
 def test_a_packed_matrix_is_the_whole_one() -> None:
-    """Products, forms, parts and all entries are those of the matrix."""
+    """Products, forms, rows, parts and all entries are those of the matrix."""
     packed, vector = PackedMatrix.of(K), np.random.default_rng(1).normal(size=7)
     assert len(packed.triangle) == 28
     assert len(packed) == 7
@@ -18,6 +18,8 @@ def test_a_packed_matrix_is_the_whole_one() -> None:
     assert packed @ vector == pytest.approx(K @ vector)
     assert packed.form(vector) == pytest.approx(vector @ K @ vector)
     np.testing.assert_array_equal(np.asarray(packed), K)
+    np.testing.assert_array_equal(packed.diagonal(), np.diagonal(K))
+    np.testing.assert_array_equal(packed.row(3), K[3])
     rows = np.array([5, 0, 3])
     np.testing.assert_array_equal(packed.part(rows), K[np.ix_(rows, rows)])
 

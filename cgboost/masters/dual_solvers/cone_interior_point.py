@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -33,7 +33,6 @@ from cgboost.masters.dual_solvers.interior_point import (
     FINEST_SHARE,
     NO_BETTER,
     PURIFICATION,
-    ROUGHLY,
 )
 from cgboost.parallel.executors import LARGE, available, blas_threads
 from cgboost.tolerances import SMALLEST
@@ -56,6 +55,10 @@ are sparse, and no answer is asked for that this would spoil."""
 
 SLACK_CONE = (1.0, 0.1, 0.01, 1e-3, 1e-4, 1e-5)
 """A kernel whose share is smaller than this, beside the slack of its cone, is out; in turn."""
+
+PROGRESS = 0.9
+"""A step leads on where it brings the gap, the products or the heads below this share of the least
+so far. Where r begins far outside the cones, the heads show it long before the gap does."""
 
 END = (1e-3, 1e-5, 1e-7, 1e-9)
 """How near to an end of its box, as a share of it, r is taken for it, in turn."""
@@ -132,9 +135,9 @@ class ConeSession:
 
     def add(self, blocks: Sequence[GramBlock | FactorBlock], limits: Vector) -> None:
         """Put more blocks into the session, with the limits of their cones."""
-        for block, limit in zip(blocks, limits, strict=True):
-            self._store.add(block, float(limit))
-            self._numbers.append(len(self._store) - 1)
+        first = len(self._store)
+        self._store.add_all(blocks, limits)
+        self._numbers.extend(range(first, len(self._store)))
 
     def extend(self, block: int, columns: Vector) -> None:
         """Put more columns into the factor of a block."""
@@ -155,7 +158,8 @@ class ConeSession:
         LimitError
             If the time is over.
         SolverFailure
-            If the method leads nowhere.
+            If products of the kernels overflow. Where digits are lost the best point found is the
+            answer, and its gap tells.
         """
         deadline = None if time_limit is None else time.perf_counter() + time_limit
         problem = ConeProblem(self.loss, self._store, self._free, self.squared)
@@ -192,7 +196,7 @@ class ConeSession:
 
     def _solution(self, answer: _Answer, descent: _Descent) -> ConeSolution:
         allowance = max(PURIFICATION * descent.target, FOR_ZEROS) * descent.scale
-        answer = answer.with_ends(allowance).with_few_kernels(allowance)
+        answer = answer.with_ends(allowance).with_few_kernels(allowance).or_nothing()
         weights = answer.weights / self._store.limits**2
         intercept = answer.at.offset
         if self._offset_block is not None:
@@ -243,14 +247,15 @@ class _Descent:
     def follow(self, deadline: float | None) -> ConeIterate:
         """The best iterate found."""
         at, least, since, best = self._at, np.inf, 0, self._at
-        least_open = np.inf
+        most = np.full(2, np.inf)
         for _ in range(CONE_STEPS):
             gap = self._gap(at)
             if not np.isfinite(gap):
                 break
-            opened = open_products(self.problem, at)
-            since = 0 if gap < 0.9 * least or opened < 0.9 * least_open else since + 1
-            least_open = min(opened, least_open)
+            ways = np.array([open_products(self.problem, at), self._outside(at)])
+            moves = gap < PROGRESS * least or bool((ways < PROGRESS * most).any())
+            since = 0 if moves else since + 1
+            most = np.minimum(ways, most)
             if gap < least:
                 least, best = gap, at
             if gap <= self.target or since > NO_BETTER:
@@ -261,11 +266,13 @@ class _Descent:
                 break
             if deadline is not None and time.perf_counter() > deadline:
                 raise LimitError("the cone method ran out of time", status=Status.TIME_LIMIT)
-        self._gap(best)
-        enough = max(ROUGHLY, self.target) * max(self.scale, self._least / LEAST_SCALE)
-        if not least * self.scale <= enough:
-            raise SolverFailure(f"the cone method made no progress beyond a gap of {least:.2g}")
+        if not np.isfinite(self._gap(best)):
+            raise SolverFailure("kernels are so large that their products overflow")
         return best
+
+    def _outside(self, at: ConeIterate) -> float:
+        """By how much the heads of cones exceed what they may be in the end."""
+        return 0.0 if self.problem.squared else float((at.slack.head - 1.0).max(initial=0.0))
 
     def _gap(self, at: ConeIterate) -> float:
         """The relative gap."""
@@ -350,6 +357,14 @@ class _Answer:
             if (objective := self._objective(few)) <= self.objective + allowance:
                 self.weights, self.objective = few, objective
                 break
+        return self
+
+    def or_nothing(self) -> _Answer:
+        """The answer, or no model where that is better, as it can be where no digit is left."""
+        nothing = self.problem.loss.value(np.zeros_like(self.response))
+        if not self.objective <= nothing:
+            self.at = replace(self.at, offset=0.0)
+            self.weights, self.objective = np.zeros_like(self.weights), nothing
         return self
 
 

@@ -64,6 +64,13 @@ FAR_SCORE = 0.75
 FEWER = 0.7
 """Kernels leave the program where less than this share of it is near the limits."""
 
+SCORE_ROUNDING = 1e-6
+"""What rounding may do to a squared score, relative to its limit, before limits leave room for it:
+the bound loses half of it."""
+
+ROOM_FOR_ROUNDING = 1.1
+"""Limits leave so many times the room: the response they give has errors of its own."""
+
 LEAST_NORM = 1e-12
 """A function of this share of the norm of all, or less, is rounding: what steps that were cut short
 leave of a kernel that is not in use any more."""
@@ -139,6 +146,7 @@ class WholeKernelDual(WholeKernelProblem):
         self.loss = loss
         self._repeats, self._squared = 0, form.penalty.degree == 2
         self._inside: list[int] = []  # kernels in the session
+        self._blocks: dict[str, GramBlock] = {}
         self._session = self._opened([])
 
     def add(self, kernels: Sequence[SpaceColumn]) -> None:
@@ -161,10 +169,35 @@ class WholeKernelDual(WholeKernelProblem):
                 self._session = self._opened(important.tolist())
                 answer, weights, scores = self._solved(deadline, aim)
         vectors, intercept = self._at_margins(weights, answer)
-        response = sparse_response(answer.response, aim, balanced=self.form.offset == "free")
+        inside = self._inside_by_rounding(answer, deadline, aim)
+        response = sparse_response(inside, aim, balanced=self.form.offset == "free")
         point = self._point(vectors, intercept, response, solved=aim == 0.0)
         self._leave_out(weights, scores / max(float(scores.max(initial=0.0)), SMALLEST))
         return point
+
+    def _inside_by_rounding(
+        self, answer: ConeSolution, deadline: float | None, aim: float
+    ) -> Vector:
+        """The response of an answer, or one for limits that leave room for the scores' rounding.
+
+        A bound must count with scores that are larger by what rounding may do to them. To shrink r
+        by that costs a share of the whole gain; smaller limits cost it of the norms alone, which
+        are next to nothing beside the errors of a loss with a high price.
+        """
+        errors = np.array([self.spaces[p].score_error(answer.response) for p in self._inside])
+        largest = float(errors.max(initial=0.0))
+        if self._squared or not max(2.0 * aim, SCORE_ROUNDING) < largest < 1.0 / ROOM_FOR_ROUNDING:
+            return answer.response
+        offset: Any = self.form.offset
+        session = ConeSession(self.loss, offset=offset)
+        spaces = [self.spaces[p] for p in self._inside]
+        shares = np.sqrt(1.0 - ROOM_FOR_ROUNDING * errors)
+        limits = shares * np.array([space.weight for space in spaces])
+        session.add([self._block(space) for space in spaces], limits=limits)
+        left = None if deadline is None else max(0.01, deadline - time.perf_counter())
+        response = session.solve(left, aim).response
+        shrunk = self.loss.gain(answer.response / np.sqrt(1.0 + largest))
+        return response if self.loss.gain(response) > shrunk else answer.response
 
     def _leave_out(self, weights: Vector, scores: Vector) -> None:
         """Take kernels far from their limit out of the program, those farthest out of the master.
@@ -179,6 +212,7 @@ class WholeKernelDual(WholeKernelProblem):
         if len(stay) == len(weights) and len(near) >= FEWER * len(self._inside):
             return
         for p in np.setdiff1d(np.arange(len(weights)), stay):
+            self._blocks.pop(self.spaces[p].name, None)
             self.spaces[p].release()
         self.spaces = [self.spaces[p] for p in stay]
         self._session = self._opened(np.searchsorted(stay, near).tolist())
@@ -250,8 +284,14 @@ class WholeKernelDual(WholeKernelProblem):
         spaces = [self.spaces[p] for p in kernels]
         if spaces:
             limits = np.array([space.weight for space in spaces])
-            self._session.add([GramBlock(space.gram) for space in spaces], limits=limits)
+            self._session.add([self._block(space) for space in spaces], limits=limits)
             self._inside.extend(kernels)
+
+    def _block(self, space: FunctionSpace) -> GramBlock:
+        """The kernel as a block; a factor of it is found only once."""
+        if space.name not in self._blocks or self._blocks[space.name].gram is not space.gram:
+            self._blocks[space.name] = GramBlock(space.gram)
+        return self._blocks[space.name]
 
 
 def bordered_solution(matrix: Vector, right: Vector, *, bordered: bool) -> tuple[Vector, float]:

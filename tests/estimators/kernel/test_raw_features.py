@@ -19,8 +19,10 @@ from cgboost.estimators.common import fit_loop
 from cgboost.estimators.common.fit_loop import _beaten
 from cgboost.generation.history import Round, StopReason
 from cgboost.losses import SquaredHinge, hinge, one_class
+from cgboost.penalties import GroupNorm, SquaredGroupNorm
 
 TWO = {"linear": Linear(), "rbf": RBF()}
+PLAIN = [GroupNorm(standardize=False), SquaredGroupNorm(standardize=False)]
 THREE = {"l": Linear(), "q": Polynomial(2), "r": RBF()}
 
 
@@ -76,6 +78,36 @@ def test_raw_features_end_with_a_certified_gap(
         model = CGBoostClassifier(KernelLibrary(kernels), penalty=penalty, C=C).fit(X, y)
     assert model.converged_
     assert np.all(np.asarray(model.gap_) <= 1e-4)
+
+
+@pytest.mark.parametrize("penalty", PLAIN, ids=repr)
+@pytest.mark.parametrize("name", ["breast", "wine", "moons", "far"])
+def test_whole_kernels_of_raw_features_end_with_a_certified_gap(
+    name: str, penalty: GroupNorm
+) -> None:
+    """A linear kernel with values up to 10⁷ beside a Gaussian one does not stop the cone method."""
+    X, y = DATA[name]()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        warnings.simplefilter("error", ConvergenceWarning)
+        model = CGBoostClassifier(TWO, penalty=penalty).fit(X, y)
+    assert model.converged_
+    assert np.all(np.asarray(model.gap_) <= 1e-4)
+
+
+@pytest.mark.parametrize("penalty", PLAIN, ids=repr)
+@pytest.mark.parametrize("C", [1e3, 1e9])
+def test_whole_kernels_of_raw_features_have_a_model_at_any_price(
+    C: float, penalty: GroupNorm
+) -> None:
+    """Where digits are lost the fit ends all the same, no worse than a constant, with its gap."""
+    X, y = moons()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = CGBoostClassifier(TWO, penalty=penalty, C=C).fit(X, y)
+    assert model.score(X, y) > (0.8 if C < 1e5 else 0.4)
+    assert 0.0 <= model.objective_ <= C * len(y)
+    assert 0.0 <= model.gap_ <= 1.0
 
 
 @pytest.mark.parametrize(("kernels", "C"), [(TWO, 1.0), (TWO, 100.0), (THREE, 1.0)])

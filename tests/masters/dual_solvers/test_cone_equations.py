@@ -5,7 +5,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cgboost.masters.dual_solvers.cone_blocks import BlockStore, FactorBlock, GramBlock
+from cgboost.generation.packed import PackedMatrix
+from cgboost.masters.dual_solvers.cone_blocks import (
+    BlockStore,
+    FactorBlock,
+    GramBlock,
+    low_rank_factor,
+)
 from cgboost.masters.dual_solvers.cone_equations import EquationsByColumns, EquationsByRows
 
 N_ROWS = 15
@@ -65,3 +71,27 @@ def test_a_store_has_the_products_of_its_blocks(grams: int) -> None:
     expected = sum(K @ (2.0 * x + w * z) for w, K in zip(weights, kernels, strict=True))
     np.testing.assert_allclose(store.sum_in_rows(both), expected)
     np.testing.assert_allclose(store.limits, limits)
+
+
+@settings(max_examples=30)
+@given(seed=st.integers(0, 10**6), rank=st.integers(0, 6), exponent=st.integers(-9, 9))
+def test_a_matrix_of_low_rank_is_its_factor(seed: int, rank: int, exponent: int) -> None:
+    """As many columns as its rank reproduce it, and with fewer there is no factor."""
+    H = 10.0**exponent * np.random.default_rng(seed).normal(size=(N_ROWS, rank))
+    factor = low_rank_factor(PackedMatrix.of(H @ H.T), 6)
+    assert factor is not None
+    assert factor.shape == (N_ROWS, rank)
+    np.testing.assert_allclose(factor @ factor.T, H @ H.T, atol=1e-13 * np.square(H).sum())
+    if rank:
+        assert low_rank_factor(PackedMatrix.of(H @ H.T), rank - 1) is None
+
+
+def test_factors_keep_the_digits_of_vectors_nearly_orthogonal_to_a_kernel() -> None:
+    """‖Hᵀρ‖ = 1 for a ρ of length 10⁹, which leaves ρᵀ(Kρ) without a digit."""
+    rng = np.random.default_rng(0)
+    H = rng.normal(size=(N_ROWS, 2))
+    basis = np.linalg.qr(H, mode="complete")[0]
+    rho = 1e9 * basis[:, -1] + np.linalg.pinv(H).T @ np.array([0.6, 0.8])
+    store = store_of([H], np.ones(1), 1)
+    image = store.images(rho)
+    assert np.sqrt(store.products(image, image)) == pytest.approx(1.0, abs=1e-5)

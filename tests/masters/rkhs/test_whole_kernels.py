@@ -150,6 +150,23 @@ def test_functions_of_earlier_answers_have_left() -> None:
     assert again.solve().objective == pytest.approx(result.objective, rel=1e-6)
 
 
+@pytest.mark.parametrize("offset", ["none", "free"])
+def test_rounding_of_scores_costs_the_bound_no_share_of_the_errors(offset: str) -> None:
+    """With noise for labels and C = 10⁴ scores may be off by a tenth, and the gap is 10⁻⁵."""
+    rng = np.random.default_rng(1)
+    X, y = rng.normal(size=(120, 10)), np.where(rng.random(120) < 0.5, 1.0, -1.0)
+    pool = WholeKernelPool(KernelPool(KernelLibrary({"l": Linear()}), X), PLAIN, 100.0)
+    master = WholeKernelMaster(Hinge().on(y, np.full(120, 1e4)), PLAIN, offset=offset)
+    result = ColumnGeneration(master, WholeKernelPricer(pool), tol=1e-5).run()
+    space = pool.space(0)
+    response = master.solve().pseudo_response
+    _, most = pool.scores(response)
+    assert most[0] <= 1.0 + 1e-9
+    assert space.score_error(response) > 1e3 * result.gap
+    assert space.score_error(response) == pytest.approx(pool.forms.values(response)[1][0])
+    assert result.gap <= 1e-5
+
+
 def test_duplicate_and_zero_kernels_do_no_harm() -> None:
     """The optimum is that without them."""
     rng = np.random.default_rng(3)
