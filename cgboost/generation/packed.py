@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg.blas import dspmv
+from scipy.linalg.blas import daxpy, dspmv
 from scipy.linalg.lapack import dtpttr, dtrttp
 
 Vector = NDArray[np.float64]
@@ -37,6 +38,14 @@ class PackedMatrix:
             return matrix
         values = np.ascontiguousarray(matrix, dtype=np.float64)
         return cls(dtrttp(values.T, uplo="U")[0], len(values))
+
+    @classmethod
+    def combined(cls, weights: Vector, matrices: Sequence[PackedMatrix]) -> PackedMatrix:
+        """Σ weight·K of at least one matrix."""
+        total = np.zeros(len(matrices[0].triangle))
+        for weight, matrix in zip(weights, matrices, strict=True):
+            daxpy(matrix.triangle, total, a=weight)
+        return cls(total, matrices[0].n_rows)
 
     @property
     def shape(self) -> tuple[int, int]:

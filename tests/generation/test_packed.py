@@ -24,6 +24,12 @@ def test_a_packed_matrix_is_the_whole_one() -> None:
     np.testing.assert_array_equal(packed.part(rows), K[np.ix_(rows, rows)])
 
 
+def test_sums_of_packed_matrices() -> None:
+    """Σ weight·K, without changing a K."""
+    total = PackedMatrix.combined(np.array([2.0, -0.5]), [PackedMatrix.of(K), PackedMatrix.of(K)])
+    assert np.asarray(total) == pytest.approx(1.5 * K)
+
+
 def test_places_are_those_of_the_lower_triangle_row_by_row() -> None:
     """K_ij and K_ji stand at one place, and none is left out."""
     lower = np.tril_indices(7)

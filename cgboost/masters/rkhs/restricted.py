@@ -21,6 +21,7 @@ import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from cgboost.generation.columns import Column
+from cgboost.generation.packed import PackedMatrix
 from cgboost.generation.spaces import FunctionSpace, SpaceColumn
 from cgboost.losses import SupportVectorLoss
 from cgboost.losses.dual.support_vector import Vector
@@ -49,6 +50,9 @@ be, and takes three quarters of the steps of a close one."""
 
 SMALL_MOVE = 0.1
 """A correction of a vector is in its last digits, at most this share of its largest entry."""
+
+NEAR_END = (1.0, 0.1, 0.01)
+"""A dual variable this near an end of its box, beside how it is pushed there, is taken for it."""
 
 MATRIX_RIDGE = 1e-13
 """Added to the diagonal of a kernel matrix, relative to it, before it is factorised: some hundred
@@ -236,32 +240,62 @@ class WholeKernelDual(WholeKernelProblem):
 
         Where the loss is 0 or nearly so, as of data that are met exactly, its price makes an error
         of the output in the last digits the larger part of the objective. The δ of these rows puts
-        them where they belong: Σ η_p K_p δ + Δb is what their outputs lack.
+        them where they belong: Σ η_p K_p δ + Δb is what their outputs lack. Rows that an interior
+        point method only leaves near an end of their boxes are put there first, if that is better.
         """
-        variables, response, b = self.loss.variables, answer.response, answer.intercept
-        plain = [weight * response for weight in weights]
-        inside = np.flatnonzero((answer.u > 0) & (answer.u < variables.cap))
-        rows, used = variables.row[inside], np.flatnonzero(weights)
-        if variables.curvature.any() or not (0 < len(np.unique(rows)) == len(rows) and len(used)):
+        variables, b = self.loss.variables, answer.intercept
+        plain = [weight * answer.response for weight in weights]
+        used = np.flatnonzero(weights)
+        if variables.curvature.any() or not used.size:
             return plain, b
-        output = np.full(len(response), b)
-        total = float(response.sum())  # a penalized offset is a kernel more, b = ηΣr
-        constant = b / total if self.form.charges_offset and total else 0.0
-        matrix = np.full((len(rows), len(rows)), constant)
-        for p in used:
-            output += weights[p] * (self.spaces[p].gram @ response)
-            matrix += weights[p] * self.spaces[p].gram.part(rows)
-        lacking = variables.sign[inside] * (variables.rate(output) - answer.level)[inside]
-        free = self.form.offset == "free"
-        delta, shift = np.zeros(len(response)), 0.0
-        delta[rows], shift = bordered_solution(matrix, lacking, bordered=free)
-        shift += constant * float(delta.sum())
-        if np.abs(delta).max() > SMALL_MOVE * np.abs(response).max():  # along a null space of K
-            return plain, b
-        moved = [weight * (response + delta) for weight in weights]
-        if self._objective(moved, b + shift) < self._objective(plain, b):
-            return moved, b + shift
+        kernel = PackedMatrix.combined(weights[used], [self.spaces[p].gram for p in used])
+        output, objective = kernel @ answer.response + b, self._objective(plain, b)
+        for caution in (*NEAR_END, 0.0):
+            u = self._near_ends_at_ends(answer, output, caution)
+            moved = self._moved_to_margins(kernel, weights, u, answer)
+            if moved is not None and self._objective(*moved) <= objective:
+                return moved
         return plain, b
+
+    def _near_ends_at_ends(self, answer: ConeSolution, output: Vector, caution: float) -> Vector:
+        """Variables u, those at an end of their box that are near it and pushed there.
+
+        Distance and slope are relative to usual ones; with a smaller caution there are fewer.
+        """
+        u, cap = answer.u, self.loss.variables.cap
+        slope = self.loss.variables.rate(output) - answer.level
+        usual = max(float(np.abs(slope).mean()), SMALLEST)
+        size = caution / usual * np.minimum(cap, float(u.max()))
+        at_cap = np.where(cap - u < size * slope, cap, u)
+        return np.where(u < size * -slope, 0.0, at_cap)
+
+    def _moved_to_margins(
+        self, kernel: PackedMatrix, weights: Vector, u: Vector, answer: ConeSolution
+    ) -> tuple[list[Vector], float] | None:
+        """The answer with this u and its rows at the margin; None where they cannot be there.
+
+        ``kernel`` is Σ η_p K_p.
+        """
+        variables, b = self.loss.variables, answer.intercept
+        response = variables.response(u)
+        inside = np.flatnonzero((u > 0) & (u < variables.cap))
+        rows = variables.row[inside]
+        if not 0 < len(np.unique(rows)) == len(rows):
+            return None
+        total = float(answer.response.sum())  # a penalized offset is a kernel more, b = ηΣr
+        constant = b / total if self.form.charges_offset and total else 0.0
+        output = kernel @ response + b + constant * (float(response.sum()) - total)
+        matrix = kernel.part(rows) + constant
+        lacking = variables.sign[inside] * (variables.rate(output) - answer.level)[inside]
+        delta = np.zeros(len(response))
+        excess = float(response.sum()) if self.form.offset == "free" else None
+        delta[rows], shift = bordered_solution(matrix, lacking, excess)
+        response = response + delta
+        if np.abs(delta).max() > SMALL_MOVE * np.abs(response).max():  # along a null space of K
+            return None
+        if constant:
+            shift = constant * (float(response.sum()) - total)
+        return [weight * response for weight in weights], b + shift
 
     def _objective(self, vectors: Sequence[Vector], intercept: float) -> float:
         sizes = [space.norm(own) for space, own in zip(self.spaces, vectors, strict=True)]
@@ -294,15 +328,16 @@ class WholeKernelDual(WholeKernelProblem):
         return self._blocks[space.name]
 
 
-def bordered_solution(matrix: Vector, right: Vector, *, bordered: bool) -> tuple[Vector, float]:
-    """Solution x, b of K x + b = right with Σx = 0, or of K x = right without a border.
+def bordered_solution(matrix: Vector, right: Vector, excess: float | None) -> tuple[Vector, float]:
+    """Solution x, b of K x + b = right with Σx = −excess, or of K x = right without a border.
 
     Parameters
     ----------
     matrix : ndarray of shape (n, n)
         K, positive semi-definite.
     right : ndarray of shape (n,)
-    bordered : bool
+    excess : float or None
+        None: without a border.
     """
     size = float(np.trace(matrix)) / len(matrix)
     try:
@@ -310,10 +345,10 @@ def bordered_solution(matrix: Vector, right: Vector, *, bordered: bool) -> tuple
     except LinAlgError:
         return np.zeros(len(right)), 0.0
     x = cho_solve(factor, right)
-    if not bordered:
+    if excess is None:
         return x, 0.0
     ones = cho_solve(factor, np.ones(len(right)))
-    b = float(x.sum()) / max(float(ones.sum()), SMALLEST)
+    b = (float(x.sum()) + excess) / max(float(ones.sum()), SMALLEST)
     return x - b * ones, b
 
 

@@ -8,9 +8,10 @@ import cvxpy as cp
 import numpy as np
 import pytest
 from sklearn.base import clone
-from sklearn.datasets import load_iris, make_classification, make_regression
+from sklearn.datasets import load_breast_cancer, load_iris, make_classification, make_regression
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.preprocessing import scale as standardized
 from sklearn.svm import SVC
 
 from cgboost import (
@@ -27,7 +28,7 @@ from cgboost import (
 from cgboost.estimators.kernel.whole_kernels import WORKING_MATRICES
 from cgboost.exceptions import KernelError
 from cgboost.generation.packed import PackedMatrix
-from cgboost.penalties import GroupNorm
+from cgboost.penalties import GroupNorm, SquaredGroupNorm
 from cgboost.pricing.rkhs.quadratic_forms import QuadraticForms, gram_megabytes
 from tests.function_norms import optimum
 
@@ -223,6 +224,18 @@ def test_runs_do_not_keep_each_others_matrices(monkeypatch: pytest.MonkeyPatch) 
         model.path(X, y, [0.3, 3.0])
     assert len(counts) > 6 * most / 2
     assert max(counts) <= most + 1  # the last pass looks at one more
+
+
+@pytest.mark.parametrize("penalty", [GroupNorm(), SquaredGroupNorm()], ids=repr)
+def test_rows_beyond_the_margin_have_no_coefficient(penalty: GroupNorm) -> None:
+    """As in any support vector machine: only rows that cost something, or lie at the margin."""
+    X, y = load_breast_cancer(return_X_y=True)
+    X, signs = standardized(X)[:200], 2.0 * y[:200] - 1.0
+    library = {"linear": Linear(), "rbf": RBF(0.05), "wide": RBF(0.005)}
+    model = CGBoostClassifier(library, penalty=penalty, C=1.0).fit(X, y[:200])
+    beyond = np.flatnonzero(signs * model.decision_function(X) > 1.0 + 1e-3)
+    assert len(beyond) > 100
+    assert not np.isin(model.columns_["row"], beyond).any()
 
 
 @pytest.mark.parametrize("scale", [1e-6, 1e6])
