@@ -9,8 +9,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from scipy.linalg.lapack import dpotrf
 
 from cgboost.exceptions import IndefiniteKernelError
+from cgboost.generation.packed import PackedMatrix
 from cgboost.kernels.base import Kernel, Power, Product, Sum
 from cgboost.kernels.checks import kernel_values
 from cgboost.kernels.columns import On
@@ -21,6 +23,7 @@ from cgboost.kernels.features.products import Linear, Polynomial
 from cgboost.kernels.features.rational_quadratic import RationalQuadratic
 from cgboost.kernels.features.rbf import RBF
 from cgboost.kernels.rows import ordered
+from cgboost.tolerances import SMALLEST
 
 MOST_CHECKED = 200
 """Rows whose kernel values are checked: their eigenvalues take a few milliseconds."""
@@ -82,15 +85,46 @@ def check_definite(name: str, kernel: Kernel, X: Matrix) -> None:
     check_gram(name, kernel_values(name, kernel, own, centres))
 
 
-def check_gram(name: str, values: Matrix) -> None:
+def check_whole(name: str, kernel: Kernel, gram: PackedMatrix, *, narrow: bool) -> None:
+    """Check that the matrix of a kernel for all rows is positive semi-definite.
+
+    It is if a Cholesky factor exists. A kernel whose formula says so is not checked.
+
+    Parameters
+    ----------
+    name : str
+    kernel : Kernel
+    gram : PackedMatrix
+    narrow : bool
+        Whether its values were given in float32.
+
+    Raises
+    ------
+    IndefiniteKernelError
+        With the smallest eigenvalue, and what to do.
+    """
+    if is_known_definite(kernel):
+        return
+    full = np.asarray(gram)
+    allowed = NEGATIVE_NARROW if narrow else NEGATIVE
+    ridge = allowed * float(np.abs(full).sum(axis=0).max(initial=0.0))  # of the eigenvalues' bound
+    raised = full + max(ridge, SMALLEST) * np.eye(len(full))
+    if dpotrf(raised, lower=1, overwrite_a=1, clean=0)[1] > 0:
+        check_gram(name, full, allowed)
+
+
+def check_gram(name: str, values: Matrix, allowed: float | None = None) -> None:
     """Check that the values of a kernel for the same rows and centres are positive semi-definite.
+
+    Eigenvalues may be below 0 by ``allowed`` times the largest; None: as the dtype asks for.
 
     Raises
     ------
     IndefiniteKernelError
         With the smallest eigenvalue, or two values that should be equal.
     """
-    allowed = NEGATIVE if values.dtype == np.float64 else NEGATIVE_NARROW
+    if allowed is None:
+        allowed = NEGATIVE if values.dtype == np.float64 else NEGATIVE_NARROW
     gram = values.astype(np.float64, copy=False)
     largest = float(np.abs(gram).max(initial=0.0))
     if largest == 0.0:

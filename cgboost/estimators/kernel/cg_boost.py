@@ -150,12 +150,12 @@ class CGBoostClassifier(Classification, BaseBoost):
         penalty="group" the number of kernels, with "rkhs" that of rows, each of them a column of
         every kernel.
     tol : float, default=1e-4
-        Stop at this certified relative duality gap. Gaps below 1e-10 count as 0, so that
-        ``tol=0`` asks for the optimum to rounding errors.
+        Stop at this certified duality gap, relative to the objective or, where that is below 1, to
+        1. Gaps below 1e-10 count as 0, so that ``tol=0`` asks for the optimum to rounding errors.
     time_limit : float or None
         Seconds for the fit; several classes share what is left evenly. Solvers that cannot be
         interrupted, such as PIQP, overrun it by the solve they are in: there it is checked between
-        solves. The first round is always completed.
+        solves. The first round is always completed; its model has no columns yet.
     solver : str, default="auto"
         "auto" or a name of ``solvers.available_backends()``.
     solver_options : dict or None
@@ -211,8 +211,9 @@ class CGBoostClassifier(Classification, BaseBoost):
         The centre of each column in the units of X, nan in the features that its kernel does not
         read (``On``). Only with centers="free".
     kernel_weights_ : dict of str to float, or to ndarray of shape (n_classes,)
-        Only with penalty="group": s_p‖f_p‖, divided by their sum. The model is the support vector
-        machine of the kernel Σ_p η_p K_p/s_p² with these for η.
+        Only with penalty="group": w_p‖f_p‖, divided by their sum, where w_p is s_p times the weight
+        of the kernel. The model is the support vector machine of the kernel Σ_p η_p K_p/w_p² with
+        these for η.
     library_ : KernelLibrary
         The library with the widths that its kernels took from the training rows:
         ``library_.kernels["rbf"].gamma``; ``library_.get_params()`` has them all.
@@ -221,8 +222,8 @@ class CGBoostClassifier(Classification, BaseBoost):
         scale of outputs of models with C.
     intercept_ : float, or ndarray of shape (n_classes,) with more than two classes
     columns_ : dict of str to ndarray
-        Table of the model: kernel, row (of the X given to ``fit``), coefficient, round, sign (and
-        class).
+        Table of the model: kernel, row (of the X given to ``fit``; −1 for a free centre),
+        coefficient, round, sign (and class).
     n_columns_ : int
         Columns with a nonzero coefficient.
     columns_per_kernel_ : dict of str to int

@@ -144,7 +144,10 @@ class QuadraticForms:
         if len(rows) > most:
             rows = np.sort(np.random.default_rng(0).permutation(rows)[:most])
         share = weights[rows] / weights[rows].sum()
-        means, _, _ = self._made_again(everything, rows, share)
+        if self.grams is not None and len(rows) == self.data.n_rows:
+            means = np.array([PackedMatrix(own, len(rows)).form(share) for own in self.grams])
+        else:
+            means, _, _ = self._made_again(everything, rows, share)
         size = np.array([share @ self.data.diagonal(p)[rows] for p in range(len(everything))])
         variance = size - means
         variance = np.where(variance > CONSTANT * size, variance, size)

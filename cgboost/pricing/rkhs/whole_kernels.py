@@ -13,8 +13,10 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
+from cgboost.generation.packed import PackedMatrix
 from cgboost.generation.protocols import MasterState, Priced
 from cgboost.generation.spaces import SpaceState
+from cgboost.kernels.definite import check_whole
 from cgboost.kernels.precomputed import KernelFamily
 from cgboost.kernels.whole import KernelSpace
 from cgboost.penalties import GroupNorm
@@ -69,6 +71,7 @@ class WholeKernelPool:
             deviations = self.forms.deviations(rows)
         self.weights = penalty.factors(pool.strata, deviations)
         self._spaces: dict[int, KernelSpace] = {}
+        self._checked: set[int] = set()
 
     @property
     def families(self) -> Sequence[KernelFamily]:
@@ -99,12 +102,21 @@ class WholeKernelPool:
         for space in self._spaces.values():
             space.release()
 
+    def _gram(self, stratum: int) -> PackedMatrix:
+        """The matrix of a kernel, which must be positive semi-definite."""
+        gram = self.forms.gram(stratum)
+        if stratum not in self._checked:
+            name, kernel = self.pool.strata[stratum], self.pool.data.kernels[stratum]
+            check_whole(name, kernel, gram, narrow=self.pool.is_narrow(stratum))
+            self._checked.add(stratum)
+        return gram
+
     def space(self, stratum: int) -> KernelSpace:
         """The functions of one kernel, with its matrix."""
         if stratum not in self._spaces:
             self._spaces[stratum] = KernelSpace(
                 self.pool.families[stratum],
-                partial(self.forms.gram, stratum),
+                partial(self._gram, stratum),
                 self.pool.X,
                 float(self.weights[stratum]),
             )

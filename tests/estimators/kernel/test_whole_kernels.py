@@ -301,3 +301,16 @@ def test_indefinite_kernels_are_refused() -> None:
     library = {"rbf": RBF(0.5), "tanh": lambda A, B: np.tanh(A @ B.T - 1.0)}
     with pytest.raises(KernelError, match="tanh"):
         CGBoostClassifier(library, penalty="group").fit(X, y)
+
+
+def test_a_matrix_that_few_entries_make_indefinite_is_refused() -> None:
+    """All rows of a kernel in the master are looked at, not a part of them."""
+    rng = np.random.default_rng(0)
+    Q = rng.normal(size=(600, 2))
+    y = Q[:, 0] * Q[:, 1] > 0
+    gram = rbf_kernel(Q, gamma=1.0)
+    CGBoostClassifier(Precomputed(), penalty="group").fit(gram, y)
+    gram[5, 6] += 1.0
+    gram[6, 5] += 1.0
+    with pytest.raises(KernelError, match="smallest eigenvalue .* 600 rows"):
+        CGBoostClassifier(Precomputed(), penalty="group").fit(gram, y)
