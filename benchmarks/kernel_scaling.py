@@ -100,6 +100,8 @@ def draw(lines: list[list[str]]) -> None:
         panel.set_title(f"{fixed}: seconds ~ {varied}^{exponent(sizes, seconds):.1f}")
         panel.set_xlabel(f"number of {varied}")
         panel.grid(alpha=0.3)
+    marks = [1, 2, 5, 10, 20, 50, 100]
+    panels[0].set_yticks(marks, [str(mark) for mark in marks])
     panels[0].set_ylabel("CPU seconds to a gap of 1e-2")
     figure.savefig(FOLDER / "kernel_scaling.png", dpi=120)
 
