@@ -145,6 +145,8 @@ class KernelColumns(ColumnFamily):
 
     words: ClassVar[tuple[str, ...]] = ("all",)
     accept_sparse: ClassVar[str] = "csr"
+    wide: ClassVar[bool] = False
+    """Whether coefficients may be so large that kernel values must be in float64."""
 
     @classmethod
     def of(cls, estimator: Any, **changes: Any) -> KernelColumns:
@@ -232,6 +234,7 @@ class KernelColumns(ColumnFamily):
             cache_size=self.cache_size,
             executor=self.executor,
             any_scale=penalty.any_scale,
+            wide=self.wide,
         )
         if isinstance(penalty, FunctionNorm):
             penalty.check_names(pool.strata)

@@ -35,6 +35,8 @@ factor and copies of it, 112 MB with 1797 rows, which is 8.7 triangles."""
 class WholeKernels(KernelColumns):
     """Kernels of a library, each as one column."""
 
+    wide: ClassVar[bool] = True
+
     limited_by: ClassVar[str] = (
         "memory holds no more kernels in the master, raise cache_size or take fewer rows"
     )

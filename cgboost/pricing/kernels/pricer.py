@@ -97,6 +97,9 @@ class KernelPool:
         computed.
     any_scale : bool, default=False
         Whether the penalty takes care of the scale of kernels.
+    wide : bool, default=False
+        Whether float32 is too narrow for kernel values, those of predictions too, whatever they
+        are: the coefficients may be so large that their rounding counts.
 
     Warns
     -----
@@ -113,6 +116,7 @@ class KernelPool:
         block_size: int = 1024,
         executor: Executor | futures.Executor | None = None,
         any_scale: bool = False,
+        wide: bool = False,
     ) -> None:
         if block_size < 1:
             raise ValueError(f"block_size must be at least 1, got {block_size!r}")
@@ -122,7 +126,9 @@ class KernelPool:
         scaler: FeatureScaler | Widened | None = own
         self._data, sample = _sampled(library, scaled(rows, scaler), block_size)
         narrow = X.dtype == np.float32 and sample.largest > LARGEST_NARROW
-        if narrow or sample.rough:  # the rows to predict may be float32 where X is not
+        if (
+            narrow or sample.rough or (wide and X.dtype.kind == "f")
+        ):  # the rows to predict may be float32 where X is not
             scaler = Widened(own)
             self._data, sample = _sampled(library, scaled(rows, scaler), block_size)
         if not any_scale:

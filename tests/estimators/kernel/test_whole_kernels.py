@@ -314,3 +314,13 @@ def test_a_matrix_that_few_entries_make_indefinite_is_refused() -> None:
     gram[6, 5] += 1.0
     with pytest.raises(KernelError, match="smallest eigenvalue .* 600 rows"):
         CGBoostClassifier(Precomputed(), penalty="group").fit(gram, y)
+
+
+def test_float32_rows_are_predicted_as_exactly_as_others() -> None:
+    """Coefficients of smooth kernels are huge: values in float32 would not do."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 3)).astype(np.float32)
+    y = np.sin(X.sum(axis=1)) + X[:, 0]
+    model = CGBoostRegressor({"rbf": RBF(0.02)}, penalty="group", loss="huber", C=30.0).fit(X, y)
+    assert np.abs(model.dual_coef_).sum() > 1e4
+    assert model.predict(X) == pytest.approx(model.predict(X.astype(np.float64)), abs=1e-9)
