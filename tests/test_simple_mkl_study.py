@@ -11,6 +11,7 @@ import pytest
 from sklearn.datasets import load_breast_cancer
 
 from cgboost import CGBoostClassifier
+from cgboost.penalties import SquaredGroupNorm
 
 ROOT = Path(__file__).parents[1]
 
@@ -51,19 +52,18 @@ def test_folds_are_parts_of_the_training_rows(parts: dict[str, Any], rows: Any) 
         np.testing.assert_allclose(part.cross[0], kernel(part.X_test, part.X), atol=1e-12)
 
 
-def test_simple_mkl_and_the_group_norm_are_one_model(parts: dict[str, Any], rows: Any) -> None:
-    """With C = C' Σ‖f_p‖ both have the objective ½(Σ‖f_p‖)² + C Σξ, up to SimpleMKL's gap."""
-    cost = 0.5
-    model = CGBoostClassifier(rows.library, penalty="group", C=cost, tol=1e-6).fit(rows.X, rows.y)
-    errors = np.maximum(0.0, 1.0 - rows.y * model.decision_function(rows.X)).sum()
-    norms = model.objective_ - cost * errors
-    C = cost * norms
-    found = parts["simple_mkl"].SimpleMKL(rows.grams, rows.y, C).solve()
-    ours = 0.5 * norms**2 + C * errors
-    assert found.gap <= parts["simple_mkl"].GAP
-    assert ours * (1 - 1e-4) <= found.machine.objective <= ours * (1 + 1.5 * found.gap)
-    assert found.sum_of_norms == pytest.approx(norms, rel=0.05)
-    assert found.weights.sum() == pytest.approx(1.0)
+def test_simple_mkl_and_the_squared_group_norm_are_one_problem(
+    parts: dict[str, Any], rows: Any
+) -> None:
+    """At the same scales and C both have one objective, up to the gap of SimpleMKL."""
+    simple, C = parts["mkl_methods"].simple, 1.0
+    for standardize in (True, False):
+        penalty = SquaredGroupNorm(standardize=standardize)
+        ours = CGBoostClassifier(rows.library, penalty=penalty, C=C, tol=1e-6).fit(rows.X, rows.y)
+        found = simple(rows, (C, standardize))
+        assert found.gap <= parts["simple_mkl"].GAP
+        assert ours.objective_ * (1 - 1e-6) <= found.objective
+        assert found.objective <= ours.objective_ * (1 + 1.5 * found.gap + 1e-6)
 
 
 def test_the_weights_of_simple_mkl_are_those_of_its_outputs(
@@ -88,7 +88,7 @@ def test_the_two_norm_is_a_machine_with_the_sum_of_squared_kernels(
     np.testing.assert_allclose(ours, fast, atol=0.1)
 
 
-@pytest.mark.parametrize("name", ["L1", "GROUP", "WEIGHTED"])
+@pytest.mark.parametrize("name", ["L1", "GROUP", "SQUARED"])
 def test_the_folds_of_our_penalties_use_paths(parts: dict[str, Any], rows: Any, name: str) -> None:
     """A path has the models of single fits, in the order of the choices."""
     methods = parts["mkl_methods"]
@@ -103,9 +103,9 @@ def test_the_folds_of_our_penalties_use_paths(parts: dict[str, Any], rows: Any, 
 def test_every_method_is_measured_once_and_the_tables_have_its_numbers(
     parts: dict[str, Any], rows: Any, tmp_path: Path
 ) -> None:
-    """Records, tables and the picture of two splits; SimpleMKL has the C of the group norm."""
+    """Records, tables and the picture of two splits; SimpleMKL has the C of the squared norm."""
     fits, methods, page = (parts[name] for name in ("mkl_fits", "mkl_methods", "mkl_page"))
-    names = [methods.UNIFORM, methods.SINGLE, methods.L1, methods.GROUP]
+    names = [methods.UNIFORM, methods.SINGLE, methods.GROUP, methods.SQUARED]
     names += [methods.SIMPLE, methods.SIMPLE_PAPER]
     with pytest.MonkeyPatch.context() as patch:
         short = {
@@ -117,8 +117,8 @@ def test_every_method_is_measured_once_and_the_tables_have_its_numbers(
         there = {record.method: record for record in first}
         first += fits.measured("pima", 0, rows, names[4:], there)
     assert [record.method for record in first] == names
-    group, simple = first[3], first[4]
-    assert fits.cost_of(simple) == pytest.approx(fits.cost_of(group) * group.sum_of_norms, rel=1e-4)
+    assert fits.cost_of(first[4]) == fits.cost_of(first[3])
+    assert first[4].objective >= first[3].objective * (1 - 1e-4)
     again = [replace(record, seed=1) for record in first]
     store = importlib.import_module("study_jobs").Store(tmp_path / "simple_mkl.csv", fits.Measured)
     store.extend([*first, *again, replace(first[0], seed=2)])

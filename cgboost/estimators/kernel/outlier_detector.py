@@ -25,7 +25,7 @@ from cgboost.losses import SupportVectorLoss, one_class
 from cgboost.penalties import Penalty, get_penalty
 
 BORDER = 1e-9
-"""Outputs below 0 by no more than this, relative to the level, are on the border."""
+"""Outputs within this of 0, relative to the level, are those of rows on the border: they are 0."""
 
 
 @dataclass(eq=False, repr=False)
@@ -134,11 +134,14 @@ feature_names_in_
 
     def score_samples(self, X: ArrayLike) -> Vector:
         """Σ α_j h_j(x), large for rows like those of the training set; shape (n_rows,)."""
-        return self._outputs(X)[:, 0] + self.offset_
+        return self.decision_function(X) + self.offset_
 
     def decision_function(self, X: ArrayLike) -> Vector:
-        """Model output, negative for outliers: ``score_samples(X) − offset_``; shape (n_rows,)."""
-        return self._outputs(X)[:, 0]
+        """Model output, negative for outliers: ``score_samples(X) − offset_``; shape (n_rows,).
+
+        Rows on the border have 0, without its rounding errors.
+        """
+        return self._beside_border(self._outputs(X)[:, 0])
 
     def predict(self, X: ArrayLike) -> NDArray[np.intp]:
         """1 for normal rows, those on the border included, −1 for outliers; shape (n_rows,)."""
@@ -146,14 +149,18 @@ feature_names_in_
 
     def staged_decision_function(self, X: ArrayLike) -> Iterator[Vector]:
         """Model output after every round up to the best one; the last is that of the model."""
-        return (outputs[:, 0] for outputs in self._staged_outputs(X))
+        return (self._beside_border(outputs[:, 0]) for outputs in self._staged_outputs(X))
 
     def staged_predict(self, X: ArrayLike) -> Iterator[NDArray[np.intp]]:
         """1 and −1 after every round up to the best one."""
         return map(self._signs, self._staged_outputs(X))
 
     def _signs(self, outputs: Vector) -> NDArray[np.intp]:
-        return np.where(outputs[:, 0] >= -BORDER * abs(self.offset_), 1, -1)
+        return np.where(self._beside_border(outputs[:, 0]) >= 0, 1, -1)
+
+    def _beside_border(self, outputs: Vector) -> Vector:
+        """The outputs, 0 where they are next to it."""
+        return np.where(np.abs(outputs) <= BORDER * abs(self.offset_), 0.0, outputs)
 
     def _validated(self, X: Any, y: Any) -> tuple[Matrix, Any]:
         return kernel_input.validated(self, X, None)
