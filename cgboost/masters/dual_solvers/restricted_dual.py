@@ -310,7 +310,9 @@ class BoxedDual:
         Both 0 for a free offset and for free directions.
     two_sided : ndarray of bool, shape (n_columns,)
     fixed_gain : float
-        What the fixed variables add to the dual objective; objective and bound are without it.
+        What fixed variables and bases add to the dual objective; objective and bound are without.
+    neutral : ndarray of shape (n_variables,)
+        The u of the pseudo-response nearest to 0.
     refined : bool
         Whether columns may be nearly dependent, so that steps are worth more digits.
     in_order : bool
@@ -328,6 +330,7 @@ class BoxedDual:
     softness: Vector
     two_sided: NDArray[np.bool_]
     fixed_gain: float
+    neutral: Vector
     refined: bool = False
     in_order: bool = False
 
