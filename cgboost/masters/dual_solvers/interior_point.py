@@ -223,7 +223,7 @@ class InteriorSession(LiveDual):
             self._target = max(FINEST_SHARE, AGAIN * self._target)
         else:
             objective = self._objective(self._at.coef)
-            opened = max(0.0, objective - self._problem().bound(self._at.u))
+            opened = self._problem().opened(self._at.u, self._at.coef)
             share = SHARE * opened / self._scale(objective)
             self._target = max(FINEST_SHARE, accuracy, min(COARSEST, share))
 
@@ -260,7 +260,7 @@ class InteriorSession(LiveDual):
         data, at = self._problem(), self._at
         pairs = max(1, 2 * (len(at.u) + len(at.coef)))
         objective = self._objective(at.coef)
-        opened = max(objective - data.bound(at.u), self._target * self._scale(objective))
+        opened = max(data.opened(at.u, at.coef), self._target * self._scale(objective))
         if self._shrinks and not self.at_cap.any():
             at.shrink(data)
         at.recentre(data, opened / pairs)
