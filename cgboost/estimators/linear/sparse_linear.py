@@ -99,7 +99,7 @@ class SparseLinearRegressor(Regression, BaseBoost):
         they are penalised, as a StandardScaler before the model would; X itself is not changed, and
         ``coef_`` is for X as it is given.
     columns_per_round : int or None
-        Features that enter in a round. None: 2 % of the rows, between 20 and 400.
+        Features that enter in a round. None: 2 % of the rows, between 80 and 400.
     max_columns : int or None
         Stop at this many generated features.
     tol : float, default=1e-6
