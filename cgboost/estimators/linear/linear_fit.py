@@ -30,16 +30,16 @@ from cgboost.estimators.linear.scaling import LOSS_OF_CONSTANT, Scaling, in_unit
 from cgboost.exceptions import see
 from cgboost.generation.columns import Column
 from cgboost.generation.protocols import Pricer
-from cgboost.masters import FeatureMatrix, FreeColumns
+from cgboost.masters import FreeColumns, MatrixColumns
 from cgboost.penalties import L1, ElasticNet, Penalty
 from cgboost.pricing.features.features import STRATUM, Feature, FeaturePool
 from cgboost.pricing.features.matrices import BlockMatrix, Indices, matrix_of
 from cgboost.pricing.scans.scan import StrataPricer
 
 FEWEST_FEATURES = 80
-"""Features a round at least: they are cheap next to a round. Measured from 100 × 10000 to 10000 × 100
-and with 100000 sparse features, 80 and 160 are fastest; 20 take up to twice as long, and with few
-features in the model as long …"""
+"""Features a round at least: they are cheap next to a round. Measured from 100 × 10000 to
+10000 × 100 and with 100000 sparse features, 80 and 160 are fastest; 20 take up to twice as long,
+and with few features in the model as long …"""
 
 MOST_FEATURES = 400
 """… and at most: of more, many would not be used."""
@@ -239,11 +239,6 @@ def make_pool(self: Any, rows: Rows) -> FeaturePool:
             "positive=True needs penalised coefficients: those of alpha=0, or of a weight of 0 in "
             "penalty_weights, are free in sign"
         )
-    if len(self._free) and isinstance(rows.X, BlockMatrix):
-        raise ValueError(
-            "features without a penalty (alpha=0, or penalty_weights of 0) need an X in memory or "
-            "mapped from a file, not a source of blocks"
-        )
     self._free_columns = free_columns(rows.X, self._free, pool.centres)
     return self._scaling.scaled(pool)
 
@@ -252,17 +247,15 @@ def free_columns(X: Any, features: Indices, centres: Vector) -> FreeColumns:
     """The features without a penalty, as columns of the master: read where they lie."""
     if not len(features):
         return FreeColumns(())
-    whole, own = len(features) == X.shape[1], centres[features]
-    part = X if whole else X[:, features]
-    matrix = FeatureMatrix(part, own if own.any() else None)
-    columns = []
-    for place, j in enumerate(features.tolist()):
-        values = part[:, [place]].toarray()[:, 0] if sparse.issparse(part) else part[:, place]
-        if centres[j]:
-            values = values - centres[j]
-        feature = Feature(j, float(centres[j]))
-        columns.append(Column(values, (STRATUM, j), feature, STRATUM))
-    return FreeColumns(columns, matrix)
+    own = centres[features]
+    if len(features) < X.shape[1]:
+        X = matrix_of(X).columns(features)
+    unread = np.broadcast_to(0.0, X.shape[:1])  # in place of values, which the matrix has
+    columns = [
+        Column(unread, (STRATUM, j), Feature(j, centre), STRATUM)
+        for j, centre in zip(features.tolist(), own.tolist(), strict=True)
+    ]
+    return FreeColumns(columns, MatrixColumns(X, own if own.any() else None))
 
 
 def objective_of(self: Any, *, per_row: bool, price: float, trade_off: str) -> Objective:
