@@ -270,7 +270,7 @@ class SupportVectorMaster:
             if exact or polished is not None:
                 basis, noise = dual.basis, COEFFICIENT_ROUNDING
                 if basis is not None and (
-                    unique := unique_vertex(self.loss, self.form, columns, basis)
+                    unique := unique_vertex(dual.loss, self.form, columns, basis)
                 ):
                     return self._moved(unique, unique.coef)
             if polished is not None:
@@ -281,7 +281,7 @@ class SupportVectorMaster:
             columns = columns.part(chosen)
         left = None if deadline is None else max(0.01, deadline - time.perf_counter())
         with solver_errors_as_master_errors():
-            point = crossover(self.loss, self.form, columns, coef[chosen], intercept, left, noise)
+            point = crossover(dual.loss, self.form, columns, coef[chosen], intercept, left, noise)
         vertex = np.zeros(len(coef))
         vertex[chosen] = point.coef
         return self._moved(point, vertex)

@@ -18,7 +18,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -118,6 +118,8 @@ class RestrictedDual:
 
     Attributes
     ----------
+    loss : SupportVectorLoss
+        With one variable for a row of one kink, in a linear program.
     rate : ndarray of shape (n_variables,)
         Of the variables at the last point.
     ends_inside : bool
@@ -132,6 +134,8 @@ class RestrictedDual:
         options: Mapping[str, Any] | None = None,
         columns: ColumnStore | None = None,
     ) -> None:
+        if form.quadratic == 0:
+            loss = replace(loss, from_lower=True)
         self.loss, self.variables, self.form = loss, loss.variables, form
         self._solver, self._options = solver, options
         bounded = loss.mass is None and bool(np.isfinite(self.variables.cap).all())
