@@ -265,6 +265,10 @@ class ColumnStore:
         weights = response if len(rows) == len(response) else response[support]
         return ((weights @ rows[:, : self.count]) * self.scales)[columns]
 
+    def scaled_scores(self, response: Vector) -> Vector:
+        """h·r of all columns as they are kept, scaled to entries of at most 1."""
+        return response @ self._buffer[:, : self.count]
+
     def whole_scores(self, columns: Indices, response: Vector) -> Vector:
         """h·r of some columns as they were taken in, but for centring."""
         scores = self.scores(columns, response)
