@@ -103,6 +103,7 @@ class PrimalSimplex:
             and form.radius is None
             and form.threshold > 0.0
             and not form.charges_offset
+            and form.n_free == 0
             and len(loss.variables) > 0
             and bool(np.isfinite(loss.variables.cap).all())
         )
