@@ -326,6 +326,11 @@ class ColumnStore:
         scores: Vector = (weights @ rows[:, :held])[places]
         return scores
 
+    def scaled_scores(self, response: Vector) -> Vector:
+        """h·r of the columns that are not free, scaled to entries of at most 1."""
+        scores: Vector = response @ self._buffer[:, : self.count - self.n_free]
+        return scores
+
     def whole_scores(self, columns: Indices, response: Vector) -> Vector:
         """h·r of some columns as they were taken in, but for centring."""
         scores = self.scores(columns, response)
