@@ -25,8 +25,9 @@ from cgboost.estimators.common.objective import (
     program_of,
 )
 from cgboost.estimators.common.parameters import check_bool, check_number
-from cgboost.estimators.common.rows import Rows, Vector
+from cgboost.estimators.common.rows import Matrix, Rows, Vector
 from cgboost.estimators.linear.scaling import Scaling, in_units, unit_of
+from cgboost.exceptions import DataWarning, warn_caller
 from cgboost.generation.protocols import Pricer
 from cgboost.penalties import L1, ElasticNet, Penalty
 from cgboost.pricing.features.features import FeaturePool, moments
@@ -105,6 +106,18 @@ class FeatureColumns(ColumnFamily):
     def described(self, columns: Sequence[Any], strata: NDArray[np.str_], rows: Rows) -> Table:
         """The number of each feature."""
         return {"feature": np.array([feature.index for feature in columns], dtype=np.intp)}
+
+
+def validated(self: Any, X: Any, y: Any) -> tuple[Matrix, Any]:
+    """X and y, checked; sparse X in CSC or CSR form."""
+    if sparse.issparse(X) and X.format not in FeatureColumns.accept_sparse:
+        warn_caller(
+            f"X is sparse in the format {X.format!r}, which has no columns or rows to take, and is "
+            "converted: give a CSC or CSR matrix to save that",
+            DataWarning,
+        )
+    checked: tuple[Matrix, Any] = BaseEnsemble._validated(self, X, y)
+    return checked
 
 
 def penalty_of(self: Any) -> Penalty:

@@ -146,6 +146,7 @@ feature_names_in_
     _coef_by_output: ClassVar[bool] = False
     _coefficients: ClassVar[str] = "coef_"
 
+    _validated = linear_fit.validated
     _pool = linear_fit.make_pool
     _outputs = linear_fit.outputs
     _staged_outputs = linear_fit.staged_outputs
@@ -341,6 +342,7 @@ stop_reason_, n_features_in_, feature_names_in_
     _coefficients: ClassVar[str] = "coef_"
     _objective_price: ClassVar[float] = 1.0
 
+    _validated = linear_fit.validated
     _pool = linear_fit.make_pool
     _outputs = linear_fit.outputs
     _staged_outputs = linear_fit.staged_outputs
