@@ -322,8 +322,10 @@ class L1LinearSVR(LinearPrediction):
 
     Attributes
     ----------
-    coef_, intercept_, n_iter_, objective_, dual_bound_, gap_, converged_, model_, \
-n_features_in_, feature_names_in_
+    model_ : SparseLinearRegressor
+        The fitted model, whose α, also in messages, is 1/(C Σ_i w_i).
+    coef_, intercept_, n_iter_, objective_, dual_bound_, gap_, converged_, n_features_in_, \
+feature_names_in_
         As in :class:`QuantileRegressor`.
 
     Examples
@@ -332,7 +334,7 @@ n_features_in_, feature_names_in_
     >>> from cgboost.linear import L1LinearSVR
     >>> X = np.random.default_rng(0).normal(size=(100, 300))
     >>> y = 2 * X[:, 3] - X[:, 7]
-    >>> np.flatnonzero(L1LinearSVR(epsilon=0.1).fit(X, y).coef_)
+    >>> np.flatnonzero(L1LinearSVR(epsilon=0.1, C=0.1).fit(X, y).coef_)
     array([3, 7])
     """
 

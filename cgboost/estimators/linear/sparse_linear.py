@@ -322,7 +322,7 @@ stop_reason_, n_features_in_, feature_names_in_
     >>> X, y = load_breast_cancer(return_X_y=True)
     >>> model = SparseLinearClassifier(C=0.1, standardize=True).fit(X, y)
     >>> model.converged_, round(model.objective_, 3), model.n_columns_
-    (True, 6.137, 9)
+    (True, 8.406, 9)
     """
 
     loss: ClassificationLoss | Loss = field(default="hinge", kw_only=True)
