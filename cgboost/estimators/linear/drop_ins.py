@@ -141,7 +141,8 @@ class LADRegressor(LinearPrediction):
     Parameters
     ----------
     alpha : float or None, default=None
-        α, what coefficients cost. None: a tenth of that from which on all coefficients are 0.
+        α, what coefficients cost. None: as in :class:`SparseLinearRegressor`, half the level of
+        noise.
     fit_intercept : bool, default=True
         Whether there is a b, which is never penalised.
     positive : bool, default=False
