@@ -25,9 +25,17 @@ from cgboost.estimators.common.objective import (
     program_of,
 )
 from cgboost.estimators.common.parameters import check_bool, check_number
-from cgboost.estimators.common.rows import EvalSets, Held, Rows, Vector, is_source, rows_of
+from cgboost.estimators.common.rows import (
+    EvalSets,
+    Held,
+    Matrix,
+    Rows,
+    Vector,
+    is_source,
+    rows_of,
+)
 from cgboost.estimators.linear.scaling import LOSS_OF_CONSTANT, Scaling, in_units, unit_of
-from cgboost.exceptions import see
+from cgboost.exceptions import DataWarning, see, warn_caller
 from cgboost.generation.columns import Column
 from cgboost.generation.protocols import Pricer
 from cgboost.masters import FreeColumns, MatrixColumns
@@ -120,6 +128,18 @@ class FeatureColumns(ColumnFamily):
         return {"feature": np.array([feature.index for feature in columns], dtype=np.intp)}
 
 
+def validated(self: Any, X: Any, y: Any) -> tuple[Matrix, Any]:
+    """X and y, checked; sparse X in CSC or CSR form."""
+    if sparse.issparse(X) and X.format not in FeatureColumns.accept_sparse:
+        warn_caller(
+            f"X is sparse in the format {X.format!r}, which has no columns or rows to take, and is "
+            "converted: give a CSC or CSR matrix to save that",
+            DataWarning,
+        )
+    checked: tuple[Matrix, Any] = BaseEnsemble._validated(self, X, y)
+    return checked
+
+
 def fit(
     self: Any,
     X: Any,
@@ -159,6 +179,8 @@ def fit(
         If the fit ended before its gap reached ``tol``, with the reason.
     TrivialModelWarning
         If no feature is worth its price.
+    DataWarning
+        If X is sparse in a format without columns or rows, and has been converted.
     """
     return BaseEnsemble.fit(self, X, y, sample_weight, eval_set)
 

@@ -161,6 +161,7 @@ feature_names_in_
 
     fit = linear_fit.fit
     _prepare = linear_fit.prepare
+    _validated = linear_fit.validated
     _pool = linear_fit.make_pool
     _outputs = linear_fit.outputs
     _staged_outputs = linear_fit.staged_outputs
@@ -338,7 +339,7 @@ stop_reason_, n_features_in_, feature_names_in_
     >>> X, y = load_breast_cancer(return_X_y=True)
     >>> model = SparseLinearClassifier(C=0.1, standardize=True).fit(X, y)
     >>> model.converged_, round(model.objective_, 3), model.n_columns_
-    (True, 6.137, 9)
+    (True, 8.406, 9)
     """
 
     loss: ClassificationLoss | Loss = field(default="hinge", kw_only=True)
@@ -365,6 +366,7 @@ stop_reason_, n_features_in_, feature_names_in_
 
     fit = linear_fit.fit
     _prepare = linear_fit.prepare
+    _validated = linear_fit.validated
     _pool = linear_fit.make_pool
     _outputs = linear_fit.outputs
     _staged_outputs = linear_fit.staged_outputs
