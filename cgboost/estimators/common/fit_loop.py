@@ -174,7 +174,8 @@ class FittedRun:
         return cls(
             outputs=[FittedOutput.of(result, number) for number in range(task.n_outputs)],
             objective=result.objective,
-            bound=-np.inf if result.bound is None else result.bound,
+            # rounding may leave a bound above an objective that it equals
+            bound=-np.inf if result.bound is None else min(result.bound, result.objective),
             gap=result.gap,
             stop_reason=result.stop_reason,
             message=result.message,
