@@ -2,7 +2,7 @@
 
     python -m venv PEERS
     PEERS/bin/python -m pip install . -r benchmarks/sparse_linear/requirements.txt
-    PEERS/bin/python benchmarks/sparse_linear --data DATA [--groups settings shapes svm]
+    PEERS/bin/python benchmarks/sparse_linear --data DATA [--groups settings shapes svm paths]
         [--solvers NAME ...] [--again] [--docs FOLDER]
     python benchmarks/sparse_linear --page
 
@@ -26,7 +26,7 @@ sys.path.append(str(Path(__file__).resolve().parents[2] / "examples" / "reproduc
 from sparse_page import GUIDE, refresh_pages
 from sparse_records import Measured, records, version_of
 from sparse_solvers import SOLVERS
-from sparse_tasks import SETTINGS, SHAPES, SVM, all_tasks
+from sparse_tasks import GROUPS, all_tasks
 from sparse_worker import Worker, serve
 from study_jobs import Store, study_options
 
@@ -40,7 +40,7 @@ def main() -> None:
     given = study_options(
         __doc__,
         "sparse_linear",
-        groups=(SETTINGS, SHAPES, SVM),
+        groups=GROUPS,
         solvers=tuple(SOLVERS),
         again=False,
         page=False,

@@ -18,12 +18,15 @@ from sparse_solvers import (
     EXACT,
     LINEAR_SVC,
     OURS,
+    PATH,
     PROGRAMS,
     SCIKIT,
     SMOOTHED,
 )
 from sparse_tasks import (
     CORRELATIONS,
+    GROUPS,
+    PATHS,
     PENALTIES,
     QUANTILES,
     SETTINGS,
@@ -65,13 +68,16 @@ MACHINE = (
     "task | coefficients | **cgboost**, s | gap | full LP, s | dual of the full LP, s | "
     "LinearSVC (squared hinge), s | its coefficients"
 )
+PATH_HEAD = (
+    "path | coefficients at its end | fit at its end, s | gap | path of 100, s | times the fit"
+)
 BENCHOPT = "data | objective | cgboost, s | suboptimal by | other solver | s | suboptimal by"
 
 
 def tables(folder: Path) -> dict[str, str]:
     """All tables of the study's page."""
     rows = records(folder).rows
-    groups = {g: latest([r for r in rows if r.group == g]) for g in (SETTINGS, SHAPES, SVM)}
+    groups = {g: latest([r for r in rows if r.group == g]) for g in GROUPS}
     versions = (folder / "sparse_linear.txt").read_text(encoding="utf-8").strip()
     ours = sorted({row.version for group in groups.values() for row in group_ours(group)})
     return {
@@ -79,6 +85,7 @@ def tables(folder: Path) -> dict[str, str]:
         "settings": table(setting_rows(groups[SETTINGS]), ALL),
         "shapes": table(shape_rows(groups[SHAPES]), SHAPE),
         "svm": table(machine_rows(groups[SVM]), MACHINE),
+        "paths": table(path_rows(groups[PATHS]), PATH_HEAD),
         "made": table([[versions, ", ".join(ours)]], "made with | cgboost"),
         **benchopt_tables(folder),
     }
@@ -244,6 +251,18 @@ def machine_rows(group: Group) -> list[list[str]]:
     return rows
 
 
+def path_rows(group: Group) -> list[list[str]]:
+    """A row for every path."""
+    rows = []
+    for name, runs in group.items():
+        single, whole = runs.get(OURS), runs.get(PATH)
+        if single is not None and whole is not None:
+            gap = small(suboptimality(single, single.bound))
+            cells = [str(single.nonzeros), seconds(single), gap, seconds(whole)]
+            rows.append([name, *cells, times(ratio(whole, single))])
+    return rows
+
+
 def benchopt_tables(folder: Path) -> dict[str, str]:
     """What benchopt itself has recorded: the last point of every curve."""
     found = {}
@@ -258,18 +277,19 @@ def benchopt_rows(rows: Sequence[Mapping[str, str]]) -> list[list[str]]:
     """Our solver beside every other solver of the same problem, at the lowest objective of each."""
     curves: dict[tuple[str, str], dict[str, Mapping[str, str]]] = {}
     for row in rows:
-        own = curves.setdefault((row["data_name"], row["objective_name"]), {})
+        own = curves.setdefault((row["dataset_name"], row["objective_name"]), {})
         before = own.get(row["solver_name"])
         if before is None or float(row["objective_value"]) < float(before["objective_value"]):
             own[row["solver_name"]] = row
     cells = []
     for (data, objective), own in curves.items():
         lowest = min(float(row["objective_value"]) for row in own.values())
-        ours = next((row for name, row in own.items() if name.startswith("cgboost")), None)
+        mine = [row for name, row in own.items() if name.startswith("cgboost")]
+        ours = min(mine, key=lambda row: float(row["objective_value"]), default=None)
         for name, row in own.items():
-            if ours is not None and row is not ours:
-                mine, theirs = benchopt_point(ours, lowest), benchopt_point(row, lowest)
-                cells.append([data, objective, *mine, name, *theirs])
+            if ours is not None and not name.startswith("cgboost"):
+                points = benchopt_point(ours, lowest), benchopt_point(row, lowest)
+                cells.append([data, objective, *points[0], name, *points[1]])
     return cells
 
 

@@ -14,11 +14,10 @@ from typing import Any
 
 import numpy as np
 from scipy.sparse import csc_matrix, hstack, identity, issparse
-from sparse_data import Problem, Vector
+from sparse_data import Problem, Vector, largest_penalty
 
-OURS = "cgboost"
-TOL = 1e-6
-"""Certified relative gap at which our fits end."""
+OURS, PATH = "cgboost", "cgboost, path of 100"
+PATH_LENGTH = 100
 
 
 @dataclass(frozen=True)
@@ -58,28 +57,27 @@ class Solver:
 
 
 def by_column_generation(problem: Problem) -> Fitted:
-    """Our estimator of the problem's loss."""
-    from cgboost.generation.loop import ColumnGeneration
-    from cgboost.losses import Hinge, Quantile
-    from cgboost.masters.support_vector.formulations import OneNormMaster
-    from cgboost.pricing.features.features import FeaturePricer
+    """Our estimator of the problem's loss, with its defaults."""
+    model = estimator(problem).fit(problem.X, problem.y)
+    intercept = float(np.ravel(model.intercept_)[0])
+    return Fitted(model.coef_.ravel(), intercept, float(model.dual_bound_))
 
-    n = len(problem.y)
+
+def along_a_path(problem: Problem) -> Fitted:
+    """The same problem as the last of 100, from benchopt's λ_max on."""
+    largest = largest_penalty(problem.X, problem.y, problem.quantile)
+    values = np.geomspace(largest, problem.cost, PATH_LENGTH)
+    model = estimator(problem).path(problem.X, problem.y, values).models[-1]
+    return Fitted(model.coef_, float(model.intercept_), float(model.dual_bound_))
+
+
+def estimator(problem: Problem) -> Any:
+    """The estimator of a problem, unfitted."""
+    from cgboost import SparseLinearClassifier, SparseLinearRegressor
+
     if problem.kind == "quantile":
-        loss = Quantile(problem.quantile).on(problem.y, np.full(n, 1.0 / (problem.cost * n)))
-        scale = problem.cost
-    else:
-        loss, scale = Hinge().on(problem.y, np.full(n, problem.cost)), 1.0
-    run = ColumnGeneration(
-        OneNormMaster(loss, offset="free"),
-        FeaturePricer(problem.X),
-        tol=TOL,
-        columns_per_round=max(10, int(0.02 * n)),
-    ).run()
-    coef = np.zeros(problem.X.shape[1])
-    for column, value in zip(run.columns, run.coef, strict=True):
-        coef[column.key[1]] = value
-    return Fitted(coef, float(run.intercept), (run.bound or nan) * scale)
+        return SparseLinearRegressor(loss="quantile", quantile=problem.quantile, alpha=problem.cost)
+    return SparseLinearClassifier(loss="hinge", C=problem.cost)
 
 
 def scikit_quantile(problem: Problem, solver: str) -> Fitted:
@@ -226,6 +224,7 @@ SOLVERS = {
     solver.name: solver
     for solver in (
         Solver(OURS, "cgboost", by_column_generation),
+        Solver(PATH, "cgboost", along_a_path),
         *(Solver(name, "scikit-learn", fit) for name, fit in SCIKIT.items()),
         *(Solver(name, "highspy", fit) for name, fit in PROGRAMS.items()),
         Solver(SMOOTHED, "skglm", smoothed_quantile),

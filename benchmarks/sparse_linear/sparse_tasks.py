@@ -1,7 +1,7 @@
 """What is compared: a problem, the solvers that take part, and how long one may take.
 
 Groups are the tables of the page: the 54 settings of benchopt's quantile benchmark, dense quantile
-regressions of other shapes, and ℓ1 support vector machines.
+regressions of other shapes, ℓ1 support vector machines, and paths.
 """
 
 from __future__ import annotations
@@ -23,15 +23,28 @@ from sparse_data import (
     wide_table,
     word_counts,
 )
-from sparse_solvers import EXACT, MACHINES, OURS, PENALISED, PROGRAMS, SMOOTHED, UNPENALISED
+from sparse_solvers import (
+    EXACT,
+    MACHINES,
+    OURS,
+    PATH,
+    PENALISED,
+    PROGRAMS,
+    SMOOTHED,
+    UNPENALISED,
+)
 from study_data import read_dorothea
 
 from cgboost.studies.datasets import data_folder
 
-SETTINGS, SHAPES, SVM = "settings", "shapes", "svm"
+SETTINGS, SHAPES, SVM, PATHS = "settings", "shapes", "svm", "paths"
+GROUPS = (SETTINGS, SHAPES, SVM, PATHS)
 SIZES = ((100, 10_000), (500, 600), (10_000, 100))
 CORRELATIONS = (0.0, 0.6)
 PENALTIES = (0.5, 0.1, 0.05)
+ENDS = (0.05, 0.01)
+"""Of paths, as shares of λ_max."""
+
 QUANTILES = (0.2, 0.5, 0.8)
 
 LIMIT = 60
@@ -108,3 +121,7 @@ def all_tasks(folder: Path | str | None = None) -> Iterator[Task]:
     words = partial(word_counts, 5000, 50_000, 150, 0.01)
     yield Task(SVM, "word counts, 5000 × 50000", words, MACHINES)
     yield Task(SVM, "Dorothea, 800 × 100000", partial(dorothea, folder), MACHINES)
+    for (n, p), end in product((*SIZES, (3000, 1000)), ENDS):
+        make = partial(quantile_problem, n, p, 0.6, end, 0.5)
+        name = f"path to {end:g} λ_max, {n} × {p}, ρ = 0.6, q = 0.5"
+        yield Task(PATHS, name, make, (OURS, PATH), LONG_LIMIT)
