@@ -3,7 +3,7 @@
     python -m venv PEERS
     PEERS/bin/python -m pip install . -r benchmarks/sparse_linear/requirements.txt
     PEERS/bin/python benchmarks/sparse_linear --data DATA [--groups settings shapes svm paths]
-        [--solvers NAME ...] [--again] [--docs FOLDER]
+        [--match TEXT] [--solvers NAME ...] [--again] [--docs FOLDER]
     python benchmarks/sparse_linear --page
 
 What sparse_linear.csv has of a task, a solver and its version (for cgboost: the commit) is not
@@ -41,6 +41,7 @@ def main() -> None:
         __doc__,
         "sparse_linear",
         groups=GROUPS,
+        match="",
         solvers=tuple(SOLVERS),
         again=False,
         page=False,
@@ -62,7 +63,7 @@ def measure(store: Store[Measured], given: Namespace) -> None:
     versions = {name: version_of(SOLVERS[name].package) for name in given.solvers}
     there = {(row.task, row.solver, row.version) for row in store.rows}
     for task in all_tasks(given.data):
-        if task.group not in given.groups:
+        if task.group not in given.groups or given.match not in task.name:
             continue
         for name in (name for name in task.solvers if name in workers):
             if not given.again and (task.name, name, versions[name]) in there:
