@@ -1,6 +1,7 @@
 """The study of sparse linear models: its rows, objective, linear programs, records and tables."""
 
 import importlib
+import runpy
 from collections.abc import Iterator
 from dataclasses import replace
 from math import isnan, nan
@@ -197,3 +198,48 @@ def test_a_solver_that_was_stopped_counts_with_its_limit(parts: dict[str, Any]) 
     assert page.seconds(late) == "> 60 s"
     assert page.suboptimality(slow, 1.0) == 0.5
     assert isnan(page.suboptimality(late, 1.0))
+
+
+PUBLIC = """class Dataset(BaseDataset):
+    stop_strategy = "tolerance"
+
+    def __init__(self, n_samples=10, rho=0):
+        # Store the parameters
+        self.n_samples = n_samples
+"""
+
+
+def test_the_public_benchmark_is_changed_in_two_places() -> None:
+    """Benchopt's own __init__ is called, the strategy has its new name; again changes nothing."""
+    change = runpy.run_path(str(ROOT / "benchmarks" / "benchopt" / "__main__.py"))
+    once = change["for_current_benchopt"](PUBLIC)
+    assert "rho=0):\n        super().__init__()\n        # Store" in once
+    assert 'sampling_strategy = "tolerance"' in once
+    assert "stop_strategy" not in once
+    assert len(once.splitlines()) == len(PUBLIC.splitlines()) + 1
+    assert change["for_current_benchopt"](once) == once
+
+
+def test_a_folder_without_the_public_benchmark_is_named(tmp_path: Path) -> None:
+    """It is not there, and nothing is written."""
+    change = runpy.run_path(str(ROOT / "benchmarks" / "benchopt" / "__main__.py"))
+    with pytest.raises(FileNotFoundError, match="--public must be a clone"):
+        change["prepared"](tmp_path / "none", tmp_path / "copy")
+    assert not (tmp_path / "copy").exists()
+
+
+def test_records_of_benchopt_are_compared_at_the_lowest_objective(parts: dict[str, Any]) -> None:
+    """The first point with it gives the time; how far both are above the lowest of all is told."""
+
+    def row(solver: str, time: str, value: str) -> dict[str, str]:
+        names = {"data_name": "d", "dataset_name": "d", "objective_name": "o"}
+        return names | {"solver_name": solver, "time": time, "objective_value": value}
+
+    rows = [
+        row("cgboost[tol=0.001]", "0.1", "2.5"),
+        row("cgboost[tol=1e-06]", "0.2", "2.0"),
+        row("other", "1.0", "9.0"),
+        row("other", "3.0", "4.0"),
+    ]
+    found = parts["sparse_page"].benchopt_rows(rows)
+    assert found == [["d", "o", "0.200", "0", "other", "3.000", "1e+00"]]

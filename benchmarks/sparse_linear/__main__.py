@@ -23,7 +23,8 @@ os.environ["OMP_NUM_THREADS"] = "1"
 os.environ["NUMBA_NUM_THREADS"] = "1"
 sys.path.append(str(Path(__file__).resolve().parents[2] / "examples" / "reproduce"))
 
-from sparse_page import GUIDE, refresh_pages
+from sparse_page import GUIDE, refresh_pages, settings_of
+from sparse_picture import draw
 from sparse_records import Measured, records, version_of
 from sparse_solvers import SOLVERS
 from sparse_tasks import GROUPS, all_tasks
@@ -54,6 +55,7 @@ def main() -> None:
     if not given.page:
         measure(records(given.docs), given)
         (given.docs / "sparse_linear.txt").write_text(made_with(*PACKAGES) + "\n", encoding="utf-8")
+    draw(settings_of(given.docs), given.docs / "sparse_linear.png")
     refresh_pages(given.docs, GUIDE)
 
 

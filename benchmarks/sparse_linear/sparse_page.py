@@ -33,6 +33,7 @@ from sparse_tasks import (
     SHAPES,
     SIZES,
     SVM,
+    all_tasks,
     setting_name,
 )
 
@@ -77,7 +78,7 @@ BENCHOPT = "data | objective | cgboost, s | suboptimal by | other solver | s | s
 def tables(folder: Path) -> dict[str, str]:
     """All tables of the study's page."""
     rows = records(folder).rows
-    groups = {g: latest([r for r in rows if r.group == g]) for g in GROUPS}
+    groups = {group: in_order(group, rows) for group in GROUPS}
     versions = (folder / "sparse_linear.txt").read_text(encoding="utf-8").strip()
     ours = sorted({row.version for group in groups.values() for row in group_ours(group)})
     return {
@@ -88,6 +89,23 @@ def tables(folder: Path) -> dict[str, str]:
         "paths": table(path_rows(groups[PATHS]), PATH_HEAD),
         "made": table([[versions, ", ".join(ours)]], "made with | cgboost"),
         **benchopt_tables(folder),
+    }
+
+
+def settings_of(folder: Path) -> Group:
+    """Records of the settings of benchopt's quantile benchmark."""
+    return in_order(SETTINGS, records(folder).rows)
+
+
+def in_order(group: str, rows: Sequence[Measured]) -> Group:
+    """Records of a group, tasks and solvers in the order of their lists, whenever measured."""
+    found = latest([row for row in rows if row.group == group])
+    return {
+        task.name: {
+            name: found[task.name][name] for name in task.solvers if name in found[task.name]
+        }
+        for task in all_tasks()
+        if task.name in found
     }
 
 

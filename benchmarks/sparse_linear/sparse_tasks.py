@@ -104,9 +104,9 @@ def all_tasks(folder: Path | str | None = None) -> Iterator[Task]:
     for (n, p), rho, reg, q in product(SIZES, CORRELATIONS, PENALTIES, QUANTILES):
         make = partial(quantile_problem, n, p, rho, reg, q)
         yield Task(SETTINGS, setting_name(n, p, rho, reg, q), make, PENALISED)
-    for rho in CORRELATIONS:
-        make = partial(quantile_problem, 3000, 1000, rho, 0.1, 0.5)
-        yield Task(SHAPES, setting_name(3000, 1000, rho, 0.1, 0.5), make, PENALISED)
+    for rho, reg in product(CORRELATIONS, PENALTIES[:2]):
+        make = partial(quantile_problem, 3000, 1000, rho, reg, 0.5)
+        yield Task(SHAPES, setting_name(3000, 1000, rho, reg, 0.5), make, PENALISED)
     yield Task(SHAPES, "10000 × 1, α = 1", one_feature, PENALISED, alone=True)
     million = partial(wide_table, 1_000_000, 50, 0.0, 0.0)
     yield Task(SHAPES, "1000000 × 50, α = 0", million, UNPENALISED, LONG_LIMIT, alone=True)
