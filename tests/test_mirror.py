@@ -57,6 +57,9 @@ ELSEWHERE = {
     ),
     "cgboost/masters/dual_solvers/simplex.py": "masters/support_vector/test_master.py",
     "cgboost/masters/rkhs/restricted.py": "masters/rkhs/test_whole_kernels.py",
+    "cgboost/masters/support_vector/balanced_response.py": (
+        "masters/support_vector/test_free_columns.py"
+    ),
     "cgboost/masters/support_vector/formulations.py": "masters/support_vector/test_entropy.py",
     "cgboost/masters/support_vector/smooth_loss.py": "masters/support_vector/test_smooth_primal.py",
     "cgboost/parallel/cluster.py": "parallel/test_executors.py",

@@ -264,6 +264,12 @@ def strongest(self: Any) -> float:
     return scaling.strongest / penalty_of(self).threshold
 
 
+def noise(self: Any) -> float:
+    """The price of a coefficient at which features that are noise begin to enter."""
+    scaling: Scaling = self._scaling
+    return min(scaling.noise, scaling.strongest) / penalty_of(self).threshold
+
+
 def master_options(self: Any) -> dict[str, Any]:
     """Sign rule, offset and solver of the master."""
     sign = "nonneg" if self.positive else "free"

@@ -32,6 +32,10 @@ from cgboost.pricing.features.features import FeaturePool
 LOSS_OF_CONSTANT = 1000.0
 """Units of the objective that the loss of the constant model has where features begin to enter."""
 
+PERMUTATIONS = 20
+"""Permutations for the level of noise: their median is off by a few per cent, α by less than its
+effect can tell."""
+
 ON_CONSTANT = 1e-9
 """Rows this near to the constant, relative to the sizes of both, lie on it: losses take rows that
 are a hundredth of that away for rows on a kink."""
@@ -51,12 +55,15 @@ class Scaling:
         The largest |Σ_i w_i r_i (x_ij − m_j)/(d_j v_j)|/W over all features, at the best constant.
     total : float
         W = Σ_i w_i.
+    noise : float
+        The median of the same over random permutations of the r_i: what noise alone would reach.
     """
 
     unit: float
     features: float = 1.0
     strongest: float = 0.0
     total: float = 1.0
+    noise: float = 0.0
 
     @classmethod
     def of(
@@ -87,20 +94,23 @@ class Scaling:
             Whether there is an intercept, and whether coefficients must be at least 0.
         """
         own, factor = in_units(loss, unit)
+        rng = np.random.default_rng(0)  # the same α for the same rows
         total = float(weights.sum())
         shares = factor * weights / total
-        value = strongest = 0.0
+        value = strongest = noise = 0.0
         for target in targets:
             bound = own.on(target, shares)
             constant, response = constant_model(bound, offset=offset)
             value = max(value, float(bound.value(np.full(len(target), constant))))
-            scores = pool.scores(0, None, response / unit)
+            orders = rng.permuted(np.tile(response / unit, (PERMUTATIONS, 1)), axis=1)
+            scores = pool.all_scores(np.vstack([response / unit, orders]).T)
             size = np.maximum(scores, 0.0) if positive else np.abs(scores)
-            size[size <= pool.errors(None, response / unit)] = 0.0
-            strongest = max(strongest, float(size.max(initial=0.0)))
+            size[size <= pool.errors(None, response / unit)[:, None]] = 0.0
+            own_size, *permuted = size.max(axis=0, initial=0.0).tolist()
+            strongest, noise = max(strongest, own_size), max(noise, float(np.median(permuted)))
         known = value > 0 and strongest > 0
         features = value / (LOSS_OF_CONSTANT * strongest) if known else unit
-        return cls(unit, features, strongest, total)
+        return cls(unit, features, strongest, total, noise)
 
     def penalty(self, penalty: Penalty) -> Penalty:
         """The penalty of the coefficients a, in its unit."""

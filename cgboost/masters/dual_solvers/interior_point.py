@@ -149,7 +149,7 @@ class InteriorSession(LiveDual):
     def __init__(self, loss: SupportVectorLoss, columns: ColumnStore, form: DualForm) -> None:
         self.variables, self.columns, self.form = loss.variables, columns, form
         self.at_cap = np.zeros(len(self.variables), dtype=bool)
-        self._one_a_row = len(np.unique(self.variables.row)) == len(self.variables)
+        self._one_a_row = int(np.bincount(self.variables.row).max(initial=0)) <= 1
         self.kept: Indices = np.arange(len(self.variables))
         self.rows: Indices = np.zeros(0, dtype=np.intp)  # -> column, OFFSET or DIRECTION − number
         self.gap = 0.0
@@ -208,7 +208,7 @@ class InteriorSession(LiveDual):
         stay = np.append(np.ones(len(at.u) - len(stay), dtype=bool), stay)
         at.u, at.low, at.high = (values[stay] for values in (at.u, at.low, at.high))
         if not self._begun:
-            self._begin()
+            self.begin()
 
     # ------------------------------------------------------------------ solving
 
@@ -315,16 +315,16 @@ class InteriorSession(LiveDual):
         """All variables in the session."""
         self.at_cap[:] = False
         self.kept, self._data = np.arange(len(self.variables)), None
-        self._begin()
+        self.begin()
 
-    def _begin(self) -> None:
+    def begin(self) -> None:
         """The variables in the session well inside their box, and coefficients of 0."""
         kept, data, gain = self.kept, self._problem(), self.variables.gain()
         u, pivots = START * data.cap, len(data.cap) - len(kept)
         if self.form.offset == "free" and len(kept):
             own = u[pivots:]
             own *= self._balance(own, float(data.constant[self.rows == OFFSET].sum()))
-        low, high = _multipliers(data.gain, float(np.abs(gain).mean()))
+        low, high = _multipliers(data.gain, float(np.abs(gain).mean()) if len(gain) else 1.0)
         nothing = np.zeros(len(self.rows))
         s = _inside(data, data.scores(u))
         self._at = Iterate(u, low, high, nothing, s, nothing, nothing)
@@ -348,10 +348,9 @@ class InteriorSession(LiveDual):
         u, pivots = np.where(self.at_cap, self.variables.cap, 0.0), len(kept) - len(self.kept)
         u[self.kept] = np.clip(kept[pivots:], 0.0, self.variables.cap[self.kept])
         held = self.rows >= 0
-        coef = np.zeros(self.columns.count)
-        coef[self.rows[held]] = coefs[held] / self.columns.scales[self.rows[held]]
+        coef = self.columns.of_columns(coefs[held], self.rows[held])
         if not self.form.two_sided:
-            np.maximum(coef, 0.0, out=coef)
+            np.maximum(coef, 0.0, out=coef, where=np.arange(len(coef)) >= self.form.n_free)
         if pivots:
             coef = self.columns.large.restore(coef, coefs[self.rows <= DIRECTION])
             self.pivot_scores = kept[:pivots:2] - kept[1:pivots:2]
@@ -394,7 +393,7 @@ class InteriorSession(LiveDual):
         scales = np.ones(len(rows))
         scales[real] = columns.scales[rows[real]]
         constant[real] = columns.scores(rows[real], fixed) / scales[real]
-        charged = real | (self.form.charges_offset & (rows == OFFSET))
+        charged = (rows >= self.form.n_free) | (self.form.charges_offset & (rows == OFFSET))
         gain = variables.gain()
         data = BoxedDual(
             block=block.values,
@@ -406,7 +405,7 @@ class InteriorSession(LiveDual):
             constant=constant,
             limit=np.where(charged, self.form.threshold / scales, 0.0),
             softness=np.where(charged, self.form.quadratic / scales**2, 0.0),
-            two_sided=~real | self.form.two_sided,
+            two_sided=(rows < self.form.n_free) | self.form.two_sided,
             fixed_gain=float((gain * variables.cap)[self.at_cap].sum()),
             in_order=self._one_a_row,
         )

@@ -25,6 +25,7 @@ from cgboost.generation.columns import Column
 from cgboost.generation.protocols import EntryRule, MasterState, Priced, Vertex
 from cgboost.generation.termination import lost_digits
 from cgboost.losses import EntropicLoss, SupportVectorLoss
+from cgboost.masters.free_columns import FreeColumns
 from cgboost.masters.solver_options import checked_options
 from cgboost.masters.support_vector.crossover import (
     COEFFICIENT_NOISE,
@@ -59,6 +60,10 @@ SMALL_MARGIN = 1e-4
 SCORE_NOISE = 1e-13
 """What rounding does to a score, relative to Σ|r| and the largest entry of a column. Some hundred
 units of rounding, as of a long sum."""
+
+MOST_IMBALANCE = 1e-7
+"""Scores of free columns may be worth this much, relative to the objective: it is taken off the
+bound. It is a tenth of the gaps at which models count as proven."""
 
 LEAST_DIVISOR = 1e-100
 """Stands for 0 where it divides. It is far below any objective, and its inverse far from
@@ -100,6 +105,9 @@ class SupportVectorMaster:
         Any name of :func:`solvers.available_backends`, or ``"auto"``.
     solver_options : mapping of str to object, optional
         Options of the solver that is named, by its own names.
+    free_columns : sequence of Column, or FreeColumns
+        Columns without a penalty, whose coefficients are free in sign. They are the first ones of
+        every state. With :class:`~cgboost.masters.FreeColumns` they are read where they lie.
     """
 
     def __init__(
@@ -111,6 +119,7 @@ class SupportVectorMaster:
         offset: Offset = "free",
         solver: str = "auto",
         solver_options: Mapping[str, Any] | None = None,
+        free_columns: Sequence[Column] | FreeColumns = (),
     ) -> None:
         options = checked_options(solver, solver_options)
         for name, value, choices in (("coef", coef, Sign), ("offset", offset, Offset)):
@@ -118,7 +127,8 @@ class SupportVectorMaster:
                 raise ValueError(f"{name} must be one of {get_args(choices)}, got {value!r}")
         self.penalty = penalty
         self.loss = as_master_loss(penalty.dual_loss(loss))
-        self.form = DualForm(penalty, coef == "free", offset)
+        free = free_columns if isinstance(free_columns, FreeColumns) else FreeColumns(free_columns)
+        self.form = DualForm(penalty, coef == "free", offset, len(free))
         if penalty.is_positively_homogeneous and not self.loss.shrinks:
             raise ValueError(
                 f"{penalty!r} needs a loss that is 0 or grows as the model shrinks to nothing: "
@@ -126,7 +136,9 @@ class SupportVectorMaster:
             )
         self.two_sided = self.form.two_sided
         self.offset = offset
-        self.columns: list[Column] = []
+        self.columns = list(free.columns)
+        self._free = free
+        self._check_free_columns(free)
         self.accuracy = 0.0
         self._best: DualPoint | None = None
         self._best_bound = -np.inf
@@ -143,8 +155,20 @@ class SupportVectorMaster:
     def _make_dual(self, loss: Any, solver: str, options: Mapping[str, Any]) -> Any:
         """The live restricted problem of a loss in its units."""
         if isinstance(loss, (RowwiseLoss, EntropicLoss)):
-            return SmoothPrimal(loss, self.form, solver, options)
-        return RestrictedDual(loss, self.form, solver, options)
+            return SmoothPrimal(loss, self.form, solver, options, free=self._free)
+        return RestrictedDual(loss, self.form, solver, options, free=self._free)
+
+    def _check_free_columns(self, free: FreeColumns) -> None:
+        if not len(free):
+            return
+        for column in free.columns:
+            self._check_shape(column)
+        if self.penalty.radius is not None or isinstance(self.loss, EntropicLoss):
+            raise ValueError(
+                f"free_columns go with a penalty, and with a loss of one output for each row; got "
+                f"{self.penalty!r} and a {type(self.loss).__name__}"
+            )
+        free.span(centred=self.offset == "free")
 
     def add(self, columns: Sequence[Column]) -> None:
         """Take new columns into the restricted problem."""
@@ -167,9 +191,14 @@ class SupportVectorMaster:
         Their coefficients say which rows will be near their margin. The answer does not depend on
         them.
         """
-        self.add(start.columns)
+        places = {column.key: j for j, column in enumerate(self.columns)}  # free columns
+        new = [column for column in start.columns if column.key not in places]
+        self.add(new)
+        coef = np.zeros(len(self.columns))
+        for column, value in zip(start.columns, start.coef, strict=True):
+            coef[places.setdefault(column.key, len(places))] = value
         if start.columns:
-            self._dual.expect(start.coef, start.intercept)
+            self._dual.expect(coef, start.intercept)
 
     @property
     def warm_start(self) -> WarmStart:
@@ -221,11 +250,18 @@ class SupportVectorMaster:
             solved=point.solved,
         )
 
-    def bound(self, state: MasterState, priced: Priced) -> float:
-        """Lower bound on the optimum over *all* columns, from an exact pricing pass."""
+    def bound(self, state: MasterState, priced: Priced) -> float | None:
+        """Lower bound on the optimum over *all* columns, from an exact pricing pass.
+
+        None where the scores of free columns are too far from 0 for one.
+        """
         response = state.pseudo_response
+        imbalance = self._dual.columns.imbalance(state.coef, response) if self.form.n_free else 0.0
+        if imbalance > MOST_IMBALANCE * state.gap_scale:
+            return None
         total = float(response.sum()) if self.form.charges_offset else 0.0
         bound = self.penalty.bound(self.loss, response, state.entry, priced, offset_score=total)
+        bound -= imbalance
         if bound > self._best_bound + UNMOVED * state.gap_scale:
             self._best_bound, self._setbacks = bound, 0
         return bound
@@ -275,6 +311,8 @@ class SupportVectorMaster:
                     return self._moved(unique, unique.coef)
             if polished is not None:
                 coef, intercept = polished
+        if self.form.n_free:
+            return None
         chosen = np.arange(len(coef))
         if len(coef) < columns.count or len(columns.large):
             chosen = np.flatnonzero(coef)

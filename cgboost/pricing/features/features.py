@@ -133,11 +133,16 @@ class FeaturePool:
         if len(response) != self.matrix.shape[0]:
             raise ValueError(f"X has {self.matrix.shape[0]} rows, the master has {len(response)}")
         if indices is None:
-            scores = self.matrix.product(response)
-            return (scores - self.centres * response.sum()) / self.scales
+            return self.all_scores(response)
         return response @ (
             (self.matrix.columns(indices) - self.centres[indices]) / self.scales[indices]
         )
+
+    def all_scores(self, responses: Vector) -> Vector:
+        """h_j·r of all features, for r of shape (n_rows,) or several, (n_rows, n_responses)."""
+        shape = (-1,) + (1,) * (responses.ndim - 1)
+        moved = self.centres.reshape(shape) * responses.sum(axis=0)
+        return (self.matrix.product(responses) - moved) / self.scales.reshape(shape)
 
     def errors(self, indices: Indices | None, response: Vector) -> Vector:
         """What rounding may do to the scores: about √n units of Σ|r| max|h_j|."""

@@ -30,7 +30,7 @@ class FeatureMatrix(Protocol):
     shape: tuple[int, int]
 
     def product(self, response: Vector) -> Vector:
-        """Xᵀr, added up in float64."""
+        """Xᵀr, added up in float64, for r of shape (n_rows,) or (n_rows, n_responses)."""
         ...
 
     def columns(self, indices: Sequence[int] | Indices, rows: Indices | None = None) -> Vector:
