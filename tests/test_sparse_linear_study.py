@@ -243,3 +243,16 @@ def test_records_of_benchopt_are_compared_at_the_lowest_objective(parts: dict[st
     ]
     found = parts["sparse_page"].benchopt_rows(rows)
     assert found == [["d", "o", "0.200", "0", "other", "3.000", "1e+00"]]
+
+
+def test_the_guide_shows_the_tables_of_the_records(parts: dict[str, Any], tmp_path: Path) -> None:
+    """Those that it has markers for; others of the study do not come into it."""
+    page = parts["sparse_page"]
+    guide = tmp_path / "guide.md"
+    text = page.GUIDE.read_text(encoding="utf-8")
+    guide.write_text(text + "\n<!-- table: svm -->\n<!-- /table -->\n", encoding="utf-8")
+    folder = ROOT / "docs" / "studies" / "sparse_linear"
+    page.refresh_guide(guide, page.tables(folder))
+    found = guide.read_text(encoding="utf-8")
+    assert found.startswith(text)
+    assert page.tables(folder)["svm"] in found

@@ -110,12 +110,16 @@ def in_order(group: str, rows: Sequence[Measured]) -> Group:
 
 
 def refresh_pages(folder: Path, guide: Path) -> None:
-    """The study's page, and the tables that the guide's page has markers for."""
+    """The study's page, and the guide's page."""
     found = tables(folder)
     refresh(folder / "page.md", found)
-    if guide.is_file():
-        marked = {name for name, _ in MARKED.findall(guide.read_text(encoding="utf-8"))}
-        refresh(guide, {name: text for name, text in found.items() if name in marked})
+    refresh_guide(guide, found)
+
+
+def refresh_guide(guide: Path, found: Mapping[str, str]) -> None:
+    """The tables that the guide's page has markers for."""
+    marked = {name for name, _ in MARKED.findall(guide.read_text(encoding="utf-8"))}
+    refresh(guide, {name: text for name, text in found.items() if name in marked})
 
 
 def group_ours(group: Group) -> Iterable[Measured]:
