@@ -219,6 +219,8 @@ class FreeColumns:
 
     def rows(self, rows: Indices, directions: Indices) -> Vector:
         """Some rows of some directions, shape (len(rows), len(directions))."""
+        if not len(self):
+            return np.zeros((len(rows), 0))
         return (self.matrix.rows(rows) - self.means) @ self.to_columns[:, directions]
 
     def combine(self, coef: Vector) -> Vector:

@@ -163,7 +163,7 @@ class InteriorSession(LiveDual):
         if form.offset != "none":
             self.rows = np.array([OFFSET])
         self._block = Block(columns)
-        self._start_anew()
+        self.start_anew()
 
     # ------------------------------------------------------------------ what is in the session
 
@@ -240,7 +240,7 @@ class InteriorSession(LiveDual):
         deadline = None if time_limit is None else time.perf_counter() + time_limit
         self._begun = True
         if not (len(self.kept) and self._attempt(deadline)):
-            self._start_anew()
+            self.start_anew()
             enough = ROUGHLY if len(self.columns.large) else NEARLY
             if not (self._attempt(deadline) or self._reached < enough):
                 raise SolverFailure("the interior point method made no progress")
@@ -311,7 +311,7 @@ class InteriorSession(LiveDual):
             self.gap, self._reached = best
         return self._reached <= min(10.0 * self._target, COARSEST)
 
-    def _start_anew(self) -> None:
+    def start_anew(self) -> None:
         """All variables in the session."""
         self.at_cap[:] = False
         self.kept, self._data = np.arange(len(self.variables)), None

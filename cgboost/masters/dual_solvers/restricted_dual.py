@@ -250,16 +250,16 @@ class ColumnStore:
         return float(np.linalg.norm(self.free.scores(response)) * size)
 
     def on_part(self, rows: Indices) -> ColumnStore:
-        """What solvers see of the columns on some of the rows, in a store of its own."""
+        """Directions and columns, as they are centred, on some of the rows; a store of its own."""
         part = ColumnStore(len(rows), centred=False, free=self.free.on_part(rows))
-        part.append(self._buffer[rows, : self.count - self.n_free].T)
+        held = self.scales[self.n_free :]
+        part.append((self._buffer[rows, : len(held)] * held).T)
         return part
 
     def of_part(self, coef: Vector) -> Vector:
         """Coefficients of the columns, from those in :meth:`on_part`."""
         first = self.free.n_directions
-        held = coef[first:] / self.scales[self.n_free :]
-        return np.append(self.free.to_columns[:, :first] @ coef[:first], held)
+        return np.append(self.free.to_columns[:, :first] @ coef[:first], coef[first:])
 
     def of_columns(self, coef: Vector, columns: Indices) -> Vector:
         """Coefficients of all columns, from those of some scaled columns."""

@@ -173,6 +173,20 @@ def test_many_rows_from_a_sample_of_them(noise: str, level: float) -> None:
         assert result.objective == pytest.approx(expected, rel=1e-7)
 
 
+@pytest.mark.parametrize("n_free", [0, 2])
+@pytest.mark.parametrize("loss", [AbsoluteError(), Huber(0.3)], ids=repr)
+def test_many_rows_with_a_penalty(loss: Loss, n_free: int) -> None:
+    """A sample leads to a proven optimum, no worse than that over fewer features."""
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(40000, 6))
+    y = X[:, :3].sum(axis=1) + rng.standard_t(2, 40000)
+    weights = np.full(40000, 1e-3)
+    result = fitted(loss, X, y, n_free, weights=weights, tol=1e-8)
+    fewer = fitted(loss, X[:, :3], y, n_free, weights=weights, tol=1e-8)
+    assert max(result.gap, fewer.gap) <= 1e-8
+    assert result.objective <= (1.0 + 1e-8) * fewer.objective
+
+
 @pytest.mark.parametrize("loss", [Hinge(), SquaredHinge()], ids=repr)
 def test_separable_classes_cost_nothing(loss: Loss) -> None:
     """Without a penalty any large scale is optimal, at a loss of 0."""
