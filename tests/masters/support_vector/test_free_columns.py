@@ -23,7 +23,7 @@ from cgboost.losses import (
     SquaredError,
     SquaredHinge,
 )
-from cgboost.masters import FeatureMatrix, FreeColumns, SupportVectorMaster
+from cgboost.masters import FreeColumns, MatrixColumns, SupportVectorMaster
 from cgboost.masters.support_vector.master import WarmStart
 from cgboost.penalties import L1, L2, Penalty
 from cgboost.pricing import FeaturePricer
@@ -59,7 +59,7 @@ def fitted(
 ) -> Result:
     """A run over the columns of X, of which the first ones are free."""
     weights = np.ones(len(y)) if weights is None else weights
-    free = FreeColumns(columns_of(X)[:n_free], FeatureMatrix(X[:, :n_free]))
+    free = FreeColumns(columns_of(X)[:n_free], MatrixColumns(X[:, :n_free]))
     bound = loss.on(y, weights)
     master = SupportVectorMaster(bound, penalty or L1(), free_columns=free, **options)
     return ColumnGeneration(master, FeaturePricer(X), tol=tol).run()
@@ -201,7 +201,7 @@ def test_only_the_rows_near_their_margin_are_gathered() -> None:
     rng = np.random.default_rng(3)
     X = rng.normal(size=(50000, 4))
     y = X.sum(axis=1) + rng.normal(size=50000)
-    free = FreeColumns(columns_of(X), FeatureMatrix(X))
+    free = FreeColumns(columns_of(X), MatrixColumns(X))
     master = SupportVectorMaster(AbsoluteError().on(y, np.ones(50000)), L1(), free_columns=free)
     ColumnGeneration(master, FeaturePricer(X)).run()
     assert len(master._dual.session.kept) <= 0.3 * 2 * 50000
