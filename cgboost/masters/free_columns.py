@@ -50,7 +50,7 @@ class ColumnMatrix(Protocol):
         ...
 
     def rows(self, rows: Indices) -> Vector:
-        """Some rows, in order, shape (len(rows), n_columns), in float64."""
+        """Some rows, shape (len(rows), n_columns), in float64."""
         ...
 
     def combine(self, coef: Vector) -> Vector:
@@ -107,13 +107,15 @@ class MatrixColumns:
         return values if self._scale is None else values / self._scale
 
     def rows(self, rows: Indices) -> Vector:
-        """Some rows, in order, shape (len(rows), n_columns), in float64; one pass over blocks."""
+        """Some rows, shape (len(rows), n_columns), in float64; one pass over blocks."""
         if self._whole:
             return self._scaled(self.X[rows])
         values = np.empty((len(rows), self.shape[1]))
+        order = np.argsort(rows, kind="stable")
+        ascending = rows[order]
         for place, block in self.X:
-            first, last = np.searchsorted(rows, [place.start, place.start + block.shape[0]])
-            values[first:last] = self._scaled(block[rows[first:last] - place.start])
+            first, last = np.searchsorted(ascending, [place.start, place.start + block.shape[0]])
+            values[order[first:last]] = self._scaled(block[ascending[first:last] - place.start])
         return values
 
     def combine(self, coef: Vector) -> Vector:

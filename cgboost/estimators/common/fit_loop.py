@@ -60,7 +60,8 @@ class FittedOutput:
         for stratum, coefficient in zip(strata, path[-1][0].tolist(), strict=False):
             sizes[stratum] = sizes.get(stratum, 0.0) + abs(coefficient)
         whole = cls(hypotheses, np.array(strata, dtype=str), path, sizes)
-        return whole._resolved() if any(isinstance(h, Combination) for h in hypotheses) else whole
+        kinds = {type(h): h for h in hypotheses}.values()  # to ask each takes long
+        return whole._resolved() if any(isinstance(h, Combination) for h in kinds) else whole
 
     def _resolved(self) -> FittedOutput:
         """The same output, with the basis functions of combinations in place of these."""

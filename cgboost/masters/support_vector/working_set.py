@@ -126,6 +126,8 @@ class RestrictedDual:
 
     Attributes
     ----------
+    loss : SupportVectorLoss
+        With one variable for a row of one kink, in a linear program.
     rate : ndarray of shape (n_variables,)
         Of the variables at the last point.
     ends_inside : bool
@@ -141,6 +143,8 @@ class RestrictedDual:
         columns: ColumnStore | None = None,
         free: FreeColumns | None = None,
     ) -> None:
+        if form.quadratic == 0:
+            loss = replace(loss, from_lower=True)
         self.loss, self.variables, self.form = loss, loss.variables, form
         self._solver, self._options = solver, options
         bounded = loss.mass is None and bool(np.isfinite(self.variables.cap).all())
