@@ -8,7 +8,7 @@ has rows of any sense.
 """
 
 from cgboost.masters.convex.master import ConvexMaster
-from cgboost.masters.free_columns import FeatureMatrix, FreeColumns
+from cgboost.masters.free_columns import FreeColumns, MatrixColumns
 from cgboost.masters.linear.integer import IntegerResult, solve_integer
 from cgboost.masters.linear.master import LinearMaster
 from cgboost.masters.rkhs.master import RKHSMaster
@@ -26,7 +26,7 @@ __all__ = [
     "BudgetMaster",
     "ConvexMaster",
     "EntropyMaster",
-    "FeatureMatrix",
+    "MatrixColumns",
     "FreeColumns",
     "IntegerResult",
     "LinearMaster",

@@ -38,15 +38,19 @@ SUM_OF_OTHERS = 1e-12
 
 
 class ColumnMatrix(Protocol):
-    """A matrix of columns, on the training rows."""
+    """A matrix F of columns, on the training rows."""
 
     @property
     def shape(self) -> tuple[int, int]:
         """(n_rows, n_columns)."""
         ...
 
-    def rows(self, rows: Indices | slice) -> Vector:
-        """Some rows, shape (n, n_columns), in float64; not to be written to."""
+    def __iter__(self) -> Iterator[tuple[slice, Vector]]:
+        """Blocks of rows, in order: their place, and the rows in float64, not to be written to."""
+        ...
+
+    def rows(self, rows: Indices) -> Vector:
+        """Some rows, shape (len(rows), n_columns), in float64."""
         ...
 
     def combine(self, coef: Vector) -> Vector:
@@ -58,14 +62,15 @@ class ColumnMatrix(Protocol):
         ...
 
 
-class FeatureMatrix:
+class MatrixColumns:
     """The columns (x_j − centre_j)/scale_j of a matrix X, of which no copy is made.
 
     Parameters
     ----------
-    X : ndarray, memory map or sparse array of shape (n_rows, n_columns)
+    X : ndarray, memory map, sparse array, or blocks of rows; of shape (n_rows, n_columns)
         Of real numbers of any type, in C or Fortran order. A sparse array should be in CSR format,
-        and is copied if it is not.
+        and is copied if it is not. Blocks are any object with a shape that gives pairs of a slice
+        and its rows in order, again for every pass.
     centre, scale : array-like of shape (n_columns,), optional
         0 and 1 where they are not given.
     """
@@ -73,52 +78,72 @@ class FeatureMatrix:
     def __init__(
         self, X: Any, centre: ArrayLike | None = None, scale: ArrayLike | None = None
     ) -> None:
-        self.X = csr_array(X) if issparse(X) else np.asanyarray(X)
-        if self.X.ndim != 2:
+        self.X = csr_array(X) if issparse(X) else X
+        if len(self.X.shape) != 2:
             raise ValueError(f"X must have two dimensions, got shape {self.X.shape}")
         self.shape: tuple[int, int] = self.X.shape
         self._centre = None if centre is None else np.asarray(centre, dtype=np.float64)
         self._scale = None if scale is None else np.asarray(scale, dtype=np.float64)
-        whole = isinstance(self.X, np.ndarray) and self.X.dtype == np.float64
-        self._read_at_once = whole or issparse(X)
+        self._whole = issparse(X) or isinstance(X, np.ndarray)
+        self._at_once = self._whole and self.X.dtype == np.float64
 
-    def rows(self, rows: Indices | slice) -> Vector:
-        """Some rows, shape (n, n_columns), in float64; not to be written to."""
-        part = self.X[rows]
-        values = np.asarray(part.toarray() if issparse(part) else part, dtype=np.float64)
+    def __iter__(self) -> Iterator[tuple[slice, Vector]]:
+        """Blocks of rows, in order: their place, and the rows in float64, not to be written to."""
+        return ((place, self._scaled(block)) for place, block in self._blocks())
+
+    def _blocks(self) -> Iterator[tuple[slice, Any]]:
+        if not self._whole:
+            yield from self.X
+            return
+        step = max(1, NUMBERS_AT_A_TIME // max(1, self.shape[1]))
+        for start in range(0, self.shape[0], step):
+            place = slice(start, min(start + step, self.shape[0]))
+            yield place, self.X[place]
+
+    def _scaled(self, block: Any) -> Vector:
+        values = _dense(block)
         if self._centre is not None:
             values = values - self._centre
         return values if self._scale is None else values / self._scale
 
+    def rows(self, rows: Indices) -> Vector:
+        """Some rows, shape (len(rows), n_columns), in float64; one pass over blocks."""
+        if self._whole:
+            return self._scaled(self.X[rows])
+        values = np.empty((len(rows), self.shape[1]))
+        order = np.argsort(rows, kind="stable")
+        ascending = rows[order]
+        for place, block in self.X:
+            first, last = np.searchsorted(ascending, [place.start, place.start + block.shape[0]])
+            values[order[first:last]] = self._scaled(block[ascending[first:last] - place.start])
+        return values
+
     def combine(self, coef: Vector) -> Vector:
         """Fα, shape (n_rows,)."""
         coef = coef if self._scale is None else coef / self._scale
-        if self._read_at_once:
+        if self._at_once:
             output = np.asarray(self.X @ coef)
         else:
             output = np.empty(self.shape[0])
-            for rows in blocks(self.shape):
-                output[rows] = np.asarray(self.X[rows], dtype=np.float64) @ coef
+            for place, block in self._blocks():
+                output[place] = _dense(block) @ coef
         return output if self._centre is None else output - float(self._centre @ coef)
 
     def scores(self, response: Vector) -> Vector:
         """F'r, shape (n_columns,)."""
-        if self._read_at_once:
+        if self._at_once:
             scores = np.asarray(self.X.T @ response, dtype=np.float64)
         else:
             scores = np.zeros(self.shape[1])
-            for rows in blocks(self.shape):
-                scores += response[rows] @ np.asarray(self.X[rows], dtype=np.float64)
+            for place, block in self._blocks():
+                scores += response[place] @ _dense(block)
         if self._centre is not None:
             scores = scores - self._centre * float(response.sum())
         return scores if self._scale is None else scores / self._scale
 
 
-def blocks(shape: tuple[int, int]) -> Iterator[slice]:
-    """Blocks of the rows of a matrix, one after another."""
-    step = max(1, NUMBERS_AT_A_TIME // max(1, shape[1]))
-    for start in range(0, shape[0], step):
-        yield slice(start, min(start + step, shape[0]))
+def _dense(block: Any) -> Vector:
+    return np.asarray(block.toarray() if issparse(block) else block, dtype=np.float64)
 
 
 class FreeColumns:
@@ -145,7 +170,7 @@ class FreeColumns:
     def __init__(self, columns: Sequence[Column], matrix: ColumnMatrix | None = None) -> None:
         self.columns = list(columns)
         if matrix is None:
-            matrix = FeatureMatrix(_side_by_side(self.columns))
+            matrix = MatrixColumns(_side_by_side(self.columns))
         if matrix.shape[1] != len(self.columns):
             raise ValueError(
                 f"free columns must be those of their matrix, got {len(self.columns)} columns "
@@ -171,7 +196,7 @@ class FreeColumns:
         if not len(self) or not n_rows:
             return
         sizes = np.zeros(len(self))
-        for _, block in self._blocks():
+        for _, block in self.matrix:
             np.maximum(sizes, np.abs(block).max(axis=0), out=sizes)
         if not np.isfinite(sizes).all():
             wrong = self.columns[int(np.flatnonzero(~np.isfinite(sizes))[0])]
@@ -180,7 +205,7 @@ class FreeColumns:
             self.means = self.matrix.scores(np.full(n_rows, 1.0 / n_rows))
         units = np.divide(1.0, sizes, out=np.zeros(len(self)), where=sizes > 0)
         gram = np.zeros((len(self), len(self)))
-        for _, block in self._blocks():
+        for _, block in self.matrix:
             scaled = (block - self.means) * units
             gram += scaled.T @ scaled
         lengths = np.sqrt(gram.diagonal())
@@ -199,10 +224,6 @@ class FreeColumns:
         self._to_directions = np.zeros((len(self), len(self)))
         self._to_directions[:rank, order] = factor[:rank] * (lengths[order] / np.sqrt(n_rows))
 
-    def _blocks(self) -> Iterator[tuple[slice, Vector]]:
-        for rows in blocks(self.matrix.shape):
-            yield rows, self.matrix.rows(rows)
-
     def _pivoted_qr(self, units: Vector) -> tuple[Vector, Indices, int]:
         """Triangular factor of all rows, in the order of its pivots, and its rank.
 
@@ -210,7 +231,7 @@ class FreeColumns:
         Computations*, section 5.2).
         """
         factor = np.zeros((0, len(self)))
-        for _, block in self._blocks():
+        for _, block in self.matrix:
             below = (block - self.means) * units
             factor = qr(np.vstack([factor, below]), mode="r", overwrite_a=True)[0][: len(self)]
         factor, order = qr(factor, mode="r", pivoting=True)
@@ -219,6 +240,8 @@ class FreeColumns:
 
     def rows(self, rows: Indices, directions: Indices) -> Vector:
         """Some rows of some directions, shape (len(rows), len(directions))."""
+        if not len(self):
+            return np.zeros((len(rows), 0))
         return (self.matrix.rows(rows) - self.means) @ self.to_columns[:, directions]
 
     def combine(self, coef: Vector) -> Vector:
@@ -238,7 +261,7 @@ class FreeColumns:
         values = self.rows(rows, np.arange(self.n_directions))
         return FreeColumns(
             [Column(values[:, j], ("direction", j)) for j in range(self.n_directions)],
-            FeatureMatrix(values),
+            MatrixColumns(values),
         )
 
 

@@ -9,15 +9,16 @@ from hypothesis import strategies as st
 from scipy.sparse import csc_array
 
 from cgboost.generation.columns import Column
-from cgboost.masters import FeatureMatrix, FreeColumns
+from cgboost.masters import FreeColumns, MatrixColumns
+from cgboost.pricing.features.matrices import BlockMatrix
 
 
-def free_columns(X: np.ndarray, matrix: FeatureMatrix | None = None) -> FreeColumns:
+def free_columns(X: np.ndarray, matrix: MatrixColumns | None = None) -> FreeColumns:
     """All columns of X."""
     return FreeColumns([Column(values, ("feature", j)) for j, values in enumerate(X.T)], matrix)
 
 
-KINDS = ["C", "F", "float32", "integers", "sparse", "mapped", "standardised"]
+KINDS = ["C", "F", "float32", "integers", "sparse", "mapped", "blocks", "standardised"]
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -37,16 +38,21 @@ def test_products_are_those_of_the_matrix(kind: str, tmp_path: Path) -> None:
     elif kind == "mapped":
         given_matrix = np.memmap(tmp_path / "X", dtype=np.float32, mode="w+", shape=X.shape)
         given_matrix[:] = X
+    elif kind == "blocks":
+        places = [slice(0, 4), slice(4, 200), slice(200, 300)]
+        given_matrix = BlockMatrix([(place, X[place]) for place in places], X.shape)
     elif kind == "standardised":
         centre, scale = X.mean(axis=0), X.std(axis=0)
-    matrix = FeatureMatrix(given_matrix, centre, scale)
+    matrix = MatrixColumns(given_matrix, centre, scale)
     F = (X - centre) / scale
     coef, response = rng.normal(size=7), rng.normal(size=300)
-    rows = np.array([5, 2, 299])
+    rows = np.array([2, 5, 299])
     np.testing.assert_allclose(matrix.combine(coef), F @ coef, rtol=1e-12, atol=1e-12)
     np.testing.assert_allclose(matrix.scores(response), F.T @ response, rtol=1e-11, atol=1e-11)
     np.testing.assert_allclose(matrix.rows(rows), F[rows], rtol=1e-12, atol=1e-12)
-    assert matrix.rows(slice(3, 9)).dtype == np.float64
+    places, blocks = zip(*matrix, strict=True)
+    assert [place.start for place in places[1:]] == [place.stop for place in places[:-1]]
+    np.testing.assert_allclose(np.vstack(blocks), F, rtol=1e-12, atol=1e-12)
 
 
 @given(
@@ -94,6 +100,6 @@ def test_columns_must_fit_together() -> None:
     with pytest.raises(ValueError, match="one length"):
         FreeColumns([Column(np.ones(3), 0), Column(np.ones(4), 1)])
     with pytest.raises(ValueError, match="those of their matrix"):
-        free_columns(np.ones((3, 2)), FeatureMatrix(np.ones((3, 4))))
+        free_columns(np.ones((3, 2)), MatrixColumns(np.ones((3, 4))))
     with pytest.raises(ValueError, match="two dimensions"):
-        FeatureMatrix(np.ones(3))
+        MatrixColumns(np.ones(3))

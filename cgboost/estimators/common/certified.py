@@ -9,7 +9,7 @@ import copy
 import time
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, ClassVar, Literal, cast
 
@@ -143,6 +143,8 @@ class BaseBoost(BaseEnsemble):
                 pool, master, pricer, partial(make_master, objective.loss(target, weights))
             )
             if carried is not None:
+                if self.max_columns is not None:  # only the columns in use count
+                    carried = replace(carried, loss=None)
                 master.start_from(carried)
             yield Task(
                 master,

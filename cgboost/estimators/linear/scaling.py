@@ -28,6 +28,7 @@ from cgboost.losses import LogLoss, Loss
 from cgboost.losses.dual.support_vector import weighted_median
 from cgboost.penalties import L1, L2, ElasticNet, Penalty
 from cgboost.pricing.features.features import FeaturePool
+from cgboost.pricing.features.matrices import Indices
 
 LOSS_OF_CONSTANT = 1000.0
 """Units of the objective that the loss of the constant model has where features begin to enter."""
@@ -55,6 +56,8 @@ class Scaling:
         The largest |Σ_i w_i r_i (x_ij − m_j)/(d_j v_j)|/W over all features, at the best constant.
     total : float
         W = Σ_i w_i.
+    constant : float
+        The mean loss of the best constant.
     noise : float
         The median of the same over random permutations of the r_i: what noise alone would reach.
     """
@@ -64,6 +67,7 @@ class Scaling:
     strongest: float = 0.0
     total: float = 1.0
     noise: float = 0.0
+    constant: float = 0.0
 
     @classmethod
     def of(
@@ -76,6 +80,7 @@ class Scaling:
         *,
         offset: bool,
         positive: bool,
+        free: Indices,
     ) -> Scaling:
         """The units of a problem.
 
@@ -92,6 +97,8 @@ class Scaling:
         weights : ndarray of shape (n_rows,)
         offset, positive : bool
             Whether there is an intercept, and whether coefficients must be at least 0.
+        free : ndarray of int
+            Features without a penalty.
         """
         own, factor = in_units(loss, unit)
         rng = np.random.default_rng(0)  # the same α for the same rows
@@ -106,11 +113,12 @@ class Scaling:
             scores = pool.all_scores(np.vstack([response / unit, orders]).T)
             size = np.maximum(scores, 0.0) if positive else np.abs(scores)
             size[size <= pool.errors(None, response / unit)[:, None]] = 0.0
+            size[free] = 0.0
             own_size, *permuted = size.max(axis=0, initial=0.0).tolist()
             strongest, noise = max(strongest, own_size), max(noise, float(np.median(permuted)))
         known = value > 0 and strongest > 0
         features = value / (LOSS_OF_CONSTANT * strongest) if known else unit
-        return cls(unit, features, strongest, total, noise)
+        return cls(unit, features, strongest, total, noise, value)
 
     def penalty(self, penalty: Penalty) -> Penalty:
         """The penalty of the coefficients a, in its unit."""

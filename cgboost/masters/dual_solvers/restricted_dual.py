@@ -250,16 +250,16 @@ class ColumnStore:
         return float(np.linalg.norm(self.free.scores(response)) * size)
 
     def on_part(self, rows: Indices) -> ColumnStore:
-        """What solvers see of the columns on some of the rows, in a store of its own."""
+        """Directions and columns, as they are centred, on some of the rows; a store of its own."""
         part = ColumnStore(len(rows), centred=False, free=self.free.on_part(rows))
-        part.append(self._buffer[rows, : self.count - self.n_free].T)
+        held = self.scales[self.n_free :]
+        part.append((self._buffer[rows, : len(held)] * held).T)
         return part
 
     def of_part(self, coef: Vector) -> Vector:
         """Coefficients of the columns, from those in :meth:`on_part`."""
         first = self.free.n_directions
-        held = coef[first:] / self.scales[self.n_free :]
-        return np.append(self.free.to_columns[:, :first] @ coef[:first], held)
+        return np.append(self.free.to_columns[:, :first] @ coef[:first], coef[first:])
 
     def of_columns(self, coef: Vector, columns: Indices) -> Vector:
         """Coefficients of all columns, from those of some scaled columns."""
@@ -326,6 +326,11 @@ class ColumnStore:
         scores: Vector = (weights @ rows[:, :held])[places]
         return scores
 
+    def scaled_scores(self, response: Vector) -> Vector:
+        """h·r of the columns that are not free, scaled to entries of at most 1."""
+        scores: Vector = response @ self._buffer[:, : self.count - self.n_free]
+        return scores
+
     def whole_scores(self, columns: Indices, response: Vector) -> Vector:
         """h·r of some columns as they were taken in, but for centring."""
         scores = self.scores(columns, response)
@@ -382,7 +387,9 @@ class BoxedDual:
         Both 0 for a free offset and for free directions.
     two_sided : ndarray of bool, shape (n_columns,)
     fixed_gain : float
-        What the fixed variables add to the dual objective; objective and bound are without it.
+        What fixed variables and bases add to the dual objective; objective and bound are without.
+    neutral : ndarray of shape (n_variables,)
+        The u of the pseudo-response nearest to 0.
     refined : bool
         Whether columns may be nearly dependent, so that steps are worth more digits.
     in_order : bool
@@ -400,6 +407,7 @@ class BoxedDual:
     softness: Vector
     two_sided: NDArray[np.bool_]
     fixed_gain: float
+    neutral: Vector
     refined: bool = False
     in_order: bool = False
 
@@ -452,11 +460,33 @@ class BoxedDual:
         That changes the score of no (scaled) column by more.
         """
         s = self.scores(u)
-        value = float(self.gain @ u - 0.5 * self.curvature @ u**2)
         soft, hard = self.softness > 0, self.limit > 0
-        value -= 0.5 * float((s[soft] ** 2 / self.softness[soft]).sum())
         missing = float(np.abs(s[~(soft | hard)]).sum())
-        value -= missing * float(np.abs(self.gain).max(initial=0.0))
-        size = np.where(self.two_sided, np.abs(s), s)[hard] + missing
-        most = max(1.0, np.max(size / self.limit[hard], initial=0.0))
+        value = self._gained(u, s) - missing * float(np.abs(self.gain).max(initial=0.0))
+        most = max(1.0, np.max(self._used_up(s) + missing / self.limit[hard], initial=0.0))
         return (self.fixed_gain + value) / most - self.fixed_gain
+
+    def opened(self, u: Vector, coef: Vector) -> float:
+        """How much the objective may still fall, by a guess that is below the gap to the bound.
+
+        That gap moves the whole of Ω(α) to the most violated column; here every violated column
+        takes as much as the largest coefficient has.
+        """
+        s, objective = self.scores(u), self.objective(coef, self.rate(coef))
+        gap = objective - self.bound(u)
+        largest = float((np.abs(coef) * self.limit).max(initial=0.0))
+        if largest == 0.0:
+            return gap
+        excess = float(np.maximum(self._used_up(s) - 1.0, 0.0).sum())
+        return max(0.0, min(gap, objective - self._gained(u, s) + largest * excess))
+
+    def _gained(self, u: Vector, s: Vector) -> float:
+        """Dual objective at u, feasible or not."""
+        soft = self.softness > 0
+        value = float(self.gain @ u - 0.5 * self.curvature @ u**2)
+        return value - 0.5 * float((s[soft] ** 2 / self.softness[soft]).sum())
+
+    def _used_up(self, s: Vector) -> Vector:
+        """Scores as shares of the limits of columns that have one."""
+        hard = self.limit > 0
+        return np.where(self.two_sided, np.abs(s), s)[hard] / self.limit[hard]

@@ -11,11 +11,13 @@ sets; that of a smooth loss by a proximal Newton method on the primal.
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, get_args
+from functools import cached_property, partial
+from typing import Any, Literal, cast, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,12 +36,15 @@ from cgboost.masters.support_vector.crossover import (
     crossover,
     unique_vertex,
 )
+from cgboost.masters.support_vector.primal_simplex import PrimalSimplex, is_neighbour
 from cgboost.masters.support_vector.smooth_loss import NEEDED, DiagonalHessian, RowwiseLoss
 from cgboost.masters.support_vector.smooth_primal import SmoothPrimal
 from cgboost.masters.support_vector.working_set import DualPoint, RestrictedDual
 from cgboost.penalties.base import DualForm, Penalty
 from cgboost.tolerances import LP_FEASIBILITY, UNMOVED
-from solvers import LimitError, SolverError, Status
+from solvers import LimitError, SolverError, SolverFailure, Status
+
+logger = logging.getLogger(__name__)
 
 Vector = NDArray[np.float64]
 Sign = Literal["free", "nonneg"]
@@ -79,11 +84,17 @@ class WarmStart:
     columns : sequence of Column
     coef : ndarray of shape (n_columns,)
     intercept : float
+    loss : SupportVectorLoss or None
+        Of the similar problem, where it was solved as this one would be.
+    vertex : (PrimalSimplex, sequence of Column) or None
+        That problem itself at its optimal vertex, and all of its columns.
     """
 
     columns: Sequence[Column] = ()
     coef: Vector = field(default_factory=lambda: np.zeros(0))
     intercept: float = 0.0
+    loss: Any = None
+    vertex: tuple[PrimalSimplex, Sequence[Column]] | None = None
 
 
 class SupportVectorMaster:
@@ -150,10 +161,16 @@ class SupportVectorMaster:
             self._unit = float(self.loss.variables.cap.mean()) if len(self.loss.variables) else 1.0
             curvature = 1.0 if penalty.degree == 2 else self._unit
             in_units = self.loss.in_units(self._unit, curvature=curvature)
-        self._dual = self._make_dual(in_units, solver, options)
+        self._new_dual = partial(self._make_dual, in_units, solver, options)
+        self._walks = solver == "auto" and PrimalSimplex.takes(self.loss, self.form)
+
+    @cached_property
+    def _dual(self) -> Any:
+        """The live restricted problem."""
+        return self._new_dual()
 
     def _make_dual(self, loss: Any, solver: str, options: Mapping[str, Any]) -> Any:
-        """The live restricted problem of a loss in its units."""
+        """A restricted problem of a loss in its units."""
         if isinstance(loss, (RowwiseLoss, EntropicLoss)):
             return SmoothPrimal(loss, self.form, solver, options, free=self._free)
         return RestrictedDual(loss, self.form, solver, options, free=self._free)
@@ -188,9 +205,12 @@ class SupportVectorMaster:
     def start_from(self, start: WarmStart) -> None:
         """Take in the columns of a similar problem, before the first :meth:`solve`.
 
-        Their coefficients say which rows will be near their margin. The answer does not depend on
-        them.
+        Their coefficients say which rows will be near their margin; where only prices differ, and
+        not by much, it is gone on from the vertex. The answer does not depend on them.
         """
+        if self._walks and not self.columns and is_neighbour(self.loss, start.loss):
+            self._begin_at_vertex(start)
+            return
         places = {column.key: j for j, column in enumerate(self.columns)}  # free columns
         new = [column for column in start.columns if column.key not in places]
         self.add(new)
@@ -200,14 +220,43 @@ class SupportVectorMaster:
         if start.columns:
             self._dual.expect(coef, start.intercept)
 
+    def _begin_at_vertex(self, start: WarmStart) -> None:
+        if start.vertex is not None:
+            self._dual, columns = start.vertex
+            self._dual.reprice(self.loss)
+            self.columns = list(columns)
+            return
+        self._dual = PrimalSimplex(self.loss, self.form)
+        self.add(start.columns)
+        self._dual.expect(start.coef, start.intercept)
+
     @property
     def warm_start(self) -> WarmStart:
         """The columns with a nonzero coefficient in the last answer, for a similar problem."""
         if self._best is None:
             return WarmStart()
         used = np.flatnonzero(self._best.coef)
-        columns = [self.columns[j] for j in used]
-        return WarmStart(columns, self._best.coef[used], self._best.intercept)
+        columns, dual = [self.columns[j] for j in used], self._dual
+        vertex = (dual, self.columns) if isinstance(dual, PrimalSimplex) else None
+        own = self.loss if self._walks else None
+        return WarmStart(columns, self._best.coef[used], self._best.intercept, own, vertex)
+
+    def _solved(self, time_limit: float | None) -> DualPoint:
+        """The dual solver's answer, of another one where the simplex of a path gives up."""
+        dual = self._dual
+        if not isinstance(dual, PrimalSimplex):
+            return cast(DualPoint, dual.solve(time_limit, self.accuracy))
+        try:
+            return dual.solve(time_limit)
+        except SolverFailure as failure:
+            logger.info("going on without the vertex: %s", failure)
+        self._dual, self._walks = self._new_dual(), False
+        self._dual.add([column.values for column in self.columns])
+        if self._best is not None:
+            coef = np.zeros(len(self.columns))
+            coef[: len(self._best.coef)] = self._best.coef
+            self._dual.expect(coef, self._best.intercept)
+        return cast(DualPoint, self._dual.solve(time_limit, self.accuracy))
 
     def solve(self, *, time_limit: float | None = None) -> MasterState:
         """Re-optimise the restricted problem.
@@ -216,7 +265,7 @@ class SupportVectorMaster:
         box, so that both bounds hold whatever the solver's accuracy.
         """
         with solver_errors_as_master_errors():
-            point = self._dual.solve(time_limit, self.accuracy)
+            point = self._solved(time_limit)
         if self._unit != 1.0:
             factor = self._unit if self.penalty.degree == 2 else 1.0
             point = replace(
@@ -306,7 +355,7 @@ class SupportVectorMaster:
             if exact or polished is not None:
                 basis, noise = dual.basis, COEFFICIENT_ROUNDING
                 if basis is not None and (
-                    unique := unique_vertex(self.loss, self.form, columns, basis)
+                    unique := unique_vertex(dual.loss, self.form, columns, basis)
                 ):
                     return self._moved(unique, unique.coef)
             if polished is not None:
@@ -319,7 +368,7 @@ class SupportVectorMaster:
             columns = columns.part(chosen)
         left = None if deadline is None else max(0.01, deadline - time.perf_counter())
         with solver_errors_as_master_errors():
-            point = crossover(self.loss, self.form, columns, coef[chosen], intercept, left, noise)
+            point = crossover(dual.loss, self.form, columns, coef[chosen], intercept, left, noise)
         vertex = np.zeros(len(coef))
         vertex[chosen] = point.coef
         return self._moved(point, vertex)

@@ -19,7 +19,7 @@ SAMPLE_SIZE = 0.5
 MANY_TIMES = 4.0
 """… where there are at least this many times as many, …"""
 
-SLOW_AT_ONCE = 2e5
+SLOW_AT_ONCE = 1e4
 """… and rows times columns are this much: less is solved as fast at once."""
 
 STANDARD_DEVIATIONS = 3.0

@@ -126,6 +126,8 @@ class RestrictedDual:
 
     Attributes
     ----------
+    loss : SupportVectorLoss
+        With one variable for a row of one kink, in a linear program.
     rate : ndarray of shape (n_variables,)
         Of the variables at the last point.
     ends_inside : bool
@@ -141,6 +143,8 @@ class RestrictedDual:
         columns: ColumnStore | None = None,
         free: FreeColumns | None = None,
     ) -> None:
+        if form.quadratic == 0:
+            loss = replace(loss, from_lower=True)
         self.loss, self.variables, self.form = loss, loss.variables, form
         self._solver, self._options = solver, options
         bounded = loss.mass is None and bool(np.isfinite(self.variables.cap).all())
@@ -162,7 +166,7 @@ class RestrictedDual:
         self.rate = self.variables.gain()  # at f = 0
         self._slack_for: Indices = np.zeros(columns.count, dtype=np.intp)
         self._repeats = 0
-        self._waiting = columns.directions
+        self._waiting, self._expected = columns.directions, False
 
     def add(self, values: Sequence[FloatArray] | FloatArray) -> None:
         """Take in new columns, each of shape (n_rows,)."""
@@ -181,7 +185,7 @@ class RestrictedDual:
         """Put new columns into the session; whether the first ones, after a sample of the rows."""
         waiting, free, sampled = self._waiting, self.form.n_free, False
         self._waiting = waiting[:0]
-        if not (self.session.rows >= 0).any() and not self.session.at_cap.any():
+        if not (self.session.rows >= 0).any() and not self._expected:
             sampled = self._expect_from_sample(waiting, time_limit)
         for columns in (waiting[waiting < free], waiting[waiting >= free]):
             if columns.size:
@@ -192,8 +196,8 @@ class RestrictedDual:
     def _expect_from_sample(self, columns: Indices, time_limit: float | None) -> bool:
         """Begin with the rows near their margin at the optimum over a sample; False if with all."""
         rows, near = sample_of(self.loss.n_rows, len(columns) + 1)
-        large = len(self.columns.large) > 0
-        if not isinstance(self.session, InteriorSession) or large or not rows.size:
+        session, large = self.session, len(self.columns.large) > 0
+        if not isinstance(session, InteriorSession) or large or not rows.size:
             return False
         part = self.columns.on_part(rows)
         form = replace(self.form, n_free=part.n_free)
@@ -205,7 +209,10 @@ class RestrictedDual:
             logger.info("all rows at once, since a sample was not solved: %s", error)
             return False
         coef = self.columns.of_part(point.coef)
+        session.start_anew()  # without columns a solve has fixed other rows
         self.expect(coef, point.intercept - self.columns.shift(coef), near)
+        session.begin()
+        self._expected = columns.size > 0
         return True
 
     def expect(self, coef: Vector, intercept: float, near: float = NEAREST_SHARE) -> None:
@@ -214,6 +221,7 @@ class RestrictedDual:
         The share ``near`` of them, nearest to their margin, starts in the session, the others
         fixed.
         """
+        self._expected = True
         level = intercept + self.columns.shift(coef)
         self.rate = self.variables.rate(self.columns.combine(coef) + level)
         size = np.abs(self.rate)
@@ -227,7 +235,7 @@ class RestrictedDual:
         Above 0 an answer may come sooner, with ``solved`` false.
         """
         deadline = None if time_limit is None else time.perf_counter() + time_limit
-        sampled = self._waiting.size > 0 and self._activate_waiting(time_limit)
+        sampled = self._activate_waiting(time_limit)
         if self._repeats and self.session.solved and self._simplex_can:
             self._open_backend("come no nearer to the optimum")
         # from a sample the optimum is so near that a coarse answer would say nothing new

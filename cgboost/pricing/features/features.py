@@ -83,7 +83,7 @@ class FeaturePool:
 
     Parameters
     ----------
-    X : array-like, sparse matrix or FeatureMatrix of shape (n_rows, n_features)
+    X : array-like, sparse matrix or FeatureStorage of shape (n_rows, n_features)
         Finite. float32 and float64 are kept as they are (a mapped file stays on the disk), sparse
         matrices in CSC form; all else becomes float64.
     centres : ndarray of shape (n_features,), optional
@@ -131,7 +131,7 @@ class FeaturePool:
     def scores(self, stratum: int, indices: Indices | None, response: Vector) -> Vector:
         """h_j·r = (x_j·r − m_j Σr)/s_j, added up in float64."""
         if len(response) != self.matrix.shape[0]:
-            raise ValueError(f"X has {self.matrix.shape[0]} rows, the master has {len(response)}")
+            raise ValueError(f"H has {self.matrix.shape[0]} rows, the master has {len(response)}")
         if indices is None:
             return self.all_scores(response)
         return response @ (

@@ -23,7 +23,7 @@ from cgboost.losses import (
     SquaredError,
     SquaredHinge,
 )
-from cgboost.masters import FeatureMatrix, FreeColumns, SupportVectorMaster
+from cgboost.masters import FreeColumns, MatrixColumns, SupportVectorMaster
 from cgboost.masters.support_vector.master import WarmStart
 from cgboost.penalties import L1, L2, Penalty
 from cgboost.pricing import FeaturePricer
@@ -59,7 +59,7 @@ def fitted(
 ) -> Result:
     """A run over the columns of X, of which the first ones are free."""
     weights = np.ones(len(y)) if weights is None else weights
-    free = FreeColumns(columns_of(X)[:n_free], FeatureMatrix(X[:, :n_free]))
+    free = FreeColumns(columns_of(X)[:n_free], MatrixColumns(X[:, :n_free]))
     bound = loss.on(y, weights)
     master = SupportVectorMaster(bound, penalty or L1(), free_columns=free, **options)
     return ColumnGeneration(master, FeaturePricer(X), tol=tol).run()
@@ -173,6 +173,20 @@ def test_many_rows_from_a_sample_of_them(noise: str, level: float) -> None:
         assert result.objective == pytest.approx(expected, rel=1e-7)
 
 
+@pytest.mark.parametrize("n_free", [0, 2])
+@pytest.mark.parametrize("loss", [AbsoluteError(), Huber(0.3)], ids=repr)
+def test_many_rows_with_a_penalty(loss: Loss, n_free: int) -> None:
+    """A sample leads to a proven optimum, no worse than that over fewer features."""
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(40000, 6))
+    y = X[:, :3].sum(axis=1) + rng.standard_t(2, 40000)
+    weights = np.full(40000, 1e-3)
+    result = fitted(loss, X, y, n_free, weights=weights, tol=1e-8)
+    fewer = fitted(loss, X[:, :3], y, n_free, weights=weights, tol=1e-8)
+    assert max(result.gap, fewer.gap) <= 1e-8
+    assert result.objective <= (1.0 + 1e-8) * fewer.objective
+
+
 @pytest.mark.parametrize("loss", [Hinge(), SquaredHinge()], ids=repr)
 def test_separable_classes_cost_nothing(loss: Loss) -> None:
     """Without a penalty any large scale is optimal, at a loss of 0."""
@@ -187,7 +201,7 @@ def test_only_the_rows_near_their_margin_are_gathered() -> None:
     rng = np.random.default_rng(3)
     X = rng.normal(size=(50000, 4))
     y = X.sum(axis=1) + rng.normal(size=50000)
-    free = FreeColumns(columns_of(X), FeatureMatrix(X))
+    free = FreeColumns(columns_of(X), MatrixColumns(X))
     master = SupportVectorMaster(AbsoluteError().on(y, np.ones(50000)), L1(), free_columns=free)
     ColumnGeneration(master, FeaturePricer(X)).run()
     assert len(master._dual.session.kept) <= 0.3 * 2 * 50000

@@ -15,7 +15,7 @@ def test_both_problems_are_much_smaller(n_rows: int, n_columns: int) -> None:
     assert 0 < near < 0.25
 
 
-@pytest.mark.parametrize(("n_rows", "n_columns"), [(100, 10), (10**4, 1), (5000, 5000), (0, 1)])
+@pytest.mark.parametrize(("n_rows", "n_columns"), [(100, 10), (5000, 1), (5000, 5000), (0, 1)])
 def test_few_rows_are_not_sampled(n_rows: int, n_columns: int) -> None:
     """Where a sample would be as large or the problem is small."""
     rows, near = sample_of(n_rows, n_columns)
