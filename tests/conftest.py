@@ -30,6 +30,7 @@ SLOW = (
     "estimators/latent/test_blf.py",
     "estimators/latent/test_blf_theorems.py",
     "estimators/linear/test_against_solvers.py",
+    "estimators/linear/test_bad_input.py",
     "estimators/linear/test_cross_validation.py",
     "estimators/linear/test_drop_ins.py",
     "estimators/lpboost",
