@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, Protocol, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,8 +13,6 @@ from cgboost.inspection import drawing
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-    from cgboost.estimators.common.certified import RegularizationPath
 
 Vector = NDArray[np.float64]
 Against = Literal["alpha", "l1_norm"]
@@ -26,8 +24,42 @@ LINE_OF_TEXT = 0.052
 """Labels are at least this share of the panel's height apart."""
 
 
+class LinearPath(Protocol):
+    """What the picture asks of a ``RegularizationPath``."""
+
+    @property
+    def parameter(self) -> str:
+        """What varies: "alpha" or "C"."""
+        ...
+
+    @property
+    def values(self) -> Vector:
+        """Of the parameter, shape (n_values,)."""
+        ...
+
+    @property
+    def models(self) -> list[Any]:
+        """Fitted, with their ``gap_``."""
+        ...
+
+    @property
+    def scores(self) -> Vector:
+        """Of the models; nan without an ``eval_set``."""
+        ...
+
+    @property
+    def coefs(self) -> Vector:
+        """Coefficients, shape (n_features, n_values) or (n_outputs, n_features, n_values)."""
+        ...
+
+    @property
+    def best(self) -> Any:
+        """The model of the best score."""
+        ...
+
+
 def plot_path(
-    path: RegularizationPath,
+    path: LinearPath,
     *,
     ax: Axes | None = None,
     feature_names: Sequence[str] | None = None,
@@ -85,7 +117,7 @@ def plot_path(
     used = int(lines.any(axis=1).sum())
     gap = max(model.gap_ for model in path)
     title = f"{used} of {len(lines)} features in {len(order)} models, certified gaps ≤ {gap:.0e}"
-    xlabel = "Σ|β|" if x == "l1_norm" else {"alpha": "α", "C": "C", "nu": "ν"}[path.parameter]
+    xlabel = "Σ|β|" if x == "l1_norm" else {"alpha": "α"}.get(path.parameter, path.parameter)
     drawing.label(
         axes[0], title, xlabel, "coefficient β" if coefs.ndim == 2 else "‖β‖ over outputs"
     )
@@ -108,7 +140,7 @@ def _panels(ax: Axes | None, *, both: bool) -> tuple[Figure, list[Axes]]:
     return figure, list(axes)
 
 
-def _names(path: RegularizationPath, names: Sequence[str] | None, count: int) -> list[str]:
+def _names(path: LinearPath, names: Sequence[str] | None, count: int) -> list[str]:
     if names is None:
         names = getattr(path.models[0], "feature_names_in_", None)
     if names is None:
