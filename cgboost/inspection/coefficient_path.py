@@ -115,7 +115,7 @@ def plot_path(
     if places[0] != places[-1]:
         axes[0].set_xlim(places[0], places[-1])
     used = int(lines.any(axis=1).sum())
-    gap = max(model.gap_ for model in path)
+    gap = max(model.gap_ for model in path.models)
     title = f"{used} of {len(lines)} features in {len(order)} models, certified gaps ≤ {gap:.0e}"
     xlabel = "Σ|β|" if x == "l1_norm" else {"alpha": "α"}.get(path.parameter, path.parameter)
     drawing.label(
