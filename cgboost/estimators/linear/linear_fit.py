@@ -359,6 +359,11 @@ def master_options(self: Any) -> dict[str, Any]:
     return own | ({"free_columns": self._free_columns} if len(self._free_columns) else {})
 
 
+def begins_trivial(self: Any) -> bool:
+    """Whether this is a model of a path: its table shows how many features each has."""
+    return self._carried is not None
+
+
 def keep(self: Any, runs: list[FittedRun], rows: Rows) -> None:
     """Fitted attributes, in the units of the user's problem."""
     scaling: Scaling = self._scaling
