@@ -50,6 +50,9 @@ def minimise(
         Any point; the more of its signs are right, the fewer steps.
     positive : ndarray of bool, shape (n,)
         Coordinates that must be at least 0.
+    rank : int, optional
+        Of Q, but for what makes it definite: where as many coordinates are active, others enter one
+        at a time, as in a simplex method.
 
     Raises
     ------
