@@ -27,6 +27,7 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from cgboost.generation.columns import FloatArray
 from cgboost.losses.dual.support_vector import Indices, Vector
 from cgboost.masters.dual_solvers.restricted_dual import ColumnStore
+from cgboost.masters.free_columns import FreeColumns
 from cgboost.masters.support_vector.quadratic_model import Mask, minimise
 from cgboost.masters.support_vector.smooth_loss import RowwiseLoss, SmoothLoss
 from cgboost.masters.support_vector.weighted_products import WeightedProducts
@@ -65,6 +66,10 @@ whether a step is taken …"""
 NARROWER = 0.5
 """… which must narrow to this share, or else values decide after all."""
 
+BALANCING_STEPS = 5
+"""Newton steps at most that bring the scores of free columns to 0. Each but the last takes about as
+many digits as it had before."""
+
 NEWTON_RIDGE = 1e-10
 """Added to every entry of the diagonal of the Hessian, relative to it. Far above rounding, so that
 dependent columns do no harm; more would slow the last steps."""
@@ -92,6 +97,8 @@ class SmoothPrimal:
         A quadratic programming backend of :mod:`solvers`, or "auto".
     options : mapping of str to object, optional
         The solver's own.
+    free : FreeColumns, optional
+        The first columns; their coefficients in here are those of their directions.
     """
 
     def __init__(
@@ -100,10 +107,11 @@ class SmoothPrimal:
         form: DualForm,
         solver: str,
         options: Mapping[str, Any] | None = None,
+        free: FreeColumns | None = None,
     ) -> None:
         self.loss, self.form, self._solver, self._options = loss, form, solver, options
-        self.columns = ColumnStore(loss.n_rows, centred=False)
-        self._coef = np.zeros(0)
+        self.columns = ColumnStore(loss.n_rows, centred=False, free=free)
+        self._coef = np.zeros(form.n_free)
         self._intercept = 0.0
         self._gram: Vector | float = 0.0  # HHᵀ of the first columns
         self._in_gram = 0
@@ -119,7 +127,9 @@ class SmoothPrimal:
     def expect(self, coef: Vector, intercept: float) -> None:
         """Start from these coefficients, if the penalty allows them."""
         if np.isfinite(self.form.value(coef, intercept)):
-            self._coef, self._intercept = coef.copy(), intercept
+            free = self.columns.free.of_columns(coef[: self.form.n_free])
+            self._coef = np.append(free, coef[self.form.n_free :])
+            self._intercept = intercept + self.columns.shift(coef)
 
     @property
     def largest_entry(self) -> float:
@@ -150,7 +160,29 @@ class SmoothPrimal:
             ):
                 break
             output = self._output()
-        return DualPoint(self._coef.copy(), self._intercept, output, response)
+        coef = self.columns.of_directions(self._coef.copy())
+        intercept = self._intercept - self.columns.shift(coef)
+        return DualPoint(coef, intercept, output, self._levelled(output, response))
+
+    def _levelled(self, output: Vector, response: Vector) -> Vector:
+        """The pseudo-response with scores of 0 of free columns, as Newton's method moves it."""
+        if not self.form.n_free:
+            return response
+        assert isinstance(self.loss, RowwiseLoss)
+        free, balance = np.arange(self.form.n_free), float(self.form.offset == "free")
+        hessian = self._hessian(output, free, softened=False)
+        hessian[-1] *= balance
+        hessian[:, -1] *= balance
+        weights, least = self.loss.weights(output), np.inf
+        for _ in range(BALANCING_STEPS):
+            missed = np.append(self.columns.free.scores(response), balance * response.sum())
+            if not np.linalg.norm(missed) < least:
+                break
+            best, least = response, float(np.linalg.norm(missed))
+            *move, shift = np.linalg.lstsq(hessian, missed, rcond=None)[0]
+            pull = self.columns.free.combine(self.columns.free.to_columns @ move) + shift
+            response = self.loss.feasible(response - weights * pull, balanced=False)
+        return best
 
     # ------------------------------------------------------------------ one step
 
@@ -212,9 +244,11 @@ class SmoothPrimal:
 
         Under a ball that is the largest.
         """
-        size = self.form.sizes(scores, 0.0)[: len(scores)]
+        free, held = np.arange(self.form.n_free), self._coef[self.form.n_free :]
+        size = self.form.sizes(scores, 0.0)[: len(held)]
         least = self.form.threshold if self.form.radius is None else size.max(initial=0.0)
-        return np.flatnonzero((self._coef != 0) | (size >= NEAR_SCORE * least))
+        used = np.flatnonzero((held != 0) | (size >= NEAR_SCORE * least))
+        return np.append(free, len(free) + used)
 
     def _hessian(self, output: Vector, places: Indices, *, softened: bool) -> Vector:
         """Hessian of F by the coefficients of ``places`` and, last, the offset."""
@@ -231,7 +265,24 @@ class SmoothPrimal:
         return self.loss.hessian(output, factors, softened=softened)
 
     def _minimised(self, gradient: Vector, hessian: Vector, start: Vector) -> Vector:
-        """The minimiser of the quadratic model plus the penalty.
+        """The minimiser of the quadratic model plus the penalty; free columns are eliminated."""
+        k = self.form.n_free
+        if not k:
+            return self._minimised_over_charged(gradient, hessian, start)
+        corner = hessian[:k, :k]
+        ridge = NEWTON_RIDGE * max(float(np.diag(corner).max()), 1e-6)
+        factor = cho_factor(corner + ridge * np.eye(k))
+        by_gradient = cho_solve(factor, gradient[:k])
+        by_others = cho_solve(factor, hessian[:k, k:])
+        end = self._minimised_over_charged(
+            gradient[k:] - hessian[k:, :k] @ by_gradient,
+            hessian[k:, k:] - hessian[k:, :k] @ by_others,
+            start[k:],
+        )
+        return np.append(start[:k] - by_gradient - by_others @ (end - start[k:]), end)
+
+    def _minimised_over_charged(self, gradient: Vector, hessian: Vector, start: Vector) -> Vector:
+        """The same without free columns.
 
         A ball, or a named solver, makes it a quadratic program: α = p − q with p, q ≥ 0.
         """
@@ -295,6 +346,7 @@ class SmoothPrimal:
         """Whether a step is a linear system, and that has fewer unknowns over the rows."""
         form = self.form
         linear = form.quadratic > 0 and form.threshold == 0 and form.radius is None
+        linear = linear and not form.n_free
         rowwise = isinstance(self.loss, RowwiseLoss) and form.two_sided
         return linear and rowwise and self.loss.n_rows <= self.columns.count
 
@@ -362,7 +414,8 @@ class SmoothPrimal:
     def _gap(self, scores: Vector, response: Vector, output: Vector) -> float:
         """Primal objective less the dual objective at the pseudo-response, shrunk if need be."""
         form, total = self.form, float(response.sum())
-        if form.offset == "free" and abs(total) > self._target * np.abs(response).sum():
+        unpriced = np.append(scores[: form.n_free], total if form.offset == "free" else 0.0)
+        if np.abs(unpriced).max() > self._target * np.abs(response).sum():
             return np.inf
         size = form.sizes(scores, total)
         penalty, tau = form.value(self._coef, self._intercept), 1.0
@@ -389,11 +442,14 @@ class SmoothPrimal:
         coef = self._coef.copy()
         coef[places] = trial[:-1]
         intercept = float(trial[-1])
-        return self._value(self.columns.combine(coef) + intercept, coef, intercept)
+        return self._value(self._output_of(coef) + intercept, coef, intercept)
 
     def _value(self, output: Vector, coef: Vector, intercept: float) -> float:
         """F + Ω."""
         return self.loss.value(output) + self.form.value(coef, intercept)
 
     def _output(self) -> Vector:
-        return self.columns.combine(self._coef) + self._intercept
+        return self._output_of(self._coef) + self._intercept
+
+    def _output_of(self, coef: Vector) -> Vector:
+        return self.columns.combine(self.columns.of_directions(coef))

@@ -313,3 +313,43 @@ def test_early_stopping_of_a_source_needs_an_eval_set() -> None:
     X, y = rows(12)
     with pytest.raises(ValueError, match="give an eval_set"):
         SparseLinearRegressor(early_stopping=True).fit(Source(X, y, np.ones(len(y))))
+
+
+@pytest.mark.parametrize("loss", REGRESSION, ids=str)
+@pytest.mark.parametrize("form", ["dense", "sparse", "source"])
+def test_features_without_a_penalty_are_fitted_and_certified(loss: Loss, form: str) -> None:
+    """alpha=0, and weights of 0 beside others, have CVXPY's optimum, and a bound below it."""
+    X, y = rows(13, n_rows=80, n_features=9)
+    given = {
+        "dense": (X, y),
+        "sparse": (sparse.csr_matrix(X), y),
+        "source": (Source(X, y, np.ones(len(y))),),
+    }
+    shares = np.full(len(y), 1.0 / len(y))
+    own = np.where(np.arange(9) < 3, 0.0, 1.0)
+    for alpha, weights in ((0.0, np.ones(9)), (0.2, own)):
+        model = SparseLinearRegressor(loss=loss, alpha=alpha, penalty_weights=weights, tol=1e-8)
+        model.fit(*given[form])
+        best = optimum(
+            X,
+            y,
+            shares,
+            loss,
+            price=alpha,
+            ratio=1.0,
+            weights=weights,
+            positive=False,
+            offset=True,
+        )
+        assert abs(model.objective_ - best) <= 1e-7 * best
+        assert model.dual_bound_ <= best * (1.0 + 1e-9)
+        f = X @ model.coef_ + model.intercept_
+        penalty = alpha * weights @ np.abs(model.coef_)
+        assert penalty + loss.value(y, f).mean() == pytest.approx(model.objective_, rel=1e-9)
+
+
+def test_coefficients_without_a_penalty_are_free_in_sign() -> None:
+    """positive=True is refused where a feature has no penalty, with the reason."""
+    X, y = rows(14)
+    with pytest.raises(ValueError, match="positive=True needs penalised coefficients"):
+        SparseLinearRegressor(alpha=0, positive=True).fit(X, y)
