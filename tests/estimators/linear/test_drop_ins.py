@@ -35,6 +35,7 @@ ALL = [*REGRESSORS, L1LinearSVC()]
         QuantileRegressor(quantile=0.8, alpha=0.01),
         LADRegressor(alpha=0.05, positive=True, standardize=True),
         L1LinearSVC(class_weight="balanced", fit_intercept=False),
+        L1LinearSVC(loss="squared_hinge"),
         L1LinearSVR(loss="squared_epsilon_insensitive", fit_intercept=False),
     ],
 )
