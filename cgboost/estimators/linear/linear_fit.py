@@ -6,6 +6,7 @@ These functions are methods, or what methods call: an estimator assigns them in 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -136,8 +137,23 @@ def validated(self: Any, X: Any, y: Any) -> tuple[Matrix, Any]:
             "converted: give a CSC or CSR matrix to save that",
             DataWarning,
         )
-    checked: tuple[Matrix, Any] = BaseEnsemble._validated(self, X, y)
+    if self._y_numeric and getattr(getattr(y, "dtype", None), "kind", "f") in "OUS":
+        with _naming("y"):
+            y = np.asarray(y, dtype=np.float64)
+    with _naming("X"):
+        checked: tuple[Matrix, Any] = BaseEnsemble._validated(self, X, y)
     return checked
+
+
+@contextmanager
+def _naming(name: str) -> Iterator[None]:
+    """Name the argument in errors of words that are no numbers."""
+    try:
+        yield
+    except ValueError as error:
+        if not str(error).startswith("could not convert"):
+            raise
+        raise ValueError(f"{name} must be numbers ({error})") from error
 
 
 def fit(
@@ -341,6 +357,11 @@ def master_options(self: Any) -> dict[str, Any]:
     offset = "free" if self.fit_intercept else "none"
     own = {"coef": sign, "offset": offset, "solver": self.solver}
     return own | ({"free_columns": self._free_columns} if len(self._free_columns) else {})
+
+
+def begins_trivial(self: Any) -> bool:
+    """Whether this is a model of a path: its table shows how many features each has."""
+    return self._carried is not None
 
 
 def keep(self: Any, runs: list[FittedRun], rows: Rows) -> None:

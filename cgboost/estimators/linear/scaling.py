@@ -9,10 +9,10 @@ the objective, and solvers have tolerances that do. The master sees
 
     y' = y/u    f' = f/u    h_j = (x_j − m_j)·s/(u d_j v_j)    a_j = d_j v_j β_j/s
 
-where u is the typical deviation of y, d_j the standard deviation of a feature (1 without
-``standardize``), and s makes the loss of the constant model a thousand units of the objective where
-the model begins to have features. A gap relative to max(1, objective) is then one relative to the
-objective, or to a thousandth of the constant's loss where that is larger.
+where u is the typical deviation of y (:func:`unit_of`), d_j the standard deviation of a feature (1
+without ``standardize``), and s makes the loss of the constant model a thousand units of the
+objective where the model begins to have features. A gap relative to max(1, objective) is then one
+relative to the objective, or to a thousandth of the constant's loss where that is larger.
 """
 
 from __future__ import annotations
@@ -24,8 +24,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cgboost.estimators.common.rows import Vector
-from cgboost.losses import LogLoss, Loss
+from cgboost.losses import LogLoss, Loss, SquaredError
 from cgboost.losses.dual.support_vector import weighted_median
+from cgboost.losses.epsilon_insensitive import SquaredEpsilonInsensitive
 from cgboost.penalties import L1, L2, ElasticNet, Penalty
 from cgboost.pricing.features.features import FeaturePool
 from cgboost.pricing.features.matrices import Indices
@@ -40,6 +41,10 @@ effect can tell."""
 ON_CONSTANT = 1e-9
 """Rows this near to the constant, relative to the sizes of both, lie on it: losses take rows that
 are a hundredth of that away for rows on a kink."""
+
+SQUARED = (SquaredError, SquaredEpsilonInsensitive)
+"""Losses of which one outlier can be nearly all: with one of 1e12 among sixty rows, gaps were up to
+0.98 in units of the median deviation, and are below 1e-10 in those of the root mean square."""
 
 
 @dataclass(frozen=True)
@@ -149,7 +154,11 @@ def in_units(loss: Loss, unit: float) -> tuple[Loss, float]:
 
 
 def unit_of(loss: Loss, y: NDArray[Any], weights: Vector) -> float:
-    """The typical deviation of y from its median, for losses that can take another unit."""
+    """The typical deviation of y, for losses that can take another unit.
+
+    The median one from the median; of a squared loss, to which the largest errors are the others'
+    measure, the root of the mean square.
+    """
     if isinstance(loss, LogLoss):
         return 2.0
     if loss.classification or loss.in_units(1.0) is None:
@@ -158,6 +167,10 @@ def unit_of(loss: Loss, y: NDArray[Any], weights: Vector) -> float:
     counts = (deviations > 0) & (weights > 0)
     if not counts.any():
         return 1.0
+    if isinstance(loss, SQUARED):
+        largest = float(deviations[counts].max())
+        squares = np.average((deviations / largest) ** 2, weights=weights)
+        return largest * float(np.sqrt(squares))
     return weighted_median(deviations[counts], weights[counts])
 
 

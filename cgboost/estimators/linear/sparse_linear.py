@@ -166,6 +166,7 @@ feature_names_in_
     _outputs = linear_fit.outputs
     _staged_outputs = linear_fit.staged_outputs
     _master_options = linear_fit.master_options
+    _begins_trivial = property(linear_fit.begins_trivial)
     sparsify = linear_fit.sparsify
     densify = linear_fit.densify
 
@@ -371,6 +372,7 @@ stop_reason_, n_features_in_, feature_names_in_
     _outputs = linear_fit.outputs
     _staged_outputs = linear_fit.staged_outputs
     _master_options = linear_fit.master_options
+    _begins_trivial = property(linear_fit.begins_trivial)
     _calibrate = calibrate
     _share_of_time = property(share_of_time)
     sparsify = linear_fit.sparsify

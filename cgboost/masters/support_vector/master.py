@@ -349,7 +349,7 @@ class SupportVectorMaster:
         if dual.largest_entry * LP_FEASIBILITY > 1.0 and len(used) > FEW_COLUMNS:
             return None
         deadline = None if time_limit is None else time.perf_counter() + time_limit
-        noise, columns = COEFFICIENT_NOISE, dual.columns
+        noise, columns, polished = COEFFICIENT_NOISE, dual.columns, None
         if len(coef) == columns.count:
             exact, polished = dual.session.solved, dual.polish(time_limit)
             if exact or polished is not None:
@@ -360,8 +360,10 @@ class SupportVectorMaster:
                     return self._moved(unique, unique.coef)
             if polished is not None:
                 coef, intercept = polished
-        if self.form.n_free:
-            return None
+        if self.form.n_free:  # inside the optimal face, if there is more than one optimum
+            output = dual.columns.combine(coef) + dual.columns.shift(coef) + intercept
+            value = self.form.value(coef, intercept) + float(self.loss.value(output))
+            return None if polished is None else Vertex(coef, intercept, value)
         chosen = np.arange(len(coef))
         if len(coef) < columns.count or len(columns.large):
             chosen = np.flatnonzero(coef)

@@ -27,10 +27,16 @@ FIRST = 16
 """Coordinates that enter at once are at most this many, or as many as are active: of more, most
 would have to leave again."""
 
+TINY = 1e-13
+"""A coordinate that changes its sign after this share of a step is 0 but for rounding, and would
+stand in the way of all others."""
+
 Mask = NDArray[np.bool_]
 
 
-def minimise(Q: Vector, c: Vector, charge: Vector, start: Vector, *, positive: Mask) -> Vector:
+def minimise(
+    Q: Vector, c: Vector, charge: Vector, start: Vector, *, positive: Mask, rank: int | None = None
+) -> Vector:
     """The minimiser, shape (n,); or the last point after very many steps.
 
     Parameters
@@ -60,7 +66,8 @@ def minimise(Q: Vector, c: Vector, charge: Vector, start: Vector, *, positive: M
         excess = np.where(positive, -gradient, np.abs(gradient)) - charge
         excess[active] = 0.0
         entering = np.flatnonzero(excess > rounding)
-        room = max(FIRST, int(np.count_nonzero(active)))
+        held = int(np.count_nonzero(active))
+        room = max(1, min(max(FIRST, held), (len(c) if rank is None else rank) - held))
         if len(entering) > room:
             entering = entering[np.argpartition(-excess[entering], room)[:room]]
         sign = np.sign(x)
@@ -74,6 +81,9 @@ def minimise(Q: Vector, c: Vector, charge: Vector, start: Vector, *, positive: M
         if not turning.any():
             x[places] = here + move
             stationary = True
+            continue
+        if (blocking := turning & (np.abs(here) <= TINY * np.abs(move))).any():
+            x[places[blocking]], stationary = 0.0, False
             continue
         bends = Q[np.ix_(places, places)]
         ends = [

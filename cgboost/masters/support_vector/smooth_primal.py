@@ -228,7 +228,7 @@ class SmoothPrimal:
         self._coef = self._coef.copy()
         self._coef[places], self._intercept = end[:-1], float(end[-1])
         rise = self._tried(places, end) - value
-        if rise <= ROUNDING * max(1.0, abs(value)) and self._present_gap() <= NARROWER * gap:
+        if rise <= ROUNDING * max(1.0, abs(value)) and self._present_gap() < NARROWER * gap:
             return True
         self._coef, self._intercept = before
         return False

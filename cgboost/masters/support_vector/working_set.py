@@ -166,7 +166,7 @@ class RestrictedDual:
         self.rate = self.variables.gain()  # at f = 0
         self._slack_for: Indices = np.zeros(columns.count, dtype=np.intp)
         self._repeats = 0
-        self._waiting, self._expected = columns.directions, False
+        self._waiting, self._expected, self._begun = columns.directions, False, False
 
     def add(self, values: Sequence[FloatArray] | FloatArray) -> None:
         """Take in new columns, each of shape (n_rows,)."""
@@ -209,7 +209,8 @@ class RestrictedDual:
             logger.info("all rows at once, since a sample was not solved: %s", error)
             return False
         coef = self.columns.of_part(point.coef)
-        session.start_anew()  # without columns a solve has fixed other rows
+        if self._begun:  # a solve without columns has fixed other rows
+            session.start_anew()
         self.expect(coef, point.intercept - self.columns.shift(coef), near)
         session.begin()
         self._expected = columns.size > 0
@@ -235,7 +236,7 @@ class RestrictedDual:
         Above 0 an answer may come sooner, with ``solved`` false.
         """
         deadline = None if time_limit is None else time.perf_counter() + time_limit
-        sampled = self._activate_waiting(time_limit)
+        sampled, self._begun = self._activate_waiting(time_limit), True
         if self._repeats and self.session.solved and self._simplex_can:
             self._open_backend("come no nearer to the optimum")
         # from a sample the optimum is so near that a coarse answer would say nothing new
