@@ -37,7 +37,6 @@ from cgboost.estimators.common.rows import (
 )
 from cgboost.estimators.linear.scaling import (
     LOSS_OF_CONSTANT,
-    PERMUTATIONS,
     Scaling,
     in_units,
     unit_of,
@@ -277,7 +276,7 @@ def make_pool(self: Any, rows: Rows) -> FeaturePool:
         offset=bool(self.fit_intercept),
         positive=bool(self.positive),
         free=self._free,
-        permutations=PERMUTATIONS if getattr(self, "alpha", 0.0) is None else 0,
+        noise=getattr(self, "alpha", 0.0) is None,
     )
     if len(self._free) and self.positive:
         raise ValueError(
@@ -381,6 +380,8 @@ def keep(self: Any, runs: list[FittedRun], rows: Rows) -> None:
     coef, intercept = np.zeros((len(outputs), self.n_features_in_)), np.zeros(len(outputs))
     for number, output in enumerate(outputs):
         coef[number], intercept[number] = _in_features(output.active, output, self.n_features_in_)
+        if not output.active and self.fit_intercept:  # the interior point is a little off
+            intercept[number] = scaling.constants[number]
     coef, intercept = coef * scaling.unit, intercept * scaling.unit
     used = [own[[h.index for h in out.active]] for own, out in zip(coef, outputs, strict=True)]
     self.columns_["coefficient"] = np.concatenate(used)
