@@ -35,7 +35,13 @@ from cgboost.estimators.common.rows import (
     is_source,
     rows_of,
 )
-from cgboost.estimators.linear.scaling import LOSS_OF_CONSTANT, Scaling, in_units, unit_of
+from cgboost.estimators.linear.scaling import (
+    LOSS_OF_CONSTANT,
+    PERMUTATIONS,
+    Scaling,
+    in_units,
+    unit_of,
+)
 from cgboost.exceptions import DataWarning, see, warn_caller
 from cgboost.generation.columns import Column
 from cgboost.generation.protocols import Pricer
@@ -271,6 +277,7 @@ def make_pool(self: Any, rows: Rows) -> FeaturePool:
         offset=bool(self.fit_intercept),
         positive=bool(self.positive),
         free=self._free,
+        permutations=PERMUTATIONS if getattr(self, "alpha", 0.0) is None else 0,
     )
     if len(self._free) and self.positive:
         raise ValueError(

@@ -86,6 +86,7 @@ class Scaling:
         offset: bool,
         positive: bool,
         free: Indices,
+        permutations: int,
     ) -> Scaling:
         """The units of a problem.
 
@@ -104,6 +105,8 @@ class Scaling:
             Whether there is an intercept, and whether coefficients must be at least 0.
         free : ndarray of int
             Features without a penalty.
+        permutations : int
+            How many tell the level of noise; 0 where nobody asks.
         """
         own, factor = in_units(loss, unit)
         rng = np.random.default_rng(0)  # the same α for the same rows
@@ -114,16 +117,18 @@ class Scaling:
             bound = own.on(target, shares)
             constant, response = constant_model(bound, offset=offset)
             value = max(value, float(bound.value(np.full(len(target), constant))))
-            orders = rng.permuted(np.tile(response / unit, (PERMUTATIONS, 1)), axis=1)
+            if len(free) == pool.size(0):
+                continue
+            orders = rng.permuted(np.tile(response / unit, (permutations, 1)), axis=1)
             scores = pool.all_scores(np.vstack([response / unit, orders]).T)
             size = np.maximum(scores, 0.0) if positive else np.abs(scores)
             size[size <= pool.errors(None, response / unit)[:, None]] = 0.0
             size[free] = 0.0
             own_size, *permuted = size.max(axis=0, initial=0.0).tolist()
-            strongest, noise = max(strongest, own_size), max(noise, float(np.median(permuted)))
+            strongest, noise = max(strongest, own_size), max(noise, np.median(permuted or 0.0))
         known = value > 0 and strongest > 0
         features = value / (LOSS_OF_CONSTANT * strongest) if known else unit
-        return cls(unit, features, strongest, total, noise, value)
+        return cls(unit, features, strongest, total, float(noise), value)
 
     def penalty(self, penalty: Penalty) -> Penalty:
         """The penalty of the coefficients a, in its unit."""
