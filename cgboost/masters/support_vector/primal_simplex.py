@@ -89,7 +89,7 @@ class PrimalSimplex:
         rng = np.random.default_rng(0)
         size = PERTURBATION * max(1.0, float(np.abs(loss.target).max(initial=0.0)))
         self._moved = size * rng.uniform(-1.0, 1.0, len(self.variables))
-        self._again = False
+        self._again, self._excess = False, np.inf
         if form.offset == "free":
             first = int(np.argsort(self.variables.target, kind="stable")[len(self.variables) // 2])
             self._used, self._sign = np.array([OFFSET]), np.zeros(1)
