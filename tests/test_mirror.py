@@ -54,6 +54,10 @@ ELSEWHERE = {
         "masters/dual_solvers/test_interior_point.py"
     ),
     "cgboost/masters/dual_solvers/simplex.py": "masters/support_vector/test_master.py",
+    "cgboost/masters/quantiles/joint_columns.py": "masters/quantiles/test_master.py",
+    "cgboost/masters/quantiles/joint_dual.py": "masters/quantiles/test_master.py",
+    "cgboost/masters/quantiles/joint_session.py": "masters/quantiles/test_master.py",
+    "cgboost/masters/quantiles/restricted.py": "masters/quantiles/test_master.py",
     "cgboost/masters/rkhs/restricted.py": "masters/rkhs/test_whole_kernels.py",
     "cgboost/masters/support_vector/formulations.py": "masters/support_vector/test_entropy.py",
     "cgboost/masters/support_vector/smooth_loss.py": "masters/support_vector/test_smooth_primal.py",

@@ -175,7 +175,7 @@ class InteriorSession(LiveDual):
             least = self._mu / float(data.cap[:new].mean())
             at.u = np.append(START * data.cap[:new], at.u)
             at.low, at.high = (np.append(np.full(new, least), z) for z in (at.low, at.high))
-        nothing, s = np.zeros(len(columns)), _inside(data, data.scores(at.u))[len(at.coef) :]
+        nothing, s = np.zeros(len(columns)), scores_inside(data, data.scores(at.u))[len(at.coef) :]
         at.coef, at.s = np.append(at.coef, nothing), np.append(at.s, s)
         at.below, at.above = np.append(at.below, nothing), np.append(at.above, nothing)
 
@@ -191,7 +191,7 @@ class InteriorSession(LiveDual):
         """Put variables into the session, near the end at which they were fixed."""
         at, cap = self._at, self.variables.cap[variables]
         rate = self._rate(variables)
-        low, high = _multipliers(rate, self._mu / float(cap.mean()))
+        low, high = multipliers(rate, self._mu / float(cap.mean()))
         inside = np.minimum(self._mu / np.where(self.at_cap[variables], high, low), 0.1 * cap)
         u = np.where(self.at_cap[variables], cap - inside, inside)
         self.at_cap[variables] = False
@@ -324,9 +324,9 @@ class InteriorSession(LiveDual):
         if self.form.offset == "free" and len(kept):
             own = u[pivots:]
             own *= self._balance(own, float(data.constant[self.rows == OFFSET].sum()))
-        low, high = _multipliers(data.gain, float(np.abs(gain).mean()))
+        low, high = multipliers(data.gain, float(np.abs(gain).mean()))
         nothing = np.zeros(len(self.rows))
-        s = _inside(data, data.scores(u))
+        s = scores_inside(data, data.scores(u))
         self._at = Iterate(u, low, high, nothing, s, nothing, nothing)
         if not self.at_cap.any():
             self._at.shrink(data)
@@ -464,7 +464,7 @@ class InteriorSession(LiveDual):
         return self.variables.rate(output)[variables]
 
 
-def _inside(data: BoxedDual, s: Vector) -> Vector:
+def scores_inside(data: BoxedDual, s: Vector) -> Vector:
     """Scores to start from: inside their limits, where they have any or must be 0."""
     return np.where(data.softness > 0, s, np.clip(s, -FAR * data.limit, FAR * data.limit))
 
@@ -484,7 +484,7 @@ def _same(place: Indices, among: Indices) -> bool:
     return len(place) == len(among) and bool((place == np.arange(len(place))).all())
 
 
-def _multipliers(rate: Vector, least: float) -> tuple[Vector, Vector]:
+def multipliers(rate: Vector, least: float) -> tuple[Vector, Vector]:
     """Multipliers z₀, z₁ ≥ least with z₁ − z₀ = rate."""
     low, high = np.maximum(-rate, 0.0), np.maximum(rate, 0.0)
     return low + least, high + least

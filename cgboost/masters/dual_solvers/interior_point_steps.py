@@ -28,7 +28,6 @@ from typing import NamedTuple
 import numpy as np
 
 from cgboost.losses.dual.support_vector import Vector
-from cgboost.masters.dual_solvers.normal_equations import equations_of
 from cgboost.masters.dual_solvers.restricted_dual import BoxedDual
 from cgboost.tolerances import SMALLEST
 
@@ -196,7 +195,7 @@ class Descent:
         self._softness = data.softness[self._free]
         self._soft = np.flatnonzero(data.softness > 0)
         self._tied = self._curved or bool(self._soft.size)
-        self._equations = equations_of(data)
+        self._equations = data.equations()
         self._measure()
         self.mark()
 
@@ -256,7 +255,7 @@ class Descent:
         stiffness[self._free] = np.inf
         self._give = 1.0 / stiffness
         self._give[self._free] = self._softness
-        self._equations.factor(data.by_row(weights), self._give)
+        self._equations.factor(data.weights_by_row(weights), self._give)
         # the predictor, to products of 0: their changes over g are −z
         affine = self._direction(self._slope, self._give * self._coef)[2]
         share = affine * self._inverse

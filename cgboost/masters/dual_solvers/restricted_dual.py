@@ -32,6 +32,11 @@ from numpy.typing import NDArray
 from cgboost.generation.columns import FloatArray
 from cgboost.losses.dual.support_vector import Indices, Vector
 from cgboost.masters.dual_solvers.large_columns import LargeColumns
+from cgboost.masters.dual_solvers.normal_equations import (
+    FactoredEquations,
+    NormalEquations,
+    RowEquations,
+)
 
 
 class DualSolution(NamedTuple):
@@ -350,6 +355,16 @@ class BoxedDual:
             return values
         sums = np.bincount(self.place, weights=values, minlength=len(self.block))
         return sums.astype(np.float64, copy=False)
+
+    def weights_by_row(self, weights: Vector) -> Any:
+        """The weights of the rows in the equations of a step, from those of the variables."""
+        return self.by_row(weights)
+
+    def equations(self) -> FactoredEquations:
+        """Normal equations of a step: of the size of the columns, or of the rows."""
+        if self.fewer_rows:
+            return RowEquations(self.block, self.softness > 0, self.products)
+        return NormalEquations(self.block, refined=self.refined)
 
     def by_variable(self, output: Vector) -> Vector:
         """sign·f of each variable, shape (n_variables,)."""

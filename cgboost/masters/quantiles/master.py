@@ -1,0 +1,64 @@
+"""The master of several quantiles whose outputs must not cross.
+
+Primal   min Σ_k [Σ_i c_i ρ_{q_k}(y_i − f_k(x_i)) + Σ_j |β_jk|],   f_1(x_i) ≤ … ≤ f_K(x_i)
+Dual     max Σ_i y_i Σ_k ρ_ik   with  |x_j·ρ_k| ≤ 1,  Σ_i ρ_ik = 0,  ρ of the loss
+
+with f_k = Σ_j β_jk x_j + b_k and ρ as in :mod:`cgboost.losses.dual.noncrossing`. A column is a
+feature for one output. Crossing constraints are rows of the primal and enter as they are violated,
+as their multipliers in the dual do: of n(K − 1) few are tight at an optimum. (Bondell, Reich, Wang,
+*Noncrossing quantile regression curve estimation*, Biometrika 97, 2010, solve the linear program.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from cgboost.generation.columns import Column
+from cgboost.losses.dual.noncrossing import NoncrossingLoss
+from cgboost.losses.dual.support_vector import Vector
+from cgboost.masters.quantiles.restricted import RestrictedQuantiles
+from cgboost.masters.support_vector.master import Sign, SupportVectorMaster
+from cgboost.penalties import L1
+
+
+class NoncrossingMaster(SupportVectorMaster):
+    """Restricted master of several quantiles, with a free offset for each.
+
+    Its rows are the pairs (output, training row); a column has its ``output``, and is 0 on the
+    pairs of all others.
+
+    Parameters
+    ----------
+    quantiles : sequence of float
+        Increasing, between 0 and 1.
+    target : ndarray of shape (n_rows,)
+    cost : ndarray of shape (n_rows,)
+        Of one unit of error. On rows that cost nothing outputs may cross.
+    coef : {"free", "nonneg"}
+        Sign rule for the coefficients.
+    """
+
+    def __init__(
+        self, quantiles: Sequence[float], target: Vector, cost: Vector, *, coef: Sign = "free"
+    ) -> None:
+        levels = np.array(quantiles, dtype=np.float64)
+        super().__init__(NoncrossingLoss.of(target, cost, levels), L1(), coef=coef, offset="free")
+
+    def _make_dual(
+        self, loss: NoncrossingLoss, solver: str, options: Mapping[str, Any]
+    ) -> RestrictedQuantiles:
+        return RestrictedQuantiles(loss, self.form)
+
+    def add(self, columns: Sequence[Column]) -> None:
+        """Take new columns into the restricted problem."""
+        for column in columns:
+            self._check_shape(column)
+        if columns:
+            owner = np.array([column.output for column in columns], dtype=np.intp)
+            outputs = self.loss.n_outputs
+            values = [column.values.reshape(outputs, -1)[column.output] for column in columns]
+            self._dual.take(values, owner)
+            self.columns.extend(columns)
