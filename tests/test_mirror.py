@@ -21,6 +21,8 @@ ELSEWHERE = {
     "cgboost/estimators/kernel/families.py": "estimators/kernel/test_whole_kernels.py",
     "cgboost/estimators/kernel/outlier_detector.py": "estimators/common/test_nu.py",
     "cgboost/estimators/latent/latent_factors.py": "estimators/latent/test_components.py",
+    "cgboost/estimators/linear/linear_fit.py": "estimators/linear/test_sparse_linear.py",
+    "cgboost/estimators/linear/scaling.py": "estimators/linear/test_sparse_linear.py",
     "cgboost/exceptions.py": "test_messages.py",
     "cgboost/generation/protocols.py": "generation/test_loop.py",
     "cgboost/generation/spaces.py": "pricing/rkhs/test_whole_kernels.py",

@@ -21,6 +21,10 @@ class AbsoluteError(Loss):
 
     name: ClassVar[str] = "absolute_error"
 
+    def in_units(self, unit: float) -> tuple[Loss, float]:
+        """See :meth:`Loss.in_units`."""
+        return self, unit
+
     def value(self, y: Vector, f: Vector) -> Vector:
         """|y − f|."""
         return np.abs(y - f)

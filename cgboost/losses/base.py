@@ -238,6 +238,10 @@ class Loss(ABC):
         """What regressors predict: f, or e^f where f is a logarithm."""
         return f
 
+    def in_units(self, unit: float) -> tuple[Loss, float] | None:
+        """A loss ℓ' and a factor with ℓ(unit·y, unit·f) = factor·ℓ'(y, f); None: not known."""
+        return None
+
     @abstractmethod
     def value(self, y: Vector, f: Vector) -> Vector:
         """ℓ(y, f) of every row."""

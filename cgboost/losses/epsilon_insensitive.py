@@ -42,6 +42,10 @@ class EpsilonInsensitive(Loss):
     def __post_init__(self) -> None:
         check_epsilon(self.epsilon)
 
+    def in_units(self, unit: float) -> tuple[Loss, float]:
+        """See :meth:`Loss.in_units`."""
+        return replace(self, epsilon=self.epsilon / unit), unit
+
     def value(self, y: Vector, f: Vector) -> Vector:
         """max(0, |y − f| − ε)."""
         return np.maximum(np.abs(y - f) - self.epsilon, 0.0)
@@ -76,6 +80,10 @@ class SquaredEpsilonInsensitive(EpsilonInsensitive):
     """
 
     name: ClassVar[str] = "squared_epsilon_insensitive"
+
+    def in_units(self, unit: float) -> tuple[Loss, float]:
+        """See :meth:`Loss.in_units`."""
+        return replace(self, epsilon=self.epsilon / unit), unit**2
 
     def value(self, y: Vector, f: Vector) -> Vector:
         """max(0, |y − f| − ε)²."""

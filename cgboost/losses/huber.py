@@ -37,6 +37,10 @@ class Huber(Loss):
         if not 0 < self.delta < np.inf:
             raise ValueError(f"delta must be positive, got {self.delta!r}")
 
+    def in_units(self, unit: float) -> tuple[Loss, float]:
+        """See :meth:`Loss.in_units`."""
+        return Huber(self.delta / unit), unit**2
+
     def value(self, y: Vector, f: Vector) -> Vector:
         """½e² or δ|e| − ½δ²."""
         size = np.abs(y - f)

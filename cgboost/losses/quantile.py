@@ -33,6 +33,10 @@ class Quantile(Loss):
         if not 0 < self.quantile < 1:
             raise ValueError(f"quantile must be between 0 and 1, got {self.quantile!r}")
 
+    def in_units(self, unit: float) -> tuple[Loss, float]:
+        """See :meth:`Loss.in_units`."""
+        return self, unit
+
     def value(self, y: Vector, f: Vector) -> Vector:
         """max(q e, (q − 1) e)."""
         residual = y - f

@@ -25,6 +25,10 @@ class SquaredError(Loss):
 
     name: ClassVar[str] = "squared_error"
 
+    def in_units(self, unit: float) -> tuple[Loss, float]:
+        """See :meth:`Loss.in_units`."""
+        return self, unit**2
+
     def value(self, y: Vector, f: Vector) -> Vector:
         """½(y − f)²."""
         return 0.5 * (y - f) ** 2

@@ -17,14 +17,14 @@ from cgboost.generation.columns import Column
 from cgboost.generation.history import Round, StopReason
 from cgboost.generation.loop import ColumnGeneration
 from cgboost.generation.protocols import MasterState, Priced, Vertex
-from cgboost.pricing.features.features import FeatureHypothesis
+from cgboost.pricing.features.features import Feature
 
 N_ROWS = 4
 
 
 def column(index: int) -> Column:
     """Feature ``index`` as a column."""
-    return Column(np.zeros(N_ROWS), ("feature", index), FeatureHypothesis(index))
+    return Column(np.zeros(N_ROWS), ("feature", index), Feature(index))
 
 
 @dataclass(frozen=True)

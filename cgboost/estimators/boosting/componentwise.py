@@ -37,13 +37,13 @@ from cgboost.losses.squared_error import SquaredError
 from cgboost.masters.stagewise.orthogonal import OrthogonalMaster
 from cgboost.masters.stagewise.stagewise import StagewiseMaster
 from cgboost.pricing.features.correlation import (
-    CentredFeature,
     CentredFeatures,
     CorrelationPricer,
     GramPricer,
     ScreenedPricer,
     feature_of,
 )
+from cgboost.pricing.features.features import Feature
 
 CRITERION_ROWS = 3
 """Rows that a criterion needs: log log n must be positive."""
@@ -147,7 +147,7 @@ class BaseComponentwise(Regression):
         self.criterion_ = None if self.criterion is None else runs[0].history[self.criterion][1:]
 
     @property
-    def _hypotheses(self) -> list[CentredFeature]:
+    def _hypotheses(self) -> list[Feature]:
         return self._runs[0].outputs[0].hypotheses
 
     def _indices(self) -> NDArray[np.intp]:

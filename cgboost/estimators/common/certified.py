@@ -251,20 +251,20 @@ def _proved(run: FittedRun) -> str:
     return f"{gap}; a constant makes fewer errors on the training rows" if run.beaten else gap
 
 
-PathParameter = Literal["C", "nu"]
+PathParameter = Literal["C", "nu", "alpha"]
 
 
 @dataclass(frozen=True)
 class RegularizationPath:
-    """The models of a path, in the order in which their C or ν were given.
+    """The models of a path, in the order in which their C, ν or α were given.
 
     Attributes
     ----------
-    parameter : {"C", "nu"}
+    parameter : {"C", "nu", "alpha"}
         What varies.
     values : ndarray of shape (n_values,)
     models : list of estimators
-        Fitted, each as ``fit`` with this C or ν would leave it up to ``tol``.
+        Fitted, each as ``fit`` with this value would leave it up to ``tol``.
     scores : ndarray of shape (n_values,)
         ``model.score`` on the ``eval_set``, the first of several; nan without one.
     seconds : ndarray of shape (n_values,)
@@ -295,7 +295,7 @@ class RegularizationPath:
 
     @property
     def best(self) -> Any:
-        """The model of the best score; of equals, the one with the smallest C or the largest ν.
+        """The model of the best score; of equals, that of the smallest C, or the largest ν or α.
 
         Raises
         ------
@@ -308,7 +308,7 @@ class RegularizationPath:
         return self.models[order[np.argmax(self.scores[order])]]
 
     def table(self) -> dict[str, NDArray[Any]]:
-        """One entry a model: C or nu, n_columns, objective, gap, score, seconds."""
+        """One entry a model: C, nu or alpha, n_columns, objective, gap, score, seconds."""
         return {
             self.parameter: self.values,
             "n_columns": np.array([model.n_columns_ for model in self.models]),
@@ -320,7 +320,7 @@ class RegularizationPath:
 
 
 def _simplest_first(parameter: PathParameter, values: NDArray[np.float64]) -> NDArray[np.intp]:
-    """Growing C, or falling ν: the models with the most errors come first."""
+    """Growing C, falling ν or α: the models with the most errors come first."""
     return np.argsort(values if parameter == "C" else -values, kind="stable")
 
 
@@ -361,17 +361,42 @@ def fit_path(
         or neither, or of C where ``nu`` is in its place.
     """
     parameter, values = _path_values(self, C_values, nu_values)
-    order = _simplest_first(parameter, values)
+    return fit_along(self, X, y, parameter, values, sample_weight, eval_set)
+
+
+def fit_along(
+    self: BaseBoost,
+    X: Any,
+    y: Any,
+    parameter: PathParameter,
+    values: NDArray[np.float64] | Callable[[Any], NDArray[np.float64]],
+    sample_weight: ArrayLike | None,
+    eval_set: EvalSets | None,
+) -> RegularizationPath:
+    """Fit a model for every value of a parameter.
+
+    Parameters
+    ----------
+    X, y, sample_weight, eval_set
+        As for :func:`fit_path`.
+    parameter : {"C", "nu", "alpha"}
+    values : ndarray of shape (n_values,), or callable
+        A function is called with the estimator once that has seen the rows.
+    """
     prepared, sets = copy.copy(self), named_sets(eval_set)
-    prepared.set_params(**{parameter: float(values[order[0]])})
+    if not callable(values):
+        first = _simplest_first(parameter, values)[0]
+        prepared.set_params(**{parameter: float(values[first])})
     rows, held = prepared._prepare(X, y, sample_weight, eval_set)
     prepared._check_monitoring(held)
     pool = prepared._pool(rows)
+    if callable(values):
+        values = values(prepared)
     carried: dict[int, WarmStart] = {}
     models: dict[int, Any] = {}
     scorer = next(iter(scorers_of(self.scoring).values()), None)
     seconds, scores = np.zeros(len(values)), np.full(len(values), np.nan)
-    for place in order:
+    for place in _simplest_first(parameter, values):
         started = time.perf_counter()
         model: Any = copy.copy(prepared).set_params(**{parameter: float(values[place])})
         model._carried = carried

@@ -296,6 +296,16 @@ def program_of(loss: Loss, penalty: Penalty) -> str:
 
 def check_cost(estimator: Any, names: Sequence[str], natural: type[Loss], **own: Any) -> None:
     """Check the parameter loss of a certified estimator, and that ν goes with it."""
+    check_task_and_loss(estimator, names)
+    loss = get_loss_with(estimator.loss, natural, **own)
+    if estimator.nu is not None and not isinstance(loss, natural):
+        raise ValueError(
+            f"nu={estimator.nu!r} belongs to loss={natural.name!r}, got loss={estimator.loss!r}"
+        )
+
+
+def check_task_and_loss(estimator: Any, names: Sequence[str]) -> None:
+    """Check the parameter loss of a certified estimator."""
     check_task(estimator.loss, names)
     if not isinstance(estimator.loss, Loss) and estimator.loss not in names:
         is_class = isinstance(estimator.loss, type) and issubclass(estimator.loss, Loss)
@@ -303,13 +313,8 @@ def check_cost(estimator: Any, names: Sequence[str], natural: type[Loss], **own:
         raise ValueError(
             f"loss must be one of {sorted(names)}, or a Loss, got {estimator.loss!r}{hint}"
         )
-    loss = get_loss_with(estimator.loss, natural, **own)
     needs: tuple[Ability, ...] = ("conjugate",)
-    require(loss, needs, type(estimator).__name__)
-    if estimator.nu is not None and not isinstance(loss, natural):
-        raise ValueError(
-            f"nu={estimator.nu!r} belongs to loss={natural.name!r}, got loss={estimator.loss!r}"
-        )
+    require(get_loss(estimator.loss), needs, type(estimator).__name__)
 
 
 def get_loss_with(loss: str | Loss, natural: type[Loss], **own: Any) -> Loss:

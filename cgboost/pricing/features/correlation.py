@@ -41,7 +41,6 @@ only ones that can be the best, and are decided in double precision.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, cast
 
 import numpy as np
@@ -50,6 +49,7 @@ from scipy import sparse
 
 from cgboost.generation.columns import Column
 from cgboost.generation.protocols import MasterState, Priced
+from cgboost.pricing.features.features import STRATUM, Feature, dense_columns
 from cgboost.tolerances import EPSILON
 
 Vector = NDArray[np.float64]
@@ -62,44 +62,9 @@ SUM_ROUNDING = 100.0 * EPSILON
 leaves of 0: sums of n products are off by √n units on the average, and 100² rows are many."""
 
 
-def dense_columns(X: Any, indices: Sequence[int]) -> NDArray[Any]:
-    """Some columns of a dense or sparse matrix, side by side."""
-    wanted = X[:, list(indices)]
-    return wanted.toarray() if sparse.issparse(wanted) else wanted
-
-
-class CentredFamily:
-    """Evaluates centred features together."""
-
-    def outputs(self, X: Any, hypotheses: Sequence[CentredFeature]) -> Vector:
-        """The wanted columns of X without their centres, shape (n_rows, n_hypotheses)."""
-        centres = np.array([hypothesis.centre for hypothesis in hypotheses])
-        return dense_columns(X, [hypothesis.index for hypothesis in hypotheses]) - centres
-
-
-CENTRED = CentredFamily()
-
-
-@dataclass(frozen=True)
-class CentredFeature:
-    """h(x) = x[index] − centre."""
-
-    index: int
-    centre: float
-
-    @property
-    def family(self) -> CentredFamily:
-        """All centred features form one family."""
-        return CENTRED
-
-    def importances(self, n_features: int) -> Vector:
-        """1 for its feature, 0 for all others."""
-        return np.eye(1, n_features, self.index)[0]
-
-
 def feature_of(column: Column) -> int:
     """The feature whose centred values a column has."""
-    return cast(CentredFeature, column.hypothesis).index
+    return cast(Feature, column.hypothesis).index
 
 
 class CentredFeatures:
@@ -169,9 +134,9 @@ class CentredFeatures:
             self._columns[index] = np.ascontiguousarray(values, dtype=np.float64)
         return self._columns[index]
 
-    def hypothesis(self, index: int) -> CentredFeature:
+    def hypothesis(self, index: int) -> Feature:
         """A feature as a function of new rows."""
-        return CentredFeature(index, float(self.centres[index]))
+        return Feature(index, float(self.centres[index]))
 
     def blocks(self) -> Iterator[tuple[slice, Vector]]:
         """Some rows of X at a time, dense and in float64."""
@@ -191,9 +156,6 @@ class CentredFeatures:
                 moved = block - self.centres
                 squares += self.weights[rows] @ np.square(moved, out=moved)
         return squares
-
-
-STRATUM = "feature"
 
 
 class CorrelationPricer:

@@ -1,78 +1,277 @@
-"""The columns of a matrix as a pool: raw features, or any columns computed beforehand."""
+"""The features of a matrix as columns, dense, sparse or mapped from a file, without a copy of it.
+
+    h_j = (x_j − m_j)/s_j
+
+Centres m and scales s are applied to scores and to the columns that are generated, never to X, so
+that a sparse matrix stays sparse and a dense one is not written again.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from copy import copy
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
 
-from cgboost.generation.columns import Column
+from cgboost.generation.columns import Column, Term
 from cgboost.kernels import Matrix
+from cgboost.pricing.scans.candidates import Candidates, PricingRequest, merged, search_scores
 from cgboost.pricing.scans.scan import Indices, StrataPricer, Vector
+from cgboost.tolerances import UNIT_ROUNDOFF
+
+STRATUM = "feature"
+"""The name of the only stratum."""
+
+CONVERTED_AT_ONCE = 2**20
+"""Entries of X that are converted, or gathered, at once: 8 MB in float64."""
+
+
+def dense_columns(X: Any, indices: Sequence[int] | Indices) -> NDArray[Any]:
+    """Some columns of a dense or sparse matrix, side by side."""
+    wanted = X[:, list(indices)]
+    return wanted.toarray() if sparse.issparse(wanted) else np.asarray(wanted)
 
 
 class FeatureFamily:
-    """Evaluates feature hypotheses: the values of the features themselves."""
+    """Evaluates features together."""
 
-    def outputs(self, X: Matrix, hypotheses: Sequence[FeatureHypothesis]) -> Matrix:
-        """The wanted columns of X, shape (len(X), n_hypotheses)."""
-        return X[:, [hypothesis.index for hypothesis in hypotheses]]
+    def outputs(self, X: Any, hypotheses: Sequence[Feature]) -> Vector:
+        """(x_j − m_j)/s_j of the wanted columns of X, shape (n_rows, n_hypotheses)."""
+        centres = np.array([hypothesis.centre for hypothesis in hypotheses])
+        scales = np.array([hypothesis.scale for hypothesis in hypotheses])
+        return (
+            dense_columns(X, [hypothesis.index for hypothesis in hypotheses]) - centres
+        ) / scales
+
+    @staticmethod
+    def weighted_sum(X: Any, terms: Sequence[Term]) -> Vector:
+        """Σ_j coef_j (x_j − m_j)/s_j, as one product with X."""
+        total = np.zeros(X.shape[0])
+        for _, hypotheses, coef in terms:
+            indices = [hypothesis.index for hypothesis in hypotheses]
+            slopes = coef / np.array([hypothesis.scale for hypothesis in hypotheses])
+            shift = slopes @ np.array([hypothesis.centre for hypothesis in hypotheses])
+            total += np.asarray(X[:, indices] @ slopes, dtype=np.float64) - shift
+        return total
 
 
 FEATURES = FeatureFamily()
 
 
 @dataclass(frozen=True)
-class FeatureHypothesis:
-    """h(x) = x[index]."""
+class Feature:
+    """h(x) = (x[index] − centre)/scale."""
 
     index: int
+    centre: float = 0.0
+    scale: float = 1.0
 
     @property
     def family(self) -> FeatureFamily:
         """All features form one family."""
         return FEATURES
 
+    def importances(self, n_features: int) -> Vector:
+        """1 for its feature, 0 for all others."""
+        return np.eye(1, n_features, self.index)[0]
+
 
 class FeaturePool:
-    """The columns of a matrix H of shape (n_rows, n_columns), in one stratum."""
+    """The features of X in one stratum, ``h_j = (x_j − m_j)/s_j``.
 
-    strata: tuple[str, ...] = ("feature",)
+    Parameters
+    ----------
+    X : array-like or sparse matrix of shape (n_rows, n_features)
+        Finite. float32 and float64 are kept as they are (a mapped file stays on the disk), sparse
+        matrices in CSC form; all else becomes float64.
+    centres : ndarray of shape (n_features,), optional
+        m; 0 by default.
+    scales : ndarray of shape (n_features,), optional
+        s, not 0; 1 by default.
 
-    def __init__(self, H: ArrayLike) -> None:
-        self.H: Any = np.asarray(H)
-        if self.H.ndim != 2 or not np.isfinite(self.H).all():
-            raise ValueError(f"H must be a finite two-dimensional array, got shape {self.H.shape}")
+    Raises
+    ------
+    ValueError
+        If X is not two-dimensional, or has entries that are not finite.
+    """
+
+    strata: tuple[str, ...] = (STRATUM,)
+    rounds_columns = False
+
+    def __init__(
+        self, X: Any, *, centres: ArrayLike | None = None, scales: ArrayLike | None = None
+    ) -> None:
+        self.X = _matrix(X)
+        count = self.X.shape[1]
+        self.centres = np.zeros(count) if centres is None else np.asarray(centres, dtype=float)
+        self.scales = np.ones(count) if scales is None else np.asarray(scales, dtype=float)
+        self.is_centred = bool(self.centres.any())
+        least, most = extremes(self.X)
+        self._largest = np.maximum(np.abs(least), np.abs(most)) + np.abs(self.centres)
+        if not np.isfinite(self._largest).all():
+            j = int(np.flatnonzero(~np.isfinite(self._largest))[0])
+            raise ValueError(f"X must be finite, but feature {j} has {least[j]:g} and {most[j]:g}")
+        self._largest /= np.abs(self.scales)
+
+    def rescaled(self, factor: float) -> FeaturePool:
+        """The same features, with all scales multiplied."""
+        other = copy(self)
+        other.scales, other._largest = self.scales * factor, self._largest / factor
+        return other
 
     def size(self, stratum: int) -> int:
-        """Number of columns of H."""
-        return int(self.H.shape[1])
+        """Number of features."""
+        return int(self.X.shape[1])
 
     def rows(self, stratum: int) -> Indices | None:
         """Features belong to no training row."""
         return None
 
     def scores(self, stratum: int, indices: Indices | None, response: Vector) -> Vector:
-        """H[:, indices]ᵀ r."""
-        if len(response) != len(self.H):
-            raise ValueError(f"H has {len(self.H)} rows, the master has {len(response)}")
-        wanted = self.H if indices is None else self.H[:, indices]
-        return np.asarray(wanted.T @ response, dtype=np.float64)
+        """h_j·r = (x_j·r − m_j Σr)/s_j, added up in float64."""
+        if len(response) != self.X.shape[0]:
+            raise ValueError(f"X has {self.X.shape[0]} rows, the master has {len(response)}")
+        wanted = slice(None) if indices is None else indices
+        X = self.X if indices is None else self.X[:, indices]
+        scores = product(X, response)
+        if self.is_centred:
+            scores -= self.centres[wanted] * response.sum()
+        return scores / self.scales[wanted]
+
+    def errors(self, indices: Indices | None, response: Vector) -> Vector:
+        """What rounding may do to the scores: about √n units of Σ|r| max|h_j|."""
+        wanted = slice(None) if indices is None else indices
+        rounding = UNIT_ROUNDOFF * np.sqrt(len(response)) * float(np.abs(response).sum())
+        return rounding * self._largest[wanted]
+
+    def search(
+        self, strata: Sequence[int], indices: Indices | None, request: PricingRequest
+    ) -> Candidates:
+        """What the features show; their scores count with their rounding."""
+        candidates = Candidates()
+        among = np.arange(self.size(0)) if indices is None else indices
+        for stratum in strata:
+            scores = self.scores(stratum, indices, request.response)
+            errors = self.errors(indices, request.response)
+            own = search_scores(stratum, among, scores, errors, request)
+            candidates = merged(candidates, own, request.limit)
+        return candidates
 
     def values(self, stratum: int, indices: Indices) -> Matrix:
-        """H[:, indices]ᵀ."""
-        return np.asarray(self.H[:, indices].T)
+        """h_j of some features, as the rows of an array."""
+        return self.values_on(np.zeros(len(indices), dtype=np.intp), indices, None)
+
+    def values_on(self, strata: Indices, indices: Indices, rows: Indices | None) -> Matrix:
+        """h_j of some features on some rows (None: all), as the rows of an array."""
+        X = self.X if rows is None or sparse.issparse(self.X) else self.X[rows]
+        wanted = dense_columns(X, indices)
+        if rows is not None and X is self.X:
+            wanted = wanted[rows]
+        return np.asarray(((wanted - self.centres[indices]) / self.scales[indices]).T)
 
     def column(self, stratum: int, index: int) -> Column:
-        """Column ``index`` of H."""
-        return Column(self.H[:, index], ("feature", index), FeatureHypothesis(index), "feature")
+        """Feature ``index``."""
+        return self.columns([stratum], [index])[0]
+
+    def columns(self, strata: Sequence[int], indices: Sequence[int]) -> list[Column]:
+        """Several features, gathered together: one pass over a matrix that is stored by rows."""
+        if not len(indices):
+            return []
+        values = np.ascontiguousarray(self.values(0, np.asarray(indices, dtype=np.intp)))
+        return [
+            Column(own, (STRATUM, int(index)), self.feature(int(index)), STRATUM)
+            for own, index in zip(values, indices, strict=True)
+        ]
+
+    def feature(self, index: int) -> Feature:
+        """A feature as a function of new rows."""
+        return Feature(index, float(self.centres[index]), float(self.scales[index]))
 
 
 class FeaturePricer(StrataPricer):
-    """Exact pricing over the columns of H."""
+    """Exact pricing over the columns of H.
+
+    Parameters
+    ----------
+    H : array-like or sparse matrix of shape (n_rows, n_features)
+        As for :class:`FeaturePool`.
+    """
 
     def __init__(self, H: ArrayLike) -> None:
         super().__init__(FeaturePool(H))
+
+
+def row_blocks(X: Any) -> Iterator[tuple[slice, Any]]:
+    """Some rows of a dense matrix at a time."""
+    step = max(1, CONVERTED_AT_ONCE // max(1, X.shape[1]))
+    for start in range(0, X.shape[0], step):
+        rows = slice(start, start + step)
+        yield rows, X[rows]
+
+
+def product(X: Any, response: Vector) -> Vector:
+    """Xᵀr in float64, whatever the dtype of X."""
+    if X.dtype == np.float64:
+        return np.asarray(X.T @ response, dtype=np.float64)
+    if sparse.issparse(X):
+        return np.asarray(X.T.astype(np.float64) @ response)
+    total = np.zeros(X.shape[1])
+    for rows, block in row_blocks(X):
+        total += block.astype(np.float64).T @ response[rows]
+    return total
+
+
+def extremes(X: Any) -> tuple[Vector, Vector]:
+    """The least and the largest entry of every column; nan where there is one among them."""
+    if sparse.issparse(X):
+        least, most = X.min(axis=0).toarray()[0], X.max(axis=0).toarray()[0]
+        return least.astype(np.float64), most.astype(np.float64)
+    least, most = np.full(X.shape[1], np.inf), np.full(X.shape[1], -np.inf)
+    for _, block in row_blocks(X):
+        np.minimum(least, block.min(axis=0), out=least)
+        np.maximum(most, block.max(axis=0), out=most)
+    return least, most
+
+
+def moments(X: Any, weights: Vector) -> tuple[Vector, Vector]:
+    """Weighted mean and standard deviation of every column, in float64.
+
+    A column that is constant up to rounding has the standard deviation 0.
+
+    Parameters
+    ----------
+    X : ndarray or sparse matrix of shape (n_rows, n_features)
+    weights : ndarray of shape (n_rows,)
+        Not all 0.
+    """
+    shares = weights / weights.sum()
+    means = product(X, shares)
+    if sparse.issparse(X):
+        csc = X.tocsc()
+        columns = np.repeat(np.arange(X.shape[1]), np.diff(csc.indptr))
+        entries, share = csc.data.astype(np.float64), shares[csc.indices]
+        squares = np.bincount(columns, share * (entries - means[columns]) ** 2, X.shape[1])
+        held = np.bincount(columns, share, X.shape[1])
+        variances = squares + np.maximum(1.0 - held, 0.0) * means**2  # of the zeros
+    else:
+        variances = np.zeros(X.shape[1])
+        for rows, block in row_blocks(X):
+            moved = block.astype(np.float64) - means
+            variances += shares[rows] @ np.square(moved, out=moved)
+    deviations = np.sqrt(variances)
+    constant = deviations <= 10.0 * UNIT_ROUNDOFF * np.sqrt(len(weights)) * np.abs(means)
+    return means, np.where(constant, 0.0, deviations)
+
+
+def _matrix(X: Any) -> Any:
+    """X as it is, where it can be; otherwise in float64, CSC where sparse."""
+    kept = X.tocsc() if sparse.issparse(X) else np.asarray(X)
+    if kept.dtype not in (np.float32, np.float64):
+        kept = kept.astype(np.float64)
+    if kept.ndim != 2:
+        raise ValueError(f"X must be a two-dimensional array, got shape {kept.shape}")
+    return kept

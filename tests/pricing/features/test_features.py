@@ -15,8 +15,11 @@ def test_feature_columns_evaluate_to_the_features() -> None:
     np.testing.assert_array_equal(evaluate([c.hypothesis for c in columns], H), H[:, [3, 1]])
 
 
-@pytest.mark.parametrize("H", [np.ones(3), np.array([[1.0, np.nan]])])
-def test_bad_matrices_are_refused(H: np.ndarray) -> None:
-    """H must be finite and two-dimensional."""
-    with pytest.raises(ValueError, match="finite two-dimensional"):
+@pytest.mark.parametrize(
+    ("H", "words"),
+    [(np.ones(3), "two-dimensional"), (np.array([[1.0, np.nan]]), "finite, but feature 1")],
+)
+def test_bad_matrices_are_refused(H: np.ndarray, words: str) -> None:
+    """X must be two-dimensional and finite; the error names the shape or the feature."""
+    with pytest.raises(ValueError, match=words):
         FeaturePricer(H)

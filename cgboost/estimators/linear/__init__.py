@@ -1,0 +1,1 @@
+"""Sparse linear models: the features themselves as columns."""

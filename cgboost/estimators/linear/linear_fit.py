@@ -1,0 +1,267 @@
+"""What sparse linear models share: the family of columns, the objective, the fitted attributes.
+
+These functions are methods, or what methods call: an estimator assigns them in its class body.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+from sklearn.utils.validation import check_is_fitted
+
+from cgboost.estimators.common.base import BaseEnsemble
+from cgboost.estimators.common.certified import BaseBoost
+from cgboost.estimators.common.fit_loop import FittedRun, Table
+from cgboost.estimators.common.objective import (
+    LARGER,
+    ColumnFamily,
+    Objective,
+    penalized,
+    program_of,
+)
+from cgboost.estimators.common.parameters import check_bool, check_number
+from cgboost.estimators.common.rows import Rows, Vector
+from cgboost.estimators.linear.scaling import Scaling, in_units, unit_of
+from cgboost.generation.protocols import Pricer
+from cgboost.penalties import L1, ElasticNet, Penalty
+from cgboost.pricing.features.features import FeaturePool, moments
+from cgboost.pricing.scans.scan import StrataPricer
+
+FEWEST_FEATURES = 20
+"""Features a round at least: they are cheap next to a round …"""
+
+MOST_FEATURES = 400
+"""… and at most: of more, many would not be used."""
+
+PENALTY_NAMES = ("l1", "elasticnet")
+
+
+@dataclass(frozen=True)
+class FeatureColumns(ColumnFamily):
+    """The features themselves, divided by what their coefficients cost."""
+
+    standardize: bool = False
+    penalty_weights: ArrayLike | None = None
+    fit_intercept: bool = True
+
+    accept_sparse = ("csc", "csr")
+
+    def check(self) -> None:
+        """Check the parameters that need no rows."""
+        check_bool("standardize", self.standardize)
+        check_bool("fit_intercept", self.fit_intercept)
+        if self.penalty_weights is not None:
+            weights = np.asarray(self.penalty_weights)
+            if weights.ndim != 1 or weights.dtype.kind not in "iuf":
+                raise ValueError(
+                    "penalty_weights must be one number for each feature, "
+                    f"got {self.penalty_weights!r}"
+                )
+
+    def usable(self, rows: Rows) -> Rows:
+        """The rows that cost anything; the others say nothing."""
+        return rows.counting()
+
+    def pool(self, rows: Rows) -> FeaturePool:
+        """The features over their deviations and penalty weights, with a mean of 0 if wanted."""
+        n_features = rows.X.shape[1]
+        centres, scales = None, self._weights(n_features)
+        if self.standardize:
+            means, deviations = moments(rows.X, rows.weights)
+            scales = scales * np.where(deviations > 0, deviations, 1.0)
+            centres = np.where(deviations > 0, means, 0.0)
+        return FeaturePool(rows.X, centres=centres, scales=scales)
+
+    def _weights(self, n_features: int) -> Vector:
+        if self.penalty_weights is None:
+            return np.ones(n_features)
+        weights = np.asarray(self.penalty_weights, dtype=np.float64)
+        if len(weights) != n_features:
+            raise ValueError(
+                f"penalty_weights must have one entry for each of {n_features} features, "
+                f"got {len(weights)}"
+            )
+        wrong = ~(np.isfinite(weights) & (weights > 0))
+        if wrong.any():
+            j = int(np.flatnonzero(wrong)[0])
+            raise ValueError(
+                f"penalty_weights must be positive and finite, got {weights[j]:g} for feature {j}"
+            )
+        return weights
+
+    def pricer(self, pool: FeaturePool, tol: float) -> Pricer:
+        """A scan of all features."""
+        return StrataPricer(pool, tol=tol)
+
+    def columns_per_round(self, pool: FeaturePool, n_rows: int) -> int:
+        """A share of the rows, between some and many."""
+        return min(MOST_FEATURES, max(FEWEST_FEATURES, super().columns_per_round(pool, n_rows)))
+
+    def described(self, columns: Sequence[Any], strata: NDArray[np.str_], rows: Rows) -> Table:
+        """The number of each feature."""
+        return {"feature": np.array([feature.index for feature in columns], dtype=np.intp)}
+
+
+def penalty_of(self: Any) -> Penalty:
+    """The penalty of the parameters ``penalty`` and ``l1_ratio``."""
+    if isinstance(self.penalty, str):
+        return L1() if self.penalty == "l1" or self.l1_ratio == 1 else ElasticNet(self.l1_ratio)
+    penalty: Penalty = self.penalty
+    return penalty
+
+
+def check_penalty(self: Any) -> None:
+    """Check the parameters ``penalty``, ``l1_ratio`` and ``positive``."""
+    named = isinstance(self.penalty, str) and self.penalty in PENALTY_NAMES
+    if not named and not isinstance(self.penalty, (L1, ElasticNet)):
+        raise ValueError(
+            f"penalty must be one of {sorted(PENALTY_NAMES)}, L1() or an ElasticNet, "
+            f"got {self.penalty!r}"
+        )
+    check_number("l1_ratio", self.l1_ratio, above=0)
+    if not penalty_of(self).threshold:
+        raise ValueError(f"penalty must have an l1_ratio above 0, got {self.penalty!r}")
+    if self.l1_ratio > 1:
+        raise ValueError(f"l1_ratio must be at most 1, got {self.l1_ratio!r}")
+    check_bool("positive", self.positive)
+
+
+def make_pool(self: Any, rows: Rows) -> FeaturePool:
+    """The columns of the master, and the units in which it works."""
+    pool = self._family.pool(rows)
+    loss = self._cost
+    self._scaling = Scaling(unit_of(loss, rows.y, rows.weights))  # which targets ask for
+    self._scaling = Scaling.of(
+        pool,
+        loss,
+        self._scaling.unit,
+        self._targets(rows.y),
+        rows.weights,
+        offset=bool(self.fit_intercept),
+        positive=bool(self.positive),
+    )
+    return self._scaling.scaled(pool)
+
+
+def objective_of(self: Any, *, per_row: bool, price: float, trade_off: str) -> Objective:
+    """The objective of the master.
+
+    Parameters
+    ----------
+    per_row : bool
+        Whether the loss is a mean over the rows.
+    price : float
+        Of one unit of the loss, where the penalty has the price 1.
+    trade_off : str
+        The parameter that weighs them, and its value, for messages.
+    """
+    scaling: Scaling = self._scaling
+    penalty = penalty_of(self)
+    own, factor = in_units(self._cost, scaling.unit)
+
+    def loss(target: Vector, weights: Vector) -> Any:
+        total = float(weights.sum()) if per_row else 1.0
+        return own.on(target, weights * (factor * price / (total * scaling.objective(penalty))))
+
+    return Objective(
+        loss,
+        penalized(scaling.penalty(penalty)),
+        program_of(own, penalty),
+        trade_off,
+        remedy="a smaller value may change that" if per_row else LARGER,
+    )
+
+
+def unit(self: Any) -> float:
+    """The unit of targets and outputs in the master."""
+    scaling: Scaling = self._scaling
+    return scaling.unit
+
+
+def strongest(self: Any) -> float:
+    """The price of a coefficient from which on, for a mean loss, all are 0."""
+    scaling: Scaling = self._scaling
+    return scaling.strongest / penalty_of(self).threshold
+
+
+def master_options(self: Any) -> dict[str, Any]:
+    """Sign rule, offset and solver of the master."""
+    sign = "nonneg" if self.positive else "free"
+    offset = "free" if self.fit_intercept else "none"
+    return {"coef": sign, "offset": offset, "solver": self.solver}
+
+
+def keep(self: Any, runs: list[FittedRun], rows: Rows) -> None:
+    """Fitted attributes, in the units of the user's problem."""
+    scaling: Scaling = self._scaling
+    unit = scaling.objective(penalty_of(self)) * self._objective_price
+    BaseBoost._keep(self, [in_unit(run, unit) for run in runs], rows)
+    outputs = [output for run in runs for output in run.outputs]
+    coef, intercept = np.zeros((len(outputs), self.n_features_in_)), np.zeros(len(outputs))
+    for number, output in enumerate(outputs):
+        coef[number], intercept[number] = _in_features(output.active, output, self.n_features_in_)
+    coef, intercept = coef * scaling.unit, intercept * scaling.unit
+    used = [own[[h.index for h in out.active]] for own, out in zip(coef, outputs, strict=True)]
+    self.columns_["coefficient"] = np.concatenate(used)
+    self.coef_, self.intercept_ = coef, intercept
+    if not self._coef_by_output:
+        self.coef_, self.intercept_ = coef[0], float(intercept[0])
+
+
+def _in_features(active: Sequence[Any], output: Any, n_features: int) -> tuple[Vector, float]:
+    """Coefficients of the raw features, and the intercept."""
+    coef, intercept = np.zeros(n_features), output.intercept
+    weights = output.coef[np.flatnonzero(output.coef)]
+    for feature, weight in zip(active, weights.tolist(), strict=True):
+        coef[feature.index] = weight / feature.scale
+        intercept -= coef[feature.index] * feature.centre
+    return coef, intercept
+
+
+def in_unit(run: FittedRun, unit: float) -> FittedRun:
+    """A run whose objective and bound are multiplied by the unit."""
+    history = {
+        name: values * unit if name in ("objective", "bound") else values
+        for name, values in run.history.items()
+    }
+    return replace(run, objective=run.objective * unit, bound=run.bound * unit, history=history)
+
+
+def outputs(self: Any, X: ArrayLike) -> Vector:
+    """X·coef + intercept, shape (n_rows, n_outputs)."""
+    rows, coef = self._rows(X), np.atleast_2d(_dense(self.coef_))
+    used = np.flatnonzero(coef.any(axis=0))
+    if 2 * len(used) < coef.shape[1]:  # gathering columns costs less than multiplying by 0
+        rows, coef = rows[:, used], coef[:, used]
+    return np.asarray(rows @ coef.T, dtype=np.float64) + np.atleast_1d(self.intercept_)
+
+
+def staged_outputs(self: Any, X: ArrayLike) -> Iterator[Vector]:
+    """Model outputs after every round."""
+    unit = self._scaling.unit
+    return (unit * values for values in BaseEnsemble._staged_outputs(self, X))
+
+
+def sparsify(self: Any) -> Any:
+    """Keep ``coef_`` as a sparse matrix (CSR) from now on, as scikit-learn's linear models do."""
+    check_is_fitted(self, "coef_")
+    self.coef_ = sparse.csr_matrix(np.atleast_2d(_dense(self.coef_)))
+    return self
+
+
+def densify(self: Any) -> Any:
+    """Keep ``coef_`` as an array, which it is after ``fit``."""
+    check_is_fitted(self, "coef_")
+    if sparse.issparse(self.coef_):
+        coef = self.coef_.toarray()
+        self.coef_ = coef if self._coef_by_output else coef[0]
+    return self
+
+
+def _dense(coef: Any) -> Any:
+    return coef.toarray() if sparse.issparse(coef) else coef

@@ -1,0 +1,421 @@
+"""Sparse linear models by column generation, with a certificate: regression and classification."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from cgboost.estimators.common.calibration import (
+    calibrate,
+    calibrated,
+    check_calibration,
+    check_probability,
+    share_of_time,
+)
+from cgboost.estimators.common.certified import BaseBoost, RegularizationPath, fit_along
+from cgboost.estimators.common.fit_loop import FittedRun
+from cgboost.estimators.common.objective import Objective, check_task_and_loss
+from cgboost.estimators.common.parameters import check_number
+from cgboost.estimators.common.rows import EvalSets, Rows, Vector
+from cgboost.estimators.common.targets import (
+    Classification,
+    ClassWeight,
+    OnlyWithProbabilities,
+    Regression,
+)
+from cgboost.estimators.linear import linear_fit
+from cgboost.estimators.linear.linear_fit import FeatureColumns
+from cgboost.estimators.linear.linear_path import values_of_path
+from cgboost.estimators.linear.scaling import Scaling
+from cgboost.generation.callbacks import Score
+from cgboost.losses import EpsilonInsensitive, Loss, Quantile
+from cgboost.losses.epsilon_insensitive import SquaredEpsilonInsensitive
+from cgboost.losses.registry import (
+    CLASSIFICATION,
+    REGRESSION,
+    ClassificationLoss,
+    RegressionLoss,
+    get_loss,
+)
+from cgboost.penalties import L1, ElasticNet
+
+PenaltyName = Literal["l1", "elasticnet"]
+
+SHARE_OF_LARGEST = 0.1
+"""The share of ``alpha_max_`` that ``alpha=None`` stands for."""
+
+
+@dataclass(eq=False, repr=False)
+class SparseLinearRegressor(Regression, BaseBoost):
+    """Linear regression with an ℓ1 penalty or an elastic net, certified.
+
+    Minimises, with f(x) = Σ_j β_j x_j + b and W = Σ_i w_i,
+
+        (1/W) Σ_i w_i ℓ(y_i, f(x_i)) + α Σ_j ρ v_j|β_j| + ½(1 − ρ)(v_j β_j)²
+
+    by column generation: features enter as they are needed, and ``dual_bound_`` is a lower bound on
+    the optimum over all of them. With the quantile loss and ρ = 1 this is the problem of
+    scikit-learn's QuantileRegressor (ℓ1-norm quantile regression: Belloni, Chernozhukov, Annals of
+    Statistics 39, 2011), with the squared error that of its Lasso.
+
+    Parameters
+    ----------
+    loss : {"quantile", "absolute_error", "epsilon_insensitive", "squared_epsilon_insensitive", \
+"huber", "squared_error", "poisson"} or Loss, default="quantile"
+        ℓ, what an error costs; a :class:`~cgboost.losses.Loss` has its own parameters:
+        ``Huber(1.5)``.
+    quantile : float, default=0.5
+        Of loss="quantile": the share of the rows that should lie below the model, in (0, 1).
+    epsilon : float, default=0.1
+        Of loss="epsilon_insensitive" and its square: half width of the tube around y in which
+        errors are free.
+    alpha : float or None, default=None
+        α, positive: what coefficients cost. None: a tenth of ``alpha_max_``, from which on all
+        coefficients are 0.
+    penalty : {"l1", "elasticnet"}, L1 or ElasticNet, default="l1"
+    l1_ratio : float, default=0.5
+        ρ of penalty="elasticnet", in (0, 1].
+    penalty_weights : array-like of shape (n_features,) or None
+        v, positive: what the coefficient of a feature costs relative to the others (adaptive ℓ1,
+        Zou 2006). None: 1 for all.
+    positive : bool, default=False
+        Whether coefficients must be at least 0.
+    fit_intercept : bool, default=True
+        Whether there is a b, which is never penalised.
+    standardize : bool, default=False
+        Whether features are centred and divided by their (weighted) standard deviations before
+        they are penalised, as a StandardScaler before the model would; X itself is not changed, and
+        ``coef_`` is for X as it is given.
+    columns_per_round : int or None
+        Features that enter in a round. None: 2 % of the rows, between 20 and 400.
+    max_columns : int or None
+        Stop at this many generated features.
+    tol : float, default=1e-6
+        Stop at this certified duality gap, relative to the objective (or to a thousandth of the
+        loss of the constant model, where that is larger).
+    time_limit, solver, solver_options, early_stopping, validation_fraction, n_iter_no_change, \
+scoring, callbacks, verbose, random_state
+        As in :class:`CGBoostRegressor`.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_features,)
+        β; a CSR matrix of shape (1, n_features) after :meth:`sparsify`.
+    intercept_ : float
+        b.
+    alpha_, alpha_max_ : float
+        The α that was used, and that from which on the model without features is optimal.
+    objective_, dual_bound_ : float
+        The minimum found, as above, and the lower bound on it.
+    gap_ : float
+        Relative gap between the two.
+    columns_ : dict of str to ndarray
+        feature, coefficient and round of every feature in the model.
+    n_columns_, n_iter_, converged_, history_, best_round_, stop_reason_, n_features_in_, \
+feature_names_in_
+        As in :class:`CGBoostRegressor`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from cgboost import SparseLinearRegressor
+    >>> X = np.random.default_rng(0).normal(size=(200, 1000))
+    >>> y = 2 * X[:, 3] - X[:, 7] + np.random.default_rng(1).standard_t(2, size=200)
+    >>> model = SparseLinearRegressor(loss="quantile", quantile=0.5, alpha=0.15).fit(X, y)
+    >>> np.flatnonzero(model.coef_), model.converged_
+    (array([3, 7]), True)
+    """
+
+    loss: RegressionLoss | Loss = field(default="quantile", kw_only=True)
+    quantile: float = field(default=0.5, kw_only=True)
+    epsilon: float = field(default=0.1, kw_only=True)
+    alpha: float | None = field(default=None, kw_only=True)
+    penalty: PenaltyName | L1 | ElasticNet = field(default="l1", kw_only=True)
+    l1_ratio: float = field(default=0.5, kw_only=True)
+    penalty_weights: ArrayLike | None = field(default=None, kw_only=True)
+    positive: bool = field(default=False, kw_only=True)
+    fit_intercept: bool = field(default=True, kw_only=True)
+    standardize: bool = field(default=False, kw_only=True)
+    tol: float = field(default=1e-6, kw_only=True)
+
+    _scaling: ClassVar[Scaling] = Scaling(1.0)
+    _coef_by_output: ClassVar[bool] = False
+    _coefficients: ClassVar[str] = "coef_"
+
+    _pool = linear_fit.make_pool
+    _outputs = linear_fit.outputs
+    _staged_outputs = linear_fit.staged_outputs
+    _master_options = linear_fit.master_options
+    sparsify = linear_fit.sparsify
+    densify = linear_fit.densify
+
+    def path(
+        self,
+        X: Any,
+        y: Any,
+        alphas: Sequence[float] | None = None,
+        *,
+        n_alphas: int = 100,
+        eps: float = 1e-3,
+        sample_weight: ArrayLike | None = None,
+        eval_set: EvalSets | None = None,
+    ) -> RegularizationPath:
+        """Fit a model for every α; much cheaper than as many separate fits.
+
+        Parameters
+        ----------
+        X, y, sample_weight, eval_set
+            As for :meth:`fit`; models are scored on the first set.
+        alphas : sequence of float or None
+            In any order. None: ``n_alphas`` values from ``alpha_max_`` down to ``eps`` times it,
+            evenly spaced on a logarithmic scale.
+        n_alphas : int, default=100
+        eps : float, default=1e-3
+
+        Returns
+        -------
+        RegularizationPath
+
+        Raises
+        ------
+        ValueError
+            As :meth:`fit`; if there is no α, or one that is not positive.
+        """
+        values = values_of_path("alpha", alphas, n_alphas, eps)
+        return fit_along(self, X, y, "alpha", values, sample_weight, eval_set)
+
+    def _check_parameters(self) -> None:
+        check_task_and_loss(self, REGRESSION)
+        check_number("quantile", self.quantile, above=0, below=1)
+        check_number("epsilon", self.epsilon, at_least=0)
+        check_number("alpha", self.alpha, above=0, optional=True)
+        linear_fit.check_penalty(self)
+        super()._check_parameters()
+
+    @property
+    def _cost(self) -> Loss:
+        own = {
+            Quantile.name: {"quantile": self.quantile},
+            EpsilonInsensitive.name: {"epsilon": self.epsilon},
+            SquaredEpsilonInsensitive.name: {"epsilon": self.epsilon},
+        }
+        return get_loss(self.loss, **(own.get(self.loss, {}) if isinstance(self.loss, str) else {}))
+
+    @property
+    def _known_loss(self) -> Loss:
+        return self._cost
+
+    @property
+    def _family(self) -> FeatureColumns:
+        return FeatureColumns.of(self)
+
+    @property
+    def _used_alpha(self) -> float:
+        """α, or what None stands for."""
+        if self.alpha is not None:
+            return float(self.alpha)
+        strongest = linear_fit.strongest(self)
+        return SHARE_OF_LARGEST * strongest if strongest > 0 else 1.0
+
+    @property
+    def _objective_price(self) -> float:
+        """Of the master's objective, whose penalty has the price 1."""
+        return self._used_alpha
+
+    @property
+    def _objective(self) -> Objective:
+        alpha = self._used_alpha
+        return linear_fit.objective_of(
+            self, per_row=True, price=1.0 / alpha, trade_off=f"alpha={alpha:g}"
+        )
+
+    def _keep(self, runs: list[FittedRun], rows: Rows) -> None:
+        linear_fit.keep(self, runs, rows)
+        self.alpha_, self.alpha_max_ = self._used_alpha, linear_fit.strongest(self)
+
+    # ------------------------------------------------------------------ units of y
+
+    def _targets(self, encoded: NDArray[Any]) -> list[Vector]:
+        return [encoded / linear_fit.unit(self)]
+
+    @property
+    def _scores(self) -> dict[str, Score]:  # type: ignore[override]
+        return {name: self._in_y(score) for name, score in super()._scores.items()}
+
+    def _in_y(self, score: Score) -> Score:
+        def scored(target: Any, output: Vector) -> float:
+            unit = linear_fit.unit(self)
+            return score(unit * target, unit * output)
+
+        return scored
+
+    _view_unit: ClassVar[float] = 1.0
+    """The unit of outputs that a scorer of rounds sees."""
+
+    def _predicted(self, output: Vector) -> Vector:
+        return super()._predicted(self._view_unit * output)
+
+    def _seen_by_scorers(self, target: Vector, n_runs: int) -> tuple[Any, NDArray[Any]]:
+        view, seen = super()._seen_by_scorers(target, n_runs)
+        unit = linear_fit.unit(self)
+        view._view_unit = unit
+        return view, unit * seen
+
+
+@dataclass(eq=False, repr=False)
+class SparseLinearClassifier(Classification, BaseBoost):
+    """Linear classifier with an ℓ1 penalty or an elastic net, certified.
+
+    Minimises, with f(x) = Σ_j β_j x_j + b and labels y_i of ±1,
+
+        Σ_j ρ v_j|β_j| + ½(1 − ρ)(v_j β_j)²  +  C Σ_i w_i ℓ(y_i, f(x_i))
+
+    by column generation: features enter as they are needed, and ``dual_bound_`` is a lower bound on
+    the optimum over all of them. With the hinge and ρ = 1 this is the ℓ1-SVM (Bradley,
+    Mangasarian, ICML 1998), which scikit-learn's LinearSVC has with the squared hinge alone. More
+    than two classes are handled one against the rest.
+
+    Parameters
+    ----------
+    loss : {"hinge", "squared_hinge", "log_loss", "exponential"} or Loss, default="hinge"
+        ℓ: max(0, 1 − y f), its square, log(1 + e^{−y f}), e^{−y f}. Outputs of "log_loss" are
+        log-odds, as in scikit-learn's LogisticRegression.
+    C : float, default=1.0
+        Cost of one unit of loss. Below ``C_min_`` all coefficients are 0.
+    penalty, l1_ratio, penalty_weights, positive, fit_intercept, standardize
+        As in :class:`SparseLinearRegressor`.
+    class_weight, probability
+        As in :class:`CGBoostClassifier`.
+    columns_per_round, max_columns, tol
+        As in :class:`SparseLinearRegressor`.
+    time_limit, solver, solver_options, early_stopping, validation_fraction, n_iter_no_change, \
+scoring, callbacks, verbose, random_state
+        As in :class:`CGBoostClassifier`.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (1, n_features), or (n_classes, n_features) with more than two classes
+        β; a CSR matrix after :meth:`sparsify`.
+    intercept_ : ndarray of shape (1,) or (n_classes,)
+        b.
+    C_min_ : float
+        Up to this C the model without features is optimal.
+    objective_, dual_bound_ : float
+        The minimum found, as above, and the lower bound on it; of several classes the sums.
+    gap_ : float
+        Relative gap between the two; of several classes the largest.
+    columns_ : dict of str to ndarray
+        feature, coefficient, round (and class) of every feature in the model.
+    classes_, class_weight_, calibration_, n_columns_, n_iter_, converged_, history_, best_round_, \
+stop_reason_, n_features_in_, feature_names_in_
+        As in :class:`CGBoostClassifier`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from cgboost import SparseLinearClassifier
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = SparseLinearClassifier(C=0.1, standardize=True).fit(X, y)
+    >>> model.converged_, round(model.objective_, 3), model.n_columns_
+    (True, 6.137, 9)
+    """
+
+    loss: ClassificationLoss | Loss = field(default="hinge", kw_only=True)
+    C: float = field(default=1.0, kw_only=True)
+    penalty: PenaltyName | L1 | ElasticNet = field(default="l1", kw_only=True)
+    l1_ratio: float = field(default=0.5, kw_only=True)
+    penalty_weights: ArrayLike | None = field(default=None, kw_only=True)
+    positive: bool = field(default=False, kw_only=True)
+    fit_intercept: bool = field(default=True, kw_only=True)
+    standardize: bool = field(default=False, kw_only=True)
+    class_weight: ClassWeight = field(default=None, kw_only=True)
+    probability: bool | Literal["sigmoid", "isotonic"] = field(default=False, kw_only=True)
+    tol: float = field(default=1e-6, kw_only=True)
+
+    _scaling: ClassVar[Scaling] = Scaling(1.0)
+    _coef_by_output: ClassVar[bool] = True
+    _coefficients: ClassVar[str] = "coef_"
+    _objective_price: ClassVar[float] = 1.0
+
+    _pool = linear_fit.make_pool
+    _outputs = linear_fit.outputs
+    _staged_outputs = linear_fit.staged_outputs
+    _master_options = linear_fit.master_options
+    _calibrate = calibrate
+    _share_of_time = property(share_of_time)
+    sparsify = linear_fit.sparsify
+    densify = linear_fit.densify
+
+    def path(
+        self,
+        X: Any,
+        y: Any,
+        Cs: Sequence[float] | None = None,
+        *,
+        n_Cs: int = 100,
+        eps: float = 1e-3,
+        sample_weight: ArrayLike | None = None,
+        eval_set: EvalSets | None = None,
+    ) -> RegularizationPath:
+        """Fit a model for every C; much cheaper than as many separate fits.
+
+        Parameters
+        ----------
+        X, y, sample_weight, eval_set
+            As for :meth:`fit`; models are scored on the first set.
+        Cs : sequence of float or None
+            In any order. None: ``n_Cs`` values from ``C_min_`` up to 1/``eps`` times it, evenly
+            spaced on a logarithmic scale.
+        n_Cs : int, default=100
+        eps : float, default=1e-3
+
+        Returns
+        -------
+        RegularizationPath
+
+        Raises
+        ------
+        ValueError
+            As :meth:`fit`; if there is no C, or one that is not positive.
+        """
+        values = values_of_path("C", Cs, n_Cs, eps)
+        return fit_along(self, X, y, "C", values, sample_weight, eval_set)
+
+    @OnlyWithProbabilities
+    def predict_proba(self, X: ArrayLike) -> Vector:
+        """Class probabilities, shape (n_rows, n_classes); log loss, exponential or ``probability``.
+
+        With more than two classes those of each against the rest, divided by their sum.
+        """
+        return calibrated(self, self._outputs(X) / linear_fit.unit(self))
+
+    def _check_parameters(self) -> None:
+        check_task_and_loss(self, CLASSIFICATION)
+        check_number("C", self.C, above=0)
+        check_probability("probability", self.probability)
+        linear_fit.check_penalty(self)
+        super()._check_parameters()
+        check_calibration(self)
+
+    @property
+    def _cost(self) -> Loss:
+        return get_loss(self.loss)
+
+    @property
+    def _family(self) -> FeatureColumns:
+        return FeatureColumns.of(self)
+
+    @property
+    def _objective(self) -> Objective:
+        return linear_fit.objective_of(
+            self, per_row=False, price=float(self.C), trade_off=f"C={self.C:g}"
+        )
+
+    def _keep(self, runs: list[FittedRun], rows: Rows) -> None:
+        linear_fit.keep(self, runs, rows)
+        strongest = linear_fit.strongest(self) * float(rows.weights.sum())
+        self.C_min_ = 1.0 / strongest if strongest > 0 else np.inf

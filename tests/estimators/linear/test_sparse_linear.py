@@ -1,0 +1,221 @@
+"""Sparse linear models against CVXPY, scikit-learn and their own equations."""
+
+from __future__ import annotations
+
+import itertools
+
+import cvxpy as cp
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.linear_model import ElasticNet, QuantileRegressor
+
+from cgboost import SparseLinearClassifier, SparseLinearRegressor
+from cgboost.losses import (
+    AbsoluteError,
+    EpsilonInsensitive,
+    Hinge,
+    Huber,
+    LogLoss,
+    Loss,
+    Quantile,
+    SquaredError,
+    SquaredHinge,
+)
+
+REGRESSION: list[Loss] = [
+    Quantile(0.3),
+    AbsoluteError(),
+    EpsilonInsensitive(0.2),
+    Huber(0.7),
+    SquaredError(),
+]
+CLASSIFICATION: list[Loss] = [Hinge(), SquaredHinge(), LogLoss()]
+
+
+def rows(seed: int, n_rows: int = 60, n_features: int = 90) -> tuple[np.ndarray, np.ndarray]:
+    """A sparse linear model with heavy tails, of features of different scales."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n_rows, n_features)) * np.exp(0.5 * rng.normal(size=n_features)) + 0.3
+    X[rng.random(X.shape) < 0.3] = 0.0
+    y = X[:, :4] @ np.array([2.0, -1.0, 1.0, 0.5]) + 3.0 + rng.standard_t(3, size=n_rows)
+    return X, y
+
+
+def optimum(
+    X: np.ndarray,
+    y: np.ndarray,
+    cost: np.ndarray,
+    loss: Loss,
+    *,
+    price: float,
+    ratio: float,
+    weights: np.ndarray,
+    positive: bool,
+    offset: bool,
+) -> float:
+    """The optimum of the whole problem by CVXPY."""
+    beta, b = cp.Variable(X.shape[1], nonneg=positive), cp.Variable()
+    f = X @ beta + (b if offset else 0.0)
+    if isinstance(loss, LogLoss):
+        f = f / 2.0
+    charged = cp.multiply(weights, beta)
+    penalty = ratio * cp.norm1(charged) + 0.5 * (1.0 - ratio) * cp.sum_squares(charged)
+    problem = cp.Problem(cp.Minimize(price * penalty + cost @ loss.to_cvxpy(y, f)))
+    problem.solve(solver=cp.CLARABEL, tol_gap_rel=1e-11, tol_gap_abs=1e-11, tol_feas=1e-11)
+    return float(problem.value)
+
+
+@pytest.mark.parametrize(
+    ("loss", "ratio", "as_sparse", "positive", "offset"),
+    [
+        (loss, ratio, as_sparse, positive, offset)
+        for loss, (ratio, as_sparse, positive, offset) in zip(
+            REGRESSION * 4,
+            itertools.cycle(
+                itertools.product((1.0, 0.6), (False, True), (False, True), (True, False))
+            ),
+            strict=False,
+        )
+    ],
+    ids=str,
+)
+def test_regression_has_the_optimum_of_the_whole_problem(
+    loss: Loss, ratio: float, as_sparse: bool, positive: bool, offset: bool
+) -> None:
+    """Objective of every loss, penalty, sign and form of X as CVXPY's, the bound below it."""
+    X, y = rows(1)
+    rng = np.random.default_rng(2)
+    weights, own = rng.integers(0, 3, len(y)).astype(float), rng.uniform(0.5, 2.0, X.shape[1])
+    model = SparseLinearRegressor(
+        loss=loss,
+        alpha=0.08,
+        penalty="elasticnet",
+        l1_ratio=ratio,
+        penalty_weights=own,
+        positive=positive,
+        fit_intercept=offset,
+        tol=1e-8,
+    ).fit(sparse.csr_matrix(X) if as_sparse else X, y, sample_weight=weights)
+    best = optimum(
+        X,
+        y,
+        weights / weights.sum(),
+        loss,
+        price=0.08,
+        ratio=ratio,
+        weights=own,
+        positive=positive,
+        offset=offset,
+    )
+    assert abs(model.objective_ - best) <= 1e-7 * best
+    assert model.dual_bound_ <= best * (1.0 + 1e-9)
+    assert model.gap_ <= 1e-6
+    f = X @ model.coef_ + model.intercept_
+    charged = own * model.coef_
+    penalty = ratio * np.abs(charged).sum() + 0.5 * (1 - ratio) * charged @ charged
+    own_value = 0.08 * penalty + np.average(loss.value(y, f), weights=weights)
+    assert own_value == pytest.approx(model.objective_, rel=1e-9)
+
+
+@pytest.mark.parametrize("loss", CLASSIFICATION, ids=str)
+@pytest.mark.parametrize("ratio", [1.0, 0.7])
+def test_classification_has_the_optimum_of_the_whole_problem(loss: Loss, ratio: float) -> None:
+    """Objective as CVXPY's for two classes, the bound below it."""
+    X, y = rows(3)
+    labels = np.where(y > np.median(y), 1.0, -1.0)
+    model = SparseLinearClassifier(
+        loss=loss, C=0.3, penalty="elasticnet", l1_ratio=ratio, tol=1e-8
+    ).fit(X, labels)
+    best = optimum(
+        X,
+        labels,
+        np.full(len(y), 0.3),
+        loss,
+        price=1.0,
+        ratio=ratio,
+        weights=np.ones(X.shape[1]),
+        positive=False,
+        offset=True,
+    )
+    assert abs(model.objective_ - best) <= 1e-7 * best
+    assert model.dual_bound_ <= best * (1.0 + 1e-9)
+
+
+@pytest.mark.parametrize("unit", [1e-9, 1.0, 1e9])
+def test_units_of_y_and_features_do_not_matter(unit: float) -> None:
+    """Coefficients scale with y, and with the inverse of the features' unit, and α with that."""
+    X, y = rows(4)
+    model = SparseLinearRegressor(alpha=0.1).fit(X, y)
+    scaled = SparseLinearRegressor(alpha=0.1).fit(X, y * unit)
+    np.testing.assert_allclose(scaled.coef_, model.coef_ * unit, rtol=1e-6)
+    scaled = SparseLinearRegressor(alpha=0.1 * unit).fit(X * unit, y)
+    np.testing.assert_allclose(scaled.coef_, model.coef_ / unit, rtol=1e-6)
+
+
+def test_the_model_is_that_of_scikit_learn() -> None:
+    """Quantile and elastic-net regression have the coefficients of scikit-learn's estimators."""
+    X, y = rows(5)
+    mine = SparseLinearRegressor(quantile=0.7, alpha=0.1).fit(X, y)
+    theirs = QuantileRegressor(quantile=0.7, alpha=0.1).fit(X, y)
+    np.testing.assert_allclose(mine.coef_, theirs.coef_, atol=1e-9)
+    mine = SparseLinearRegressor(
+        loss="squared_error", penalty="elasticnet", alpha=0.2, tol=1e-9
+    ).fit(X, y)
+    net = ElasticNet(alpha=0.2, tol=1e-12, max_iter=100_000).fit(X, y)
+    np.testing.assert_allclose(mine.coef_, net.coef_, atol=1e-5)
+
+
+def test_no_feature_enters_from_the_largest_alpha_on() -> None:
+    """At alpha_max_ the model is constant, a little below it is not; C_min_ likewise."""
+    X, y = rows(6)
+    most = SparseLinearRegressor().fit(X, y).alpha_max_
+    with pytest.warns(UserWarning, match="a smaller value may change that"):
+        assert not SparseLinearRegressor(alpha=most * 1.001).fit(X, y).coef_.any()
+    assert SparseLinearRegressor(alpha=most * 0.999).fit(X, y).coef_.any()
+    labels = y > 4.0
+    for loss in ("hinge", "log_loss"):
+        least = SparseLinearClassifier(loss=loss).fit(X, labels).C_min_
+        with pytest.warns(UserWarning, match="a larger value may change that"):
+            model = SparseLinearClassifier(loss=loss, C=least * 0.999).fit(X, labels)
+        assert not model.coef_.any()
+    assert SparseLinearClassifier(loss=loss, C=least * 1.001).fit(X, labels).coef_.any()
+
+
+def test_standardizing_is_what_a_scaler_before_the_model_does() -> None:
+    """Coefficients inside are those after a StandardScaler over its scales; sparse X alike."""
+    X, y = rows(7)
+    inside = SparseLinearRegressor(alpha=0.1, standardize=True).fit(X, y)
+    scaled = SparseLinearRegressor(alpha=0.1).fit((X - X.mean(axis=0)) / X.std(axis=0), y)
+    np.testing.assert_allclose(inside.coef_ * X.std(axis=0), scaled.coef_, atol=1e-9)
+    as_sparse = SparseLinearRegressor(alpha=0.1, standardize=True).fit(sparse.csc_matrix(X), y)
+    np.testing.assert_allclose(as_sparse.coef_, inside.coef_, atol=1e-9)
+
+
+def test_log_odds_are_those_of_logistic_regression() -> None:
+    """Outputs of the log loss are log-odds, of which probabilities are the logistic function."""
+    X, y = rows(8)
+    model = SparseLinearClassifier(loss="log_loss", C=0.5).fit(X, y > 4.0)
+    odds = model.decision_function(X)
+    np.testing.assert_allclose(model.predict_proba(X)[:, 1], 1.0 / (1.0 + np.exp(-odds)))
+
+
+def test_coefficients_may_be_kept_sparse() -> None:
+    """sparsify() changes neither predictions nor, with densify(), the coefficients."""
+    X, y = rows(9)
+    for model in (SparseLinearRegressor(alpha=0.1), SparseLinearClassifier(C=0.2)):
+        target = y if isinstance(model, SparseLinearRegressor) else np.digitize(y, [2.0, 4.0])
+        before, coef = model.fit(X, target).predict(X), model.coef_.copy()
+        assert sparse.issparse(model.sparsify().coef_)
+        np.testing.assert_array_equal(model.predict(X), before)
+        np.testing.assert_array_equal(model.densify().coef_, coef)
+
+
+def test_stages_end_with_the_model_in_the_units_of_y() -> None:
+    """The last staged prediction is the model's, and scores of rounds are in units of y."""
+    X, y = rows(10)
+    model = SparseLinearRegressor(alpha=0.05).fit(X, 100.0 * y, eval_set=(X, 100.0 * y))
+    *_, last = model.staged_predict(X)
+    np.testing.assert_allclose(last, model.predict(X))
+    error = np.abs(100.0 * y - model.predict(X)).mean()
+    assert model.history_["validation_mae"][model.best_round_] == pytest.approx(error)
