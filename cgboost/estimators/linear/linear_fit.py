@@ -25,11 +25,13 @@ from cgboost.estimators.common.objective import (
     program_of,
 )
 from cgboost.estimators.common.parameters import check_bool, check_number
-from cgboost.estimators.common.rows import Rows, Vector
+from cgboost.estimators.common.rows import EvalSets, Held, Rows, Vector, is_source, rows_of
 from cgboost.estimators.linear.scaling import Scaling, in_units, unit_of
+from cgboost.exceptions import see
 from cgboost.generation.protocols import Pricer
 from cgboost.penalties import L1, ElasticNet, Penalty
-from cgboost.pricing.features.features import FeaturePool, moments
+from cgboost.pricing.features.features import FeaturePool
+from cgboost.pricing.features.matrices import BlockMatrix, matrix_of
 from cgboost.pricing.scans.scan import StrataPricer
 
 FEWEST_FEATURES = 20
@@ -64,18 +66,18 @@ class FeatureColumns(ColumnFamily):
                 )
 
     def usable(self, rows: Rows) -> Rows:
-        """The rows that cost anything; the others say nothing."""
-        return rows.counting()
+        """The rows that cost anything; the others say nothing. Those of a source stay."""
+        return rows if isinstance(rows.X, BlockMatrix) else rows.counting()
 
     def pool(self, rows: Rows) -> FeaturePool:
         """The features over their deviations and penalty weights, with a mean of 0 if wanted."""
-        n_features = rows.X.shape[1]
-        centres, scales = None, self._weights(n_features)
+        matrix = matrix_of(rows.X)
+        centres, scales = None, self._weights(matrix.shape[1])
         if self.standardize:
-            means, deviations = moments(rows.X, rows.weights)
+            means, deviations = matrix.moments(rows.weights)
             scales = scales * np.where(deviations > 0, deviations, 1.0)
             centres = np.where(deviations > 0, means, 0.0)
-        return FeaturePool(rows.X, centres=centres, scales=scales)
+        return FeaturePool(matrix, centres=centres, scales=scales)
 
     def _weights(self, n_features: int) -> Vector:
         if self.penalty_weights is None:
@@ -105,6 +107,79 @@ class FeatureColumns(ColumnFamily):
     def described(self, columns: Sequence[Any], strata: NDArray[np.str_], rows: Rows) -> Table:
         """The number of each feature."""
         return {"feature": np.array([feature.index for feature in columns], dtype=np.intp)}
+
+
+def fit(
+    self: Any,
+    X: Any,
+    y: Any = None,
+    sample_weight: ArrayLike | None = None,
+    eval_set: EvalSets | None = None,
+) -> Any:
+    """Fit the model. A fit that fails leaves the estimator as it was before.
+
+    Parameters
+    ----------
+    X : array-like or sparse matrix of shape (n_rows, n_features), or a source of blocks
+        float32 and float64 are not copied, also where they are mapped from a file; sparse matrices
+        stay sparse. A source is anything that can be iterated over again and again and yields
+        (X, y) or (X, y, weights), the same rows in the same order each time: it is read once or
+        twice a round, and only the features that enter are kept.
+    y : array-like of shape (n_rows,), or None with a source
+    sample_weight : array-like of shape (n_rows,) or None
+        Multiplies the loss row by row. Not with a source.
+    eval_set : (X, y), list of such pairs, dict of them by name, or None
+        Held-out rows, scored (unweighted) after every round.
+
+    Returns
+    -------
+    self
+
+    Raises
+    ------
+    ValueError
+        For bad parameters or data, naming the argument and its value.
+    MasterError
+        If the solver fails before a round has columns.
+
+    Warns
+    -----
+    ConvergenceWarning
+        If the fit ended before its gap reached ``tol``, with the reason.
+    TrivialModelWarning
+        If no feature is worth its price.
+    """
+    return BaseEnsemble.fit(self, X, y, sample_weight, eval_set)
+
+
+def prepare(
+    self: Any, X: Any, y: Any, sample_weight: ArrayLike | None, eval_set: Any
+) -> tuple[Rows, Held | None]:
+    """The training rows, in memory or as a source of blocks gives them, and those held out."""
+    if not is_source(X):
+        return BaseEnsemble._prepare(self, X, y, sample_weight, eval_set)
+    self._check_parameters()
+    _, rows = rows_of(self, X, y, sample_weight, self._learn)
+    shape = len(rows.weights), self.n_features_in_
+    blocks: Any = BlockMatrix(_Blocks(rows.X), shape)
+    rows = self._weighted(replace(rows, X=blocks))
+    held = self._held(eval_set)
+    if held is None and self.early_stopping:
+        raise ValueError(
+            f"early_stopping={self.early_stopping!r} cannot hold out rows of a source of blocks: "
+            f"give an eval_set{see('eval-set')}"
+        )
+    return rows, held
+
+
+class _Blocks:
+    """The blocks of a source, as pairs of their place and their features."""
+
+    def __init__(self, rows: Any) -> None:
+        self.rows = rows
+
+    def __iter__(self) -> Iterator[tuple[slice, Any]]:
+        return ((block.rows, block.X) for block in self.rows)
 
 
 def penalty_of(self: Any) -> Penalty:

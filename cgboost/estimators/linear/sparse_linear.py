@@ -146,6 +146,10 @@ feature_names_in_
     _coef_by_output: ClassVar[bool] = False
     _coefficients: ClassVar[str] = "coef_"
 
+    categorical_features: ClassVar[tuple[str, ...]] = ()
+
+    fit = linear_fit.fit
+    _prepare = linear_fit.prepare
     _pool = linear_fit.make_pool
     _outputs = linear_fit.outputs
     _staged_outputs = linear_fit.staged_outputs
@@ -156,7 +160,7 @@ feature_names_in_
     def path(
         self,
         X: Any,
-        y: Any,
+        y: Any = None,
         alphas: Sequence[float] | None = None,
         *,
         n_alphas: int = 100,
@@ -341,6 +345,10 @@ stop_reason_, n_features_in_, feature_names_in_
     _coefficients: ClassVar[str] = "coef_"
     _objective_price: ClassVar[float] = 1.0
 
+    categorical_features: ClassVar[tuple[str, ...]] = ()
+
+    fit = linear_fit.fit
+    _prepare = linear_fit.prepare
     _pool = linear_fit.make_pool
     _outputs = linear_fit.outputs
     _staged_outputs = linear_fit.staged_outputs
@@ -353,7 +361,7 @@ stop_reason_, n_features_in_, feature_names_in_
     def path(
         self,
         X: Any,
-        y: Any,
+        y: Any = None,
         Cs: Sequence[float] | None = None,
         *,
         n_Cs: int = 100,

@@ -1,4 +1,4 @@
-"""The features of a matrix as columns, dense, sparse or mapped from a file, without a copy of it.
+"""The features of a matrix as columns, whatever its form, without a copy of it.
 
     h_j = (x_j − m_j)/s_j
 
@@ -8,7 +8,7 @@ that a sparse matrix stays sparse and a dense one is not written again.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass
 from typing import Any
@@ -19,15 +19,13 @@ from scipy import sparse
 
 from cgboost.generation.columns import Column, Term
 from cgboost.kernels import Matrix
+from cgboost.pricing.features.matrices import matrix_of
 from cgboost.pricing.scans.candidates import Candidates, PricingRequest, merged, search_scores
 from cgboost.pricing.scans.scan import Indices, StrataPricer, Vector
 from cgboost.tolerances import UNIT_ROUNDOFF
 
 STRATUM = "feature"
 """The name of the only stratum."""
-
-CONVERTED_AT_ONCE = 2**20
-"""Entries of X that are converted, or gathered, at once: 8 MB in float64."""
 
 
 def dense_columns(X: Any, indices: Sequence[int] | Indices) -> NDArray[Any]:
@@ -85,7 +83,7 @@ class FeaturePool:
 
     Parameters
     ----------
-    X : array-like or sparse matrix of shape (n_rows, n_features)
+    X : array-like, sparse matrix or FeatureMatrix of shape (n_rows, n_features)
         Finite. float32 and float64 are kept as they are (a mapped file stays on the disk), sparse
         matrices in CSC form; all else becomes float64.
     centres : ndarray of shape (n_features,), optional
@@ -105,12 +103,11 @@ class FeaturePool:
     def __init__(
         self, X: Any, *, centres: ArrayLike | None = None, scales: ArrayLike | None = None
     ) -> None:
-        self.X = _matrix(X)
-        count = self.X.shape[1]
+        self.matrix = matrix_of(X)
+        count = self.matrix.shape[1]
         self.centres = np.zeros(count) if centres is None else np.asarray(centres, dtype=float)
         self.scales = np.ones(count) if scales is None else np.asarray(scales, dtype=float)
-        self.is_centred = bool(self.centres.any())
-        least, most = extremes(self.X)
+        least, most = self.matrix.extremes()
         self._largest = np.maximum(np.abs(least), np.abs(most)) + np.abs(self.centres)
         if not np.isfinite(self._largest).all():
             j = int(np.flatnonzero(~np.isfinite(self._largest))[0])
@@ -125,7 +122,7 @@ class FeaturePool:
 
     def size(self, stratum: int) -> int:
         """Number of features."""
-        return int(self.X.shape[1])
+        return self.matrix.shape[1]
 
     def rows(self, stratum: int) -> Indices | None:
         """Features belong to no training row."""
@@ -133,14 +130,14 @@ class FeaturePool:
 
     def scores(self, stratum: int, indices: Indices | None, response: Vector) -> Vector:
         """h_j·r = (x_j·r − m_j Σr)/s_j, added up in float64."""
-        if len(response) != self.X.shape[0]:
-            raise ValueError(f"X has {self.X.shape[0]} rows, the master has {len(response)}")
-        wanted = slice(None) if indices is None else indices
-        X = self.X if indices is None else self.X[:, indices]
-        scores = product(X, response)
-        if self.is_centred:
-            scores -= self.centres[wanted] * response.sum()
-        return scores / self.scales[wanted]
+        if len(response) != self.matrix.shape[0]:
+            raise ValueError(f"X has {self.matrix.shape[0]} rows, the master has {len(response)}")
+        if indices is None:
+            scores = self.matrix.product(response)
+            return (scores - self.centres * response.sum()) / self.scales
+        return response @ (
+            (self.matrix.columns(indices) - self.centres[indices]) / self.scales[indices]
+        )
 
     def errors(self, indices: Indices | None, response: Vector) -> Vector:
         """What rounding may do to the scores: about √n units of Σ|r| max|h_j|."""
@@ -167,10 +164,7 @@ class FeaturePool:
 
     def values_on(self, strata: Indices, indices: Indices, rows: Indices | None) -> Matrix:
         """h_j of some features on some rows (None: all), as the rows of an array."""
-        X = self.X if rows is None or sparse.issparse(self.X) else self.X[rows]
-        wanted = dense_columns(X, indices)
-        if rows is not None and X is self.X:
-            wanted = wanted[rows]
+        wanted = self.matrix.columns(indices, rows)
         return np.asarray(((wanted - self.centres[indices]) / self.scales[indices]).T)
 
     def column(self, stratum: int, index: int) -> Column:
@@ -203,75 +197,3 @@ class FeaturePricer(StrataPricer):
 
     def __init__(self, H: ArrayLike) -> None:
         super().__init__(FeaturePool(H))
-
-
-def row_blocks(X: Any) -> Iterator[tuple[slice, Any]]:
-    """Some rows of a dense matrix at a time."""
-    step = max(1, CONVERTED_AT_ONCE // max(1, X.shape[1]))
-    for start in range(0, X.shape[0], step):
-        rows = slice(start, start + step)
-        yield rows, X[rows]
-
-
-def product(X: Any, response: Vector) -> Vector:
-    """Xᵀr in float64, whatever the dtype of X."""
-    if X.dtype == np.float64:
-        return np.asarray(X.T @ response, dtype=np.float64)
-    if sparse.issparse(X):
-        return np.asarray(X.T.astype(np.float64) @ response)
-    total = np.zeros(X.shape[1])
-    for rows, block in row_blocks(X):
-        total += block.astype(np.float64).T @ response[rows]
-    return total
-
-
-def extremes(X: Any) -> tuple[Vector, Vector]:
-    """The least and the largest entry of every column; nan where there is one among them."""
-    if sparse.issparse(X):
-        least, most = X.min(axis=0).toarray()[0], X.max(axis=0).toarray()[0]
-        return least.astype(np.float64), most.astype(np.float64)
-    least, most = np.full(X.shape[1], np.inf), np.full(X.shape[1], -np.inf)
-    for _, block in row_blocks(X):
-        np.minimum(least, block.min(axis=0), out=least)
-        np.maximum(most, block.max(axis=0), out=most)
-    return least, most
-
-
-def moments(X: Any, weights: Vector) -> tuple[Vector, Vector]:
-    """Weighted mean and standard deviation of every column, in float64.
-
-    A column that is constant up to rounding has the standard deviation 0.
-
-    Parameters
-    ----------
-    X : ndarray or sparse matrix of shape (n_rows, n_features)
-    weights : ndarray of shape (n_rows,)
-        Not all 0.
-    """
-    shares = weights / weights.sum()
-    means = product(X, shares)
-    if sparse.issparse(X):
-        csc = X.tocsc()
-        columns = np.repeat(np.arange(X.shape[1]), np.diff(csc.indptr))
-        entries, share = csc.data.astype(np.float64), shares[csc.indices]
-        squares = np.bincount(columns, share * (entries - means[columns]) ** 2, X.shape[1])
-        held = np.bincount(columns, share, X.shape[1])
-        variances = squares + np.maximum(1.0 - held, 0.0) * means**2  # of the zeros
-    else:
-        variances = np.zeros(X.shape[1])
-        for rows, block in row_blocks(X):
-            moved = block.astype(np.float64) - means
-            variances += shares[rows] @ np.square(moved, out=moved)
-    deviations = np.sqrt(variances)
-    constant = deviations <= 10.0 * UNIT_ROUNDOFF * np.sqrt(len(weights)) * np.abs(means)
-    return means, np.where(constant, 0.0, deviations)
-
-
-def _matrix(X: Any) -> Any:
-    """X as it is, where it can be; otherwise in float64, CSC where sparse."""
-    kept = X.tocsc() if sparse.issparse(X) else np.asarray(X)
-    if kept.dtype not in (np.float32, np.float64):
-        kept = kept.astype(np.float64)
-    if kept.ndim != 2:
-        raise ValueError(f"X must be a two-dimensional array, got shape {kept.shape}")
-    return kept

@@ -1,0 +1,87 @@
+"""Matrices of features in every form: the same sums, columns, extremes and moments."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from cgboost.pricing.features.features import FeaturePool
+from cgboost.pricing.features.matrices import BlockMatrix, FeatureMatrix, matrix_of
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(57, 9)) * np.exp(RNG.normal(size=9))
+X[RNG.random(X.shape) < 0.5] = 0.0
+X[:, 4] = 7.0
+
+
+class Blocks:
+    """Rows of X, ten at a time."""
+
+    def __iter__(self) -> Iterator[tuple[slice, Any]]:
+        for start in range(0, len(X), 10):
+            rows = slice(start, min(start + 10, len(X)))
+            yield rows, X[rows]
+
+
+FORMS: dict[str, Any] = {
+    "dense": matrix_of(X),
+    "by columns": matrix_of(np.asfortranarray(X)),
+    "csr": matrix_of(sparse.csr_array(X)),
+    "csc": matrix_of(sparse.csc_matrix(X)),
+    "blocks": BlockMatrix(Blocks(), X.shape),
+}
+
+
+@pytest.fixture(params=list(FORMS))
+def matrix(request: pytest.FixtureRequest) -> FeatureMatrix:
+    """X in one of its forms."""
+    form: FeatureMatrix = FORMS[request.param]
+    return form
+
+
+def test_every_form_is_the_same_matrix(matrix: FeatureMatrix) -> None:
+    """Products, columns and extremes are those of the dense array."""
+    r, rows = RNG.normal(size=len(X)), np.array([3, 50, 7])
+    np.testing.assert_allclose(matrix.product(r), X.T @ r, atol=1e-12)
+    np.testing.assert_array_equal(matrix.columns([5, 1]), X[:, [5, 1]])
+    np.testing.assert_array_equal(matrix.columns([5, 1], rows), X[rows][:, [5, 1]])
+    least, most = matrix.extremes()
+    np.testing.assert_array_equal(least, X.min(axis=0))
+    np.testing.assert_array_equal(most, X.max(axis=0))
+
+
+def test_moments_are_weighted_and_constants_have_none(matrix: FeatureMatrix) -> None:
+    """Mean and standard deviation count rows by their weights; of a constant feature it is 0."""
+    weights = RNG.uniform(size=len(X))
+    means, deviations = matrix.moments(weights)
+    shares = weights / weights.sum()
+    np.testing.assert_allclose(means, shares @ X, atol=1e-12)
+    variances = shares @ (X - shares @ X) ** 2
+    np.testing.assert_allclose(deviations[:4], np.sqrt(variances[:4]), rtol=1e-10)
+    assert deviations[4] == 0.0
+
+
+def test_single_precision_is_added_up_in_double() -> None:
+    """The product of a float32 matrix has the digits of float64."""
+    single = X.astype(np.float32)
+    r = RNG.normal(size=len(X))
+    np.testing.assert_allclose(
+        matrix_of(single).product(r), single.astype(np.float64).T @ r, rtol=1e-13, atol=1e-13
+    )
+
+
+def test_scores_are_those_of_the_columns(matrix: FeatureMatrix) -> None:
+    """Scores are the products of r with the columns, centred and scaled, up to rounding."""
+    means, deviations = matrix.moments(np.ones(len(X)))
+    pool = FeaturePool(matrix, centres=means, scales=np.where(deviations > 0, deviations, 1.0))
+    r = RNG.normal(size=len(X))
+    columns = pool.columns([0] * 9, range(9))
+    own = np.array([column.values @ r for column in columns])
+    np.testing.assert_allclose(pool.scores(0, None, r), own, atol=1e-12)
+    np.testing.assert_allclose(pool.scores(0, np.array([2, 3]), r), own[2:4], atol=1e-12)
+    assert np.all(np.abs(pool.scores(0, None, r) - own) <= pool.errors(None, r))
+    np.testing.assert_allclose(pool.rescaled(2.0).scores(0, None, r), 0.5 * own, atol=1e-12)
