@@ -5,7 +5,7 @@ These functions are methods, or what methods call: an estimator assigns them in 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -28,7 +28,9 @@ from cgboost.estimators.common.parameters import check_bool, check_number
 from cgboost.estimators.common.rows import EvalSets, Held, Rows, Vector, is_source, rows_of
 from cgboost.estimators.linear.scaling import Scaling, in_units, unit_of
 from cgboost.exceptions import see
+from cgboost.generation.callbacks import Score
 from cgboost.generation.protocols import Pricer
+from cgboost.losses import Loss
 from cgboost.penalties import L1, ElasticNet, Penalty
 from cgboost.pricing.features.features import FeaturePool
 from cgboost.pricing.features.matrices import BlockMatrix, matrix_of
@@ -39,6 +41,9 @@ FEWEST_FEATURES = 20
 
 MOST_FEATURES = 400
 """… and at most: of more, many would not be used."""
+
+SHARE_OF_LARGEST = 0.1
+"""The share of ``alpha_max_`` that ``alpha=None`` stands for."""
 
 PENALTY_NAMES = ("l1", "elasticnet")
 
@@ -208,22 +213,41 @@ def check_penalty(self: Any) -> None:
 
 def make_pool(self: Any, rows: Rows) -> FeaturePool:
     """The columns of the master, and the units in which it works."""
+    return pool_of(self, rows, [self._cost], self._targets)
+
+
+def pool_of(
+    self: Any, rows: Rows, losses: Sequence[Loss], targets: Callable[[Any], list[Vector]]
+) -> FeaturePool:
+    """The columns of masters with these losses, in the units of the one with the largest α_max.
+
+    Parameters
+    ----------
+    losses : sequence of Loss
+    targets : callable
+        The targets of each loss, from y.
+    """
     pool = self._family.pool(rows)
-    loss = self._cost
-    self._scaling = Scaling(unit_of(loss, rows.y, rows.weights))  # which targets ask for
-    self._scaling = Scaling.of(
-        pool,
-        loss,
-        self._scaling.unit,
-        self._targets(rows.y),
-        rows.weights,
-        offset=bool(self.fit_intercept),
-        positive=bool(self.positive),
-    )
+    self._scaling = Scaling(unit_of(losses[0], rows.y, rows.weights))  # which targets ask for
+    scalings = [
+        Scaling.of(
+            pool,
+            loss,
+            self._scaling.unit,
+            targets(rows.y),
+            rows.weights,
+            offset=bool(self.fit_intercept),
+            positive=bool(self.positive),
+        )
+        for loss in losses
+    ]
+    self._scaling = max(scalings, key=lambda scaling: scaling.strongest)
     return self._scaling.scaled(pool)
 
 
-def objective_of(self: Any, *, per_row: bool, price: float, trade_off: str) -> Objective:
+def objective_of(
+    self: Any, *, per_row: bool, price: float, trade_off: str, cost: Loss | None = None
+) -> Objective:
     """The objective of the master.
 
     Parameters
@@ -234,10 +258,12 @@ def objective_of(self: Any, *, per_row: bool, price: float, trade_off: str) -> O
         Of one unit of the loss, where the penalty has the price 1.
     trade_off : str
         The parameter that weighs them, and its value, for messages.
+    cost : Loss, optional
+        Of this run, where runs differ in it.
     """
     scaling: Scaling = self._scaling
     penalty = penalty_of(self)
-    own, factor = in_units(self._cost, scaling.unit)
+    own, factor = in_units(self._cost if cost is None else cost, scaling.unit)
 
     def loss(target: Vector, weights: Vector) -> Any:
         total = float(weights.sum()) if per_row else 1.0
@@ -264,6 +290,23 @@ def strongest(self: Any) -> float:
     return scaling.strongest / penalty_of(self).threshold
 
 
+def used_alpha(self: Any) -> float:
+    """α, or what None stands for."""
+    if self.alpha is not None:
+        return float(self.alpha)
+    largest = strongest(self)
+    return SHARE_OF_LARGEST * largest if largest > 0 else 1.0
+
+
+def in_y(self: Any, score: Score) -> Score:
+    """The score of targets and outputs in units, as one in y."""
+
+    def scored(target: Any, output: Vector) -> float:
+        return score(unit(self) * target, unit(self) * output)
+
+    return scored
+
+
 def master_options(self: Any) -> dict[str, Any]:
     """Sign rule, offset and solver of the master."""
     sign = "nonneg" if self.positive else "free"
@@ -286,6 +329,12 @@ def keep(self: Any, runs: list[FittedRun], rows: Rows) -> None:
     self.coef_, self.intercept_ = coef, intercept
     if not self._coef_by_output:
         self.coef_, self.intercept_ = coef[0], float(intercept[0])
+
+
+def keep_with_alpha(self: Any, runs: list[FittedRun], rows: Rows) -> None:
+    """The same, for a price of the penalty."""
+    keep(self, runs, rows)
+    self.alpha_, self.alpha_max_ = used_alpha(self), strongest(self)
 
 
 def _in_features(active: Sequence[Any], output: Any, n_features: int) -> tuple[Vector, float]:

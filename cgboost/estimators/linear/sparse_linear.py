@@ -45,9 +45,6 @@ from cgboost.penalties import L1, ElasticNet
 
 PenaltyName = Literal["l1", "elasticnet"]
 
-SHARE_OF_LARGEST = 0.1
-"""The share of ``alpha_max_`` that ``alpha=None`` stands for."""
-
 
 @dataclass(eq=False, repr=False)
 class SparseLinearRegressor(Regression, BaseBoost):
@@ -145,6 +142,7 @@ feature_names_in_
     _scaling: ClassVar[Scaling] = Scaling(1.0)
     _coef_by_output: ClassVar[bool] = False
     _coefficients: ClassVar[str] = "coef_"
+    _objective_price = property(linear_fit.used_alpha)
 
     categorical_features: ClassVar[tuple[str, ...]] = ()
 
@@ -154,6 +152,7 @@ feature_names_in_
     _outputs = linear_fit.outputs
     _staged_outputs = linear_fit.staged_outputs
     _master_options = linear_fit.master_options
+    _keep = linear_fit.keep_with_alpha
     sparsify = linear_fit.sparsify
     densify = linear_fit.densify
 
@@ -218,28 +217,11 @@ feature_names_in_
         return FeatureColumns.of(self)
 
     @property
-    def _used_alpha(self) -> float:
-        """α, or what None stands for."""
-        if self.alpha is not None:
-            return float(self.alpha)
-        strongest = linear_fit.strongest(self)
-        return SHARE_OF_LARGEST * strongest if strongest > 0 else 1.0
-
-    @property
-    def _objective_price(self) -> float:
-        """Of the master's objective, whose penalty has the price 1."""
-        return self._used_alpha
-
-    @property
     def _objective(self) -> Objective:
-        alpha = self._used_alpha
+        alpha = linear_fit.used_alpha(self)
         return linear_fit.objective_of(
             self, per_row=True, price=1.0 / alpha, trade_off=f"alpha={alpha:g}"
         )
-
-    def _keep(self, runs: list[FittedRun], rows: Rows) -> None:
-        linear_fit.keep(self, runs, rows)
-        self.alpha_, self.alpha_max_ = self._used_alpha, linear_fit.strongest(self)
 
     # ------------------------------------------------------------------ units of y
 
@@ -248,14 +230,7 @@ feature_names_in_
 
     @property
     def _scores(self) -> dict[str, Score]:  # type: ignore[override]
-        return {name: self._in_y(score) for name, score in super()._scores.items()}
-
-    def _in_y(self, score: Score) -> Score:
-        def scored(target: Any, output: Vector) -> float:
-            unit = linear_fit.unit(self)
-            return score(unit * target, unit * output)
-
-        return scored
+        return {name: linear_fit.in_y(self, score) for name, score in super()._scores.items()}
 
     _view_unit: ClassVar[float] = 1.0
     """The unit of outputs that a scorer of rounds sees."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -146,6 +147,9 @@ class InteriorSession(LiveDual):
         Of the 1-norm; or of the 2-norm of coefficients that are free in sign.
     """
 
+    finest: ClassVar[float] = FINEST_SHARE
+    """The share of the objective to which a problem is solved at most."""
+
     def __init__(self, loss: SupportVectorLoss, columns: ColumnStore, form: DualForm) -> None:
         self.variables, self.columns, self.form = loss.variables, columns, form
         self.at_cap = np.zeros(len(self.variables), dtype=bool)
@@ -154,7 +158,7 @@ class InteriorSession(LiveDual):
         self.rows: Indices = np.zeros(0, dtype=np.intp)  # -> column, OFFSET or DIRECTION − number
         self.gap = 0.0
         self.solved = False
-        self._mu, self._target, self._reached = 1.0, FINEST_SHARE, np.inf
+        self._mu, self._target, self._reached = 1.0, self.finest, np.inf
         self._data: BoxedDual | None = None
         self._nothing = loss.value(np.zeros(loss.n_rows))
         self._mass = float(np.linalg.norm(loss.variables.cap))
@@ -215,14 +219,14 @@ class InteriorSession(LiveDual):
     def aim(self, accuracy: float, *, again: bool) -> None:
         """Set the gap to solve to: a share of what is open, but no less than is asked for."""
         if accuracy == 0.0:
-            self._target = FINEST_SHARE
+            self._target = self.finest
         elif again:
-            self._target = max(FINEST_SHARE, AGAIN * self._target)
+            self._target = max(self.finest, AGAIN * self._target)
         else:
             objective = self._objective(self._at.coef)
             opened = max(0.0, objective - self._problem().bound(self._at.u))
             share = SHARE * opened / self._scale(objective)
-            self._target = max(FINEST_SHARE, accuracy, min(COARSEST, share))
+            self._target = max(self.finest, accuracy, min(COARSEST, share))
 
     def solve(self, time_limit: float | None) -> DualSolution:
         """Go on from the last iterate until the gap is a fraction of what new columns have opened.
@@ -246,7 +250,7 @@ class InteriorSession(LiveDual):
                 raise SolverFailure("the interior point method made no progress")
         data, at = self._problem(), self._at
         scale = self._scale(self._objective(at.coef))
-        allowance = max(PURIFICATION * self.gap, FINEST_SHARE * scale)
+        allowance = max(PURIFICATION * self.gap, self.finest * scale)
         return self._solution(
             variables_at_ends(data, at, self.gap + allowance),
             few_coefficients(data, at, allowance),
@@ -290,7 +294,7 @@ class InteriorSession(LiveDual):
             self.gap = descent.gap
             self._reached = self.gap / self._scale(descent.objective)
             if self._reached <= self._target:
-                self.solved = self._target <= FINEST_SHARE
+                self.solved = self._target <= self.finest
                 return True
             if not self.gap <= DIVERGENCE * least:
                 if refined:

@@ -24,6 +24,12 @@ FIRST_MULTIPLIER = 0.1
 sum of all rows, and as many of a share of it as outputs cross would drown the boxes."""
 
 
+FINEST_JOINT_SHARE = 1e-11
+"""The share of the objective to which a joint problem is solved at most. No simplex takes over from
+there, and scores at their limit are off by more than the gap: at 1e-9, 3 of 31 problems of 300 rows
+ended with proven gaps between 5e-8 and 1.4e-7, at 1e-11 none above 3e-9."""
+
+
 class JointSolution(NamedTuple):
     """Answer of a :class:`JointSession`.
 
@@ -53,6 +59,7 @@ class JointSession(InteriorSession):
         Of the 1-norm.
     """
 
+    finest = FINEST_JOINT_SHARE
     variables: NoncrossingVariables
     columns: JointColumns  # type: ignore[assignment]
 

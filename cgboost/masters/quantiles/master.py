@@ -15,6 +15,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from cgboost.generation.columns import Column
 from cgboost.losses.dual.noncrossing import NoncrossingLoss
@@ -39,10 +40,15 @@ class NoncrossingMaster(SupportVectorMaster):
         Of one unit of error. On rows that cost nothing outputs may cross.
     coef : {"free", "nonneg"}
         Sign rule for the coefficients.
+
+    Raises
+    ------
+    ValueError
+        If a cost is negative or not finite, or a target not.
     """
 
     def __init__(
-        self, quantiles: Sequence[float], target: Vector, cost: Vector, *, coef: Sign = "free"
+        self, quantiles: ArrayLike, target: Vector, cost: Vector, *, coef: Sign = "free"
     ) -> None:
         levels = np.array(quantiles, dtype=np.float64)
         super().__init__(NoncrossingLoss.of(target, cost, levels), L1(), coef=coef, offset="free")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -11,7 +12,12 @@ from cgboost.losses.dual.noncrossing import NoncrossingLoss
 from cgboost.losses.dual.support_vector import Indices, Vector
 from cgboost.masters.quantiles.joint_columns import JointColumns
 from cgboost.masters.quantiles.joint_session import JointSession, JointSolution
-from cgboost.masters.support_vector.working_set import REPEATS, DualPoint, RestrictedDual
+from cgboost.masters.support_vector.working_set import (
+    NEAREST_SHARE,
+    REPEATS,
+    DualPoint,
+    RestrictedDual,
+)
 from cgboost.penalties.base import DualForm
 from solvers import SolverFailure
 
@@ -48,6 +54,9 @@ class RestrictedQuantiles(RestrictedDual):
         self.columns.append(values, owner)
         self._slack_for = np.append(self._slack_for, np.zeros(len(values), dtype=np.intp))
         self.activate(np.arange(first, self.columns.count))
+
+    def expect(self, coef: Vector, intercept: Any, near: float = NEAREST_SHARE) -> None:
+        """Columns of a similar problem are all that is taken from it."""
 
     def _point(self, solution: JointSolution) -> DualPoint:  # type: ignore[override]
         """What a solution is for all rows; its offsets are moved until no outputs cross."""
