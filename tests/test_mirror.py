@@ -59,6 +59,7 @@ ELSEWHERE = {
     "cgboost/masters/quantiles/joint_columns.py": "masters/quantiles/test_master.py",
     "cgboost/masters/quantiles/joint_dual.py": "masters/quantiles/test_master.py",
     "cgboost/masters/quantiles/joint_session.py": "masters/quantiles/test_master.py",
+    "cgboost/masters/quantiles/joint_simplex.py": "masters/quantiles/test_master.py",
     "cgboost/masters/quantiles/restricted.py": "masters/quantiles/test_master.py",
     "cgboost/masters/rkhs/restricted.py": "masters/rkhs/test_whole_kernels.py",
     "cgboost/masters/support_vector/formulations.py": "masters/support_vector/test_entropy.py",

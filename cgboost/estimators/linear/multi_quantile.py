@@ -60,7 +60,7 @@ class MultiQuantileRegressor(Regression, BaseBoost):
         coefficients are 0.
     noncrossing : bool, default=False
         Whether predictions of the training rows must be in the order of the quantiles. Only with
-        the ℓ1 penalty, an intercept and ``solver="auto"``.
+        the ℓ1 penalty and an intercept.
     penalty, l1_ratio, penalty_weights, positive, fit_intercept, standardize
         As in :class:`SparseLinearRegressor`.
     columns_per_round : int or None
@@ -173,7 +173,6 @@ scoring, callbacks, verbose, random_state
         for name, fits, needed in (
             ("penalty", not linear_fit.penalty_of(self).quadratic, "'l1'"),
             ("fit_intercept", self.fit_intercept, "True"),
-            ("solver", self.solver == "auto", "'auto'"),
         ):
             if not fits:
                 raise ValueError(
@@ -228,8 +227,14 @@ scoring, callbacks, verbose, random_state
         count, family = len(self.quantiles), self._family
         (target,) = self._targets(rows.y)
         loss = self._objective.loss(target[:, 0], rows.weights)
-        sign = self._master_options()["coef"]
-        master = NoncrossingMaster(self.quantiles, loss.target, loss.weights, coef=sign)
+        master = NoncrossingMaster(
+            self.quantiles,
+            loss.target,
+            loss.weights,
+            coef=self._master_options()["coef"],
+            solver=self.solver,
+            solver_options=self.solver_options,
+        )
         if self._carried is not None:
             master.start_from(self._carried.get(0, master.warm_start))
         columns = self.columns_per_round

@@ -93,7 +93,10 @@ class Scaling:
         for target in targets:
             bound = own.on(target, shares)
             constant, response = constant_model(bound, offset=offset)
-            value = max(value, float(bound.value(np.full(len(target), constant))))
+            of_constant = float(bound.value(np.full(len(target), constant)))
+            if of_constant <= 0:  # no feature can do better, whatever rounding leaves of r
+                continue
+            value = max(value, of_constant)
             scores = pool.scores(0, None, response / unit)
             size = np.maximum(scores, 0.0) if positive else np.abs(scores)
             size[size <= pool.errors(None, response / unit)] = 0.0

@@ -155,7 +155,7 @@ class InteriorSession(LiveDual):
         self.at_cap = np.zeros(len(self.variables), dtype=bool)
         self._one_a_row = len(np.unique(self.variables.row)) == len(self.variables)
         self.kept: Indices = np.arange(len(self.variables))
-        self.rows: Indices = np.zeros(0, dtype=np.intp)  # -> column, OFFSET or DIRECTION − number
+        self.rows = self._offsets  # -> column, OFFSET or DIRECTION − number
         self.gap = 0.0
         self.solved = False
         self._mu, self._target, self._reached = 1.0, self.finest, np.inf
@@ -164,10 +164,13 @@ class InteriorSession(LiveDual):
         self._mass = float(np.linalg.norm(loss.variables.cap))
         self.pivot_scores = np.zeros(0)
         self._begun = False
-        if form.offset != "none":
-            self.rows = np.array([OFFSET])
         self._block = Block(columns)
         self._start_anew()
+
+    @property
+    def _offsets(self) -> Indices:
+        """What stands for offsets in the list of session rows."""
+        return np.full(int(self.form.offset != "none"), OFFSET)
 
     # ------------------------------------------------------------------ what is in the session
 
@@ -313,7 +316,7 @@ class InteriorSession(LiveDual):
         if refined:  # digits that are lost later were there before
             descent.return_to_mark()
             self.gap, self._reached = best
-        return self._reached <= min(10.0 * self._target, COARSEST)
+        return self._reached <= min(10.0 * max(self._target, FINEST_SHARE), COARSEST)
 
     def _start_anew(self) -> None:
         """All variables in the session."""

@@ -30,8 +30,13 @@ there, and scores at their limit are off by more than the gap: at 1e-9, 3 of 31 
 ended with proven gaps between 5e-8 and 1.4e-7, at 1e-11 none above 3e-9."""
 
 
+FIRST_OFFSET = -3
+"""Stands for the offset of the first output in the list of session rows; those of the others are
+below it. The numbers above it have other meanings there."""
+
+
 class JointSolution(NamedTuple):
-    """Answer of a :class:`JointSession`.
+    """Answer of a session of several outputs.
 
     Attributes
     ----------
@@ -65,9 +70,11 @@ class JointSession(InteriorSession):
 
     def __init__(self, loss: NoncrossingLoss, columns: JointColumns, form: DualForm) -> None:
         super().__init__(loss, columns, form)  # type: ignore[arg-type]
-        self._offsets = -1 - np.arange(columns.n_outputs)
-        self.rows = self._offsets
         self.fix(loss.variables.crossing, np.zeros(len(loss.variables.crossing), dtype=bool))
+
+    @property
+    def _offsets(self) -> Indices:
+        return FIRST_OFFSET - np.arange(self.columns.n_outputs)
 
     def free(self, variables: Indices) -> None:
         """Put variables into the session; multipliers with little of what pairs can give."""
@@ -122,7 +129,7 @@ class JointSession(InteriorSession):
         if not self.form.two_sided:
             np.maximum(coef, 0.0, out=coef)
         intercept = np.zeros(self.columns.n_outputs)
-        intercept[-1 - self.rows[~held]] = coefs[~held]
+        intercept[FIRST_OFFSET - self.rows[~held]] = coefs[~held]
         return JointSolution(u, coef, intercept)
 
     def _rate(self, variables: Indices) -> Vector:
@@ -143,7 +150,7 @@ class JointSession(InteriorSession):
             np.append(taken, taken[crossing] + variables.n_rows), return_inverse=True
         )
         real = rows >= 0
-        scales, owner = np.ones(len(rows)), np.where(real, 0, -1 - rows)
+        scales, owner = np.ones(len(rows)), np.where(real, 0, FIRST_OFFSET - rows)
         scales[real], owner[real] = columns.scales[rows[real]], columns.owner[rows[real]]
         fixed = variables.response(np.where(self.at_cap, variables.cap, 0.0))
         constant = np.zeros(len(rows))

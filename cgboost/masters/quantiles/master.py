@@ -12,14 +12,16 @@ as their multipliers in the dual do: of n(K − 1) few are tight at an optimum. 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from cgboost.generation.columns import Column
+from cgboost.generation.protocols import MasterState
 from cgboost.losses.dual.noncrossing import NoncrossingLoss
-from cgboost.losses.dual.support_vector import Vector
+from cgboost.losses.dual.support_vector import Vector, weighted_median
 from cgboost.masters.quantiles.restricted import RestrictedQuantiles
 from cgboost.masters.support_vector.master import Sign, SupportVectorMaster
 from cgboost.penalties import L1
@@ -40,6 +42,8 @@ class NoncrossingMaster(SupportVectorMaster):
         Of one unit of error. On rows that cost nothing outputs may cross.
     coef : {"free", "nonneg"}
         Sign rule for the coefficients.
+    solver, solver_options
+        As for :class:`SupportVectorMaster`.
 
     Raises
     ------
@@ -48,15 +52,34 @@ class NoncrossingMaster(SupportVectorMaster):
     """
 
     def __init__(
-        self, quantiles: ArrayLike, target: Vector, cost: Vector, *, coef: Sign = "free"
+        self,
+        quantiles: ArrayLike,
+        target: Vector,
+        cost: Vector,
+        *,
+        coef: Sign = "free",
+        solver: str = "auto",
+        solver_options: Mapping[str, Any] | None = None,
     ) -> None:
         levels = np.array(quantiles, dtype=np.float64)
-        super().__init__(NoncrossingLoss.of(target, cost, levels), L1(), coef=coef, offset="free")
+        # solvers see what the offsets leave of a target far from 0
+        self._centre = weighted_median(target, cost) if np.any(cost > 0) else 0.0
+        loss = NoncrossingLoss.of(target - self._centre, cost, levels)
+        super().__init__(
+            loss, L1(), coef=coef, offset="free", solver=solver, solver_options=solver_options
+        )
 
     def _make_dual(
         self, loss: NoncrossingLoss, solver: str, options: Mapping[str, Any]
     ) -> RestrictedQuantiles:
-        return RestrictedQuantiles(loss, self.form)
+        return RestrictedQuantiles(loss, self.form, solver, options)
+
+    def solve(self, *, time_limit: float | None = None) -> MasterState:
+        """Re-optimise the restricted problem; see :class:`SupportVectorMaster`."""
+        state = super().solve(time_limit=time_limit)
+        return replace(
+            state, intercept=state.intercept + self._centre, output=state.output + self._centre
+        )
 
     def add(self, columns: Sequence[Column]) -> None:
         """Take new columns into the restricted problem."""

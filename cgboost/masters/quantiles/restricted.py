@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from cgboost.losses.dual.noncrossing import NoncrossingLoss
 from cgboost.losses.dual.support_vector import Indices, Vector
 from cgboost.masters.quantiles.joint_columns import JointColumns
 from cgboost.masters.quantiles.joint_session import JointSession, JointSolution
+from cgboost.masters.quantiles.joint_simplex import JointSimplexSession
 from cgboost.masters.support_vector.working_set import (
     NEAREST_SHARE,
     REPEATS,
@@ -19,7 +20,6 @@ from cgboost.masters.support_vector.working_set import (
     RestrictedDual,
 )
 from cgboost.penalties.base import DualForm
-from solvers import SolverFailure
 
 
 class RestrictedQuantiles(RestrictedDual):
@@ -33,16 +33,32 @@ class RestrictedQuantiles(RestrictedDual):
     loss : NoncrossingLoss
     form : DualForm
         Of the 1-norm, with free offsets.
+    solver : str
+    options : mapping of str to object, optional
+        The solver's own.
     """
 
     loss: NoncrossingLoss
     columns: JointColumns  # type: ignore[assignment]
 
-    def __init__(self, loss: NoncrossingLoss, form: DualForm) -> None:
+    def __init__(
+        self,
+        loss: NoncrossingLoss,
+        form: DualForm,
+        solver: str,
+        options: Mapping[str, Any] | None = None,
+    ) -> None:
         self.loss, self.variables, self.form = loss, loss.variables, form
         self.columns = JointColumns(loss.n_outputs, loss.variables.n_rows)
-        self.session = JointSession(loss, self.columns, form)
-        self.ends_inside = True
+        self._solver, self._options = solver, options
+        self.session: Any
+        if solver == "auto":
+            self.session = JointSession(loss, self.columns, form)
+        else:
+            self.session = self._backend_session()
+            crossing = loss.variables.crossing
+            self.session.fix(crossing, np.zeros(len(crossing), dtype=bool))
+        self.ends_inside = solver == "auto"
         self.rate = self.variables.gain()
         self._slack_for: Indices = np.zeros(0, dtype=np.intp)
         self._repeats = 0
@@ -71,7 +87,7 @@ class RestrictedQuantiles(RestrictedDual):
             combined + np.repeat(moved, size),
             response=self.loss.balanced_response(u),
             rate=self.variables.rate(output),
-            solved=self.session.solved or self._repeats > REPEATS,
+            solved=(self.session.solved and not self._simplex_can) or self._repeats > REPEATS,
         )
 
     def _fix_idle(self, rate: Vector) -> None:
@@ -81,9 +97,5 @@ class RestrictedQuantiles(RestrictedDual):
         rate[crossing] = np.minimum(rate[crossing], 0.0)
         super()._fix_idle(rate)
 
-    @property
-    def _simplex_can(self) -> bool:
-        return False
-
-    def _open_backend(self, trouble: str) -> None:
-        raise SolverFailure(f"the interior point method could {trouble}")
+    def _backend_session(self) -> JointSimplexSession:
+        return JointSimplexSession(self.loss, self.columns, self.form, self._solver, self._options)

@@ -345,13 +345,17 @@ class RestrictedDual:
                 f"{see('solvers')}",
                 SlowSolverWarning,
             )
-        self.session = DualSession(self.loss, self.columns, self.form, self._solver)
+        self.session = self._backend_session()
         held = before.rows[before.rows >= 0]
         if held.size:
             self.session.rescale()
             self.activate(held)
         if (absent := before.absent).size:
             self.session.fix(absent, before.at_cap[absent])
+
+    def _backend_session(self) -> DualSession:
+        """A session with a solver behind it."""
+        return DualSession(self.loss, self.columns, self.form, self._solver)
 
     # ------------------------------------------------------------------ working set of variables
 

@@ -253,7 +253,6 @@ def test_max_columns_leave_a_model_that_does_not_cross() -> None:
         ({"noncrossing": "yes"}, "noncrossing"),
         ({"noncrossing": True, "fit_intercept": False}, "needs fit_intercept=True, got False"),
         ({"noncrossing": True, "penalty": "elasticnet"}, "needs penalty='l1', got 'elasticnet'"),
-        ({"noncrossing": True, "solver": "highs"}, "needs solver='auto', got 'highs'"),
     ],
 )
 def test_bad_parameters(parameters: dict[str, Any], message: str) -> None:

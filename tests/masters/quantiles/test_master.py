@@ -14,6 +14,8 @@ from cgboost.generation.history import Result, StopReason
 from cgboost.generation.loop import ColumnGeneration
 from cgboost.losses import Quantile
 from cgboost.masters import OneNormMaster
+from cgboost.masters.quantiles.joint_session import JointSession
+from cgboost.masters.quantiles.joint_simplex import JointSimplexSession
 from cgboost.masters.quantiles.master import NoncrossingMaster
 from cgboost.pricing import FeaturePricer, JointPricer
 from cgboost.pricing.learners.joint import Outputs
@@ -29,7 +31,7 @@ class Problem(NamedTuple):
 
     def run(self, **options: Any) -> tuple[NoncrossingMaster, Result]:
         """Column generation to a gap of 1e-8."""
-        own = {name: options.pop(name) for name in ("coef",) if name in options}
+        own = {name: options.pop(name) for name in ("coef", "solver") if name in options}
         master = NoncrossingMaster(self.quantiles, self.y, self.cost, **own)
         count = len(self.quantiles)
         pricer = JointPricer(
@@ -119,6 +121,40 @@ def test_coefficients_of_one_sign(seed: int) -> None:
     assert result.objective == pytest.approx(best, rel=1e-7, abs=1e-7)
     assert result.bound is not None
     assert result.bound <= best + 1e-8 * max(1.0, best)
+
+
+@settings(max_examples=20, deadline=None)
+@given(seed=st.integers(0, 10**6))
+def test_a_named_solver_finds_the_same(seed: int) -> None:
+    """The session with HiGHS behind it has the optimum, and outputs that do not cross."""
+    problem = random_problem(seed)
+    _, result = problem.run(solver="highs")
+    best = problem.optimum()
+    assert result.objective == pytest.approx(best, rel=1e-7, abs=1e-7)
+    assert result.bound == pytest.approx(best, rel=1e-7, abs=1e-7)
+    outputs = problem.outputs(result)[:, problem.cost > 0]
+    assert np.diff(outputs, axis=0).min() >= -1e-9 * max(1.0, np.abs(problem.y).max())
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_simplex_takes_over_where_the_interior_point_method_fails(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """From the columns and rows that are in the session then, to the same optimum."""
+    problem = random_problem(300 + seed, n=40, p=15)
+    attempt, count = JointSession._attempt, 0
+
+    def failing(self: JointSession, deadline: float | None) -> bool:
+        nonlocal count
+        count += 1
+        return count < 4 and attempt(self, deadline)
+
+    monkeypatch.setattr(JointSession, "_attempt", failing)
+    monkeypatch.setattr(JointSession, "_reached", np.inf, raising=False)
+    master, result = problem.run()
+    assert isinstance(master._dual.session, JointSimplexSession)
+    assert result.objective == pytest.approx(problem.optimum(), rel=1e-8)
+    assert result.gap <= 1e-8
 
 
 def test_constraints_are_what_keeps_outputs_apart() -> None:
