@@ -79,6 +79,20 @@ class JointColumns:
 
     whole_scores = scores
 
+    def scaled_on(self, columns: Indices, pairs: Indices) -> Vector:
+        """Columns, scaled to entries of at most 1, on some pairs; shape (n_pairs, n_columns)."""
+        values = np.zeros((len(pairs), len(columns)))
+        (output, row), owner = np.divmod(pairs, self.n_rows), self.owner[columns]
+        for k, store in enumerate(self.stores):
+            mine, own = np.flatnonzero(output == k), np.flatnonzero(owner == k)
+            if own.size:
+                values[np.ix_(mine, own)] = store.scaled(self.place[columns[own]], row[mine])
+        return values
+
+    def ones_on(self, outputs: Indices, pairs: Indices) -> Vector:
+        """1 on the pairs of each of some outputs, 0 elsewhere; shape (n_pairs, n_outputs)."""
+        return (pairs[:, None] // self.n_rows == outputs).astype(np.float64)
+
     def split(self, values: Vector) -> Vector:
         """Values on the pairs, shape (n_outputs, n_rows)."""
         return values.reshape(self.n_outputs, self.n_rows)

@@ -69,16 +69,9 @@ class JointSimplexSession(DualSession):
 
     def _values(self, rows: Indices, pairs: Indices) -> Vector:
         """Scaled columns, and ones of offsets, on some pairs; shape (len(rows), len(pairs))."""
-        columns, (output, row) = self.columns, np.divmod(pairs, self.columns.n_rows)
-        values = np.zeros((len(rows), len(pairs)))
-        real = np.flatnonzero(rows >= 0)
-        owner = columns.owner[rows[real]]
-        for k, store in enumerate(columns.stores):
-            mine = np.flatnonzero(output == k)
-            values[np.ix_(np.flatnonzero(rows == FIRST_OFFSET - k), mine)] = 1.0
-            own = real[owner == k]
-            if own.size:
-                values[np.ix_(own, mine)] = store.scaled(columns.place[rows[own]], row[mine]).T
+        values, real = np.zeros((len(rows), len(pairs))), rows >= 0
+        values[real] = self.columns.scaled_on(rows[real], pairs).T
+        values[~real] = self.columns.ones_on(FIRST_OFFSET - rows[~real], pairs).T
         return values
 
     def _row_bounds(self, rows: Indices, signs: Vector) -> tuple[Vector, Vector]:

@@ -19,11 +19,17 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from cgboost.generation.columns import Column
-from cgboost.generation.protocols import MasterState
+from cgboost.generation.protocols import MasterState, Vertex
 from cgboost.losses.dual.noncrossing import NoncrossingLoss
 from cgboost.losses.dual.support_vector import Vector, weighted_median
+from cgboost.masters.quantiles.joint_session import JointSession
 from cgboost.masters.quantiles.restricted import RestrictedQuantiles
-from cgboost.masters.support_vector.master import Sign, SupportVectorMaster
+from cgboost.masters.support_vector.crossover import MOST_BASIS_COLUMNS
+from cgboost.masters.support_vector.master import (
+    Sign,
+    SupportVectorMaster,
+    solver_errors_as_master_errors,
+)
 from cgboost.penalties import L1
 
 
@@ -80,6 +86,30 @@ class NoncrossingMaster(SupportVectorMaster):
         return replace(
             state, intercept=state.intercept + self._centre, output=state.output + self._centre
         )
+
+    def crossover(
+        self, coef: Vector, intercept: Any, *, time_limit: float | None = None
+    ) -> Vertex | None:
+        """A vertex of the optimal face, from a point near it.
+
+        None where the answer is none of the last round, stands on a vertex already, or would have
+        too large a basis.
+
+        Raises
+        ------
+        MasterError
+            If the simplex, which is called where the point is too coarse, gives no answer.
+        """
+        dual = self._dual
+        if not (isinstance(dual.session, JointSession) and len(coef) == dual.columns.count):
+            return None
+        if not 0 < np.count_nonzero(coef) <= MOST_BASIS_COLUMNS:
+            return None
+        coef, intercept = dual.polish(time_limit) or (coef, intercept - self._centre)
+        with solver_errors_as_master_errors():
+            point = dual.vertex(coef, intercept + dual.columns.shift(coef), time_limit)
+        moved = self._moved(point, point.coef)
+        return replace(moved, intercept=moved.intercept + self._centre)
 
     def add(self, columns: Sequence[Column]) -> None:
         """Take new columns into the restricted problem."""

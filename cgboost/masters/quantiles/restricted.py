@@ -8,11 +8,18 @@ from typing import Any
 import numpy as np
 
 from cgboost.generation.columns import FloatArray
-from cgboost.losses.dual.noncrossing import NoncrossingLoss
+from cgboost.losses.dual.noncrossing import NoncrossingLoss, NoncrossingVariables
 from cgboost.losses.dual.support_vector import Indices, Vector
 from cgboost.masters.quantiles.joint_columns import JointColumns
 from cgboost.masters.quantiles.joint_session import JointSession, JointSolution
 from cgboost.masters.quantiles.joint_simplex import JointSimplexSession
+from cgboost.masters.quantiles.joint_vertex import joint_vertex
+from cgboost.masters.support_vector.crossover import (
+    A_FEW,
+    ROWS_PER_COLUMN,
+    SAME_OBJECTIVE,
+    SIMPLEX,
+)
 from cgboost.masters.support_vector.working_set import (
     NEAREST_SHARE,
     REPEATS,
@@ -20,6 +27,10 @@ from cgboost.masters.support_vector.working_set import (
     RestrictedDual,
 )
 from cgboost.penalties.base import DualForm
+
+PIVOTS_PER_COLUMN = 20
+"""Pivots of the simplex that looks for a vertex, for each column in use, at most: from near one it
+takes few, and where costs differ by a factor of 1e12 it may not end."""
 
 
 class RestrictedQuantiles(RestrictedDual):
@@ -36,9 +47,12 @@ class RestrictedQuantiles(RestrictedDual):
     solver : str
     options : mapping of str to object, optional
         The solver's own.
+    columns : JointColumns, optional
+        With columns that are there from the start, all of them inactive.
     """
 
     loss: NoncrossingLoss
+    variables: NoncrossingVariables
     columns: JointColumns  # type: ignore[assignment]
 
     def __init__(
@@ -47,9 +61,12 @@ class RestrictedQuantiles(RestrictedDual):
         form: DualForm,
         solver: str,
         options: Mapping[str, Any] | None = None,
+        columns: JointColumns | None = None,
     ) -> None:
         self.loss, self.variables, self.form = loss, loss.variables, form
-        self.columns = JointColumns(loss.n_outputs, loss.variables.n_rows)
+        if columns is None:
+            columns = JointColumns(loss.n_outputs, loss.variables.n_rows)
+        self.columns = columns
         self._solver, self._options = solver, options
         self.session: Any
         if solver == "auto":
@@ -60,7 +77,7 @@ class RestrictedQuantiles(RestrictedDual):
             self.session.fix(crossing, np.zeros(len(crossing), dtype=bool))
         self.ends_inside = solver == "auto"
         self.rate = self.variables.gain()
-        self._slack_for: Indices = np.zeros(0, dtype=np.intp)
+        self._slack_for: Indices = np.zeros(columns.count, dtype=np.intp)
         self._repeats = 0
 
     def take(self, values: Sequence[FloatArray], owner: Indices) -> None:
@@ -90,10 +107,51 @@ class RestrictedQuantiles(RestrictedDual):
             solved=(self.session.solved and not self._simplex_can) or self._repeats > REPEATS,
         )
 
+    def at(self, coef: Vector, offsets: Vector) -> DualPoint:
+        """The point with these coefficients and offsets, of which no dual is known."""
+        return self._point(JointSolution(np.zeros(len(self.variables)), coef, offsets))
+
+    def vertex(self, coef: Vector, offsets: Vector, time_limit: float | None) -> DualPoint:
+        """A vertex of the optimal face, from a point on it or near it.
+
+        Purification leads there from a point on the face. From one near it, a simplex does.
+
+        Raises
+        ------
+        SolverError
+            If the simplex gives no answer.
+        """
+        start, point = self.at(coef, offsets), None
+        if (found := joint_vertex(self.loss, self.columns, coef, offsets)) is not None:
+            point = self.at(*found)
+        most = self._value(start)
+        most += SAME_OBJECTIVE * max(1.0, abs(most))
+        if point is not None and self._feasible(point) and self._value(point) <= most:
+            return point
+        used = np.flatnonzero(coef)
+        limit = {"simplex_iteration_limit": PIVOTS_PER_COLUMN * (len(used) + A_FEW)}
+        finish = RestrictedQuantiles(self.loss, self.form, SIMPLEX, limit, columns=self.columns)
+        session, boxes = finish.session, np.arange(self.variables.n_boxes)
+        order = np.argsort(np.abs(start.rate[boxes]), kind="stable")
+        far = np.sort(order[int(ROWS_PER_COLUMN * len(used)) + A_FEW :])
+        session.fix(far, start.rate[far] > 0)
+        held = self.session.kept[self.session.kept >= len(boxes)]
+        session.free(held)
+        finish.activate(used)
+        finish.rate = start.rate
+        session.suggest(coef, start.rate)
+        return finish.solve(time_limit)
+
+    def _value(self, point: DualPoint) -> float:
+        return self.form.value(point.coef, 0.0) + self.loss.value(point.output)
+
+    def _feasible(self, point: DualPoint) -> bool:
+        return self.form.two_sided or bool(point.coef.min() >= 0)
+
     def _fix_idle(self, rate: Vector) -> None:
         """As for any variable, but that no multiplier is ever fixed at the end of its range."""
         rate = rate.copy()
-        crossing = self.variables.crossing  # type: ignore[attr-defined]
+        crossing = self.variables.crossing
         rate[crossing] = np.minimum(rate[crossing], 0.0)
         super()._fix_idle(rate)
 

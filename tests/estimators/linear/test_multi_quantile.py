@@ -273,7 +273,7 @@ def expected_failures(_: BaseEstimator) -> dict[str, str]:
 
 @scikit_learn_checks(
     [MultiQuantileRegressor(alpha=0.01)],
-    variants=[MultiQuantileRegressor(alpha=0.01, noncrossing=True, tol=1e-11)],
+    variants=[MultiQuantileRegressor(alpha=0.01, noncrossing=True)],
     expected_failed_checks=expected_failures,
 )
 def test_scikit_learn_compliance(estimator: BaseEstimator, check: Any) -> None:
