@@ -21,6 +21,7 @@ ELSEWHERE = {
     "cgboost/estimators/kernel/families.py": "estimators/kernel/test_whole_kernels.py",
     "cgboost/estimators/kernel/outlier_detector.py": "estimators/common/test_nu.py",
     "cgboost/estimators/latent/latent_factors.py": "estimators/latent/test_components.py",
+    "cgboost/estimators/linear/composed.py": "estimators/linear/test_drop_ins.py",
     "cgboost/estimators/linear/linear_fit.py": "estimators/linear/test_sparse_linear.py",
     "cgboost/estimators/linear/scaling.py": "estimators/linear/test_sparse_linear.py",
     "cgboost/exceptions.py": "test_messages.py",
@@ -32,6 +33,7 @@ ELSEWHERE = {
     "cgboost/kernels/combinations.py": "kernels/test_sums.py",
     "cgboost/kernels/features/rbf.py": "kernels/test_conformance.py",
     "cgboost/kernels/whole.py": "pricing/rkhs/test_whole_kernels.py",
+    "cgboost/linear.py": "estimators/linear/test_drop_ins.py",
     "cgboost/losses/absolute_error.py": "losses/test_base.py",
     "cgboost/losses/dual/entropic.py": "masters/support_vector/test_entropy.py",
     "cgboost/losses/epsilon_insensitive.py": "losses/test_base.py",
@@ -62,6 +64,9 @@ ELSEWHERE = {
     "cgboost/masters/quantiles/joint_simplex.py": "masters/quantiles/test_master.py",
     "cgboost/masters/quantiles/restricted.py": "masters/quantiles/test_master.py",
     "cgboost/masters/rkhs/restricted.py": "masters/rkhs/test_whole_kernels.py",
+    "cgboost/masters/support_vector/balanced_response.py": (
+        "masters/support_vector/test_free_columns.py"
+    ),
     "cgboost/masters/support_vector/formulations.py": "masters/support_vector/test_entropy.py",
     "cgboost/masters/support_vector/smooth_loss.py": "masters/support_vector/test_smooth_primal.py",
     "cgboost/parallel/cluster.py": "parallel/test_executors.py",

@@ -7,12 +7,14 @@
     importance.py         what features are worth
     kernel_importance.py  what kernels, centres and features are worth to a kernel model
     kernel_weights.py     the weights of multiple kernel learning
+    coefficient_path.py   coefficients along a regularisation path
     metrics.py            Gini coefficient and gains chart
     model_selection.py    criteria for where a greedy path should end
     report/               one page about a model, with versions and machine
     drawing.py            what the pictures share
 """
 
+from cgboost.inspection.coefficient_path import plot_path
 from cgboost.inspection.kernel_importance import (
     feature_relevance,
     kernel_importance,
@@ -28,5 +30,6 @@ __all__ = [
     "plot_columns",
     "plot_history",
     "plot_kernel_weights",
+    "plot_path",
     "relevant_centres",
 ]

@@ -8,6 +8,7 @@ has rows of any sense.
 """
 
 from cgboost.masters.convex.master import ConvexMaster
+from cgboost.masters.free_columns import FreeColumns, MatrixColumns
 from cgboost.masters.linear.integer import IntegerResult, solve_integer
 from cgboost.masters.linear.master import LinearMaster
 from cgboost.masters.rkhs.master import RKHSMaster
@@ -25,6 +26,8 @@ __all__ = [
     "BudgetMaster",
     "ConvexMaster",
     "EntropyMaster",
+    "MatrixColumns",
+    "FreeColumns",
     "IntegerResult",
     "LinearMaster",
     "OneNormMaster",

@@ -38,11 +38,14 @@ class DualForm:
         Whether coefficients are free in sign.
     offset : {"none", "penalized", "free"}
         A penalized offset is one more coefficient, of a column of ones and of either sign.
+    n_free : int
+        So many coefficients, the first ones, cost nothing and are free in sign.
     """
 
     penalty: Penalty
     two_sided: bool = True
     offset: str = "none"
+    n_free: int = 0
 
     @property
     def threshold(self) -> float:
@@ -66,11 +69,12 @@ class DualForm:
 
     def value(self, coef: Vector, intercept: float) -> float:
         """Ω of the coefficients, and of the offset where it is penalized."""
+        coef = coef[self.n_free :]
         return self.penalty.value(np.append(coef, intercept) if self.charges_offset else coef)
 
     def sizes(self, scores: Vector, total: float) -> Vector:
-        """Of all scores, and of the offset's score Σr where it is penalized."""
-        size = sizes(scores, two_sided=self.two_sided)
+        """Of the scores that a penalty limits, and of Σr where the offset is penalized."""
+        size = sizes(scores[self.n_free :], two_sided=self.two_sided)
         return np.append(size, abs(total)) if self.charges_offset else size
 
 

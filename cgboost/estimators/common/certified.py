@@ -9,12 +9,13 @@ import copy
 import time
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, ClassVar, Literal, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import issparse
 from sklearn.base import is_regressor
 from sklearn.exceptions import ConvergenceWarning
 
@@ -126,6 +127,11 @@ class BaseBoost(BaseEnsemble):
     _carried: ClassVar[MutableMapping[int, WarmStart] | None] = None
     """By number of the run, where it starts from; then where it has ended. For paths alone."""
 
+    @property
+    def _begins_trivial(self) -> bool:
+        """Whether a model without columns is no surprise, as at the beginning of a path."""
+        return False
+
     def _tasks(self, pool: Any, rows: Rows) -> Iterator[Task]:
         family, last = self._family, None
         own = self._master_options() | {"solver_options": self.solver_options}
@@ -151,6 +157,8 @@ class BaseBoost(BaseEnsemble):
                 pool, master, pricer, partial(make_master, objective.loss(target, weights))
             )
             if carried is not None:
+                if self.max_columns is not None:  # only the columns in use count
+                    carried = replace(carried, loss=None)
                 master.start_from(carried)
             yield Task(
                 master,
@@ -162,7 +170,8 @@ class BaseBoost(BaseEnsemble):
             )
             if self._carried is not None:
                 self._carried[number] = master.warm_start
-            last = master.warm_start if self._runs_are_neighbours else None
+            if self._runs_are_neighbours:  # the vertex stays with the run, for its next problem
+                last = replace(master.warm_start, loss=None, vertex=None)
             del master, pricer  # their matrices go before there are those of another run
 
     # ------------------------------------------------------------------ fitted attributes
@@ -223,7 +232,7 @@ class BaseBoost(BaseEnsemble):
                         f"{label}no round had a better validation score than the model without "
                         "columns, which is kept"
                     )
-            elif run.is_trivial:
+            elif run.is_trivial and not self._begins_trivial:
                 trivial.append(f"{label}no column is worth its price")
                 proved &= run.stop_reason is not StopReason.GAP
         name, objective = type(self).__name__, self._objective
@@ -298,9 +307,32 @@ class RegularizationPath:
         return np.array([model.C for model in self.models])
 
     @property
+    def alphas(self) -> NDArray[np.float64]:
+        """The α of every model."""
+        return np.array([model.alpha for model in self.models])
+
+    @property
     def nu_values(self) -> NDArray[Any]:
         """The ν of every model; None where it has a C in place of it."""
         return np.array([model.nu for model in self.models])
+
+    @property
+    def coefs(self) -> NDArray[np.float64]:
+        """The coefficients of every linear model.
+
+        Shape (n_features, n_values), or (n_outputs, n_features, n_values) of several outputs.
+
+        Raises
+        ------
+        ValueError
+            If the models are not linear in their features.
+        """
+        if not all(hasattr(model, "sparsify") for model in self.models):
+            name = type(self.models[0]).__name__
+            raise ValueError(f"coefs needs linear models: {name} has no coefficient for a feature")
+        each = [model.coef_ for model in self.models]
+        coefs = np.stack([c.toarray() if issparse(c) else np.atleast_2d(c) for c in each], axis=-1)
+        return coefs[0] if len(coefs) == 1 else coefs
 
     @property
     def best(self) -> Any:

@@ -60,7 +60,8 @@ class FittedOutput:
         for stratum, coefficient in zip(strata, path[-1][0].tolist(), strict=False):
             sizes[stratum] = sizes.get(stratum, 0.0) + abs(coefficient)
         whole = cls(hypotheses, np.array(strata, dtype=str), path, sizes)
-        return whole._resolved() if any(isinstance(h, Combination) for h in hypotheses) else whole
+        kinds = {type(h): h for h in hypotheses}.values()  # to ask each takes long
+        return whole._resolved() if any(isinstance(h, Combination) for h in kinds) else whole
 
     def _resolved(self) -> FittedOutput:
         """The same output, with the basis functions of combinations in place of these."""
@@ -173,7 +174,8 @@ class FittedRun:
         return cls(
             outputs=[FittedOutput.of(result, number) for number in range(task.n_outputs)],
             objective=result.objective,
-            bound=-np.inf if result.bound is None else result.bound,
+            # rounding may leave a bound above an objective that it equals
+            bound=-np.inf if result.bound is None else min(result.bound, result.objective),
             gap=result.gap,
             stop_reason=result.stop_reason,
             message=result.message,

@@ -24,6 +24,7 @@ from cgboost.estimators.linear.scaling import Scaling
 from cgboost.estimators.linear.sparse_linear import PenaltyName, SparseLinearRegressor
 from cgboost.generation.callbacks import Score
 from cgboost.losses import Loss, Quantile
+from cgboost.masters import FreeColumns
 from cgboost.masters.quantiles.master import NoncrossingMaster
 from cgboost.penalties import L1, ElasticNet
 from cgboost.pricing import JointPricer
@@ -56,11 +57,12 @@ class MultiQuantileRegressor(Regression, BaseBoost):
     quantiles : sequence of float, default=(0.1, 0.5, 0.9)
         Increasing, each in (0, 1).
     alpha : float or None, default=None
-        α, positive: what coefficients cost. None: a tenth of ``alpha_max_``, from which on all
-        coefficients are 0.
+        α, at least 0: what coefficients cost; from ``alpha_max_`` on all are 0. With 0 all features
+        are in the model. None: as in :class:`SparseLinearRegressor`, for the quantile of the
+        highest level of noise.
     noncrossing : bool, default=False
         Whether predictions of the training rows must be in the order of the quantiles. Only with
-        the ℓ1 penalty and an intercept.
+        the ℓ1 penalty, a price on every coefficient, and an intercept.
     penalty, l1_ratio, penalty_weights, positive, fit_intercept, standardize
         As in :class:`SparseLinearRegressor`.
     columns_per_round : int or None
@@ -81,7 +83,8 @@ scoring, callbacks, verbose, random_state
     intercept_ : ndarray of shape (n_quantiles,)
         b.
     alpha_, alpha_max_ : float
-        The α that was used, and that from which on no quantile has a feature.
+        The α that was used, and that from which on no quantile has a feature (nan where some
+        features have no penalty).
     objective_, dual_bound_ : float
         The minimum found, as above, and the lower bound on it.
     gap_ : float
@@ -119,6 +122,8 @@ scoring, callbacks, verbose, random_state
     tol: float = field(default=1e-6, kw_only=True)
 
     _scaling: ClassVar[Scaling] = Scaling(1.0)
+    _free: ClassVar[NDArray[np.intp]]
+    _free_columns: ClassVar[FreeColumns] = FreeColumns(())
     _view_unit: ClassVar[float] = 1.0
     _coef_by_output: ClassVar[bool] = True
     _coefficients: ClassVar[str] = "coef_"
@@ -131,7 +136,9 @@ scoring, callbacks, verbose, random_state
     densify = linear_fit.densify
     path = SparseLinearRegressor.path
     _keep = linear_fit.keep_with_alpha
-    _objective_price = property(linear_fit.used_alpha)
+    _penalty_price = property(linear_fit.used_alpha)
+    _is_unpenalized = property(linear_fit.is_unpenalized)
+    _begins_trivial = property(linear_fit.begins_trivial)
 
     def _outputs(self, X: ArrayLike) -> Vector:
         return linear_fit.outputs(self, X)
@@ -164,7 +171,7 @@ scoring, callbacks, verbose, random_state
 
     def _check_parameters(self) -> None:
         check_quantiles(self.quantiles)
-        check_number("alpha", self.alpha, above=0, optional=True)
+        check_number("alpha", self.alpha, at_least=0, optional=True)
         check_bool("noncrossing", self.noncrossing)
         linear_fit.check_penalty(self)
         super()._check_parameters()
@@ -178,6 +185,11 @@ scoring, callbacks, verbose, random_state
                 raise ValueError(
                     f"noncrossing=True needs {name}={needed}, got {getattr(self, name)!r}"
                 )
+        if self.alpha == 0:
+            raise ValueError(
+                f"noncrossing=True needs alpha above 0, got {self.alpha!r}: take a small one, or "
+                "noncrossing=False"
+            )
 
     @property
     def _family(self) -> FeatureColumns:
@@ -198,9 +210,15 @@ scoring, callbacks, verbose, random_state
     # ------------------------------------------------------------------ the runs
 
     def _pool(self, rows: Rows) -> FeaturePool:
-        return linear_fit.pool_of(
-            self, rows, self._losses, lambda encoded: [encoded / linear_fit.unit(self)]
+        pool = linear_fit.pool_of(
+            self, rows, lambda y: [(loss, y / linear_fit.unit(self)) for loss in self._losses]
         )
+        if self.noncrossing and len(self._free):
+            raise ValueError(
+                "noncrossing=True needs penalty_weights above 0, got 0 for feature "
+                f"{self._free[0]}: take a small weight, or noncrossing=False"
+            )
+        return pool
 
     def _targets(self, encoded: NDArray[Any]) -> list[Vector]:
         target, count = encoded / linear_fit.unit(self), len(self.quantiles)
@@ -211,13 +229,9 @@ scoring, callbacks, verbose, random_state
         return self._objective_of(0)
 
     def _objective_of(self, run: int) -> Objective:
-        alpha = linear_fit.used_alpha(self)
+        alpha, cost = self._penalty_price, self._losses[run]
         return linear_fit.objective_of(
-            self,
-            per_row=True,
-            price=1.0 / alpha,
-            trade_off=f"alpha={alpha:g}",
-            cost=self._losses[run],
+            self, per_row=True, price=1.0, trade_off=f"alpha={alpha:g}", cost=cost
         )
 
     def _tasks(self, pool: Any, rows: Rows) -> Iterator[Task]:

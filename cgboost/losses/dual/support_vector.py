@@ -183,7 +183,8 @@ class BoxVariables:
 
     The base is the point of the row's box that is nearest to 0, and is 0 for most losses. A row has
     an upper variable if its box reaches above the base, a lower variable if it reaches below. The
-    hinge has one variable a row, ε-insensitive loss two; a row of weight zero has none.
+    hinge has one variable a row, ε-insensitive loss two; a row of weight zero has none. Quantile
+    loss has two, or one from the lower end of the box (``SupportVectorLoss.from_lower``).
 
     Attributes
     ----------
@@ -249,6 +250,8 @@ class SupportVectorLoss:
         With an exact mass every row must have one variable.
     level_is_offset : bool
         Whether the level is to be taken for the model's offset (novelty detection).
+    from_lower : bool
+        Whether a row without a kink at r = 0 has one variable, from the lower end of its box.
     """
 
     target: Vector
@@ -258,6 +261,7 @@ class SupportVectorLoss:
     curvature: Vector | None = None
     mass: Mass | None = None
     level_is_offset: bool = False
+    from_lower: bool = False
 
     @property
     def n_rows(self) -> int:
@@ -268,6 +272,8 @@ class SupportVectorLoss:
     def variables(self) -> BoxVariables:
         """The dual variables."""
         base = np.clip(0.0, self.lower, self.upper)
+        if self.from_lower and self.mass is None and self.curvature is None and not self.epsilon:
+            base = np.where((self.upper > 0) & np.isfinite(self.lower), self.lower, base)
         above, below = np.flatnonzero(self.upper > base), np.flatnonzero(self.lower < base)
         row = np.concatenate([above, below])
         return BoxVariables(
@@ -323,7 +329,8 @@ class SupportVectorLoss:
     @property
     def shrinks(self) -> bool:
         """Whether t·r is feasible for every feasible r and 0 ≤ t ≤ 1."""
-        return not (self.variables.base.any() or self.chooses_margin)
+        contains_0 = bool(((self.lower <= 0) & (self.upper >= 0)).all())
+        return contains_0 and not self.chooses_margin
 
     def value(self, output: Vector) -> float:
         """Total loss of the model output f, with the best level."""

@@ -153,7 +153,7 @@ class InteriorSession(LiveDual):
     def __init__(self, loss: SupportVectorLoss, columns: ColumnStore, form: DualForm) -> None:
         self.variables, self.columns, self.form = loss.variables, columns, form
         self.at_cap = np.zeros(len(self.variables), dtype=bool)
-        self._one_a_row = len(np.unique(self.variables.row)) == len(self.variables)
+        self._one_a_row = int(np.bincount(self.variables.row).max(initial=0)) <= 1
         self.kept: Indices = np.arange(len(self.variables))
         self.rows = self._offsets  # -> column, OFFSET or DIRECTION − number
         self.gap = 0.0
@@ -162,10 +162,13 @@ class InteriorSession(LiveDual):
         self._data: BoxedDual | None = None
         self._nothing = loss.value(np.zeros(loss.n_rows))
         self._mass = float(np.linalg.norm(loss.variables.cap))
+        self._shrinks = loss.shrinks
+        self._neutral = self.variables.values(np.zeros(loss.n_rows))
+        self._base_gain = float(self.variables.base @ loss.target)
         self.pivot_scores = np.zeros(0)
         self._begun = False
         self._block = Block(columns)
-        self._start_anew()
+        self.start_anew()
 
     @property
     def _offsets(self) -> Indices:
@@ -215,7 +218,7 @@ class InteriorSession(LiveDual):
         stay = np.append(np.ones(len(at.u) - len(stay), dtype=bool), stay)
         at.u, at.low, at.high = (values[stay] for values in (at.u, at.low, at.high))
         if not self._begun:
-            self._begin()
+            self.begin()
 
     # ------------------------------------------------------------------ solving
 
@@ -227,7 +230,7 @@ class InteriorSession(LiveDual):
             self._target = max(self.finest, AGAIN * self._target)
         else:
             objective = self._objective(self._at.coef)
-            opened = max(0.0, objective - self._problem().bound(self._at.u))
+            opened = self._problem().opened(self._at.u, self._at.coef)
             share = SHARE * opened / self._scale(objective)
             self._target = max(self.finest, accuracy, min(COARSEST, share))
 
@@ -247,7 +250,7 @@ class InteriorSession(LiveDual):
         deadline = None if time_limit is None else time.perf_counter() + time_limit
         self._begun = True
         if not (len(self.kept) and self._attempt(deadline)):
-            self._start_anew()
+            self.start_anew()
             enough = ROUGHLY if len(self.columns.large) else NEARLY
             if not (self._attempt(deadline) or self._reached < enough):
                 raise SolverFailure("the interior point method made no progress")
@@ -264,8 +267,8 @@ class InteriorSession(LiveDual):
         data, at = self._problem(), self._at
         pairs = max(1, 2 * (len(at.u) + len(at.coef)))
         objective = self._objective(at.coef)
-        opened = max(objective - data.bound(at.u), self._target * self._scale(objective))
-        if not self.at_cap.any() and not self.variables.base.any():
+        opened = max(data.opened(at.u, at.coef), self._target * self._scale(objective))
+        if self._shrinks and not self.at_cap.any():
             at.shrink(data)
         at.recentre(data, opened / pairs)
         work = float(data.block.shape[0]) * data.block.shape[1] ** 2
@@ -318,24 +321,25 @@ class InteriorSession(LiveDual):
             self.gap, self._reached = best
         return self._reached <= min(10.0 * max(self._target, FINEST_SHARE), COARSEST)
 
-    def _start_anew(self) -> None:
+    def start_anew(self) -> None:
         """All variables in the session."""
         self.at_cap[:] = False
         self.kept, self._data = np.arange(len(self.variables)), None
-        self._begin()
+        self.begin()
 
-    def _begin(self) -> None:
+    def begin(self) -> None:
         """The variables in the session well inside their box, and coefficients of 0."""
         kept, data, gain = self.kept, self._problem(), self.variables.gain()
         u, pivots = START * data.cap, len(data.cap) - len(kept)
+        u = np.where(data.neutral > 0, data.neutral, u)
         if self.form.offset == "free" and len(kept):
             own = u[pivots:]
             own *= self._balance(own, float(data.constant[self.rows == OFFSET].sum()))
-        low, high = multipliers(data.gain, float(np.abs(gain).mean()))
+        low, high = multipliers(data.gain, float(np.abs(gain).mean()) if len(gain) else 1.0)
         nothing = np.zeros(len(self.rows))
         s = scores_inside(data, data.scores(u))
         self._at = Iterate(u, low, high, nothing, s, nothing, nothing)
-        if not self.at_cap.any():
+        if self._shrinks and not self.at_cap.any():
             self._at.shrink(data)
 
     def _balance(self, u: Vector, fixed: float) -> Vector:
@@ -355,10 +359,9 @@ class InteriorSession(LiveDual):
         u, pivots = np.where(self.at_cap, self.variables.cap, 0.0), len(kept) - len(self.kept)
         u[self.kept] = np.clip(kept[pivots:], 0.0, self.variables.cap[self.kept])
         held = self.rows >= 0
-        coef = np.zeros(self.columns.count)
-        coef[self.rows[held]] = coefs[held] / self.columns.scales[self.rows[held]]
+        coef = self.columns.of_columns(coefs[held], self.rows[held])
         if not self.form.two_sided:
-            np.maximum(coef, 0.0, out=coef)
+            np.maximum(coef, 0.0, out=coef, where=np.arange(len(coef)) >= self.form.n_free)
         if pivots:
             coef = self.columns.large.restore(coef, coefs[self.rows <= DIRECTION])
             self.pivot_scores = kept[:pivots:2] - kept[1:pivots:2]
@@ -401,7 +404,7 @@ class InteriorSession(LiveDual):
         scales = np.ones(len(rows))
         scales[real] = columns.scales[rows[real]]
         constant[real] = columns.scores(rows[real], fixed) / scales[real]
-        charged = real | (self.form.charges_offset & (rows == OFFSET))
+        charged = (rows >= self.form.n_free) | (self.form.charges_offset & (rows == OFFSET))
         gain = variables.gain()
         data = BoxedDual(
             block=block.values,
@@ -413,8 +416,9 @@ class InteriorSession(LiveDual):
             constant=constant,
             limit=np.where(charged, self.form.threshold / scales, 0.0),
             softness=np.where(charged, self.form.quadratic / scales**2, 0.0),
-            two_sided=~real | self.form.two_sided,
-            fixed_gain=float((gain * variables.cap)[self.at_cap].sum()),
+            two_sided=(rows < self.form.n_free) | self.form.two_sided,
+            fixed_gain=self._base_gain + float((gain * variables.cap)[self.at_cap].sum()),
+            neutral=self._neutral[kept],
             in_order=self._one_a_row,
         )
         self._data = self._with_pivots(data, fixed, scales)
@@ -444,10 +448,8 @@ class InteriorSession(LiveDual):
         most = np.full(len(order), np.sqrt(2.0 * quadratic * self._nothing))
         limit = data.limit
         if not quadratic:
-            most, limit = (
-                self.form.threshold * (1.0 - large.noise(large.pivots[order], self._mass)),
-                limit.copy(),
-            )
+            most = self.form.threshold * (1.0 - large.noise(large.pivots[order], self._mass))
+            limit = limit.copy()
             limit[own] *= 1.0 - large.noise(others[held], self._mass)
         return replace(
             data,
@@ -455,6 +457,7 @@ class InteriorSession(LiveDual):
             place=np.append(len(data.block) + np.repeat(np.arange(len(order)), 2), data.place),
             sign=np.append(np.tile([1.0, -1.0], len(order)), data.sign),
             gain=np.append(np.zeros(count), data.gain),
+            neutral=np.append(np.zeros(count), data.neutral),
             cap=np.append(np.repeat(most, 2), data.cap),
             limit=limit,
             refined=True,

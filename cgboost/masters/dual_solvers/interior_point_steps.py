@@ -103,12 +103,12 @@ class Iterate:
         return self.low, self.high, self.below, self.above
 
     def shrink(self, data: BoxedDual) -> None:
-        """Shrink u as a whole until every score is inside its limit; for u = 0 that is feasible."""
+        """Shrink r as a whole until every score is inside its limit; r = 0 is feasible."""
         s = data.scores(self.u)
         bounded = data.limit > 0
         size = np.where(data.two_sided, np.abs(s), s)[bounded] / data.limit[bounded]
         if (most := float(np.max(size, initial=0.0))) > FAR:
-            self.u = self.u * (FAR / most)
+            self.u = data.neutral + (self.u - data.neutral) * (FAR / most)
             self.s = np.where(bounded, s * (FAR / most), 0.0)
 
     def recentre(self, data: BoxedDual, mu: float) -> None:

@@ -1,9 +1,5 @@
 """Restricted dual: its columns, its form over a box, and the protocol of its solvers.
 
-What a restricted dual needs of the session that holds the live part of its problem.
-
-The generated columns, side by side.
-
 With a free offset Σ r = 0, so that columns may be centred without changing the problem: a column's
 mean moves into the offset. Features with a large mean would otherwise leave the solver a
 difference of large numbers. Columns are kept scaled to entries of at most 1; what goes in and what
@@ -31,12 +27,9 @@ from numpy.typing import NDArray
 
 from cgboost.generation.columns import FloatArray
 from cgboost.losses.dual.support_vector import Indices, Vector
+from cgboost.masters.dual_solvers import normal_equations
 from cgboost.masters.dual_solvers.large_columns import LargeColumns
-from cgboost.masters.dual_solvers.normal_equations import (
-    FactoredEquations,
-    NormalEquations,
-    RowEquations,
-)
+from cgboost.masters.free_columns import FreeColumns
 
 
 class DualSolution(NamedTuple):
@@ -165,7 +158,7 @@ class ColumnStore:
     """Columns side by side in one array that grows without copying each time.
 
     A row of the array is a training row, so that the few rows that matter at a time can be
-    gathered fast.
+    gathered fast. The first columns may be free ones, which stay in a matrix of their own.
 
     Parameters
     ----------
@@ -175,15 +168,25 @@ class ColumnStore:
         Columns of larger entries become free directions, and solvers see of them only what is left:
         :mod:`cgboost.masters.dual_solvers.large_columns`. Scores and scaled columns are those
         that solvers see, coefficients those of the columns themselves.
+    free : FreeColumns, optional
+        Solvers see their directions in their place.
     """
 
-    def __init__(self, n_rows: int, *, centred: bool, large: float = np.inf) -> None:
+    def __init__(
+        self,
+        n_rows: int,
+        *,
+        centred: bool,
+        large: float = np.inf,
+        free: FreeColumns | None = None,
+    ) -> None:
         self._centred = centred
-        self._means = np.zeros(0)
+        self.free = FreeColumns([]) if free is None else free
+        self.count = self.n_free = len(self.free)
+        self._means = self.free.means
         self._buffer = np.empty((n_rows, 16))
-        self.scales = np.zeros(0)
+        self.scales = np.ones(self.n_free)
         self.largest = 0.0
-        self.count = 0
         self.large = LargeColumns(n_rows, large)
         self._whole = np.zeros((n_rows, 0))
         self._replaced: Indices = np.zeros(0, dtype=np.intp)
@@ -194,10 +197,10 @@ class ColumnStore:
         They are centred and scaled a few at a time: thousands at once would want fresh memory for
         every intermediate result.
         """
-        count = self.count + len(values)
-        if count > self._buffer.shape[1]:
+        held = self.count - self.n_free
+        if (count := held + len(values)) > self._buffer.shape[1]:
             grown = np.empty((self._buffer.shape[0], 2 * count))
-            grown[:, : self.count] = self._buffer[:, : self.count]
+            grown[:, :held] = self._buffer[:, :held]
             self._buffer = grown
         for start in range(0, len(values), TOGETHER):
             some = np.array(values[start : start + TOGETHER], dtype=np.float64)
@@ -210,8 +213,8 @@ class ColumnStore:
                 largest = np.abs(some).max(axis=1)
             scales = np.where(largest > 0, largest, 1.0)
             some /= scales[:, None]
-            place = slice(self.count, self.count + len(some))
-            self._buffer[:, place] = some.T
+            place = self.count - self.n_free
+            self._buffer[:, place : place + len(some)] = some.T
             self._means = np.append(self._means, means)
             self.scales = np.append(self.scales, scales)
             self.count += len(some)
@@ -224,16 +227,53 @@ class ColumnStore:
         old = len(self.large)
         rest, new = self.large.take(columns, numbers)
         if new.size and earlier.size:
-            held = self._buffer[:, earlier]
+            places = earlier - self.n_free
+            held = self._buffer[:, places]
             shares = new.T @ held
-            self._buffer[:, earlier] = held - new @ shares
+            self._buffer[:, places] = held - new @ shares
             self.large.moved(old, earlier, shares * self.scales[earlier])
         return rest
 
+    @property
+    def directions(self) -> Indices:
+        """What solvers see of the free columns, by number."""
+        return np.arange(self.free.n_directions)
+
+    def imbalance(self, coef: Vector, response: Vector) -> float:
+        """What scores of free columns that are not 0 are worth: |Q'r|·|c| at Fα = Qc."""
+        if not self.n_free:
+            return 0.0
+        size = np.linalg.norm(self.free.of_columns(coef[: self.n_free]))
+        return float(np.linalg.norm(self.free.scores(response)) * size)
+
+    def on_part(self, rows: Indices) -> ColumnStore:
+        """Directions and columns, as they are centred, on some of the rows; a store of its own."""
+        part = ColumnStore(len(rows), centred=False, free=self.free.on_part(rows))
+        held = self.scales[self.n_free :]
+        part.append((self._buffer[rows, : len(held)] * held).T)
+        return part
+
+    def of_part(self, coef: Vector) -> Vector:
+        """Coefficients of the columns, from those in :meth:`on_part`."""
+        first = self.free.n_directions
+        return np.append(self.free.to_columns[:, :first] @ coef[:first], coef[first:])
+
+    def of_columns(self, coef: Vector, columns: Indices) -> Vector:
+        """Coefficients of all columns, from those of some scaled columns."""
+        own = np.zeros(self.count)
+        own[columns] = coef / self.scales[columns]
+        return self.of_directions(own)
+
+    def of_directions(self, coef: Vector) -> Vector:
+        """Coefficients of the columns, where the first of ``coef`` are those of directions."""
+        if not self.n_free:
+            return coef
+        return np.append(self.free.to_columns @ coef[: self.n_free], coef[self.n_free :])
+
     def part(self, columns: Indices) -> ColumnStore:
-        """Some of the columns, in a store of their own, where none is large."""
+        """Some of the columns, none of them free, in a store of their own, where none is large."""
         some = ColumnStore(len(self._buffer), centred=self._centred)
-        some._buffer = self._buffer[:, columns]
+        some._buffer = self._buffer[:, columns - self.n_free]
         some._means, some.scales = self._means[columns], self.scales[columns]
         if (there := np.flatnonzero(np.isin(columns, self._replaced))).size:
             whole = self.whole(columns[there])
@@ -251,11 +291,13 @@ class ColumnStore:
         return self._combined(others) + self._whole @ coef[self._replaced]
 
     def _combined(self, coef: Vector) -> Vector:
-        active = np.flatnonzero(coef)
-        weights = coef * self.scales
-        if 2 * len(active) > self.count:  # gathering columns costs more than multiplying by 0
-            return self._buffer[:, : self.count] @ weights
-        return self._buffer[:, active] @ weights[active]
+        free, held = coef[: self.n_free], (coef * self.scales)[self.n_free :]
+        active = np.flatnonzero(held)
+        if 2 * len(active) > len(held):  # gathering columns costs more than multiplying by 0
+            output = self._buffer[:, : len(held)] @ held
+        else:
+            output = self._buffer[:, active] @ held[active]
+        return output + self.free.combine(free) if free.any() else output
 
     def shift(self, coef: Vector) -> float:
         """What centring took away from the output: Σ α_j mean(h_j)."""
@@ -263,12 +305,28 @@ class ColumnStore:
 
     def scores(self, columns: Indices, response: Vector) -> Vector:
         """h·r of some columns."""
-        support = np.flatnonzero(response)
-        if 2 * len(columns) < self.count:
-            return (response[support] @ self.scaled(columns, support)) * self.scales[columns]
+        if not self.n_free:
+            return self._held_scores(columns, response) * self.scales[columns]
+        free, scores = columns < self.n_free, np.zeros(len(columns))
+        if free.any():
+            scores[free] = self.free.scores(response)[columns[free]]
+        held = columns[~free]
+        scores[~free] = self._held_scores(held - self.n_free, response) * self.scales[held]
+        return scores
+
+    def _held_scores(self, places: Indices, response: Vector) -> Vector:
+        support, held = np.flatnonzero(response), self.count - self.n_free
+        if 2 * len(places) < held:
+            return response[support] @ self._held(places, support)
         rows = self._buffer if 2 * len(support) > len(response) else self._buffer[support]
         weights = response if len(rows) == len(response) else response[support]
-        return ((weights @ rows[:, : self.count]) * self.scales)[columns]
+        scores: Vector = (weights @ rows[:, :held])[places]
+        return scores
+
+    def scaled_scores(self, response: Vector) -> Vector:
+        """h·r of the columns that are not free, scaled to entries of at most 1."""
+        scores: Vector = response @ self._buffer[:, : self.count - self.n_free]
+        return scores
 
     def whole_scores(self, columns: Indices, response: Vector) -> Vector:
         """h·r of some columns as they were taken in, but for centring."""
@@ -289,11 +347,22 @@ class ColumnStore:
         All columns on all rows, both in order, are shown as they are kept: they must not be written
         to.
         """
-        if len(columns) < self.count or not _in_order(columns):
-            return self._buffer[np.ix_(rows, columns)]
+        if not self.n_free:
+            return self._held(columns, rows)
+        free, values = columns < self.n_free, np.empty((len(rows), len(columns)))
+        if free.any():
+            values[:, free] = self.free.rows(rows, columns[free])
+        if not free.all():
+            values[:, ~free] = self._held(columns[~free] - self.n_free, rows)
+        return values
+
+    def _held(self, places: Indices, rows: Indices) -> Vector:
+        count = self.count - self.n_free
+        if len(places) < count or not _in_order(places):
+            return self._buffer[np.ix_(rows, places)]
         if len(rows) == len(self._buffer) and _in_order(rows):
-            return self._buffer[:, : self.count]
-        return self._buffer[rows, : self.count]
+            return self._buffer[:, :count]
+        return self._buffer[rows, :count]
 
 
 def _in_order(numbers: Indices) -> bool:
@@ -315,7 +384,9 @@ class BoxedDual:
         Both 0 for a free offset and for free directions.
     two_sided : ndarray of bool, shape (n_columns,)
     fixed_gain : float
-        What the fixed variables add to the dual objective; objective and bound are without it.
+        What fixed variables and bases add to the dual objective; objective and bound are without.
+    neutral : ndarray of shape (n_variables,)
+        The u of the pseudo-response nearest to 0.
     refined : bool
         Whether columns may be nearly dependent, so that steps are worth more digits.
     in_order : bool
@@ -333,6 +404,7 @@ class BoxedDual:
     softness: Vector
     two_sided: NDArray[np.bool_]
     fixed_gain: float
+    neutral: Vector
     refined: bool = False
     in_order: bool = False
 
@@ -360,11 +432,11 @@ class BoxedDual:
         """The weights of the rows in the equations of a step, from those of the variables."""
         return self.by_row(weights)
 
-    def equations(self) -> FactoredEquations:
+    def equations(self) -> normal_equations.FactoredEquations:
         """Normal equations of a step: of the size of the columns, or of the rows."""
         if self.fewer_rows:
-            return RowEquations(self.block, self.softness > 0, self.products)
-        return NormalEquations(self.block, refined=self.refined)
+            return normal_equations.RowEquations(self.block, self.softness > 0, self.products)
+        return normal_equations.NormalEquations(self.block, refined=self.refined)
 
     def by_variable(self, output: Vector) -> Vector:
         """sign·f of each variable, shape (n_variables,)."""
@@ -395,11 +467,33 @@ class BoxedDual:
         That changes the score of no (scaled) column by more.
         """
         s = self.scores(u)
-        value = float(self.gain @ u - 0.5 * self.curvature @ u**2)
         soft, hard = self.softness > 0, self.limit > 0
-        value -= 0.5 * float((s[soft] ** 2 / self.softness[soft]).sum())
         missing = float(np.abs(s[~(soft | hard)]).sum())
-        value -= missing * float(np.abs(self.gain).max(initial=0.0))
-        size = np.where(self.two_sided, np.abs(s), s)[hard] + missing
-        most = max(1.0, np.max(size / self.limit[hard], initial=0.0))
+        value = self._gained(u, s) - missing * float(np.abs(self.gain).max(initial=0.0))
+        most = max(1.0, np.max(self._used_up(s) + missing / self.limit[hard], initial=0.0))
         return (self.fixed_gain + value) / most - self.fixed_gain
+
+    def opened(self, u: Vector, coef: Vector) -> float:
+        """How much the objective may still fall, by a guess that is below the gap to the bound.
+
+        That gap moves the whole of Ω(α) to the most violated column; here every violated column
+        takes as much as the largest coefficient has.
+        """
+        s, objective = self.scores(u), self.objective(coef, self.rate(coef))
+        gap = objective - self.bound(u)
+        largest = float((np.abs(coef) * self.limit).max(initial=0.0))
+        if largest == 0.0:
+            return gap
+        excess = float(np.maximum(self._used_up(s) - 1.0, 0.0).sum())
+        return max(0.0, min(gap, objective - self._gained(u, s) + largest * excess))
+
+    def _gained(self, u: Vector, s: Vector) -> float:
+        """Dual objective at u, feasible or not."""
+        soft = self.softness > 0
+        value = float(self.gain @ u - 0.5 * self.curvature @ u**2)
+        return value - 0.5 * float((s[soft] ** 2 / self.softness[soft]).sum())
+
+    def _used_up(self, s: Vector) -> Vector:
+        """Scores as shares of the limits of columns that have one."""
+        hard = self.limit > 0
+        return np.where(self.two_sided, np.abs(s), s)[hard] / self.limit[hard]

@@ -96,7 +96,7 @@ class DualSession(LiveDual):
         return self._contents[self._contents >= 0]
 
     def activate(self, columns: Indices) -> None:
-        """Put columns (or OFFSET, or LEVEL, alone) into the session as rows."""
+        """Put columns (or OFFSET, or LEVEL, alone, or free columns alone) into it as rows."""
         rows, signs = self._rows_of(columns)
         matrix = self._coefficients(rows, signs, self._contents)
         if self.form.quadratic > 0 and not self._is_plain(rows):
@@ -113,7 +113,7 @@ class DualSession(LiveDual):
 
     def idle(self, coef: Vector) -> Indices:
         """Columns in the session that are slack, at coefficients ``coef``."""
-        held = np.unique(self.rows[self.rows >= 0])
+        held = np.unique(self.rows[self.rows >= self.form.n_free])
         return held[coef[held] == 0.0]
 
     def free(self, variables: Indices) -> None:
@@ -184,10 +184,11 @@ class DualSession(LiveDual):
         intercept = float(multipliers[self.rows == OFFSET].sum())
         level = float(multipliers[self.rows == LEVEL].sum())
         held = self.rows >= 0
-        coef = np.zeros(self.columns.count)
-        np.add.at(coef, self.rows[held], multipliers[held] / self.columns.scales[self.rows[held]])
+        signed = np.zeros(self.columns.count)  # under a ball a column has two rows
+        np.add.at(signed, self.rows[held], multipliers[held])
+        coef = self.columns.of_columns(signed, np.arange(len(signed)))
         if not self.form.two_sided:
-            np.maximum(coef, 0.0, out=coef)
+            np.maximum(coef, 0.0, out=coef, where=np.arange(len(coef)) >= self.form.n_free)
         if self.form.radius is not None:
             spent = np.abs(coef).sum() + self.form.charges_offset * abs(intercept)
             if spent > self.form.radius:
@@ -252,8 +253,9 @@ class DualSession(LiveDual):
             self.activate(np.array([LEVEL]))
         if self._offsets.size:
             self.activate(self._offsets)
-        if held.size:
-            self.activate(held)
+        for columns in (held[held < self.form.n_free], held[held >= self.form.n_free]):
+            if columns.size:
+                self.activate(columns)
         return self._session
 
     # ------------------------------------------------------------------ coefficients and bounds
@@ -278,7 +280,7 @@ class DualSession(LiveDual):
         offset = np.flatnonzero(rows == OFFSET)
         matrix[np.ix_(offset, places)] = factor * signs[offset, None]
         matrix[np.ix_(np.flatnonzero(rows == LEVEL), places)] = direction
-        charged = (rows >= 0) | ((rows == OFFSET) & self.form.charges_offset)
+        charged = (rows >= self.form.n_free) | ((rows == OFFSET) & self.form.charges_offset)
         matrix[np.ix_(charged, contents == LARGEST)] = -1.0 / self._scales(rows)[charged, None]
         return matrix
 
@@ -298,8 +300,10 @@ class DualSession(LiveDual):
         if self.form.radius is None:
             ranged = (rows == OFFSET) | self.form.two_sided
             lower = np.where(ranged, -upper, -np.inf)
+        free = real & (rows < self.form.n_free)
         if self.form.offset == "free":
-            lower[rows == OFFSET] = upper[rows == OFFSET] = 0.0
+            free |= rows == OFFSET
+        lower[free] = upper[free] = 0.0
         if (mass := self.loss.mass) is not None:
             upper[rows == LEVEL] = mass.amount
             lower[rows == LEVEL] = -np.inf if mass.at_most else mass.amount
@@ -341,6 +345,8 @@ class DualSession(LiveDual):
         return scales
 
     def _is_plain(self, rows: Indices) -> bool:
-        """Whether this is a row without z or β: the level, or a free offset."""
-        lone = rows[0] if len(rows) else 0
-        return bool(lone == LEVEL or (lone == OFFSET and self.form.offset == "free"))
+        """Whether these are rows without z or β: the level, a free offset or free columns."""
+        first = rows[0] if len(rows) else self.form.n_free
+        if first == OFFSET:
+            return self.form.offset == "free"
+        return bool(first == LEVEL or first < self.form.n_free)

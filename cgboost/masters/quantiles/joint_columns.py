@@ -58,6 +58,12 @@ class JointColumns:
         self.owner, self.place = np.append(self.owner, owner), np.append(self.place, place)
         self.scales = np.append(self.scales, scales)
 
+    def of_columns(self, coef: Vector, columns: Indices) -> Vector:
+        """Coefficients of all columns, from those of some scaled columns."""
+        own = np.zeros(self.count)
+        own[columns] = coef / self.scales[columns]
+        return own
+
     def combine(self, coef: Vector) -> Vector:
         """Hα on all pairs, shape (n_outputs · n_rows,)."""
         return np.concatenate(

@@ -74,6 +74,7 @@ class NoncrossingMaster(SupportVectorMaster):
         super().__init__(
             loss, L1(), coef=coef, offset="free", solver=solver, solver_options=solver_options
         )
+        self._walks = False  # PrimalSimplex has kinks of single rows alone
 
     def _make_dual(
         self, loss: NoncrossingLoss, solver: str, options: Mapping[str, Any]

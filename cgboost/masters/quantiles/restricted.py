@@ -79,6 +79,11 @@ class RestrictedQuantiles(RestrictedDual):
         self.rate = self.variables.gain()
         self._slack_for: Indices = np.zeros(columns.count, dtype=np.intp)
         self._repeats = 0
+        self._waiting, self._expected, self._begun = np.zeros(0, dtype=np.intp), False, False
+
+    def _expect_from_sample(self, columns: Indices, time_limit: float | None) -> bool:
+        """None: where outputs cross on some rows says little of the others."""
+        return False
 
     def take(self, values: Sequence[FloatArray], owner: Indices) -> None:
         """Take in new columns, each of shape (n_training_rows,), that add to these outputs."""
@@ -86,7 +91,7 @@ class RestrictedQuantiles(RestrictedDual):
         self._repeats = 0
         self.columns.append(values, owner)
         self._slack_for = np.append(self._slack_for, np.zeros(len(values), dtype=np.intp))
-        self.activate(np.arange(first, self.columns.count))
+        self._waiting = np.append(self._waiting, np.arange(first, self.columns.count))
 
     def expect(self, coef: Vector, intercept: Any, near: float = NEAREST_SHARE) -> None:
         """Columns of a similar problem are all that is taken from it."""
@@ -126,7 +131,7 @@ class RestrictedQuantiles(RestrictedDual):
             point = self.at(*found)
         most = self._value(start)
         most += SAME_OBJECTIVE * max(1.0, abs(most))
-        if point is not None and self._feasible(point) and self._value(point) <= most:
+        if point is not None and self._allows(point.coef) and self._value(point) <= most:
             return point
         used = np.flatnonzero(coef)
         limit = {"simplex_iteration_limit": PIVOTS_PER_COLUMN * (len(used) + A_FEW)}
@@ -145,8 +150,8 @@ class RestrictedQuantiles(RestrictedDual):
     def _value(self, point: DualPoint) -> float:
         return self.form.value(point.coef, 0.0) + self.loss.value(point.output)
 
-    def _feasible(self, point: DualPoint) -> bool:
-        return self.form.two_sided or bool(point.coef.min() >= 0)
+    def _allows(self, coef: Vector) -> bool:
+        return self.form.two_sided or bool(coef.min() >= 0)
 
     def _fix_idle(self, rate: Vector) -> None:
         """As for any variable, but that no multiplier is ever fixed at the end of its range."""

@@ -74,6 +74,6 @@ class StagedMaster:
         coef = np.concatenate([np.zeros(left), state.coef])
         return replace(state, columns=(*self._left, *state.columns), coef=coef, left=left)
 
-    def bound(self, state: MasterState, priced: Priced) -> float:
+    def bound(self, state: MasterState, priced: Priced) -> float | None:
         """Lower bound on the optimum over all columns, from an exact pass."""
         return self._stage.bound(state, priced)

@@ -86,7 +86,7 @@ def unique_vertex(
     used, offset = np.flatnonzero(basis.sign), basis.offset_sign != 0.0
     if not len(used) or len(inside) != len(used) + offset:
         return None
-    if not form.two_sided and (basis.sign < 0).any():
+    if not form.two_sided and (basis.sign[form.n_free :] < 0).any():
         return None
     rows, signs = variables.row[inside], variables.sign[inside]
     matrix = np.ones((len(inside), len(inside)))
@@ -99,8 +99,7 @@ def unique_vertex(
         return None
     values = linalg.lu_solve(factors, variables.target[inside] - loss.epsilon * signs)
     # primal: the rows in M are on their margin
-    coef = np.zeros(columns.count)
-    coef[used] = values[: len(used)] / columns.scales[used]
+    coef = columns.of_columns(values[: len(used)], used)
     intercept = float(values[-1]) if offset else 0.0
     output = columns.combine(coef) + intercept
     rate = variables.rate(output)
@@ -108,22 +107,24 @@ def unique_vertex(
     u = np.where(basis.at_cap, cap, 0.0)
     u[inside] = 0.0
     fixed = variables.response(u)
-    due = form.threshold * basis.sign[used] - columns.scores(used, fixed)
+    charged = used >= form.n_free
+    due = form.threshold * basis.sign[used] * charged - columns.scores(used, fixed)
     wanted = due / columns.scales[used]
     if offset:
-        charged = form.threshold * basis.offset_sign if form.charges_offset else 0.0
-        wanted = np.append(wanted, charged - fixed.sum())
+        price = form.threshold * basis.offset_sign if form.charges_offset else 0.0
+        wanted = np.append(wanted, price - fixed.sum())
     u[inside] = signs * linalg.lu_solve(factors, wanted, trans=1)
     response = variables.response(u)
     # optimal, and nothing else is tight
-    others = np.delete(np.arange(columns.count), used)
-    sizes = form.sizes(columns.scores(others, response), 0.0 if offset else response.sum())
+    others = np.setdiff1d(np.arange(form.n_free, columns.count), used)
+    scores = np.append(np.zeros(form.n_free), columns.scores(others, response))
+    sizes = form.sizes(scores, 0.0 if offset else response.sum())
     least = CLEARLY * max(1.0, float(np.abs(output).max()))
     within = (u > CLEARLY * cap) & (u < (1.0 - CLEARLY) * cap)
     beyond = np.where(basis.at_cap, rate, -rate) > least
     beyond[inside] = within[inside]
     unique = (
-        np.array_equal(np.sign(coef[used]), basis.sign[used])
+        np.array_equal(np.sign(coef[used[charged]]), basis.sign[used[charged]])
         and (not form.charges_offset or np.sign(intercept) == basis.offset_sign)
         and beyond.all()
         and bool(np.all(sizes < form.threshold * (1.0 - CLEARLY)))

@@ -11,11 +11,13 @@ sets; that of a smooth loss by a proximal Newton method on the primal.
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, get_args
+from functools import cached_property, partial
+from typing import Any, Literal, cast, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +27,7 @@ from cgboost.generation.columns import Column
 from cgboost.generation.protocols import EntryRule, MasterState, Priced, Vertex
 from cgboost.generation.termination import lost_digits
 from cgboost.losses import EntropicLoss, SupportVectorLoss
+from cgboost.masters.free_columns import FreeColumns
 from cgboost.masters.solver_options import checked_options
 from cgboost.masters.support_vector.crossover import (
     COEFFICIENT_NOISE,
@@ -33,12 +36,15 @@ from cgboost.masters.support_vector.crossover import (
     crossover,
     unique_vertex,
 )
+from cgboost.masters.support_vector.primal_simplex import PrimalSimplex, is_neighbour
 from cgboost.masters.support_vector.smooth_loss import NEEDED, DiagonalHessian, RowwiseLoss
 from cgboost.masters.support_vector.smooth_primal import SmoothPrimal
 from cgboost.masters.support_vector.working_set import DualPoint, RestrictedDual
 from cgboost.penalties.base import DualForm, Penalty
 from cgboost.tolerances import LP_FEASIBILITY, UNMOVED
-from solvers import LimitError, SolverError, Status
+from solvers import LimitError, SolverError, SolverFailure, Status
+
+logger = logging.getLogger(__name__)
 
 Vector = NDArray[np.float64]
 Sign = Literal["free", "nonneg"]
@@ -60,6 +66,10 @@ SCORE_NOISE = 1e-13
 """What rounding does to a score, relative to Σ|r| and the largest entry of a column. Some hundred
 units of rounding, as of a long sum."""
 
+MOST_IMBALANCE = 1e-7
+"""Scores of free columns may be worth this much, relative to the objective: it is taken off the
+bound. It is a tenth of the gaps at which models count as proven."""
+
 LEAST_DIVISOR = 1e-100
 """Stands for 0 where it divides. It is far below any objective, and its inverse far from
 overflow."""
@@ -74,11 +84,17 @@ class WarmStart:
     columns : sequence of Column
     coef : ndarray of shape (n_columns,)
     intercept : float
+    loss : SupportVectorLoss or None
+        Of the similar problem, where it was solved as this one would be.
+    vertex : (PrimalSimplex, sequence of Column) or None
+        That problem itself at its optimal vertex, and all of its columns.
     """
 
     columns: Sequence[Column] = ()
     coef: Vector = field(default_factory=lambda: np.zeros(0))
     intercept: float = 0.0
+    loss: Any = None
+    vertex: tuple[PrimalSimplex, Sequence[Column]] | None = None
 
 
 class SupportVectorMaster:
@@ -100,6 +116,9 @@ class SupportVectorMaster:
         Any name of :func:`solvers.available_backends`, or ``"auto"``.
     solver_options : mapping of str to object, optional
         Options of the solver that is named, by its own names.
+    free_columns : sequence of Column, or FreeColumns
+        Columns without a penalty, whose coefficients are free in sign. They are the first ones of
+        every state. With :class:`~cgboost.masters.FreeColumns` they are read where they lie.
     """
 
     def __init__(
@@ -111,6 +130,7 @@ class SupportVectorMaster:
         offset: Offset = "free",
         solver: str = "auto",
         solver_options: Mapping[str, Any] | None = None,
+        free_columns: Sequence[Column] | FreeColumns = (),
     ) -> None:
         options = checked_options(solver, solver_options)
         for name, value, choices in (("coef", coef, Sign), ("offset", offset, Offset)):
@@ -118,7 +138,8 @@ class SupportVectorMaster:
                 raise ValueError(f"{name} must be one of {get_args(choices)}, got {value!r}")
         self.penalty = penalty
         self.loss = as_master_loss(penalty.dual_loss(loss))
-        self.form = DualForm(penalty, coef == "free", offset)
+        free = free_columns if isinstance(free_columns, FreeColumns) else FreeColumns(free_columns)
+        self.form = DualForm(penalty, coef == "free", offset, len(free))
         if penalty.is_positively_homogeneous and not self.loss.shrinks:
             raise ValueError(
                 f"{penalty!r} needs a loss that is 0 or grows as the model shrinks to nothing: "
@@ -126,7 +147,9 @@ class SupportVectorMaster:
             )
         self.two_sided = self.form.two_sided
         self.offset = offset
-        self.columns: list[Column] = []
+        self.columns = list(free.columns)
+        self._free = free
+        self._check_free_columns(free)
         self.accuracy = 0.0
         self._best: DualPoint | None = None
         self._best_bound = -np.inf
@@ -138,13 +161,31 @@ class SupportVectorMaster:
             self._unit = float(self.loss.variables.cap.mean()) if len(self.loss.variables) else 1.0
             curvature = 1.0 if penalty.degree == 2 else self._unit
             in_units = self.loss.in_units(self._unit, curvature=curvature)
-        self._dual = self._make_dual(in_units, solver, options)
+        self._new_dual = partial(self._make_dual, in_units, solver, options)
+        self._walks = solver == "auto" and PrimalSimplex.takes(self.loss, self.form)
+
+    @cached_property
+    def _dual(self) -> Any:
+        """The live restricted problem."""
+        return self._new_dual()
 
     def _make_dual(self, loss: Any, solver: str, options: Mapping[str, Any]) -> Any:
-        """The live restricted problem of a loss in its units."""
+        """A restricted problem of a loss in its units."""
         if isinstance(loss, (RowwiseLoss, EntropicLoss)):
-            return SmoothPrimal(loss, self.form, solver, options)
-        return RestrictedDual(loss, self.form, solver, options)
+            return SmoothPrimal(loss, self.form, solver, options, free=self._free)
+        return RestrictedDual(loss, self.form, solver, options, free=self._free)
+
+    def _check_free_columns(self, free: FreeColumns) -> None:
+        if not len(free):
+            return
+        for column in free.columns:
+            self._check_shape(column)
+        if self.penalty.radius is not None or isinstance(self.loss, EntropicLoss):
+            raise ValueError(
+                f"free_columns go with a penalty, and with a loss of one output for each row; got "
+                f"{self.penalty!r} and a {type(self.loss).__name__}"
+            )
+        free.span(centred=self.offset == "free")
 
     def add(self, columns: Sequence[Column]) -> None:
         """Take new columns into the restricted problem."""
@@ -164,12 +205,30 @@ class SupportVectorMaster:
     def start_from(self, start: WarmStart) -> None:
         """Take in the columns of a similar problem, before the first :meth:`solve`.
 
-        Their coefficients say which rows will be near their margin. The answer does not depend on
-        them.
+        Their coefficients say which rows will be near their margin; where only prices differ, and
+        not by much, it is gone on from the vertex. The answer does not depend on them.
         """
-        self.add(start.columns)
+        if self._walks and not self.columns and is_neighbour(self.loss, start.loss):
+            self._begin_at_vertex(start)
+            return
+        places = {column.key: j for j, column in enumerate(self.columns)}  # free columns
+        new = [column for column in start.columns if column.key not in places]
+        self.add(new)
+        coef = np.zeros(len(self.columns))
+        for column, value in zip(start.columns, start.coef, strict=True):
+            coef[places.setdefault(column.key, len(places))] = value
         if start.columns:
-            self._dual.expect(start.coef, start.intercept)
+            self._dual.expect(coef, start.intercept)
+
+    def _begin_at_vertex(self, start: WarmStart) -> None:
+        if start.vertex is not None:
+            self._dual, columns = start.vertex
+            self._dual.reprice(self.loss)
+            self.columns = list(columns)
+            return
+        self._dual = PrimalSimplex(self.loss, self.form)
+        self.add(start.columns)
+        self._dual.expect(start.coef, start.intercept)
 
     @property
     def warm_start(self) -> WarmStart:
@@ -177,8 +236,27 @@ class SupportVectorMaster:
         if self._best is None:
             return WarmStart()
         used = np.flatnonzero(self._best.coef)
-        columns = [self.columns[j] for j in used]
-        return WarmStart(columns, self._best.coef[used], self._best.intercept)
+        columns, dual = [self.columns[j] for j in used], self._dual
+        vertex = (dual, self.columns) if isinstance(dual, PrimalSimplex) else None
+        own = self.loss if self._walks else None
+        return WarmStart(columns, self._best.coef[used], self._best.intercept, own, vertex)
+
+    def _solved(self, time_limit: float | None) -> DualPoint:
+        """The dual solver's answer, of another one where the simplex of a path gives up."""
+        dual = self._dual
+        if not isinstance(dual, PrimalSimplex):
+            return cast(DualPoint, dual.solve(time_limit, self.accuracy))
+        try:
+            return dual.solve(time_limit)
+        except SolverFailure as failure:
+            logger.info("going on without the vertex: %s", failure)
+        self._dual, self._walks = self._new_dual(), False
+        self._dual.add([column.values for column in self.columns])
+        if self._best is not None:
+            coef = np.zeros(len(self.columns))
+            coef[: len(self._best.coef)] = self._best.coef
+            self._dual.expect(coef, self._best.intercept)
+        return cast(DualPoint, self._dual.solve(time_limit, self.accuracy))
 
     def solve(self, *, time_limit: float | None = None) -> MasterState:
         """Re-optimise the restricted problem.
@@ -187,7 +265,7 @@ class SupportVectorMaster:
         box, so that both bounds hold whatever the solver's accuracy.
         """
         with solver_errors_as_master_errors():
-            point = self._dual.solve(time_limit, self.accuracy)
+            point = self._solved(time_limit)
         if self._unit != 1.0:
             factor = self._unit if self.penalty.degree == 2 else 1.0
             point = replace(
@@ -221,11 +299,18 @@ class SupportVectorMaster:
             solved=point.solved,
         )
 
-    def bound(self, state: MasterState, priced: Priced) -> float:
-        """Lower bound on the optimum over *all* columns, from an exact pricing pass."""
+    def bound(self, state: MasterState, priced: Priced) -> float | None:
+        """Lower bound on the optimum over *all* columns, from an exact pricing pass.
+
+        None where the scores of free columns are too far from 0 for one.
+        """
         response = state.pseudo_response
+        imbalance = self._dual.columns.imbalance(state.coef, response) if self.form.n_free else 0.0
+        if imbalance > MOST_IMBALANCE * state.gap_scale:
+            return None
         total = float(response.sum()) if self.form.charges_offset else 0.0
         bound = self.penalty.bound(self.loss, response, state.entry, priced, offset_score=total)
+        bound -= imbalance
         if bound > self._best_bound + UNMOVED * state.gap_scale:
             self._best_bound, self._setbacks = bound, 0
         return bound
@@ -264,24 +349,28 @@ class SupportVectorMaster:
         if dual.largest_entry * LP_FEASIBILITY > 1.0 and len(used) > FEW_COLUMNS:
             return None
         deadline = None if time_limit is None else time.perf_counter() + time_limit
-        noise, columns = COEFFICIENT_NOISE, dual.columns
+        noise, columns, polished = COEFFICIENT_NOISE, dual.columns, None
         if len(coef) == columns.count:
             exact, polished = dual.session.solved, dual.polish(time_limit)
             if exact or polished is not None:
                 basis, noise = dual.basis, COEFFICIENT_ROUNDING
                 if basis is not None and (
-                    unique := unique_vertex(self.loss, self.form, columns, basis)
+                    unique := unique_vertex(dual.loss, self.form, columns, basis)
                 ):
                     return self._moved(unique, unique.coef)
             if polished is not None:
                 coef, intercept = polished
+        if self.form.n_free:  # inside the optimal face, if there is more than one optimum
+            output = dual.columns.combine(coef) + dual.columns.shift(coef) + intercept
+            value = self.form.value(coef, intercept) + float(self.loss.value(output))
+            return None if polished is None else Vertex(coef, intercept, value)
         chosen = np.arange(len(coef))
         if len(coef) < columns.count or len(columns.large):
             chosen = np.flatnonzero(coef)
             columns = columns.part(chosen)
         left = None if deadline is None else max(0.01, deadline - time.perf_counter())
         with solver_errors_as_master_errors():
-            point = crossover(self.loss, self.form, columns, coef[chosen], intercept, left, noise)
+            point = crossover(dual.loss, self.form, columns, coef[chosen], intercept, left, noise)
         vertex = np.zeros(len(coef))
         vertex[chosen] = point.coef
         return self._moved(point, vertex)

@@ -2,10 +2,11 @@
 
     min F(Hα + b) + Ω(α)       Ω(α) = Σ threshold·|α| + ½·quadratic·α²,   or  Σ|α| [+ |b|] ≤ D
 
-Each step minimises the quadratic model of F at the present point plus Ω, a small dense quadratic
-program over the columns that matter (under ½|α|² with α free a linear system, over the rows if they
-are fewer), and is then shortened until F + Ω really falls. Columns whose coefficient is 0 and whose
-score is small are left out of the steps; at the end all are checked.
+Each step minimises the quadratic model of F at the present point plus Ω over the columns that
+matter, by an active set (under a ball by a quadratic program; under ½|α|² with α free it is a
+linear system, over the rows if they are fewer), and is then shortened until F + Ω really falls.
+Columns whose coefficient is 0 and whose score is small are left out of the steps; at the end all
+are checked.
 (Lee, Sun, Saunders, *Proximal Newton-type methods*, SIAM J. Optim. 24, 2014.)
 
 With r the pseudo-response, the gradient by α is −Hᵀr and the Hessian HᵀWH, W = ∂²F/∂f². At
@@ -21,15 +22,15 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
+from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from cgboost.generation.columns import FloatArray
 from cgboost.losses.dual.support_vector import Indices, Vector
 from cgboost.masters.dual_solvers.restricted_dual import ColumnStore
-from cgboost.masters.support_vector.smooth_loss import (
-    RowwiseLoss,
-    SmoothLoss,
-)
+from cgboost.masters.free_columns import FreeColumns
+from cgboost.masters.support_vector.quadratic_model import Mask, minimise
+from cgboost.masters.support_vector.smooth_loss import RowwiseLoss, SmoothLoss
+from cgboost.masters.support_vector.weighted_products import WeightedProducts
 from cgboost.masters.support_vector.working_set import DualPoint
 from cgboost.penalties.base import DualForm
 from solvers import LimitError, Program, SolverError, Status, solve
@@ -37,8 +38,9 @@ from solvers import LimitError, Program, SolverError, Status, solve
 logger = logging.getLogger(__name__)
 
 RESTRICTED_GAP = 1e-9
-"""Relative gap at which the restricted problem counts as solved. Newton's method is there a step or
-two after 1e-5; a smaller one would soon ask for digits that rounding has taken."""
+"""Relative gap at which the restricted problem counts as solved, unless a smaller one is asked for.
+Newton's method is there a step or two after 1e-5; a smaller one would soon ask for digits that
+rounding has taken."""
 
 LEAST_VALUE = 1e-6
 """Under a ball, values are told apart down to this share of what the largest entry would make. With
@@ -64,9 +66,17 @@ whether a step is taken …"""
 NARROWER = 0.5
 """… which must narrow to this share, or else values decide after all."""
 
+BALANCING_STEPS = 5
+"""Newton steps at most that bring the scores of free columns to 0. Each but the last takes about as
+many digits as it had before."""
+
 NEWTON_RIDGE = 1e-10
-"""Added to the diagonal of the Hessian, relative to its largest entry. Far above rounding, so that
+"""Added to every entry of the diagonal of the Hessian, relative to it. Far above rounding, so that
 dependent columns do no harm; more would slow the last steps."""
+
+FLAT_COLUMN = 1e-6
+"""Entries of the diagonal count as this share of the largest there at least: a column may be 0 on
+all rows that bend."""
 
 FLAT_OFFSET = 1e-8
 """The offset's curvature below this share of the largest says nothing of how far to go. Slope over
@@ -87,6 +97,8 @@ class SmoothPrimal:
         A quadratic programming backend of :mod:`solvers`, or "auto".
     options : mapping of str to object, optional
         The solver's own.
+    free : FreeColumns, optional
+        The first columns; their coefficients in here are those of their directions.
     """
 
     def __init__(
@@ -95,13 +107,16 @@ class SmoothPrimal:
         form: DualForm,
         solver: str,
         options: Mapping[str, Any] | None = None,
+        free: FreeColumns | None = None,
     ) -> None:
         self.loss, self.form, self._solver, self._options = loss, form, solver, options
-        self.columns = ColumnStore(loss.n_rows, centred=False)
-        self._coef = np.zeros(0)
+        self.columns = ColumnStore(loss.n_rows, centred=False, free=free)
+        self._coef = np.zeros(form.n_free)
         self._intercept = 0.0
         self._gram: Vector | float = 0.0  # HHᵀ of the first columns
         self._in_gram = 0
+        self._products = WeightedProducts(self.columns)
+        self._target = RESTRICTED_GAP
 
     def add(self, values: Sequence[FloatArray] | FloatArray) -> None:
         """Take in new columns, each of shape (n_rows,)."""
@@ -111,7 +126,9 @@ class SmoothPrimal:
     def expect(self, coef: Vector, intercept: float) -> None:
         """Start from these coefficients, if the penalty allows them."""
         if np.isfinite(self.form.value(coef, intercept)):
-            self._coef, self._intercept = coef.copy(), intercept
+            free = self.columns.free.of_columns(coef[: self.form.n_free])
+            self._coef = np.append(free, coef[self.form.n_free :])
+            self._intercept = intercept + self.columns.shift(coef)
 
     @property
     def largest_entry(self) -> float:
@@ -125,14 +142,15 @@ class SmoothPrimal:
     def solve(self, time_limit: float | None, accuracy: float = 0.0) -> DualPoint:
         """Newton steps from the last solution until the gap is closed or nothing gets better.
 
-        However small an ``accuracy`` would do, they end where they can go no further.
+        However large an ``accuracy`` would do, they end as near as `RESTRICTED_GAP`.
         """
         deadline = None if time_limit is None else time.perf_counter() + time_limit
+        self._target = min(accuracy, RESTRICTED_GAP) if accuracy > 0 else RESTRICTED_GAP
         output = self._output()
         for _ in range(NEWTON_LIMIT):
             response = self.loss.pseudo_response(output)
             scores, value = self.scores(response), self._value(output, self._coef, self._intercept)
-            if self._gap(scores, response, output) <= RESTRICTED_GAP * self._scale(value, response):
+            if self._gap(scores, response, output) <= self._target * self._scale(value, response):
                 break
             if deadline is not None and time.perf_counter() > deadline:
                 raise LimitError("Newton's method ran out of time", status=Status.TIME_LIMIT)
@@ -141,7 +159,29 @@ class SmoothPrimal:
             ):
                 break
             output = self._output()
-        return DualPoint(self._coef.copy(), self._intercept, output, response)
+        coef = self.columns.of_directions(self._coef.copy())
+        intercept = self._intercept - self.columns.shift(coef)
+        return DualPoint(coef, intercept, output, self._levelled(output, response))
+
+    def _levelled(self, output: Vector, response: Vector) -> Vector:
+        """The pseudo-response with scores of 0 of free columns, as Newton's method moves it."""
+        if not self.form.n_free:
+            return response
+        assert isinstance(self.loss, RowwiseLoss)
+        free, balance = np.arange(self.form.n_free), float(self.form.offset == "free")
+        hessian = self._hessian(output, free, softened=False)
+        hessian[-1] *= balance
+        hessian[:, -1] *= balance
+        weights, least = self.loss.weights(output), np.inf
+        for _ in range(BALANCING_STEPS):
+            missed = np.append(self.columns.free.scores(response), balance * response.sum())
+            if not np.linalg.norm(missed) < least:
+                break
+            best, least = response, float(np.linalg.norm(missed))
+            *move, shift = np.linalg.lstsq(hessian, missed, rcond=None)[0]
+            pull = self.columns.free.combine(self.columns.free.to_columns @ move) + shift
+            response = self.loss.feasible(response - weights * pull, balanced=False)
+        return best
 
     # ------------------------------------------------------------------ one step
 
@@ -161,7 +201,7 @@ class SmoothPrimal:
             else:
                 hessian = self._hessian(output, places, softened=softened)
                 end = self._minimised(gradient, hessian, start)
-        except SolverError as error:
+        except (SolverError, LinAlgError) as error:
             logger.info("a Newton step failed: %s", error)
             return False
         move = end - start
@@ -188,7 +228,7 @@ class SmoothPrimal:
         self._coef = self._coef.copy()
         self._coef[places], self._intercept = end[:-1], float(end[-1])
         rise = self._tried(places, end) - value
-        if rise <= ROUNDING * max(1.0, abs(value)) and self._present_gap() <= NARROWER * gap:
+        if rise <= ROUNDING * max(1.0, abs(value)) and self._present_gap() < NARROWER * gap:
             return True
         self._coef, self._intercept = before
         return False
@@ -199,16 +239,21 @@ class SmoothPrimal:
         return self._gap(self.scores(response), response, output)
 
     def _taking_part(self, scores: Vector) -> Indices:
-        """Columns in use, and those of large scores; under a quadratic penalty all that are used.
+        """Columns in use, and those of scores near the one at which columns come into use.
 
-        Without one, the largest scores are those at which columns come into use.
+        Under a ball that is the largest.
         """
-        size = self.form.sizes(scores, 0.0)[: len(scores)]
-        least = self.form.threshold if self.form.quadratic > 0 else size.max(initial=0.0)
-        return np.flatnonzero((self._coef != 0) | (size >= NEAR_SCORE * least))
+        free, held = np.arange(self.form.n_free), self._coef[self.form.n_free :]
+        size = self.form.sizes(scores, 0.0)[: len(held)]
+        least = self.form.threshold if self.form.radius is None else size.max(initial=0.0)
+        used = np.flatnonzero((held != 0) | (size >= NEAR_SCORE * least))
+        return np.append(free, len(free) + used)
 
     def _hessian(self, output: Vector, places: Indices, *, softened: bool) -> Vector:
         """Hessian of F by the coefficients of ``places`` and, last, the offset."""
+        if isinstance(self.loss, RowwiseLoss):
+            weights = self.loss.weights(output, softened=softened)
+            return self._products.of(places, weights)
 
         def factors(rows: Indices) -> Vector:
             found = np.ones((len(rows), len(places) + 1))
@@ -218,35 +263,42 @@ class SmoothPrimal:
         return self.loss.hessian(output, factors, softened=softened)
 
     def _minimised(self, gradient: Vector, hessian: Vector, start: Vector) -> Vector:
-        """The minimiser of the quadratic model plus the penalty.
+        """The minimiser of the quadratic model plus the penalty; free columns are eliminated."""
+        k = self.form.n_free
+        if not k:
+            return self._minimised_over_charged(gradient, hessian, start)
+        corner = hessian[:k, :k]
+        ridge = NEWTON_RIDGE * max(float(np.diag(corner).max()), 1e-6)
+        factor = cho_factor(corner + ridge * np.eye(k))
+        by_gradient = cho_solve(factor, gradient[:k])
+        by_others = cho_solve(factor, hessian[:k, k:])
+        end = self._minimised_over_charged(
+            gradient[k:] - hessian[k:, :k] @ by_gradient,
+            hessian[k:, k:] - hessian[k:, :k] @ by_others,
+            start[k:],
+        )
+        return np.append(start[:k] - by_gradient - by_others @ (end - start[k:]), end)
 
-        With a threshold or a ball α = p − q with p, q ≥ 0, so that Σ|α| is linear.
+    def _minimised_over_charged(self, gradient: Vector, hessian: Vector, start: Vector) -> Vector:
+        """The same without free columns.
+
+        A ball, or a named solver, makes it a quadratic program: α = p − q with p, q ≥ 0.
         """
         n, form = len(start), self.form
-        ridge = NEWTON_RIDGE * max(float(np.diag(hessian).max(initial=0.0)), 1e-6)
+        diagonal = np.diag(hessian)
+        ridge = NEWTON_RIDGE * np.maximum(diagonal, FLAT_COLUMN * max(diagonal.max(), 1e-6))
         charged = np.ones(n)
         charged[-1] = form.charges_offset
-        linear = gradient - (hessian + ridge * np.eye(n)) @ start
+        linear = gradient - hessian @ start - ridge * start
         hessian = hessian + np.diag(ridge + form.quadratic * charged)
-        upper = np.full(n, np.inf)
         diagonal = np.diag(hessian)
-        upper[-1] = self._offset_limit(float(gradient[-1]), diagonal[-1], diagonal.max())
-        lower = -upper
-        if not form.two_sided:
-            lower[:-1] = 0.0
-        unit = float(np.diag(hessian).max())
-        if form.threshold == 0 and form.radius is None:
-            free = cho_solve(cho_factor(hessian), -linear)
-            if np.all((lower <= free) & (free <= upper)):
-                return np.asarray(free, dtype=np.float64)
-            program = Program(
-                cost=linear / unit,
-                matrix=np.zeros((0, n)),
-                lower=lower,
-                upper=upper,
-                quadratic=hessian / unit,
-            )
-            return np.clip(self._solved(program), lower, upper)
+        limit = self._offset_limit(float(gradient[-1]), diagonal[-1], diagonal.max())
+        positive = np.full(n, not form.two_sided)
+        positive[-1] = False
+        if form.radius is None and self._solver == "auto":
+            return self._minimised_by_signs(hessian, linear, charged, start, positive, limit)
+        upper = np.where(np.arange(n) < n - 1, np.inf, limit)
+        unit = float(diagonal.max())
         ball = form.radius is not None
         cost = np.concatenate([linear, -linear]) + form.threshold * np.tile(charged, 2)
         split = self._solved(
@@ -254,7 +306,7 @@ class SmoothPrimal:
                 cost=cost / unit,
                 matrix=np.tile(charged, 2)[None, :] if ball else np.zeros((0, 2 * n)),
                 row_upper=np.array([form.radius] if ball else []),
-                upper=np.concatenate([upper, -lower]),
+                upper=np.concatenate([upper, np.where(positive, 0.0, upper)]),
                 quadratic=np.block([[hessian, -hessian], [-hessian, hessian]]) / unit,
             )
         )
@@ -264,11 +316,35 @@ class SmoothPrimal:
             point[charged > 0] *= min(1.0, form.radius / spent) if spent > 0 else 1.0
         return point
 
+    def _minimised_by_signs(
+        self,
+        hessian: Vector,
+        linear: Vector,
+        charged: Vector,
+        start: Vector,
+        positive: Mask,
+        limit: float,
+    ) -> Vector:
+        """By an active set; an offset beyond its limit stays there."""
+        charge = self.form.threshold * charged
+        if limit > 0.0:
+            end = minimise(hessian, linear, charge, start, positive=positive)
+            if abs(end[-1]) <= limit:
+                return end
+            limit = float(np.copysign(limit, end[-1]))
+        rest = slice(0, -1)
+        linear = linear[rest] + limit * hessian[rest, -1]
+        point = minimise(
+            hessian[rest, rest], linear, charge[rest], start[rest], positive=positive[rest]
+        )
+        return np.append(point, limit)
+
     @property
     def _is_smaller_by_rows(self) -> bool:
         """Whether a step is a linear system, and that has fewer unknowns over the rows."""
         form = self.form
         linear = form.quadratic > 0 and form.threshold == 0 and form.radius is None
+        linear = linear and not form.n_free
         rowwise = isinstance(self.loss, RowwiseLoss) and form.two_sided
         return linear and rowwise and self.loss.n_rows <= self.columns.count
 
@@ -336,7 +412,8 @@ class SmoothPrimal:
     def _gap(self, scores: Vector, response: Vector, output: Vector) -> float:
         """Primal objective less the dual objective at the pseudo-response, shrunk if need be."""
         form, total = self.form, float(response.sum())
-        if form.offset == "free" and abs(total) > RESTRICTED_GAP * np.abs(response).sum():
+        unpriced = np.append(scores[: form.n_free], total if form.offset == "free" else 0.0)
+        if np.abs(unpriced).max() > self._target * np.abs(response).sum():
             return np.inf
         size = form.sizes(scores, total)
         penalty, tau = form.value(self._coef, self._intercept), 1.0
@@ -363,11 +440,14 @@ class SmoothPrimal:
         coef = self._coef.copy()
         coef[places] = trial[:-1]
         intercept = float(trial[-1])
-        return self._value(self.columns.combine(coef) + intercept, coef, intercept)
+        return self._value(self._output_of(coef) + intercept, coef, intercept)
 
     def _value(self, output: Vector, coef: Vector, intercept: float) -> float:
         """F + Ω."""
         return self.loss.value(output) + self.form.value(coef, intercept)
 
     def _output(self) -> Vector:
-        return self.columns.combine(self._coef) + self._intercept
+        return self._output_of(self._coef) + self._intercept
+
+    def _output_of(self, coef: Vector) -> Vector:
+        return self.columns.combine(self.columns.of_directions(coef))

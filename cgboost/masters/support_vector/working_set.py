@@ -18,7 +18,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -29,7 +29,7 @@ from cgboost.losses import SupportVectorLoss
 from cgboost.losses.dual.support_vector import Indices, Vector
 from cgboost.masters.dual_solvers.active_set import ActiveSetSession
 from cgboost.masters.dual_solvers.interior_point import DIRECTION, InteriorSession
-from cgboost.masters.dual_solvers.large_columns import FREE, levelled
+from cgboost.masters.dual_solvers.large_columns import FREE
 from cgboost.masters.dual_solvers.restricted_dual import (
     Basis,
     ColumnStore,
@@ -37,6 +37,12 @@ from cgboost.masters.dual_solvers.restricted_dual import (
     LiveDual,
 )
 from cgboost.masters.dual_solvers.simplex import DualSession
+from cgboost.masters.free_columns import FreeColumns
+from cgboost.masters.support_vector.balanced_response import (
+    balanced_beside_large,
+    balanced_to_free,
+)
+from cgboost.masters.support_vector.row_sample import NEXT_ROWS, sample_of
 from cgboost.penalties.base import DualForm
 from solvers import LimitError, SolverError, Status
 
@@ -115,9 +121,13 @@ class RestrictedDual:
         The solver's own.
     columns : ColumnStore, optional
         With columns that are there from the start, all of them inactive.
+    free : FreeColumns, optional
+        The first columns, as many as the form says.
 
     Attributes
     ----------
+    loss : SupportVectorLoss
+        With one variable for a row of one kink, in a linear program.
     rate : ndarray of shape (n_variables,)
         Of the variables at the last point.
     ends_inside : bool
@@ -131,19 +141,25 @@ class RestrictedDual:
         solver: str,
         options: Mapping[str, Any] | None = None,
         columns: ColumnStore | None = None,
+        free: FreeColumns | None = None,
     ) -> None:
+        if form.quadratic == 0:
+            loss = replace(loss, from_lower=True)
         self.loss, self.variables, self.form = loss, loss.variables, form
         self._solver, self._options = solver, options
         bounded = loss.mass is None and bool(np.isfinite(self.variables.cap).all())
         own = solver == "auto" and bounded
         if columns is None:
             large = _least_large(loss, form) if own else np.inf
-            columns = ColumnStore(loss.n_rows, centred=form.offset == "free", large=large)
+            centred = form.offset == "free"
+            columns = ColumnStore(loss.n_rows, centred=centred, large=large, free=free)
         self.columns = columns
         self.session: LiveDual
-        if own and form.quadratic == 0 and form.radius is None:
+        elastic_with_offset = form.threshold > 0 and form.charges_offset
+        ridge_beside_free = form.n_free and not form.threshold and form.two_sided
+        if own and form.radius is None and (form.quadratic == 0 or ridge_beside_free):
             self.session = InteriorSession(loss, self.columns, form)
-        elif own and form.quadratic > 0 and not (form.threshold > 0 and form.charges_offset):
+        elif own and form.quadratic > 0 and not (form.n_free or elastic_with_offset):
             self.session = ActiveSetSession(loss, self.columns, form)
         else:
             self.session = DualSession(loss, self.columns, form, solver, options)
@@ -151,6 +167,7 @@ class RestrictedDual:
         self.rate = self.variables.gain()  # at f = 0
         self._slack_for: Indices = np.zeros(columns.count, dtype=np.intp)
         self._repeats = 0
+        self._waiting, self._expected, self._begun = columns.directions, False, False
 
     def add(self, values: Sequence[FloatArray] | FloatArray) -> None:
         """Take in new columns, each of shape (n_rows,)."""
@@ -163,8 +180,42 @@ class RestrictedDual:
                 self.session = InteriorSession(self.loss, self.columns, self.form)
                 self.activate(np.arange(first))
             self.session.activate(DIRECTION - np.arange(free, directions))
-        self.session.rescale()
-        self.activate(np.arange(first, self.columns.count))
+        self._waiting = np.append(self._waiting, np.arange(first, self.columns.count))
+
+    def _activate_waiting(self, time_limit: float | None) -> bool:
+        """Put new columns into the session; whether the first ones, after a sample of the rows."""
+        waiting, free, sampled = self._waiting, self.form.n_free, False
+        self._waiting = waiting[:0]
+        if not (self.session.rows >= 0).any() and not self._expected:
+            sampled = self._expect_from_sample(waiting, time_limit)
+        for columns in (waiting[waiting < free], waiting[waiting >= free]):
+            if columns.size:
+                self.session.rescale()
+                self.activate(columns)
+        return sampled
+
+    def _expect_from_sample(self, columns: Indices, time_limit: float | None) -> bool:
+        """Begin with the rows near their margin at the optimum over a sample; False if with all."""
+        rows, near = sample_of(self.loss.n_rows, len(columns) + 1)
+        session, large = self.session, len(self.columns.large) > 0
+        if not isinstance(session, InteriorSession) or large or not rows.size:
+            return False
+        part = self.columns.on_part(rows)
+        form = replace(self.form, n_free=part.n_free)
+        sample = RestrictedDual(self.loss.on_part(rows), form, "auto", columns=part)
+        sample._waiting = np.arange(part.count)
+        try:
+            point = sample.solve(time_limit)
+        except SolverError as error:
+            logger.info("all rows at once, since a sample was not solved: %s", error)
+            return False
+        coef = self.columns.of_part(point.coef)
+        if self._begun:  # a solve without columns has fixed other rows
+            session.start_anew()
+        self.expect(coef, point.intercept - self.columns.shift(coef), near)
+        session.begin()
+        self._expected = columns.size > 0
+        return True
 
     def expect(self, coef: Vector, intercept: float, near: float = NEAREST_SHARE) -> None:
         """Take coefficients for near the optimum, as a hint of which variables matter.
@@ -172,6 +223,7 @@ class RestrictedDual:
         The share ``near`` of them, nearest to their margin, starts in the session, the others
         fixed.
         """
+        self._expected = True
         level = intercept + self.columns.shift(coef)
         self.rate = self.variables.rate(self.columns.combine(coef) + level)
         size = np.abs(self.rate)
@@ -185,19 +237,33 @@ class RestrictedDual:
         Above 0 an answer may come sooner, with ``solved`` false.
         """
         deadline = None if time_limit is None else time.perf_counter() + time_limit
+        sampled, self._begun = self._activate_waiting(time_limit), True
         if self._repeats and self.session.solved and self._simplex_can:
             self._open_backend("come no nearer to the optimum")
-        self.session.aim(accuracy, again=self._repeats > 0)
+        # from a sample the optimum is so near that a coarse answer would say nothing new
+        self.session.aim(0.0 if sampled else accuracy, again=self._repeats > 0)
         self._repeats += 1
         while True:
             left = None if deadline is None else max(0.01, deadline - time.perf_counter())
             solution = self._solution(left)
             if solution is None:
                 continue
-            point = self._point(solution)
+            point, kept = self._point(solution), len(self.session.kept)
             if not self._must_solve_again(point):
                 self.rate = point.rate
                 return point
+            if sampled:
+                self._begin_near(point, self.session.kept[kept:])
+                sampled = False
+
+    def _begin_near(self, point: DualPoint, freed: Indices) -> None:
+        """Go on with the variables that are as near to their margin as those on its wrong side."""
+        size = np.abs(point.rate)
+        near = float(np.mean(size <= CALM * size[freed].max(initial=0.0)))
+        least = NEXT_ROWS * len(self.session.rows) / len(size)
+        self.expect(point.coef, point.intercept, min(1.0, max(near, least)))
+        if isinstance(self.session, InteriorSession):
+            self.session.begin()
 
     def _point(self, solution: DualSolution) -> DualPoint:
         """What a solution of the session's problem is for all rows."""
@@ -207,7 +273,7 @@ class RestrictedDual:
             coef,
             intercept - self.columns.shift(coef),
             output,
-            response=self._levelled(self.variables.response(u)),
+            response=self._feasible(self.variables.response(u)),
             rate=self.variables.rate(output) - level - self.variables.curvature * u,
             solved=(self.session.solved and not self._simplex_can) or self._repeats > REPEATS,
         )
@@ -268,22 +334,15 @@ class RestrictedDual:
         self._deactivate_idle(point)
         return False
 
-    def _levelled(self, response: Vector) -> Vector:
+    def _feasible(self, response: Vector) -> Vector:
         """The pseudo-response with scores of 0 in the free directions, up to rounding."""
-        if not len(self.columns.large):
-            return response
-        large, w = self.columns.large, self.session.pivot_scores
-        pivots = self.columns.whole(large.pivots).astype(np.longdouble)
-        balance = self.form.offset == "free"
-        ones = np.full((len(response), 1), 1.0 / np.sqrt(len(response)))
-
-        def missed(r: Vector) -> Vector:
-            exact = r.astype(np.longdouble)
-            off = large.missed((exact @ pivots).astype(np.float64), w)
-            return np.append(float(exact @ ones[:, 0]), off) if balance else off
-
-        directions = np.hstack([ones, large.basis]) if balance else large.basis
-        return levelled(response, self.loss.lower, self.loss.upper, directions, missed)
+        columns, balanced = self.columns, self.form.offset == "free"
+        if len(columns.large):
+            at = self.session.pivot_scores
+            response = balanced_beside_large(response, self.loss, columns, at, balanced)
+        return (
+            balanced_to_free(response, self.loss, columns, balanced) if columns.n_free else response
+        )
 
     @property
     def largest_entry(self) -> float:
@@ -304,9 +363,7 @@ class RestrictedDual:
         try:
             return self.session.solve(time_limit)
         except SolverError as error:
-            if error.status is Status.TIME_LIMIT:
-                raise
-            if len(self.columns.large):
+            if error.status is Status.TIME_LIMIT or len(self.columns.large):
                 raise
             if not isinstance(self.session, DualSession):
                 self._open_backend(f"not go on ({error})")
@@ -347,9 +404,10 @@ class RestrictedDual:
             )
         self.session = self._backend_session()
         held = before.rows[before.rows >= 0]
-        if held.size:
-            self.session.rescale()
-            self.activate(held)
+        for columns in (held[held < self.form.n_free], held[held >= self.form.n_free]):
+            if columns.size:
+                self.session.rescale()
+                self.activate(columns)
         if (absent := before.absent).size:
             self.session.fix(absent, before.at_cap[absent])
 
@@ -394,7 +452,7 @@ class RestrictedDual:
         self._slack_for[columns] = 0
 
     def _violated_inactive(self, point: DualPoint) -> Indices:
-        inactive = np.ones(self.columns.count, dtype=bool)
+        inactive = np.arange(self.columns.count) >= self.form.n_free
         held = self.session.rows[self.session.rows >= 0]
         inactive[held] = False
         candidates = np.flatnonzero(inactive)

@@ -83,7 +83,7 @@ class FeaturePool:
 
     Parameters
     ----------
-    X : array-like, sparse matrix or FeatureMatrix of shape (n_rows, n_features)
+    X : array-like, sparse matrix or FeatureStorage of shape (n_rows, n_features)
         Finite. float32 and float64 are kept as they are (a mapped file stays on the disk), sparse
         matrices in CSC form; all else becomes float64.
     centres : ndarray of shape (n_features,), optional
@@ -131,13 +131,18 @@ class FeaturePool:
     def scores(self, stratum: int, indices: Indices | None, response: Vector) -> Vector:
         """h_j·r = (x_j·r − m_j Σr)/s_j, added up in float64."""
         if len(response) != self.matrix.shape[0]:
-            raise ValueError(f"X has {self.matrix.shape[0]} rows, the master has {len(response)}")
+            raise ValueError(f"H has {self.matrix.shape[0]} rows, the master has {len(response)}")
         if indices is None:
-            scores = self.matrix.product(response)
-            return (scores - self.centres * response.sum()) / self.scales
+            return self.all_scores(response)
         return response @ (
             (self.matrix.columns(indices) - self.centres[indices]) / self.scales[indices]
         )
+
+    def all_scores(self, responses: Vector) -> Vector:
+        """h_j·r of all features, for r of shape (n_rows,) or several, (n_rows, n_responses)."""
+        shape = (-1,) + (1,) * (responses.ndim - 1)
+        moved = self.centres.reshape(shape) * responses.sum(axis=0)
+        return (self.matrix.product(responses) - moved) / self.scales.reshape(shape)
 
     def errors(self, indices: Indices | None, response: Vector) -> Vector:
         """What rounding may do to the scores: about √n units of Σ|r| max|h_j|."""

@@ -19,7 +19,7 @@ CONVERTED_AT_ONCE = 2**20
 """Entries of X that are converted, or gathered, at once: 8 MB in float64."""
 
 
-class FeatureMatrix(Protocol):
+class FeatureStorage(Protocol):
     """A matrix X of shape (n_rows, n_features) that may be read, but is not held in another form.
 
     Attributes
@@ -30,7 +30,7 @@ class FeatureMatrix(Protocol):
     shape: tuple[int, int]
 
     def product(self, response: Vector) -> Vector:
-        """Xᵀr, added up in float64."""
+        """Xᵀr, added up in float64, for r of shape (n_rows,) or (n_rows, n_responses)."""
         ...
 
     def columns(self, indices: Sequence[int] | Indices, rows: Indices | None = None) -> Vector:
@@ -49,7 +49,7 @@ class FeatureMatrix(Protocol):
         ...
 
 
-def matrix_of(X: Any) -> FeatureMatrix:
+def matrix_of(X: Any) -> FeatureStorage:
     """X by its form; float32 and float64 stay what they are, all else becomes float64.
 
     Raises
@@ -80,22 +80,22 @@ class DenseMatrix:
         self.X, self.shape = X, (X.shape[0], X.shape[1])
 
     def product(self, response: Vector) -> Vector:
-        """See :meth:`FeatureMatrix.product`."""
+        """See :meth:`FeatureStorage.product`."""
         if self.X.dtype == np.float64:
             return np.asarray(self.X.T @ response)
         return _product(self, response)
 
     def columns(self, indices: Sequence[int] | Indices, rows: Indices | None = None) -> Vector:
-        """See :meth:`FeatureMatrix.columns`."""
+        """See :meth:`FeatureStorage.columns`."""
         X = self.X if rows is None else self.X[rows]
         return np.asarray(X[:, list(indices)])
 
     def extremes(self) -> tuple[Vector, Vector]:
-        """See :meth:`FeatureMatrix.extremes`."""
+        """See :meth:`FeatureStorage.extremes`."""
         return _extremes(self)
 
     def moments(self, weights: Vector) -> tuple[Vector, Vector]:
-        """See :meth:`FeatureMatrix.moments`."""
+        """See :meth:`FeatureStorage.moments`."""
         return _moments(self, weights)
 
     def __iter__(self) -> Iterator[tuple[slice, NDArray[Any]]]:
@@ -119,22 +119,22 @@ class BlockMatrix:
         self.blocks, self.shape = blocks, shape
 
     def product(self, response: Vector) -> Vector:
-        """See :meth:`FeatureMatrix.product`; one pass."""
+        """See :meth:`FeatureStorage.product`; one pass."""
         return _product(self, response)
 
     def columns(self, indices: Sequence[int] | Indices, rows: Indices | None = None) -> Vector:
-        """See :meth:`FeatureMatrix.columns`; one pass."""
+        """See :meth:`FeatureStorage.columns`; one pass."""
         values = np.empty((self.shape[0], len(indices)))
         for place, block in self:
             values[place] = block[:, list(indices)]
         return values if rows is None else values[rows]
 
     def extremes(self) -> tuple[Vector, Vector]:
-        """See :meth:`FeatureMatrix.extremes`; one pass."""
+        """See :meth:`FeatureStorage.extremes`; one pass."""
         return _extremes(self)
 
     def moments(self, weights: Vector) -> tuple[Vector, Vector]:
-        """See :meth:`FeatureMatrix.moments`; two passes."""
+        """See :meth:`FeatureStorage.moments`; two passes."""
         return _moments(self, weights)
 
     def __iter__(self) -> Iterator[tuple[slice, NDArray[Any]]]:
@@ -153,22 +153,22 @@ class SparseMatrix:
         self.X, self.shape = X, (X.shape[0], X.shape[1])
 
     def product(self, response: Vector) -> Vector:
-        """See :meth:`FeatureMatrix.product`."""
+        """See :meth:`FeatureStorage.product`."""
         X = self.X if self.X.dtype == np.float64 else self.X.astype(np.float64)
         return np.asarray(X.T @ response)
 
     def columns(self, indices: Sequence[int] | Indices, rows: Indices | None = None) -> Vector:
-        """See :meth:`FeatureMatrix.columns`."""
+        """See :meth:`FeatureStorage.columns`."""
         values: Vector = self.X[:, list(indices)].toarray()
         return values if rows is None else values[rows]
 
     def extremes(self) -> tuple[Vector, Vector]:
-        """See :meth:`FeatureMatrix.extremes`."""
+        """See :meth:`FeatureStorage.extremes`."""
         least, most = self.X.min(axis=0).toarray(), self.X.max(axis=0).toarray()
         return least.ravel().astype(np.float64), most.ravel().astype(np.float64)
 
     def moments(self, weights: Vector) -> tuple[Vector, Vector]:
-        """See :meth:`FeatureMatrix.moments`."""
+        """See :meth:`FeatureStorage.moments`."""
         shares, count = weights / weights.sum(), self.shape[1]
         means = self.product(shares)
         columns = np.repeat(np.arange(count), np.diff(self.X.indptr))

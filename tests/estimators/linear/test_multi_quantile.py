@@ -140,7 +140,6 @@ def test_largest_alpha() -> None:
     X, y = rows(23)
     for noncrossing in (True, False):
         model = MultiQuantileRegressor(QUANTILES, noncrossing=noncrossing).fit(X, y)
-        assert model.alpha_ == pytest.approx(0.1 * model.alpha_max_)
         most = model.alpha_max_
         with pytest.warns(TrivialModelWarning):
             model.set_params(alpha=1.001 * most).fit(X, y)
@@ -148,6 +147,31 @@ def test_largest_alpha() -> None:
         np.testing.assert_allclose(model.intercept_, np.quantile(y, QUANTILES), atol=0.2 * y.std())
     model = MultiQuantileRegressor(QUANTILES, alpha=0.99 * most, noncrossing=True).fit(X, y)
     assert model.coef_.any()
+
+
+@pytest.mark.parametrize("noncrossing", [True, False])
+def test_alpha_of_none_follows_the_level_of_noise(noncrossing: bool) -> None:
+    """alpha_ is the largest of those of single quantiles."""
+    X, y = rows(31, n_rows=300)
+    model = MultiQuantileRegressor(QUANTILES, noncrossing=noncrossing).fit(X, y)
+    single = max(SparseLinearRegressor(quantile=q).fit(X, y).alpha_ for q in QUANTILES)
+    assert model.alpha_ == pytest.approx(single)
+    assert model.alpha_ < model.alpha_max_
+
+
+@pytest.mark.parametrize("given", [{"alpha": 0.0}, {"penalty_weights": np.arange(20.0)}])
+def test_features_without_a_penalty_are_those_of_single_fits(given: dict[str, Any]) -> None:
+    """Separate fits take alpha=0 and weights of 0 as a fit of each quantile does."""
+    X, y = rows(32)
+    given = {"alpha": 0.05, "tol": 1e-9} | given
+    model = MultiQuantileRegressor(QUANTILES, **given).fit(X, y)
+    assert model.converged_
+    assert np.isnan(model.alpha_max_)
+    own = [SparseLinearRegressor(quantile=q, **given).fit(X, y).objective_ for q in QUANTILES]
+    assert model.objective_ == pytest.approx(sum(own), rel=1e-8)
+    path = MultiQuantileRegressor(QUANTILES).path(X, y, [0.2, 0.1, 0.05])
+    last = MultiQuantileRegressor(QUANTILES, alpha=0.05).fit(X, y)
+    assert path.models[-1].objective_ == pytest.approx(last.objective_, rel=1e-6)
 
 
 @pytest.mark.parametrize("noncrossing", [True, False])
@@ -249,7 +273,12 @@ def test_max_columns_leave_a_model_that_does_not_cross() -> None:
         ({"quantiles": []}, "quantiles must be a sequence of numbers"),
         ({"quantiles": 0.5}, "quantiles must be a sequence of numbers, got 0.5"),
         ({"quantiles": "0.5"}, "quantiles must be a sequence of numbers"),
-        ({"alpha": 0.0}, "alpha"),
+        ({"alpha": -1.0}, "alpha"),
+        ({"noncrossing": True, "alpha": 0.0}, "needs alpha above 0, got 0.0"),
+        (
+            {"noncrossing": True, "penalty_weights": np.arange(20.0)},
+            "needs penalty_weights above 0, got 0 for feature 0",
+        ),
         ({"noncrossing": "yes"}, "noncrossing"),
         ({"noncrossing": True, "fit_intercept": False}, "needs fit_intercept=True, got False"),
         ({"noncrossing": True, "penalty": "elasticnet"}, "needs penalty='l1', got 'elasticnet'"),

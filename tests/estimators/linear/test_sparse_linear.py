@@ -11,17 +11,20 @@ import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.base import clone
-from sklearn.linear_model import ElasticNet, QuantileRegressor
+from sklearn.linear_model import ElasticNet, LogisticRegression, QuantileRegressor
 
 from cgboost import SparseLinearClassifier, SparseLinearRegressor
 from cgboost.losses import (
     AbsoluteError,
     EpsilonInsensitive,
+    Exponential,
     Hinge,
     Huber,
     LogLoss,
     Loss,
+    Poisson,
     Quantile,
+    SquaredEpsilonInsensitive,
     SquaredError,
     SquaredHinge,
 )
@@ -145,6 +148,54 @@ def test_classification_has_the_optimum_of_the_whole_problem(loss: Loss, ratio: 
     assert model.dual_bound_ <= best * (1.0 + 1e-9)
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("positive", [False, True])
+@pytest.mark.parametrize("ratio", [1.0, 0.6])
+@pytest.mark.parametrize(
+    "loss",
+    [
+        SquaredError(),
+        SquaredEpsilonInsensitive(0.1),
+        Huber(0.7),
+        Poisson(),
+        SquaredHinge(),
+        LogLoss(),
+        Exponential(),
+    ],
+    ids=str,
+)
+def test_smooth_losses_are_solved_to_ten_digits(loss: Loss, ratio: float, positive: bool) -> None:
+    """A gap of 1e-10 is proven, with and without an intercept, where many features are in use."""
+    X, y = rows(1, 100, 150)
+    for offset in (True, False):
+        options = {"penalty": "elasticnet", "l1_ratio": ratio, "positive": positive, "tol": 1e-10}
+        options |= {"fit_intercept": offset, "loss": loss}
+        if loss.classification:
+            model = SparseLinearClassifier(C=0.5, **options).fit(X, y > np.median(y))
+        else:
+            target = np.maximum(np.round(y), 0.0) if isinstance(loss, Poisson) else y
+            model = SparseLinearRegressor(alpha=0.05, **options).fit(X, target)
+        assert model.gap_ <= 1e-10
+        assert np.count_nonzero(model.coef_) > 10
+
+
+def test_coefficients_are_those_of_lasso_and_logistic_regression() -> None:
+    """To eight digits those of scikit-learn's coordinate descent at its own smallest tolerances."""
+    X, y = rows(12, 100, 150)
+    for ratio in (1.0, 0.5):
+        mine = SparseLinearRegressor(
+            loss="squared_error", penalty="elasticnet", l1_ratio=ratio, alpha=0.2, tol=1e-13
+        ).fit(X, y)
+        net = ElasticNet(alpha=0.2, l1_ratio=ratio, tol=1e-14, max_iter=1_000_000).fit(X, y)
+        np.testing.assert_allclose(mine.coef_, net.coef_, atol=1e-8)
+        assert mine.intercept_ == pytest.approx(net.intercept_, abs=1e-8)
+    model = SparseLinearClassifier(loss="log_loss", C=0.2, tol=1e-12).fit(X, y > 4.0)
+    scaled = LogisticRegression(
+        l1_ratio=1.0, C=0.2, solver="saga", tol=1e-12, max_iter=1_000_000
+    ).fit(X, y > 4.0)
+    np.testing.assert_allclose(model.coef_, scaled.coef_, atol=1e-6)
+
+
 @pytest.mark.parametrize("unit", [1e-9, 1.0, 1e9])
 def test_units_of_y_and_features_do_not_matter(unit: float) -> None:
     """Coefficients scale with y, and with the inverse of the features' unit, and α with that."""
@@ -262,3 +313,43 @@ def test_early_stopping_of_a_source_needs_an_eval_set() -> None:
     X, y = rows(12)
     with pytest.raises(ValueError, match="give an eval_set"):
         SparseLinearRegressor(early_stopping=True).fit(Source(X, y, np.ones(len(y))))
+
+
+@pytest.mark.parametrize("loss", REGRESSION, ids=str)
+@pytest.mark.parametrize("form", ["dense", "sparse", "source"])
+def test_features_without_a_penalty_are_fitted_and_certified(loss: Loss, form: str) -> None:
+    """alpha=0, and weights of 0 beside others, have CVXPY's optimum, and a bound below it."""
+    X, y = rows(13, n_rows=80, n_features=9)
+    given = {
+        "dense": (X, y),
+        "sparse": (sparse.csr_matrix(X), y),
+        "source": (Source(X, y, np.ones(len(y))),),
+    }
+    shares = np.full(len(y), 1.0 / len(y))
+    own = np.where(np.arange(9) < 3, 0.0, 1.0)
+    for alpha, weights in ((0.0, np.ones(9)), (0.2, own)):
+        model = SparseLinearRegressor(loss=loss, alpha=alpha, penalty_weights=weights, tol=1e-8)
+        model.fit(*given[form])
+        best = optimum(
+            X,
+            y,
+            shares,
+            loss,
+            price=alpha,
+            ratio=1.0,
+            weights=weights,
+            positive=False,
+            offset=True,
+        )
+        assert abs(model.objective_ - best) <= 1e-7 * best
+        assert model.dual_bound_ <= best * (1.0 + 1e-9)
+        f = X @ model.coef_ + model.intercept_
+        penalty = alpha * weights @ np.abs(model.coef_)
+        assert penalty + loss.value(y, f).mean() == pytest.approx(model.objective_, rel=1e-9)
+
+
+def test_coefficients_without_a_penalty_are_free_in_sign() -> None:
+    """positive=True is refused where a feature has no penalty, with the reason."""
+    X, y = rows(14)
+    with pytest.raises(ValueError, match="positive=True needs penalised coefficients"):
+        SparseLinearRegressor(alpha=0, positive=True).fit(X, y)

@@ -13,7 +13,6 @@ from cgboost.generation.history import StopReason
 from cgboost.losses import epsilon_insensitive, hinge
 from cgboost.masters import ConvexMaster, OneNormMaster, TwoNormMaster
 from cgboost.pricing import FeaturePricer, StrataPricer
-from cgboost.pricing.features.features import FeaturePool
 from tests.masters.convex.convex_models import (
     MODELS,
     N_COLUMNS,
@@ -151,22 +150,26 @@ def test_agrees_with_the_support_vector_masters(twin: Twin) -> None:
     assert results[1].bound == pytest.approx(results[0].bound, rel=1e-6, abs=1e-6)
 
 
-class TwoFamilies(FeaturePool):
+class TwoFamilies:
     """Even columns of H are the family "even", the others "odd"."""
 
     strata = ("even", "odd")
 
-    def _places(self, stratum: int, indices: Any) -> Any:
-        return 2 * (np.arange(self.size(stratum)) if indices is None else indices) + stratum
+    def __init__(self, H: np.ndarray) -> None:
+        self.H = H
 
     def size(self, stratum: int) -> int:
-        return (self.H.shape[1] + 1 - stratum) // 2
+        return self.H[:, stratum::2].shape[1]
+
+    def rows(self, stratum: int) -> None:
+        return None
 
     def scores(self, stratum: int, indices: Any, response: np.ndarray) -> np.ndarray:
-        return super().scores(0, self._places(stratum, indices), response)
+        family = self.H[:, stratum::2]
+        return (family if indices is None else family[:, indices]).T @ response
 
     def values(self, stratum: int, indices: Any) -> Any:
-        return super().values(0, self._places(stratum, indices))
+        return self.H[:, stratum::2][:, indices].T
 
     def column(self, stratum: int, index: int) -> Column:
         name = self.strata[stratum]

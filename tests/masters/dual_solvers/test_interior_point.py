@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from cgboost.exceptions import MasterError
 from cgboost.generation.loop import ColumnGeneration
-from cgboost.losses import hinge
+from cgboost.losses import Quantile, hinge
 from cgboost.masters import OneNormMaster
 from cgboost.masters.dual_solvers.interior_point import InteriorSession
 from cgboost.pricing import FeaturePricer
@@ -70,6 +70,25 @@ def test_a_coarse_answer_says_so_and_gets_better_when_asked_again() -> None:
     assert states[-1].solved
     assert errors[-1] <= 1e-8 * optimum
     assert np.all(np.diff(errors) <= 1e-9)
+
+
+def test_one_new_column_among_many_opens_less_than_the_bound_says() -> None:
+    """All that the objective falls by, and a small part of the gap to the bound."""
+    rng = np.random.default_rng(0)
+    H = rng.normal(size=(200, 120))
+    y = H[:, :40].sum(axis=1) + rng.normal(size=200)
+    master = OneNormMaster(Quantile(0.5).dual_box(y, np.full(200, 0.2)))
+    master.add(columns_of(H[:, 1:]))
+    before = master.solve().objective
+    master.add(columns_of(H[:, :1]))
+    session = master._dual.session
+    assert isinstance(session, InteriorSession)
+    data, at = session._problem(), session._at
+    opened = data.opened(at.u, at.coef)
+    gap = data.objective(at.coef, data.rate(at.coef)) - data.bound(at.u)
+    assert data.opened(at.u, 0.0 * at.coef) >= opened
+    fall = before - master.solve().objective
+    assert 0 < fall <= opened <= 0.25 * gap
 
 
 def test_the_answer_is_sparse() -> None:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from cgboost.exceptions import MasterError
 from cgboost.generation.loop import ColumnGeneration
 from cgboost.generation.protocols import MasterState, Vertex
-from cgboost.losses import hinge
+from cgboost.losses import Quantile, hinge
 from cgboost.masters import OneNormMaster, TwoNormMaster
 from cgboost.masters.dual_solvers.restricted_dual import Basis
 from cgboost.masters.support_vector import crossover as module
@@ -81,7 +81,7 @@ def test_a_vertex_from_one_factorisation_is_that_of_the_simplex(
     state = master.solve()
     if not isinstance(master._dual, module.RestrictedDual) or (basis := master._dual.basis) is None:
         return
-    found = unique_vertex(master.loss, master.form, master._dual.columns, basis)
+    found = unique_vertex(master._dual.loss, master.form, master._dual.columns, basis)
     if found is None:
         return
     exact = formulation.master(problem.loss(formulation), solver="highs")
@@ -91,7 +91,7 @@ def test_a_vertex_from_one_factorisation_is_that_of_the_simplex(
     assert np.count_nonzero(found.coef) == np.count_nonzero(basis.sign)
     assert state.objective >= simplex.objective - 1e-6 * (1 + abs(simplex.objective))
     flipped = basis._replace(sign=-basis.sign)
-    assert unique_vertex(master.loss, master.form, master._dual.columns, flipped) is None
+    assert unique_vertex(master._dual.loss, master.form, master._dual.columns, flipped) is None
 
 
 def test_one_factorisation_is_enough_where_columns_differ() -> None:
@@ -102,11 +102,34 @@ def test_one_factorisation_is_enough_where_columns_differ() -> None:
         master.add(columns_of(columns))
         state = master.solve()
         assert isinstance(master._dual, module.RestrictedDual)
-        found = unique_vertex(master.loss, master.form, master._dual.columns, suggested(master))
+        found = unique_vertex(
+            master._dual.loss, master.form, master._dual.columns, suggested(master)
+        )
         assert (found is not None) == there
         if found is not None:
             value = np.abs(found.coef).sum() + master.loss.value(found.output)
             assert value == pytest.approx(state.objective, rel=1e-9)
+
+
+@pytest.mark.parametrize("quantile", [0.2, 0.5])
+def test_one_factorisation_is_enough_for_a_quantile_with_many_columns(quantile: float) -> None:
+    """A row on its margin is one variable of the basis, not two; the simplex ends there too."""
+    rng = np.random.default_rng(1)
+    H = rng.normal(size=(80, 100))
+    y = H[:, :20].sum(axis=1) + rng.normal(size=80)
+    loss = Quantile(quantile).dual_box(y, np.full(80, 0.3))
+    master = OneNormMaster(loss)
+    state = centre(master, H)
+    vertex = master.crossover(state.coef, float(state.intercept))
+    assert isinstance(master._dual, module.RestrictedDual)
+    found = unique_vertex(master._dual.loss, master.form, master._dual.columns, suggested(master))
+    assert vertex is not None
+    assert found is not None
+    np.testing.assert_array_equal(found.coef, vertex.coef)
+    assert np.count_nonzero(found.coef) > 30
+    exact = OneNormMaster(loss, solver="highs")
+    exact.add(columns_of(H))
+    np.testing.assert_allclose(found.coef, exact.solve().coef, atol=1e-8)
 
 
 def separable(n_rows: int = 200, n_columns: int = 60) -> tuple[np.ndarray, np.ndarray]:

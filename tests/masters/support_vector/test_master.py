@@ -235,5 +235,5 @@ def test_a_column_of_the_wrong_length_is_named() -> None:
     master = OneNormMaster(hinge(np.array([1.0, -1.0]), np.ones(2)))
     with pytest.raises(ValueError, match=r"column 'x' has shape \(3,\), the master has 2 rows"):
         master.add([Column(np.ones(3), "x")])
-    with pytest.raises(ValueError, match="H has 5 rows, the master has 2"):
+    with pytest.raises(ValueError, match="X has 5 rows, the master has 2"):
         ColumnGeneration(master, FeaturePricer(np.ones((5, 2)))).run()

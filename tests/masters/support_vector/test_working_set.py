@@ -1,6 +1,7 @@
 """Working sets of rows and columns: leaving things out never changes the answer."""
 
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,10 +11,12 @@ from hypothesis import strategies as st
 import cgboost.masters.support_vector.working_set as restricted_dual
 from cgboost.exceptions import SlowSolverWarning
 from cgboost.generation.loop import ColumnGeneration
-from cgboost.losses import epsilon_insensitive, hinge
+from cgboost.losses import Quantile, epsilon_insensitive, hinge
 from cgboost.masters.dual_solvers.interior_point import InteriorSession
 from cgboost.masters.dual_solvers.simplex import DualSession
 from cgboost.masters.support_vector.working_set import RestrictedDual
+from cgboost.penalties import L1, L2
+from cgboost.penalties.base import DualForm
 from cgboost.pricing import FeaturePricer
 from solvers import SolverFailure
 from tests.problems import FORMULATIONS, Formulation, columns_of, random_problem
@@ -127,6 +130,24 @@ def test_variables_of_hinge_and_tube() -> None:
     output = np.array([0.5, 0.0, -3.0])
     np.testing.assert_allclose(margin.rate(output), [0.5, -2.0])
     np.testing.assert_allclose(tube.rate(output), [0.4, 1.9, -0.6, -2.1])
+
+
+def test_a_row_of_one_kink_has_one_variable_from_the_lower_end() -> None:
+    """In linear programs, and the loss stays the same; a tube has two kinks and two variables."""
+    target, price = np.array([1.0, -2.0, 0.5]), np.array([1.0, 0.0, 2.0])
+    loss = Quantile(0.2).dual_box(target, price)
+    one = replace(loss, from_lower=True)
+    np.testing.assert_array_equal(loss.variables.row, [0, 2, 0, 2])
+    np.testing.assert_array_equal(one.variables.row, [0, 2])
+    np.testing.assert_allclose(one.variables.response(np.zeros(2)), loss.lower)
+    np.testing.assert_allclose(one.variables.response(one.variables.cap), loss.upper)
+    output = np.array([3.0, 1.0, -1.0])
+    assert one.value(output) == pytest.approx(loss.value(output), rel=1e-15)
+    assert one.shrinks
+    tube = replace(epsilon_insensitive(target, price, 0.1), from_lower=True)
+    assert len(tube.variables) == 4
+    for penalty, count in ((L1(), 2), (L2(), 4)):
+        assert len(RestrictedDual(loss, DualForm(penalty), "auto").variables) == count
 
 
 @pytest.mark.parametrize(("n_rows", "warns"), [(2000, True), (20, False)])

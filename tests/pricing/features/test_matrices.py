@@ -10,7 +10,7 @@ import pytest
 from scipy import sparse
 
 from cgboost.pricing.features.features import FeaturePool
-from cgboost.pricing.features.matrices import BlockMatrix, FeatureMatrix, matrix_of
+from cgboost.pricing.features.matrices import BlockMatrix, FeatureStorage, matrix_of
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(57, 9)) * np.exp(RNG.normal(size=9))
@@ -37,13 +37,13 @@ FORMS: dict[str, Any] = {
 
 
 @pytest.fixture(params=list(FORMS))
-def matrix(request: pytest.FixtureRequest) -> FeatureMatrix:
+def matrix(request: pytest.FixtureRequest) -> FeatureStorage:
     """X in one of its forms."""
-    form: FeatureMatrix = FORMS[request.param]
+    form: FeatureStorage = FORMS[request.param]
     return form
 
 
-def test_every_form_is_the_same_matrix(matrix: FeatureMatrix) -> None:
+def test_every_form_is_the_same_matrix(matrix: FeatureStorage) -> None:
     """Products, columns and extremes are those of the dense array."""
     r, rows = RNG.normal(size=len(X)), np.array([3, 50, 7])
     np.testing.assert_allclose(matrix.product(r), X.T @ r, atol=1e-12)
@@ -54,7 +54,7 @@ def test_every_form_is_the_same_matrix(matrix: FeatureMatrix) -> None:
     np.testing.assert_array_equal(most, X.max(axis=0))
 
 
-def test_moments_are_weighted_and_constants_have_none(matrix: FeatureMatrix) -> None:
+def test_moments_are_weighted_and_constants_have_none(matrix: FeatureStorage) -> None:
     """Mean and standard deviation count rows by their weights; of a constant feature it is 0."""
     weights = RNG.uniform(size=len(X))
     means, deviations = matrix.moments(weights)
@@ -74,7 +74,7 @@ def test_single_precision_is_added_up_in_double() -> None:
     )
 
 
-def test_scores_are_those_of_the_columns(matrix: FeatureMatrix) -> None:
+def test_scores_are_those_of_the_columns(matrix: FeatureStorage) -> None:
     """Scores are the products of r with the columns, centred and scaled, up to rounding."""
     means, deviations = matrix.moments(np.ones(len(X)))
     pool = FeaturePool(matrix, centres=means, scales=np.where(deviations > 0, deviations, 1.0))

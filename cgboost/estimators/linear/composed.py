@@ -1,0 +1,135 @@
+"""Linear models that are composed: parameters of their own, the fit of a sparse linear model.
+
+::
+
+    BaseLinear            the fit, outputs, coefficients dense and sparse
+    ├── LinearPrediction  the output predicts a number
+    └── LinearDecision    the output decides between labels
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+from numpy.typing import ArrayLike, NDArray
+
+from cgboost.estimators.common.base import BaseEnsemble
+from cgboost.estimators.common.bases import BaseEstimator, ClassifierMixin, RegressorMixin
+from cgboost.estimators.common.fit_loop import unchanged_on_failure
+from cgboost.estimators.common.rows import Matrix, Rows, Vector
+from cgboost.estimators.common.targets import Classification
+from cgboost.estimators.linear import linear_fit
+from cgboost.estimators.linear.linear_fit import FeatureColumns
+
+
+@dataclass(eq=False, repr=False)
+class BaseLinear(BaseEstimator):
+    """A linear model whose coefficients are those of a sparse linear model, ``model_``."""
+
+    _y_numeric: ClassVar[bool]
+    _coef_by_output: ClassVar[bool]
+    _accept_sparse: ClassVar[Any] = FeatureColumns.accept_sparse
+
+    _validated = linear_fit.validated
+    _read_new = BaseEnsemble._read_new
+    _rows = BaseEnsemble._rows
+    _outputs = linear_fit.outputs
+    sparsify = linear_fit.sparsify
+    densify = linear_fit.densify
+
+    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
+        """Fit the model. A fit that fails leaves the estimator as it was before.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_rows, n_features)
+            float32 and sparse matrices stay what they are, anything else becomes float64.
+        y : array-like of shape (n_rows,)
+            Numbers; labels of any kind for classifiers.
+        sample_weight : array-like of shape (n_rows,) or None
+            Multiplies the loss row by row.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            For bad parameters or data, naming the argument and its value.
+
+        Warns
+        -----
+        ConvergenceWarning
+            If the fit ended before its gap reached ``tol``.
+        TrivialModelWarning
+            If all coefficients of the optimum are 0.
+        DataWarning
+            If X is sparse in a format without columns or rows, and has been converted.
+        """
+        with unchanged_on_failure(self):
+            self._check_parameters()
+            X, y = self._validated(X, y)
+            self._find(X, y, Rows.of(X, y, sample_weight).weights)
+        return self
+
+    @abstractmethod
+    def _check_parameters(self) -> None:
+        """Check the parameters that the sparse linear model does not have."""
+
+    @abstractmethod
+    def _find(self, X: Matrix, y: NDArray[Any], weights: Vector) -> None:
+        """Fit the sparse linear model, and keep what it has found."""
+
+    def _keep(self, model: Any, *, price: float = 1.0) -> None:
+        """Take over a fitted model.
+
+        Parameters
+        ----------
+        model : SparseLinearRegressor or SparseLinearClassifier
+        price : float
+            What one unit of its objective is in that of this estimator.
+        """
+        self.model_ = model
+        self.coef_, self.intercept_ = model.coef_, model.intercept_
+        self.objective_, self.dual_bound_ = price * model.objective_, price * model.dual_bound_
+        self.gap_, self.converged_, self.n_iter_ = model.gap_, model.converged_, model.n_iter_
+
+    def __sklearn_tags__(self) -> Any:
+        """Tags of scikit-learn: X may be sparse."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+@dataclass(eq=False, repr=False)
+class LinearPrediction(RegressorMixin, BaseLinear):
+    """Linear regression: the output is the prediction."""
+
+    _y_numeric: ClassVar[bool] = True
+    _coef_by_output: ClassVar[bool] = False
+
+    def predict(self, X: ArrayLike) -> Vector:
+        """X·coef_ + intercept_, shape (n_rows,); e to that power for the Poisson loss."""
+        outputs = self._outputs(X)[:, 0]
+        predicted: Vector = self.model_._predicted(outputs)
+        return predicted
+
+
+@dataclass(eq=False, repr=False)
+class LinearDecision(ClassifierMixin, BaseLinear):
+    """Linear classification: the output decides, of several classes the largest."""
+
+    _y_numeric: ClassVar[bool] = False
+    _coef_by_output: ClassVar[bool] = True
+
+    _one_or_all = Classification._one_or_all
+    _labels = Classification._labels
+    decision_function = Classification.decision_function
+    predict = Classification.predict
+
+    def _keep(self, model: Any, *, price: float = 1.0) -> None:
+        super()._keep(model, price=price)
+        self.classes_ = model.classes_

@@ -1,0 +1,297 @@
+"""Sparse linear models that choose their α, or C, by cross-validation along warm-started paths."""
+
+from __future__ import annotations
+
+import warnings
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from joblib import Parallel, delayed
+from numpy.typing import ArrayLike, NDArray
+from sklearn.model_selection import check_cv
+
+from cgboost.estimators.common.parameters import check_choice
+from cgboost.estimators.common.rows import Matrix, Vector
+from cgboost.estimators.common.scoring import scorers_of
+from cgboost.estimators.common.targets import ClassWeight
+from cgboost.estimators.linear import linear_fit
+from cgboost.estimators.linear.composed import BaseLinear, LinearDecision, LinearPrediction
+from cgboost.estimators.linear.linear_path import values_of_path
+from cgboost.estimators.linear.sparse_linear import (
+    PenaltyName,
+    SparseLinearClassifier,
+    SparseLinearRegressor,
+)
+from cgboost.exceptions import TrivialModelWarning
+from cgboost.losses import Loss
+from cgboost.losses.registry import ClassificationLoss, RegressionLoss
+from cgboost.penalties import L1, ElasticNet
+
+Fold = tuple[NDArray[np.intp], NDArray[np.intp]]
+
+
+@dataclass(eq=False, repr=False)
+class SelectsStrength(BaseLinear):
+    """A path in every fold, the strength of the best mean score, and a fit to all rows."""
+
+    loss: Any = field(default=None, kw_only=True)
+    penalty: PenaltyName | L1 | ElasticNet = field(default="l1", kw_only=True)
+    l1_ratio: float = field(default=0.5, kw_only=True)
+    penalty_weights: ArrayLike | None = field(default=None, kw_only=True)
+    positive: bool = field(default=False, kw_only=True)
+    fit_intercept: bool = field(default=True, kw_only=True)
+    standardize: bool = field(default=False, kw_only=True)
+    eps: float = field(default=1e-3, kw_only=True)
+    cv: Any = field(default=None, kw_only=True)
+    n_jobs: int | None = field(default=None, kw_only=True)
+    scoring: Any = field(default=None, kw_only=True)
+    rule: Literal["min", "1se"] = field(default="min", kw_only=True)
+    columns_per_round: int | None = field(default=None, kw_only=True)
+    max_columns: int | None = field(default=None, kw_only=True)
+    tol: float = field(default=1e-6, kw_only=True)
+    time_limit: float | None = field(default=None, kw_only=True)
+    solver: str = field(default="auto", kw_only=True)
+    solver_options: Mapping[str, Any] | None = field(default=None, kw_only=True)
+    verbose: int = field(default=0, kw_only=True)
+
+    _strength: ClassVar[Literal["alpha", "C"]]
+    _kind: ClassVar[Any]
+
+    @abstractmethod
+    def _grid(self) -> tuple[Any, Any]:
+        """The parameters that say which values there are: given ones, and how many."""
+
+    @staticmethod
+    @abstractmethod
+    def _held_loss(model: Any, X: Any, y: NDArray[Any]) -> tuple[Vector, Vector]:
+        """The loss of every held-out row, and its weight beside the sample weight."""
+
+    def _check_parameters(self) -> None:
+        check_choice("rule", self.rule, ("min", "1se"))
+        if len(scorers_of(self.scoring)) > 1:
+            raise ValueError(f"scoring must be one score, by which to choose, got {self.scoring!r}")
+
+    def _model(self, **own: Any) -> Any:
+        """The sparse linear model of these parameters."""
+        known, mine = self._kind._get_param_names(), self.get_params(deep=False)
+        shared = {name: mine[name] for name in known if name in mine and name != "scoring"}
+        return self._kind(**shared | own)
+
+    def _find(self, X: Matrix, y: NDArray[Any], weights: Vector) -> None:
+        name = self._strength
+        values = self._values(X, y, weights)
+        folds = check_cv(self.cv, y, classifier=self._kind is SparseLinearClassifier)
+        own = Parallel(n_jobs=self.n_jobs)(
+            delayed(_scores_of_fold)(self, X, y, weights, fold, values)
+            for fold in folds.split(X, y)
+        )
+        scores, shares = np.array([scores for scores, _ in own]).T, np.array([w for _, w in own])
+        order = np.argsort(values if name == "C" else -values, kind="stable")
+        number = order[chosen(scores[order], shares, self.rule)]
+        setattr(self, f"{name}s_", values)
+        setattr(self, f"{name}_", float(values[number]))
+        self.scores_ = scores
+        self._keep(self._model(**{name: float(values[number])}).fit(X, y, weights))
+
+    def _values(self, X: Matrix, y: NDArray[Any], weights: Vector) -> Vector:
+        """The values that are tried, the same in every fold."""
+        values = values_of_path(self._strength, *self._grid(), self.eps)
+        prepared = self._model()
+        rows, _ = prepared._prepare(X, y, weights, None)
+        if not callable(values):
+            return values
+        prepared._pool(rows)
+        return values(prepared)
+
+    def _score(self, model: Any, X: Any, y: NDArray[Any], weights: Vector) -> float:
+        """Of held-out rows, greater is better."""
+        for scorer in scorers_of(self.scoring).values():
+            return float(scorer(model, X, y))
+        losses, own = self._held_loss(model, X, y)
+        return -float(np.average(losses, weights=weights * own))
+
+
+def _scores_of_fold(
+    self: SelectsStrength, X: Any, y: NDArray[Any], weights: Vector, fold: Fold, values: Vector
+) -> tuple[Vector, float]:
+    """The scores of all values on the held-out rows of a fold, and the weight of these rows."""
+    train, held = fold
+    held = held[weights[held] > 0]
+    if not len(held):
+        return np.full(len(values), np.nan), 0.0
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", TrivialModelWarning)  # a path begins with such a model
+        path = self._model(verbose=0).path(X[train], y[train], values, sample_weight=weights[train])
+    rows = X[held], y[held], weights[held]
+    return np.array([self._score(model, *rows) for model in path]), float(weights[held].sum())
+
+
+def chosen(scores: Vector, shares: Vector, rule: Literal["min", "1se"]) -> int:
+    """The number of the value to choose.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n_values, n_folds)
+        Greater is better, the simplest model first.
+    shares : ndarray of shape (n_folds,)
+        Weights of the folds; one of 0 has no scores.
+    rule : {"min", "1se"}
+        The best mean, of equals the first; or the first within one standard error of it (Breiman,
+        Friedman, Olshen, Stone, Classification and Regression Trees, 1984, section 3.4.3).
+    """
+    scored = shares > 0
+    scores, shares = scores[:, scored], shares[scored]
+    means = scores @ (shares / shares.sum())
+    best = int(np.argmax(means))
+    if rule == "min" or scores.shape[1] < 2:
+        return best
+    error = float(np.std(scores[best], ddof=1)) / np.sqrt(scores.shape[1])
+    return int(np.argmax(means >= means[best] - error))
+
+
+@dataclass(eq=False, repr=False)
+class SparseLinearRegressorCV(LinearPrediction, SelectsStrength):
+    """Sparse linear regression whose α is chosen by cross-validation.
+
+    Every fold fits a path of warm-started models, one for each α; that with the best mean score on
+    held-out rows, by default the least mean loss itself, is fitted to all rows. The objective is
+    that of :class:`SparseLinearRegressor`:
+
+        (1/W) Σ_i w_i ℓ(y_i, f(x_i)) + α Σ_j ρ v_j|β_j| + ½(1 − ρ)(v_j β_j)²
+
+    Parameters
+    ----------
+    loss, quantile, epsilon, penalty, l1_ratio, penalty_weights, positive, fit_intercept, \
+standardize
+        As in :class:`SparseLinearRegressor`.
+    alphas : sequence of float or None
+        The α that are tried. None: ``n_alphas`` values from ``alpha_max_`` of all rows down to
+        ``eps`` times it, evenly spaced on a logarithmic scale.
+    n_alphas : int, default=100
+    eps : float, default=1e-3
+    cv : int, splitter, iterable or None
+        As in scikit-learn's GridSearchCV; None: five folds.
+    n_jobs : int or None
+        Folds at once, as in joblib.
+    scoring : str, callable or None
+        One scorer, greater is better; it sees the held-out rows without their weights. None: minus
+        the mean loss.
+    rule : {"min", "1se"}, default="min"
+        The α of the best mean score; or the largest whose mean is within one standard error of it.
+    columns_per_round, max_columns, tol, time_limit, solver, solver_options, verbose
+        As in :class:`SparseLinearRegressor`, for every model; ``verbose`` for the last.
+
+    Attributes
+    ----------
+    alpha_ : float
+        The α that was chosen.
+    alphas_ : ndarray of shape (n_alphas,)
+    scores_ : ndarray of shape (n_alphas, n_folds)
+        On the held-out rows, greater is better; nan in a fold whose held-out rows weigh nothing.
+        Means over folds count them by their weights.
+    coef_, intercept_, objective_, dual_bound_, gap_, converged_, n_iter_, n_features_in_, \
+feature_names_in_
+        As in :class:`SparseLinearRegressor`, of the model of all rows.
+    model_ : SparseLinearRegressor
+        That model.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from cgboost.linear import SparseLinearRegressorCV
+    >>> X = np.random.default_rng(0).normal(size=(200, 100))
+    >>> y = 2 * X[:, 3] - X[:, 7] + np.random.default_rng(1).standard_t(2, size=200)
+    >>> model = SparseLinearRegressorCV(n_alphas=20, eps=0.05, rule="1se").fit(X, y)
+    >>> np.flatnonzero(model.coef_)
+    array([3, 7])
+    """
+
+    loss: RegressionLoss | Loss = field(default="quantile", kw_only=True)
+    quantile: float = field(default=0.5, kw_only=True)
+    epsilon: float = field(default=0.1, kw_only=True)
+    alphas: Sequence[float] | None = field(default=None, kw_only=True)
+    n_alphas: int = field(default=100, kw_only=True)
+
+    _strength: ClassVar[Literal["alpha", "C"]] = "alpha"
+    _kind: ClassVar[Any] = SparseLinearRegressor
+
+    def _grid(self) -> tuple[Any, Any]:
+        return self.alphas, self.n_alphas
+
+    @staticmethod
+    def _held_loss(model: Any, X: Any, y: NDArray[Any]) -> tuple[Vector, Vector]:
+        return model._cost.value(y, model._outputs(X)[:, 0]), np.ones(len(y))
+
+
+@dataclass(eq=False, repr=False)
+class SparseLinearClassifierCV(LinearDecision, SelectsStrength):
+    """Sparse linear classification whose C is chosen by cross-validation.
+
+    Every fold fits a path of warm-started models, one for each C; that with the best mean score on
+    held-out rows, by default the least mean loss itself, is fitted to all rows. The objective is
+    that of :class:`SparseLinearClassifier`:
+
+        Σ_j ρ v_j|β_j| + ½(1 − ρ)(v_j β_j)²  +  C Σ_i w_i ℓ(y_i, f(x_i))
+
+    Parameters
+    ----------
+    loss, penalty, l1_ratio, penalty_weights, positive, fit_intercept, standardize, class_weight
+        As in :class:`SparseLinearClassifier`.
+    Cs : sequence of float or None
+        The C that are tried. None: ``n_Cs`` values from ``C_min_`` of all rows up to 1/``eps``
+        times it, evenly spaced on a logarithmic scale.
+    n_Cs : int, default=100
+    rule : {"min", "1se"}, default="min"
+        The C of the best mean score; or the smallest whose mean is within one standard error of it.
+    eps, cv, n_jobs, scoring
+        As in :class:`SparseLinearRegressorCV`; folds are stratified. Without ``scoring``, rows
+        count with the weights of their classes too.
+    columns_per_round, max_columns, tol, time_limit, solver, solver_options, verbose
+        As in :class:`SparseLinearClassifier`, for every model; ``verbose`` for the last.
+
+    Attributes
+    ----------
+    C_ : float
+        The C that was chosen.
+    Cs_ : ndarray of shape (n_Cs,)
+    scores_ : ndarray of shape (n_Cs, n_folds)
+        As in :class:`SparseLinearRegressorCV`; of several classes the sum of their losses.
+    coef_, intercept_, classes_, objective_, dual_bound_, gap_, converged_, n_iter_, \
+n_features_in_, feature_names_in_
+        As in :class:`SparseLinearClassifier`, of the model of all rows.
+    model_ : SparseLinearClassifier
+        That model.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from cgboost.linear import SparseLinearClassifierCV
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = SparseLinearClassifierCV(n_Cs=8, eps=0.01, standardize=True).fit(X, y)
+    >>> model.scores_.shape, round(model.score(X, y), 2)
+    ((8, 5), 0.98)
+    """
+
+    loss: ClassificationLoss | Loss = field(default="hinge", kw_only=True)
+    class_weight: ClassWeight = field(default=None, kw_only=True)
+    Cs: Sequence[float] | None = field(default=None, kw_only=True)
+    n_Cs: int = field(default=100, kw_only=True)  # noqa: N815 – several C
+
+    _strength: ClassVar[Literal["alpha", "C"]] = "C"
+    _kind: ClassVar[Any] = SparseLinearClassifier
+
+    def _grid(self) -> tuple[Any, Any]:
+        return self.Cs, self.n_Cs
+
+    @staticmethod
+    def _held_loss(model: Any, X: Any, y: NDArray[Any]) -> tuple[Vector, Vector]:
+        classes, outputs = model.classes_, model._outputs(X) / linear_fit.unit(model)
+        against = classes[1:] if len(classes) == 2 else classes
+        signs = np.where(y[:, None] == against, 1.0, -1.0)
+        losses = sum(model._cost.value(*pair) for pair in zip(signs.T, outputs.T, strict=True))
+        own = np.append(model.class_weight_, 1.0)  # of a label that the fold did not have
+        places = np.where(y[:, None] == classes, np.arange(len(classes)), len(classes))
+        return np.asarray(losses), own[places.min(axis=1)]

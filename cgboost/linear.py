@@ -1,0 +1,24 @@
+"""Sparse linear models: with the parameters of scikit-learn's, and chosen by cross-validation."""
+
+from cgboost.estimators.linear.cross_validation import (
+    SparseLinearClassifierCV,
+    SparseLinearRegressorCV,
+)
+from cgboost.estimators.linear.drop_ins import (
+    L1LinearSVC,
+    L1LinearSVR,
+    LADRegressor,
+    QuantileRegressor,
+)
+from cgboost.estimators.linear.sparse_linear import SparseLinearClassifier, SparseLinearRegressor
+
+__all__ = [
+    "L1LinearSVC",
+    "L1LinearSVR",
+    "LADRegressor",
+    "QuantileRegressor",
+    "SparseLinearClassifier",
+    "SparseLinearClassifierCV",
+    "SparseLinearRegressor",
+    "SparseLinearRegressorCV",
+]

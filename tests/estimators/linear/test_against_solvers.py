@@ -1,0 +1,219 @@
+"""Sparse linear models on random problems, against the whole linear program and CVXPY."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import cvxpy as cp
+import numpy as np
+import pytest
+from scipy import sparse
+from scipy.optimize import linprog
+
+from cgboost import SparseLinearClassifier, SparseLinearRegressor
+from cgboost.losses import (
+    AbsoluteError,
+    EpsilonInsensitive,
+    Hinge,
+    Huber,
+    LogLoss,
+    Loss,
+    Quantile,
+    SquaredError,
+    SquaredHinge,
+)
+
+pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
+
+LINEAR: list[Loss] = [Quantile(0.2), AbsoluteError(), EpsilonInsensitive(0.3), Hinge()]
+CURVED: list[Loss] = [Huber(0.8), SquaredError(), SquaredHinge(), LogLoss()]
+
+EXACT = 1e-7
+"""Of the optimum, for losses and penalties that are piecewise linear."""
+
+CURVED_EXACT = 1e-6
+"""For the others: what the solvers of curved restricted problems reach."""
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A random problem: every choice there is, drawn by its seed."""
+
+    seed: int
+    loss: Loss
+    ratio: float
+    X: np.ndarray
+    y: np.ndarray
+    sample_weight: np.ndarray
+    penalty_weights: np.ndarray
+    strength: float
+    is_sparse: bool
+    standardize: bool
+    positive: bool
+    fit_intercept: bool
+
+    @classmethod
+    def draw(cls, seed: int, loss: Loss, ratio: float) -> Problem:
+        """Shapes on both sides of n = p, features of different scales, heavy tails, zeros."""
+        rng = np.random.default_rng([seed, int(10 * ratio), *loss.name.encode()])
+        n, p = int(rng.integers(8, 60)), int(rng.integers(2, 60))
+        X = rng.normal(size=(n, p)) * np.exp(rng.normal(size=p)) + rng.normal(size=p)
+        X[rng.random(X.shape) < rng.choice([0.0, 0.6])] = 0.0
+        y = 2.0 * X[:, 0] - X[:, 1] + rng.standard_t(3, size=n)
+        if loss.classification:
+            y = np.where(y > np.median(y), 1.0, -1.0)
+        weights = rng.choice([np.ones(n), rng.uniform(0.0, 2.0, n) * (np.arange(n) % 4 > 0)])
+        return cls(
+            seed,
+            loss,
+            ratio,
+            X,
+            y,
+            weights,
+            rng.choice([np.ones(p), rng.uniform(0.3, 3.0, p)]),
+            float(10 ** rng.uniform(-2.0, -0.5)),
+            *(bool(value) for value in rng.integers(0, 2, 4)),
+        )
+
+    @property
+    def price(self) -> float:
+        """Of the penalty: α of the regressor, 1 for the classifier."""
+        return 1.0 if self.loss.classification else self.strength
+
+    @property
+    def costs(self) -> np.ndarray:
+        """What one unit of loss costs, row by row."""
+        if self.loss.classification:
+            return self.sample_weight / self.strength / 30.0
+        return self.sample_weight / self.sample_weight.sum()
+
+    def fitted(self) -> Any:
+        """Our model."""
+        own: dict[str, Any] = {
+            "loss": self.loss,
+            "penalty": "elasticnet",
+            "l1_ratio": self.ratio,
+            "penalty_weights": self.penalty_weights,
+            "positive": self.positive,
+            "fit_intercept": self.fit_intercept,
+            "standardize": self.standardize,
+            "tol": 1e-8,
+        }
+        if self.loss.classification:
+            model: Any = SparseLinearClassifier(C=1.0 / self.strength / 30.0, **own)
+        else:
+            model = SparseLinearRegressor(alpha=self.strength, **own)
+        X = sparse.csc_matrix(self.X) if self.is_sparse else self.X
+        return model.fit(X, self.y, self.sample_weight)
+
+    def features(self) -> np.ndarray:
+        """The features, standardised if they are to be."""
+        if not self.standardize:
+            return self.X
+        means = np.average(self.X, axis=0, weights=self.sample_weight)
+        deviations = np.sqrt(np.average((self.X - means) ** 2, axis=0, weights=self.sample_weight))
+        moves = deviations > 1e-12
+        return np.where(moves, self.X - means, self.X) / np.where(moves, deviations, 1.0)
+
+    def by_linear_program(self) -> float:
+        """The optimum of min c·x over β⁺, β⁻, b and the excess of every linear piece (HiGHS)."""
+        H, (n, p) = self.features(), self.X.shape
+        pieces = {  # loss = max over pieces of slope·(target − f) + level, and 0
+            "quantile": lambda: [(0.2, 0.0), (-0.8, 0.0)],
+            "absolute_error": lambda: [(1.0, 0.0), (-1.0, 0.0)],
+            "epsilon_insensitive": lambda: [(1.0, -0.3), (-1.0, -0.3)],
+        }
+        if self.loss.classification:
+            rows = -self.y[:, None] * np.column_stack([H, -H, np.ones(n)])
+            blocks = [(rows, np.full(n, -1.0))]
+        else:
+            full = np.column_stack([H, -H, np.ones(n)])
+            blocks = [
+                (-slope * full, -slope * self.y - level)
+                for slope, level in pieces[self.loss.name]()
+            ]
+        excess = -sparse.eye_array(n)
+        A = sparse.vstack([sparse.hstack([sparse.csr_array(rows), excess]) for rows, _ in blocks])
+        charge = self.price * self.penalty_weights
+        free = None if self.fit_intercept else 0.0
+        bounds = [(0.0, None)] * p + [(0.0, 0.0 if self.positive else None)] * p
+        solved = linprog(
+            np.concatenate([charge, charge, [0.0], self.costs]),
+            A_ub=A,
+            b_ub=np.concatenate([side for _, side in blocks]),
+            bounds=[*bounds, (free, free), *[(0.0, None)] * n],
+            method="highs-ds",
+            options={"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10},
+        )
+        assert solved.status == 0
+        return float(solved.fun)
+
+    def by_cvxpy(self) -> float:
+        """The optimum by a conic solver."""
+        beta, b = cp.Variable(self.X.shape[1], nonneg=self.positive), cp.Variable()
+        f = self.features() @ beta + (b if self.fit_intercept else 0.0)
+        if isinstance(self.loss, LogLoss):
+            f = f / 2.0
+        charged = cp.multiply(self.penalty_weights, beta)
+        penalty = self.ratio * cp.norm1(charged)
+        penalty += 0.5 * (1.0 - self.ratio) * cp.sum_squares(charged)
+        loss = self.costs @ self.loss.to_cvxpy(self.y, f)
+        problem = cp.Problem(cp.Minimize(self.price * penalty + loss))
+        problem.solve(solver=cp.CLARABEL, tol_gap_rel=1e-11, tol_gap_abs=1e-11, tol_feas=1e-11)
+        return float(problem.value)
+
+    def value_of(self, model: Any) -> float:
+        """The objective, of the coefficients and predictions of our model."""
+        f = model._outputs(self.X)[:, 0]
+        f = f / 2.0 if isinstance(self.loss, LogLoss) else f
+        scale = np.ones(self.X.shape[1])
+        if self.standardize:
+            means = np.average(self.X, axis=0, weights=self.sample_weight)
+            squares = np.average((self.X - means) ** 2, axis=0, weights=self.sample_weight)
+            scale = np.where(squares > 1e-24, np.sqrt(squares), 1.0)
+        charged = self.penalty_weights * scale * np.ravel(model.coef_)
+        penalty = self.ratio * np.abs(charged).sum() + 0.5 * (1 - self.ratio) * charged @ charged
+        return float(self.price * penalty + self.costs @ self.loss.value(self.y, f))
+
+
+@pytest.mark.parametrize("loss", LINEAR, ids=str)
+@pytest.mark.parametrize("seed", range(12))
+def test_the_linear_program_has_the_same_optimum(loss: Loss, seed: int) -> None:
+    """Objective to 1e-7, bound below the optimum, objective that of the coefficients."""
+    problem = Problem.draw(seed, loss, 1.0)
+    model, best = problem.fitted(), problem.by_linear_program()
+    assert abs(model.objective_ - best) <= EXACT * max(abs(best), 1e-3)
+    assert model.dual_bound_ <= best + 1e-9 * max(abs(best), 1e-3)
+    assert problem.value_of(model) == pytest.approx(model.objective_, rel=1e-8, abs=1e-11)
+
+
+@pytest.mark.parametrize(
+    ("loss", "ratio"),
+    [
+        *((loss, 0.6) for loss in LINEAR),
+        *((loss, ratio) for loss in CURVED for ratio in (1.0, 0.6)),
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("seed", range(8))
+def test_a_conic_solver_has_the_same_optimum(loss: Loss, ratio: float, seed: int) -> None:
+    """Objective to 1e-6 with curved losses and elastic nets, bound below the optimum."""
+    problem = Problem.draw(seed, loss, ratio)
+    model, best = problem.fitted(), problem.by_cvxpy()
+    assert abs(model.objective_ - best) <= CURVED_EXACT * max(abs(best), 1e-3)
+    assert model.dual_bound_ <= best + 1e-8 * max(abs(best), 1e-3)
+    assert problem.value_of(model) == pytest.approx(model.objective_, rel=1e-8, abs=1e-11)
+
+
+def test_the_problems_have_every_choice() -> None:
+    """Among the random problems are all values of all choices, and pairs of them."""
+    problems = [Problem.draw(seed, loss, 1.0) for loss in LINEAR for seed in range(12)]
+    names = ("is_sparse", "standardize", "positive", "fit_intercept")
+    seen = {tuple(getattr(problem, name) for name in names) for problem in problems}
+    for i in range(4):
+        for j in range(i):
+            assert len({(choice[i], choice[j]) for choice in seen}) == 4
+    assert {bool(np.ptp(problem.sample_weight)) for problem in problems} == {True, False}
+    assert {bool(np.ptp(problem.penalty_weights)) for problem in problems} == {True, False}
+    assert {problem.X.shape[0] > problem.X.shape[1] for problem in problems} == {True, False}

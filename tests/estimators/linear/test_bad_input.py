@@ -1,0 +1,250 @@
+"""Bad and hard input of linear models: the right answer with its gap, or an error that names it."""
+
+from __future__ import annotations
+
+import tracemalloc
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from scipy.optimize import linprog
+from sklearn.exceptions import NotFittedError
+
+from cgboost import SparseLinearClassifier, SparseLinearRegressor
+from cgboost.linear import QuantileRegressor
+from tests.estimators.linear.test_sparse_linear import rows
+
+pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
+
+X, Y = rows(0, 50, 8)
+SPARSE = sparse.csr_matrix(X)
+
+
+def with_value(array: Any, value: complex) -> Any:
+    """A copy with one entry replaced: of a sparse matrix, of its data."""
+    changed = array.astype(np.result_type(array, type(value)))
+    (changed.data if sparse.issparse(changed) else changed.flat)[3] = value
+    return changed
+
+
+MODELS = [SparseLinearRegressor(alpha=0.05), SparseLinearClassifier(), QuantileRegressor(alpha=0.1)]
+
+BAD_DATA: list[tuple[dict[str, Any], str]] = [
+    ({"X": with_value(X, np.nan)}, "X contains NaN"),
+    ({"X": with_value(X, -np.inf)}, "X contains infinity"),
+    ({"X": with_value(X, 1j)}, "Complex data not supported"),
+    ({"X": with_value(SPARSE, np.nan)}, "X contains NaN"),
+    ({"X": with_value(SPARSE, np.inf)}, "X contains infinity"),
+    ({"X": with_value(SPARSE, 1j)}, "Complex data not supported"),
+    ({"X": X[:, 0]}, "Expected 2D array, got 1D array"),
+    ({"X": X[:, :, None]}, "dim 3"),
+    ({"X": X[:0], "y": Y[:0]}, "0 sample"),
+    ({"X": X[:, :0]}, "0 feature"),
+    ({"X": X[:-1]}, r"inconsistent numbers of samples: \[49, 50\]"),
+    ({"X": np.full(X.shape, "a")}, r"X must be numbers \(could not convert .*'a'"),
+    ({"X": pd.DataFrame({"size": ["big"] * 50})}, r"X must be numbers \(could not .*'big'"),
+    ({"X": np.full(X.shape, None)}, "X contains NaN"),
+    ({"y": None}, "requires y to be passed, but the target y is None"),
+    ({"y": with_value(Y, np.nan)}, "y contains NaN"),
+    ({"y": with_value(Y, np.inf)}, "y contains infinity"),
+    ({"y": with_value(Y, 1j)}, "Complex data not supported"),
+    ({"y": np.column_stack([Y, Y])}, r"y should be a 1d array, got an array of shape \(50, 2\)"),
+    ({"sample_weight": np.zeros(50)}, "(?i)sample.weights? must .*(non-zero|not be 0)"),
+    ({"sample_weight": with_value(np.ones(50), -2.0)}, "sample_weight must not be negative, got"),
+    ({"sample_weight": with_value(np.ones(50), np.nan)}, "sample_weight contains NaN"),
+    ({"sample_weight": np.ones(3)}, r"sample_weight.shape == \(3,\), expected \(50,\)"),
+]
+
+
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: type(model).__name__)
+@pytest.mark.parametrize(("data", "words"), BAD_DATA)
+def test_bad_data_are_refused(model: Any, data: dict[str, Any], words: str) -> None:
+    """The error names the argument; nothing is fitted, not even n_features_in_."""
+    target = Y > 3.0 if isinstance(model, SparseLinearClassifier) else Y
+    with pytest.raises(ValueError, match=words):
+        model.fit(**({"X": X, "y": target} | data))
+    assert set(vars(model)) == set(model.get_params())
+    with pytest.raises(NotFittedError):
+        model.predict(X)
+
+
+@pytest.mark.parametrize("model", [MODELS[0], MODELS[2]], ids=lambda model: type(model).__name__)
+def test_words_are_no_response_of_a_regressor(model: Any) -> None:
+    """The error names y; numbers that are written as words, or objects, are numbers."""
+    with pytest.raises(ValueError, match=r"y must be numbers \(could not convert .*'a'"):
+        model.fit(X, np.array(["a"] * 50))
+    expected = model.fit(X, Y).coef_
+    for A, y in ((X.astype(str), Y.astype(str)), (X.astype(object), Y.astype(object))):
+        np.testing.assert_allclose(type(model)(**model.get_params()).fit(A, y).coef_, expected)
+    model.__dict__ = model.get_params()
+
+
+BAD_PARAMETERS: list[tuple[dict[str, Any], str]] = [
+    ({"quantile": 0.0}, "quantile must be .* got 0.0"),
+    ({"quantile": 1}, "quantile must be .* got 1"),
+    ({"quantile": np.nan}, "quantile must be .* got nan"),
+    ({"alpha": -1.0}, "alpha must be .* got -1.0"),
+    ({"alpha": np.inf}, "alpha must be .* got inf"),
+    ({"alpha": "1"}, "alpha must be .* got '1'"),
+    ({"epsilon": -0.1}, "epsilon must be .* got -0.1"),
+    ({"loss": "hinge"}, "loss.*hinge"),
+    ({"penalty": "l2"}, "penalty must be one of .* got 'l2'"),
+    ({"l1_ratio": 1.5}, "l1_ratio must be at most 1, got 1.5"),
+    ({"standardize": "yes"}, "standardize must be True or False, got 'yes'"),
+    ({"penalty_weights": [1.0] * 5}, "penalty_weights must have one entry .* 8 features, got 5"),
+    ({"penalty_weights": [1.0] * 7 + [-2.0]}, "penalty_weights must be .* got -2 for feature 7"),
+    ({"penalty_weights": [1.0] * 7 + [np.nan]}, "penalty_weights must .* got nan for feature 7"),
+    ({"penalty_weights": [1.0] * 7 + [np.inf]}, "penalty_weights must .* got inf for feature 7"),
+    ({"penalty_weights": 3.0}, "penalty_weights must be one number for each feature, got 3.0"),
+    ({"penalty_weights": "ones"}, "penalty_weights must be .* got 'ones'"),
+    ({"penalty_weights": [[1.0] * 8]}, r"penalty_weights must be .* got \[\["),
+    ({"penalty_weights": np.ones(8) * 1j}, "penalty_weights must be one number for each feature"),
+]
+
+
+@pytest.mark.parametrize(("parameters", "words"), BAD_PARAMETERS)
+def test_bad_parameters_are_refused(parameters: dict[str, Any], words: str) -> None:
+    """The error names the parameter and its value; nothing is fitted."""
+    model = SparseLinearRegressor(**parameters)
+    with pytest.raises(ValueError, match=words):
+        model.fit(X, Y)
+    assert set(vars(model)) == set(model.get_params())
+
+
+@pytest.mark.parametrize(
+    ("new", "words"),
+    [
+        (X[:, :3], "X has 3 features, but SparseLinearRegressor is expecting 8"),
+        (sparse.csr_matrix(X[:, :3]), "X has 3 features, but SparseLinearRegressor is expecting 8"),
+        (with_value(X, np.nan), "X contains NaN"),
+        (X.astype(complex), "Complex data not supported"),
+        (X[0], "Expected 2D array, got 1D array"),
+        (X[:0], "0 sample"),
+    ],
+)
+def test_bad_new_rows_are_refused(new: Any, words: str) -> None:
+    """Rows to be predicted are checked against those of the fit."""
+    model = SparseLinearRegressor(alpha=0.1).fit(X, Y)
+    with pytest.raises(ValueError, match=words):
+        model.predict(new)
+
+
+def optimum(X: np.ndarray, y: np.ndarray, quantile: float, alpha: float) -> float:
+    """Of ℓ1 quantile regression by the whole linear program, in columns of size 1, u of y."""
+    n = len(X)
+    size = np.abs(X).max(axis=0)
+    size[size == 0] = 1.0
+    unit = float(np.median(np.abs(y - np.median(y)))) or 1.0
+    ones = np.ones((n, 1))
+    eye = sparse.eye_array(n)
+    solved = linprog(
+        np.concatenate(
+            [*[n * alpha / size] * 2, [0, 0], np.full(n, quantile), np.full(n, 1 - quantile)]
+        ),
+        A_eq=sparse.hstack([X / size, -X / size, ones, -ones, eye, -eye], format="csc"),
+        b_eq=(y - np.median(y)) / unit,
+        method="highs-ds",
+        options={"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10},
+    )
+    assert solved.status == 0
+    return float(solved.fun) / n * unit
+
+
+RNG = np.random.default_rng(1)
+OUTLIERS = np.where(np.arange(50) == 7, 1e12, np.where(np.arange(50) == 9, -1e12, Y))
+
+HARD: dict[str, tuple[Any, Any]] = {
+    "outliers of 1e12 in y": (X, OUTLIERS),
+    "scales of 1e9 and 1e-9": (X * np.where(np.arange(8) == 0, 1e9, 1e-9), Y),
+    "one feature at 1e9": (X * np.where(np.arange(8) == 0, 1e9, 1.0), Y),
+    "every scale": (X * 10.0 ** np.arange(-9, 9, 2.25), Y),
+    "X tiny": (X * 1e-12, Y),
+    "X huge": (X * 1e12, Y),
+    "y tiny": (X, Y * 1e-9),
+    "y huge": (X, Y * 1e9),
+    "constant features": (np.column_stack([X, np.full(50, 3.0), np.zeros(50)]), Y),
+    "only constant features": (np.ones((50, 3)), Y),
+    "duplicate features": (np.hstack([X, X[:, :4], -X[:, :4]]), Y),
+    "one row": (X[:1], Y[:1]),
+    "two rows": (X[:2], Y[:2]),
+    "one feature": (X[:, :1], Y),
+    "more features than rows": (RNG.normal(size=(10, 300)), Y[:10]),
+    "y constant": (X, np.full(50, 2.0)),
+    "y 0": (X, np.zeros(50)),
+    "y of two values": (X, (Y > 3.0).astype(float)),
+    "y mostly 0": (X, np.where(np.arange(50) % 5, 0.0, Y)),
+    "whole numbers": (RNG.integers(-3, 4, (50, 20)), RNG.integers(0, 5, 50)),
+    "bools": (X > 0.3, Y > 3.0),
+    "float32": (X.astype(np.float32), Y.astype(np.float32)),
+    "a data frame": (pd.DataFrame(X), pd.Series(Y)),
+    "lists": (X.tolist(), Y.tolist()),
+}
+
+
+@pytest.mark.parametrize("name", HARD)
+@pytest.mark.parametrize(("quantile", "share"), [(0.5, 0.3), (0.9, 0.01)])
+def test_hard_data_have_the_right_answer(name: str, quantile: float, share: float) -> None:
+    """Objective to 1e-7 of the whole linear program's, with its gap, and of its coefficients."""
+    given, response = HARD[name]
+    A, y = np.asarray(given, dtype=float), np.asarray(response, dtype=float)
+    largest = SparseLinearRegressor(quantile=quantile, alpha=1.0).fit(given, response).alpha_max_
+    alpha = share * (largest or 1.0)
+    model = SparseLinearRegressor(quantile=quantile, alpha=alpha, tol=1e-8).fit(given, response)
+    best = optimum(A, y, quantile, alpha)
+    room = 1e-7 * best + 1e-9 * (1.0 + abs(float(np.median(y))))  # of a loss of 0
+    assert abs(model.objective_ - best) <= room
+    assert model.dual_bound_ <= best + room
+    assert model.gap_ <= 1e-7
+    error = y - model.predict(given)
+    loss = np.maximum(quantile * error, (quantile - 1.0) * error).mean()
+    own = loss + alpha * np.abs(model.coef_).sum()
+    assert own == pytest.approx(model.objective_, rel=1e-8, abs=1e-12)
+
+
+@pytest.mark.parametrize("loss", ["squared_error", "squared_epsilon_insensitive", "huber"])
+@pytest.mark.parametrize("share", [2.0, 0.5, 1e-3])
+def test_outliers_leave_curved_losses_their_gap(loss: Any, share: float) -> None:
+    """With an outlier of 1e12 the gap is closed, whether the model has features or not."""
+    y = np.where(np.arange(50) == 7, 1e12, Y)
+    largest = SparseLinearRegressor(loss=loss, alpha=1.0).fit(X, y).alpha_max_
+    model = SparseLinearRegressor(loss=loss, alpha=share * largest).fit(X, y)
+    assert model.gap_ <= 1e-6
+    assert model.dual_bound_ <= model.objective_
+
+
+@pytest.mark.parametrize("form", ["csr", "csc", "coo", "dia", "bsr", "lil", "dok"])
+def test_sparse_matrices_with_explicit_zeros(form: str) -> None:
+    """Stored zeros, unsorted and repeated entries: the model of the dense matrix."""
+    dense = np.where(np.abs(X) < 0.4, 0.0, X)
+    i, j = (dense != 0).nonzero()
+    order = np.random.default_rng(0).permutation(len(i))
+    values = np.concatenate([0.5 * dense[i, j][order], 0.5 * dense[i, j][order], np.zeros(20)])
+    places = (
+        np.concatenate([i[order], i[order], np.arange(20)]),
+        np.concatenate([j[order], j[order], np.arange(20) % 8]),
+    )
+    given = sparse.coo_matrix((values, places), shape=dense.shape)
+    if form != "coo":
+        given = given.asformat(form)
+    model = SparseLinearRegressor(alpha=0.1).fit(given, Y)
+    expected = SparseLinearRegressor(alpha=0.1).fit(dense, Y)
+    np.testing.assert_allclose(model.coef_, expected.coef_, atol=1e-9)
+    np.testing.assert_allclose(model.predict(given), expected.predict(dense))
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+def test_a_matrix_is_not_copied(kind: Any, order: Any) -> None:
+    """A fit takes less memory than another X would: none in float64 of one in float32 either."""
+    rng = np.random.default_rng(0)
+    big = np.asarray(rng.normal(size=(500, 20_000)), dtype=kind, order=order)
+    y = 2.0 * big[:, 3].astype(float) + rng.normal(size=500)
+    tracemalloc.start()
+    model = SparseLinearRegressor(alpha=0.2, columns_per_round=20).fit(big, y)
+    model.predict(big)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < big.nbytes
+    assert np.flatnonzero(model.coef_).tolist() == [3]

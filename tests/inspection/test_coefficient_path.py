@@ -1,0 +1,111 @@
+"""The picture of a regularisation path: which lines and labels there are, and what is refused."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from cgboost import SparseLinearClassifier, SparseLinearRegressor
+from cgboost.inspection import plot_path
+from cgboost.inspection.coefficient_path import LINE_OF_TEXT
+from tests.estimators.data import classifier, two_classes
+
+
+def rows(n_features: int = 8) -> tuple[Any, Any]:
+    """Rows on which a few features matter."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(80, n_features))
+    return X, 2.0 * X[:, 1] - X[:, 3] + 0.1 * rng.standard_t(3, size=80)
+
+
+def profiles(axis: Any) -> list[Any]:
+    """The lines of features: not the zero line, nor that of the best model."""
+    return [line for line in axis.lines if len(line.get_xdata()) > 2]
+
+
+def test_one_line_a_feature_in_use_and_names_for_the_strongest():
+    """Sparse models on the left; features that no model uses are only counted."""
+    X, y = rows()
+    path = SparseLinearRegressor().path(X, y, n_alphas=20, eps=0.1)
+    used = np.flatnonzero(path.coefs.any(axis=1))
+    assert 2 <= len(used) < 8
+    [axis] = plot_path(path, n_labels=2).axes
+    assert len(profiles(axis)) == len(used)
+    assert {text.get_text() for text in axis.texts} == {"x1", "x3"}
+    assert axis.get_xlim()[0] == pytest.approx(path.alphas.max())
+    assert axis.get_title(loc="left").startswith(f"{len(used)} of 8 features in 20 models")
+    named = plot_path(path, n_labels=1, feature_names=list("abcdefgh"))
+    assert [text.get_text() for text in named.axes[0].texts] == ["b"]
+
+
+def test_lines_are_the_coefficients_against_the_norm():
+    """x="l1_norm": the places are Σ|β| of the models, from 0 on."""
+    X, y = rows()
+    path = SparseLinearRegressor().path(X, y, n_alphas=10, eps=0.1)
+    [axis] = plot_path(path, x="l1_norm").axes
+    line = next(line for line in profiles(axis) if line.get_label() == "x1")
+    np.testing.assert_allclose(line.get_xdata(), np.abs(path.coefs).sum(axis=0))
+    np.testing.assert_allclose(line.get_ydata(), path.coefs[1])
+    assert axis.get_xscale() == "linear"
+
+
+def test_scores_have_a_panel_with_the_best_model_marked():
+    """With an eval_set only; on given axes the best model alone is marked."""
+    X, y = rows()
+    path = SparseLinearRegressor().path(X[:60], y[:60], n_alphas=10, eval_set=(X[60:], y[60:]))
+    figure = plot_path(path)
+    assert len(figure.axes) == 2
+    [scores] = profiles(figure.axes[1])
+    np.testing.assert_allclose(scores.get_ydata(), path.scores)
+    assert f"{path.best.alpha:.3g}" in figure.axes[1].get_title(loc="left")
+    axis = figure.axes[0]
+    before = len(axis.lines)
+    assert plot_path(path, ax=axis) is figure
+    assert len(figure.axes) == 2
+    assert len(axis.lines) > before
+
+
+def test_several_outputs_share_a_line():
+    """The norm of a feature's coefficients over the classes, from small C to large."""
+    X, _ = rows()
+    labels = np.argmax(X[:, :3], axis=1)
+    path = SparseLinearClassifier().path(X, labels, n_Cs=5, eps=0.1)
+    assert path.coefs.shape == (3, 8, 5)
+    [axis] = plot_path(path).axes
+    line = next(line for line in profiles(axis) if line.get_label() == "x0")
+    np.testing.assert_allclose(line.get_ydata(), np.linalg.norm(path.coefs[:, 0], axis=0))
+    assert axis.get_xlim() == pytest.approx((path.C_values.min(), path.C_values.max()))
+
+
+def test_labels_keep_apart():
+    """Equal coefficients have names that can be read, inside the panel."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 12))
+    path = SparseLinearRegressor().path(X, X.sum(axis=1), n_alphas=5)
+    [axis] = plot_path(path, n_labels=12).axes
+    heights = np.sort([text.xyann[1] for text in axis.texts])
+    assert np.all(np.diff(heights) >= LINE_OF_TEXT - 1e-9)
+    assert heights[0] >= 0
+    assert heights[-1] <= 1 + 1e-9
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"x": "beta"}, "x must be one of"),
+        ({"n_labels": -1}, "n_labels must be at least 0, got -1"),
+        ({"feature_names": ["a"]}, "feature_names must have 8 names, one a feature, got 1"),
+    ],
+)
+def test_bad_arguments_are_refused(options: dict[str, Any], words: str):
+    """The error names the argument and its value."""
+    X, y = rows()
+    with pytest.raises(ValueError, match=words):
+        plot_path(SparseLinearRegressor().path(X, y, n_alphas=2), **options)
+
+
+def test_models_that_are_not_linear_have_no_coefficients():
+    """Kernel columns are no features."""
+    X, y = two_classes()
+    with pytest.raises(ValueError, match="coefs needs linear models"):
+        plot_path(classifier().path(X, y, [1.0]))

@@ -1,0 +1,148 @@
+"""The primal simplex of a path: optimal vertices, from one price of the loss to the next."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from cgboost.generation.loop import ColumnGeneration
+from cgboost.losses import EpsilonInsensitive, Quantile, SupportVectorLoss, hinge
+from cgboost.masters import OneNormMaster
+from cgboost.masters.support_vector import primal_simplex
+from cgboost.masters.support_vector.primal_simplex import PrimalSimplex, is_neighbour
+from cgboost.penalties import L1
+from cgboost.penalties.base import DualForm
+from cgboost.pricing import FeaturePricer
+from solvers import SolverFailure
+from tests.problems import columns_of
+
+LOSSES = ["quantile", "hinge", "tube"]
+
+
+def problem(name: str, *, ties: bool, rows: int = 60, width: int = 25) -> tuple[Any, Any, Any]:
+    """Columns, the loss at a price, and whether it has labels."""
+    rng = np.random.default_rng(width)
+    H = rng.normal(size=(rows, width))
+    if ties:
+        H = np.round(H)
+        H[rows // 2 :] = H[: rows - rows // 2]
+        H[:, 1] = H[:, 0]
+    y = H[:, :5].sum(axis=1) + rng.standard_t(2, size=rows)
+    if ties:
+        y = np.round(y)
+    if name == "hinge":
+        y = np.where(y > 0, 1.0, -1.0)
+
+    def loss(price: float) -> SupportVectorLoss:
+        weights = np.full(rows, price)
+        if name == "hinge":
+            return hinge(y, weights)
+        cost = Quantile(0.3) if name == "quantile" else EpsilonInsensitive(0.2)
+        return cost.on(y, weights).box
+
+    return H, loss, y
+
+
+@pytest.mark.parametrize("offset", ["free", "none"])
+@pytest.mark.parametrize("two_sided", [True, False], ids=["free", "nonneg"])
+@pytest.mark.parametrize("ties", [False, True], ids=["general", "ties"])
+@pytest.mark.parametrize("name", LOSSES)
+def test_its_vertices_are_optimal_along_a_path(name, ties, two_sided, offset):
+    """At every price: primal and dual are feasible and of the same value, up to rounding."""
+    H, loss, _ = problem(name, ties=ties)
+    form = DualForm(L1(), two_sided, offset)
+    simplex = PrimalSimplex(loss(0.01), form)
+    simplex.add(list(H.T))
+    for price in np.geomspace(0.01, 10.0, 12):
+        simplex.reprice(loss(price))
+        point, at = simplex.solve(None), loss(price)
+        objective = np.abs(point.coef).sum() + at.value(H @ point.coef + point.intercept)
+        response = at.feasible(point.response, balanced=offset == "free")
+        scores = H.T @ response
+        most = (np.abs(scores) if two_sided else scores).max()
+        bound = at.gain(response) / max(1.0, most)
+        assert bound <= objective * (1 + 1e-12)
+        assert objective - bound <= 1e-8 * max(1.0, objective)
+        assert two_sided or (point.coef >= 0).all()
+
+
+@pytest.mark.parametrize("name", LOSSES)
+def test_neighbouring_prices_take_few_steps(name, monkeypatch):
+    """From the vertex of a price near by, fewer steps than from the model without columns."""
+    H, loss, _ = problem(name, ties=False)
+    steps = []
+    own = PrimalSimplex._step
+    monkeypatch.setattr(PrimalSimplex, "_step", lambda self: steps.append(1) or own(self))
+
+    def taken(simplex: PrimalSimplex) -> int:
+        steps.clear()
+        simplex.solve(None)
+        return len(steps)
+
+    simplex = PrimalSimplex(loss(1.0), DualForm(L1(), True, "free"))
+    simplex.add(list(H.T))
+    from_nothing = taken(simplex)
+    simplex.reprice(loss(1.1))
+    assert taken(simplex) < 0.5 * from_nothing
+
+
+def test_it_begins_at_the_vertex_of_coefficients():
+    """Coefficients of an optimal vertex are left with no step."""
+    H, loss, _ = problem("quantile", ties=False)
+    simplex = PrimalSimplex(loss(1.0), DualForm(L1(), True, "free"))
+    simplex.add(list(H.T))
+    point = simplex.solve(None)
+    used = np.flatnonzero(point.coef)
+    again = PrimalSimplex(loss(1.0), DualForm(L1(), True, "free"))
+    again.add(list(H[:, used].T))
+    again.expect(point.coef[used], point.intercept)
+    again._limits = again.form.threshold / again.columns.scales
+    again._refresh()
+    assert not again._step()
+
+
+def test_other_problems_are_no_neighbours():
+    """Another target, another tube, prices far away, or no such loss."""
+    _, loss, y = problem("tube", ties=False)
+    assert is_neighbour(loss(1.0), loss(1.5))
+    assert not is_neighbour(loss(1.0), loss(2.0 * primal_simplex.NEIGHBOURING))
+    assert not is_neighbour(loss(1.0), replace(loss(1.5), target=y + 1.0))
+    assert not is_neighbour(loss(1.0), replace(loss(1.5), epsilon=0.3))
+    assert not is_neighbour(loss(1.0), None)
+
+
+def test_it_gives_up_when_asked_for_the_same_vertex():
+    """It cannot come nearer to the optimum than it is."""
+    _, loss, _ = problem("quantile", ties=False)
+    simplex = PrimalSimplex(loss(1.0), DualForm(L1(), True, "free"))
+    simplex.solve(None)
+    with pytest.raises(SolverFailure, match="as near"):
+        simplex.solve(None)
+
+
+def test_where_it_gives_up_the_master_goes_on(monkeypatch):
+    """A path is certified without it, from the same start."""
+    H, loss, _ = problem("quantile", ties=False)
+    first = OneNormMaster(loss(1.0))
+    ColumnGeneration(first, FeaturePricer(H), tol=1e-8, columns_per_round=5).run()
+    monkeypatch.setattr(primal_simplex, "STEPS_PER_VARIABLE", 0)
+    second = OneNormMaster(loss(1.2))
+    second.start_from(first.warm_start)
+    assert isinstance(second._dual, PrimalSimplex)
+    result = ColumnGeneration(second, FeaturePricer(H), tol=1e-8, columns_per_round=5).run()
+    assert not isinstance(second._dual, PrimalSimplex)
+    alone = ColumnGeneration(OneNormMaster(loss(1.2)), FeaturePricer(H), tol=1e-8).run()
+    assert result.gap <= 1e-8
+    assert result.objective == pytest.approx(alone.objective, rel=3e-8)
+
+
+def test_columns_are_added_columns_of_the_master_too():
+    """What a warm start hands over is what the next master holds."""
+    H, loss, _ = problem("hinge", ties=False)
+    first = OneNormMaster(loss(1.0))
+    first.add(columns_of(H))
+    first.solve()
+    second = OneNormMaster(loss(1.1))
+    second.start_from(first.warm_start)
+    assert second._dual.columns.count == len(second.columns) > 0
