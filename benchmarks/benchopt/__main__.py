@@ -114,7 +114,7 @@ def run(folder: Path, runs: Sequence[Sequence[str]]) -> Iterator[dict[str, str]]
         output = folder.resolve() / "outputs" / f"records_{number}.csv"
         output.unlink(missing_ok=True)
         command = [
-            *(sys.executable, "-m", "benchopt", "run", str(folder), *chosen, "--no-cache"),
+            *(sys.executable, "-P", "-m", "benchopt", "run", str(folder), *chosen, "--no-cache"),
             *("--no-plot", "--no-html", "-r", "1", "-n", str(MAX_RUNS), "--timeout", str(TIMEOUT)),
             *("--output", output.name),
         ]

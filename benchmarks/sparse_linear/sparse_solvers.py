@@ -74,11 +74,8 @@ def along_a_path(problem: Problem) -> Fitted:
 def estimator(problem: Problem) -> Any:
     """The estimator of a problem, unfitted."""
     from cgboost import SparseLinearClassifier, SparseLinearRegressor
-    from cgboost.linear import QuantileRegressor
 
     quantile = problem.quantile
-    if problem.kind == "quantile" and not problem.cost:
-        return QuantileRegressor(quantile=quantile, alpha=0.0)
     if problem.kind == "quantile":
         return SparseLinearRegressor(loss="quantile", quantile=quantile, alpha=problem.cost)
     return SparseLinearClassifier(loss="hinge", C=problem.cost)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -25,7 +24,6 @@ from cgboost.estimators.linear.sparse_linear import (
     SparseLinearClassifier,
     SparseLinearRegressor,
 )
-from cgboost.exceptions import TrivialModelWarning
 from cgboost.losses import Loss
 from cgboost.losses.registry import ClassificationLoss, RegressionLoss
 from cgboost.penalties import L1, ElasticNet
@@ -122,9 +120,7 @@ def _scores_of_fold(
     held = held[weights[held] > 0]
     if not len(held):
         return np.full(len(values), np.nan), 0.0
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", TrivialModelWarning)  # a path begins with such a model
-        path = self._model(verbose=0).path(X[train], y[train], values, sample_weight=weights[train])
+    path = self._model(verbose=0).path(X[train], y[train], values, sample_weight=weights[train])
     rows = X[held], y[held], weights[held]
     return np.array([self._score(model, *rows) for model in path]), float(weights[held].sum())
 

@@ -50,7 +50,7 @@ class QuantileRegressor(LinearPrediction):
     quantile : float, default=0.5
         q, in (0, 1).
     alpha : float, default=1.0
-        α, what coefficients cost.
+        α, what coefficients cost; 0: nothing.
     fit_intercept : bool, default=True
         Whether there is a b, which is never penalised.
     solver : {"highs", "highs-ds", "highs-ipm", "interior-point", "revised simplex"}, \

@@ -288,6 +288,7 @@ def pool_of(self: Any, rows: Rows, runs: Callable[[Any], list[tuple[Loss, Vector
         offset=bool(self.fit_intercept),
         positive=bool(self.positive),
         free=self._free,
+        noise=getattr(self, "alpha", 0.0) is None,
     )
     if len(self._free) and self.positive:
         raise ValueError(
@@ -415,8 +416,11 @@ def keep(self: Any, runs: list[FittedRun], rows: Rows) -> None:
     del self._free_columns  # with the matrix that they are read from
     outputs = [output for run in runs for output in run.outputs]
     coef, intercept = np.zeros((len(outputs), self.n_features_in_)), np.zeros(len(outputs))
+    trivial = [run.is_trivial for run in runs for _ in run.outputs]
     for number, output in enumerate(outputs):
         coef[number], intercept[number] = _in_features(output.active, output, self.n_features_in_)
+        if trivial[number] and self.fit_intercept:  # the interior point is a little off
+            intercept[number] = scaling.constants[number]
     coef, intercept = coef * scaling.unit, intercept * scaling.unit
     used = [own[[h.index for h in out.active]] for own, out in zip(coef, outputs, strict=True)]
     self.columns_["coefficient"] = np.concatenate(used)

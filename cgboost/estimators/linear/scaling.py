@@ -23,6 +23,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import brentq
+from scipy.special import erf
 
 from cgboost.estimators.common.rows import Vector
 from cgboost.losses import LogLoss, Loss, SquaredError
@@ -34,10 +36,6 @@ from cgboost.pricing.features.matrices import Indices
 
 LOSS_OF_CONSTANT = 1000.0
 """Units of the objective that the loss of the constant model has where features begin to enter."""
-
-PERMUTATIONS = 20
-"""Permutations for the level of noise: their median is off by a few per cent, α by less than its
-effect can tell."""
 
 ON_CONSTANT = 1e-9
 """Rows this near to the constant, relative to the sizes of both, lie on it: losses take rows that
@@ -64,8 +62,10 @@ class Scaling:
         W = Σ_i w_i.
     constant : float
         The mean loss of the best constant.
+    constants : tuple of float
+        The best constant of every run, in units.
     noise : float
-        The median of the same over random permutations of the r_i: what noise alone would reach.
+        The median of the same if y had nothing to do with the features; 0 if nobody asks.
     """
 
     unit: float
@@ -74,6 +74,7 @@ class Scaling:
     total: float = 1.0
     noise: float = 0.0
     constant: float = 0.0
+    constants: tuple[float, ...] = ()
 
     @classmethod
     def of(
@@ -86,6 +87,7 @@ class Scaling:
         offset: bool,
         positive: bool,
         free: Indices,
+        noise: bool,
     ) -> Scaling:
         """The units of a problem.
 
@@ -102,28 +104,33 @@ class Scaling:
             Whether there is an intercept, and whether coefficients must be at least 0.
         free : ndarray of int
             Features without a penalty.
+        noise : bool
+            Whether the level of noise is asked for.
         """
         total = float(weights.sum())
-        value = strongest = noise = 0.0
+        value = strongest = level = 0.0
+        constants: list[float] = []
         for loss, target in runs:
             own, factor = in_units(loss, unit)
             bound = own.on(target, factor * weights / total)
             constant, response = constant_model(bound, offset=offset)
+            constants.append(constant)
             of_constant = float(bound.value(np.full(len(target), constant)))
             if of_constant <= 0:  # no feature can do better, whatever rounding leaves of r
                 continue
             value = max(value, of_constant)
-            rng = np.random.default_rng(0)  # the same α for the same rows, and those of a run alone
-            orders = rng.permuted(np.tile(response / unit, (PERMUTATIONS, 1)), axis=1)
-            scores = pool.all_scores(np.vstack([response / unit, orders]).T)
+            if len(free) == pool.size(0):
+                continue
+            scores = pool.all_scores(response / unit)
             size = np.maximum(scores, 0.0) if positive else np.abs(scores)
-            size[size <= pool.errors(None, response / unit)[:, None]] = 0.0
+            size[size <= pool.errors(None, response / unit)] = 0.0
             size[free] = 0.0
-            own_size, *permuted = size.max(axis=0, initial=0.0).tolist()
-            strongest, noise = max(strongest, own_size), max(noise, float(np.median(permuted)))
+            strongest = max(strongest, float(size.max(initial=0.0)))
+            if noise:
+                level = max(level, noise_level(pool, response / unit, weights, free, offset=offset))
         known = value > 0 and strongest > 0
         features = value / (LOSS_OF_CONSTANT * strongest) if known else unit
-        return cls(unit, features, strongest, total, noise, value)
+        return cls(unit, features, strongest, total, level, value, tuple(constants))
 
     def penalty(self, penalty: Penalty) -> Penalty:
         """The penalty of the coefficients a, in its unit."""
@@ -141,6 +148,47 @@ class Scaling:
     def scaled(self, pool: FeaturePool) -> FeaturePool:
         """The columns h of the master."""
         return pool.rescaled(self.unit / self.features)
+
+
+def noise_level(
+    pool: FeaturePool, response: Vector, weights: Vector, free: Indices, *, offset: bool
+) -> float:
+    """The median of max_j |h_j·r| if r had nothing to do with the features.
+
+    By the central limit theorem h_j·r is then normal with variance s_j² = d_j² Σ r_i²/w_i, where
+    d_j is the standard deviation of h_j; were the features independent, the median t would solve
+    Π_j P(|N(0, s_j²)| ≤ t) = ½. Those that are not have a smaller one. A row of weight 2 is two
+    rows; weights with a mean below 1 count as if it were 1.
+
+    Parameters
+    ----------
+    pool : FeaturePool
+    response : ndarray of shape (n_rows,)
+        r, of which a row has the share w_i/W.
+    weights : ndarray of shape (n_rows,)
+    free : ndarray of int
+        Features that do not count.
+    offset : bool
+        Whether deviations are those from the mean, or from 0.
+    """
+    counts = weights > 0
+    means, deviations = pool.matrix.moments(weights)
+    if not offset:
+        deviations = np.hypot(deviations, means)
+    sizes = deviations / np.abs(pool.scales)
+    sizes[free] = 0.0
+    weights, response = weights[counts], response[counts]
+    n_rows = max(float(weights.sum()), float(len(weights)))
+    spread = float(np.sqrt((response**2 / weights).sum() * weights.sum() / n_rows))
+    sizes = spread * sizes[sizes > 0]
+    if not (sizes > 0).any():
+        return 0.0
+
+    def excess(level: float) -> float:
+        return float(np.log(erf(level / (np.sqrt(2.0) * sizes))).sum() - np.log(0.5))
+
+    largest = float(sizes.max())  # the median of one is 0.67 times its deviation
+    return float(brentq(excess, 0.6 * largest, largest * (2.0 + np.sqrt(2.0 * np.log(len(sizes))))))
 
 
 def in_units(loss: Loss, unit: float) -> tuple[Loss, float]:

@@ -73,11 +73,11 @@ class SparseLinearRegressor(Regression, BaseBoost):
         errors are free.
     alpha : float or None, default=None
         α, at least 0: what coefficients cost; from ``alpha_max_`` on all are 0. With 0 all features
-        are in the model, as in a regression without a penalty. None: half the level
-        of noise, which is the median, over random permutations of the rows' pseudo-responses, of
-        the α from which on no feature would enter (in the spirit of the quantile universal
-        threshold: Giacobino, Sardy, Diaz-Rodriguez, Hengartner, Electronic Journal of Statistics
-        11, 2017). A beginning that is rarely far off; a path or cross-validation chooses.
+        are in the model, as in a regression without a penalty. None: half the level of noise, the
+        median of the α from which on no feature would enter if y had nothing to do with X (the
+        quantile universal threshold: Giacobino, Sardy, Diaz-Rodriguez, Hengartner, Electronic
+        Journal of Statistics 11, 2017), by a normal approximation. That is a beginning, rarely far
+        off; a path or cross-validation chooses.
     penalty : {"l1", "elasticnet"}, L1 or ElasticNet, default="l1"
     l1_ratio : float, default=0.5
         ρ of penalty="elasticnet", in (0, 1].

@@ -21,6 +21,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
+from scipy.linalg.blas import dger
 
 from cgboost.generation.columns import FloatArray
 from cgboost.losses import SupportVectorLoss
@@ -47,6 +48,9 @@ and every step goes down."""
 SMALLEST_PIVOT = 1e-9
 """Kinks that are approached at less than this share of the fastest do not end a step."""
 
+FEW_KINKS = 50
+"""Kinks that are sorted at first: most steps end before. Sorting 3000 takes as long as all else."""
+
 REFRESHED = 100
 """Steps after which the inverse is computed anew."""
 
@@ -55,6 +59,10 @@ STEPS_PER_VARIABLE = 4
 
 NEIGHBOURING = 3.0
 """Prices that have changed by more than this factor make a problem of its own."""
+
+MOST_ROWS = 50_000
+"""A step passes over all rows. Paths of 50 prices, 30 features, took 1.9 s with 30000 rows, 3.0 s
+by the interior point method over rows that matter; with 100000 rows 19 and 15 s."""
 
 RESIDUAL = 1e-9
 """Errors of the basis equations, relative to their right-hand sides, from which on the inverse is
@@ -85,7 +93,7 @@ class PrimalSimplex:
         rng = np.random.default_rng(0)
         size = PERTURBATION * max(1.0, float(np.abs(loss.target).max(initial=0.0)))
         self._moved = size * rng.uniform(-1.0, 1.0, len(self.variables))
-        self._again = False
+        self._again, self._excess = False, np.inf
         if form.offset == "free":
             first = int(np.argsort(self.variables.target, kind="stable")[len(self.variables) // 2])
             self._used, self._sign = np.array([OFFSET]), np.zeros(1)
@@ -104,6 +112,7 @@ class PrimalSimplex:
             and form.threshold > 0.0
             and not form.charges_offset
             and form.n_free == 0
+            and 0 < loss.n_rows <= MOST_ROWS
             and len(loss.variables) > 0
             and bool(np.isfinite(loss.variables.cap).all())
         )
@@ -134,7 +143,7 @@ class PrimalSimplex:
         basis = np.ones((count, count))
         basis[:, offset:] = values[variables.row[nearest]]
         try:
-            inverse: Vector = np.linalg.inv(basis).astype(np.float64, copy=False)
+            inverse: Vector = np.ascontiguousarray(np.linalg.inv(basis))
         except np.linalg.LinAlgError:
             return
         error = basis @ inverse - np.eye(count)
@@ -170,6 +179,7 @@ class PrimalSimplex:
             raise SolverFailure("the primal simplex has come as near to the optimum as it can")
         self._again = True
         self._limits = self.form.threshold / self.columns.scales
+        self._excess = np.inf  # of the scores when columns were priced last
         self._refresh()
         most = STEPS_PER_VARIABLE * (len(self.variables) + self.columns.count)
         for number in range(1, most + 1):
@@ -193,7 +203,7 @@ class PrimalSimplex:
             error = basis @ self._inverse
             error.flat[:: len(inside) + 1] -= 1.0
             if not np.abs(error).max() < RESIDUAL:
-                self._inverse = np.linalg.inv(basis).astype(np.float64, copy=False)
+                self._inverse = np.ascontiguousarray(np.linalg.inv(basis))
         gain = variables.gain() - self._moved
         self._z = self._inverse @ (variables.sign * gain)[inside]
         self._rate = gain - variables.sign * self._output(self._z)[variables.row]
@@ -203,6 +213,7 @@ class PrimalSimplex:
         self._sign[coef] = np.where(self._z[coef] == 0, self._sign[coef], np.sign(self._z[coef]))
         outside = np.where(self._high, variables.cap, 0.0)
         self._fixed = variables.response(outside)
+        self._fixed_scores = self._fixed @ self._block[:, : len(self._used)]
 
     def _output(self, z: Vector) -> Vector:
         return self._block[:, : len(z)] @ z
@@ -210,7 +221,7 @@ class PrimalSimplex:
     def _duals(self) -> tuple[Vector, Vector]:
         """Responses r of the variables inside, and those of all rows."""
         rows = self.variables.row[self._inside]
-        due = -(self._fixed @ self._block[:, : len(self._used)])
+        due = -self._fixed_scores
         own = self._used != OFFSET
         due[own] += self._limits[self._used[own]] * self._sign[own]
         inside = due @ self._inverse
@@ -243,20 +254,25 @@ class PrimalSimplex:
     # ------------------------------------------------------------------ a step
 
     def _step(self) -> bool:
-        """Along the edge on which the objective falls fastest, to its minimum; False at the end."""
+        """Along the edge on which the objective falls fastest, to its minimum; False at the end.
+
+        Columns are priced where, by the last pricing, one may exceed its limit by more than a
+        variable leaves its box.
+        """
         variables, inside, used = self.variables, self._inside, self._used
         duals, response = self._duals()
         u, cap = variables.sign[inside] * duals, variables.cap[inside]
         off = np.maximum(-u, u - cap) - VIOLATION * cap
         row = int(np.argmax(off)) if len(off) else -1
         column, worst = -1, off[row] if len(off) else 0.0
-        if self.columns.count:
+        if self.columns.count and worst <= max(0.0, self._excess):
             scores = self.columns.scaled_scores(response)
             sizes = np.abs(scores) if self.form.two_sided else scores
             excess = sizes - (1.0 + VIOLATION) * self._limits
             excess[used[used != OFFSET]] = 0.0
             column = int(np.argmax(excess))
-            if excess[column] > worst:
+            self._excess = float(excess[column])
+            if self._excess > worst:
                 worst, row = excess[column], -1
             else:
                 column = -1
@@ -277,14 +293,15 @@ class PrimalSimplex:
         kink, used, crossed = self._minimum(direction, speed, slope)
         length = self._move(direction, speed, kink, used, crossed)
         self._high[variable], self._rate[variable] = high, length if high else -length
-        self._fixed[row] += sign * self.variables.cap[variable] * high
+        if high:
+            self._fix(np.array([row]), np.array([sign * self.variables.cap[variable]]))
         if used < 0:
             new = self._take(kink)
             entries = self._block[self.variables.row[kink], : len(self._used)]
             y = entries @ self._inverse
             own = self._inverse[:, place] / y[place]
             y[place] -= 1.0
-            self._inverse -= np.outer(own, y)
+            _subtract_product(self._inverse, own, y)
             self._inside[place] = new
         else:
             self._drop(used, place)
@@ -305,20 +322,23 @@ class PrimalSimplex:
             y, pivot = entries @ self._inverse, values[self.variables.row[kink]]
             pivot = pivot - float(y @ values[rows])
             grown = np.empty((count + 1, count + 1))
-            grown[:count, :count] = self._inverse + np.outer(solved / pivot, y)
+            _subtract_product(self._inverse, -solved / pivot, y)
+            grown[:count, :count] = self._inverse
             grown[:count, count], grown[count, :count] = -solved / pivot, -y / pivot
             grown[count, count] = 1.0 / pivot
             self._inverse = grown
             self._inside = np.append(self._inside, self._take(kink))
             self._used = np.append(self._used, column)
             self._sign, self._z = np.append(self._sign, sign), np.append(self._z, sign * length)
+            self._fixed_scores = np.append(self._fixed_scores, 0.0)
             place = count
         else:
             own = self._inverse[used] / solved[used]
             solved[used] -= 1.0
-            self._inverse -= np.outer(solved, own)
+            _subtract_product(self._inverse, solved, own)
             self._used[used], self._sign[used], self._z[used] = column, sign, sign * length
             place = used
+        self._fixed_scores[place] = self._fixed @ values
         self._in_block(place, values)
 
     def _in_block(self, place: int, values: Vector) -> None:
@@ -328,11 +348,17 @@ class PrimalSimplex:
             self._block = wider
         self._block[:, place] = values
 
+    def _fix(self, rows: Indices, change: Vector) -> None:
+        """Change the response of some rows that are not inside."""
+        np.add.at(self._fixed, rows, change)
+        self._fixed_scores += change @ self._block[rows, : len(self._used)]
+
     def _take(self, variable: int) -> int:
         """A variable that comes to the inside of its box."""
         if self._high[variable]:
             row = self.variables.row[variable]
-            self._fixed[row] -= self.variables.sign[variable] * self.variables.cap[variable]
+            taken = -self.variables.sign[variable] * self.variables.cap[variable]
+            self._fix(np.array([row]), np.array([taken]))
             self._high[variable] = False
         self._rate[variable] = 0.0
         return variable
@@ -340,7 +366,8 @@ class PrimalSimplex:
     def _drop(self, used: int, place: int) -> None:
         """Take a column out of the basis, and a variable that has left the inside."""
         inverse, last = self._inverse, len(self._used) - 1
-        inverse = inverse - np.outer(inverse[:, place] / inverse[used, place], inverse[used])
+        own = inverse[:, place] / inverse[used, place]
+        _subtract_product(inverse, own, inverse[used].copy())
         # the last column takes the place of the one that goes
         order = np.arange(last)
         if used < last:
@@ -349,6 +376,7 @@ class PrimalSimplex:
         self._inside = np.delete(self._inside, place)
         self._inverse = np.delete(inverse[order], place, axis=1)
         self._used, self._sign, self._z = self._used[order], self._sign[order], self._z[order]
+        self._fixed_scores = self._fixed_scores[order]
 
     def _minimum(
         self, direction: Vector, speed: Vector, slope: float
@@ -372,9 +400,7 @@ class PrimalSimplex:
                 bends[:] = np.inf
             times = np.append(times, np.maximum(-self._z[places] / direction[places], 0.0))
             drops = np.append(drops, bends)
-        order = np.argsort(times, kind="stable")
-        fallen = np.cumsum(drops[order])
-        end = int(np.searchsorted(fallen, slope))
+        order, end = _first(times, drops, slope)
         if end == len(order):
             raise SolverFailure("the primal simplex has lost its digits")
         before, last, count = order[:end], order[end], len(meets)
@@ -405,12 +431,29 @@ class PrimalSimplex:
         if flipped.size:
             self._high[flipped] ^= True
             up = np.where(self._high[flipped], 1.0, -1.0)
-            np.add.at(
-                self._fixed,
-                variables.row[flipped],
-                up * variables.sign[flipped] * variables.cap[flipped],
-            )
+            change = up * variables.sign[flipped] * variables.cap[flipped]
+            self._fix(variables.row[flipped], change)
         return length
+
+
+def _first(times: Vector, drops: Vector, slope: float) -> tuple[Indices, int]:
+    """Kinks in the order of their times, and the place of the one after which the slope is used up.
+
+    Most steps are short: the first few kinks are tried before all are sorted.
+    """
+    if len(times) > FEW_KINKS:
+        first = np.argpartition(times, FEW_KINKS)[:FEW_KINKS]
+        order, end = _first(times[first], drops[first], slope)
+        if end < len(order):
+            return first[order], end
+    order = np.argsort(times, kind="stable")
+    return order, int(np.searchsorted(np.cumsum(drops[order]), slope))
+
+
+def _subtract_product(matrix: Vector, left: Vector, right: Vector) -> None:
+    """Take left·rightᵀ from a matrix, in its place; it is in C order."""
+    if matrix.size:
+        dger(-1.0, right, left, a=matrix.T, overwrite_a=1)
 
 
 def is_neighbour(loss: SupportVectorLoss, other: object) -> bool:

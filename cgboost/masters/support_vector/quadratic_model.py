@@ -20,14 +20,14 @@ from cgboost.losses.dual.support_vector import Indices, Vector
 EXCESS = 1e-13
 """A gradient above λ by no more than this, relative to the largest of λ and |c|, is rounding."""
 
-STEPS = 100
+SIGN_STEPS = 100
 """Steps at most, beside one for each coordinate."""
 
 FIRST = 16
 """Coordinates that enter at once are at most this many, or as many as are active: of more, most
 would have to leave again."""
 
-TINY = 1e-13
+BLOCKING_SHARE = 1e-13
 """A coordinate that changes its sign after this share of a step is 0 but for rounding, and would
 stand in the way of all others."""
 
@@ -50,6 +50,9 @@ def minimise(
         Any point; the more of its signs are right, the fewer steps.
     positive : ndarray of bool, shape (n,)
         Coordinates that must be at least 0.
+    rank : int, optional
+        Of Q, but for what makes it definite: where as many coordinates are active, others enter one
+        at a time, as in a simplex method.
 
     Raises
     ------
@@ -60,7 +63,7 @@ def minimise(
     smooth = (charge == 0) & ~positive
     rounding = EXCESS * max(float(charge.max(initial=0.0)), float(np.abs(c).max(initial=0.0)))
     stationary = False  # whether x is the solution for its own signs
-    for _ in range(STEPS + len(c)):
+    for _ in range(SIGN_STEPS + len(c)):
         gradient = Q @ x + c
         active = smooth | (x != 0)
         excess = np.where(positive, -gradient, np.abs(gradient)) - charge
@@ -82,7 +85,7 @@ def minimise(
             x[places] = here + move
             stationary = True
             continue
-        if (blocking := turning & (np.abs(here) <= TINY * np.abs(move))).any():
+        if (blocking := turning & (np.abs(here) <= BLOCKING_SHARE * np.abs(move))).any():
             x[places[blocking]], stationary = 0.0, False
             continue
         bends = Q[np.ix_(places, places)]

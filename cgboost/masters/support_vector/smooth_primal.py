@@ -117,6 +117,7 @@ class SmoothPrimal:
         self._in_gram = 0
         self._products = WeightedProducts(self.columns)
         self._target = RESTRICTED_GAP
+        self._rank: int | None = None  # of the quadratic model, if that may be short of full
 
     def add(self, values: Sequence[FloatArray] | FloatArray) -> None:
         """Take in new columns, each of shape (n_rows,)."""
@@ -253,6 +254,7 @@ class SmoothPrimal:
         """Hessian of F by the coefficients of ``places`` and, last, the offset."""
         if isinstance(self.loss, RowwiseLoss):
             weights = self.loss.weights(output, softened=softened)
+            self._rank = int(np.count_nonzero(weights)) if self.form.quadratic == 0 else None
             return self._products.of(places, weights)
 
         def factors(rows: Indices) -> Vector:
@@ -328,7 +330,7 @@ class SmoothPrimal:
         """By an active set; an offset beyond its limit stays there."""
         charge = self.form.threshold * charged
         if limit > 0.0:
-            end = minimise(hessian, linear, charge, start, positive=positive)
+            end = minimise(hessian, linear, charge, start, positive=positive, rank=self._rank)
             if abs(end[-1]) <= limit:
                 return end
             limit = float(np.copysign(limit, end[-1]))

@@ -12,7 +12,7 @@ import numpy as np
 from cgboost.losses.dual.support_vector import Indices, Vector
 from cgboost.masters.dual_solvers.restricted_dual import ColumnStore
 
-FEW_ROWS = 0.4
+FEW_CHANGES = 0.4
 """Products are changed, not made anew, where the weights of at most this share of the rows differ.
 A change costs the same for each row, and is made for columns that are no longer asked for, too."""
 
@@ -44,7 +44,7 @@ class WeightedProducts:
         changed = np.arange(len(weights))
         if len(self._weights):
             changed = np.flatnonzero(weights != self._weights)
-        if len(changed) > FEW_ROWS * len(weights):
+        if len(changed) > FEW_CHANGES * len(weights):
             self._kept, self._place = places[:0], np.full(self.columns.count, -1)
             self._products = np.full((1, 1), weights.sum())
         elif len(changed):

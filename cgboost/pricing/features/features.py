@@ -131,7 +131,7 @@ class FeaturePool:
     def scores(self, stratum: int, indices: Indices | None, response: Vector) -> Vector:
         """h_j·r = (x_j·r − m_j Σr)/s_j, added up in float64."""
         if len(response) != self.matrix.shape[0]:
-            raise ValueError(f"H has {self.matrix.shape[0]} rows, the master has {len(response)}")
+            raise ValueError(f"X has {self.matrix.shape[0]} rows, the master has {len(response)}")
         if indices is None:
             return self.all_scores(response)
         return response @ (

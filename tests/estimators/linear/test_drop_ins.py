@@ -35,6 +35,7 @@ ALL = [*REGRESSORS, L1LinearSVC()]
         QuantileRegressor(quantile=0.8, alpha=0.01),
         LADRegressor(alpha=0.05, positive=True, standardize=True),
         L1LinearSVC(class_weight="balanced", fit_intercept=False),
+        L1LinearSVC(loss="squared_hinge"),
         L1LinearSVR(loss="squared_epsilon_insensitive", fit_intercept=False),
     ],
 )
@@ -64,6 +65,22 @@ def test_quantile_regression_is_that_of_scikit_learn(seed: int) -> None:
     np.testing.assert_allclose(mine.predict(X), theirs.predict(X), atol=1e-8)
     assert mine.gap_ <= 1e-9
     assert isinstance(mine.n_iter_, int)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_without_a_penalty_the_optimum_is_that_of_scikit_learn(seed: int) -> None:
+    """alpha=0 has scikit-learn's objective to 1e-8 and a bound below it, dense and sparse."""
+    rng = np.random.default_rng(seed)
+    X, y = rows(seed, int(rng.integers(20, 200)), int(rng.integers(4, 10)))
+    weights = rng.uniform(0.5, 2.0, len(y))
+    own = {"quantile": rng.uniform(0.1, 0.9), "alpha": 0, "fit_intercept": bool(seed % 2)}
+    mine = QuantileRegressor(**own).fit(sparse.csr_matrix(X) if seed % 3 else X, y, weights)
+    theirs = linear_model.QuantileRegressor(**own).fit(X, y, sample_weight=weights)
+    error = y - theirs.predict(X)
+    loss = np.maximum(own["quantile"] * error, (own["quantile"] - 1.0) * error)
+    assert mine.objective_ == pytest.approx(np.average(loss, weights=weights), rel=1e-8)
+    assert mine.dual_bound_ <= mine.objective_
+    assert mine.gap_ <= 1e-8
 
 
 @pytest.mark.parametrize(

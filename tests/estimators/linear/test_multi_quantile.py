@@ -123,6 +123,17 @@ def test_predictions_do_not_cross_on_the_convex_hull_of_the_rows() -> None:
     assert np.diff(model.predict(shares @ X), axis=1).min() >= -1e-9 * np.abs(y).max()
 
 
+def test_a_quantile_without_features_may_be_off_that_of_y() -> None:
+    """Its intercept stays where others with features do not cross it."""
+    X, y = rows(21)
+    model = MultiQuantileRegressor(QUANTILES, noncrossing=True).fit(X, y)
+    model.set_params(alpha=0.5 * model.alpha_max_).fit(X, y)
+    assert not model.coef_[0].any()
+    assert model.coef_[1:].any()
+    assert np.diff(model.predict(X), axis=1).min() >= -1e-9 * np.abs(y).max()
+    assert model.intercept_[0] < np.quantile(y, QUANTILES[0]) - 1.0
+
+
 @pytest.mark.parametrize("noncrossing", [True, False])
 def test_units_do_not_matter(noncrossing: bool) -> None:
     """In other units of y and X the model is the same, in these units."""

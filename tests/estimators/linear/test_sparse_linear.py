@@ -353,3 +353,32 @@ def test_coefficients_without_a_penalty_are_free_in_sign() -> None:
     X, y = rows(14)
     with pytest.raises(ValueError, match="positive=True needs penalised coefficients"):
         SparseLinearRegressor(alpha=0, positive=True).fit(X, y)
+
+
+def test_the_model_without_features_is_the_best_constant() -> None:
+    """Its intercept is a quantile of y exactly, and that of scikit-learn's model."""
+    X, y = rows(15, n_rows=61)
+    with pytest.warns(UserWarning, match="no column is worth its price"):
+        model = SparseLinearRegressor(quantile=0.3, alpha=100.0).fit(X, y)
+    theirs = QuantileRegressor(quantile=0.3, alpha=100.0).fit(X, y)
+    assert model.intercept_ in y
+    assert model.intercept_ == pytest.approx(theirs.intercept_, abs=1e-12)
+
+
+@pytest.mark.filterwarnings("ignore:SparseLinear:UserWarning")
+def test_the_default_alpha_keeps_noise_out_and_signal_in() -> None:
+    """At twice the default, features that mean nothing stay out; weights count as repeated rows."""
+    rng = np.random.default_rng(0)
+    X, signal = rng.normal(size=(300, 200)), rng.standard_t(3, size=300)
+    level = 2.0 * SparseLinearRegressor().fit(X, signal).alpha_
+    entering = [
+        SparseLinearRegressor(alpha=level, tol=1e-4).fit(X, rng.permutation(signal)).n_columns_ > 0
+        for _ in range(20)
+    ]
+    assert 2 <= sum(entering) <= 18  # the median, up to chance
+    weights = rng.integers(1, 4, 300)
+    weighted = SparseLinearRegressor().fit(X, signal, sample_weight=weights)
+    repeated = SparseLinearRegressor().fit(
+        np.repeat(X, weights, axis=0), np.repeat(signal, weights)
+    )
+    assert weighted.alpha_ == pytest.approx(repeated.alpha_, rel=1e-9)

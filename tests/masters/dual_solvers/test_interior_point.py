@@ -81,6 +81,7 @@ def test_one_new_column_among_many_opens_less_than_the_bound_says() -> None:
     master.add(columns_of(H[:, 1:]))
     before = master.solve().objective
     master.add(columns_of(H[:, :1]))
+    master._dual._activate_waiting(None)
     session = master._dual.session
     assert isinstance(session, InteriorSession)
     data, at = session._problem(), session._at

@@ -10,7 +10,7 @@ class Dataset(BaseDataset):
 
     name = "Sparse"
     parameters = {
-        "n_samples, n_features": [(1_000, 20_000)],
+        "n_samples, n_features": [(500, 5_000)],
         "density": [0.01],
         "random_state": [27],
     }
