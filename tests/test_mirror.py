@@ -58,6 +58,11 @@ ELSEWHERE = {
         "masters/dual_solvers/test_interior_point.py"
     ),
     "cgboost/masters/dual_solvers/simplex.py": "masters/support_vector/test_master.py",
+    "cgboost/masters/quantiles/joint_columns.py": "masters/quantiles/test_master.py",
+    "cgboost/masters/quantiles/joint_dual.py": "masters/quantiles/test_master.py",
+    "cgboost/masters/quantiles/joint_session.py": "masters/quantiles/test_master.py",
+    "cgboost/masters/quantiles/joint_simplex.py": "masters/quantiles/test_master.py",
+    "cgboost/masters/quantiles/restricted.py": "masters/quantiles/test_master.py",
     "cgboost/masters/rkhs/restricted.py": "masters/rkhs/test_whole_kernels.py",
     "cgboost/masters/support_vector/balanced_response.py": (
         "masters/support_vector/test_free_columns.py"

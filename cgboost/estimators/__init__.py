@@ -18,6 +18,7 @@ from cgboost.estimators.boosting.logit_boost import LogitBoostClassifier
 from cgboost.estimators.kernel.cg_boost import CGBoostClassifier, CGBoostRegressor
 from cgboost.estimators.kernel.outlier_detector import CGBoostOutlierDetector
 from cgboost.estimators.latent.blf import BLFClassifier, BLFRegressor
+from cgboost.estimators.linear.multi_quantile import MultiQuantileRegressor
 from cgboost.estimators.linear.sparse_linear import SparseLinearClassifier, SparseLinearRegressor
 from cgboost.estimators.lpboost.lp_boost import LPBoostClassifier, LPBoostRegressor
 from cgboost.estimators.lpboost.reweighting import ReweightedEnsemble, reweight
@@ -42,6 +43,7 @@ __all__ = [
     "LPBoostRegressor",
     "LinearTreeRegressor",
     "LogitBoostClassifier",
+    "MultiQuantileRegressor",
     "OrthogonalGreedyRegressor",
     "ReweightedEnsemble",
     "SparseLinearClassifier",

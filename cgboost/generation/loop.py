@@ -312,7 +312,7 @@ class ColumnGeneration:
     def _cross_over(self, trace: Trace, number: int) -> None:
         """Move the round to be returned to a vertex, where the master's answers are none."""
         coef, intercept = trace.path[number]
-        if not isinstance(self.master, VertexMaster) or isinstance(intercept, np.ndarray):
+        if not isinstance(self.master, VertexMaster):
             return
         left = None if self.time_limit is None else OVERTIME * self.time_limit
         try:

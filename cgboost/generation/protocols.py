@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -191,12 +191,12 @@ class Vertex:
     Attributes
     ----------
     coef : ndarray of shape (n_columns,)
-    intercept : float
+    intercept : float, or ndarray of shape (n_outputs,) where there are several
     objective : float
     """
 
     coef: Vector
-    intercept: float
+    intercept: float | Vector
     objective: float
 
 
@@ -239,7 +239,7 @@ class VertexMaster(Protocol):
     """A master whose answers lie inside the optimal face, and that can move them to a vertex."""
 
     def crossover(
-        self, coef: Vector, intercept: float, *, time_limit: float | None = None
+        self, coef: Vector, intercept: Any, *, time_limit: float | None = None
     ) -> Vertex | None:
         """An optimal vertex over the columns that the coefficients of a round use, or None.
 

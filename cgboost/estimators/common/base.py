@@ -209,13 +209,17 @@ class BaseEnsemble(BaseEstimator):
         monitors = []
         for name, rows in held.items():
             target = self._targets(rows.y)[run]
-            scores: dict[str, Score] = dict(self._scores)
+            scores = self._scores_of(run)
             for called, scorer in scorers_of(self.scoring).items():
                 view, labels = self._seen_by_scorers(target, n_runs)
                 scores[called] = RoundScore(called, scorer, view, rows.X, labels)
             scores = {called: scores[called] for called in self._score_directions}
             monitors.append(ValidationMonitor(rows.X, target, scores, name=name))
         return monitors
+
+    def _scores_of(self, run: int) -> dict[str, Score]:
+        """The scores of a run, by the names of ``_scores``."""
+        return dict(self._scores)
 
     def _seen_by_scorers(self, target: Vector, n_runs: int) -> tuple[Any, NDArray[Any]]:
         """The estimator that scorers see in one of the runs, and what it should predict."""
@@ -313,6 +317,9 @@ class BaseEnsemble(BaseEstimator):
     def _output_labels(self) -> NDArray[Any] | None:
         """What distinguishes the outputs of the model, None if there is only one."""
         return None
+
+    _output_kind: ClassVar[str] = "class"
+    """What the labels of outputs are labels of; the column of tables that has them."""
 
     def _run_labels(self, n_runs: int) -> NDArray[Any] | None:
         """What distinguishes the runs: None where one makes all outputs."""
@@ -419,7 +426,9 @@ class BaseEnsemble(BaseEstimator):
 
     def _label(self, run: int, n_runs: int) -> str:
         labels = self._run_labels(n_runs)
-        words = self._prefix if labels is None else f"{self._prefix}class {labels[run]}, "
+        words = (
+            self._prefix if labels is None else f"{self._prefix}{self._output_kind} {labels[run]}, "
+        )
         return f"{words.removesuffix(', ')}: " if words else ""
 
     # ------------------------------------------------------------------ fitted attributes
@@ -440,8 +449,8 @@ class BaseEnsemble(BaseEstimator):
             tables.append(self._table(output, rows))
             intercepts.append(output.intercept)
         labels, run_labels = self._output_labels, self._run_labels(len(runs))
-        self.columns_ = stacked(tables, labels)
-        self.history_ = stacked(histories, run_labels)
+        self.columns_ = stacked(tables, labels, self._output_kind)
+        self.history_ = stacked(histories, run_labels, self._output_kind)
         setattr(self, self._coefficients, self.columns_["coefficient"])
         self.intercept_ = intercepts[0] if labels is None else np.array(intercepts)
         self.n_columns_ = len(self.columns_["coefficient"])

@@ -117,6 +117,13 @@ class BaseBoost(BaseEnsemble):
     def _limits(self) -> dict[str, Any]:
         return {"tol": self._tol, "max_columns": self.max_columns}
 
+    def _objective_of(self, run: int) -> Objective:
+        """The objective of a run."""
+        return self._objective
+
+    _runs_are_neighbours: ClassVar[bool] = False
+    """Whether a run starts from the columns of the one before it."""
+
     _carried: ClassVar[MutableMapping[int, WarmStart] | None] = None
     """By number of the run, where it starts from; then where it has ended. For paths alone."""
 
@@ -126,11 +133,12 @@ class BaseBoost(BaseEnsemble):
         return False
 
     def _tasks(self, pool: Any, rows: Rows) -> Iterator[Task]:
-        family, objective = self._family, self._objective
+        family, last = self._family, None
         own = self._master_options() | {"solver_options": self.solver_options}
-        make_master = partial(objective.master, **own)
         at_once = self.columns_per_round
         for number, target in enumerate(self._targets(rows.y)):
+            objective = self._objective_of(number)
+            make_master = partial(objective.master, **own)
             weights, n_outputs, pricer = rows.weights, 1, family.pricer(pool, self._tol)
             if target.ndim == 2:  # ±1 for each class: rows of the master are pairs of row and class
                 n_outputs, names = target.shape[1], cast(Any, self._output_labels)
@@ -144,7 +152,7 @@ class BaseBoost(BaseEnsemble):
             master = make_master(objective.loss(target, weights))
             carried = (self._carried or {}).get(number)
             if carried is None and self.max_columns is None:
-                carried = family.warm_start(pool, master.loss, make_master)
+                carried = last or family.warm_start(pool, master.loss, make_master)
             master, pricer = family.prepared(
                 pool, master, pricer, partial(make_master, objective.loss(target, weights))
             )
@@ -162,6 +170,8 @@ class BaseBoost(BaseEnsemble):
             )
             if self._carried is not None:
                 self._carried[number] = master.warm_start
+            if self._runs_are_neighbours:  # the vertex stays with the run, for its next problem
+                last = replace(master.warm_start, loss=None, vertex=None)
             del master, pricer  # their matrices go before there are those of another run
 
     # ------------------------------------------------------------------ fitted attributes

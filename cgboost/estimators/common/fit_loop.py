@@ -197,7 +197,9 @@ def _beaten(master: Any, result: Result) -> bool:
     Targets that are all 1 are no labels: those of one class, or of pairs of a row and a class.
     """
     loss = getattr(master, "loss", None)
-    if not isinstance(loss, SupportVectorLoss) or set(loss.target) != {-1.0, 1.0}:
+    if not isinstance(loss, SupportVectorLoss) or isinstance(result.intercept, np.ndarray):
+        return False
+    if set(loss.target) != {-1.0, 1.0}:
         return False
     price = loss.upper - loss.lower
     if loss.curvature is not None:  # a box without ends has its price there
@@ -208,12 +210,12 @@ def _beaten(master: Any, result: Result) -> bool:
     return wrong > least * (1.0 + RESIDUE)
 
 
-def stacked(tables: Sequence[Table], labels: NDArray[Any] | None) -> Table:
-    """Tables below each other; ``labels``, one a table, become the column ``class``."""
+def stacked(tables: Sequence[Table], labels: NDArray[Any] | None, kind: str = "class") -> Table:
+    """Tables below each other; ``labels``, one a table, become a column of the name ``kind``."""
     together = {name: np.concatenate([table[name] for table in tables]) for name in tables[0]}
     if labels is not None:
         sizes = [len(next(iter(table.values()))) for table in tables]
-        together["class"] = np.repeat(labels[: len(tables)], sizes)
+        together[kind] = np.repeat(labels[: len(tables)], sizes)
     return together
 
 

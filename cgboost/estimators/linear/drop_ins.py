@@ -186,7 +186,7 @@ n_features_in_, feature_names_in_
         check_number("alpha", self.alpha, at_least=0, optional=True)
 
     def _find(self, X: Matrix, y: NDArray[Any], weights: Vector) -> None:
-        model = SparseLinearRegressor(loss="absolute_error", **self.get_params(deep=False))
+        model: Any = SparseLinearRegressor(loss="absolute_error", **self.get_params(deep=False))
         self._keep(model.fit(X, y, weights))
         self.alpha_, self.alpha_max_ = model.alpha_, model.alpha_max_
 

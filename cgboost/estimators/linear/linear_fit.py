@@ -5,7 +5,7 @@ These functions are methods, or what methods call: an estimator assigns them in 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
@@ -35,15 +35,12 @@ from cgboost.estimators.common.rows import (
     is_source,
     rows_of,
 )
-from cgboost.estimators.linear.scaling import (
-    LOSS_OF_CONSTANT,
-    Scaling,
-    in_units,
-    unit_of,
-)
+from cgboost.estimators.linear.scaling import LOSS_OF_CONSTANT, Scaling, in_units, unit_of
 from cgboost.exceptions import DataWarning, see, warn_caller
+from cgboost.generation.callbacks import Score
 from cgboost.generation.columns import Column
 from cgboost.generation.protocols import Pricer
+from cgboost.losses import Loss
 from cgboost.masters import FreeColumns, MatrixColumns
 from cgboost.penalties import L1, ElasticNet, Penalty
 from cgboost.pricing.features.features import STRATUM, Feature, FeaturePool
@@ -57,6 +54,11 @@ and with few features in the model as long …"""
 
 MOST_FEATURES = 400
 """… and at most: of more, many would not be used."""
+
+SHARE_OF_NOISE = 0.5
+"""What ``alpha=None`` is of the level of noise. On six data sets, two quantiles each, half of it
+had test losses at most 24 % above the best of a path (median 4 %), all of it 56 %, a quarter 41 %,
+and a tenth of ``alpha_max_`` 67 %."""
 
 PENALTY_NAMES = ("l1", "elasticnet")
 
@@ -262,16 +264,26 @@ def check_penalty(self: Any) -> None:
 
 def make_pool(self: Any, rows: Rows) -> FeaturePool:
     """The columns of the master, and the units in which it works."""
-    family, loss = self._family, self._cost
+    return pool_of(self, rows, lambda y: [(self._cost, target) for target in self._targets(y)])
+
+
+def pool_of(self: Any, rows: Rows, runs: Callable[[Any], list[tuple[Loss, Vector]]]) -> FeaturePool:
+    """The columns of the masters of all runs, in the units of the one with the largest α_max.
+
+    Parameters
+    ----------
+    runs : callable
+        The loss and the target of every run, from y.
+    """
+    family = self._family
     pool = family.pool(rows)
     n_features = pool.size(0)
     self._free = np.arange(n_features) if self._is_unpenalized else family.free(n_features)
-    self._scaling = Scaling(unit_of(loss, rows.y, rows.weights))  # which targets ask for
+    self._scaling = Scaling(unit_of(self._cost, rows.y, rows.weights))  # which targets ask for
     self._scaling = Scaling.of(
         pool,
-        loss,
+        runs(rows.y),
         self._scaling.unit,
-        self._targets(rows.y),
         rows.weights,
         offset=bool(self.fit_intercept),
         positive=bool(self.positive),
@@ -302,7 +314,9 @@ def free_columns(X: Any, features: Indices, centres: Vector) -> FreeColumns:
     return FreeColumns(columns, MatrixColumns(X, own if own.any() else None))
 
 
-def objective_of(self: Any, *, per_row: bool, price: float, trade_off: str) -> Objective:
+def objective_of(
+    self: Any, *, per_row: bool, price: float, trade_off: str, cost: Loss | None = None
+) -> Objective:
     """The objective of the master.
 
     Parameters
@@ -313,10 +327,12 @@ def objective_of(self: Any, *, per_row: bool, price: float, trade_off: str) -> O
         Of one unit of the loss.
     trade_off : str
         The parameter that weighs them, and its value, for messages.
+    cost : Loss, optional
+        Of this run, where runs differ in it.
     """
     scaling: Scaling = self._scaling
     penalty = penalty_of(self)
-    own, factor = in_units(self._cost, scaling.unit)
+    own, factor = in_units(self._cost if cost is None else cost, scaling.unit)
 
     def loss(target: Vector, weights: Vector) -> Any:
         total = float(weights.sum()) if per_row else 1.0
@@ -351,10 +367,32 @@ def strongest(self: Any) -> float:
     return scaling.strongest / penalty_of(self).threshold
 
 
+def used_alpha(self: Any) -> float:
+    """α, or what None stands for."""
+    if self.alpha is not None:
+        return float(self.alpha)
+    level = noise(self)
+    return SHARE_OF_NOISE * level if level > 0 else 1.0
+
+
+def is_unpenalized(self: Any) -> bool:
+    """Whether no coefficient costs anything."""
+    return bool(self.alpha == 0)
+
+
 def noise(self: Any) -> float:
     """The price of a coefficient at which features that are noise begin to enter."""
     scaling: Scaling = self._scaling
     return min(scaling.noise, scaling.strongest) / penalty_of(self).threshold
+
+
+def in_y(self: Any, score: Score) -> Score:
+    """The score of targets and outputs in units, as one in y."""
+
+    def scored(target: Any, output: Vector) -> float:
+        return score(unit(self) * target, unit(self) * output)
+
+    return scored
 
 
 def master_options(self: Any) -> dict[str, Any]:
@@ -378,9 +416,10 @@ def keep(self: Any, runs: list[FittedRun], rows: Rows) -> None:
     del self._free_columns  # with the matrix that they are read from
     outputs = [output for run in runs for output in run.outputs]
     coef, intercept = np.zeros((len(outputs), self.n_features_in_)), np.zeros(len(outputs))
+    trivial = [run.is_trivial for run in runs for _ in run.outputs]
     for number, output in enumerate(outputs):
         coef[number], intercept[number] = _in_features(output.active, output, self.n_features_in_)
-        if not output.active and self.fit_intercept:  # the interior point is a little off
+        if trivial[number] and self.fit_intercept:  # the interior point is a little off
             intercept[number] = scaling.constants[number]
     coef, intercept = coef * scaling.unit, intercept * scaling.unit
     used = [own[[h.index for h in out.active]] for own, out in zip(coef, outputs, strict=True)]
@@ -388,6 +427,13 @@ def keep(self: Any, runs: list[FittedRun], rows: Rows) -> None:
     self.coef_, self.intercept_ = coef, intercept
     if not self._coef_by_output:
         self.coef_, self.intercept_ = coef[0], float(intercept[0])
+
+
+def keep_with_alpha(self: Any, runs: list[FittedRun], rows: Rows) -> None:
+    """The same, for a price of the penalty."""
+    keep(self, runs, rows)
+    self.alpha_ = used_alpha(self)
+    self.alpha_max_ = np.nan if len(self._free) else strongest(self)
 
 
 def _in_features(active: Sequence[Any], output: Any, n_features: int) -> tuple[Vector, float]:

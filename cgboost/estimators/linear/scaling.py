@@ -17,6 +17,7 @@ relative to the objective, or to a thousandth of the constant's loss where that 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -79,9 +80,8 @@ class Scaling:
     def of(
         cls,
         pool: FeaturePool,
-        loss: Loss,
+        runs: Sequence[tuple[Loss, Vector]],
         unit: float,
-        targets: list[Vector],
         weights: Vector,
         *,
         offset: bool,
@@ -95,12 +95,10 @@ class Scaling:
         ----------
         pool : FeaturePool
             The features, divided by d and v.
-        loss : Loss
-            In units of y.
+        runs : sequence of (Loss, ndarray of shape (n_rows,))
+            The loss of every run, in units of y, and its target, in units u.
         unit : float
             u.
-        targets : list of ndarray of shape (n_rows,)
-            Of every run, in units.
         weights : ndarray of shape (n_rows,)
         offset, positive : bool
             Whether there is an intercept, and whether coefficients must be at least 0.
@@ -109,16 +107,18 @@ class Scaling:
         noise : bool
             Whether the level of noise is asked for.
         """
-        own, factor = in_units(loss, unit)
         total = float(weights.sum())
-        shares = factor * weights / total
         value = strongest = level = 0.0
         constants: list[float] = []
-        for target in targets:
-            bound = own.on(target, shares)
+        for loss, target in runs:
+            own, factor = in_units(loss, unit)
+            bound = own.on(target, factor * weights / total)
             constant, response = constant_model(bound, offset=offset)
             constants.append(constant)
-            value = max(value, float(bound.value(np.full(len(target), constant))))
+            of_constant = float(bound.value(np.full(len(target), constant)))
+            if of_constant <= 0:  # no feature can do better, whatever rounding leaves of r
+                continue
+            value = max(value, of_constant)
             if len(free) == pool.size(0):
                 continue
             scores = pool.all_scores(response / unit)

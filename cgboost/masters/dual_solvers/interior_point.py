@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -143,15 +144,18 @@ class InteriorSession(LiveDual):
         Of the 1-norm or the elastic net; or of the 2-norm of coefficients that are free in sign.
     """
 
+    finest: ClassVar[float] = FINEST_SHARE
+    """The share of the objective to which a problem is solved at most."""
+
     def __init__(self, loss: SupportVectorLoss, columns: ColumnStore, form: DualForm) -> None:
         self.variables, self.columns, self.form = loss.variables, columns, form
         self.at_cap = np.zeros(len(self.variables), dtype=bool)
         self._one_a_row = int(np.bincount(self.variables.row).max(initial=0)) <= 1
         self.kept: Indices = np.arange(len(self.variables))
-        self.rows: Indices = np.zeros(0, dtype=np.intp)  # -> column, OFFSET or DIRECTION − number
+        self.rows = self._offsets  # -> column, OFFSET or DIRECTION − number
         self.gap = 0.0
         self.solved = False
-        self._mu, self._target, self._reached = 1.0, FINEST_SHARE, np.inf
+        self._mu, self._target, self._reached = 1.0, self.finest, np.inf
         self._data: BoxedDual | None = None
         self._nothing = loss.value(np.zeros(loss.n_rows))
         self._mass = float(np.linalg.norm(loss.variables.cap))
@@ -160,10 +164,13 @@ class InteriorSession(LiveDual):
         self._base_gain = float(self.variables.base @ loss.target)
         self.pivot_scores = np.zeros(0)
         self._begun = False
-        if form.offset != "none":
-            self.rows = np.array([OFFSET])
         self._block = Block(columns)
         self.start_anew()
+
+    @property
+    def _offsets(self) -> Indices:
+        """What stands for offsets in the list of session rows."""
+        return np.full(int(self.form.offset != "none"), OFFSET)
 
     # ------------------------------------------------------------------ what is in the session
 
@@ -191,7 +198,7 @@ class InteriorSession(LiveDual):
         """Put variables into the session, near the end at which they were fixed."""
         at, cap = self._at, self.variables.cap[variables]
         rate = self._rate(variables)
-        low, high = _multipliers(rate, self._mu / float(cap.mean()))
+        low, high = multipliers(rate, self._mu / float(cap.mean()))
         inside = np.minimum(self._mu / np.where(self.at_cap[variables], high, low), 0.1 * cap)
         u = np.where(self.at_cap[variables], cap - inside, inside)
         self.at_cap[variables] = False
@@ -215,14 +222,14 @@ class InteriorSession(LiveDual):
     def aim(self, accuracy: float, *, again: bool) -> None:
         """Set the gap to solve to: a share of what is open, but no less than is asked for."""
         if accuracy == 0.0:
-            self._target = FINEST_SHARE
+            self._target = self.finest
         elif again:
-            self._target = max(FINEST_SHARE, AGAIN * self._target)
+            self._target = max(self.finest, AGAIN * self._target)
         else:
             objective = self._objective(self._at.coef)
             opened = self._problem().opened(self._at.u, self._at.coef)
             share = SHARE * opened / self._scale(objective)
-            self._target = max(FINEST_SHARE, accuracy, min(COARSEST, share))
+            self._target = max(self.finest, accuracy, min(COARSEST, share))
 
     def solve(self, time_limit: float | None) -> DualSolution:
         """Go on from the last iterate until the gap is a fraction of what new columns have opened.
@@ -246,7 +253,7 @@ class InteriorSession(LiveDual):
                 raise SolverFailure("the interior point method made no progress")
         data, at = self._problem(), self._at
         scale = self._scale(self._objective(at.coef))
-        allowance = max(PURIFICATION * self.gap, FINEST_SHARE * scale)
+        allowance = max(PURIFICATION * self.gap, self.finest * scale)
         return self._solution(
             variables_at_ends(data, at, self.gap + allowance),
             few_coefficients(data, at, allowance),
@@ -290,7 +297,7 @@ class InteriorSession(LiveDual):
             self.gap = descent.gap
             self._reached = self.gap / self._scale(descent.objective)
             if self._reached <= self._target:
-                self.solved = self._target <= FINEST_SHARE
+                self.solved = self._target <= self.finest
                 return True
             if not self.gap <= DIVERGENCE * least:
                 if refined:
@@ -309,7 +316,7 @@ class InteriorSession(LiveDual):
         if refined:  # digits that are lost later were there before
             descent.return_to_mark()
             self.gap, self._reached = best
-        return self._reached <= min(10.0 * self._target, COARSEST)
+        return self._reached <= min(10.0 * max(self._target, FINEST_SHARE), COARSEST)
 
     def start_anew(self) -> None:
         """All variables in the session."""
@@ -325,7 +332,7 @@ class InteriorSession(LiveDual):
         if self.form.offset == "free" and len(kept):
             own = u[pivots:]
             own *= self._balance(own, float(data.constant[self.rows == OFFSET].sum()))
-        low, high = _multipliers(data.gain, float(np.abs(gain).mean()) if len(gain) else 1.0)
+        low, high = multipliers(data.gain, float(np.abs(gain).mean()) if len(gain) else 1.0)
         nothing = np.zeros(len(self.rows))
         s = inside_limits(data, data.scores(u))
         self._at = Iterate(u, low, high, nothing, s, nothing, nothing)
@@ -438,10 +445,8 @@ class InteriorSession(LiveDual):
         most = np.full(len(order), np.sqrt(2.0 * quadratic * self._nothing))
         limit = data.limit
         if not quadratic:
-            most, limit = (
-                self.form.threshold * (1.0 - large.noise(large.pivots[order], self._mass)),
-                limit.copy(),
-            )
+            most = self.form.threshold * (1.0 - large.noise(large.pivots[order], self._mass))
+            limit = limit.copy()
             limit[own] *= 1.0 - large.noise(others[held], self._mass)
         return replace(
             data,
@@ -481,7 +486,7 @@ def _same(place: Indices, among: Indices) -> bool:
     return len(place) == len(among) and bool((place == np.arange(len(place))).all())
 
 
-def _multipliers(rate: Vector, least: float) -> tuple[Vector, Vector]:
+def multipliers(rate: Vector, least: float) -> tuple[Vector, Vector]:
     """Multipliers z₀, z₁ ≥ least with z₁ − z₀ = rate."""
     low, high = np.maximum(-rate, 0.0), np.maximum(rate, 0.0)
     return low + least, high + least

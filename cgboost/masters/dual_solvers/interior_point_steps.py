@@ -30,7 +30,6 @@ from typing import NamedTuple
 import numpy as np
 
 from cgboost.losses.dual.support_vector import Vector
-from cgboost.masters.dual_solvers.normal_equations import equations_of
 from cgboost.masters.dual_solvers.restricted_dual import BoxedDual
 from cgboost.tolerances import SMALLEST
 
@@ -204,7 +203,7 @@ class Descent:
         self._strict = data.refined and bool(bounded.any())
         self._soft, self._hard = data.softness > 0, data.softness == 0
         self._tied = self._curved or bool(self._soft.any())
-        self._equations = equations_of(data)
+        self._equations = data.equations()
         self._measure()
         self.mark()
 
@@ -260,7 +259,7 @@ class Descent:
         stiffness = ratio[third] + ratio[fourth]
         stiffness[self._free] = np.inf
         self._give = 1.0 / stiffness
-        self._equations.factor(data.by_row(weights), self._give + data.softness)
+        self._equations.factor(data.weights_by_row(weights), self._give + data.softness)
         # the predictor, to products of 0: their changes over g are −z
         affine = self._direction(self._slope, self._give * self._coef)[2]
         share = affine * self._inverse

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg.blas import dsyrk
 from scipy.linalg.lapack import dgeqrf, dpotrf, dpotrs
 
 from cgboost.losses.dual.support_vector import Vector
-from cgboost.masters.dual_solvers.restricted_dual import BoxedDual
 from cgboost.tolerances import SMALLEST
 
 FACTOR_RIDGE = 1e-13
@@ -20,39 +22,31 @@ CONJUGATE_STEPS = 10
 exact where columns are nearly dependent."""
 
 
-class NormalEquations:
-    """HᵀWH + D, factorised again and again with other weights.
+class FactoredEquations(ABC):
+    """A symmetric system, factorised again and again with other weights.
 
     Parameters
     ----------
-    H : ndarray of shape (n_rows, n_columns)
     refined : bool
         Whether solutions are refined even where the factorisation has not failed.
     """
 
-    def __init__(self, H: Vector, *, refined: bool = False) -> None:
-        self._H, self._weighted = H, np.empty(H.shape)
+    def __init__(self, *, refined: bool) -> None:
         self._factor = np.zeros((0, 0))
-        self._weights, self._diagonal = np.zeros(0), np.zeros(0)
+        self._weights: Any = np.zeros(0)
+        self._diagonal = np.zeros(0)
         self._always = self._refined = refined
 
-    def factor(self, weights: Vector, diagonal: Vector) -> None:
-        """Factorise with the diagonals of W (positive) and of D (at least 0)."""
-        if not self._H.size:
+    def factor(self, weights: Any, diagonal: Vector) -> None:
+        """Factorise with the weights of the rows (positive) and a diagonal D (at least 0)."""
+        if not len(diagonal):
             return
         self._weights, self._diagonal = weights, diagonal
         self._refined = self._factorise() > 0 or self._always
 
+    @abstractmethod
     def _factorise(self) -> float:
         """Prepare :meth:`_rough`; by how much the matrix had to be raised for it."""
-        np.multiply(self._H, np.sqrt(self._weights)[:, None], out=self._weighted)
-        matrix = dsyrk(1.0, self._weighted.T, lower=1)
-        _diagonal_of(matrix)[:] += self._diagonal
-        self._factor, ridge = _cholesky(matrix)
-        if ridge and self._always:
-            below = np.diag(np.sqrt(self._diagonal))
-            self._factor = _triangle(np.vstack([self._weighted, below]))
-        return ridge
 
     def _rough(self, right: Vector) -> Vector:
         return _back(self._factor, right)
@@ -76,6 +70,37 @@ class NormalEquations:
             before, worth = worth, float(left @ z)
             direction = z + worth / before * direction
         return x
+
+    @abstractmethod
+    def _times(self, x: Vector) -> Vector:
+        """The product of the matrix with x."""
+
+
+class NormalEquations(FactoredEquations):
+    """HᵀWH + D.
+
+    Parameters
+    ----------
+    H : ndarray of shape (n_rows, n_columns)
+    refined : bool
+        As in :class:`FactoredEquations`.
+    """
+
+    def __init__(self, H: Vector, *, refined: bool = False) -> None:
+        super().__init__(refined=refined)
+        self._H, self._weighted = H, np.empty(H.shape)
+
+    def _factorise(self) -> float:
+        if not self._H.size:
+            return 0.0
+        np.multiply(self._H, np.sqrt(self._weights)[:, None], out=self._weighted)
+        matrix = dsyrk(1.0, self._weighted.T, lower=1)
+        _diagonal_of(matrix)[:] += self._diagonal
+        self._factor, ridge = lower_factor(matrix)
+        if ridge and self._always:
+            below = np.diag(np.sqrt(self._diagonal))
+            self._factor = _triangle(np.vstack([self._weighted, below]))
+        return ridge
 
     def _times(self, x: Vector) -> Vector:
         return (self._weights * (self._H @ x)) @ self._H + self._diagonal * x
@@ -105,9 +130,9 @@ class RowEquations(NormalEquations):
     def _factorise(self) -> float:
         matrix = self._products.copy(order="F")
         _diagonal_of(matrix)[:] += 1.0 / self._weights
-        self._factor, ridge = _cholesky(matrix)
+        self._factor, ridge = lower_factor(matrix)
         self._by_free = _back(self._factor, self._free)
-        self._border, raised = _cholesky(self._free.T @ self._by_free)
+        self._border, raised = lower_factor(self._free.T @ self._by_free)
         return max(ridge, raised)
 
     def _rough(self, right: Vector) -> Vector:
@@ -122,11 +147,9 @@ class RowEquations(NormalEquations):
         return x
 
 
-def equations_of(data: BoxedDual) -> NormalEquations:
-    """Normal equations of a restricted dual: of the size of its columns, or of its rows."""
-    if data.fewer_rows:
-        return RowEquations(data.block, data.softness > 0, data.products)
-    return NormalEquations(data.block, refined=data.refined)
+def gram(H: Vector, weights: Vector) -> Vector:
+    """The lower half of HᵀWH; above the diagonal 0."""
+    return np.asarray(dsyrk(1.0, (H * np.sqrt(weights)[:, None]).T, lower=1))
 
 
 def _diagonal_of(matrix: Vector) -> Vector:
@@ -134,7 +157,7 @@ def _diagonal_of(matrix: Vector) -> Vector:
     return np.einsum("ii->i", matrix)
 
 
-def _cholesky(matrix: Vector) -> tuple[Vector, float]:
+def lower_factor(matrix: Vector) -> tuple[Vector, float]:
     """Lower factor; the diagonal is raised a little where rounding has made it indefinite."""
     ridge = 0.0
     while True:

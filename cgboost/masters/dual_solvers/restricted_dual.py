@@ -1,9 +1,5 @@
 """Restricted dual: its columns, its form over a box, and the protocol of its solvers.
 
-What a restricted dual needs of the session that holds the live part of its problem.
-
-The generated columns, side by side.
-
 With a free offset Σ r = 0, so that columns may be centred without changing the problem: a column's
 mean moves into the offset. Features with a large mean would otherwise leave the solver a
 difference of large numbers. Columns are kept scaled to entries of at most 1; what goes in and what
@@ -31,6 +27,7 @@ from numpy.typing import NDArray
 
 from cgboost.generation.columns import FloatArray
 from cgboost.losses.dual.support_vector import Indices, Vector
+from cgboost.masters.dual_solvers import normal_equations
 from cgboost.masters.dual_solvers.large_columns import LargeColumns
 from cgboost.masters.free_columns import FreeColumns
 
@@ -435,6 +432,16 @@ class BoxedDual:
             return values
         sums = np.bincount(self.place, weights=values, minlength=len(self.block))
         return sums.astype(np.float64, copy=False)
+
+    def weights_by_row(self, weights: Vector) -> Any:
+        """The weights of the rows in the equations of a step, from those of the variables."""
+        return self.by_row(weights)
+
+    def equations(self) -> normal_equations.FactoredEquations:
+        """Normal equations of a step: of the size of the columns, or of the rows."""
+        if self.fewer_rows:
+            return normal_equations.RowEquations(self.block, self.softness > 0, self.products)
+        return normal_equations.NormalEquations(self.block, refined=self.refined)
 
     def by_variable(self, output: Vector) -> Vector:
         """sign·f of each variable, shape (n_variables,)."""

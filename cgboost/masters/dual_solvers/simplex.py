@@ -86,6 +86,11 @@ class DualSession(LiveDual):
     # ------------------------------------------------------------------ what is in the session
 
     @property
+    def _offsets(self) -> Indices:
+        """What stands for offsets in the list of session rows."""
+        return np.full(int(self.form.offset != "none"), OFFSET)
+
+    @property
     def kept(self) -> Indices:
         """The variables in the session."""
         return self._contents[self._contents >= 0]
@@ -246,8 +251,8 @@ class DualSession(LiveDual):
         )
         if self.loss.mass is not None:
             self.activate(np.array([LEVEL]))
-        if self.form.offset != "none":
-            self.activate(np.array([OFFSET]))
+        if self._offsets.size:
+            self.activate(self._offsets)
         for columns in (held[held < self.form.n_free], held[held >= self.form.n_free]):
             if columns.size:
                 self.activate(columns)

@@ -365,9 +365,7 @@ class RestrictedDual:
         try:
             return self.session.solve(time_limit)
         except SolverError as error:
-            if error.status is Status.TIME_LIMIT:
-                raise
-            if len(self.columns.large):
+            if error.status is Status.TIME_LIMIT or len(self.columns.large):
                 raise
             if not isinstance(self.session, DualSession):
                 self._open_backend(f"not go on ({error})")
@@ -406,7 +404,7 @@ class RestrictedDual:
                 f"{see('solvers')}",
                 SlowSolverWarning,
             )
-        self.session = DualSession(self.loss, self.columns, self.form, self._solver)
+        self.session = self._backend_session()
         held = before.rows[before.rows >= 0]
         for columns in (held[held < self.form.n_free], held[held >= self.form.n_free]):
             if columns.size:
@@ -414,6 +412,10 @@ class RestrictedDual:
                 self.activate(columns)
         if (absent := before.absent).size:
             self.session.fix(absent, before.at_cap[absent])
+
+    def _backend_session(self) -> DualSession:
+        """A session with a solver behind it."""
+        return DualSession(self.loss, self.columns, self.form, self._solver)
 
     # ------------------------------------------------------------------ working set of variables
 

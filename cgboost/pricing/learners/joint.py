@@ -27,7 +27,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from cgboost.generation.columns import Column
+from cgboost.generation.columns import Column, FloatArray
 from cgboost.generation.protocols import MasterState, Priced, Pricer
 
 Vector = NDArray[np.float64]
@@ -58,6 +58,27 @@ class Pairs:
     def __len__(self) -> int:
         return len(self.row)
 
+    @property
+    def n_outputs(self) -> int:
+        """One for each class."""
+        return self.n_classes
+
+    @property
+    def n_rows(self) -> int:
+        """Number of training rows."""
+        return len(self.labels)
+
+    def column(self, learner: Column, label: int, stratum: str) -> VoteColumn:
+        """The column (h, label)."""
+        return VoteColumn(
+            values=self.spread(learner.values, label),
+            key=(label, learner.key),
+            hypothesis=learner.hypothesis,
+            stratum=stratum,
+            output=label,
+            learner=learner,
+        )
+
     def spread(self, values: NDArray[Any], label: int) -> NDArray[Any]:
         """The column (h, label) on the pairs, from h on the rows."""
         sign = (self.labels == label)[self.row].astype(np.int8) - (self.against == label)
@@ -85,6 +106,62 @@ class VoteColumn(Column):
     learner: Column
 
 
+class SpreadColumn(Column):
+    """The column (h, k) on rows that are pairs of an output and a training row: 0 but for output k.
+
+    Its values are made when they are asked for: kept, they would take n_outputs times as much as h.
+
+    Parameters
+    ----------
+    learner : Column
+        h on the training rows.
+    output, n_outputs : int
+    stratum : str
+    """
+
+    learner: Column
+    n_outputs: int
+
+    def __init__(self, learner: Column, output: int, n_outputs: int, stratum: str) -> None:
+        own = {
+            "learner": learner,
+            "key": (output, learner.key),
+            "hypothesis": learner.hypothesis,
+            "stratum": stratum,
+            "output": output,
+            "n_outputs": n_outputs,
+        }
+        for name, value in own.items():
+            object.__setattr__(self, name, value)
+
+    @property
+    def values(self) -> FloatArray:
+        """The column on the pairs, those of the first output first."""
+        values = np.zeros((self.n_outputs, len(self.learner.values)), self.learner.values.dtype)
+        values[self.output] = self.learner.values
+        return values.ravel()
+
+
+class Outputs:
+    """The pairs (output, training row) of a model of several outputs, the first output first.
+
+    Parameters
+    ----------
+    n_outputs, n_rows : int
+    """
+
+    def __init__(self, n_outputs: int, n_rows: int) -> None:
+        self.n_outputs, self.n_rows = n_outputs, n_rows
+
+    def fold(self, response: Vector) -> Vector:
+        """The pseudo-response of each output on the training rows, shape (n_outputs, n_rows)."""
+        return response.reshape(self.n_outputs, self.n_rows)
+
+    def column(self, learner: Column, output: int, stratum: str) -> SpreadColumn:
+        """The column (h, output)."""
+        return SpreadColumn(learner, output, self.n_outputs, stratum)
+
+
 class JointPricer:
     """Asks a pricer for each class and merges what they find; exact if all of them are.
 
@@ -94,27 +171,35 @@ class JointPricer:
 
     Parameters
     ----------
-    pairs : Pairs
+    pairs : Pairs or Outputs
     pricers : sequence of Pricer
-        One a class; they see the training rows, the class's pseudo-response and its columns, and
-        as slack of a row the sum over the pairs that the class has a part in.
+        One a class, or output; they see the training rows, the class's pseudo-response and its
+        columns, and as slack of a row the sum over the pairs that the class has a part in.
     names : sequence or None
         What the classes are called in strata; None: by their numbers.
+    kind : str, default="class"
+        What names are names of.
     """
 
     def __init__(
-        self, pairs: Pairs, pricers: Sequence[Pricer], *, names: Sequence[Any] | None = None
+        self,
+        pairs: Pairs | Outputs,
+        pricers: Sequence[Pricer],
+        *,
+        names: Sequence[Any] | None = None,
+        kind: str = "class",
     ) -> None:
-        if len(pricers) != pairs.n_classes:
-            raise ValueError(f"{pairs.n_classes} classes need as many pricers, got {len(pricers)}")
+        if len(pricers) != pairs.n_outputs:
+            raise ValueError(f"{pairs.n_outputs} outputs need as many pricers, got {len(pricers)}")
         self.pairs = pairs
         self.pricers = list(pricers)
-        self.names = list(range(pairs.n_classes)) if names is None else list(names)
+        self.names = list(range(pairs.n_outputs)) if names is None else list(names)
+        self.kind = kind
 
     def price(self, state: MasterState, limit: int) -> Priced:
         """The best columns of each class; no more than ``limit``, those of largest excess first."""
         states = self._states(state)
-        share = -(-limit // self.pairs.n_classes)
+        share = -(-limit // self.pairs.n_outputs)
         answers = [
             pricer.price(of_class, share)
             for pricer, of_class in zip(self.pricers, states, strict=True)
@@ -122,7 +207,10 @@ class JointPricer:
         found = [(k, learner) for k, answer in enumerate(answers) for learner in answer.columns]
         scores = [float(learner.values @ states[k].pseudo_response) for k, learner in found]
         best = np.argsort(-state.rule.excess(np.array(scores)), kind="stable")[:limit]
-        columns = [self._column(*found[place]) for place in best]
+        columns: list[Column] = []
+        for k, learner in (found[place] for place in best):
+            stratum = f"{self.kind} {self.names[k]}: {learner.stratum}"
+            columns.append(self.pairs.column(learner, k, stratum))
         return Priced(
             columns=columns,
             exact=all(answer.exact for answer in answers),  # if not, the excess is nan
@@ -137,32 +225,22 @@ class JointPricer:
         responses = self.pairs.fold(state.pseudo_response)
         slack = np.abs(self.pairs.fold(state.slack))  # within a row and class, one sign
         votes = cast(Sequence[VoteColumn], state.columns)
-        places = [np.zeros(0, dtype=np.intp)] * self.pairs.n_classes
+        places = [np.zeros(0, dtype=np.intp)] * self.pairs.n_outputs
         if votes:
             owner = np.array([vote.output for vote in votes])
-            places = [np.flatnonzero(owner == k) for k in range(self.pairs.n_classes)]
+            places = [np.flatnonzero(owner == k) for k in range(self.pairs.n_outputs)]
         return [
             replace(
                 state,
                 columns=[votes[j].learner for j in mine.tolist()],
                 coef=state.coef[mine],
                 intercept=0.0,
-                output=_combined(votes, state.coef, mine, len(self.pairs.labels)),
+                output=_combined(votes, state.coef, mine, self.pairs.n_rows),
                 pseudo_response=responses[k],
                 slack=slack[k],
             )
             for k, mine in enumerate(places)
         ]
-
-    def _column(self, k: int, learner: Column) -> VoteColumn:
-        return VoteColumn(
-            values=self.pairs.spread(learner.values, k),
-            key=(k, learner.key),
-            hypothesis=learner.hypothesis,
-            stratum=f"class {self.names[k]}: {learner.stratum}",
-            output=k,
-            learner=learner,
-        )
 
 
 def _combined(

@@ -158,5 +158,5 @@ def test_one_inexact_class_makes_it_inexact(state: MasterState) -> None:
 
 def test_every_class_needs_a_pricer() -> None:
     """Too few pricers are an error that says how many are wanted."""
-    with pytest.raises(ValueError, match="3 classes need as many pricers, got 1"):
+    with pytest.raises(ValueError, match="3 outputs need as many pricers, got 1"):
         JointPricer(PAIRS, [Listener()])

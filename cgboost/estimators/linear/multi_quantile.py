@@ -1,0 +1,310 @@
+"""Several quantiles by sparse linear models: one by one, or so that they do not cross."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from numbers import Real
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from cgboost.estimators.common.base import BaseEnsemble
+from cgboost.estimators.common.certified import BaseBoost
+from cgboost.estimators.common.objective import Objective
+from cgboost.estimators.common.parameters import check_bool, check_number
+from cgboost.estimators.common.rows import Rows, Vector
+from cgboost.estimators.common.subproblems import Task
+from cgboost.estimators.common.targets import Regression
+from cgboost.estimators.linear import linear_fit
+from cgboost.estimators.linear.linear_fit import FeatureColumns
+from cgboost.estimators.linear.scaling import Scaling
+from cgboost.estimators.linear.sparse_linear import PenaltyName, SparseLinearRegressor
+from cgboost.generation.callbacks import Score
+from cgboost.losses import Loss, Quantile
+from cgboost.masters import FreeColumns
+from cgboost.masters.quantiles.master import NoncrossingMaster
+from cgboost.penalties import L1, ElasticNet
+from cgboost.pricing import JointPricer
+from cgboost.pricing.features.features import FeaturePool
+from cgboost.pricing.learners.joint import Outputs
+
+
+@dataclass(eq=False, repr=False)
+class MultiQuantileRegressor(Regression, BaseBoost):
+    """Linear models of several quantiles with an ℓ1 penalty, certified; noncrossing if wanted.
+
+    Minimises, with f_k(x) = Σ_j β_jk x_j + b_k for the quantiles q_1 < … < q_K and W = Σ_i w_i,
+
+        Σ_k [ (1/W) Σ_i w_i ρ_{q_k}(y_i − f_k(x_i)) + α Σ_j v_j|β_jk| ],
+        ρ_q(e) = max(q e, (q − 1) e)
+
+    (Koenker, Bassett, Econometrica 46, 1978; with the penalty Belloni, Chernozhukov, Annals of
+    Statistics 39, 2011). Each quantile is scikit-learn's QuantileRegressor; they share what is
+    computed of the features, and each starts from the features of the one below it.
+
+    With ``noncrossing`` the constraints f_1(x_i) ≤ … ≤ f_K(x_i) of all training rows are part of
+    one problem (Bondell, Reich, Wang, Biometrika 97, 2010). Features enter it for the quantiles
+    where they are needed, constraints where they would be violated, and ``dual_bound_`` is a lower
+    bound on the optimum with all of both. Elsewhere than on the training rows, and on rows of
+    weight 0, predictions may cross all the same; on the convex hull of the rows they do not, since
+    they are linear.
+
+    Parameters
+    ----------
+    quantiles : sequence of float, default=(0.1, 0.5, 0.9)
+        Increasing, each in (0, 1).
+    alpha : float or None, default=None
+        α, at least 0: what coefficients cost; from ``alpha_max_`` on all are 0. With 0 all features
+        are in the model. None: as in :class:`SparseLinearRegressor`, for the quantile of the
+        highest level of noise.
+    noncrossing : bool, default=False
+        Whether predictions of the training rows must be in the order of the quantiles. Only with
+        the ℓ1 penalty, a price on every coefficient, and an intercept.
+    penalty, l1_ratio, penalty_weights, positive, fit_intercept, standardize
+        As in :class:`SparseLinearRegressor`.
+    columns_per_round : int or None
+        Features that enter in a round, of all quantiles of a problem. None: as in
+        :class:`SparseLinearRegressor`, for each of them.
+    max_columns : int or None
+        Stop at this many generated features (one by one: for each quantile).
+    tol : float, default=1e-6
+        As in :class:`SparseLinearRegressor`.
+    time_limit, solver, solver_options, early_stopping, validation_fraction, n_iter_no_change, \
+scoring, callbacks, verbose, random_state
+        As in :class:`CGBoostRegressor`; early stopping watches the mean pinball loss.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_quantiles, n_features)
+        β; a CSR matrix after :meth:`sparsify`.
+    intercept_ : ndarray of shape (n_quantiles,)
+        b.
+    alpha_, alpha_max_ : float
+        The α that was used, and that from which on no quantile has a feature (nan where some
+        features have no penalty).
+    objective_, dual_bound_ : float
+        The minimum found, as above, and the lower bound on it.
+    gap_ : float
+        Relative gap between the two; one by one the largest of all quantiles.
+    columns_ : dict of str to ndarray
+        feature, coefficient, round and quantile of every coefficient that is not 0.
+    history_ : dict of str to ndarray
+        One entry per round; one by one with the quantile of each.
+    n_columns_, n_iter_, converged_, best_round_, stop_reason_, n_features_in_, feature_names_in_
+        As in :class:`CGBoostClassifier`; one by one a list for all quantiles, where that has one
+        for all classes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from cgboost import MultiQuantileRegressor
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(100, 30))
+    >>> y = X[:, 0] + (1 + np.abs(X[:, 1])) * rng.normal(size=100)
+    >>> model = MultiQuantileRegressor([0.1, 0.3, 0.5, 0.7, 0.9], alpha=0.01, noncrossing=True)
+    >>> predicted = model.fit(X, y).predict(X)
+    >>> predicted.shape, bool(np.diff(predicted, axis=1).min() >= -1e-9), model.converged_
+    ((100, 5), True, True)
+    """
+
+    quantiles: Sequence[float] = (0.1, 0.5, 0.9)
+    alpha: float | None = field(default=None, kw_only=True)
+    noncrossing: bool = field(default=False, kw_only=True)
+    penalty: PenaltyName | L1 | ElasticNet = field(default="l1", kw_only=True)
+    l1_ratio: float = field(default=0.5, kw_only=True)
+    penalty_weights: ArrayLike | None = field(default=None, kw_only=True)
+    positive: bool = field(default=False, kw_only=True)
+    fit_intercept: bool = field(default=True, kw_only=True)
+    standardize: bool = field(default=False, kw_only=True)
+    tol: float = field(default=1e-6, kw_only=True)
+
+    _scaling: ClassVar[Scaling] = Scaling(1.0)
+    _free: ClassVar[NDArray[np.intp]]
+    _free_columns: ClassVar[FreeColumns] = FreeColumns(())
+    _view_unit: ClassVar[float] = 1.0
+    _coef_by_output: ClassVar[bool] = True
+    _coefficients: ClassVar[str] = "coef_"
+    _output_kind: ClassVar[str] = "quantile"
+    _runs_are_neighbours: ClassVar[bool] = True
+
+    _staged_outputs = linear_fit.staged_outputs
+    _master_options = linear_fit.master_options
+    sparsify = linear_fit.sparsify
+    densify = linear_fit.densify
+    path = SparseLinearRegressor.path
+    _keep = linear_fit.keep_with_alpha
+    _penalty_price = property(linear_fit.used_alpha)
+    _is_unpenalized = property(linear_fit.is_unpenalized)
+    _begins_trivial = property(linear_fit.begins_trivial)
+
+    def _outputs(self, X: ArrayLike) -> Vector:
+        return linear_fit.outputs(self, X)
+
+    def predict(self, X: ArrayLike) -> Vector:
+        """The quantiles of every row, shape (n_rows, n_quantiles)."""
+        return self._view_unit * self._outputs(X)
+
+    def staged_predict(self, X: ArrayLike) -> Iterator[Vector]:
+        """Predictions after every round up to the best one; the last are those of the model."""
+        return self._staged_outputs(X)
+
+    staged_decision_function = staged_predict
+
+    def score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+        """Mean over the quantiles of D², the share of the pinball loss that is explained.
+
+        scikit-learn's ``d2_pinball_score`` for each: 1 is perfect, 0 as good as the quantile of y.
+        """
+        from sklearn.metrics import d2_pinball_score
+
+        predicted = self.predict(X)
+        scores = [
+            d2_pinball_score(y, predicted[:, k], sample_weight=sample_weight, alpha=q)
+            for k, q in enumerate(self.quantiles)
+        ]
+        return float(np.mean(scores))
+
+    # ------------------------------------------------------------------ parameters
+
+    def _check_parameters(self) -> None:
+        check_quantiles(self.quantiles)
+        check_number("alpha", self.alpha, at_least=0, optional=True)
+        check_bool("noncrossing", self.noncrossing)
+        linear_fit.check_penalty(self)
+        super()._check_parameters()
+        if not self.noncrossing:
+            return
+        for name, fits, needed in (
+            ("penalty", not linear_fit.penalty_of(self).quadratic, "'l1'"),
+            ("fit_intercept", self.fit_intercept, "True"),
+        ):
+            if not fits:
+                raise ValueError(
+                    f"noncrossing=True needs {name}={needed}, got {getattr(self, name)!r}"
+                )
+        if self.alpha == 0:
+            raise ValueError(
+                f"noncrossing=True needs alpha above 0, got {self.alpha!r}: take a small one, or "
+                "noncrossing=False"
+            )
+
+    @property
+    def _family(self) -> FeatureColumns:
+        return FeatureColumns.of(self)
+
+    @property
+    def _losses(self) -> list[Loss]:
+        return [Quantile(float(q)) for q in self.quantiles]
+
+    @property
+    def _cost(self) -> Loss:
+        return self._losses[0]
+
+    @property
+    def _output_labels(self) -> NDArray[Any]:
+        return np.array(self.quantiles, dtype=np.float64)
+
+    # ------------------------------------------------------------------ the runs
+
+    def _pool(self, rows: Rows) -> FeaturePool:
+        pool = linear_fit.pool_of(
+            self, rows, lambda y: [(loss, y / linear_fit.unit(self)) for loss in self._losses]
+        )
+        if self.noncrossing and len(self._free):
+            raise ValueError(
+                "noncrossing=True needs penalty_weights above 0, got 0 for feature "
+                f"{self._free[0]}: take a small weight, or noncrossing=False"
+            )
+        return pool
+
+    def _targets(self, encoded: NDArray[Any]) -> list[Vector]:
+        target, count = encoded / linear_fit.unit(self), len(self.quantiles)
+        return [np.tile(target[:, None], count)] if self.noncrossing else [target] * count
+
+    @property
+    def _objective(self) -> Objective:
+        return self._objective_of(0)
+
+    def _objective_of(self, run: int) -> Objective:
+        alpha, cost = self._penalty_price, self._losses[run]
+        return linear_fit.objective_of(
+            self, per_row=True, price=1.0, trade_off=f"alpha={alpha:g}", cost=cost
+        )
+
+    def _tasks(self, pool: Any, rows: Rows) -> Iterator[Task]:
+        if not self.noncrossing:
+            yield from super()._tasks(pool, rows)
+            return
+        count, family = len(self.quantiles), self._family
+        (target,) = self._targets(rows.y)
+        loss = self._objective.loss(target[:, 0], rows.weights)
+        master = NoncrossingMaster(
+            self.quantiles,
+            loss.target,
+            loss.weights,
+            coef=self._master_options()["coef"],
+            solver=self.solver,
+            solver_options=self.solver_options,
+        )
+        if self._carried is not None:
+            master.start_from(self._carried.get(0, master.warm_start))
+        columns = self.columns_per_round
+        if columns is None or isinstance(columns, str):
+            columns = count * family.columns_per_round(pool, len(target))
+        pricers = [family.pricer(pool, self._tol) for _ in self.quantiles]
+        yield Task(
+            master,
+            JointPricer(
+                Outputs(count, len(target)), pricers, names=self.quantiles, kind="quantile"
+            ),
+            n_outputs=count,
+            columns_per_round=columns,
+        )
+        if self._carried is not None:
+            self._carried[0] = master.warm_start
+
+    # ------------------------------------------------------------------ scores of rounds
+
+    @property
+    def _scores(self) -> dict[str, Score]:  # type: ignore[override]
+        return {"loss": linear_fit.in_y(self, partial(mean_pinball_loss, self._losses))}
+
+    def _scores_of(self, run: int) -> dict[str, Score]:
+        losses = self._losses if self.noncrossing else [self._losses[run]]
+        return {"loss": linear_fit.in_y(self, partial(mean_pinball_loss, losses))}
+
+    def _seen_by_scorers(self, target: Vector, n_runs: int) -> tuple[Any, NDArray[Any]]:
+        view, seen = BaseEnsemble._seen_by_scorers(self, target, n_runs)
+        view._view_unit = linear_fit.unit(self)
+        return view, view._view_unit * seen
+
+
+def mean_pinball_loss(losses: Sequence[Loss], y: Vector, output: Vector) -> float:
+    """Mean pinball loss over the rows, and over the quantiles where there are several.
+
+    Parameters
+    ----------
+    losses : sequence of Loss
+        One for each output.
+    y, output : ndarray of shape (n_rows,) or (n_rows, n_outputs)
+    """
+    pairs = zip(losses, y.reshape(len(y), -1).T, output.reshape(len(y), -1).T, strict=True)
+    return float(np.mean([loss.value(own, f) for loss, own, f in pairs]))
+
+
+def check_quantiles(quantiles: Any) -> None:
+    """Raise a ValueError unless these are increasing numbers between 0 and 1."""
+    if isinstance(quantiles, str) or np.ndim(quantiles) != 1 or len(quantiles) == 0:
+        raise ValueError(f"quantiles must be a sequence of numbers, got {quantiles!r}")
+    before = 0.0
+    for q in quantiles:
+        if not isinstance(q, Real) or isinstance(q, bool) or not 0 < float(q) < 1:
+            raise ValueError(f"quantiles must be between 0 and 1, got {q!r}")
+        if float(q) <= before:
+            raise ValueError(
+                f"quantiles must be increasing, each given once, got {q!r} after {before!r}"
+            )
+        before = float(q)

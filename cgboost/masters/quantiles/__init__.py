@@ -1,0 +1,1 @@
+"""Master of several quantiles whose outputs must not cross."""

@@ -1,0 +1,321 @@
+"""Several quantiles by linear models: against CVXPY's joint problem, and one by one."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import cvxpy as cp
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.base import BaseEstimator
+from sklearn.metrics import d2_pinball_score, mean_pinball_loss
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from cgboost import MultiQuantileRegressor, SparseLinearRegressor
+from cgboost.exceptions import TrivialModelWarning
+from cgboost.losses import Quantile
+from tests.estimators.scikit_learn_checks import scikit_learn_checks
+
+QUANTILES = [0.1, 0.3, 0.5, 0.8]
+
+
+def rows(seed: int, n_rows: int = 60, n_features: int = 20) -> tuple[np.ndarray, np.ndarray]:
+    """Rows whose spread grows with a feature, so that separate fits cross."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n_rows, n_features)) * np.exp(0.5 * rng.normal(size=n_features))
+    X[rng.random(X.shape) < 0.3] = 0.0
+    y = 30.0 + 5.0 * (X[:, 0] + (0.2 + np.abs(X[:, 1])) * rng.standard_t(3, size=n_rows))
+    return X, y
+
+
+def optimum(
+    X: np.ndarray, y: np.ndarray, alpha: float, weights: np.ndarray, own: np.ndarray, **how: bool
+) -> float:
+    """The optimum of the joint problem by CVXPY."""
+    counts, cost = weights > 0, weights / weights.sum()
+    beta = cp.Variable((X.shape[1], len(QUANTILES)), nonneg=how.get("positive", False))
+    b = cp.Variable(len(QUANTILES))
+    outputs = [X @ beta[:, k] + b[k] for k in range(len(QUANTILES))]
+    value = alpha * cp.sum(cp.abs(cp.multiply(own[:, None], beta)))
+    for q, f in zip(QUANTILES, outputs, strict=True):
+        value += cost @ Quantile(q).to_cvxpy(y, f)
+    constraints: list[Any] = []
+    if how.get("noncrossing", True):
+        constraints = [low[counts] <= high[counts] for low, high in itertools.pairwise(outputs)]
+    problem = cp.Problem(cp.Minimize(value), constraints)
+    problem.solve(solver=cp.CLARABEL, tol_gap_rel=1e-11, tol_gap_abs=1e-11, tol_feas=1e-11)
+    return float(problem.value)
+
+
+@pytest.mark.parametrize("noncrossing", [True, False])
+@pytest.mark.parametrize("seed", range(8))
+def test_it_has_the_optimum_of_the_joint_problem(seed: int, noncrossing: bool) -> None:
+    """Objective as CVXPY's and the bound below it, with weights, signs, sparse X and ties."""
+    X, y = rows(seed, n_features=80 if seed % 4 == 3 else 20)
+    rng = np.random.default_rng(seed)
+    weights = rng.integers(0, 3, len(y)).astype(float)
+    own = rng.uniform(0.5, 2.0, X.shape[1])
+    if seed % 3 == 0:
+        X, y = np.round(X), np.round(y)
+    positive = seed % 2 == 1
+    model = MultiQuantileRegressor(
+        QUANTILES,
+        alpha=0.05,
+        noncrossing=noncrossing,
+        penalty_weights=own,
+        positive=positive,
+        tol=1e-8,
+    ).fit(sparse.csr_matrix(X) if seed % 5 == 2 else X, y, sample_weight=weights)
+    best = optimum(X, y, 0.05, weights, own, positive=positive, noncrossing=noncrossing)
+    assert model.objective_ == pytest.approx(best, rel=1e-7)
+    assert model.dual_bound_ <= best * (1 + 1e-7)
+    assert model.gap_ <= 1e-8
+    assert model.converged_
+    predicted = model.predict(X)
+    losses = [
+        mean_pinball_loss(y, predicted[:, k], sample_weight=weights, alpha=q)
+        for k, q in enumerate(QUANTILES)
+    ]
+    charged = sum(losses) + 0.05 * np.abs(own * model.coef_).sum()
+    assert model.objective_ == pytest.approx(charged, rel=1e-9)
+    if noncrossing:
+        assert np.diff(predicted[weights > 0], axis=1).min() >= -1e-9 * np.abs(y).max()
+    if positive:
+        assert model.coef_.min() >= 0
+
+
+def test_separate_fits_are_those_of_the_regressor_of_one_quantile() -> None:
+    """Coefficients, objectives and bounds of every quantile, and their sums and largest gap."""
+    X, y = rows(20)
+    model = MultiQuantileRegressor(QUANTILES, alpha=0.04, tol=1e-9).fit(X, y)
+    objective = 0.0
+    for k, q in enumerate(QUANTILES):
+        own = SparseLinearRegressor(quantile=q, alpha=0.04, tol=1e-9).fit(X, y)
+        np.testing.assert_allclose(model.coef_[k], own.coef_, atol=1e-6)
+        assert model.intercept_[k] == pytest.approx(own.intercept_, rel=1e-6)
+        objective += own.objective_
+    assert model.objective_ == pytest.approx(objective, rel=1e-8)
+    assert np.diff(model.predict(X), axis=1).min() < -1e-3  # these rows do cross
+    assert set(model.history_["quantile"]) == set(model.columns_["quantile"]) == set(QUANTILES)
+
+
+def test_constraints_that_are_not_tight_change_nothing() -> None:
+    """Where separate fits do not cross, the joint optimum is theirs."""
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(300, 5))
+    y = X[:, 0] + rng.normal(size=300)
+    apart = MultiQuantileRegressor([0.2, 0.5, 0.8], alpha=0.02, tol=1e-9).fit(X, y)
+    assert np.diff(apart.predict(X), axis=1).min() > 0
+    joint = MultiQuantileRegressor([0.2, 0.5, 0.8], alpha=0.02, tol=1e-9, noncrossing=True)
+    assert joint.fit(X, y).objective_ == pytest.approx(apart.objective_, rel=1e-8)
+    np.testing.assert_allclose(joint.coef_, apart.coef_, atol=1e-6)
+
+
+def test_predictions_do_not_cross_on_the_convex_hull_of_the_rows() -> None:
+    """Differences of outputs are linear, so that means of rows are in order, too."""
+    X, y = rows(21)
+    model = MultiQuantileRegressor(QUANTILES, alpha=0.02, noncrossing=True).fit(X, y)
+    shares = np.random.default_rng(0).dirichlet(np.full(len(X), 0.1), size=500)
+    assert np.diff(model.predict(shares @ X), axis=1).min() >= -1e-9 * np.abs(y).max()
+
+
+def test_a_quantile_without_features_may_be_off_that_of_y() -> None:
+    """Its intercept stays where others with features do not cross it."""
+    X, y = rows(21)
+    model = MultiQuantileRegressor(QUANTILES, noncrossing=True).fit(X, y)
+    model.set_params(alpha=0.5 * model.alpha_max_).fit(X, y)
+    assert not model.coef_[0].any()
+    assert model.coef_[1:].any()
+    assert np.diff(model.predict(X), axis=1).min() >= -1e-9 * np.abs(y).max()
+    assert model.intercept_[0] < np.quantile(y, QUANTILES[0]) - 1.0
+
+
+@pytest.mark.parametrize("noncrossing", [True, False])
+def test_units_do_not_matter(noncrossing: bool) -> None:
+    """In other units of y and X the model is the same, in these units."""
+    X, y = rows(22)
+    model = MultiQuantileRegressor(QUANTILES, alpha=0.05, noncrossing=noncrossing).fit(X, y)
+    for scale in (1e-9, 1e9):
+        other = MultiQuantileRegressor(QUANTILES, alpha=0.05, noncrossing=noncrossing)
+        other.fit(X / scale, scale * y, sample_weight=np.full(len(y), 7.0))
+        assert other.set_params(alpha=0.05 / scale).fit(X / scale, y).converged_
+        np.testing.assert_allclose(other.predict(X / scale), model.predict(X), rtol=1e-4)
+
+
+def test_largest_alpha() -> None:
+    """From alpha_max_ on no quantile has a feature, a little below one has."""
+    X, y = rows(23)
+    for noncrossing in (True, False):
+        model = MultiQuantileRegressor(QUANTILES, noncrossing=noncrossing).fit(X, y)
+        most = model.alpha_max_
+        with pytest.warns(TrivialModelWarning):
+            model.set_params(alpha=1.001 * most).fit(X, y)
+        assert not model.coef_.any()
+        np.testing.assert_allclose(model.intercept_, np.quantile(y, QUANTILES), atol=0.2 * y.std())
+    model = MultiQuantileRegressor(QUANTILES, alpha=0.99 * most, noncrossing=True).fit(X, y)
+    assert model.coef_.any()
+
+
+@pytest.mark.parametrize("noncrossing", [True, False])
+def test_alpha_of_none_follows_the_level_of_noise(noncrossing: bool) -> None:
+    """alpha_ is the largest of those of single quantiles."""
+    X, y = rows(31, n_rows=300)
+    model = MultiQuantileRegressor(QUANTILES, noncrossing=noncrossing).fit(X, y)
+    single = max(SparseLinearRegressor(quantile=q).fit(X, y).alpha_ for q in QUANTILES)
+    assert model.alpha_ == pytest.approx(single)
+    assert model.alpha_ < model.alpha_max_
+
+
+@pytest.mark.parametrize("given", [{"alpha": 0.0}, {"penalty_weights": np.arange(20.0)}])
+def test_features_without_a_penalty_are_those_of_single_fits(given: dict[str, Any]) -> None:
+    """Separate fits take alpha=0 and weights of 0 as a fit of each quantile does."""
+    X, y = rows(32)
+    given = {"alpha": 0.05, "tol": 1e-9} | given
+    model = MultiQuantileRegressor(QUANTILES, **given).fit(X, y)
+    assert model.converged_
+    assert np.isnan(model.alpha_max_)
+    own = [SparseLinearRegressor(quantile=q, **given).fit(X, y).objective_ for q in QUANTILES]
+    assert model.objective_ == pytest.approx(sum(own), rel=1e-8)
+    path = MultiQuantileRegressor(QUANTILES).path(X, y, [0.2, 0.1, 0.05])
+    last = MultiQuantileRegressor(QUANTILES, alpha=0.05).fit(X, y)
+    assert path.models[-1].objective_ == pytest.approx(last.objective_, rel=1e-6)
+
+
+@pytest.mark.parametrize("noncrossing", [True, False])
+def test_a_path_has_the_models_of_single_fits(noncrossing: bool) -> None:
+    """Objectives along a path are those without a warm start, and its models do not cross."""
+    X, y = rows(24)
+    model = MultiQuantileRegressor(QUANTILES, noncrossing=noncrossing, tol=1e-7)
+    path = model.path(X, y, [0.2, 0.05, 0.01], eval_set=(X, y))
+    for alpha, found in zip(path.values, path, strict=True):
+        own = MultiQuantileRegressor(QUANTILES, alpha=alpha, noncrossing=noncrossing, tol=1e-7)
+        assert found.objective_ == pytest.approx(own.fit(X, y).objective_, rel=1e-6)
+        if noncrossing:
+            assert np.diff(found.predict(X), axis=1).min() >= -1e-9 * np.abs(y).max()
+    assert path.best in path.models
+
+
+def test_the_score_is_the_mean_of_d2() -> None:
+    """As scikit-learn's d2_pinball_score for each quantile; a grid search goes by it."""
+    X, y = rows(25)
+    weights = np.linspace(0.5, 2.0, len(y))
+    model = MultiQuantileRegressor(QUANTILES, alpha=0.05).fit(X, y)
+    own = [
+        d2_pinball_score(y, model.predict(X)[:, k], sample_weight=weights, alpha=q)
+        for k, q in enumerate(QUANTILES)
+    ]
+    assert model.score(X, y, sample_weight=weights) == pytest.approx(np.mean(own))
+    pipeline = make_pipeline(StandardScaler(), MultiQuantileRegressor(QUANTILES))
+    search = GridSearchCV(pipeline, {"multiquantileregressor__alpha": [0.05, 0.5]}, cv=3)
+    assert search.fit(X, y).best_score_ == pytest.approx(
+        search.cv_results_["mean_test_score"].max()
+    )
+
+
+@pytest.mark.parametrize("noncrossing", [True, False])
+def test_scores_of_rounds_are_mean_pinball_losses(noncrossing: bool) -> None:
+    """Of all quantiles together, or of each; stages end with the model; scorers see each round."""
+    X, y = rows(26)
+    model = MultiQuantileRegressor(
+        QUANTILES,
+        alpha=0.05,
+        noncrossing=noncrossing,
+        scoring=["neg_mean_absolute_error"],
+    ).fit(X, y, eval_set=(X, y))
+    predicted = model.predict(X)
+    *_, last = model.staged_predict(X)
+    np.testing.assert_allclose(last, predicted)
+    losses = [mean_pinball_loss(y, predicted[:, k], alpha=q) for k, q in enumerate(QUANTILES)]
+    errors = np.abs(y[:, None] - predicted).mean(axis=0)
+    history = model.history_
+    if noncrossing:
+        assert history["validation_loss"][model.best_round_] == pytest.approx(np.mean(losses))
+        score = history["validation_neg_mean_absolute_error"][model.best_round_]
+        assert score == pytest.approx(-errors.mean())
+        return
+    for k, q in enumerate(QUANTILES):
+        mine = history["quantile"] == q
+        assert history["validation_loss"][mine][model.best_round_[k]] == pytest.approx(losses[k])
+        score = history["validation_neg_mean_absolute_error"][mine][model.best_round_[k]]
+        assert score == pytest.approx(-errors[k])
+
+
+def test_neighbours_begin_with_each_others_features() -> None:
+    """All quantiles but the first have columns in their first round."""
+    X, y = rows(27)
+    history = MultiQuantileRegressor(QUANTILES, alpha=0.05).fit(X, y).history_
+    first = history["columns"][history["round"] == 0]
+    assert first[0] == 0
+    assert (first[1:] > 0).all()
+
+
+def test_coefficients_may_be_kept_sparse() -> None:
+    """sparsify() changes no prediction."""
+    X, y = rows(28)
+    model = MultiQuantileRegressor(QUANTILES, alpha=0.05, noncrossing=True).fit(X, y)
+    before = model.predict(X)
+    assert sparse.issparse(model.sparsify().coef_)
+    np.testing.assert_array_equal(model.predict(X), before)
+
+
+def test_max_columns_leave_a_model_that_does_not_cross() -> None:
+    """Cut short, the model is still feasible, and its gap known."""
+    X, y = rows(29)
+    model = MultiQuantileRegressor(QUANTILES, alpha=0.01, noncrossing=True, max_columns=6)
+    model.fit(X, y)
+    assert model.stop_reason_ == "max_columns"
+    assert 1e-6 < model.gap_ < 1.0
+    assert np.diff(model.predict(X), axis=1).min() >= -1e-9 * np.abs(y).max()
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"quantiles": [0.5, 0.1]}, "quantiles must be increasing.*got 0.1 after 0.5"),
+        ({"quantiles": [0.5, 0.5]}, "quantiles must be increasing.*got 0.5 after 0.5"),
+        ({"quantiles": [0.0, 0.5]}, "quantiles must be between 0 and 1, got 0.0"),
+        ({"quantiles": [0.5, 1]}, "quantiles must be between 0 and 1, got 1"),
+        ({"quantiles": [0.5, np.nan]}, "quantiles must be between 0 and 1, got nan"),
+        ({"quantiles": ["0.5"]}, "quantiles must be between 0 and 1, got '0.5'"),
+        ({"quantiles": []}, "quantiles must be a sequence of numbers"),
+        ({"quantiles": 0.5}, "quantiles must be a sequence of numbers, got 0.5"),
+        ({"quantiles": "0.5"}, "quantiles must be a sequence of numbers"),
+        ({"alpha": -1.0}, "alpha"),
+        ({"noncrossing": True, "alpha": 0.0}, "needs alpha above 0, got 0.0"),
+        (
+            {"noncrossing": True, "penalty_weights": np.arange(20.0)},
+            "needs penalty_weights above 0, got 0 for feature 0",
+        ),
+        ({"noncrossing": "yes"}, "noncrossing"),
+        ({"noncrossing": True, "fit_intercept": False}, "needs fit_intercept=True, got False"),
+        ({"noncrossing": True, "penalty": "elasticnet"}, "needs penalty='l1', got 'elasticnet'"),
+    ],
+)
+def test_bad_parameters(parameters: dict[str, Any], message: str) -> None:
+    """Errors name the argument, its value and what it should be."""
+    X, y = rows(30)
+    with pytest.raises(ValueError, match=message):
+        MultiQuantileRegressor(**parameters).fit(X, y)
+
+
+ONE_OUTPUT = "it expects predictions of the shape (n_rows,), these have a column for each quantile"
+
+
+def expected_failures(_: BaseEstimator) -> dict[str, str]:
+    """What scikit-learn expects of regressors with one output."""
+    checks = ("regressors_train", "estimator_sparse_array", "estimator_sparse_matrix")
+    return {f"check_{name}": ONE_OUTPUT for name in checks}
+
+
+@scikit_learn_checks(
+    [MultiQuantileRegressor(alpha=0.01)],
+    variants=[MultiQuantileRegressor(alpha=0.01, noncrossing=True)],
+    expected_failed_checks=expected_failures,
+)
+def test_scikit_learn_compliance(estimator: BaseEstimator, check: Any) -> None:
+    """Every check of scikit-learn, but for the shape of predictions."""
+    check(estimator)

@@ -1,0 +1,218 @@
+"""Several quantiles without crossings, against the linear program with all rows and columns."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+from scipy.optimize import linprog
+
+from cgboost.generation.columns import Column
+from cgboost.generation.history import Result, StopReason
+from cgboost.generation.loop import ColumnGeneration
+from cgboost.losses import Quantile
+from cgboost.masters import OneNormMaster
+from cgboost.masters.quantiles.joint_session import JointSession
+from cgboost.masters.quantiles.joint_simplex import JointSimplexSession
+from cgboost.masters.quantiles.master import NoncrossingMaster
+from cgboost.pricing import FeaturePricer, JointPricer
+from cgboost.pricing.learners.joint import Outputs
+
+
+class Problem(NamedTuple):
+    """Rows, costs and quantiles."""
+
+    X: np.ndarray
+    y: np.ndarray
+    cost: np.ndarray
+    quantiles: np.ndarray
+
+    def run(self, **options: Any) -> tuple[NoncrossingMaster, Result]:
+        """Column generation to a gap of 1e-8."""
+        own = {name: options.pop(name) for name in ("coef", "solver") if name in options}
+        master = NoncrossingMaster(self.quantiles, self.y, self.cost, **own)
+        count = len(self.quantiles)
+        pricer = JointPricer(
+            Outputs(count, len(self.y)), [FeaturePricer(self.X) for _ in range(count)]
+        )
+        loop = {"tol": 1e-8, "columns_per_round": 10} | options
+        return master, ColumnGeneration(master, pricer, **loop).run()
+
+    def optimum(self, *, noncrossing: bool = True, positive: bool = False) -> float:
+        """Of the linear program in β⁺, β⁻, b, e⁺, e⁻ of each output, by HiGHS."""
+        (n, p), k = self.X.shape, len(self.quantiles)
+        one = sparse.hstack(
+            [self.X, -self.X, np.ones((n, 1)), sparse.eye(n), -sparse.eye(n)], format="csr"
+        )
+        cost = [
+            np.concatenate([np.ones(2 * p), [0.0], q * self.cost, (1 - q) * self.cost])
+            for q in self.quantiles
+        ]
+        nothing = sparse.csr_matrix((n, 2 * n))
+        model = sparse.hstack([one[:, : 2 * p + 1], nothing], format="csr")
+        counting = self.cost > 0
+        crossing = None
+        if noncrossing and k > 1:
+            shift = sparse.eye(k - 1, k) - sparse.eye(k - 1, k, k=1)
+            crossing = sparse.kron(shift, model[counting], format="csr")
+        negative = (0, 0) if positive else (0, None)
+        free = [(0, None)] * p + [negative] * p + [(None, None)] + [(0, None)] * (2 * n)
+        solved = linprog(
+            np.concatenate(cost),
+            A_ub=crossing,
+            b_ub=None if crossing is None else np.zeros(crossing.shape[0]),
+            A_eq=sparse.block_diag([one] * k, format="csr"),
+            b_eq=np.tile(self.y, k),
+            bounds=free * k,
+        )
+        assert solved.status == 0
+        return float(solved.fun)
+
+    def outputs(self, result: Result) -> np.ndarray:
+        """Model outputs of a result, shape (n_outputs, n_rows)."""
+        coef = np.zeros((len(self.quantiles), self.X.shape[1]))
+        for column, value in zip(result.columns, result.coef, strict=True):
+            coef[column.output, column.hypothesis.index] = value  # type: ignore[union-attr]
+        return coef @ self.X.T + np.asarray(result.intercept)[:, None]
+
+
+def random_problem(seed: int, **shape: int) -> Problem:
+    """Heteroscedastic rows, so that separate fits cross; some with ties, duplicates and weights."""
+    rng = np.random.default_rng(seed)
+    n, p = shape.get("n", int(rng.integers(5, 50))), shape.get("p", int(rng.integers(1, 20)))
+    k = int(rng.integers(2, 6))
+    X = rng.normal(size=(n, p)) * np.exp(rng.normal(size=p))
+    y = X[:, 0] + (0.2 + np.abs(X[:, -1])) * rng.standard_t(3, size=n)
+    if seed % 3 == 0:
+        X, y = np.round(X), np.round(y)
+    cost = rng.uniform(0.2, 2.0, size=n) * float(np.exp(rng.uniform(-2, 3)))
+    if seed % 4 == 0:
+        cost[rng.random(n) < 0.3] = 0.0
+        cost[0] = 1.0
+    quantiles = np.sort(rng.choice(np.arange(1, 20) / 20, size=k, replace=False))
+    return Problem(X, y, cost, quantiles)
+
+
+@settings(max_examples=60, deadline=None)
+@given(seed=st.integers(0, 10**6))
+def test_it_finds_the_optimum_of_the_linear_program(seed: int) -> None:
+    """Bound ≤ optimum ≤ objective, both near it, and the outputs of the model do not cross."""
+    problem = random_problem(seed)
+    _, result = problem.run()
+    best = problem.optimum()
+    scale = max(1.0, best)
+    assert result.bound is not None
+    assert result.bound <= best + 1e-8 * scale
+    assert best - 1e-8 * scale <= result.objective <= best + 1e-7 * scale
+    outputs = problem.outputs(result)[:, problem.cost > 0]
+    assert np.diff(outputs, axis=0).min() >= -1e-9 * max(1.0, np.abs(problem.y).max())
+
+
+@settings(max_examples=20, deadline=None)
+@given(seed=st.integers(0, 10**6))
+def test_coefficients_of_one_sign(seed: int) -> None:
+    """With coef="nonneg" none is negative, and the optimum is that of the smaller program."""
+    problem = random_problem(seed)
+    _, result = problem.run(coef="nonneg")
+    best = problem.optimum(positive=True)
+    assert result.coef.min(initial=0.0) >= 0
+    assert result.objective == pytest.approx(best, rel=1e-7, abs=1e-7)
+    assert result.bound is not None
+    assert result.bound <= best + 1e-8 * max(1.0, best)
+
+
+@settings(max_examples=20, deadline=None)
+@given(seed=st.integers(0, 10**6))
+def test_a_named_solver_finds_the_same(seed: int) -> None:
+    """The session with HiGHS behind it has the optimum, and outputs that do not cross."""
+    problem = random_problem(seed)
+    _, result = problem.run(solver="highs")
+    best = problem.optimum()
+    assert result.objective == pytest.approx(best, rel=1e-7, abs=1e-7)
+    assert result.bound == pytest.approx(best, rel=1e-7, abs=1e-7)
+    outputs = problem.outputs(result)[:, problem.cost > 0]
+    assert np.diff(outputs, axis=0).min() >= -1e-9 * max(1.0, np.abs(problem.y).max())
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_simplex_takes_over_where_the_interior_point_method_fails(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """From the columns and rows that are in the session then, to the same optimum."""
+    problem = random_problem(300 + seed, n=40, p=15)
+    attempt, count = JointSession._attempt, 0
+
+    def failing(self: JointSession, deadline: float | None) -> bool:
+        nonlocal count
+        count += 1
+        return count < 4 and attempt(self, deadline)
+
+    monkeypatch.setattr(JointSession, "_attempt", failing)
+    monkeypatch.setattr(JointSession, "_reached", np.inf, raising=False)
+    master, result = problem.run()
+    assert isinstance(master._dual.session, JointSimplexSession)
+    assert result.objective == pytest.approx(problem.optimum(), rel=1e-8)
+    assert result.gap <= 1e-8
+
+
+def test_constraints_are_what_keeps_outputs_apart() -> None:
+    """Separate optima cross and cost less; the joint one costs more and does not cross."""
+    problem = random_problem(1, n=30, p=12)
+    _, result = problem.run()
+    coef, outputs = 0.0, []
+    for q in problem.quantiles:
+        master = OneNormMaster(Quantile(q).on(problem.y, problem.cost))
+        own = ColumnGeneration(master, FeaturePricer(problem.X), tol=1e-8).run()
+        coef += own.objective
+        outputs.append(own.output)
+    assert np.diff(outputs, axis=0).min() < -1e-3
+    assert coef < result.objective * (1 - 1e-4)
+    assert coef == pytest.approx(problem.optimum(noncrossing=False), rel=1e-6)
+
+
+def test_few_crossings_enter_the_problem() -> None:
+    """Of n(K − 1) constraints those that would be violated, and no more, are in the session."""
+    problem = random_problem(11, n=300, p=8)
+    master, result = problem.run()
+    session, variables = master._dual.session, master.loss.variables
+    held = np.count_nonzero(session.kept >= variables.n_boxes)
+    assert result.stop_reason in (StopReason.OPTIMAL, StopReason.GAP)
+    assert 0 < held < 0.2 * len(variables.crossing)
+
+
+def test_one_quantile_is_the_plain_problem() -> None:
+    """With nothing to cross, the optimum is that of the quantile alone."""
+    problem = random_problem(5)._replace(quantiles=np.array([0.3]))
+    _, result = problem.run()
+    assert result.objective == pytest.approx(problem.optimum(), rel=1e-7)
+
+
+def test_a_constant_response_needs_no_feature() -> None:
+    """All outputs are that constant, at no cost."""
+    problem = random_problem(7)
+    _, result = problem._replace(y=np.full(len(problem.y), 3.0)).run()
+    assert result.objective == pytest.approx(0.0, abs=1e-7)
+    assert np.asarray(result.intercept) == pytest.approx(np.full(len(problem.quantiles), 3.0))
+
+
+def test_columns_must_be_on_the_pairs() -> None:
+    """A column on the training rows alone is refused."""
+    problem = random_problem(3)
+    master = NoncrossingMaster(problem.quantiles, problem.y, problem.cost)
+    with pytest.raises(ValueError, match="has shape"):
+        master.add([Column(problem.X[:, 0], "own")])
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_bounds_hold_at_every_round(seed: int) -> None:
+    """The bound of every round is below the optimum, the objective above it."""
+    problem = random_problem(100 + seed, n=60, p=30)
+    _, result = problem.run(columns_per_round=3)
+    best = problem.optimum()
+    scale = max(1.0, best)
+    bounds = result.history["bound"]
+    assert np.all(bounds[np.isfinite(bounds)] <= best + 1e-8 * scale)
+    assert np.all(result.history["objective"] >= best - 1e-8 * scale)
+    assert np.all(np.diff(result.history["objective"]) <= 1e-9 * scale)
