@@ -18,8 +18,10 @@ from cgboost.tolerances import SMALLEST
 SLACK_IMPORTANCE = 0.1
 """A column of less importance than this seems slack."""
 
-CAUTION = (1.0, SLACK_IMPORTANCE, 0.01)
-"""How small what is set to its end must be, in turn."""
+CAUTION = (1.0, SLACK_IMPORTANCE, 0.01, 1e-3, 1e-4, 1e-5, 1e-6)
+"""How small what is set to its end must be, in turn. Of 425 coefficients of an elastic net (hinge
+loss, 500 rows and 600 features) 0.01 took away none of 144 that were rounding, and 1e-4 takes 143:
+no crossover follows there."""
 
 
 def importance(data: BoxedDual, at: Iterate) -> Vector:

@@ -360,6 +360,11 @@ class SupportVectorMaster:
                     return self._moved(unique, unique.coef)
             if polished is not None:
                 coef, intercept = polished
+        if self.form.threshold and self.form.quadratic and len(coef) == columns.count:
+            size = np.abs(coef) * columns.scales
+            rounding = size < COEFFICIENT_ROUNDING * size.max(initial=0.0)
+            rounding[: self.form.n_free] = False
+            polished = coef, intercept = np.where(rounding, 0.0, coef), intercept
         if self.form.n_free or self.form.quadratic > 0:  # inside the optimal face, if there is one
             output = dual.columns.combine(coef) + dual.columns.shift(coef) + intercept
             value = self.form.value(coef, intercept) + float(self.loss.value(output))

@@ -11,9 +11,11 @@ from cgboost.generation.protocols import MasterState, Vertex
 from cgboost.losses import Quantile, hinge
 from cgboost.masters import OneNormMaster, TwoNormMaster
 from cgboost.masters.dual_solvers.restricted_dual import Basis
+from cgboost.masters.support_vector import SupportVectorMaster
 from cgboost.masters.support_vector import crossover as module
 from cgboost.masters.support_vector import master as master_module
 from cgboost.masters.support_vector.crossover import unique_vertex
+from cgboost.penalties import ElasticNet
 from cgboost.pricing import FeaturePricer
 from solvers import LimitError, Solution, Status
 from tests.problems import FORMULATIONS, Formulation, columns_of, random_problem
@@ -279,3 +281,18 @@ def test_a_simplex_that_fails_is_a_master_error(monkeypatch: pytest.MonkeyPatch)
     with pytest.raises(MasterError, match="time limit") as caught:
         master.crossover(state.coef, float(state.intercept))
     assert caught.value.timed_out
+
+
+def test_an_elastic_net_is_left_without_coefficients_of_rounding() -> None:
+    """Its optimum is no vertex: the same point, but for coefficients that are 0 up to rounding."""
+    rng = np.random.default_rng(0)
+    H = rng.normal(size=(150, 180))
+    labels = np.where(H[:, :9].sum(axis=1) + rng.normal(size=150) > 0, 1.0, -1.0)
+    master = SupportVectorMaster(hinge(labels, np.full(150, 10.0)), ElasticNet(0.99))
+    result = ColumnGeneration(master, FeaturePricer(H), tol=1e-9, columns_per_round=30).run()
+    vertex = master.crossover(result.coef, result.intercept)
+    assert vertex is not None
+    assert vertex.objective == pytest.approx(result.objective, rel=1e-7)
+    size = np.abs(vertex.coef)
+    assert np.count_nonzero(size) == np.count_nonzero(size > 1e-9 * size.max())
+    assert np.count_nonzero(size) < np.count_nonzero(result.coef)
