@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from cgboost.losses import SupportVectorLoss
 from cgboost.losses.dual.support_vector import Indices, Vector
-from cgboost.masters.dual_solvers.interior_point_steps import Descent, Iterate
+from cgboost.masters.dual_solvers.interior_point_steps import Descent, Iterate, inside_limits
 from cgboost.masters.dual_solvers.optimal_partition import (
     SLACK_IMPORTANCE,
     few_coefficients,
@@ -77,9 +77,6 @@ START = 0.5
 
 LEAST_BALANCE = 0.01
 """The least factor of u by which a start is brought to Σr = 0."""
-
-FAR = 0.9
-"""New columns of a larger score start at this share of their limit."""
 
 
 class Block:
@@ -143,7 +140,7 @@ class InteriorSession(LiveDual):
         With finite prices and no mass.
     columns : ColumnStore
     form : DualForm
-        Of the 1-norm; or of the 2-norm of coefficients that are free in sign.
+        Of the 1-norm or the elastic net; or of the 2-norm of coefficients that are free in sign.
     """
 
     def __init__(self, loss: SupportVectorLoss, columns: ColumnStore, form: DualForm) -> None:
@@ -178,7 +175,7 @@ class InteriorSession(LiveDual):
             least = self._mu / float(data.cap[:new].mean())
             at.u = np.append(START * data.cap[:new], at.u)
             at.low, at.high = (np.append(np.full(new, least), z) for z in (at.low, at.high))
-        nothing, s = np.zeros(len(columns)), _inside(data, data.scores(at.u))[len(at.coef) :]
+        nothing, s = np.zeros(len(columns)), inside_limits(data, data.scores(at.u))[len(at.coef) :]
         at.coef, at.s = np.append(at.coef, nothing), np.append(at.s, s)
         at.below, at.above = np.append(at.below, nothing), np.append(at.above, nothing)
 
@@ -330,7 +327,7 @@ class InteriorSession(LiveDual):
             own *= self._balance(own, float(data.constant[self.rows == OFFSET].sum()))
         low, high = _multipliers(data.gain, float(np.abs(gain).mean()) if len(gain) else 1.0)
         nothing = np.zeros(len(self.rows))
-        s = _inside(data, data.scores(u))
+        s = inside_limits(data, data.scores(u))
         self._at = Iterate(u, low, high, nothing, s, nothing, nothing)
         if self._shrinks and not self.at_cap.any():
             self._at.shrink(data)
@@ -467,11 +464,6 @@ class InteriorSession(LiveDual):
         at = self._solution(self._at.u, self._at.coef)
         output = self.columns.combine(at.coef) + at.intercept
         return self.variables.rate(output)[variables]
-
-
-def _inside(data: BoxedDual, s: Vector) -> Vector:
-    """Scores to start from: inside their limits, where they have any or must be 0."""
-    return np.where(data.softness > 0, s, np.clip(s, -FAR * data.limit, FAR * data.limit))
 
 
 def _found(among: Indices, wanted: Indices) -> tuple[NDArray[np.bool_], Indices]:

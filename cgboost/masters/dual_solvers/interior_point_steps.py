@@ -1,11 +1,13 @@
 """Newton steps of the interior-point method.
 
-An interior point method for the restricted dual of the 1-norm, warm-started as it grows.
+An interior point method for the restricted dual of the 1-norm and the elastic net, warm-started.
 
-    max  gain·u − ½Σ curvature·u²     s = Hᵀr + constant,  r = Σ sign·u,  0 ≤ u ≤ cap
+    max  gain·u − ½Σ curvature·u² − ½Σ softness·α²
+    s + softness·α = Hᵀr + constant,  r = Σ sign·u,  0 ≤ u ≤ cap,  |s| ≤ limit
 
-with |s_j| ≤ limit_j, or s_j ≤ limit_j where α ≥ 0. A column of limit 0, as the free offset, has
-s_j = 0, or costs ½s_j²/softness_j. The multipliers of s = Hᵀr + … are the coefficients α.
+or s ≤ limit where α ≥ 0. A column of limit 0, as the free offset, has s = 0. Without softness, as
+under the 1-norm, s is the whole score; with it, α = (score − s)/softness costs ½φ(score)²/softness,
+where φ(score) = sign(score)·(|score| − limit)₊. The multipliers of s + … are the coefficients α.
 
 Mehrotra's predictor and corrector steps on
 
@@ -13,11 +15,11 @@ Mehrotra's predictor and corrector steps on
     α = w₁ − w₀                                       w₀(limit + s) = w₁(limit − s) = μ
 
 Generated columns are dense and much fewer than the rows, so that a step solves the small dense
-system (HᵀWH + D)Δα = … of ``normal_equations.py``. A simplex basis would be as dense, but costs a
-factorisation for every few pivots. Duals that are central and not a vertex make better columns,
-too: the restricted problem need only be solved to a fraction of the gap that the
-last columns have opened (Gondzio, González-Brevis, Munari, *Large-scale optimization with the
-primal-dual column generation method*, Math. Prog. Comp. 2016).
+system (HᵀWH + D)Δα = … of ``normal_equations.py``, where D includes the softness. A simplex basis
+would be as dense, but costs a factorisation for every few pivots. Duals that are central and not a
+vertex make better columns, too: the restricted problem need only be solved to a fraction of the gap
+that the last columns have opened (Gondzio, González-Brevis, Munari, *Large-scale optimization with
+the primal-dual column generation method*, Math. Prog. Comp. 2016).
 """
 
 from __future__ import annotations
@@ -79,7 +81,8 @@ class Iterate:
     u, low, high : ndarray of shape (n_variables,)
         Variable values and the multipliers of u ≥ 0 and u ≤ cap.
     coef, s, below, above : ndarray of shape (n_columns,)
-        α, s and the multipliers of s ≥ −limit and s ≤ limit (0 where there is no such bound).
+        α, s (not the whole score where there is softness) and the multipliers of s ≥ −limit and
+        s ≤ limit (0 where there is no such bound).
     """
 
     u: Vector
@@ -105,12 +108,13 @@ class Iterate:
 
     def shrink(self, data: BoxedDual) -> None:
         """Shrink r as a whole until every score is inside its limit; r = 0 is feasible."""
-        s = data.scores(self.u)
+        s, beyond = data.scores(self.u), data.softness * self.coef
         bounded = data.limit > 0
-        size = np.where(data.two_sided, np.abs(s), s)[bounded] / data.limit[bounded]
+        within = s - beyond
+        size = np.where(data.two_sided, np.abs(within), within)[bounded] / data.limit[bounded]
         if (most := float(np.max(size, initial=0.0))) > FAR:
             self.u = data.neutral + (self.u - data.neutral) * (FAR / most)
-            self.s = np.where(bounded, s * (FAR / most), 0.0)
+            self.s = inside_limits(data, s * (FAR / most) - beyond)
 
     def recentre(self, data: BoxedDual, mu: float) -> None:
         """Raise every product of a slack and its multiplier to ``mu``.
@@ -132,6 +136,11 @@ class Iterate:
         under, over = self.slacks(data)[2:]
         self.below = np.where(below, np.maximum(self.below, mu / under), 0.0)
         self.above = np.where(above, np.maximum(self.above, mu / over), 0.0)
+
+
+def inside_limits(data: BoxedDual, s: Vector) -> Vector:
+    """Scores to start from, well inside their limits; 0 where there is none."""
+    return np.clip(s, -FAR * data.limit, FAR * data.limit)
 
 
 def _away_from_bounds(
@@ -193,9 +202,8 @@ class Descent:
         self._g, self._bends = np.empty(len(there)), np.empty(len(there))
         self._curved = bool(data.curvature.any())
         self._strict = data.refined and bool(bounded.any())
-        self._softness = data.softness[self._free]
-        self._soft = np.flatnonzero(data.softness > 0)
-        self._tied = self._curved or bool(self._soft.size)
+        self._soft, self._hard = data.softness > 0, data.softness == 0
+        self._tied = self._curved or bool(self._soft.any())
         self._equations = equations_of(data)
         self._measure()
         self.mark()
@@ -229,14 +237,11 @@ class Descent:
         self._slope = rate - data.curvature * self._u if self._curved else rate
         self._side_residual = self._slope + z[first] - z[second]
         self._coef_residual = self._coef + z[third] - z[fourth]
-        self._score_residual = self._s - data.scores(self._u)
+        self._score_residual = missed = data.softness * self._coef + self._s - data.scores(self._u)
         self._total = float(g @ z)
-        infeasibility = abs(self._coef @ self._score_residual)
+        infeasibility = abs(self._coef[self._hard] @ missed[self._hard])
         infeasibility += abs(self._u @ self._side_residual)
-        if self._soft.size:
-            root = np.sqrt(data.softness[self._soft])
-            missed = root * self._coef[self._soft] - self._s[self._soft] / root
-            infeasibility += 0.5 * float(missed @ missed)
+        infeasibility += 0.5 * (missed[self._soft] ** 2 / data.softness[self._soft]).sum()
         self.gap = self._total + float(infeasibility)
         self.objective = data.objective(self._coef, rate)
         if self._strict:  # scores a little above limits near 0 count for nothing in the sums above
@@ -255,8 +260,7 @@ class Descent:
         stiffness = ratio[third] + ratio[fourth]
         stiffness[self._free] = np.inf
         self._give = 1.0 / stiffness
-        self._give[self._free] = self._softness
-        self._equations.factor(data.by_row(weights), self._give)
+        self._equations.factor(data.by_row(weights), self._give + data.softness)
         # the predictor, to products of 0: their changes over g are −z
         affine = self._direction(self._slope, self._give * self._coef)[2]
         share = affine * self._inverse
@@ -336,7 +340,6 @@ class Descent:
     def _direction(self, pull: Vector, drift: Vector) -> tuple[Vector, Vector, Vector]:
         """The Newton direction (Δα, Δs, Δg) for right-hand sides of the rows and columns."""
         data = self.data
-        drift[self._free] = self._softness * self._coef[self._free] - self._s[self._free]
         rows = data.by_row(data.sign * (self._weights * pull))
         coef = self._equations.solve(rows @ data.block - drift - self._score_residual)
         u = self._weights * (pull - data.by_variable(data.block @ coef))

@@ -14,8 +14,8 @@ The data of a restricted dual over some variables of a loss and some columns, as
     max  gain·u − ½Σ curvature·u²     s = Hᵀr + constant,  r = Σ sign·u,  0 ≤ u ≤ cap
 
 with |s_j| ≤ limit_j, or s_j ≤ limit_j where α ≥ 0; a column of limit 0, as the free offset, has
-s_j = 0, or costs ½s_j²/softness_j if that is not 0. What variables outside the session add to the
-scores is the constant.
+s_j = 0. With softness, scores may exceed limits at a cost of ½(|s_j| − limit_j)₊²/softness_j. What
+variables outside the session add to the scores is the constant.
 """
 
 from __future__ import annotations
@@ -460,10 +460,10 @@ class BoxedDual:
         That changes the score of no (scaled) column by more.
         """
         s = self.scores(u)
-        soft, hard = self.softness > 0, self.limit > 0
-        missing = float(np.abs(s[~(soft | hard)]).sum())
+        free = (self.softness == 0) & (self.limit == 0)
+        missing = float(np.abs(s[free]).sum())
         value = self._gained(u, s) - missing * float(np.abs(self.gain).max(initial=0.0))
-        most = max(1.0, np.max(self._used_up(s) + missing / self.limit[hard], initial=0.0))
+        most = max(1.0, np.max(self._used_up(s) + missing / self.limit[self._hard], initial=0.0))
         return (self.fixed_gain + value) / most - self.fixed_gain
 
     def opened(self, u: Vector, coef: Vector) -> float:
@@ -474,7 +474,7 @@ class BoxedDual:
         """
         s, objective = self.scores(u), self.objective(coef, self.rate(coef))
         gap = objective - self.bound(u)
-        largest = float((np.abs(coef) * self.limit).max(initial=0.0))
+        largest = float((np.abs(coef) * self.limit)[self._hard].max(initial=0.0))
         if largest == 0.0:
             return gap
         excess = float(np.maximum(self._used_up(s) - 1.0, 0.0).sum())
@@ -483,10 +483,18 @@ class BoxedDual:
     def _gained(self, u: Vector, s: Vector) -> float:
         """Dual objective at u, feasible or not."""
         soft = self.softness > 0
+        over = np.maximum(self._size(s) - self.limit, 0.0)[soft]
         value = float(self.gain @ u - 0.5 * self.curvature @ u**2)
-        return value - 0.5 * float((s[soft] ** 2 / self.softness[soft]).sum())
+        return value - 0.5 * float((over**2 / self.softness[soft]).sum())
 
     def _used_up(self, s: Vector) -> Vector:
         """Scores as shares of the limits of columns that have one."""
-        hard = self.limit > 0
-        return np.where(self.two_sided, np.abs(s), s)[hard] / self.limit[hard]
+        return self._size(s)[self._hard] / self.limit[self._hard]
+
+    @property
+    def _hard(self) -> NDArray[np.bool_]:
+        """Columns whose scores must not exceed their limit."""
+        return (self.limit > 0) & (self.softness == 0)
+
+    def _size(self, s: Vector) -> Vector:
+        return np.where(self.two_sided, np.abs(s), s)

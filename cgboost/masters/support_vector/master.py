@@ -360,7 +360,7 @@ class SupportVectorMaster:
                     return self._moved(unique, unique.coef)
             if polished is not None:
                 coef, intercept = polished
-        if self.form.n_free:  # inside the optimal face, if there is more than one optimum
+        if self.form.n_free or self.form.quadratic > 0:  # inside the optimal face, if there is one
             output = dual.columns.combine(coef) + dual.columns.shift(coef) + intercept
             value = self.form.value(coef, intercept) + float(self.loss.value(output))
             return None if polished is None else Vertex(coef, intercept, value)

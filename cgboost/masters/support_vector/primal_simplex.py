@@ -60,6 +60,10 @@ STEPS_PER_VARIABLE = 4
 NEIGHBOURING = 3.0
 """Prices that have changed by more than this factor make a problem of its own."""
 
+MOST_ROWS = 50_000
+"""A step passes over all rows. Paths of 50 prices, 30 features, took 1.9 s with 30000 rows, 3.0 s
+by the interior point method over rows that matter; with 100000 rows 19 and 15 s."""
+
 RESIDUAL = 1e-9
 """Errors of the basis equations, relative to their right-hand sides, from which on the inverse is
 computed anew."""
@@ -108,6 +112,7 @@ class PrimalSimplex:
             and form.threshold > 0.0
             and not form.charges_offset
             and form.n_free == 0
+            and 0 < loss.n_rows <= MOST_ROWS
             and len(loss.variables) > 0
             and bool(np.isfinite(loss.variables.cap).all())
         )

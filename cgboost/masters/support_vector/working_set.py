@@ -155,10 +155,10 @@ class RestrictedDual:
             columns = ColumnStore(loss.n_rows, centred=centred, large=large, free=free)
         self.columns = columns
         self.session: LiveDual
-        ridge_beside_free = form.n_free and not form.threshold and form.two_sided
-        if own and form.radius is None and (form.quadratic == 0 or ridge_beside_free):
+        sparse = form.quadratic == 0 or form.threshold > 0
+        if own and form.radius is None and (sparse or (form.n_free and form.two_sided)):
             self.session = InteriorSession(loss, self.columns, form)
-        elif own and form.quadratic > 0 and not (form.n_free or _is_elastic_with_offset(form)):
+        elif own and form.quadratic > 0 and not form.n_free:
             self.session = ActiveSetSession(loss, self.columns, form)
         else:
             self.session = DualSession(loss, self.columns, form, solver, options)
@@ -302,9 +302,12 @@ class RestrictedDual:
     def basis(self) -> Basis | None:
         """The basis that the last answer suggests; None if it comes from elsewhere.
 
-        With large columns, that of what is left of them is none of the whole problem.
+        With large columns, that of what is left of them is none of the whole problem; and the
+        optimum under squares is no vertex.
         """
-        if len(self.columns.large) or not isinstance(self.session, InteriorSession):
+        if self.form.quadratic or len(self.columns.large):
+            return None
+        if not isinstance(self.session, InteriorSession):
             return None
         return self.session.basis
 
@@ -481,10 +484,6 @@ class RestrictedDual:
         leaving = idle[slack_for[idle] >= SLACK_ROUNDS]
         if len(leaving) >= max(1.0, LEAST_SHARE * np.count_nonzero(self.session.rows >= 0)):
             self.session.deactivate(leaving)
-
-
-def _is_elastic_with_offset(form: DualForm) -> bool:
-    return form.threshold > 0 and form.charges_offset
 
 
 def _least_large(loss: SupportVectorLoss, form: DualForm) -> float:

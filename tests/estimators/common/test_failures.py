@@ -139,7 +139,7 @@ def test_a_class_that_breaks_keeps_its_own_last_round(monkeypatch: Any) -> None:
     X, y = three_classes()
     whole = classifier(**ONE).fit(X, y)
     first = int((whole.history_["class"] == 0).sum())
-    break_at(monkeypatch, StrataPricer, "price", MemoryError("no room"), after=first + 4)
+    break_at(monkeypatch, StrataPricer, "price", MemoryError("no room"), after=first + 2)
     with pytest.warns(ConvergenceWarning, match="class 1: pricer_failed: MemoryError: no room"):
         model = classifier(**ONE).fit(X, y)
     assert [str(reason) == "pricer_failed" for reason in model.stop_reason_] == [False, True, False]

@@ -76,7 +76,7 @@ def test_objective_is_the_formula_and_the_bound_is_below_it(penalty):
     assert model.objective_ == pytest.approx(size + 0.7 * weights @ slack, rel=1e-9)
     assert model.dual_bound_ <= model.objective_
     gap = (model.objective_ - model.dual_bound_) / max(1, model.objective_)
-    assert model.gap_ == pytest.approx(abs(gap), abs=1e-12)
+    assert model.gap_ == pytest.approx(abs(gap), rel=1e-5, abs=1e-12)  # its scale is a round's
     assert model.converged_ == (model.gap_ <= model.tol)
 
 

@@ -12,6 +12,9 @@ from cgboost.generation.loop import ColumnGeneration
 from cgboost.losses import Quantile, hinge
 from cgboost.masters import OneNormMaster
 from cgboost.masters.dual_solvers.interior_point import InteriorSession
+from cgboost.masters.support_vector import SupportVectorMaster
+from cgboost.masters.support_vector.master import Offset, Sign
+from cgboost.penalties import ElasticNet
 from cgboost.pricing import FeaturePricer
 from tests.problems import FORMULATIONS, Formulation, columns_of, random_problem
 
@@ -116,6 +119,40 @@ def test_rows_far_from_their_margin_leave_the_session() -> None:
     assert result.gap <= 1e-8
     assert isinstance(master._dual.session, InteriorSession)
     assert len(master._dual.session.kept) < 250
+
+
+@pytest.mark.parametrize("offset", ["none", "penalized", "free"])
+@pytest.mark.parametrize("sign", ["free", "nonneg"])
+def test_an_elastic_net_is_solved_to_the_end(sign: Sign, offset: Offset) -> None:
+    """Without another solver, also where nearly every row is on its margin."""
+    rng = np.random.default_rng(0)
+    H = rng.normal(size=(300, 120)) * np.exp(rng.normal(size=120))
+    labels = np.where(H @ rng.normal(size=120) > 0, 1.0, -1.0)
+    penalty = ElasticNet(0.1)
+    master = SupportVectorMaster(hinge(labels, np.ones(300)), penalty, coef=sign, offset=offset)
+    result = ColumnGeneration(master, FeaturePricer(H), tol=1e-8, columns_per_round=30).run()
+    assert isinstance(master._dual.session, InteriorSession)
+    assert result.gap <= 1e-8
+
+
+def test_both_bounds_of_an_elastic_net_hold_anywhere() -> None:
+    """Dual objectives of any r are below the primal ones of any coefficients, and meet."""
+    rng = np.random.default_rng(0)
+    H = rng.normal(size=(60, 15))
+    y = H[:, :4].sum(axis=1) + rng.normal(size=60)
+    loss = Quantile(0.5).dual_box(y, np.full(60, 0.2))
+    master = SupportVectorMaster(loss, ElasticNet(0.5), offset="free")
+    master.add(columns_of(H))
+    optimum = master.solve().objective
+    data = master._dual.session._problem()
+    at = master._dual.session._at
+    for share in (0.0, 0.1, 1.0):
+        u = data.cap * (share * rng.uniform(size=len(data.cap)) + (1.0 - share) * at.u / data.cap)
+        coef = at.coef + share * rng.normal(size=len(at.coef))
+        bound, objective = data.bound(u), data.objective(coef, data.rate(coef))
+        assert bound <= optimum - data.fixed_gain + 1e-8
+        assert objective >= optimum - data.fixed_gain - 1e-8
+        assert (objective - bound <= 1e-6 * optimum) == (share == 0.0)
 
 
 def test_curvature_is_part_of_the_method() -> None:

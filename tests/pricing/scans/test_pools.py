@@ -1,8 +1,11 @@
 """Any pool can be searched: no column is scored twice, candidates are compared on a few rows."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
+from cgboost.generation.columns import Column
 from cgboost.penalties.l1 import OneNormEntry
 from cgboost.pricing import FeaturePricer, StrataPricer
 from cgboost.pricing.features.features import FeaturePool
@@ -13,23 +16,35 @@ from tests.pricing.states import state_of
 RNG = np.random.default_rng(0)
 
 
-class Counting(FeaturePool):
-    """Features that belong to rows, and how many of them were scored."""
+class Plain:
+    """Features that belong to rows, without a search of their own, and how many were scored."""
 
-    scored = 0
+    strata = ("feature",)
 
-    def rows(self, stratum):
+    def __init__(self, H: np.ndarray) -> None:
+        self._features, self.scored = FeaturePool(H), 0
+
+    def size(self, stratum: int) -> int:
+        return self._features.size(stratum)
+
+    def rows(self, stratum: int) -> Any:
         return np.arange(self.size(stratum))
 
-    def scores(self, stratum, indices, response):
-        found = super().scores(stratum, indices, response)
+    def scores(self, stratum: int, indices: Any, response: np.ndarray) -> np.ndarray:
+        found = self._features.scores(stratum, indices, response)
         self.scored += len(found)
         return found
+
+    def values(self, stratum: int, indices: Any) -> np.ndarray:
+        return self._features.values(stratum, indices)
+
+    def column(self, stratum: int, index: int) -> Column:
+        return self._features.column(stratum, index)
 
 
 def test_a_pass_scores_no_column_twice() -> None:
     """Error points that show nothing are not scored again among all the columns."""
-    pool = Counting(RNG.normal(size=(30, 30)))
+    pool = Plain(RNG.normal(size=(30, 30)))
     response, slack = np.full(30, 1e-6), np.zeros(30)
     slack[:12] = 1.0
     state = state_of(response, OneNormEntry(True), slack)
@@ -41,9 +56,9 @@ def test_a_pass_scores_no_column_twice() -> None:
 def test_a_scored_pool_is_searched_like_any_other() -> None:
     """Parts, the whole, several columns and their values on a few rows are those of the pool."""
     H, response = RNG.normal(size=(20, 15)), RNG.normal(size=20)
-    pool = ScoredPool(FeaturePool(H))
+    pool = ScoredPool(Plain(H))
     assert isinstance(pool, SearchablePool)
-    assert not isinstance(FeaturePool(H), SearchablePool)
+    assert not isinstance(Plain(H), SearchablePool)
     request = PricingRequest(response, OneNormEntry(True), [Held(np.array([2]))], 4)
     some = pool.search([0], np.array([1, 2, 9]), request)
     everything = pool.search([0], None, request)
