@@ -97,7 +97,7 @@ def main() -> None:
             model.set_params(tol=TOL)
             print(
                 line(
-                    model.loss,
+                    str(model.loss),
                     order,
                     lambda m=model, X=matrix, t=target, v=values: m.path(X, t, v),
                 ),

@@ -23,10 +23,10 @@ from cgboost.pricing.features.matrices import FeatureStorage, Indices, Vector
 from cgboost.pricing.scans.candidates import PricingRequest, may_price_out
 from cgboost.tolerances import UNIT_ROUNDOFF
 
-MOST_PASSES = 4
+REMEMBERED_PASSES = 4
 """Complete passes that are remembered, the latest: each is one number a feature and one a row."""
 
-SAMPLE = 64
+SAMPLED_FEATURES = 64
 """Features, evenly spread, that show whether few would be left to be scored."""
 
 PASSES_OF_LENGTHS = 3
@@ -34,7 +34,7 @@ PASSES_OF_LENGTHS = 3
 They take the time of 1.3 passes or so: where there are no more passes to come, as at the end of a
 single fit, little is lost, and a path of models gains from then on."""
 
-FEWEST_FEATURES = 1000
+FEWEST_REMEMBERED = 1000
 """Fewer features are always scored: the products with earlier r take as long as a pass."""
 
 LEAST_EIGENVALUE = 1e-12
@@ -67,12 +67,12 @@ class EarlierScores:
     @property
     def usable(self) -> bool:
         """Whether some features can be scored in less time than all."""
-        return self.matrix.gathers > 0 and self.matrix.shape[1] >= FEWEST_FEATURES
+        return self.matrix.gathers > 0 and self.matrix.shape[1] >= FEWEST_REMEMBERED
 
     def note(self, response: Vector, scores: Vector) -> None:
         """Remember a complete pass, in place of the oldest."""
         if self.usable:
-            self._passes = (*self._passes[1 - MOST_PASSES :], (response.copy(), scores))
+            self._passes = (*self._passes[1 - REMEMBERED_PASSES :], (response.copy(), scores))
 
     def undecided(self, request: PricingRequest) -> Indices | None:
         """The features that may price out at r, ascending; None: so many that all are scored."""
@@ -98,7 +98,7 @@ class EarlierScores:
 
         if self._lengths is None:
             if self._sampled is None:
-                sample = np.linspace(0, n_features - 1, SAMPLE).astype(np.intp)
+                sample = np.linspace(0, n_features - 1, SAMPLED_FEATURES).astype(np.intp)
                 moved = (self.matrix.columns(sample) - self.centres[sample]) / self.scales[sample]
                 self._sampled = sample, np.linalg.norm(moved, axis=0)
             self._missed += bool(open_(*self._sampled).mean() <= self.matrix.gathers)

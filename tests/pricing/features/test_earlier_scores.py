@@ -12,14 +12,14 @@ from cgboost import SparseLinearClassifier, SparseLinearRegressor
 from cgboost.penalties.elastic_net import ElasticNetEntry
 from cgboost.penalties.l1 import OneNormEntry
 from cgboost.pricing.features.earlier_scores import (
-    FEWEST_FEATURES,
+    FEWEST_REMEMBERED,
     PASSES_OF_LENGTHS,
     EarlierScores,
 )
 from cgboost.pricing.features.features import FeaturePool
 from cgboost.pricing.scans.candidates import Candidates, Held, PricingRequest
 
-N_ROWS, N_FEATURES = 40, 2 * FEWEST_FEATURES
+N_ROWS, N_FEATURES = 40, 2 * FEWEST_REMEMBERED
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(N_ROWS, N_FEATURES)) * RNG.uniform(0.3, 1.0, N_FEATURES)
 X[RNG.random(X.shape) < 0.3] = 0.0
