@@ -372,6 +372,11 @@ def _in_order(numbers: Indices) -> bool:
     return bool((numbers[1:] > numbers[:-1]).all())
 
 
+LEAST_OPENED = 0.1
+"""Of the gap to the bound, the share that may at least be gained: with a hundredth of it, steps at
+large prices went too far to come back (moons with C = 300); a tenth costs no more steps."""
+
+
 @dataclass
 class BoxedDual:
     """The data of one restricted problem.
@@ -478,7 +483,8 @@ class BoxedDual:
         if largest == 0.0:
             return gap
         excess = float(np.maximum(self._used_up(s) - 1.0, 0.0).sum())
-        return max(0.0, min(gap, objective - self._gained(u, s) + largest * excess))
+        guess = objective - self._gained(u, s) + largest * excess
+        return float(np.clip(guess, LEAST_OPENED * gap, gap)) if gap > 0.0 else 0.0
 
     def _gained(self, u: Vector, s: Vector) -> float:
         """Dual objective at u, feasible or not."""
