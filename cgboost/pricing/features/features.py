@@ -19,6 +19,7 @@ from scipy import sparse
 
 from cgboost.generation.columns import Column, Term
 from cgboost.kernels import Matrix
+from cgboost.pricing.features.earlier_scores import EarlierScores
 from cgboost.pricing.features.matrices import matrix_of
 from cgboost.pricing.scans.candidates import Candidates, PricingRequest, merged, search_scores
 from cgboost.pricing.scans.scan import Indices, StrataPricer, Vector
@@ -113,11 +114,13 @@ class FeaturePool:
             j = int(np.flatnonzero(~np.isfinite(self._largest))[0])
             raise ValueError(f"X must be finite, but feature {j} has {least[j]:g} and {most[j]:g}")
         self._largest /= np.abs(self.scales)
+        self._earlier = EarlierScores(self.matrix, self.centres, self.scales, self._largest)
 
     def rescaled(self, factor: float) -> FeaturePool:
         """The same features, with all scales multiplied."""
         other = copy(self)
         other.scales, other._largest = self.scales * factor, self._largest / factor
+        other._earlier = EarlierScores(self.matrix, self.centres, other.scales, other._largest)
         return other
 
     def size(self, stratum: int) -> int:
@@ -134,9 +137,10 @@ class FeaturePool:
             raise ValueError(f"X has {self.matrix.shape[0]} rows, the master has {len(response)}")
         if indices is None:
             return self.all_scores(response)
-        return response @ (
-            (self.matrix.columns(indices) - self.centres[indices]) / self.scales[indices]
-        )
+        if not len(indices):
+            return np.zeros(0)
+        moved = self.centres[indices] * response.sum()
+        return (self.matrix.product(response, indices) - moved) / self.scales[indices]
 
     def all_scores(self, responses: Vector) -> Vector:
         """h_j·r of all features, for r of shape (n_rows,) or several, (n_rows, n_responses)."""
@@ -153,11 +157,18 @@ class FeaturePool:
     def search(
         self, strata: Sequence[int], indices: Indices | None, request: PricingRequest
     ) -> Candidates:
-        """What the features show; their scores count with their rounding."""
+        """What the features show; their scores count with their rounding.
+
+        Of all features those are scored that earlier passes leave undecided.
+        """
         candidates = Candidates()
+        if indices is None:
+            indices = self._earlier.undecided(request)
         among = np.arange(self.size(0)) if indices is None else indices
         for stratum in strata:
             scores = self.scores(stratum, indices, request.response)
+            if indices is None:
+                self._earlier.note(request.response, scores)
             errors = self.errors(indices, request.response)
             own = search_scores(stratum, among, scores, errors, request)
             candidates = merged(candidates, own, request.limit)

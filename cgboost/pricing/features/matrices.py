@@ -15,6 +15,14 @@ Vector = NDArray[np.float64]
 
 Indices = NDArray[np.intp]
 
+GATHERED_BY_ROWS = 0.04
+"""Share of the columns of a matrix stored by rows that takes less time to gather than a product
+with all. Measured with 2·10⁷ entries: 2 % take 0.4 of it, 5 % take 0.9, 10 % take 1.2 …"""
+
+GATHERED_BY_COLUMNS = 0.25
+"""… and by columns: 10 % take 0.2 to 0.3 of it, 20 % 0.5 to 0.7, 30 % up to 2.4. Of sparse ones
+20 % take 0.4."""
+
 CONVERTED_AT_ONCE = 2**20
 """Entries of X that are converted, or gathered, at once: 8 MB in float64."""
 
@@ -25,12 +33,20 @@ class FeatureStorage(Protocol):
     Attributes
     ----------
     shape : (int, int)
+    gathers : float
+        Up to this share of the columns a product with them alone takes less time than with all; 0
+        where it never does.
     """
 
     shape: tuple[int, int]
+    gathers: float
 
-    def product(self, response: Vector) -> Vector:
-        """Xᵀr, added up in float64, for r of shape (n_rows,) or (n_rows, n_responses)."""
+    def product(self, response: Vector, indices: Indices | None = None) -> Vector:
+        """Xᵀr, or of some columns, added up in float64; r of shape (n_rows,) or (n_rows, k)."""
+        ...
+
+    def lengths(self, centres: Vector) -> Vector:
+        """‖x_j − m_j‖ of every column, for m of shape (n_features,)."""
         ...
 
     def columns(self, indices: Sequence[int] | Indices, rows: Indices | None = None) -> Vector:
@@ -78,12 +94,33 @@ class DenseMatrix:
 
     def __init__(self, X: NDArray[Any]) -> None:
         self.X, self.shape = X, (X.shape[0], X.shape[1])
+        self._by_columns = X.flags.f_contiguous and not X.flags.c_contiguous
+        self.gathers = GATHERED_BY_COLUMNS if self._by_columns else GATHERED_BY_ROWS
 
-    def product(self, response: Vector) -> Vector:
+    def product(self, response: Vector, indices: Indices | None = None) -> Vector:
         """See :meth:`FeatureStorage.product`."""
-        if self.X.dtype == np.float64:
+        if indices is None and self.X.dtype == np.float64:
             return np.asarray(self.X.T @ response)
-        return _product(self, response)
+        if indices is None or not self._by_columns:
+            return _product(self, response, indices)
+        step = max(1, CONVERTED_AT_ONCE // max(1, self.shape[0]))
+        parts = [
+            self.X.T[indices[start : start + step]].astype(np.float64, copy=False) @ response
+            for start in range(0, len(indices), step)
+        ]
+        return np.concatenate(parts)
+
+    def lengths(self, centres: Vector) -> Vector:
+        """See :meth:`FeatureStorage.lengths`."""
+        if not self._by_columns:
+            return _lengths(self, centres)
+        step = max(1, CONVERTED_AT_ONCE // max(1, self.shape[0]))
+        parts = []
+        for start in range(0, self.shape[1], step):
+            moved = self.X.T[start : start + step].astype(np.float64, copy=False)
+            moved = moved - centres[start : start + step, None] if centres.any() else moved
+            parts.append(np.einsum("ij,ij->i", moved, moved))
+        return np.sqrt(np.concatenate(parts))
 
     def columns(self, indices: Sequence[int] | Indices, rows: Indices | None = None) -> Vector:
         """See :meth:`FeatureStorage.columns`."""
@@ -117,10 +154,15 @@ class BlockMatrix:
 
     def __init__(self, blocks: Iterable[tuple[slice, Any]], shape: tuple[int, int]) -> None:
         self.blocks, self.shape = blocks, shape
+        self.gathers = 0.0
 
-    def product(self, response: Vector) -> Vector:
+    def product(self, response: Vector, indices: Indices | None = None) -> Vector:
         """See :meth:`FeatureStorage.product`; one pass."""
-        return _product(self, response)
+        return _product(self, response, indices)
+
+    def lengths(self, centres: Vector) -> Vector:
+        """See :meth:`FeatureStorage.lengths`; one pass."""
+        return _lengths(self, centres)
 
     def columns(self, indices: Sequence[int] | Indices, rows: Indices | None = None) -> Vector:
         """See :meth:`FeatureStorage.columns`; one pass."""
@@ -151,11 +193,21 @@ class SparseMatrix:
 
     def __init__(self, X: Any) -> None:
         self.X, self.shape = X, (X.shape[0], X.shape[1])
+        self.gathers = GATHERED_BY_COLUMNS
 
-    def product(self, response: Vector) -> Vector:
+    def product(self, response: Vector, indices: Indices | None = None) -> Vector:
         """See :meth:`FeatureStorage.product`."""
-        X = self.X if self.X.dtype == np.float64 else self.X.astype(np.float64)
+        X = self.X if indices is None else self.X[:, indices]
+        X = X if X.dtype == np.float64 else X.astype(np.float64)
         return np.asarray(X.T @ response)
+
+    def lengths(self, centres: Vector) -> Vector:
+        """See :meth:`FeatureStorage.lengths`."""
+        counts = np.diff(self.X.indptr)
+        columns = np.repeat(np.arange(len(counts)), counts)
+        entries = self.X.data.astype(np.float64) - centres[columns]
+        squares = np.bincount(columns, entries**2, len(counts))
+        return np.sqrt(squares + (self.shape[0] - counts) * centres**2)
 
     def columns(self, indices: Sequence[int] | Indices, rows: Indices | None = None) -> Vector:
         """See :meth:`FeatureStorage.columns`."""
@@ -179,11 +231,23 @@ class SparseMatrix:
         return means, _deviations(means, variances, len(weights))
 
 
-def _product(matrix: Iterable[tuple[slice, Any]], response: Vector) -> Vector:
+def _product(
+    matrix: Iterable[tuple[slice, Any]], response: Vector, indices: Indices | None = None
+) -> Vector:
     total = np.zeros(1)
     for rows, block in matrix:
-        total = total + block.astype(np.float64, copy=False).T @ response[rows]
+        wanted = block if indices is None else block[:, indices]
+        total = total + wanted.astype(np.float64, copy=False).T @ response[rows]
     return total
+
+
+def _lengths(matrix: Iterable[tuple[slice, Any]], centres: Vector) -> Vector:
+    squares = np.zeros(len(centres))
+    for _, block in matrix:
+        moved = block.astype(np.float64, copy=False)
+        moved = moved - centres if centres.any() else moved
+        squares += np.einsum("ij,ij->j", moved, moved)
+    return np.sqrt(squares)
 
 
 def _extremes(matrix: Iterable[tuple[slice, Any]]) -> tuple[Vector, Vector]:

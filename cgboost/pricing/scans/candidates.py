@@ -334,6 +334,12 @@ def _violations(scores: Vector, errors: Vector | None, rule: EntryRule) -> tuple
     return violation, rule.excess(worst)
 
 
+def may_price_out(scores: Vector, errors: Vector, request: PricingRequest) -> NDArray[np.bool_]:
+    """Whether columns may be offered or add to the gap, if scores are off by as much."""
+    factor = 1.0 + request.reach
+    return np.asarray(_violations(factor * scores, factor * errors, request.rule)[1] > 0)
+
+
 class ColumnPool(Protocol):
     """A finite family of columns in strata."""
 

@@ -44,9 +44,13 @@ def matrix(request: pytest.FixtureRequest) -> FeatureStorage:
 
 
 def test_every_form_is_the_same_matrix(matrix: FeatureStorage) -> None:
-    """Products, columns and extremes are those of the dense array."""
+    """Products, lengths, columns and extremes are those of the dense array."""
     r, rows = RNG.normal(size=len(X)), np.array([3, 50, 7])
     np.testing.assert_allclose(matrix.product(r), X.T @ r, atol=1e-12)
+    some, centres = np.array([1, 4, 8]), np.arange(9.0)
+    np.testing.assert_allclose(matrix.product(r, some), X[:, some].T @ r, atol=1e-12)
+    for moved in (centres, np.zeros(9)):
+        np.testing.assert_allclose(matrix.lengths(moved), np.linalg.norm(X - moved, axis=0))
     np.testing.assert_array_equal(matrix.columns([5, 1]), X[:, [5, 1]])
     np.testing.assert_array_equal(matrix.columns([5, 1], rows), X[rows][:, [5, 1]])
     least, most = matrix.extremes()

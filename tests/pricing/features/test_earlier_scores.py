@@ -1,0 +1,146 @@
+"""Features that earlier passes prove not to price out are not scored, and nothing else changes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from cgboost import SparseLinearClassifier, SparseLinearRegressor
+from cgboost.penalties.elastic_net import ElasticNetEntry
+from cgboost.penalties.l1 import OneNormEntry
+from cgboost.pricing.features.earlier_scores import (
+    FEWEST_REMEMBERED,
+    PASSES_OF_LENGTHS,
+    EarlierScores,
+)
+from cgboost.pricing.features.features import FeaturePool
+from cgboost.pricing.scans.candidates import Candidates, Held, PricingRequest
+
+N_ROWS, N_FEATURES = 40, 2 * FEWEST_REMEMBERED
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(N_ROWS, N_FEATURES)) * RNG.uniform(0.3, 1.0, N_FEATURES)
+X[RNG.random(X.shape) < 0.3] = 0.0
+CENTRES, SCALES = RNG.normal(size=N_FEATURES), RNG.uniform(1.0, 2.0, N_FEATURES)
+FORMS: dict[str, Any] = {
+    "by rows": X,
+    "by columns": np.asfortranarray(X),
+    "single precision": np.asfortranarray(X, dtype=np.float32),
+    "sparse": sparse.csc_array(X),
+}
+RULES = {
+    "l1": OneNormEntry(two_sided=True),
+    "l1, positive": OneNormEntry(two_sided=False),
+    "elastic net": ElasticNetEntry(two_sided=True, threshold=0.8, quadratic=0.2),
+}
+
+
+def request_of(response: np.ndarray, rule: Any, reach: float = 0.0) -> PricingRequest:
+    """A request for the 20 best features."""
+    return PricingRequest(response, rule, [Held(np.array([3, 8]))], 20, reach=reach)
+
+
+def responses(n: int) -> list[np.ndarray]:
+    """A sequence that comes to rest where five features price out."""
+    scores = (X - CENTRES) / SCALES
+    end = RNG.normal(size=N_ROWS)
+    end /= np.sort(np.abs(end @ scores))[-5]
+    start = RNG.normal(size=N_ROWS) / 5.0
+    return [end + 0.2**k * start for k in range(n)]
+
+
+def search(pool: FeaturePool, request: PricingRequest) -> Candidates:
+    """A search among all features."""
+    return pool.search([0], None, request)
+
+
+@pytest.mark.parametrize("reach", [0.0, 0.3])
+@pytest.mark.parametrize("rule", RULES.values(), ids=RULES)
+@pytest.mark.parametrize("form", FORMS)
+def test_a_search_finds_the_same_with_fewer_scores(form: str, rule: Any, reach: float) -> None:
+    """Candidates and the violations of all features are those of a pool without memory."""
+    pool = FeaturePool(FORMS[form], centres=CENTRES, scales=SCALES)
+    fewest = N_FEATURES
+    for response in responses(12):
+        request = request_of(response, rule, reach)
+        fresh = FeaturePool(FORMS[form], centres=CENTRES, scales=SCALES)
+        own, whole = search(pool, request), search(fresh, request)
+        np.testing.assert_array_equal(own.indices, whole.indices)
+        np.testing.assert_allclose(own.scores, whole.scores, atol=1e-12)
+        np.testing.assert_allclose(own.max_excess, whole.max_excess, atol=1e-12)
+        np.testing.assert_allclose(own.total_excess, whole.total_excess, atol=1e-12)
+        fewest = min(fewest, own.n_evaluated)
+    assert fewest < 0.1 * N_FEATURES
+
+
+def test_lengths_wait_until_they_would_have_paid() -> None:
+    """All features are scored in the first passes, also where r stays the same."""
+    pool, response = FeaturePool(X), RNG.normal(size=N_ROWS) / 10.0
+    request = request_of(response, RULES["l1"])
+    seen = [search(pool, request).n_evaluated for _ in range(PASSES_OF_LENGTHS + 1)]
+    assert seen[:-1] == [N_FEATURES] * PASSES_OF_LENGTHS
+    assert seen[-1] < 0.05 * N_FEATURES
+
+
+def test_rescaled_features_have_a_memory_of_their_own() -> None:
+    """What is known of features in other units says nothing of these."""
+    pool, response = FeaturePool(X), RNG.normal(size=N_ROWS) / 10.0
+    for _ in range(PASSES_OF_LENGTHS + 1):
+        search(pool, request_of(response, RULES["l1"]))
+    other = pool.rescaled(0.01)
+    found = search(other, request_of(response, RULES["l1"]))
+    assert found.n_evaluated == N_FEATURES
+    assert found.max_excess > 0
+
+
+PROBLEMS = [
+    (SparseLinearRegressor, "squared_error"),
+    (SparseLinearRegressor, "huber"),
+    (SparseLinearRegressor, "quantile"),
+    (SparseLinearClassifier, "squared_hinge"),
+    (SparseLinearClassifier, "hinge"),
+    (SparseLinearClassifier, "log_loss"),
+]
+
+
+@pytest.mark.parametrize(("ratio", "positive", "offset"), [(1.0, False, True), (0.7, True, False)])
+@pytest.mark.parametrize(("model", "loss"), PROBLEMS, ids=[loss for _, loss in PROBLEMS])
+def test_a_path_has_the_same_models(
+    model: Any, loss: str, ratio: float, positive: bool, offset: bool, monkeypatch: Any
+) -> None:
+    """Coefficients and bounds along a weighted path, with the memory (used) and without."""
+    found: list[Any] = []
+    undecided = EarlierScores.undecided
+
+    def counted(self: EarlierScores, request: PricingRequest) -> Any:
+        found.append(undecided(self, request))
+        return found[-1]
+
+    monkeypatch.setattr(EarlierScores, "undecided", counted)
+    target = X[:, :5].sum(axis=1) + 0.1 * RNG.normal(size=N_ROWS)
+    weights = RNG.uniform(0.5, 2.0, N_ROWS)
+    classifies = model is SparseLinearClassifier
+    y = np.where(target > np.median(target), 1, -1) if classifies else target
+    values = np.geomspace(0.02, 0.2, 6) if classifies else np.geomspace(0.4, 0.1, 6)
+    paths = []
+    for remembers in (True, False):
+        if not remembers:
+            monkeypatch.setattr(EarlierScores, "usable", False)
+        estimator = model(
+            loss=loss,
+            penalty="elasticnet",
+            l1_ratio=ratio,
+            positive=positive,
+            fit_intercept=offset,
+            tol=1e-8,
+        )
+        path = estimator.path(np.asfortranarray(X), y, values, sample_weight=weights)
+        paths.append(path.models)
+        assert any(features is not None for features in found) == remembers
+        found.clear()
+    for own, whole in zip(*paths, strict=True):
+        np.testing.assert_allclose(own.coef_, whole.coef_, atol=1e-9)
+        assert own.dual_bound_ == pytest.approx(whole.dual_bound_, rel=1e-9)
+        assert own.gap_ <= 1e-8
