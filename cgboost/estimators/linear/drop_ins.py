@@ -135,7 +135,7 @@ class LADRegressor(LinearPrediction):
 
         (1/W) Σ_i w_i |y_i − f(x_i)| + α Σ_j v_j|β_j|
 
-    by column generation: half the objective of a :class:`QuantileRegressor` of the median with
+    by column generation: twice the objective of a :class:`QuantileRegressor` of the median with
     α/2 (LAD-lasso: Wang, Li, Jiang, Journal of Business & Economic Statistics 25, 2007).
 
     Parameters

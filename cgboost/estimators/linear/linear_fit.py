@@ -199,7 +199,8 @@ def fit(
     Warns
     -----
     ConvergenceWarning
-        If the fit ended before its gap reached ``tol``, with the reason.
+        If the fit ended before its gap reached ``tol``, with the reason; not where ``max_columns``
+        or early stopping has ended it.
     TrivialModelWarning
         If no feature is worth its price.
     DataWarning
@@ -215,6 +216,12 @@ def prepare(
     if not is_source(X):
         return BaseEnsemble._prepare(self, X, y, sample_weight, eval_set)
     self._check_parameters()
+    part = None if iter(X) is X else next(iter(X), None)
+    if isinstance(part, (tuple, list)) and len(part) and sparse.issparse(part[0]):
+        raise ValueError(
+            f"blocks of a source must be dense arrays or data frames, got a {part[0].format} "
+            "matrix: give the whole sparse matrix as X, which stays sparse"
+        )
     _, rows = rows_of(self, X, y, sample_weight, self._learn)
     shape = len(rows.weights), self.n_features_in_
     blocks: Any = BlockMatrix(_Blocks(rows.X), shape)
@@ -344,6 +351,7 @@ def objective_of(
         program_of(own, penalty),
         trade_off,
         remedy="a smaller value may change that" if per_row else LARGER,
+        remedy_at_zero="every y is met by a constant",
     )
 
 
@@ -427,6 +435,9 @@ def keep(self: Any, runs: list[FittedRun], rows: Rows) -> None:
     self.coef_, self.intercept_ = coef, intercept
     if not self._coef_by_output:
         self.coef_, self.intercept_ = coef[0], float(intercept[0])
+        if trivial[0] and self.fit_intercept:
+            self.objective_ = scaling.constant
+            self.dual_bound_ = min(self.dual_bound_, self.objective_)
 
 
 def keep_with_alpha(self: Any, runs: list[FittedRun], rows: Rows) -> None:

@@ -16,7 +16,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any, Literal, cast, get_args
 
 import numpy as np
@@ -161,13 +161,13 @@ class SupportVectorMaster:
             self._unit = float(self.loss.variables.cap.mean()) if len(self.loss.variables) else 1.0
             curvature = 1.0 if penalty.degree == 2 else self._unit
             in_units = self.loss.in_units(self._unit, curvature=curvature)
-        self._new_dual = partial(self._make_dual, in_units, solver, options)
+        self._of_dual = in_units, solver, options  # a bound method would keep the master alive
         self._walks = solver == "auto" and PrimalSimplex.takes(self.loss, self.form)
 
     @cached_property
     def _dual(self) -> Any:
         """The live restricted problem."""
-        return self._new_dual()
+        return self._make_dual(*self._of_dual)
 
     def _make_dual(self, loss: Any, solver: str, options: Mapping[str, Any]) -> Any:
         """A restricted problem of a loss in its units."""
@@ -250,7 +250,7 @@ class SupportVectorMaster:
             return dual.solve(time_limit)
         except SolverFailure as failure:
             logger.info("going on without the vertex: %s", failure)
-        self._dual, self._walks = self._new_dual(), False
+        self._dual, self._walks = self._make_dual(*self._of_dual), False
         self._dual.add([column.values for column in self.columns])
         if self._best is not None:
             coef = np.zeros(len(self.columns))

@@ -382,3 +382,17 @@ def test_the_default_alpha_keeps_noise_out_and_signal_in() -> None:
         np.repeat(X, weights, axis=0), np.repeat(signal, weights)
     )
     assert weighted.alpha_ == pytest.approx(repeated.alpha_, rel=1e-9)
+
+
+def test_sparse_blocks_are_refused_by_name() -> None:
+    """The error says what was given, and that a sparse matrix needs no blocks."""
+    X, y = rows(16)
+    with pytest.raises(ValueError, match="got a csr matrix: give the whole sparse matrix"):
+        SparseLinearRegressor().fit([(sparse.csr_matrix(X), y)])
+
+
+def test_what_no_alpha_can_change_is_said() -> None:
+    """Where a constant meets every y the warning does not ask for another alpha."""
+    X, _ = rows(17)
+    with pytest.warns(UserWarning, match="every y is met by a constant"):
+        SparseLinearRegressor(alpha=0.1).fit(X, np.full(len(X), 7.0))
