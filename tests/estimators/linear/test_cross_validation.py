@@ -155,3 +155,11 @@ def test_a_fold_whose_held_out_rows_weigh_nothing_has_no_scores() -> None:
     assert np.isnan(model.scores_[:, 0]).all()
     assert np.isfinite(model.scores_[:, 1:]).all()
     assert model.alphas_[model.scores_[:, 1:].mean(axis=1).argmax()] == model.alpha_
+
+
+def test_probabilities_are_those_of_the_chosen_model() -> None:
+    """With the log loss there are probabilities, with the hinge the method is not there."""
+    X, y = rows(3, n_features=10)
+    model = SparseLinearClassifierCV(loss="log_loss", n_Cs=3, cv=2).fit(X, y > 4.0)
+    np.testing.assert_array_equal(model.predict_proba(X), model.model_.predict_proba(X))
+    assert not hasattr(SparseLinearClassifierCV(), "predict_proba")
