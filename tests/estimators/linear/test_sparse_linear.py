@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import cvxpy as cp
 import numpy as np
@@ -28,6 +29,17 @@ from cgboost.losses import (
     SquaredError,
     SquaredHinge,
 )
+from tests.estimators.scikit_learn_checks import scikit_learn_checks
+
+
+@scikit_learn_checks(
+    [SparseLinearRegressor(), SparseLinearRegressor(alpha=0.1), SparseLinearClassifier()]
+)
+@pytest.mark.filterwarnings("ignore:SparseLinear:UserWarning")
+def test_scikit_learn_check(estimator: Any, check: Any) -> None:
+    """Every check of scikit-learn passes, at the defaults too."""
+    check(estimator)
+
 
 REGRESSION: list[Loss] = [
     Quantile(0.3),
