@@ -258,11 +258,10 @@ def kind_of(columns: Table, count: int = 2) -> str:
 
 def runs_of(history: Table) -> list[Table]:
     """The history of a model, run by run."""
-    if "class" not in history:
-        return [history]
-    labels = history["class"]
     starts = np.flatnonzero(history["round"] == 0).tolist()
-    ends = [*starts[1:], len(labels)]
+    if len(starts) < 2:
+        return [history]
+    ends = [*starts[1:], len(history["round"])]
     return [
         {name: values[first:end] for name, values in history.items()}
         for first, end in zip(starts, ends, strict=True)
