@@ -143,8 +143,8 @@ def test_a_model_worse_than_a_constant_is_recognised() -> None:
         ([-1.0, 1.0, 1.0, -1.0], False),
         ([-1.0, 1.0, 1.0, 1.0], True),
     ]:
-        assert _beaten(master, SimpleNamespace(output=np.array(output))) is beaten
-    assert not _beaten(SimpleNamespace(), SimpleNamespace(output=labels))
+        assert _beaten(master, SimpleNamespace(output=np.array(output), intercept=0.0)) is beaten
+    assert not _beaten(SimpleNamespace(), SimpleNamespace(output=labels, intercept=0.0))
 
 
 def test_prices_of_boxes_without_ends_are_in_their_curvature() -> None:
@@ -152,14 +152,14 @@ def test_prices_of_boxes_without_ends_are_in_their_curvature() -> None:
     labels = np.array([-1.0, 1.0, 1.0, 1.0])
     for prices, beaten in [([2.0, 1.0, 1.0, 3.0], True), ([3.0, 1.0, 1.0, 2.0], False)]:
         loss = SquaredHinge().on(labels, np.array(prices)).box
-        wrong = SimpleNamespace(output=np.array([-1.0, 1.0, 1.0, -1.0]))
+        wrong = SimpleNamespace(output=np.array([-1.0, 1.0, 1.0, -1.0]), intercept=0.0)
         assert _beaten(SimpleNamespace(loss=loss), wrong) is beaten
 
 
 def test_models_of_pairs_and_of_one_class_are_not_beaten_by_a_constant() -> None:
     """Of rows and classes in pairs, or of normal rows, no constant is a model that errs less."""
     ones = np.ones(4)
-    wrong = SimpleNamespace(output=np.array([-1.0, 1.0, 1.0, 1.0]))
+    wrong = SimpleNamespace(output=np.array([-1.0, 1.0, 1.0, 1.0]), intercept=0.0)
     for loss in (hinge(ones, ones), one_class(ones, 0.5)):
         assert not _beaten(SimpleNamespace(loss=loss), wrong)
 
