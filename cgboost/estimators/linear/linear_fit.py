@@ -47,13 +47,15 @@ from cgboost.pricing.features.features import STRATUM, Feature, FeaturePool
 from cgboost.pricing.features.matrices import BlockMatrix, Indices, matrix_of
 from cgboost.pricing.scans.scan import StrataPricer
 
-FEWEST_FEATURES = 80
+FEWEST_FEATURES = 120
 """Features a round at least: they are cheap next to a round. Measured from 100 × 10000 to
-10000 × 100 and with 100000 sparse features, 80 and 160 are fastest; 20 take up to twice as long,
-and with few features in the model as long …"""
+10000 × 100 and with 100000 sparse features, 80 to 240 are fast; 20 take up to twice as long."""
 
-MOST_FEATURES = 400
-"""… and at most: of more, many would not be used."""
+MOST_FEATURES = 150
+"""A share of the rows counts up to so many: each is held twice, as a column of as many numbers."""
+
+FEATURES_TO_ONE = 400
+"""Of so many features one a round, up to twice the number above: of very many more price out."""
 
 SHARE_OF_NOISE = 0.5
 """What ``alpha=None`` is of the level of noise. On six data sets, two quantiles each, half of it
@@ -128,8 +130,10 @@ class FeatureColumns(ColumnFamily):
         return StrataPricer(pool, tol=tol)
 
     def columns_per_round(self, pool: FeaturePool, n_rows: int) -> int:
-        """A share of the rows, between some and many."""
-        return min(MOST_FEATURES, max(FEWEST_FEATURES, super().columns_per_round(pool, n_rows)))
+        """A share of the rows or of the features, between some and many."""
+        by_rows = min(MOST_FEATURES, super().columns_per_round(pool, n_rows))
+        by_features = min(2 * MOST_FEATURES, pool.size(0) // FEATURES_TO_ONE)
+        return max(FEWEST_FEATURES, by_rows, by_features)
 
     def described(self, columns: Sequence[Any], strata: NDArray[np.str_], rows: Rows) -> Table:
         """The number of each feature."""

@@ -94,7 +94,8 @@ class SparseLinearRegressor(Regression, BaseBoost):
         they are penalised, as a StandardScaler before the model would; X itself is not changed, and
         ``coef_`` is for X as it is given.
     columns_per_round : int or None
-        Features that enter in a round. None: 2 % of the rows, between 80 and 400.
+        Features that enter in a round. None: 2 % of the rows, between 120 and 150; of more than
+        48000 features a 400th, at most 300.
     max_columns : int or None
         Stop at this many generated features.
     tol : float, default=1e-6
