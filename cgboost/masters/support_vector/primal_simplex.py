@@ -49,7 +49,7 @@ SMALLEST_PIVOT = 1e-9
 """Kinks that are approached at less than this share of the fastest do not end a step."""
 
 FEW_KINKS = 50
-"""Kinks that are sorted at first: most steps end before. Sorting 3000 takes as long as all else."""
+"""Kinks that are sorted at first: most steps end before. It was not tuned."""
 
 REFRESHED = 100
 """Steps after which the inverse is computed anew."""
