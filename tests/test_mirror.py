@@ -23,6 +23,7 @@ ELSEWHERE = {
     "cgboost/estimators/latent/latent_factors.py": "estimators/latent/test_components.py",
     "cgboost/estimators/linear/composed.py": "estimators/linear/test_drop_ins.py",
     "cgboost/estimators/linear/linear_fit.py": "estimators/linear/test_sparse_linear.py",
+    "cgboost/estimators/linear/mean_loss.py": "estimators/linear/test_sparse_linear.py",
     "cgboost/estimators/linear/scaling.py": "estimators/linear/test_sparse_linear.py",
     "cgboost/exceptions.py": "test_messages.py",
     "cgboost/generation/protocols.py": "generation/test_loop.py",

@@ -127,11 +127,6 @@ class BaseBoost(BaseEnsemble):
     _carried: ClassVar[MutableMapping[int, WarmStart] | None] = None
     """By number of the run, where it starts from; then where it has ended. For paths alone."""
 
-    @property
-    def _begins_trivial(self) -> bool:
-        """Whether a model without columns is no surprise, as at the beginning of a path."""
-        return False
-
     def _tasks(self, pool: Any, rows: Rows) -> Iterator[Task]:
         family, last = self._family, None
         own = self._master_options() | {"solver_options": self.solver_options}
@@ -219,6 +214,7 @@ class BaseBoost(BaseEnsemble):
     def _warn(self) -> None:
         """Say once which runs ended before ``tol`` and why, and which models have no column."""
         cut_short, trivial, kept, proved = [], [], [], True
+        expected = self._carried is not None and self._family.paths_begin_trivial
         for k, run in enumerate(self._runs):
             label = self._label(k, len(self._runs))
             if run.gap > self._tol:
@@ -232,7 +228,7 @@ class BaseBoost(BaseEnsemble):
                         f"{label}no round had a better validation score than the model without "
                         "columns, which is kept"
                     )
-            elif run.is_trivial and not self._begins_trivial:
+            elif run.is_trivial and not expected:
                 trivial.append(f"{label}no column is worth its price")
                 proved &= run.stop_reason is not StopReason.GAP
         name, objective = type(self).__name__, self._objective

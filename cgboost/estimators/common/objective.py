@@ -81,6 +81,10 @@ class ColumnFamily(ABC):
     accept_sparse: ClassVar[Any] = False
     """Formats in which X may be sparse; False for none."""
 
+    paths_begin_trivial: ClassVar[bool] = False
+    """Whether a model without columns is no surprise in a path: its grid begins with one, and its
+    table shows how many columns each has."""
+
     @abstractmethod
     def check(self) -> None:
         """Check the parameters; raise ValueError for one that is wrong."""
