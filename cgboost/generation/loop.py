@@ -213,7 +213,7 @@ class ColumnGeneration:
         if not isinstance(self.master, AnticipatingMaster):
             return
         with blaming(StopReason.MASTER_FAILED):
-            state = self.master.anticipated
+            state = self.master.anticipated()
         if state is None:
             return
         trace.hold(state.columns)

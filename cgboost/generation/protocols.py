@@ -238,7 +238,6 @@ class AdjustableMaster(Protocol):
 class AnticipatingMaster(Protocol):
     """A master that may know the solution of a neighbour before it is solved."""
 
-    @property
     def anticipated(self) -> MasterState | None:
         """The neighbour's solution with the pseudo-response of this problem, or None.
 

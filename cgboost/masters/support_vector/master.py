@@ -259,7 +259,6 @@ class SupportVectorMaster:
         self._dual, self.columns = dual, list(columns)
         return True
 
-    @property
     def anticipated(self) -> MasterState | None:
         """The solution at another price, before it is solved at this one."""
         if not self._repriced:
