@@ -32,7 +32,7 @@ STEP = 1.7
 """Prices grow by this factor. From 1.4 to 2.2 it matters little where solutions are easy to find;
 with larger ones the squared hinge at 500 × 600 takes three times as long."""
 
-COARSE = 1e-2
+CONTINUATION_GAP = 1e-2
 """The relative gap of problems on the way: the next one changes more."""
 
 
@@ -63,8 +63,10 @@ def warm_start_by_continuation(
     while (price := STEP * price) < 1.0 / STEP:
         master = make_master(bound.loss.on(bound.target, price * bound.weights))
         master.start_from(start)
-        pricer = StrataPricer(pool, tol=COARSE)
-        loop = ColumnGeneration(master, pricer, tol=COARSE, columns_per_round=columns_per_round)
+        pricer = StrataPricer(pool, tol=CONTINUATION_GAP)
+        loop = ColumnGeneration(
+            master, pricer, tol=CONTINUATION_GAP, columns_per_round=columns_per_round
+        )
         if loop.run().stop_reason is StopReason.INTERRUPTED:  # which is for the fit to see
             raise KeyboardInterrupt
         start = master.warm_start

@@ -506,7 +506,7 @@ def as_master_loss(loss: Any) -> Any:
         missing = [name for name in ("hessian_diag", "conjugate") if name not in loss.abilities]
         if "dual_box" in loss.abilities:
             box: SupportVectorLoss = loss.box
-            if missing or np.isfinite(box.variables.cap).all():
+            if missing or np.isfinite([box.lower, box.upper]).all():
                 return box
     else:
         missing = [name for name in (*NEEDED, "curvature") if not hasattr(loss, name)]

@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
-from cgboost.generation.columns import FloatArray
+from cgboost.generation.columns import FloatArray, multiple
 from cgboost.losses.dual.support_vector import Indices, Vector
 from cgboost.masters.dual_solvers.restricted_dual import ColumnStore
 from cgboost.masters.free_columns import FreeColumns
@@ -52,7 +52,7 @@ NEWTON_LIMIT = 500
 NEAR_SCORE = 0.9
 """Columns of this share of the score at which a column is used take part in a step."""
 
-QUICK = 0.03
+STEP_PROMISE = 0.03
 """Curvatures of an earlier step will do for as long as a step promises at most this share of what
 the one before it did. The model's gain is the square of the distance: that falls to a sixth. Along
 a path of the log loss, 0.01 to 0.3 took 1.4 to 1.6 s."""
@@ -83,7 +83,7 @@ OFFSET_STEPS = 5
 """Steps at most that bring Σr to 0 between Newton steps. Each but the first takes about as many
 digits as there were."""
 
-BALANCED = 1e-12
+SUM_BALANCE = 1e-12
 """Σr is 0 at this share of Σ|r|: its rounding over many rows, and a thousandth of what a gap
 allows."""
 
@@ -137,6 +137,7 @@ class SmoothPrimal:
         self._target = RESTRICTED_GAP
         self._promises: list[float] = []  # what steps of a solve should gain, by their models
         self._nearly = False  # whether curvatures of earlier steps will do
+        self._scored: tuple[Vector, Vector] | None = None  # the last r, and the scores there
         self._growth = 1.0  # of the price, when it last changed
         self._rank: int | None = None  # of the quadratic model, if that may be short of full
 
@@ -177,8 +178,18 @@ class SmoothPrimal:
         return float(self.columns.scales.max(initial=0.0))
 
     def scores(self, response: Vector) -> Vector:
-        """h·r of all columns, shape (n_columns,)."""
-        return self.columns.scores(np.arange(self.columns.count), response)
+        """h·r of all columns, shape (n_columns,).
+
+        At a multiple of the last r they are known but for new columns: so it is at another price.
+        """
+        known = np.zeros(0)
+        if self._scored is not None and (factor := multiple(response, self._scored[0])) is not None:
+            known = factor * self._scored[1]
+        new = np.arange(len(known), self.columns.count)
+        if len(new):
+            known = np.append(known, self.columns.scores(new, response))
+        self._scored = response, known
+        return known
 
     def solve(self, time_limit: float | None, accuracy: float = 0.0) -> DualPoint:
         """Newton steps from the last solution until the gap is closed or nothing gets better.
@@ -219,7 +230,7 @@ class SmoothPrimal:
     def _any_step(self, output: Vector, response: Vector, scores: Vector, value: float) -> bool:
         """A step by earlier curvatures if these will do, else by the present ones, or softened."""
         before = self._promises[-2:]
-        quick = len(before) < 2 or before[1] <= QUICK * before[0]
+        quick = len(before) < 2 or before[1] <= STEP_PROMISE * before[0]
         for self._nearly, softened in ((quick, False), (False, False), (False, True)):
             if self._step(output, response, scores, value, softened=softened):
                 return True
@@ -536,7 +547,7 @@ class SmoothPrimal:
                 break
             least, self._intercept = abs(total), start + shift
             curvature = float(loss.weights(output + shift).sum())
-            if least <= BALANCED * size or not curvature > 0:
+            if least <= SUM_BALANCE * size or not curvature > 0:
                 break
             shift += total / curvature
         return self._output()

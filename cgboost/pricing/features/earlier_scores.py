@@ -19,6 +19,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from cgboost.generation.columns import multiple
 from cgboost.pricing.features.matrices import FeatureStorage, Indices, Vector
 from cgboost.pricing.scans.candidates import PricingRequest, may_price_out
 from cgboost.tolerances import UNIT_ROUNDOFF
@@ -40,9 +41,6 @@ FEWEST_REMEMBERED = 1000
 LEAST_EIGENVALUE = 1e-12
 """Directions of the earlier r below this, relative to the largest, squared, are not made use of:
 their coefficients would be so large that rounding counts. Any coefficients give a valid bound."""
-
-PROPORTIONAL = 1e-13
-"""Two r are proportional if the rest is this share of them: their rounding."""
 
 NORM_ROUNDING = 1e-9
 """Norms are taken to be longer by this share, more than the rounding of any sum of squares."""
@@ -87,12 +85,10 @@ class EarlierScores:
         if self._last is None:
             return None
         last, scores = self._last
-        size = float(last @ last)
-        factor = float(last @ response) / size if size > 0 else 0.0
-        missed = float(np.abs(response - factor * last).sum())
-        if not missed <= PROPORTIONAL * float(np.abs(response).sum()):
+        factor = multiple(response, last)
+        if factor is None:
             return None
-        return factor * scores, missed
+        return factor * scores, float(np.abs(response - factor * last).sum())
 
     def undecided(self, request: PricingRequest) -> Indices | None:
         """The features that may price out at r, ascending; None: so many that all are scored."""
