@@ -306,7 +306,11 @@ ONE_OUTPUT = "it expects predictions of the shape (n_rows,), these have a column
 
 
 def expected_failures(_: BaseEstimator) -> dict[str, str]:
-    """What scikit-learn expects of regressors with one output."""
+    """What scikit-learn expects of regressors with one output.
+
+    No tag says that one y has several predictions: of ``single_output=False`` the checks make a
+    y of two columns, and with ``multi_output=True`` beside it they want a prediction for each.
+    """
     checks = ("regressors_train", "estimator_sparse_array", "estimator_sparse_matrix")
     return {f"check_{name}": ONE_OUTPUT for name in checks}
 
