@@ -14,6 +14,7 @@ from sklearn.model_selection import check_cv
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from cgboost.estimators.common.objective import Wording
 from cgboost.estimators.common.parameters import check_choice
 from cgboost.estimators.common.rows import Matrix, Vector
 from cgboost.estimators.common.scoring import scorers_of
@@ -24,7 +25,6 @@ from cgboost.estimators.linear.linear_path import values_of_path
 from cgboost.estimators.linear.sparse_linear import (
     PenaltyName,
     SparseLinearClassifier,
-    SparseLinearRegressor,
 )
 from cgboost.losses import Loss
 from cgboost.losses.registry import ClassificationLoss, RegressionLoss
@@ -58,7 +58,6 @@ class SelectsStrength(BaseLinear):
     verbose: int = field(default=0, kw_only=True)
 
     _strength: ClassVar[Literal["alpha", "C"]]
-    _kind: ClassVar[Any]
 
     @abstractmethod
     def _grid(self) -> tuple[Any, Any]:
@@ -78,7 +77,16 @@ class SelectsStrength(BaseLinear):
         """The sparse linear model of these parameters."""
         known, mine = self._kind._get_param_names(), self.get_params(deep=False)
         shared = {name: mine[name] for name in known if name in mine and name != "scoring"}
-        return self._kind(**shared | own)
+        model = self._kind(**shared | own)
+        model._wording = self._wording
+        return model
+
+    @property
+    def _wording(self) -> Wording:
+        name = self._strength
+        value = getattr(self, f"{name}_", np.nan)  # chosen before the model of all rows is fitted
+        remedy = f"cross-validation has chosen this of {name}s_"
+        return Wording(type(self).__name__, f"{name}_={value:g}", remedy)
 
     def _find(self, X: Matrix, y: NDArray[Any], weights: Vector) -> None:
         name = self._strength
@@ -94,7 +102,7 @@ class SelectsStrength(BaseLinear):
         setattr(self, f"{name}s_", values)
         setattr(self, f"{name}_", float(values[number]))
         self.scores_ = scores
-        self._keep(self._model(**{name: float(values[number])}).fit(X, y, weights))
+        self._take(self._model(**{name: float(values[number])}), X, y, weights)
 
     def _values(self, X: Matrix, y: NDArray[Any], weights: Vector) -> Vector:
         """The values that are tried, the same in every fold."""
@@ -214,7 +222,6 @@ feature_names_in_
     n_alphas: int = field(default=100, kw_only=True)
 
     _strength: ClassVar[Literal["alpha", "C"]] = "alpha"
-    _kind: ClassVar[Any] = SparseLinearRegressor
 
     def _grid(self) -> tuple[Any, Any]:
         return self.alphas, self.n_alphas
@@ -279,7 +286,6 @@ n_features_in_, feature_names_in_
     n_Cs: int = field(default=100, kw_only=True)  # noqa: N815 – several C
 
     _strength: ClassVar[Literal["alpha", "C"]] = "C"
-    _kind: ClassVar[Any] = SparseLinearClassifier
 
     def _grid(self) -> tuple[Any, Any]:
         return self.Cs, self.n_Cs

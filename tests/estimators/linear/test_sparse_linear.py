@@ -363,8 +363,12 @@ def test_features_without_a_penalty_are_fitted_and_certified(loss: Loss, form: s
 def test_coefficients_without_a_penalty_are_free_in_sign() -> None:
     """positive=True is refused where a feature has no penalty, with the reason."""
     X, y = rows(14)
-    with pytest.raises(ValueError, match="positive=True needs penalised coefficients"):
+    with pytest.raises(ValueError, match="positive=True needs alpha above 0, got 0: "):
         SparseLinearRegressor(alpha=0, positive=True).fit(X, y)
+    weights = np.arange(X.shape[1])[::-1]
+    words = f"positive=True needs penalty_weights above 0, got 0 for feature {len(weights) - 1}"
+    with pytest.raises(ValueError, match=words):
+        SparseLinearRegressor(penalty_weights=weights, positive=True).fit(X, y)
 
 
 def test_the_model_without_features_is_the_best_constant() -> None:
