@@ -153,7 +153,7 @@ class BaseBoost(BaseEnsemble):
             )
             if carried is not None:
                 if self.max_columns is not None:  # only the columns in use count
-                    carried = replace(carried, loss=None)
+                    carried = replace(carried, loss=None, live=None)
                 master.start_from(carried)
             yield Task(
                 master,
@@ -166,7 +166,7 @@ class BaseBoost(BaseEnsemble):
             if self._carried is not None:
                 self._carried[number] = master.warm_start
             if self._runs_are_neighbours:  # the vertex stays with the run, for its next problem
-                last = replace(master.warm_start, loss=None, vertex=None)
+                last = replace(master.warm_start, loss=None, live=None)
             del master, pricer  # their matrices go before there are those of another run
 
     # ------------------------------------------------------------------ fitted attributes

@@ -358,11 +358,12 @@ class ColumnStore:
 
     def _held(self, places: Indices, rows: Indices) -> Vector:
         count = self.count - self.n_free
+        all_rows = len(rows) == len(self._buffer) and _in_order(rows)
         if len(places) < count or not _in_order(places):
+            if all_rows:
+                return np.take(self._buffer, places, axis=1)
             return self._buffer[np.ix_(rows, places)]
-        if len(rows) == len(self._buffer) and _in_order(rows):
-            return self._buffer[:, :count]
-        return self._buffer[rows, :count]
+        return self._buffer[:, :count] if all_rows else self._buffer[rows, :count]
 
 
 def _in_order(numbers: Indices) -> bool:

@@ -86,15 +86,15 @@ class WarmStart:
     intercept : float
     loss : SupportVectorLoss or None
         Of the similar problem, where it was solved as this one would be.
-    vertex : (PrimalSimplex, sequence of Column) or None
-        That problem itself at its optimal vertex, and all of its columns.
+    live : (PrimalSimplex or SmoothPrimal, sequence of Column) or None
+        The restricted problem itself at its optimum, and all of its columns.
     """
 
     columns: Sequence[Column] = ()
     coef: Vector = field(default_factory=lambda: np.zeros(0))
     intercept: float = 0.0
     loss: Any = None
-    vertex: tuple[PrimalSimplex, Sequence[Column]] | None = None
+    live: tuple[PrimalSimplex | SmoothPrimal, Sequence[Column]] | None = None
 
 
 class SupportVectorMaster:
@@ -211,6 +211,13 @@ class SupportVectorMaster:
         if self._walks and not self.columns and is_neighbour(self.loss, start.loss):
             self._begin_at_vertex(start)
             return
+        if start.live is not None and len(self.columns) == self.form.n_free:
+            dual, columns = start.live
+            loss, solver, _ = self._of_dual
+            if isinstance(dual, SmoothPrimal) and dual.continues(loss, self.form, solver):
+                dual.reprice(loss)
+                self._dual, self.columns = dual, list(columns)
+                return
         places = {column.key: j for j, column in enumerate(self.columns)}  # free columns
         new = [column for column in start.columns if column.key not in places]
         self.add(new)
@@ -221,8 +228,8 @@ class SupportVectorMaster:
             self._dual.expect(coef, start.intercept)
 
     def _begin_at_vertex(self, start: WarmStart) -> None:
-        if start.vertex is not None:
-            self._dual, columns = start.vertex
+        if start.live is not None:
+            self._dual, columns = start.live
             self._dual.reprice(self.loss)
             self.columns = list(columns)
             return
@@ -237,9 +244,9 @@ class SupportVectorMaster:
             return WarmStart()
         used = np.flatnonzero(self._best.coef)
         columns, dual = [self.columns[j] for j in used], self._dual
-        vertex = (dual, self.columns) if isinstance(dual, PrimalSimplex) else None
+        live = (dual, self.columns) if isinstance(dual, (PrimalSimplex, SmoothPrimal)) else None
         own = self.loss if self._walks else None
-        return WarmStart(columns, self._best.coef[used], self._best.intercept, own, vertex)
+        return WarmStart(columns, self._best.coef[used], self._best.intercept, own, live)
 
     def _solved(self, time_limit: float | None) -> DualPoint:
         """The dual solver's answer, of another one where the simplex of a path gives up."""

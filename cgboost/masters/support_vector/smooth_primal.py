@@ -52,6 +52,9 @@ NEWTON_LIMIT = 500
 NEAR_SCORE = 0.9
 """Columns of this share of the score at which a column is used take part in a step."""
 
+QUICK = 0.03
+"""Curvatures of an earlier step will do for as long as steps promise this share of the one before."""
+
 SUFFICIENT = 0.1
 """A step must gain this share of what its quadratic model promises."""
 
@@ -117,6 +120,8 @@ class SmoothPrimal:
         self._in_gram = 0
         self._products = WeightedProducts(self.columns)
         self._target = RESTRICTED_GAP
+        self._promises: list[float] = []  # what steps of a solve should gain, by their models
+        self._nearly = False  # whether curvatures of earlier steps will do
         self._rank: int | None = None  # of the quadratic model, if that may be short of full
 
     def add(self, values: Sequence[FloatArray] | FloatArray) -> None:
@@ -130,6 +135,24 @@ class SmoothPrimal:
             free = self.columns.free.of_columns(coef[: self.form.n_free])
             self._coef = np.append(free, coef[self.form.n_free :])
             self._intercept = intercept + self.columns.shift(coef)
+
+    def continues(self, loss: object, form: DualForm, solver: str) -> bool:
+        """Whether a problem of this loss and form can go on from here."""
+        same = isinstance(loss, type(self.loss)) and loss.n_rows == self.loss.n_rows
+        return same and form == self.form and solver == self._solver
+
+    def reprice(self, loss: SmoothLoss) -> None:
+        """Go on from the last solution with another price of the loss.
+
+        Products of columns stay, but for a factor: at an output, all curvatures have changed by the
+        same.
+        """
+        if isinstance(loss, RowwiseLoss) and isinstance(self.loss, RowwiseLoss):
+            output = self._output()
+            old, new = (float(each.weights(output).sum()) for each in (self.loss, loss))
+            if old > 0 and new > 0:
+                self._products.scale(new / old)
+        self.loss = loss
 
     @property
     def largest_entry(self) -> float:
@@ -147,7 +170,7 @@ class SmoothPrimal:
         """
         deadline = None if time_limit is None else time.perf_counter() + time_limit
         self._target = min(accuracy, RESTRICTED_GAP) if accuracy > 0 else RESTRICTED_GAP
-        output = self._output()
+        output, self._promises = self._output(), []
         for _ in range(NEWTON_LIMIT):
             response = self.loss.pseudo_response(output)
             scores, value = self.scores(response), self._value(output, self._coef, self._intercept)
@@ -155,14 +178,23 @@ class SmoothPrimal:
                 break
             if deadline is not None and time.perf_counter() > deadline:
                 raise LimitError("Newton's method ran out of time", status=Status.TIME_LIMIT)
-            if not any(
-                self._step(output, response, scores, value, softened=s) for s in (False, True)
-            ):
+            if not self._any_step(output, response, scores, value):
                 break
             output = self._output()
         coef = self.columns.of_directions(self._coef.copy())
         intercept = self._intercept - self.columns.shift(coef)
         return DualPoint(coef, intercept, output, self._levelled(output, response))
+
+    def _any_step(
+        self, output: Vector, response: Vector, scores: Vector, value: float
+    ) -> bool:
+        """A step by earlier curvatures if these will do, else by the present ones, or softened."""
+        before = self._promises[-2:]
+        quick = len(before) < 2 or before[1] <= QUICK * before[0]
+        for self._nearly, softened in ((quick, False), (False, False), (False, True)):
+            if self._step(output, response, scores, value, softened=softened):
+                return True
+        return False
 
     def _levelled(self, output: Vector, response: Vector) -> Vector:
         """The pseudo-response with scores of 0 of free columns, as Newton's method moves it."""
@@ -208,6 +240,7 @@ class SmoothPrimal:
         move = end - start
         charge = self._penalty(end) - self._penalty(start)
         promised = -float(gradient @ move) - charge
+        self._promises.append(promised)
         if abs(promised) <= ROUNDING * max(1.0, abs(value)) and self._narrows(places, end, value):
             return True
         if not promised > 0:
@@ -255,7 +288,7 @@ class SmoothPrimal:
         if isinstance(self.loss, RowwiseLoss):
             weights = self.loss.weights(output, softened=softened)
             self._rank = int(np.count_nonzero(weights)) if self.form.quadratic == 0 else None
-            return self._products.of(places, weights)
+            return self._products.of(places, weights, nearly=self._nearly)
 
         def factors(rows: Indices) -> Vector:
             found = np.ones((len(rows), len(places) + 1))
