@@ -126,8 +126,7 @@ class ProximalProblem:
         status, moving = self.problem.boxes.moved(self._status, self.r, pull, most)
         pieces = self.problem.pieces(self._s)
         noise = ROUNDING * float(np.abs(self._s).max(initial=0.0))
-        apart = np.abs(np.abs(self._s) - self.problem.limit)
-        turned = (pieces != self._pieces) & (apart > noise)
+        turned = (pieces != self._pieces) & (np.abs(self._s) > noise)
         self._status, self._pieces = status, pieces
         return moving + int(np.count_nonzero(turned))
 
@@ -316,7 +315,7 @@ class ActiveSetSession(LiveDual):
         With finite prices and no mass.
     columns : ColumnStore
     form : DualForm
-        With a quadratic term; where it has a threshold too, without a penalized offset.
+        With a quadratic term alone, neither a threshold nor a radius.
     """
 
     def __init__(self, loss: SupportVectorLoss, columns: ColumnStore, form: DualForm) -> None:
@@ -417,7 +416,6 @@ class ActiveSetSession(LiveDual):
             total=float(others.sum()),
             two_sided=self.form.two_sided,
             offset=self.form.offset,
-            limit=self.form.threshold / self.columns.scales,
         )
 
     def _fixed(self) -> Vector:
