@@ -308,7 +308,7 @@ def pool_of(self: Any, rows: Rows, runs: Callable[[Any], list[tuple[Loss, Vector
         at = "" if self._is_unpenalized else f" for feature {self._free[0]}"
         raise ValueError(
             f"positive=True needs {needed}, got 0{at}: coefficients without a penalty are free in "
-            "sign"
+            "sign; take a small one"
         )
     self._free_columns = free_columns(rows.X, self._free, pool.centres)
     return self._scaling.scaled(pool)

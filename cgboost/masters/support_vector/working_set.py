@@ -494,8 +494,7 @@ def _least_large(loss: SupportVectorLoss, form: DualForm) -> float:
     Not where coefficients must be at least 0, and not where all prices together are so small that
     they, and not the model, decide.
     """
-    elastic = form.threshold > 0 and form.quadratic > 0
-    if elastic or not (form.two_sided and len(loss.variables)):
+    if (form.threshold > 0 and form.quadratic > 0) or not (form.two_sided and len(loss.variables)):
         return np.inf
     least = FREE["quadratic" if form.quadratic > 0 else "linear"]
     return least / min(1.0, float(loss.variables.cap.sum()))
