@@ -41,6 +41,7 @@ from numpy.typing import NDArray
 
 from cgboost.losses import SupportVectorLoss
 from cgboost.losses.dual.support_vector import Indices, Vector
+from cgboost.masters.column_store import ColumnStore
 from cgboost.masters.dual_solvers.quadratic_dual import (
     ROUNDING,
     Block,
@@ -50,7 +51,7 @@ from cgboost.masters.dual_solvers.quadratic_dual import (
     RowBoxes,
     free_rows,
 )
-from cgboost.masters.dual_solvers.restricted_dual import ColumnStore, DualSolution, LiveDual
+from cgboost.masters.dual_solvers.restricted_dual import DualSolution, LiveDual
 from cgboost.penalties.base import DualForm
 from solvers import LimitError, SolverFailure, Status
 

@@ -26,7 +26,7 @@ from scipy.linalg.blas import dger
 from cgboost.generation.columns import FloatArray
 from cgboost.losses import SupportVectorLoss
 from cgboost.losses.dual.support_vector import Indices, Vector
-from cgboost.masters.dual_solvers.restricted_dual import ColumnStore
+from cgboost.masters.column_store import ColumnStore
 from cgboost.masters.support_vector.crossover import COEFFICIENT_ROUNDING
 from cgboost.masters.support_vector.working_set import DualPoint
 from cgboost.penalties.base import DualForm

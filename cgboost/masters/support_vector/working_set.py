@@ -27,15 +27,11 @@ from cgboost.exceptions import SlowSolverWarning, see, warn_caller
 from cgboost.generation.columns import FloatArray
 from cgboost.losses import SupportVectorLoss
 from cgboost.losses.dual.support_vector import Indices, Vector
+from cgboost.masters.column_store import ColumnStore
 from cgboost.masters.dual_solvers.active_set import ActiveSetSession
 from cgboost.masters.dual_solvers.interior_point import DIRECTION, InteriorSession
 from cgboost.masters.dual_solvers.large_columns import FREE
-from cgboost.masters.dual_solvers.restricted_dual import (
-    Basis,
-    ColumnStore,
-    DualSolution,
-    LiveDual,
-)
+from cgboost.masters.dual_solvers.restricted_dual import Basis, DualSolution, LiveDual
 from cgboost.masters.dual_solvers.simplex import DualSession
 from cgboost.masters.free_columns import FreeColumns
 from cgboost.masters.support_vector.balanced_response import (
