@@ -438,7 +438,8 @@ def fit_along(
     seconds, scores = np.zeros(len(values)), np.full(len(values), np.nan)
     for place in _simplest_first(parameter, values):
         started = time.perf_counter()
-        model: Any = copy.copy(prepared).set_params(**{parameter: float(values[place])})
+        model: Any = copy.copy(prepared)
+        setattr(model, parameter, float(values[place]))  # set_params reads all signatures again
         model._carried = carried
         model._keep(model._run_all(pool, rows, held, started), rows)
         model._warn()

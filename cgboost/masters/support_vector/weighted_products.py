@@ -17,7 +17,7 @@ FEW_CHANGES = 0.4
 """Products are changed, not made anew, where the weights of at most this share of the rows differ.
 A change costs the same for each row, and is made for columns that are no longer asked for, too."""
 
-LITTLE = 0.03
+LITTLE = 0.015
 """…"""
 
 SAME_WEIGHT = 1e-12
