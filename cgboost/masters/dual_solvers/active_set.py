@@ -173,7 +173,7 @@ LEAST, MOST = 1e-11, 1e6
 HARDER, SOFTER, SOFTEST = 10.0, 0.1, 1e-4
 """Factors of κ where the steps do not converge, where they do, and where they do quickly …"""
 
-QUICK = 4
+FEW_STEPS = 4
 """… within so many steps."""
 
 RESPECT, FORGETTING = 10.0, 0.3
@@ -281,11 +281,11 @@ class Proximity:
             self.kappa = middle if between else HARDER * self.kappa
         else:
             if not self._converged:
-                certain = steps <= QUICK and not self._refused
+                certain = steps <= FEW_STEPS and not self._refused
                 self.first = self.kappa * (SOFTER if certain else 1.0)
             self._converged, self._refused = self.kappa, FORGETTING * self._refused
             lowest = min(self.kappa, RESPECT * self._refused)
-            self.kappa = max((SOFTEST if steps <= QUICK else SOFTER) * self.kappa, lowest)
+            self.kappa = max((SOFTEST if steps <= FEW_STEPS else SOFTER) * self.kappa, lowest)
         self.kappa = float(np.clip(self.kappa, LEAST, MOST))
 
 
