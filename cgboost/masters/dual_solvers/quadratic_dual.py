@@ -181,7 +181,7 @@ class Block:
         return part
 
 
-BALANCED = 1e-14
+NEGLIGIBLE_SUM = 1e-14
 """Σr this small beside Σ|r| counts as 0; otherwise it costs what it takes to bring it there. Some
 fifty units of the rounding of the sum itself: below it there is nothing to bring there."""
 
@@ -263,7 +263,7 @@ class QuadraticDual:
         if self.offset == "penalized":
             offset = total
         lost = self.mismatch(s, exact) + float(self.boxes.fenchel_gap(r, output + offset).sum())
-        if self.offset == "free" and abs(total) > BALANCED * float(np.abs(r).sum()):
+        if self.offset == "free" and abs(total) > NEGLIGIBLE_SUM * float(np.abs(r).sum()):
             lost += abs(total) * float(np.abs(self.boxes.slopes).max(initial=0.0))
         value = self.gain + float(self.boxes.gain(r).sum())
         value -= 0.5 * float(self.block.weights @ self.coefficients(exact) ** 2)
