@@ -35,6 +35,7 @@ from cgboost.estimators.common.rows import (
     is_source,
     rows_of,
 )
+from cgboost.estimators.linear.continuation import warm_start_by_continuation
 from cgboost.estimators.linear.scaling import LOSS_OF_CONSTANT, Scaling, in_units, unit_of
 from cgboost.exceptions import DataWarning, see, warn_caller
 from cgboost.generation.columns import Column
@@ -136,6 +137,11 @@ class FeatureColumns(ColumnFamily):
         by_rows = min(MOST_FEATURES, super().columns_per_round(pool, n_rows))
         by_features = min(2 * MOST_FEATURES, pool.size(0) // FEATURES_TO_ONE)
         return max(FEWEST_FEATURES, by_rows, by_features)
+
+    def warm_start(self, pool: FeaturePool, loss: Any, make_master: Callable[[Any], Any]) -> Any:
+        """By continuation."""
+        columns = self.columns_per_round(pool, loss.n_rows)
+        return warm_start_by_continuation(pool, loss, make_master, columns)
 
     def described(self, columns: Sequence[Any], strata: NDArray[np.str_], rows: Rows) -> Table:
         """The number of each feature."""

@@ -87,7 +87,8 @@ class WarmStart:
     loss : SupportVectorLoss or None
         Of the similar problem, where it was solved as this one would be.
     live : (PrimalSimplex or SmoothPrimal, sequence of Column) or None
-        The restricted problem itself at its optimum, and all of its columns.
+        The restricted problem itself at its optimum, and all of its columns: it belongs to the
+        master that goes on with it.
     """
 
     columns: Sequence[Column] = ()
@@ -207,8 +208,9 @@ class SupportVectorMaster:
     def start_from(self, start: WarmStart) -> None:
         """Take in the columns of a similar problem, before the first :meth:`solve`.
 
-        Their coefficients say which rows will be near their margin; where only prices differ, and
-        not by much, it is gone on from the vertex. The answer does not depend on them.
+        Their coefficients say which rows will be near their margin. Where only prices differ (for
+        piecewise linear losses: not by much) it is gone on with the restricted problem itself. The
+        answer does not depend on them.
         """
         if len(self.columns) == self.form.n_free and self._goes_on(start):
             return

@@ -39,8 +39,8 @@ logger = logging.getLogger(__name__)
 
 RESTRICTED_GAP = 1e-8
 """Relative gap at which the restricted problem counts as solved, unless a smaller one is asked for.
-Newton's method is there a step or two after 1e-5; a smaller one would soon ask for digits that
-rounding has taken."""
+Newton's method is there a step or two after 1e-5; steps by earlier curvatures take one more for
+each digit, and a much smaller gap would ask for digits that rounding has taken."""
 
 LEAST_VALUE = 1e-6
 """Under a ball, values are told apart down to this share of what the largest entry would make. With
@@ -54,7 +54,8 @@ NEAR_SCORE = 0.9
 
 QUICK = 0.03
 """Curvatures of an earlier step will do for as long as a step promises at most this share of what
-the one before it did. The model's gain is the square of the distance: that falls to a sixth."""
+the one before it did. The model's gain is the square of the distance: that falls to a sixth. Along
+a path of the log loss, 0.01 to 0.3 took 1.4 to 1.6 s."""
 
 SUFFICIENT = 0.1
 """A step must gain this share of what its quadratic model promises."""

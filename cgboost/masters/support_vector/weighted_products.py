@@ -15,10 +15,12 @@ from cgboost.masters.column_store import ColumnStore
 
 FEW_CHANGES = 0.4
 """Products are changed, not made anew, where the weights of at most this share of the rows differ.
-A change costs the same for each row, and is made for columns that are no longer asked for, too."""
+A change costs the same for each row, and is made for columns that are no longer asked for, too.
+Where those of more differ, earlier products may do …"""
 
 LITTLE = 0.015
-"""…"""
+"""… while they differ by this share of their sum at most. Along a path of the log loss (3000 × 300,
+100 prices), 0.005 to 0.03 took 1.4 to 1.5 s, 0.1 took 1.7, and products anew in every step 2.1."""
 
 SAME_WEIGHT = 1e-12
 """Weights that differ by no more than this share are the same but for the rounding of a price, by
