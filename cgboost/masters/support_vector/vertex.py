@@ -74,7 +74,8 @@ class KinkedVertex:
         """The upper and the lower slope at each kink, shape (2, n_quantities)."""
         self._slopes = slopes
         self._upper, self._lower = slopes[:, self.at_zero]
-        self._least = VIOLATION * self._upper
+        self._most = (1.0 + VIOLATION) * self._upper
+        self._least = self._lower - VIOLATION * self._upper
         self._ends = slopes[:, self.others]
         self._jump = self._ends[0] - self._ends[1]
 
@@ -118,9 +119,8 @@ class KinkedVertex:
         table, dual, length = self.table, self.dual, self._length
         if not len(dual):
             return Step.NONE
-        above = dual - self._upper
-        off = np.maximum(above, self._lower - dual)
-        off -= self._least
+        above = dual - self._most
+        off = np.maximum(above, self._least - dual)
         place = int((off / length).argmax())
         slope = float(off[place])
         if not slope > 0:
@@ -131,9 +131,9 @@ class KinkedVertex:
         if up:
             np.negative(ahead, out=ahead)
         meets = (ahead > SMALLEST_PIVOT * ahead.max(initial=0.0)).nonzero()[0]
-        speeds = ahead[meets]
-        times = self.value[meets] * self.side[meets] / speeds
-        order = first_kinks(times.copy(), self._jump[meets] * speeds, slope)
+        speeds = ahead.take(meets)
+        times = self.value.take(meets) * self.side.take(meets) / speeds
+        order = first_kinks(times, self._jump.take(meets) * speeds, slope)
         if not order:
             return Step.ENDLESS
         kink, time = int(meets[order[-1]]), max(0.0, float(times[order[-1]]))
@@ -158,11 +158,12 @@ class KinkedVertex:
 
     def _exchange(self, row: int, place: int) -> None:
         """What is kept beside the tableau."""
-        upper, lower = self._ends[:, row]
-        self._ends[:, row] = self._upper[place], self._lower[place]
+        ends, upper, lower = self._ends, self._ends.item(0, row), self._ends.item(1, row)
+        ends[0, row], ends[1, row] = self._upper[place], self._lower[place]
         self._jump[row] = self._upper[place] - self._lower[place]
         self._upper[place], self._lower[place] = upper, lower
-        self._least[place] = VIOLATION * upper
+        self._most[place] = (1.0 + VIOLATION) * upper
+        self._least[place] = lower - VIOLATION * upper
         number = self.others[row]
         self.others[row], self.at_zero[place] = self.at_zero[place], number
 
@@ -171,7 +172,7 @@ def first_kinks(times: Vector, drops: Vector, slope: float) -> list[int]:
     """The kinks until the slope is used up, in the order of their times; none if it is not.
 
     Most steps meet few of them: the first are looked for one by one before all are sorted. The
-    times are overwritten.
+    times of all but the last are overwritten.
     """
     order: list[int] = []
     for _ in range(min(FEW_KINKS, len(times))):
