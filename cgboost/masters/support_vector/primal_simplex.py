@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from cgboost.generation.columns import FloatArray
 from cgboost.losses import SupportVectorLoss
-from cgboost.losses.dual.support_vector import Indices, Vector
+from cgboost.losses.dual.support_vector import BoxVariables, Indices, Vector
 from cgboost.masters.dual_solvers.restricted_dual import ColumnStore
 from cgboost.masters.support_vector.crossover import COEFFICIENT_ROUNDING
 from cgboost.masters.support_vector.tableau import Tableau, exchanged
@@ -88,7 +88,7 @@ class PrimalSimplex:
         rng = np.random.default_rng(0)
         size = PERTURBATION * max(1.0, float(np.abs(loss.target).max(initial=0.0)))
         self._moved = size * rng.uniform(-1.0, 1.0, len(variables))
-        self._again, self._reach = False, np.inf
+        self._again, self._duals_known, self._reach = False, False, np.inf
         self._offset = len(variables)  # its number, if there is one
         self._first = self._offset if form.offset == "free" else self._offset + 1
         self._vertex: KinkedVertex | None = None
@@ -121,11 +121,22 @@ class PrimalSimplex:
         before, self.loss = self.variables, replace(loss, from_lower=True)
         self.variables, self._again = self.loss.variables, False
         if self._vertex is not None:
-            self._vertex.dual *= self.variables.cap.sum() / before.cap.sum()
-            self._reach = NEAR_RATES * float(
-                np.abs(self._rate - self._rate_before).max(initial=0.0)
-            )
+            self._scale_duals(self._vertex, before)
+            moved = np.abs(self._rate - self._rate_before)
+            self._reach = NEAR_RATES * float(moved.max(initial=0.0))
             self._rate_before = self._rate
+
+    def _scale_duals(self, vertex: KinkedVertex, before: BoxVariables) -> None:
+        """Duals go with the prices, but for what the scores of columns in use are beside limits."""
+        factor = self.variables.cap.sum() / before.cap.sum()
+        used, error = vertex.others >= self._offset, np.zeros(len(vertex.others))
+        error[used] = (factor - 1.0) * vertex.own_slope[used]
+        vertex.dual *= factor
+        vertex.dual += vertex.table.slopes(error)
+        self._duals_known = all(
+            np.allclose(new, factor * old, rtol=RESIDUAL, atol=0.0)
+            for new, old in ((self.variables.cap, before.cap), (self.variables.base, before.base))
+        )
 
     # ------------------------------------------------------------------ as a restricted dual
 
@@ -228,8 +239,10 @@ class PrimalSimplex:
             self._take_columns(vertex)
             vertex.slopes_are(slopes)
             self._take_rows(vertex)
+        if not self._duals_known:
+            self._settle_duals(vertex)
+            self._duals_known = True
         vertex.measure()
-        self._settle_duals(vertex, exact=False)
         return vertex
 
     def _begin(self) -> KinkedVertex:
@@ -264,6 +277,9 @@ class PrimalSimplex:
         direct, undone = np.zeros((len(own), len(numbers))), np.zeros((known, len(numbers)))
         direct[own], undone[at_zero] = np.split(entries, [np.count_nonzero(own)])
         vertex.append_zero(direct - vertex.table.output(undone), numbers)
+        new = numbers - self._offset - 1
+        scores = self.columns.scores(new, self._response(vertex))
+        vertex.dual[known:] = scores / self.columns.scales[new]
 
     def _take_rows(self, vertex: KinkedVertex) -> None:
         """Rates that are near come, as many as edges at least; others go where they are many."""
@@ -298,7 +314,7 @@ class PrimalSimplex:
     def _settle(self, vertex: KinkedVertex) -> None:
         """Values and duals of the vertex from those of all rows and columns."""
         self._settle_values(vertex)
-        self._settle_duals(vertex, exact=True)
+        self._settle_duals(vertex)
 
     def _coefficients(self, vertex: KinkedVertex, value: Vector) -> Vector:
         """The offset, if there is one, and scaled coefficients."""
@@ -306,7 +322,8 @@ class PrimalSimplex:
         z[vertex.others[used] - self._first] = value[used]
         return z
 
-    def _output(self, z: Vector) -> Vector:
+    def _combined(self, z: Vector) -> Vector:
+        """The output of these."""
         free, count = self._offset + 1 - self._first, self.columns.count
         lines = np.arange(self.loss.n_rows)
         output: Vector = self.columns.scaled(np.arange(count), lines) @ z[free:]
@@ -315,23 +332,29 @@ class PrimalSimplex:
     def _settle_values(self, vertex: KinkedVertex, *, fresh: bool = False) -> None:
         """Coefficients and rates; rates that were not near and have changed side are added.
 
-        Where steps have not led to these values the tableau is computed anew, if it is not fresh.
+        The output is that of the kinks where they are; what moving them changes is known for the
+        rates that are near. Where steps have not led to these values the tableau is computed anew,
+        if it is not fresh.
         """
         variables, at_zero = self.variables, np.flatnonzero(vertex.at_zero < self._offset)
-        gain = variables.gain() - self._moved
+        zero, used = vertex.at_zero[at_zero], vertex.others >= self._offset
+        gain, own = variables.gain(), vertex.others[~used]
         size, before = float(np.abs(gain).max(initial=1.0)), np.inf
-        error, used = np.zeros(len(vertex.at_zero)), vertex.others >= self._offset
+        x = np.zeros(len(vertex.at_zero))
+        x[at_zero] = -self._moved[zero]
+        change = vertex.table.output(x)
         while True:
-            output = self._output(self._coefficients(vertex, vertex.value))
-            rate = gain - variables.sign * output[variables.row]
-            error[at_zero] = rate[vertex.at_zero[at_zero]]
-            worst = float(np.abs(error).max(initial=0.0))
+            self._exact = self._coefficients(vertex, vertex.value + change)
+            self._output = self._combined(self._exact)
+            rate = gain - variables.sign * self._output[variables.row]
+            worst = float(np.abs(rate[zero]).max(initial=0.0))
             if worst <= REFINED * size or not worst < 0.5 * before:
                 break
-            before = worst
-            vertex.value[used] -= vertex.table.output(error)[used]
-        rate[vertex.at_zero[at_zero]] = 0.0
-        high, own = rate > 0, vertex.others[~used]
+            before, x[at_zero] = worst, rate[zero]
+            vertex.value[used] -= vertex.table.output(x)[used]
+        rate -= self._moved
+        rate[own] -= change[~used]
+        rate[zero] = 0.0
         if not fresh:
             worst = max(worst, float(np.abs(vertex.value[~used] - rate[own]).max(initial=0.0)))
         if not worst <= RESIDUAL * size:
@@ -340,6 +363,7 @@ class PrimalSimplex:
             vertex.table = Tableau(self._matrix(vertex.at_zero, vertex.others))
             self._settle_values(vertex, fresh=True)
             return
+        high = rate > 0
         vertex.value[~used], vertex.side[~used] = rate[own], np.where(high[own], 1.0, -1.0)
         if self.form.two_sided:
             sign = np.sign(vertex.value[used])
@@ -354,7 +378,7 @@ class PrimalSimplex:
         u[vertex.at_zero[at_zero]] = vertex.dual[at_zero]
         return self.variables.response(u)
 
-    def _settle_duals(self, vertex: KinkedVertex, *, exact: bool) -> None:
+    def _settle_duals(self, vertex: KinkedVertex) -> None:
         """Duals for which the scores of columns in use are at their limits."""
         used = np.flatnonzero(vertex.others >= self._offset)
         unused = np.flatnonzero(vertex.at_zero >= self._offset)
@@ -372,19 +396,19 @@ class PrimalSimplex:
                 break
             vertex.dual += vertex.table.slopes(error)
             before = worst
-            if not exact:
-                break
 
     def _point(self, vertex: KinkedVertex) -> DualPoint:
         """The vertex for the kinks where they are."""
-        x, at_zero = np.zeros(len(vertex.at_zero)), vertex.at_zero < self._offset
-        x[at_zero] = -self._moved[vertex.at_zero[at_zero]]
-        z = self._coefficients(vertex, vertex.value + vertex.table.output(x))
+        z = self._exact.copy()
         free = self._offset + 1 - self._first
         scaled = z[free:]
         least = COEFFICIENT_ROUNDING * float(np.abs(scaled).max(initial=0.0))
-        scaled[(np.abs(scaled) if self.form.two_sided else scaled) < least] = 0.0
-        output, coef = self._output(z), scaled / self.columns.scales
+        noise = (np.abs(scaled) if self.form.two_sided else scaled) < least
+        output = self._output
+        if scaled[noise].any():
+            scaled[noise] = 0.0
+            output = self._combined(z)
+        coef = scaled / self.columns.scales
         intercept = float(z[0]) if free else 0.0
         return DualPoint(
             coef,

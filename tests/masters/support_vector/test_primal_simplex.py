@@ -130,6 +130,19 @@ def test_columns_may_come_between_prices():
         check_optimal(simplex, H[:, : 5 * count + 5], loss(price))
 
 
+def test_prices_may_change_in_any_way():
+    """Those of the rows by other factors, or the two sides of a quantile."""
+    H, loss, y = problem("quantile", ties=False)
+    simplex = PrimalSimplex(loss(1.0), DualForm(L1(), True, "free"))
+    simplex.add(list(H.T))
+    rng = np.random.default_rng(0)
+    for level in (0.3, 0.5, 0.6):
+        price = rng.uniform(0.5, 2.0, len(y))
+        for weights in (price, np.ones(len(y))):
+            simplex.reprice(Quantile(level).on(y, weights).box)
+            check_optimal(simplex, H, Quantile(level).on(y, weights).box)
+
+
 def test_a_tableau_that_has_lost_digits_is_computed_anew(monkeypatch):
     """Values that steps lead to are compared with those of all columns."""
     H, loss, _ = problem("quantile", ties=False)
