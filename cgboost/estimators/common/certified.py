@@ -205,7 +205,7 @@ class BaseBoost(BaseEnsemble):
         spread = float(np.sqrt(np.average((rows.y - mean) ** 2, weights=rows.weights)))
         if spread < tube:
             warn_caller(
-                f"{type(self).__name__}: the standard deviation of y, {spread:.3g}, is below "
+                f"{self._called}: the standard deviation of y, {spread:.3g}, is below "
                 f"epsilon={tube:g}, so that most errors are free: choose a smaller epsilon, or "
                 f"{SCALE_Y}{see('trivial-models')}",
                 DataWarning,
@@ -231,9 +231,12 @@ class BaseBoost(BaseEnsemble):
             elif run.is_trivial and not expected:
                 trivial.append(f"{label}no column is worth its price")
                 proved &= run.stop_reason is not StopReason.GAP
-        name, objective = type(self).__name__, self._objective
+        name, objective, called = self._called, self._objective, "time_limit"
+        if self._wording is not None:
+            objective = self._wording.of(objective)
+            called = self._wording.time_limit
         if cut_short:
-            limit = "" if self.time_limit is None else f" within time_limit={self.time_limit:g}"
+            limit = "" if self.time_limit is None else f" within {called}={self.time_limit:g}"
             warn_caller(
                 f"{name} stopped before reaching tol={self.tol:g}{limit}: "
                 f"{'; '.join(cut_short)}{see('stopped-early')}",

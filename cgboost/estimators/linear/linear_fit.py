@@ -310,9 +310,11 @@ def pool_of(self: Any, rows: Rows, runs: Callable[[Any], list[tuple[Loss, Vector
         noise=getattr(self, "alpha", 0.0) is None,
     )
     if len(self._free) and self.positive:
+        needed = "alpha above 0" if self._is_unpenalized else "penalty_weights above 0"
+        at = "" if self._is_unpenalized else f" for feature {self._free[0]}"
         raise ValueError(
-            "positive=True needs penalised coefficients: those of alpha=0, or of a weight of 0 in "
-            "penalty_weights, are free in sign"
+            f"positive=True needs {needed}, got 0{at}: coefficients without a penalty are free in "
+            "sign; take a small one"
         )
     self._free_columns = free_columns(rows.X, self._free, pool.centres)
     return self._scaling.scaled(pool)

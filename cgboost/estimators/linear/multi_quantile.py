@@ -130,6 +130,11 @@ scoring, callbacks, verbose, random_state
     _output_kind: ClassVar[str] = "quantile"
     _runs_are_neighbours: ClassVar[bool] = True
 
+    categorical_features: ClassVar[tuple[str, ...]] = ()
+
+    fit = linear_fit.fit
+    _prepare = linear_fit.prepare
+    _validated = linear_fit.validated
     _staged_outputs = linear_fit.staged_outputs
     _master_options = linear_fit.master_options
     sparsify = linear_fit.sparsify

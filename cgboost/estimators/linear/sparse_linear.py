@@ -86,7 +86,8 @@ class SparseLinearRegressor(Regression, BaseBoost):
         Zou, Journal of the American Statistical Association 101, 2006). Features of weight 0 are in
         the model from the beginning. None: 1 for all.
     positive : bool, default=False
-        Whether coefficients must be at least 0; for penalised ones alone.
+        Whether coefficients must be at least 0; for penalised ones alone, if only by 1e-6. Columns
+        without a penalty are solved in orthogonal directions, whose coefficients have no sign.
     fit_intercept : bool, default=True
         Whether there is a b, which is never penalised.
     standardize : bool, default=False

@@ -26,7 +26,7 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from cgboost.generation.columns import FloatArray, multiple
 from cgboost.losses.dual.support_vector import Indices, Vector
-from cgboost.masters.dual_solvers.restricted_dual import ColumnStore
+from cgboost.masters.column_store import ColumnStore
 from cgboost.masters.free_columns import FreeColumns
 from cgboost.masters.support_vector.quadratic_model import Mask, minimise
 from cgboost.masters.support_vector.smooth_loss import RowwiseLoss, SmoothLoss

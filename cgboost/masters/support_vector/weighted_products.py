@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from cgboost.losses.dual.support_vector import Indices, Vector
-from cgboost.masters.dual_solvers.restricted_dual import ColumnStore
+from cgboost.masters.column_store import ColumnStore
 
 FEW_CHANGES = 0.4
 """Products are changed, not made anew, where the weights of at most this share of the rows differ.

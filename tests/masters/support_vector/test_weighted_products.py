@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from cgboost.masters.dual_solvers.restricted_dual import ColumnStore
+from cgboost.masters.column_store import ColumnStore
 from cgboost.masters.support_vector.weighted_products import LITTLE, WeightedProducts
 
 
