@@ -10,8 +10,11 @@ path down to a λ is often faster than a fit at that λ alone.)
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from typing import Any
+
+import numpy as np
 
 from cgboost.generation.history import StopReason
 from cgboost.generation.loop import ColumnGeneration
@@ -36,8 +39,17 @@ CONTINUATION_GAP = 1e-2
 """The relative gap of problems on the way: the next one changes more."""
 
 
+SHARE_OF_LIMIT = 0.5
+"""The part of a time limit after which there are no more steps: the rest is for the problem itself,
+which has no certificate on the way."""
+
+
 def warm_start_by_continuation(
-    pool: FeaturePool, loss: Any, make_master: Callable[[Any], Any], columns_per_round: int
+    pool: FeaturePool,
+    loss: Any,
+    make_master: Callable[[Any], Any],
+    columns_per_round: int,
+    time_limit: float | None = None,
 ) -> WarmStart:
     """Where a fit starts from; nowhere if features are few or the loss is not smooth.
 
@@ -49,8 +61,12 @@ def warm_start_by_continuation(
     make_master : callable
         A master for such a loss.
     columns_per_round : int
+    time_limit : float or None
+        Of the fit, in seconds.
     """
-    start = WarmStart()
+    start, end = WarmStart(), np.inf
+    if time_limit is not None:
+        end = time.perf_counter() + SHARE_OF_LIMIT * time_limit
     if not (isinstance(loss, RowwiseLoss) and isinstance(loss.bound, WeightedLoss)):
         return start
     if pool.size(0) < MANY_FEATURES * loss.n_rows:
@@ -60,12 +76,16 @@ def warm_start_by_continuation(
         return start
     scores = pool.all_scores(master.solve().pseudo_response)
     price = master.form.threshold / float(master.form.sizes(scores, 0.0).max(initial=SMALLEST))
-    while (price := STEP * price) < 1.0 / STEP:
+    while (price := STEP * price) < 1.0 / STEP and (left := end - time.perf_counter()) > 0:
         master = make_master(bound.loss.on(bound.target, price * bound.weights))
         master.start_from(start)
         pricer = StrataPricer(pool, tol=CONTINUATION_GAP)
         loop = ColumnGeneration(
-            master, pricer, tol=CONTINUATION_GAP, columns_per_round=columns_per_round
+            master,
+            pricer,
+            tol=CONTINUATION_GAP,
+            columns_per_round=columns_per_round,
+            time_limit=None if time_limit is None else left,
         )
         if loop.run().stop_reason is StopReason.INTERRUPTED:  # which is for the fit to see
             raise KeyboardInterrupt

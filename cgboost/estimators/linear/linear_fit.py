@@ -74,6 +74,7 @@ class FeatureColumns(ColumnFamily):
     standardize: bool = False
     penalty_weights: ArrayLike | None = None
     fit_intercept: bool = True
+    time_limit: float | None = None
 
     accept_sparse = ("csc", "csr")
     paths_begin_trivial = True
@@ -141,7 +142,7 @@ class FeatureColumns(ColumnFamily):
     def warm_start(self, pool: FeaturePool, loss: Any, make_master: Callable[[Any], Any]) -> Any:
         """By continuation."""
         columns = self.columns_per_round(pool, loss.n_rows)
-        return warm_start_by_continuation(pool, loss, make_master, columns)
+        return warm_start_by_continuation(pool, loss, make_master, columns, self.time_limit)
 
     def described(self, columns: Sequence[Any], strata: NDArray[np.str_], rows: Rows) -> Table:
         """The number of each feature."""

@@ -24,14 +24,16 @@ MODELS = {
 }
 
 
-def start_of(loss: Loss, shape: tuple[int, int], price: float = 10.0) -> WarmStart:
+def start_of(
+    loss: Loss, shape: tuple[int, int], price: float = 10.0, time_limit: float | None = None
+) -> WarmStart:
     """Where a fit to random rows begins."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=shape)
     y = np.sign(X[:, 0] + rng.normal(size=len(X)))
     bound = as_master_loss(loss.on(y, np.full(len(X), price)))
     return warm_start_by_continuation(
-        FeaturePool(X), bound, lambda own: SupportVectorMaster(own, L1()), 20
+        FeaturePool(X), bound, lambda own: SupportVectorMaster(own, L1()), 20, time_limit
     )
 
 
@@ -72,3 +74,9 @@ def test_an_interruption_on_the_way_ends_the_fit(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(ColumnGeneration, "run", interrupted)
     with pytest.raises(KeyboardInterrupt):
         start_of(SquaredError(), (40, 60))
+
+
+def test_there_is_no_step_when_the_time_is_over() -> None:
+    """What is left of it is for the problem itself."""
+    assert len(start_of(SquaredError(), (40, 60), time_limit=0.0).columns) == 0
+    assert len(start_of(SquaredError(), (40, 60), time_limit=1e6).columns) > 0
