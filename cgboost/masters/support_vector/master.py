@@ -22,7 +22,7 @@ from typing import Any, Literal, cast, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from cgboost.exceptions import MasterError, UnsupportedLossError, see
+from cgboost.exceptions import MasterError, see
 from cgboost.generation.columns import Column
 from cgboost.generation.protocols import EntryRule, MasterState, Priced, Vertex
 from cgboost.generation.termination import lost_digits
@@ -37,7 +37,11 @@ from cgboost.masters.support_vector.crossover import (
     unique_vertex,
 )
 from cgboost.masters.support_vector.primal_simplex import PrimalSimplex, is_neighbour
-from cgboost.masters.support_vector.smooth_loss import NEEDED, DiagonalHessian, RowwiseLoss
+from cgboost.masters.support_vector.smooth_loss import (
+    DiagonalHessian,
+    RowwiseLoss,
+    as_master_loss,
+)
 from cgboost.masters.support_vector.smooth_primal import SmoothPrimal
 from cgboost.masters.support_vector.working_set import DualPoint, RestrictedDual
 from cgboost.penalties.base import DualForm, Penalty
@@ -485,34 +489,3 @@ def solver_errors_as_master_errors() -> Iterator[None]:
         raise MasterError(
             f"{error}; scale the features or normalise the kernels{see('solvers')}"
         ) from error
-
-
-def as_master_loss(loss: Any) -> Any:
-    """A bound loss with all that a master asks for.
-
-    A loss that says what it can do (``abilities``) is taken by its dual box, if it has one, and
-    else as a smooth loss, for which it needs a Hessian and a conjugate. One that has both is taken
-    as smooth where its box has no ends, as that of the squared error: then there is no row to fix
-    at an end, and the primal has fewer variables than the dual.
-
-    Raises
-    ------
-    UnsupportedLossError
-        Naming what the loss lacks.
-    """
-    if isinstance(loss, SupportVectorLoss):
-        return loss
-    if hasattr(loss, "abilities"):
-        missing = [name for name in ("hessian_diag", "conjugate") if name not in loss.abilities]
-        if "dual_box" in loss.abilities:
-            box: SupportVectorLoss = loss.box
-            if missing or np.isfinite([box.lower, box.upper]).all():
-                return box
-    else:
-        missing = [name for name in (*NEEDED, "curvature") if not hasattr(loss, name)]
-    if not missing and isinstance(loss, DiagonalHessian):
-        return RowwiseLoss(loss)
-    raise UnsupportedLossError(
-        f"a support-vector master needs a SupportVectorLoss, or a smooth loss bound to its data; "
-        f"{type(loss).__name__} lacks {', '.join(missing)}"
-    )

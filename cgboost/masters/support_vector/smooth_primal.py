@@ -28,12 +28,12 @@ from cgboost.generation.columns import FloatArray, multiple
 from cgboost.losses.dual.support_vector import Indices, Vector
 from cgboost.masters.column_store import ColumnStore
 from cgboost.masters.free_columns import FreeColumns
-from cgboost.masters.support_vector.quadratic_model import Mask, minimise
-from cgboost.masters.support_vector.smooth_loss import RowwiseLoss, SmoothLoss
+from cgboost.masters.support_vector.quadratic_model import Mask, minimise, minimise_by_program
+from cgboost.masters.support_vector.smooth_loss import RowwiseLoss, SmoothLoss, balancing_shift
 from cgboost.masters.support_vector.weighted_products import WeightedProducts
 from cgboost.masters.support_vector.working_set import DualPoint
 from cgboost.penalties.base import DualForm
-from solvers import LimitError, Program, SolverError, Status, solve
+from solvers import LimitError, SolverError, Status
 
 logger = logging.getLogger(__name__)
 
@@ -78,14 +78,6 @@ many digits as it had before."""
 LEAST_LEFT = 0.5
 """Scores of at least this share of the threshold are those of columns that may come next, however
 much the price has changed: of a coarse path that would be all of them."""
-
-OFFSET_STEPS = 5
-"""Steps at most that bring Σr to 0 between Newton steps. Each but the first takes about as many
-digits as there were."""
-
-SUM_BALANCE = 1e-12
-"""Σr is 0 at this share of Σ|r|: its rounding over many rows, and a thousandth of what a gap
-allows."""
 
 NEWTON_RIDGE = 1e-10
 """Added to every entry of the diagonal of the Hessian, relative to it. Far above rounding, so that
@@ -375,23 +367,15 @@ class SmoothPrimal:
         if form.radius is None and self._solver == "auto":
             return self._minimised_by_signs(hessian, linear, charged, start, positive, limit)
         upper = np.where(np.arange(n) < n - 1, np.inf, limit)
-        unit = float(diagonal.max())
-        ball = form.radius is not None
-        cost = np.concatenate([linear, -linear]) + form.threshold * np.tile(charged, 2)
-        split = self._solved(
-            Program(
-                cost=cost / unit,
-                matrix=np.tile(charged, 2)[None, :] if ball else np.zeros((0, 2 * n)),
-                row_upper=np.array([form.radius] if ball else []),
-                upper=np.concatenate([upper, np.where(positive, 0.0, upper)]),
-                quadratic=np.block([[hessian, -hessian], [-hessian, hessian]]) / unit,
-            )
+        return minimise_by_program(
+            hessian,
+            linear,
+            form.threshold * charged,
+            np.stack([np.where(positive, 0.0, -upper), upper]),
+            None if form.radius is None else (charged, form.radius),
+            solver=self._solver,
+            options=self._options,
         )
-        point = np.maximum(split[:n], 0.0) - np.maximum(split[n:], 0.0)
-        if form.radius is not None:
-            spent = np.abs(point * charged).sum()
-            point[charged > 0] *= min(1.0, form.radius / spent) if spent > 0 else 1.0
-        return point
 
     def _minimised_by_signs(
         self,
@@ -461,15 +445,6 @@ class SmoothPrimal:
         rho = response + root * (by_start - shift * by_offset)
         return np.append(self.scores(rho) / mu, self._intercept + shift)
 
-    def _solved(self, program: Program) -> Vector:
-        """The answer; at the iteration limit the last point, since the line search judges it."""
-        try:
-            return solve(program, self._solver, options=self._options).x
-        except LimitError as error:
-            if error.solution is None or not np.isfinite(error.solution.x).all():
-                raise
-            return error.solution.x
-
     def _offset_limit(self, slope: float, steepness: float, largest: float) -> float:
         """|b| at most, for one step: the model may be flat in b, which the optimum is not.
 
@@ -538,18 +513,7 @@ class SmoothPrimal:
         output = self._output()
         if self.form.offset != "free" or not isinstance(self.loss, RowwiseLoss):
             return output
-        loss, start = self.loss, self._intercept
-        least, shift = np.inf, 0.0
-        for _ in range(OFFSET_STEPS):
-            response = loss.pseudo_response(output + shift)
-            total, size = float(response.sum()), float(np.abs(response).sum())
-            if not abs(total) < least:
-                break
-            least, self._intercept = abs(total), start + shift
-            curvature = float(loss.weights(output + shift).sum())
-            if least <= SUM_BALANCE * size or not curvature > 0:
-                break
-            shift += total / curvature
+        self._intercept += balancing_shift(self.loss, output)
         return self._output()
 
     def _output_of(self, coef: Vector) -> Vector:

@@ -12,7 +12,8 @@ from cgboost.generation.history import Result, StopReason
 from cgboost.generation.loop import ColumnGeneration
 from cgboost.losses import LogLoss, Loss, Quantile, SquaredError
 from cgboost.masters import SupportVectorMaster
-from cgboost.masters.support_vector.master import WarmStart, as_master_loss
+from cgboost.masters.support_vector.master import WarmStart
+from cgboost.masters.support_vector.smooth_loss import as_master_loss
 from cgboost.penalties import L1
 from cgboost.pricing.features.features import FeaturePool
 
