@@ -141,8 +141,8 @@ class FeatureColumns(ColumnFamily):
 
     def warm_start(self, pool: FeaturePool, loss: Any, make_master: Callable[[Any], Any]) -> Any:
         """By continuation."""
-        own = self.columns_per_round(pool, loss.n_rows), self.time_limit
-        return warm_start_by_continuation(pool, loss, make_master, *own)
+        own = pool, loss, make_master, self.columns_per_round(pool, loss.n_rows)
+        return warm_start_by_continuation(*own, self.time_limit)
 
     def described(self, columns: Sequence[Any], strata: NDArray[np.str_], rows: Rows) -> Table:
         """The number of each feature."""

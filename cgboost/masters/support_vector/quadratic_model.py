@@ -159,6 +159,32 @@ def _best_on_way(
     return np.where(positive, np.maximum(end, 0.0), end)
 
 
+def minimise_to_limit(
+    Q: Vector,
+    c: Vector,
+    charge: Vector,
+    start: Vector,
+    *,
+    positive: Mask,
+    rank: int | None,
+    limit: float,
+) -> Vector:
+    """The minimiser with |x_n| at most ``limit`` for the last coordinate.
+
+    If it lies beyond that, x_n stays at the limit and the others are found for it; a limit of 0
+    leaves x_n out. The rest is as for :func:`minimise`.
+    """
+    if limit > 0.0:
+        end = minimise(Q, c, charge, start, positive=positive, rank=rank)
+        if abs(end[-1]) <= limit:
+            return end
+        limit = float(np.copysign(limit, end[-1]))
+    rest = slice(0, -1)
+    linear = c[rest] + limit * Q[rest, -1]
+    point = minimise(Q[rest, rest], linear, charge[rest], start[rest], positive=positive[rest])
+    return np.append(point, limit)
+
+
 def minimise_by_program(
     Q: Vector,
     c: Vector,

@@ -28,7 +28,7 @@ from cgboost.generation.columns import FloatArray, multiple
 from cgboost.losses.dual.support_vector import Indices, Vector
 from cgboost.masters.column_store import ColumnStore
 from cgboost.masters.free_columns import FreeColumns
-from cgboost.masters.support_vector.quadratic_model import Mask, minimise, minimise_by_program
+from cgboost.masters.support_vector.quadratic_model import minimise_by_program, minimise_to_limit
 from cgboost.masters.support_vector.smooth_loss import RowwiseLoss, SmoothLoss, balancing_shift
 from cgboost.masters.support_vector.weighted_products import WeightedProducts
 from cgboost.masters.support_vector.working_set import DualPoint
@@ -365,7 +365,10 @@ class SmoothPrimal:
         positive = np.full(n, not form.two_sided)
         positive[-1] = False
         if form.radius is None and self._solver == "auto":
-            return self._minimised_by_signs(hessian, linear, charged, start, positive, limit)
+            charge, rank = form.threshold * charged, self._rank
+            return minimise_to_limit(
+                hessian, linear, charge, start, positive=positive, rank=rank, limit=limit
+            )
         upper = np.where(np.arange(n) < n - 1, np.inf, limit)
         return minimise_by_program(
             hessian,
@@ -376,29 +379,6 @@ class SmoothPrimal:
             solver=self._solver,
             options=self._options,
         )
-
-    def _minimised_by_signs(
-        self,
-        hessian: Vector,
-        linear: Vector,
-        charged: Vector,
-        start: Vector,
-        positive: Mask,
-        limit: float,
-    ) -> Vector:
-        """By an active set; an offset beyond its limit stays there."""
-        charge = self.form.threshold * charged
-        if limit > 0.0:
-            end = minimise(hessian, linear, charge, start, positive=positive, rank=self._rank)
-            if abs(end[-1]) <= limit:
-                return end
-            limit = float(np.copysign(limit, end[-1]))
-        rest = slice(0, -1)
-        linear = linear[rest] + limit * hessian[rest, -1]
-        point = minimise(
-            hessian[rest, rest], linear, charge[rest], start[rest], positive=positive[rest]
-        )
-        return np.append(point, limit)
 
     @property
     def _is_smaller_by_rows(self) -> bool:
