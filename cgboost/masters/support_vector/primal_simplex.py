@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from cgboost.generation.columns import FloatArray
 from cgboost.losses import SupportVectorLoss
 from cgboost.losses.dual.support_vector import BoxVariables, Indices, Vector
-from cgboost.masters.dual_solvers.restricted_dual import ColumnStore
+from cgboost.masters.column_store import ColumnStore
 from cgboost.masters.support_vector.crossover import COEFFICIENT_ROUNDING
 from cgboost.masters.support_vector.tableau import Tableau, exchanged
 from cgboost.masters.support_vector.vertex import KinkedVertex, Step

@@ -69,6 +69,8 @@ def minimise(
         excess = np.where(positive, -gradient, np.abs(gradient)) - charge
         excess[active] = 0.0
         entering = np.flatnonzero(excess > rounding)
+        if stationary and not entering.size:
+            return x
         held = int(np.count_nonzero(active))
         room = max(1, min(max(FIRST, held), (len(c) if rank is None else rank) - held))
         if len(entering) > room:

@@ -41,6 +41,9 @@ LEAST_EIGENVALUE = 1e-12
 """Directions of the earlier r below this, relative to the largest, squared, are not made use of:
 their coefficients would be so large that rounding counts. Any coefficients give a valid bound."""
 
+PROPORTIONAL = 1e-13
+"""Two r are proportional if the rest is this share of them: their rounding."""
+
 NORM_ROUNDING = 1e-9
 """Norms are taken to be longer by this share, more than the rounding of any sum of squares."""
 
@@ -60,6 +63,7 @@ class EarlierScores:
     ) -> None:
         self.matrix, self.centres, self.scales, self.largest = matrix, centres, scales, largest
         self._passes: tuple[tuple[Vector, Vector], ...] = ()
+        self._last: tuple[Vector, Vector] | None = None
         self._lengths: Vector | None = None
         self._sampled: tuple[Indices, Vector] | None = None
         self._missed = 0
@@ -71,8 +75,24 @@ class EarlierScores:
 
     def note(self, response: Vector, scores: Vector) -> None:
         """Remember a complete pass, in place of the oldest."""
+        self._last = response.copy(), scores
         if self.usable:
-            self._passes = (*self._passes[1 - REMEMBERED_PASSES :], (response.copy(), scores))
+            self._passes = (*self._passes[1 - REMEMBERED_PASSES :], self._last)
+
+    def repeated(self, response: Vector) -> tuple[Vector, float] | None:
+        """The scores at t·r of the last complete pass, and Σ|what r misses of that|; else None.
+
+        Such an r is that of a smooth loss at the next price, before anything has moved.
+        """
+        if self._last is None:
+            return None
+        last, scores = self._last
+        size = float(last @ last)
+        factor = float(last @ response) / size if size > 0 else 0.0
+        missed = float(np.abs(response - factor * last).sum())
+        if not missed <= PROPORTIONAL * float(np.abs(response).sum()):
+            return None
+        return factor * scores, missed
 
     def undecided(self, request: PricingRequest) -> Indices | None:
         """The features that may price out at r, ascending; None: so many that all are scored."""

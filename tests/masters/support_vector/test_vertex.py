@@ -82,7 +82,8 @@ def test_rounding_does_not_end_a_step():
     """Quantities that hardly move beside the one that does are not met, however near they are."""
     matrix = np.full((3, 1), -1e-16)
     vertex = KinkedVertex(matrix, np.array([0]), np.arange(1, 4))
-    vertex.slopes_are(np.array([np.ones(4), -np.ones(4)]))
+    upper = np.array([1.0, 1e12, 1e12, 1e12])
+    vertex.slopes_are(np.array([upper, -upper]))
     vertex.value[:], vertex.dual[:] = 1e-12, 1.0 + 1e-6
     vertex.measure()
     assert vertex.step() is Step.ENDLESS
