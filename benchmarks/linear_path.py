@@ -18,7 +18,7 @@ import numpy as np
 from cgboost import SparseLinearClassifier, SparseLinearRegressor
 from cgboost.exceptions import TrivialModelWarning
 
-SIZES = ("150x60", "500x600", "200x5000", "3000x300", "1000x1000")
+SIZES = ("150x60", "500x600", "3000x300", "10000x100", "1000x1000", "200x5000")
 
 
 def simulated(n_rows: int, n_features: int) -> tuple[np.ndarray, np.ndarray]:
