@@ -18,7 +18,7 @@ import numpy as np
 from cgboost import SparseLinearClassifier, SparseLinearRegressor
 from cgboost.exceptions import TrivialModelWarning
 
-SIZES = ("150x60", "500x600", "3000x300", "200x5000", "10000x100")
+SIZES = ("150x60", "500x600", "3000x300", "10000x100", "1000x1000", "200x5000")
 REGRESSION = ("quantile", "squared_error", "huber")
 CLASSIFICATION = ("hinge", "log_loss", "squared_hinge")
 

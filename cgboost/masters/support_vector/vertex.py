@@ -30,7 +30,8 @@ VIOLATION = 1e-9
 """A dual may be outside its bounds by this share of the upper one."""
 
 SMALLEST_PIVOT = 1e-9
-"""Kinks that are approached at less than this share of the fastest do not end a step."""
+"""Kinks that are approached at less than this share of the fastest, or of the quantity that moves,
+do not end a step."""
 
 FEW_KINKS = 16
 """Kinks that are looked for one by one, before all are sorted: most steps end before. Paths of
@@ -130,7 +131,7 @@ class KinkedVertex:
         ahead = column * self.side
         if up:
             np.negative(ahead, out=ahead)
-        meets = (ahead > SMALLEST_PIVOT * ahead.max(initial=0.0)).nonzero()[0]
+        meets = (ahead > SMALLEST_PIVOT * ahead.max(initial=1.0)).nonzero()[0]
         speeds = ahead.take(meets)
         times = self.value.take(meets) * self.side.take(meets) / speeds
         order = first_kinks(times, self._jump.take(meets) * speeds, slope)

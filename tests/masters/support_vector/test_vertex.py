@@ -78,6 +78,17 @@ def test_an_edge_without_an_end_is_said():
     np.testing.assert_array_equal(vertex.value, before)
 
 
+def test_rounding_does_not_end_a_step():
+    """Quantities that hardly move beside the one that does are not met, however near they are."""
+    matrix = np.full((3, 1), -1e-16)
+    vertex = KinkedVertex(matrix, np.array([0]), np.arange(1, 4))
+    upper = np.array([1.0, 1e12, 1e12, 1e12])
+    vertex.slopes_are(np.array([upper, -upper]))
+    vertex.value[:], vertex.dual[:] = 1e-12, 1.0 + 1e-6
+    vertex.measure()
+    assert vertex.step() is Step.ENDLESS
+
+
 def test_nothing_to_move_has_no_step():
     """Without a quantity at 0 there is no edge."""
     vertex = KinkedVertex(np.zeros((3, 0)), np.zeros(0, dtype=np.intp), np.arange(3))
