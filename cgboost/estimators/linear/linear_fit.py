@@ -57,13 +57,6 @@ MOST_FEATURES = 150
 FEATURES_TO_ONE = 400
 """Of so many features one a round, up to twice the number above: of very many more price out."""
 
-SHARE_OF_NOISE = 0.5
-"""What ``alpha=None`` is of the level of noise. On the six data sets on which it was chosen, two
-quantiles each, half of it had test losses at most 24 % above the best of a path (median 4 %), a
-quarter 41 %. On eight others, seen only afterwards, half had a median of 3 % and up to 97 % (cubic
-terms of friedman1: many features, little noise), a quarter the same median and up to 48 %, all of
-it 7 % and up to 116 %."""
-
 PENALTY_NAMES = ("l1", "elasticnet")
 
 
@@ -390,25 +383,6 @@ def strongest(self: Any) -> float:
     return scaling.strongest / penalty_of(self).threshold
 
 
-def used_alpha(self: Any) -> float:
-    """α, or what None stands for."""
-    if self.alpha is not None:
-        return float(self.alpha)
-    level = noise(self)
-    return SHARE_OF_NOISE * level if level > 0 else 1.0
-
-
-def is_unpenalized(self: Any) -> bool:
-    """Whether no coefficient costs anything."""
-    return bool(self.alpha == 0)
-
-
-def noise(self: Any) -> float:
-    """The price of a coefficient at which features that are noise begin to enter."""
-    scaling: Scaling = self._scaling
-    return min(scaling.noise, scaling.strongest) / penalty_of(self).threshold
-
-
 def master_options(self: Any) -> dict[str, Any]:
     """Sign rule, offset and solver of the master."""
     sign = "nonneg" if self.positive else "free"
@@ -439,13 +413,6 @@ def keep(self: Any, runs: list[FittedRun], rows: Rows) -> None:
         if trivial[0] and self.fit_intercept:
             self.objective_ = scaling.constant
             self.dual_bound_ = min(self.dual_bound_, self.objective_)
-
-
-def keep_with_alpha(self: Any, runs: list[FittedRun], rows: Rows) -> None:
-    """The same, for a price of the penalty."""
-    keep(self, runs, rows)
-    self.alpha_ = used_alpha(self)
-    self.alpha_max_ = np.nan if len(self._free) else strongest(self)
 
 
 def _in_features(active: Sequence[Any], output: Any, n_features: int) -> tuple[Vector, float]:

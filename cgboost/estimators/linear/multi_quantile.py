@@ -17,10 +17,9 @@ from cgboost.estimators.common.parameters import check_bool, check_number
 from cgboost.estimators.common.rows import Rows, Vector
 from cgboost.estimators.common.subproblems import Task
 from cgboost.estimators.common.targets import Regression
-from cgboost.estimators.linear import linear_fit
+from cgboost.estimators.linear import linear_fit, mean_loss
 from cgboost.estimators.linear.linear_fit import FeatureColumns
 from cgboost.estimators.linear.linear_path import path_of_alphas
-from cgboost.estimators.linear.mean_loss import in_y, objective_of_mean, seen_in_y
 from cgboost.estimators.linear.scaling import Scaling
 from cgboost.estimators.linear.sparse_linear import PenaltyName
 from cgboost.generation.callbacks import Score
@@ -140,11 +139,11 @@ scoring, callbacks, verbose, random_state
     sparsify = linear_fit.sparsify
     densify = linear_fit.densify
     path = path_of_alphas
-    _keep = linear_fit.keep_with_alpha
-    _penalty_price = property(linear_fit.used_alpha)
-    _is_unpenalized = property(linear_fit.is_unpenalized)
+    _keep = mean_loss.keep_with_alpha
+    _penalty_price = property(mean_loss.used_alpha)
+    _is_unpenalized = property(mean_loss.is_unpenalized)
     _family = property(FeatureColumns.of)
-    _seen_by_scorers = seen_in_y
+    _seen_by_scorers = mean_loss.seen_in_y
 
     def _outputs(self, X: ArrayLike) -> Vector:
         return linear_fit.outputs(self, X)
@@ -231,7 +230,7 @@ scoring, callbacks, verbose, random_state
         return self._objective_of(0)
 
     def _objective_of(self, run: int) -> Objective:
-        return objective_of_mean(self, self._losses[run])
+        return mean_loss.objective_of_mean(self, self._losses[run])
 
     def _tasks(self, pool: Any, rows: Rows) -> Iterator[Task]:
         if not self.noncrossing:
@@ -269,11 +268,11 @@ scoring, callbacks, verbose, random_state
 
     @property
     def _scores(self) -> dict[str, Score]:  # type: ignore[override]
-        return {"loss": in_y(self, partial(mean_pinball_loss, self._losses))}
+        return {"loss": mean_loss.in_y(self, partial(mean_pinball_loss, self._losses))}
 
     def _scores_of(self, run: int) -> dict[str, Score]:
         losses = self._losses if self.noncrossing else [self._losses[run]]
-        return {"loss": in_y(self, partial(mean_pinball_loss, losses))}
+        return {"loss": mean_loss.in_y(self, partial(mean_pinball_loss, losses))}
 
 
 def mean_pinball_loss(losses: Sequence[Loss], y: Vector, output: Vector) -> float:

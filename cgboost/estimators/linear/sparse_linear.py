@@ -26,10 +26,9 @@ from cgboost.estimators.common.targets import (
     OnlyWithProbabilities,
     Regression,
 )
-from cgboost.estimators.linear import linear_fit
+from cgboost.estimators.linear import linear_fit, mean_loss
 from cgboost.estimators.linear.linear_fit import FeatureColumns
 from cgboost.estimators.linear.linear_path import path_of_alphas, path_of_costs
-from cgboost.estimators.linear.mean_loss import in_y, objective_of_mean, seen_in_y
 from cgboost.estimators.linear.scaling import Scaling
 from cgboost.generation.callbacks import Score
 from cgboost.losses import EpsilonInsensitive, Loss, Quantile
@@ -152,8 +151,8 @@ feature_names_in_
     _free: ClassVar[NDArray[np.intp]]
     _free_columns: ClassVar[FreeColumns] = FreeColumns(())
     _coef_by_output: ClassVar[bool] = False
-    _penalty_price = property(linear_fit.used_alpha)
-    _is_unpenalized = property(linear_fit.is_unpenalized)
+    _penalty_price = property(mean_loss.used_alpha)
+    _is_unpenalized = property(mean_loss.is_unpenalized)
 
     categorical_features: ClassVar[tuple[str, ...]] = ()
 
@@ -164,7 +163,7 @@ feature_names_in_
     _outputs = linear_fit.outputs
     _staged_outputs = linear_fit.staged_outputs
     _master_options = linear_fit.master_options
-    _keep = linear_fit.keep_with_alpha
+    _keep = mean_loss.keep_with_alpha
     _family = property(FeatureColumns.of)
     path = path_of_alphas
     sparsify = linear_fit.sparsify
@@ -193,21 +192,21 @@ feature_names_in_
 
     @property
     def _objective(self) -> Objective:
-        return objective_of_mean(self, self._cost)
+        return mean_loss.objective_of_mean(self, self._cost)
 
     # ------------------------------------------------------------------ units of y
 
     _view_unit: ClassVar[float] = 1.0
     """The unit of outputs that a scorer of rounds sees."""
 
-    _seen_by_scorers = seen_in_y
+    _seen_by_scorers = mean_loss.seen_in_y
 
     def _targets(self, encoded: NDArray[Any]) -> list[Vector]:
         return [encoded / linear_fit.unit(self)]
 
     @property
     def _scores(self) -> dict[str, Score]:  # type: ignore[override]
-        return {name: in_y(self, score) for name, score in super()._scores.items()}
+        return {name: mean_loss.in_y(self, score) for name, score in super()._scores.items()}
 
     def _predicted(self, output: Vector) -> Vector:
         return super()._predicted(self._view_unit * output)
