@@ -33,6 +33,7 @@ from cgboost.losses.epsilon_insensitive import SquaredEpsilonInsensitive
 from cgboost.penalties import L1, L2, ElasticNet, Penalty
 from cgboost.pricing.features.features import FeaturePool
 from cgboost.pricing.features.matrices import Indices
+from cgboost.tolerances import UNIT_ROUNDOFF
 
 LOSS_OF_CONSTANT = 1000.0
 """Units of the objective that the loss of the constant model has where features begin to enter."""
@@ -116,7 +117,7 @@ class Scaling:
             constant, response = constant_model(bound, offset=offset)
             constants.append(constant)
             of_constant = float(bound.value(np.full(len(target), constant)))
-            if of_constant <= 0:  # no feature can do better, whatever rounding leaves of r
+            if of_constant <= 0 or meets_every_row(bound, constant):  # no feature can do better
                 continue
             value = max(value, of_constant)
             if len(free) == pool.size(0):
@@ -139,7 +140,8 @@ class Scaling:
         if not penalty.threshold:
             return L2()
         shares = penalty.threshold, penalty.quadratic * self.features
-        return ElasticNet(shares[0] / sum(shares))
+        l1_ratio = shares[0] / sum(shares)
+        return ElasticNet(l1_ratio) if l1_ratio < 1 else L1()  # features large, ½ρ'a² is rounding
 
     def objective(self, penalty: Penalty) -> float:
         """The user's penalty for one unit of the master's objective."""
@@ -184,11 +186,14 @@ def noise_level(
     if not (sizes > 0).any():
         return 0.0
 
+    largest = float(sizes.max())  # the unit of t: the search ends at an absolute accuracy
+    sizes = sizes / largest
+
     def excess(level: float) -> float:
         return float(np.log(erf(level / (np.sqrt(2.0) * sizes))).sum() - np.log(0.5))
 
-    largest = float(sizes.max())  # the median of one is 0.67 times its deviation
-    return float(brentq(excess, 0.6 * largest, largest * (2.0 + np.sqrt(2.0 * np.log(len(sizes))))))
+    most = 2.0 + np.sqrt(2.0 * np.log(len(sizes)))  # the median of one is 0.67 of its deviation
+    return largest * float(brentq(excess, 0.6, most))
 
 
 def in_units(loss: Loss, unit: float) -> tuple[Loss, float]:
@@ -220,6 +225,22 @@ def unit_of(loss: Loss, y: NDArray[Any], weights: Vector) -> float:
         squares = np.average((deviations / largest) ** 2, weights=weights)
         return largest * float(np.sqrt(squares))
     return weighted_median(deviations[counts], weights[counts])
+
+
+def meets_every_row(loss: Any, constant: float) -> bool:
+    """Whether every row's loss is least at the constant, up to the rounding of mean and target.
+
+    Parameters
+    ----------
+    loss : WeightedLoss
+    constant : float
+    """
+    tube = loss.box.epsilon if "dual_box" in loss.abilities else 0.0
+    rounding = 10.0 * UNIT_ROUNDOFF * np.sqrt(loss.n_rows)
+    step = rounding * (np.abs(loss.target) + abs(constant) + tube)
+    falls = loss.pseudo_response(constant - step) >= 0
+    rises = loss.pseudo_response(constant + step) <= 0
+    return bool(np.all(falls & rises))
 
 
 def constant_model(loss: Any, *, offset: bool) -> tuple[float, Vector]:

@@ -248,3 +248,37 @@ def test_a_matrix_is_not_copied(kind: Any, order: Any) -> None:
     tracemalloc.stop()
     assert peak < big.nbytes
     assert np.flatnonzero(model.coef_).tolist() == [3]
+
+
+@pytest.mark.parametrize("unit", [1e-100, 1e-12, 1e-8, 1e8, 1e100])
+@pytest.mark.parametrize("loss", ["quantile", "squared_error"])
+def test_the_default_alpha_is_in_the_units_of_the_data(loss: Any, unit: float) -> None:
+    """alpha=None finds the same α in every unit of X, and of y."""
+    expected = SparseLinearRegressor(loss=loss).fit(X, Y).alpha_
+    of_features = SparseLinearRegressor(loss=loss).fit(X * unit, Y).alpha_
+    assert of_features / unit == pytest.approx(expected, rel=1e-6)
+    of_targets = SparseLinearRegressor(loss=loss).fit(X, Y * unit).alpha_
+    assert of_targets / (1.0 if loss == "quantile" else unit) == pytest.approx(expected, rel=1e-6)
+
+
+@pytest.mark.parametrize("penalty", ["l1", "elasticnet"])
+@pytest.mark.parametrize("loss", ["squared_error", "squared_epsilon_insensitive", "poisson"])
+def test_a_constant_within_rounding_leaves_nothing_to_fit(loss: Any, penalty: Any) -> None:
+    """Objective and bound are 0 for a constant y whose mean is rounded, or inside ε of one."""
+    features = np.random.default_rng(0).normal(size=(20, 3))
+    for constant in (7.0, 1.3, 7.7, 100.0):
+        model = SparseLinearRegressor(loss=loss, penalty=penalty, alpha=0.1)
+        model.fit(features, np.full(20, constant))
+        assert (model.objective_, model.dual_bound_) == (0.0, 0.0)
+        assert not model.coef_.any()
+    if loss == "squared_epsilon_insensitive":
+        inside = model.set_params(epsilon=0.5).fit(features, 0.1 * np.sin(features[:, 0]))
+        assert (inside.objective_, inside.n_columns_) == (0.0, 0)
+
+
+def test_an_elastic_net_of_large_features_is_an_l1_penalty() -> None:
+    """Where ½(1 − ρ)β² is below rounding beside ρ|β|, the model is that of the ℓ1 norm."""
+    own = {"loss": "squared_error", "alpha": 1e98}
+    net = SparseLinearRegressor(penalty="elasticnet", l1_ratio=0.5, **own).fit(X * 1e100, Y)
+    l1 = SparseLinearRegressor(**own | {"alpha": 0.5e98}).fit(X * 1e100, Y)
+    np.testing.assert_allclose(net.coef_, l1.coef_)
