@@ -43,7 +43,7 @@ def check_probability(name: str, value: Any) -> None:
 
 def check_calibration(self: Any) -> None:
     """Raise ValueError if probabilities would need rows that cannot be held out."""
-    if _method_of(self) is None or self.early_stopping or self._family.is_pairwise:
+    if not needs_folds(self) or self._family.is_pairwise:
         return
     also = "early_stopping=True with an eval_set, on whose rows it then rests"
     self._family.check_hold_out(f"probability={self.probability!r}", also)
@@ -51,8 +51,12 @@ def check_calibration(self: Any) -> None:
 
 def share_of_time(self: Any) -> float:
     """The part of a time limit for the model: each of the fits of a calibration has as much."""
-    needed = _method_of(self) is not None and not self.early_stopping
-    return 1.0 / (1 + FOLDS) if needed else 1.0
+    return 1.0 / (1 + FOLDS) if needs_folds(self) else 1.0
+
+
+def needs_folds(self: Any) -> bool:
+    """Whether probabilities take more fits, each without a part of the training rows."""
+    return _method_of(self) is not None and not self.early_stopping
 
 
 def calibrate(self: Any, rows: Rows, held: Held | None, started: float) -> None:

@@ -16,6 +16,7 @@ from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from cgboost.estimators.common.base import BaseEnsemble
+from cgboost.estimators.common.calibration import needs_folds
 from cgboost.estimators.common.certified import BaseBoost
 from cgboost.estimators.common.fit_loop import FittedRun, Table
 from cgboost.estimators.common.objective import (
@@ -36,7 +37,13 @@ from cgboost.estimators.common.rows import (
     rows_of,
 )
 from cgboost.estimators.linear.continuation import warm_start_by_continuation
-from cgboost.estimators.linear.scaling import LOSS_OF_CONSTANT, Scaling, in_units, unit_of
+from cgboost.estimators.linear.scaling import (
+    LOSS_OF_CONSTANT,
+    Scaling,
+    check_size,
+    in_units,
+    unit_of,
+)
 from cgboost.exceptions import DataWarning, see, warn_caller
 from cgboost.generation.columns import Column
 from cgboost.generation.protocols import Pricer
@@ -222,6 +229,12 @@ def prepare(
     if not is_source(X):
         return BaseEnsemble._prepare(self, X, y, sample_weight, eval_set)
     self._check_parameters()
+    if getattr(self, "probability", False) and needs_folds(self):
+        raise ValueError(
+            f"probability={self.probability!r} cannot hold out rows of a source of blocks: give "
+            "early_stopping=True with an eval_set, on whose rows it then rests"
+            f"{see('probabilities')}"
+        )
     part = None if iter(X) is X else next(iter(X), None)
     if isinstance(part, (tuple, list)) and len(part) and sparse.issparse(part[0]):
         raise ValueError(
@@ -288,6 +301,8 @@ def pool_of(self: Any, rows: Rows, runs: Callable[[Any], list[tuple[Loss, Vector
     runs : callable
         The loss and the target of every run, from y.
     """
+    check_size("y", np.abs(rows.y).max() if self._y_numeric else 1.0)
+    check_size("X", np.abs(matrix_of(rows.X).extremes()).max())
     family = self._family
     pool = family.pool(rows)
     n_features = pool.size(0)

@@ -46,6 +46,11 @@ SQUARED = (SquaredError, SquaredEpsilonInsensitive)
 """Losses of which one outlier can be nearly all: with one of 1e12 among sixty rows, gaps were up to
 0.98 in units of the median deviation, and are below 1e-10 in those of the root mean square."""
 
+LARGEST_SIZE = 1e120
+"""X and y are between its inverse and it, or 0. Squares, and sums of them, are then inside the
+range of float64, which ends at 1e±308: with X or y of 1e±140 models are those of other units to
+1e-12, with 1e155 no solver works, and with 1e-160 all deviations are 0."""
+
 
 @dataclass(frozen=True)
 class Scaling:
@@ -150,6 +155,15 @@ class Scaling:
     def scaled(self, pool: FeaturePool) -> FeaturePool:
         """The columns h of the master."""
         return pool.rescaled(self.unit / self.features)
+
+
+def check_size(name: str, size: float) -> None:
+    """Raise ValueError if the largest absolute value of X or y is none to compute squares of."""
+    if size > LARGEST_SIZE or 0 < size < 1.0 / LARGEST_SIZE:
+        raise ValueError(
+            f"{name} must have its largest absolute value between {1.0 / LARGEST_SIZE:g} and "
+            f"{LARGEST_SIZE:g}, got {size:g}: take another unit"
+        )
 
 
 def noise_level(

@@ -282,3 +282,43 @@ def test_an_elastic_net_of_large_features_is_an_l1_penalty() -> None:
     net = SparseLinearRegressor(penalty="elasticnet", l1_ratio=0.5, **own).fit(X * 1e100, Y)
     l1 = SparseLinearRegressor(**own | {"alpha": 0.5e98}).fit(X * 1e100, Y)
     np.testing.assert_allclose(net.coef_, l1.coef_)
+
+
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: type(model).__name__)
+@pytest.mark.parametrize("size", [1e200, 1e-200])
+def test_sizes_without_squares_are_refused(model: Any, size: float) -> None:
+    """The error names X or y and its largest value: squares of it are no numbers of float64."""
+    labels = isinstance(model, SparseLinearClassifier)
+    cases = [("X", {"X": X * size}), ("X", {"X": SPARSE * size}), ("y", {"y": Y * size})]
+    for name, data in cases[: 2 if labels else 3]:
+        largest = np.abs(data[name]).max()
+        words = rf"{name} must have its largest absolute value between 1e-120 .* {largest:g}: take"
+        with pytest.raises(ValueError, match=words.replace("+", r"\+")):
+            model.fit(**({"X": X, "y": Y > 3.0 if labels else Y} | data))
+
+
+@pytest.mark.parametrize("loss", ["quantile", "squared_error"])
+@pytest.mark.parametrize("unit", [9e-120, 1e118])
+def test_sizes_within_the_limits_have_the_right_answer(loss: Any, unit: float) -> None:
+    """Nearly at the limits the model is that of other units, with its gap."""
+    expected = SparseLinearRegressor(loss=loss, alpha=0.1).fit(X, Y)
+    model = SparseLinearRegressor(loss=loss, alpha=0.1 * unit).fit(X * unit, Y)
+    np.testing.assert_allclose(model.coef_ * unit, expected.coef_, rtol=1e-6, atol=1e-9)
+    assert model.gap_ <= 1e-6
+    alpha = 0.1 if loss == "quantile" else 0.1 * unit
+    model = SparseLinearRegressor(loss=loss, alpha=alpha).fit(X, Y * unit)
+    np.testing.assert_allclose(model.coef_ / unit, expected.coef_, rtol=1e-6, atol=1e-9)
+    assert model.gap_ <= 1e-6
+
+
+def test_probabilities_of_a_source_of_blocks_need_an_eval_set() -> None:
+    """Its rows cannot be cut into folds, which the error says; held-out rows calibrate them."""
+    blocks = [(X[:25], Y[:25] > 3.0), (X[25:], Y[25:] > 3.0)]
+    words = "probability='isotonic' cannot hold out rows of a source .* early_stopping=True with an"
+    with pytest.raises(ValueError, match=words):
+        SparseLinearClassifier(probability="isotonic").fit(blocks)
+    model = SparseLinearClassifier(probability=True, early_stopping=True)
+    model.fit(blocks, eval_set=(X, Y > 3.0))
+    assert model.predict_proba(X).shape == (50, 2)
+    log_odds = SparseLinearClassifier(probability=True, loss="log_loss").fit(blocks)
+    assert log_odds.predict_proba(X).shape == (50, 2)
