@@ -48,6 +48,11 @@ class LinearPath(Protocol):
         ...
 
     @property
+    def score_name(self) -> str:
+        """What the scores are called."""
+        ...
+
+    @property
     def coefs(self) -> Vector:
         """Coefficients, shape (n_features, n_values) or (n_outputs, n_features, n_values)."""
         ...
@@ -93,14 +98,20 @@ def plot_path(
     Raises
     ------
     ValueError
-        If the models are not linear, ``x`` is another word, ``n_labels`` is negative, or there are
-        not as many names as features.
+        If ``path`` is none, its models are not linear, ``x`` is another word, ``n_labels`` is
+        negative, or there are not as many names as features.
     """
+    if not hasattr(path, "models"):
+        hint = ": give model.model_.path(X, y)" if hasattr(path, "model_") else ""
+        hint = ": give model.path(X, y)" if hasattr(path, "path") else hint
+        name = type(path).__name__
+        raise ValueError(f"path must be what path() of a linear model returns, got a {name}{hint}")
     if x not in get_args(Against):
         raise ValueError(f"x must be one of {get_args(Against)}, got {x!r}")
     if n_labels < 0:
         raise ValueError(f"n_labels must be at least 0, got {n_labels!r}")
-    order = np.argsort(path.values if path.parameter == "C" else -path.values, kind="stable")
+    falling = path.parameter != "C"
+    order = np.argsort(-path.values if falling else path.values, kind="stable")
     coefs = path.coefs[..., order]
     names = _names(path, feature_names, coefs.shape[-2])
     sizes = np.abs(coefs).sum(axis=-2)
@@ -114,15 +125,19 @@ def plot_path(
     _draw_lines(axes[0], places, lines, names, n_labels)
     if places[0] != places[-1]:
         axes[0].set_xlim(places[0], places[-1])
+    elif places[0] > 0:  # one model: at the right, beside the labels
+        axes[0].set_xlim(places[0] * (2.0 if x == "alpha" and falling else 0.5), places[0])
     used = int(lines.any(axis=1).sum())
     gap = max(model.gap_ for model in path.models)
-    title = f"{used} of {len(lines)} features in {len(order)} models, certified gaps ≤ {gap:.0e}"
+    models = f"{len(order)} model" + "s" * (len(order) != 1)
+    title = f"{used} of {len(lines)} features in {models}, certified gaps ≤ {gap:.0e}"
     xlabel = "Σ|β|" if x == "l1_norm" else {"alpha": "α"}.get(path.parameter, path.parameter)
     drawing.label(
         axes[0], title, xlabel, "coefficient β" if coefs.ndim == 2 else "‖β‖ over outputs"
     )
     if scored:
-        _draw_scores(axes, places, path.scores[order], path.models.index(path.best), order)
+        best = int(np.flatnonzero(order == path.models.index(path.best))[0])
+        _draw_scores(axes, places, path.scores[order], best, path.score_name)
     return figure
 
 
@@ -158,10 +173,13 @@ def _draw_lines(
     strongest = np.argsort(-at_end, kind="stable")[:n_labels]
     strongest = strongest[at_end[strongest] > 0]
     others = np.setdiff1d(np.flatnonzero(lines.any(axis=1)), strongest)
+    ends: dict[str, Any] = {}
+    if len(places) == 1:  # which is no line
+        ends = {"marker": "o", "markersize": 4, "clip_on": False}
     for j in others:
-        axis.plot(places, lines[j], color=OTHERS, linewidth=0.6, zorder=1)
+        axis.plot(places, lines[j], color=OTHERS, linewidth=0.6, zorder=1, **ends)
     for rank, j in enumerate(strongest):
-        style = drawing.thin_line(rank) | {"linewidth": 1.6, "zorder": 3}
+        style = drawing.thin_line(rank) | {"linewidth": 1.6, "zorder": 3} | ends
         axis.plot(places, lines[j], label=names[j], **style)
     axis.axhline(0.0, color=drawing.INK, linewidth=0.6, zorder=2)
     _label_ends(axis, lines[strongest, -1], [names[j] for j in strongest])
@@ -212,18 +230,20 @@ def _moved_apart(places: Vector) -> Vector:
 
 
 def _draw_scores(
-    axes: Sequence[Axes], places: Vector, scores: Vector, best: int, order: NDArray[np.intp]
+    axes: Sequence[Axes], places: Vector, scores: Vector, best: int, score_name: str
 ) -> None:
     """The scores of the models in the last panel, and a line through the best one in all."""
-    at = places[int(np.flatnonzero(order == best)[0])]
+    at = places[best]
     for axis in axes:
         axis.axvline(at, color=drawing.INK, linewidth=0.9, linestyle=":", zorder=2)
     if len(axes) == 1:
         return
     marker = drawing.curve_marker(len(places))
     axes[1].plot(places, scores, color=drawing.colour(0), linewidth=1.4, marker=marker)
-    axes[1].plot([at], [scores.max()], "o", color=drawing.colour(5), markersize=5, zorder=4)
+    axes[1].plot(
+        [at], [scores.max()], "o", color=drawing.colour(5), markersize=5, zorder=4, clip_on=False
+    )
     drawing.keep_in_view(axes[1], scores[len(scores) // 4 :])
     name = axes[0].get_xlabel()
     axes[0].set_xlabel("")
-    drawing.label(axes[1], f"best at {name} = {at:.3g}: {scores.max():.4g}", name, "score")
+    drawing.label(axes[1], f"best at {name} = {at:.3g}: {scores.max():.4g}", name, score_name)

@@ -275,6 +275,7 @@ def _table(model: object, name: str) -> Table:
     table = getattr(model, name, None)
     if table is None:
         what = "give its last step, model[-1]" if hasattr(model, "steps") else "call fit first"
+        what = "give its fitted model, model.model_" if hasattr(model, "model_") else what
         raise NotFittedError(f"{type(model).__name__} has no {name}: {what}")
     return {key: np.asarray(values) for key, values in table.items()}
 

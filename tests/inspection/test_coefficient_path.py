@@ -4,10 +4,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.exceptions import NotFittedError
 
 from cgboost import SparseLinearClassifier, SparseLinearRegressor
-from cgboost.inspection import plot_path
+from cgboost.inspection import plot_columns, plot_history, plot_path
 from cgboost.inspection.coefficient_path import LINE_OF_TEXT
+from cgboost.linear import SparseLinearRegressorCV
 from tests.estimators.data import classifier, two_classes
 
 
@@ -87,6 +89,42 @@ def test_labels_keep_apart():
     assert np.all(np.diff(heights) >= LINE_OF_TEXT - 1e-9)
     assert heights[0] >= 0
     assert heights[-1] <= 1 + 1e-9
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("x", ["alpha", "l1_norm"])
+def test_one_model_is_points_at_the_right(x: Any):
+    """Each coefficient has a dot at the labels, and there is room to the left of it."""
+    X, y = rows()
+    path = SparseLinearRegressor().path(X, y, [0.05], eval_set=(X, y))
+    upper, lower = plot_path(path, x=x).axes
+    dots = [line for line in upper.lines if line.get_marker() == "o"]
+    assert len(dots) == np.count_nonzero(path.coefs)
+    place = 0.05 if x == "alpha" else np.abs(path.coefs).sum()
+    assert all(dot.get_xdata()[0] == pytest.approx(place) for dot in dots)
+    assert upper.get_xlim() == pytest.approx((2 * place if x == "alpha" else place / 2, place))
+    assert "in 1 model," in upper.get_title(loc="left")
+    assert lower.get_ylabel() == "−mean loss"
+
+
+def test_estimators_are_no_paths():
+    """The error says what to give in place of a model, or of one chosen by cross-validation."""
+    X, y = rows()
+    with pytest.raises(
+        ValueError, match=r"path must .* got a SparseLinearRegressor: give model\.p"
+    ):
+        plot_path(SparseLinearRegressor())  # type: ignore[arg-type]
+    chosen = SparseLinearRegressorCV(alphas=[0.1, 0.05]).fit(X, y)
+    with pytest.raises(
+        ValueError, match=r"got a SparseLinearRegressorCV: give model\.model_\.path"
+    ):
+        plot_path(chosen)
+    with pytest.raises(NotFittedError, match=r"CV has no history_: give its .*, model\.model_"):
+        plot_history(chosen)
+    with pytest.raises(NotFittedError, match=r"CV has no columns_: give its .*, model\.model_"):
+        plot_columns(chosen)
+    with pytest.raises(NotFittedError, match="CV has no history_: call fit first"):
+        plot_history(SparseLinearRegressorCV())
 
 
 @pytest.mark.parametrize(

@@ -73,6 +73,12 @@ class BaseBoost(BaseEnsemble):
     def _family(self) -> ColumnFamily:
         """The family of columns, from the parameters."""
 
+    _path_score_name: ClassVar[str] = "score"
+
+    def _path_score(self: Any, X: Any, y: Any, weights: Vector | None = None) -> float:
+        """What paths score their models by without ``scoring``, greater is better."""
+        return float(self.score(X, y, weights))
+
     @abstractmethod
     def _master_options(self) -> dict[str, Any]:
         """Sign rule, offset and solver of the masters."""
@@ -271,7 +277,7 @@ def _proved(run: FittedRun) -> str:
 PathParameter = Literal["C", "nu", "alpha"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class RegularizationPath:
     """The models of a path, in the order in which their C, ν or α were given.
 
@@ -283,8 +289,12 @@ class RegularizationPath:
     models : list of estimators
         Fitted, each as ``fit`` with this value would leave it up to ``tol``.
     scores : ndarray of shape (n_values,)
-        ``model.score`` on the ``eval_set``, the first of several; nan without one.
+        On the ``eval_set``, the first of several, greater is better; nan without one. By the first
+        of ``scoring``; without it minus the mean loss of linear models, and ``model.score`` of
+        others.
     seconds : ndarray of shape (n_values,)
+    score_name : str
+        What the scores are called.
     """
 
     parameter: PathParameter
@@ -292,6 +302,11 @@ class RegularizationPath:
     models: list[Any]
     scores: NDArray[np.float64]
     seconds: NDArray[np.float64]
+    score_name: str = "score"
+
+    def __repr__(self) -> str:
+        span = f"{self.values[0]:.3g} to {self.values[-1]:.3g}"
+        return f"RegularizationPath({len(self)} models, {self.parameter} from {span})"
 
     def __iter__(self) -> Iterator[Any]:
         """The models, in their order."""
@@ -434,7 +449,7 @@ def fit_along(
         values = values(prepared)
     carried: dict[int, WarmStart] = {}
     models: dict[int, Any] = {}
-    scorer = next(iter(scorers_of(self.scoring).values()), None)
+    name, scorer = next(iter(scorers_of(self.scoring).items()), (self._path_score_name, None))
     seconds, scores = np.zeros(len(values)), np.full(len(values), np.nan)
     for place in _simplest_first(parameter, values):
         started = time.perf_counter()
@@ -448,10 +463,10 @@ def fit_along(
         seconds[place] = time.perf_counter() - started
         if sets:
             own = next(iter(sets.values()))
-            scores[place] = model.score(*own) if scorer is None else scorer(model, *own)
+            scores[place] = model._path_score(*own) if scorer is None else scorer(model, *own)
         models[int(place)] = model
     ordered = [models[place] for place in range(len(values))]
-    return RegularizationPath(parameter, values, ordered, scores, seconds)
+    return RegularizationPath(parameter, values, ordered, scores, seconds, name)
 
 
 def _path_values(

@@ -19,7 +19,6 @@ from cgboost.estimators.common.parameters import check_choice
 from cgboost.estimators.common.rows import Matrix, Vector
 from cgboost.estimators.common.scoring import scorers_of
 from cgboost.estimators.common.targets import ClassWeight, has_log_odds
-from cgboost.estimators.linear import linear_fit
 from cgboost.estimators.linear.composed import BaseLinear, LinearDecision, LinearPrediction
 from cgboost.estimators.linear.linear_path import values_of_path
 from cgboost.estimators.linear.sparse_linear import (
@@ -65,11 +64,6 @@ class SelectsStrength(BaseLinear):
     @abstractmethod
     def _grid(self) -> tuple[Any, Any]:
         """The parameters that say which values there are: given ones, and how many."""
-
-    @staticmethod
-    @abstractmethod
-    def _held_loss(model: Any, X: Any, y: NDArray[Any]) -> tuple[Vector, Vector]:
-        """The loss of every held-out row, and its weight beside the sample weight."""
 
     def _check_parameters(self) -> None:
         check_choice("rule", self.rule, ("min", "1se"))
@@ -132,10 +126,17 @@ class SelectsStrength(BaseLinear):
 
     def _score(self, model: Any, X: Any, y: NDArray[Any], weights: Vector) -> float:
         """Of held-out rows, greater is better."""
-        for scorer in scorers_of(self.scoring).values():
-            return float(scorer(model, X, y))
-        losses, own = self._held_loss(model, X, y)
-        return -float(np.average(losses, weights=weights * own))
+        for name, scorer in scorers_of(self.scoring).items():
+            try:
+                return float(scorer(model, X, y))
+            except AttributeError as error:
+                raise ValueError(
+                    f"scoring={name!r} asks for what a {type(self).__name__} with "
+                    f"loss={self.loss!r} does not have: {error} "
+                    "(of the losses, 'log_loss' and 'exponential' have probabilities)"
+                ) from error
+        own: float = model._path_score(X, y, weights)
+        return own
 
 
 def _scores_of_fold(
@@ -243,10 +244,6 @@ feature_names_in_
     def _grid(self) -> tuple[Any, Any]:
         return self.alphas, self.n_alphas
 
-    @staticmethod
-    def _held_loss(model: Any, X: Any, y: NDArray[Any]) -> tuple[Vector, Vector]:
-        return model._cost.value(y, model._outputs(X)[:, 0]), np.ones(len(y))
-
 
 @dataclass(eq=False, repr=False)
 class SparseLinearClassifierCV(LinearDecision, SelectsStrength):
@@ -314,13 +311,3 @@ n_features_in_, feature_names_in_
         check_is_fitted(self)
         probabilities: Vector = self.model_.predict_proba(X)
         return probabilities
-
-    @staticmethod
-    def _held_loss(model: Any, X: Any, y: NDArray[Any]) -> tuple[Vector, Vector]:
-        classes, outputs = model.classes_, model._outputs(X) / linear_fit.unit(model)
-        against = classes[1:] if len(classes) == 2 else classes
-        signs = np.where(y[:, None] == against, 1.0, -1.0)
-        losses = sum(model._cost.value(*pair) for pair in zip(signs.T, outputs.T, strict=True))
-        own = np.append(model.class_weight_, 1.0)  # of a label that the fold did not have
-        places = np.where(y[:, None] == classes, np.arange(len(classes)), len(classes))
-        return np.asarray(losses), own[places.min(axis=1)]

@@ -70,7 +70,8 @@ def path_of_alphas(
     Parameters
     ----------
     X, y, sample_weight, eval_set
-        As for :meth:`fit`; models are scored on the first set.
+        As for :meth:`fit`; models are scored on the first set, by the first of ``scoring``, or
+        else by minus the mean loss, as in :class:`~cgboost.linear.SparseLinearRegressorCV`.
     alphas : sequence of float or None
         In any order. None: ``n_alphas`` values from ``alpha_max_`` down to ``eps`` times it,
         evenly spaced on a logarithmic scale.

@@ -17,7 +17,7 @@ from cgboost.estimators.common.parameters import check_bool, check_number
 from cgboost.estimators.common.rows import Rows, Vector
 from cgboost.estimators.common.subproblems import Task
 from cgboost.estimators.common.targets import Regression
-from cgboost.estimators.linear import linear_fit, mean_loss
+from cgboost.estimators.linear import held_out, linear_fit, mean_loss
 from cgboost.estimators.linear.linear_fit import FeatureColumns
 from cgboost.estimators.linear.linear_path import path_of_alphas
 from cgboost.estimators.linear.scaling import Scaling
@@ -139,6 +139,8 @@ scoring, callbacks, verbose, random_state
     sparsify = linear_fit.sparsify
     densify = linear_fit.densify
     path = path_of_alphas
+    _path_score = held_out.score_of_quantiles
+    _path_score_name = held_out.MINUS_MEAN_LOSS
     _keep = mean_loss.keep_with_alpha
     _penalty_price = property(mean_loss.used_alpha)
     _is_unpenalized = property(mean_loss.is_unpenalized)

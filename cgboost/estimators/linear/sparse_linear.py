@@ -26,7 +26,7 @@ from cgboost.estimators.common.targets import (
     OnlyWithProbabilities,
     Regression,
 )
-from cgboost.estimators.linear import linear_fit, mean_loss
+from cgboost.estimators.linear import held_out, linear_fit, mean_loss
 from cgboost.estimators.linear.linear_fit import FeatureColumns
 from cgboost.estimators.linear.linear_path import path_of_alphas, path_of_costs
 from cgboost.estimators.linear.scaling import Scaling
@@ -166,6 +166,8 @@ feature_names_in_
     _keep = mean_loss.keep_with_alpha
     _family = property(FeatureColumns.of)
     path = path_of_alphas
+    _path_score = held_out.score_of_regressor
+    _path_score_name = held_out.MINUS_MEAN_LOSS
     sparsify = linear_fit.sparsify
     densify = linear_fit.densify
 
@@ -302,6 +304,8 @@ stop_reason_, n_features_in_, feature_names_in_
     _calibrate = calibrate
     _share_of_time = property(share_of_time)
     path = path_of_costs
+    _path_score = held_out.score_of_classifier
+    _path_score_name = held_out.MINUS_MEAN_LOSS
     sparsify = linear_fit.sparsify
     densify = linear_fit.densify
 
