@@ -26,7 +26,7 @@ from cgboost.estimators.common.objective import (
     penalized,
     program_of,
 )
-from cgboost.estimators.common.parameters import check_bool, check_number
+from cgboost.estimators.common.parameters import check_bool, check_nu
 from cgboost.estimators.common.rows import (
     EvalSets,
     Held,
@@ -280,11 +280,9 @@ def check_penalty(self: Any) -> None:
             f"penalty must be one of {sorted(PENALTY_NAMES)}, L1() or an ElasticNet, "
             f"got {self.penalty!r}"
         )
-    check_number("l1_ratio", self.l1_ratio, above=0)
+    check_nu(self.l1_ratio, name="l1_ratio")
     if not penalty_of(self).threshold:
         raise ValueError(f"penalty must have an l1_ratio above 0, got {self.penalty!r}")
-    if self.l1_ratio > 1:
-        raise ValueError(f"l1_ratio must be at most 1, got {self.l1_ratio!r}")
     check_bool("positive", self.positive)
 
 

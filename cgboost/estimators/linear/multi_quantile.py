@@ -119,6 +119,7 @@ scoring, callbacks, verbose, random_state
     positive: bool = field(default=False, kw_only=True)
     fit_intercept: bool = field(default=True, kw_only=True)
     standardize: bool = field(default=False, kw_only=True)
+    columns_per_round: int | None = field(default=None, kw_only=True)
     tol: float = field(default=1e-6, kw_only=True)
 
     _scaling: ClassVar[Scaling] = Scaling(1.0)
@@ -252,7 +253,7 @@ scoring, callbacks, verbose, random_state
         if self._carried is not None:
             master.start_from(self._carried.get(0, master.warm_start))
         columns = self.columns_per_round
-        if columns is None or isinstance(columns, str):
+        if columns is None:
             columns = count * family.columns_per_round(pool, len(target))
         pricers = [family.pricer(pool, self._tol) for _ in self.quantiles]
         yield Task(

@@ -145,6 +145,7 @@ feature_names_in_
     positive: bool = field(default=False, kw_only=True)
     fit_intercept: bool = field(default=True, kw_only=True)
     standardize: bool = field(default=False, kw_only=True)
+    columns_per_round: int | None = field(default=None, kw_only=True)
     tol: float = field(default=1e-6, kw_only=True)
 
     _scaling: ClassVar[Scaling] = Scaling(1.0)
@@ -282,6 +283,7 @@ stop_reason_, n_features_in_, feature_names_in_
     standardize: bool = field(default=False, kw_only=True)
     class_weight: ClassWeight = field(default=None, kw_only=True)
     probability: bool | Literal["sigmoid", "isotonic"] = field(default=False, kw_only=True)
+    columns_per_round: int | None = field(default=None, kw_only=True)
     tol: float = field(default=1e-6, kw_only=True)
 
     _scaling: ClassVar[Scaling] = Scaling(1.0)

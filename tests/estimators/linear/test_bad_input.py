@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import tracemalloc
 from typing import Any
 
@@ -12,7 +13,7 @@ from scipy import sparse
 from scipy.optimize import linprog
 from sklearn.exceptions import NotFittedError
 
-from cgboost import SparseLinearClassifier, SparseLinearRegressor
+from cgboost import MultiQuantileRegressor, SparseLinearClassifier, SparseLinearRegressor
 from cgboost.linear import QuantileRegressor
 from tests.estimators.linear.test_sparse_linear import rows
 
@@ -91,7 +92,10 @@ BAD_PARAMETERS: list[tuple[dict[str, Any], str]] = [
     ({"epsilon": -0.1}, "epsilon must be .* got -0.1"),
     ({"loss": "hinge"}, "loss.*hinge"),
     ({"penalty": "l2"}, "penalty must be one of .* got 'l2'"),
-    ({"l1_ratio": 1.5}, "l1_ratio must be at most 1, got 1.5"),
+    ({"l1_ratio": 1.5}, "l1_ratio must be a number > 0 and ≤ 1, got 1.5"),
+    ({"l1_ratio": 2, "penalty": "elasticnet"}, "l1_ratio must be a number > 0 and ≤ 1, got 2"),
+    ({"l1_ratio": 0.0, "penalty": "elasticnet"}, "l1_ratio must be a number > 0 .* got 0.0"),
+    ({"columns_per_round": "all"}, "columns_per_round must be .* got 'all'"),
     ({"standardize": "yes"}, "standardize must be True or False, got 'yes'"),
     ({"penalty_weights": [1.0] * 5}, "penalty_weights must have one entry .* 8 features, got 5"),
     ({"penalty_weights": [1.0] * 7 + [-2.0]}, "penalty_weights must be .* got -2 for feature 7"),
@@ -111,6 +115,13 @@ def test_bad_parameters_are_refused(parameters: dict[str, Any], words: str) -> N
     with pytest.raises(ValueError, match=words):
         model.fit(X, Y)
     assert set(vars(model)) == set(model.get_params())
+
+
+@pytest.mark.parametrize("kind", [type(model) for model in MODELS[:2]] + [MultiQuantileRegressor])
+def test_signatures_offer_no_word_for_columns_per_round(kind: Any) -> None:
+    """columns_per_round is a number or None here, and its type says so."""
+    parameter = inspect.signature(kind).parameters["columns_per_round"]
+    assert parameter.annotation == "int | None"
 
 
 @pytest.mark.parametrize(
