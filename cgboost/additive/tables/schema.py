@@ -404,6 +404,11 @@ def _check_size(column: Column, values: Matrix) -> None:
 
 
 def _other_columns(names: Names, expected: Names) -> ValueError:
+    if {*names, *expected} == {None}:
+        return ValueError(
+            f"a block has {len(names)} columns, and the first one {len(expected)}: all blocks must "
+            "have the same"
+        )
     if None in (*names, *expected):
         found, before = (
             f"is an array of {len(names)} columns"

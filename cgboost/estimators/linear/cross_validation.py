@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -60,6 +60,42 @@ class SelectsStrength(BaseLinear):
     verbose: int = field(default=0, kw_only=True)
 
     _strength: ClassVar[Literal["alpha", "C"]]
+    _groups: ClassVar[Any] = None
+
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+    ) -> Self:
+        """Choose by cross-validation, and fit all rows. A fit that fails changes nothing.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_rows, n_features)
+            float32 and sparse matrices stay what they are, anything else becomes float64.
+        y : array-like of shape (n_rows,)
+            Numbers; labels of any kind for classifiers.
+        sample_weight : array-like of shape (n_rows,) or None
+            Multiplies the loss row by row.
+        groups : array-like of shape (n_rows,) or None
+            The group of every row, for a ``cv`` that splits by groups, as ``GroupKFold()``.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            For bad parameters or data, naming the argument and its value.
+        """
+        self._groups = groups  # type: ignore[misc]
+        try:
+            return super().fit(X, y, sample_weight)
+        finally:
+            del self._groups
 
     @abstractmethod
     def _grid(self) -> tuple[Any, Any]:
@@ -91,7 +127,7 @@ class SelectsStrength(BaseLinear):
         folds = self._folds(y)
         own = Parallel(n_jobs=self.n_jobs)(
             delayed(_scores_of_fold)(self, X, y, weights, fold, values)
-            for fold in folds.split(X, y)
+            for fold in folds.split(X, y, self._groups)
         )
         scores, shares = np.array([scores for scores, _ in own]).T, np.array([w for _, w in own])
         if not shares.any():
@@ -197,7 +233,8 @@ standardize
     n_alphas : int, default=100
     eps : float, default=1e-3
     cv : int, splitter, iterable or None
-        As in scikit-learn's GridSearchCV; None: five folds, fewer of fewer rows.
+        As in scikit-learn's GridSearchCV, with the ``groups`` that ``fit`` is given; None: five
+        folds, fewer of fewer rows.
     n_jobs : int or None
         Folds at once, as in joblib.
     scoring : str, callable or None

@@ -156,7 +156,8 @@ class LADRegressor(LinearPrediction):
     positive : bool, default=False
         Whether coefficients must be at least 0.
     penalty_weights : array-like of shape (n_features,) or None
-        v, positive: what the coefficient of a feature costs relative to the others. None: 1.
+        v, at least 0: what the coefficient of a feature costs relative to the others; features of
+        weight 0 are in the model from the beginning. None: 1.
     standardize : bool, default=False
         Whether features are penalised as if a StandardScaler came before the model.
     tol : float, default=1e-6
@@ -189,6 +190,9 @@ n_features_in_, feature_names_in_
     standardize: bool = field(default=False, kw_only=True)
     tol: float = field(default=1e-6, kw_only=True)
     time_limit: float | None = field(default=None, kw_only=True)
+
+    penalty: ClassVar[Literal["l1"]] = "l1"
+    """Why SelectFromModel keeps all features of the model: no parameter."""
 
     def _check_parameters(self) -> None:
         check_number("alpha", self.alpha, at_least=0, optional=True)
@@ -359,6 +363,9 @@ feature_names_in_
     verbose: int = field(default=0, kw_only=True)
     random_state: Any = field(default=None, kw_only=True)
     max_iter: int = field(default=1000, kw_only=True)
+
+    penalty: ClassVar[Literal["l1"]] = "l1"
+    """As of :class:`LADRegressor`."""
 
     _losses: ClassVar[tuple[str, ...]] = ("epsilon_insensitive", "squared_epsilon_insensitive")
 

@@ -64,6 +64,10 @@ MOST_FEATURES = 150
 FEATURES_TO_ONE = 400
 """Of so many features one a round, up to twice the number above: of very many more price out."""
 
+SMALLER = "a smaller value may change that"
+
+NOTHING_HELPS = "without a penalty, no feature lowers the loss of a constant"
+
 PENALTY_NAMES = ("l1", "elasticnet")
 
 
@@ -156,6 +160,10 @@ def validated(self: Any, X: Any, y: Any) -> tuple[Matrix, Any]:
             f"X is sparse in the format {X.format!r}, which has no columns or rows to take, and is "
             "converted: give a CSC or CSR matrix to save that",
             DataWarning,
+        )
+    if isinstance(X, (list, tuple)) and not len(X):
+        raise ValueError(
+            f"X must have rows, or blocks (X, y) of them, got an empty {type(X).__name__}"
         )
     if self._y_numeric and getattr(getattr(y, "dtype", None), "kind", "f") in "OUS":
         with _naming("y"):
@@ -371,7 +379,7 @@ def objective_of(
         penalized(scaling.penalty(penalty)),
         program_of(own, penalty),
         trade_off,
-        remedy="a smaller value may change that" if per_row else LARGER,
+        remedy=NOTHING_HELPS if self._is_unpenalized else SMALLER if per_row else LARGER,
         remedy_at_zero="every y is met by a constant",
     )
 

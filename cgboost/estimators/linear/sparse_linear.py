@@ -92,7 +92,8 @@ class SparseLinearRegressor(Regression, BaseBoost):
     standardize : bool, default=False
         Whether features are centred and divided by their (weighted) standard deviations before
         they are penalised, as a StandardScaler before the model would; X itself is not changed, and
-        ``coef_`` is for X as it is given.
+        ``coef_`` and ``intercept_`` are for X as it is given: without an intercept of the centred
+        features the latter is −Σ_j β_j m_j, for their means m_j.
     columns_per_round : int or None
         Features that enter in a round. None: 2 % of the rows, between 120 and 150; of more than
         48000 features a 400th, at most 300.

@@ -14,6 +14,7 @@ from scipy.optimize import linprog
 from sklearn.exceptions import NotFittedError
 
 from cgboost import MultiQuantileRegressor, SparseLinearClassifier, SparseLinearRegressor
+from cgboost.exceptions import TrivialModelWarning
 from cgboost.linear import QuantileRegressor
 from tests.estimators.linear.test_sparse_linear import rows
 
@@ -333,3 +334,22 @@ def test_probabilities_of_a_source_of_blocks_need_an_eval_set() -> None:
     assert model.predict_proba(X).shape == (50, 2)
     log_odds = SparseLinearClassifier(probability=True, loss="log_loss").fit(blocks)
     assert log_odds.predict_proba(X).shape == (50, 2)
+
+
+def test_sources_of_no_rows_or_of_other_widths_are_refused() -> None:
+    """The error says that a list is empty, and how many columns which block has."""
+    for model in MODELS:
+        with pytest.raises(ValueError, match="X must have rows, or blocks .* got an empty list"):
+            model.fit([])
+    words = "a block has 5 columns, and the first one 8: all blocks must have the same"
+    with pytest.raises(ValueError, match=words):
+        SparseLinearRegressor().fit([(X[:25], Y[:25]), (X[25:, :5], Y[25:])])
+
+
+def test_without_a_penalty_no_smaller_one_is_advised() -> None:
+    """With alpha=0 the warning of a model without features names y, or the features."""
+    model = SparseLinearRegressor(loss="squared_error", alpha=0)
+    with pytest.warns(TrivialModelWarning, match="alpha=0; every y is met by a constant"):
+        model.fit(X, np.full(50, 7.0))
+    with pytest.warns(TrivialModelWarning, match="alpha=0; without a penalty, no feature lowers"):
+        model.fit(np.ones((50, 2)), Y)

@@ -9,7 +9,7 @@ import pytest
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegressionCV
-from sklearn.model_selection import GridSearchCV, KFold
+from sklearn.model_selection import GridSearchCV, GroupKFold, KFold
 
 from cgboost import SparseLinearClassifier, SparseLinearRegressor
 from cgboost.estimators.linear.cross_validation import chosen
@@ -186,3 +186,26 @@ def test_probabilities_are_those_of_the_chosen_model() -> None:
     model = SparseLinearClassifierCV(loss="log_loss", n_Cs=3, cv=2).fit(X, y > 4.0)
     np.testing.assert_array_equal(model.predict_proba(X), model.model_.predict_proba(X))
     assert not hasattr(SparseLinearClassifierCV(), "predict_proba")
+
+
+def test_groups_are_for_the_splitter() -> None:
+    """fit(groups=…) with GroupKFold has the scores of its folds, and needs them."""
+    X, y = rows(1)
+    groups, own = np.arange(len(y)) % 7, {"alphas": [0.3, 0.03]}
+    model = SparseLinearRegressorCV(cv=GroupKFold(3), **own).fit(X, y, groups=groups)
+    folds = list(GroupKFold(3).split(X, y, groups))
+    expected = SparseLinearRegressorCV(cv=folds, **own).fit(X, y)
+    np.testing.assert_array_equal(model.scores_, expected.scores_)
+    assert "_groups" not in vars(model)
+    with pytest.raises(ValueError, match="groups"):
+        model.fit(X, y)
+
+
+def test_a_scorer_that_needs_probabilities_is_refused_by_name() -> None:
+    """The error names scoring and the loss; the log loss has probabilities."""
+    X, y = rows(1)
+    model = SparseLinearClassifierCV(Cs=[0.1, 1.0], cv=2, scoring="neg_log_loss")
+    words = "scoring='neg_log_loss' asks for what a SparseLinearClassifierCV with loss='hinge' does"
+    with pytest.raises(ValueError, match=words):
+        model.fit(X, y > 4.0)
+    assert (model.set_params(loss="log_loss").fit(X, y > 4.0).scores_ < 0).all()

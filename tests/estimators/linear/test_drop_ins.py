@@ -402,3 +402,16 @@ def test_a_source_of_blocks_is_refused(kind: Any) -> None:
     inner = "SparseLinearClassifier" if hasattr(kind, "decision_function") else "SparseLinearReg"
     with pytest.raises(ValueError, match=f"{kind.__name__} needs all rows .* blocks: {inner}"):
         kind().fit([(X, y)])
+
+
+@pytest.mark.parametrize("model", [LADRegressor(alpha=0.05), L1LinearSVR(C=1.0)])
+def test_feature_selection_keeps_what_the_model_has(model: Any) -> None:
+    """SelectFromModel takes these for ℓ1 models: every feature of the model stays."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(80, 30))
+    y = 2.0 * X[:, 1] - 0.2 * X[:, 3] + 0.1 * rng.standard_t(3, size=80)
+    selection = SelectFromModel(model).fit(X, y)
+    kept = selection.estimator_.coef_ != 0
+    assert 2 <= kept.sum() < 30
+    np.testing.assert_array_equal(selection.get_support(), kept)
+    assert "penalty" not in model.get_params()
