@@ -18,8 +18,8 @@ columns of truth values
 dates and times
     Text in SQLite. A time without a zone is a ``DATETIME`` in BigQuery.
 table expressions
-    PostgreSQL, SQLite and MySQL write one out wherever a later one refers to it, unless they are
-    told to keep it, and take exponentially long.
+    PostgreSQL, SQLite and MySQL write one out wherever a later one refers to it, and take
+    exponentially long, unless they are told to keep it; MySQL is by a LIMIT, which it cannot merge.
 """
 
 from __future__ import annotations
@@ -64,8 +64,8 @@ class Dialect:
         Literals of a date, and of a date with a time without a zone.
     materialized : str
         What stands after AS where a table expression is to be kept as a table.
-    hint : str
-        What stands after SELECT for the same purpose; ``{}`` is the table that it reads.
+    unmerged : str
+        What ends a table expression for the same purpose.
     longest_name : int or None
         Bytes of a name that count: PostgreSQL cuts it there.
     """
@@ -82,7 +82,7 @@ class Dialect:
     date: str = "DATE '{}'"
     time: str = "TIMESTAMP '{}'"
     materialized: str = ""
-    hint: str = ""
+    unmerged: str = ""
     longest_name: int | None = None
 
     def name(self, name: str) -> str:
@@ -157,17 +157,9 @@ class Dialect:
         """A column as double precision."""
         return f"CAST({column} AS {self.double})"
 
-    def select(self, columns: Sequence[str], table: str, *, kept: bool = False) -> str:
-        """A query of a table, both as SQL writes them; kept: of a table expression of ours.
-
-        No name of others stands in a hint: ``*/`` would end it.
-        """
-        hint = self.hint.format(table) if kept else ""
-        return f"SELECT {hint}{', '.join(columns)} FROM {table}"
-
     def table_expression(self, name: str, query: str) -> str:
         """A named query, as it stands after WITH."""
-        return f"{name} AS {self.materialized}({query})"
+        return f"{name} AS {self.materialized}({query}{self.unmerged})"
 
     def check_names(self, names: Sequence[str], what: str) -> None:
         """See that no two names are one to the database.
@@ -209,7 +201,7 @@ DIALECTS: dict[str, Dialect] = {
         text_escapes=(("'", "''"), ("\\", "\\\\")),
         double="DOUBLE",
         text_column="CONVERT({} USING utf8mb4) COLLATE utf8mb4_0900_bin",
-        hint="/*+ NO_MERGE({}) */ ",
+        unmerged=f" LIMIT {2**63 - 1}",
     ),
     "bigquery": Dialect(
         "BigQuery",

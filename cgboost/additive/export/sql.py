@@ -270,15 +270,19 @@ default="duckdb"
     first, *later = map(sql.name, unused("step", len(steps) + 1, path))
     read = [f"{sql.name(old)} AS {sql.name(new)}" for old, new in zip(keep, kept, strict=True)]
     read += [_read(sql, schema, j, name) for j, name in enumerate(features)]
-    lines = [sql.table_expression(first, sql.select(read, sql.path(path)))]
+    lines = [sql.table_expression(first, _select(read, sql.path(path)))]
     before = first
     for step, (name, expression) in zip(later, steps.items(), strict=True):
         columns = [f"{before}.*", f"{expression} AS {sql.name(name)}"]
-        lines.append(sql.table_expression(step, sql.select(columns, before, kept=True)))
+        lines.append(sql.table_expression(step, _select(columns, before)))
         before = step
     made = [f"{sql.name(new)} AS {sql.name(old)}" for old, new in zip(keep, kept, strict=True)]
     made.append(f"{_linked(sql, sql.name(score), link)} AS {sql.name(output)}")
-    return "WITH " + ",\n".join(lines) + "\n" + sql.select(made, before, kept=True)
+    return "WITH " + ",\n".join(lines) + "\n" + _select(made, before)
+
+
+def _select(columns: Sequence[str], table: str) -> str:
+    return f"SELECT {', '.join(columns)} FROM {table}"
 
 
 def _features(sql: Dialect, schema: Schema) -> list[str]:

@@ -366,11 +366,12 @@ default="duckdb"
         Notes
         -----
         Names stand in quotes, as they are in the data frame: PostgreSQL has names that were created
-        without quotes in lower case, Snowflake in upper case. Missing values are NULL or NaN;
-        numbers beyond the range of the training rows, infinite ones too, count as its nearest end.
-        Dates and times that are categories are text in SQLite, as Python's ``sqlite3`` writes them:
-        2020-02-29 01:02:03. MySQL must read a backslash in text as an escape, as it does unless its
-        ``sql_mode`` has NO_BACKSLASH_ESCAPES.
+        without quotes in lower case, Snowflake in upper case; BigQuery takes a dot in the name of a
+        table for a division of its parts. Missing values are NULL or NaN; numbers beyond the range
+        of the training rows, infinite ones too, count as its nearest end. Dates and times that
+        are categories are text in SQLite, as Python's ``sqlite3`` writes them: 2020-02-29 01:02:03.
+        MySQL must read a backslash in text as an escape, as it does unless its ``sql_mode`` has
+        NO_BACKSLASH_ESCAPES.
         """
         return inspection.statement(
             self, table, 0, "identity", output=output, keep=keep, dialect=dialect

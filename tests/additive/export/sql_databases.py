@@ -160,13 +160,11 @@ def read(statement: str, dialect: str) -> exp.Expr:
 def for_duckdb(statement: str, dialect: str) -> str:
     """A statement of another database in DuckDB's words.
 
-    Where the collation of MySQL is written out, DuckDB compares so anyway; its hints have no
-    meaning elsewhere; its TIMESTAMP literals have no zone, other than SQLGlot says.
+    Where the collation of MySQL is written out, DuckDB compares so anyway; its TIMESTAMP literals
+    have no zone, other than SQLGlot says.
     """
 
-    def change(node: exp.Expr) -> exp.Expr | None:
-        if isinstance(node, exp.Hint):
-            return None
+    def change(node: exp.Expr) -> exp.Expr:
         if isinstance(node, exp.Collate):
             assert node.expression.name == "utf8mb4_0900_bin"
             return node.this.this
