@@ -15,9 +15,15 @@ from numpy.typing import NDArray
 from cgboost.additive.stage import Outputs, Stage
 from cgboost.additive.statistics.moments import stepwise
 from cgboost.additive.statistics.passes import Passes
-from cgboost.additive.tables.preparation import SAME, Groups, intervals_of
+from cgboost.additive.tables.preparation import SAME, Groups, Intervals, intervals_of
 from cgboost.additive.tables.rows import Block
-from cgboost.additive.trees.transformation import Transformation, judges, transformation
+from cgboost.additive.trees.transformation import (
+    Transformation,
+    judges,
+    straight,
+    transformation,
+    transformations,
+)
 
 Vector = NDArray[np.float64]
 
@@ -74,12 +80,16 @@ class StageBuilder:
             inputs |= {n_features + k: g for k, g in enumerate(self._output_groups)}
         leaves = outputs if self.regressors else Outputs([])
         found = self.passes.by_group(inputs, outputs, leaves, response)
-        terms = [
-            term
-            for number, parts in found.items()
-            if not (
-                term := transformation(number, inputs[number], parts.training, parts.holdout)
-            ).is_constant
+        trees = transformations(
+            inputs,
+            [parts.training for parts in found.values()],
+            [parts.holdout for parts in found.values()],
+        )
+        terms = [term for term in trees if not term.is_constant]
+        terms += [
+            straight(number, groups, parts.training)
+            for (number, groups), parts in zip(inputs.items(), found.values(), strict=True)
+            if number < n_features and isinstance(groups, Intervals) and len(groups.edges)
         ]
         stage = self._combined(terms, response, outputs, leaves)
         return self._linked(stage, response, outputs) if self.link else stage
