@@ -18,7 +18,9 @@ import numpy as np
 from cgboost import SparseLinearClassifier, SparseLinearRegressor
 from cgboost.exceptions import TrivialModelWarning
 
-SIZES = ("150x60", "500x600", "200x5000", "3000x300", "1000x1000")
+SIZES = ("150x60", "500x600", "3000x300", "10000x100", "1000x1000", "200x5000")
+REGRESSION = ("quantile", "squared_error", "huber")
+CLASSIFICATION = ("hinge", "log_loss", "squared_hinge")
 
 
 def simulated(n_rows: int, n_features: int) -> tuple[np.ndarray, np.ndarray]:
@@ -58,8 +60,8 @@ def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--sizes", nargs="+", default=SIZES)
-    models = [SparseLinearRegressor(loss=loss) for loss in ("quantile", "squared_error")]
-    models += [SparseLinearClassifier(loss=loss) for loss in ("hinge", "log_loss")]
+    models = [SparseLinearRegressor(loss=loss) for loss in REGRESSION]
+    models += [SparseLinearClassifier(loss=loss) for loss in CLASSIFICATION]
     warnings.simplefilter("ignore", TrivialModelWarning)
     print("| rows × features | loss | path, CPU s | one fit, CPU s | ratio | largest gap |")
     print("| --- | --- | --- | --- | --- | --- |")

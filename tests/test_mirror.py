@@ -23,6 +23,7 @@ ELSEWHERE = {
     "cgboost/estimators/latent/latent_factors.py": "estimators/latent/test_components.py",
     "cgboost/estimators/linear/composed.py": "estimators/linear/test_drop_ins.py",
     "cgboost/estimators/linear/linear_fit.py": "estimators/linear/test_sparse_linear.py",
+    "cgboost/estimators/linear/mean_loss.py": "estimators/linear/test_sparse_linear.py",
     "cgboost/estimators/linear/scaling.py": "estimators/linear/test_sparse_linear.py",
     "cgboost/exceptions.py": "test_messages.py",
     "cgboost/generation/protocols.py": "generation/test_loop.py",
@@ -43,6 +44,7 @@ ELSEWHERE = {
     "cgboost/losses/quantile.py": "losses/test_base.py",
     "cgboost/losses/squared_error.py": "losses/test_base.py",
     "cgboost/losses/squared_hinge.py": "losses/test_base.py",
+    "cgboost/masters/column_store.py": "masters/dual_solvers/test_large_columns.py",
     "cgboost/masters/convex/solve.py": "masters/convex/test_solving.py",
     "cgboost/masters/dual_solvers/cone_blocks.py": ("masters/dual_solvers/test_cone_equations.py"),
     "cgboost/masters/dual_solvers/cone_steps.py": (

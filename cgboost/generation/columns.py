@@ -17,6 +17,8 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
+from cgboost.tolerances import RESIDUE
+
 FloatArray = NDArray[np.floating[Any]]
 
 PREDICTION_BLOCK = 2**23
@@ -236,3 +238,11 @@ def combined(bounds: Sequence[ReducedCost]) -> ReducedCost:
         for row, value in bound.items():
             by_row[row] = float(np.minimum(value, by_row.get(row, math.inf)))  # keeps a nan
     return by_row
+
+
+def multiple(response: NDArray[np.float64], other: NDArray[np.float64]) -> float | None:
+    """The t with r = t·r' but for rounding, so that scores are h·r = t·(h·r'); None without one."""
+    size = float(other @ other)
+    factor = float(other @ response) / size if size > 0 else 0.0
+    missed = float(np.abs(response - factor * other).sum())
+    return factor if missed <= RESIDUE * float(np.abs(response).sum()) else None

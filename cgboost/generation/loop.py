@@ -31,6 +31,7 @@ from cgboost.generation.function_pricer import FunctionPricer, PriceFunction
 from cgboost.generation.history import Result, Round, StopReason, Trace
 from cgboost.generation.protocols import (
     AdjustableMaster,
+    AnticipatingMaster,
     DescendingOrNot,
     Master,
     MasterState,
@@ -181,6 +182,7 @@ class ColumnGeneration:
         self.smoothing.start()
         error: Exception | None = None
         try:
+            self._anticipate(trace)
             while (stop := self._round(trace)) is None:
                 pass
             reason, message = stop
@@ -205,6 +207,22 @@ class ColumnGeneration:
             if isinstance(callback, FinishingCallback):
                 callback.finish(result)
         return result
+
+    def _anticipate(self, trace: Trace) -> None:
+        """Columns for the first round, where the solution of a neighbour shows some."""
+        if not isinstance(self.master, AnticipatingMaster):
+            return
+        with blaming(StopReason.MASTER_FAILED):
+            state = self.master.anticipated()
+        if state is None:
+            return
+        trace.hold(state.columns)
+        limit = self.limits.room(state.n_held, self.columns_per_round)
+        with blaming(StopReason.PRICER_FAILED):
+            fresh = trace.fresh(self.pricer.price(state, limit).columns)
+        with blaming(StopReason.MASTER_FAILED):
+            self.master.add(fresh)
+        trace.coming = state.n_held + len(fresh)
 
     def _round(self, trace: Trace) -> Stop | None:
         """One round; its state, which is as long as the rows are many, ends with it."""

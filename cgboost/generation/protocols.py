@@ -204,8 +204,8 @@ class Master(Protocol):
     """The restricted problem over the columns generated so far.
 
     What a master may have beyond that is in protocols of their own, which the loop recognises:
-    :class:`AdjustableMaster`, :class:`VertexMaster`, :class:`ReplacingMaster`,
-    :class:`DescendingOrNot`, :class:`ProvingOrNot`.
+    :class:`AdjustableMaster`, :class:`AnticipatingMaster`, :class:`VertexMaster`,
+    :class:`ReplacingMaster`, :class:`DescendingOrNot`, :class:`ProvingOrNot`.
     """
 
     def add(self, columns: Sequence[Column]) -> None:
@@ -232,6 +232,20 @@ class AdjustableMaster(Protocol):
     """The relative gap to which the restricted problem need be solved in the end (0: as well as can
     be). The loop sets it before every solve; above 0 an answer may come sooner, with
     ``solved=False``, once it is good enough to find columns."""
+
+
+@runtime_checkable
+class AnticipatingMaster(Protocol):
+    """A master that may know the solution of a neighbour before it is solved."""
+
+    def anticipated(self) -> MasterState | None:
+        """The neighbour's solution with the pseudo-response of this problem, or None.
+
+        The loop prices there first, so that the first solve has the columns that come next (the
+        sequential strong rule: Tibshirani and others, J. Royal Statistical Society B 74, 2012). No
+        bound rests on it.
+        """
+        ...
 
 
 @runtime_checkable

@@ -23,6 +23,7 @@ from sklearn.base import is_classifier
 from sklearn.exceptions import NotFittedError
 
 from cgboost.inspection import drawing
+from cgboost.inspection.report.facts import kind_of, output_kind
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -33,12 +34,12 @@ Table = dict[str, NDArray[Any]]
 
 @dataclass(frozen=True)
 class _Groups:
-    """What tells columns apart: their kernel, else their class, else what kind of column they are.
+    """What tells columns apart: their kernel, else their output, else what kind they are.
 
     Attributes
     ----------
     by : str
-        "kernel", "class" or "kind".
+        "kernel", "class", "quantile" or "kind".
     owner : ndarray of str, shape (n_columns,)
         The name of each column's group.
     names : list of str
@@ -51,9 +52,8 @@ class _Groups:
 
     @classmethod
     def of(cls, model: object, columns: Table) -> _Groups:
-        by = next((name for name in ("kernel", "class") if name in columns), "kind")
-        kind = "stump" if "feature" in columns else "learner"
-        alike = np.full(len(columns["coefficient"]), kind)
+        by = "kernel" if "kernel" in columns else output_kind(columns) or "kind"
+        alike = np.full(len(columns["coefficient"]), kind_of(columns, 1))
         owner = columns.get(by, alike).astype(str)
         found = list(dict.fromkeys(owner.tolist()))
         known = [name for name in getattr(model, "columns_per_kernel_", ()) if name in found]
@@ -79,8 +79,9 @@ def plot_history(model: FittedModel, *, axes: Iterable[Axes] | None = None) -> F
     them is the certified gap. Of each validation score the best round (the lowest error, the
     greatest score of a scorer) is ringed; where that round is not the model, the legend gives the
     model's score too. The last panel counts, of the columns generated so far, those that the model
-    uses, by kernel or, without kernels, by class. A model with a run for each class has one thin
-    curve per class, without bounds, and the last panel counts its columns class by class.
+    uses, by kernel or, without kernels, by class or quantile. A model with a run for each class (or
+    quantile) has one thin curve per class, without bounds, and the last panel counts its columns
+    class by class.
 
     Parameters
     ----------
@@ -109,19 +110,19 @@ def plot_history(model: FittedModel, *, axes: Iterable[Axes] | None = None) -> F
         if name in monitored or name.startswith("validation_")
     }
     scores = [name for name, values in validation.items() if np.isfinite(values).any()]
-    per_class = "class" in history
+    several = output_kind(history)
     groups = _Groups.of(model, columns)
     figure, panels = drawing.panels(axes, 3 if scores else 2, vertical=True)
     if axes is None:
-        for panel in panels[1 : -1 if per_class else None]:
+        for panel in panels[1 : -1 if several else None]:
             panel.sharex(panels[0])
     _draw_objective(panels[0], history)
     if scores:
-        kept = None if per_class else getattr(model, "best_round_", history["round"][-1])
+        kept = None if several else getattr(model, "best_round_", history["round"][-1])
         rising = {name for name in scores if monitored.get(name)}
         _draw_scores(panels[1], history, scores, kept, rising)
-    if per_class:
-        _draw_classes(panels[-1], columns, groups)
+    if several:
+        _draw_outputs(panels[-1], columns, groups, several)
     else:
         _draw_growth(panels[-1], history, columns, groups)
     return figure
@@ -130,7 +131,7 @@ def plot_history(model: FittedModel, *, axes: Iterable[Axes] | None = None) -> F
 def plot_columns(model: FittedModel, *, axes: Iterable[Axes] | None = None) -> Figure:
     """Draw the sizes of the coefficients, largest first, and the number of columns per kernel.
 
-    Columns without kernels are counted per class, where there are several. Columns whose
+    Columns without kernels are counted per class or quantile, where there are several. Those whose
     coefficient is zero are left out of both panels.
 
     Parameters
@@ -177,11 +178,11 @@ def plot_columns(model: FittedModel, *, axes: Iterable[Axes] | None = None) -> F
 def _draw_objective(axis: Axes, history: Table) -> None:
     x, objective = history["columns"], history["objective"]
     shown = [objective]
-    if "class" in history:
-        for name, style, rows in _class_curves(history):
+    if kind := output_kind(history):
+        for name, style, rows in _curves(history):
             axis.plot(x[rows], objective[rows], label=name, drawstyle="steps-post", **style)
         drawing.legend_beside(axis)
-        title = "Objective of each class"
+        title = f"Objective of each {kind}"
     else:
         bound = np.fmax.accumulate(history["bound"])
         shown.append(bound)
@@ -212,12 +213,12 @@ def _draw_scores(
 ) -> None:
     """Draw the scores, of which greater is better where they are ``rising``.
 
-    ``kept`` is the round that makes the model, None with several classes.
+    ``kept`` is the round that makes the model, None with several runs.
     """
     names = [score.removeprefix("validation_").replace("_", " ") for score in scores]
     for k, (score, name) in enumerate(zip(scores, names, strict=True)):
         if kept is None:
-            for _, style, rows in _class_curves(history):
+            for _, style, rows in _curves(history):
                 axis.plot(history["columns"][rows], history[score][rows], **style)
             continue
         rows = np.flatnonzero(np.isfinite(history[score]))
@@ -231,7 +232,8 @@ def _draw_scores(
         axis.plot(x, y, color=drawing.colour(k), marker=drawing.curve_marker(len(rows)), **line)
         ring: dict[str, Any] = {"fillstyle": "none", "markersize": 9, "markeredgewidth": 2}
         axis.plot(x[best], y[best], "o", color=drawing.colour(k), label=label, zorder=3, **ring)
-    title = "Validation score of each class" if kept is None else "Validation score, best ringed"
+    each = f" of each {output_kind(history)}" if kept is None else ", best ringed"
+    title = f"Validation score{each}"
     drawing.label(axis, title, "columns generated", "validation " + ", ".join(names))
     if kept is not None:
         axis.legend(frameon=False)
@@ -253,18 +255,18 @@ def _draw_growth(axis: Axes, history: Table, columns: Table, groups: _Groups) ->
         axis.legend(reverse=True, frameon=False, loc="upper left", ncols=side_by_side)
 
 
-def _draw_classes(axis: Axes, columns: Table, groups: _Groups) -> None:
-    """Stack the number of columns of each group, class by class."""
-    classes = np.unique(columns["class"])
-    ticks = [str(label) for label in classes]
-    bottom = np.zeros(len(classes))
+def _draw_outputs(axis: Axes, columns: Table, groups: _Groups, kind: str) -> None:
+    """Stack the number of columns of each group, class by class or quantile by quantile."""
+    outputs = np.unique(columns[kind])
+    ticks = [str(label) for label in outputs]
+    bottom = np.zeros(len(outputs))
     for k, name in enumerate(groups.names):
-        mine = columns["class"][groups.owner == name]
-        height = np.sum(mine[:, None] == classes, axis=0)
+        mine = columns[kind][groups.owner == name]
+        height = np.sum(mine[:, None] == outputs, axis=0)
         label = f"{name} ({len(mine)})"
         axis.bar(ticks, height, bottom=bottom, label=label, **drawing.area_style(k))
         bottom += height
-    drawing.label(axis, "Columns of the model, class by class", "class", "columns")
+    drawing.label(axis, f"Columns of the model, {kind} by {kind}", kind, "columns")
     if groups.names:
         drawing.legend_beside(axis, reverse=True)
 
@@ -277,10 +279,11 @@ def _table(model: object, name: str) -> Table:
     return {key: np.asarray(values) for key, values in table.items()}
 
 
-def _class_curves(history: Table) -> Iterator[tuple[str, dict[str, Any], NDArray[np.intp]]]:
-    """Yield the name, style and rounds of each class's curve."""
-    for k, label in enumerate(np.unique(history["class"])):
-        yield f"class {label}", drawing.thin_line(k), np.flatnonzero(history["class"] == label)
+def _curves(history: Table) -> Iterator[tuple[str, dict[str, Any], NDArray[np.intp]]]:
+    """Yield the name, style and rounds of the curve of each class or quantile."""
+    kind = output_kind(history) or "class"
+    for k, label in enumerate(np.unique(history[kind])):
+        yield f"{kind} {label}", drawing.thin_line(k), np.flatnonzero(history[kind] == label)
 
 
 Sets = Mapping[str, tuple[ArrayLike, ArrayLike]]
@@ -312,7 +315,8 @@ def error_table(model: Any, sets: Sets, rounds: Sequence[int] = ROUNDS) -> Table
     Raises
     ------
     ValueError
-        If there is no set, or a round is not a whole number of at least 1.
+        If there is no set, a round is not a whole number of at least 1, or the model predicts
+        several numbers for a row.
     """
     if not sets:
         raise ValueError("sets must name at least one pair (X, y), got none")
@@ -389,23 +393,24 @@ def _draw_losses(axis: Axes, model: Any) -> None:
     """The training loss by round; or, relative to its start, beside that of the holdout rows."""
     history = model.history_
     holdout = np.asarray(history.get("holdout_loss", np.zeros(1)))
-    classes = np.unique(history["class"]) if "class" in history else [None]
-    for k, label in enumerate(classes):
-        mine = slice(None) if label is None else history["class"] == label
-        name = "loss" if label is None else f"class {label}"
+    kind = output_kind(history)
+    outputs = [None] if kind is None else np.unique(history[kind])
+    for k, label in enumerate(outputs):
+        mine = slice(None) if kind is None else history[kind] == label
+        name = "loss" if kind is None else f"{kind} {label}"
         rounds, loss = history["round"][mine], np.asarray(history["objective"][mine])
         if not holdout.any():
             axis.plot(rounds, loss, color=drawing.colour(k), label=name)
             continue
         share, held = loss / loss[0], holdout[mine] / holdout[mine][0]
         best = int(np.argmin(held))
-        name = "" if label is None else f", class {label}"
+        name = "" if kind is None else f", {kind} {label}"
         colour = drawing.colour(k)
         axis.plot(rounds, share, "--", color=colour, linewidth=1, label=f"training{name}")
         axis.plot(rounds, held, "o-", color=colour, markersize=3, label=f"holdout{name}")
         axis.plot(rounds[best], held[best], "o", color=colour, mfc="none", markersize=10)
     drawing.log_if_wide(axis, np.asarray(history["objective"]))
-    if len(classes) > 1 or holdout.any():
+    if len(outputs) > 1 or holdout.any():
         axis.legend(frameon=False)
     if holdout.any():
         axis.locator_params(axis="x", integer=True)
@@ -418,5 +423,10 @@ def _errors(model: Any, X: ArrayLike, y: NDArray[Any], last: int) -> Iterator[fl
     """The error after round 1, 2, … and at most ``last``."""
     wrong = is_classifier(model)
     for found in islice(model.staged_predict(X), last):
+        if found.ndim > 1:
+            raise ValueError(
+                f"errors need one prediction for each row, but {type(model).__name__} has "
+                f"{found.shape[1]} of them: use its score or staged_predict"
+            )
         error = np.mean(found != y) if wrong else np.sqrt(np.mean(np.square(found - y)))
         yield float(error)

@@ -31,6 +31,7 @@ from cgboost.additive.stage import Stage, Stages
 from cgboost.additive.tables.preparation import Intervals
 from cgboost.additive.trees.transformation import Transformation
 from cgboost.inspection import drawing
+from cgboost.inspection.report.facts import output_kind
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -377,7 +378,7 @@ def plot_objectives(models: Mapping[str, Any], *, axes: Axes | None = None) -> F
     sklearn.exceptions.NotFittedError
         If a model has no history.
     ValueError
-        If there is no model, or one with a run for each class.
+        If there is no model, or one with a run for each class or quantile.
     """
     if not models:
         raise ValueError("models must name at least one fitted model, got none")
@@ -403,8 +404,9 @@ def _curve(name: str, model: Any) -> tuple[NDArray[Any], NDArray[Any]]:
     history = getattr(model, "history_", None)
     if history is None:
         raise NotFittedError(f"model {name!r} ({type(model).__name__}) has no history_: call fit")
-    if "class" in history:
-        raise ValueError(f"model {name!r} has a run for each class: fit it on two classes")
+    if kind := output_kind(history):
+        one = "two classes" if kind == "class" else "one quantile"
+        raise ValueError(f"model {name!r} has a run for each {kind}: fit a model of {one}")
     return np.asarray(history["round"]), np.asarray(history["objective"])
 
 

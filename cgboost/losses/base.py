@@ -362,11 +362,12 @@ class WeightedLoss(DifferentiableLoss):
         −inf where r is infeasible. It is at most value(f) + r·f for every f, and equal to it for
         the pseudo-response at f.
         """
-        counts = self.weights > 0
-        if response[~counts].any():
-            return -np.inf
-        y, w = self.target[counts], self.weights[counts]
-        slopes, (lower, upper) = -response[counts] / w, self.loss.domain(y)
+        y, w, counts = self.target, self.weights, self.weights > 0
+        if not counts.all():
+            if response[~counts].any():
+                return -np.inf
+            y, w, response = y[counts], w[counts], response[counts]
+        slopes, (lower, upper) = -response / w, self.loss.domain(y)
         inside = np.clip(slopes, lower, upper)
         if np.any(np.abs(inside - slopes) > ROUNDING * (1.0 + np.abs(slopes))):
             return -np.inf

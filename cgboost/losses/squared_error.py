@@ -51,6 +51,14 @@ class SquaredError(Loss):
         end = np.where(cost > 0, np.inf, 0.0)
         return SupportVectorLoss(y, lower=-end, upper=end, curvature=quadratic_term(cost))
 
+    def conjugate(self, y: Vector, s: Vector) -> Vector:
+        """Y s + ½s²."""
+        return s * (y + 0.5 * s)
+
+    def domain(self, y: Vector) -> tuple[Vector, Vector]:
+        """Every slope."""
+        return np.full(len(y), -np.inf), np.full(len(y), np.inf)
+
     def to_cvxpy(self, y: Vector, f: Expression) -> Expression:
         """½(y − f)²."""
         cp = import_cvxpy()

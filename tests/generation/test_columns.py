@@ -7,7 +7,7 @@ import pytest
 
 import cgboost.generation.columns
 from cgboost import RBF, KernelLibrary, Linear
-from cgboost.generation.columns import Ensemble, evaluate
+from cgboost.generation.columns import Ensemble, evaluate, multiple
 from cgboost.pricing import KernelPool
 
 
@@ -94,3 +94,12 @@ def test_families_that_know_their_sum_are_asked_for_it_once() -> None:
     output = Ensemble(hypotheses, coef, 0.25).decision_function(X)
     np.testing.assert_allclose(output, 0.25 + evaluate(hypotheses, X) @ coef)
     assert CountedPowers.asked == [[4, 3]]
+
+
+def test_the_factor_between_two_responses() -> None:
+    """Found to the last digits where one is a multiple of the other, and not where it nearly is."""
+    rng = np.random.default_rng(0)
+    response = rng.normal(size=50)
+    assert multiple(1.07 * response, response) == pytest.approx(1.07, rel=1e-14)
+    assert multiple(response + 1e-10 * rng.normal(size=50), response) is None
+    assert multiple(response, np.zeros(50)) is None

@@ -306,3 +306,21 @@ def test_no_more_columns_than_max_columns_whatever_the_pricer_returns(limit: int
     assert result.stop_reason is StopReason.MAX_COLUMNS
     assert result.history["columns"].max() == limit
     assert [c.key for c in result.columns] == [("feature", k) for k in range(limit)]
+
+
+class AnticipatingToy(ToyMaster):
+    """A master that knows the solution of a neighbour, or of none."""
+
+    known = True
+
+    def anticipated(self) -> MasterState | None:
+        return self.solve() if self.known else None
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_columns_of_a_neighbour_are_there_in_the_first_round(known: bool) -> None:
+    """What a search at the neighbour's solution offers is in the master before it is solved."""
+    master = AnticipatingToy()
+    master.known = known
+    result = ColumnGeneration(master, ToyPricer(), max_rounds=2).run()
+    assert [len(coef) for coef, _ in result.path] == ([1, 2] if known else [0, 1])

@@ -10,10 +10,13 @@ import numpy as np
 import pytest
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
+from matplotlib.text import Text
 from sklearn.exceptions import NotFittedError
 
-from cgboost import RBF, CGBoostClassifier, KernelLibrary
+from cgboost import RBF, CGBoostClassifier, KernelLibrary, MultiQuantileRegressor
 from cgboost.inspection import drawing, plot_columns, plot_history
+from cgboost.inspection.learning_curves import plot_stages
+from cgboost.inspection.model_pictures import plot_objectives
 from cgboost.inspection.report.facts import facts_of
 from tests.estimators.data import three_classes
 
@@ -224,13 +227,40 @@ def test_joint_classes_have_one_path_and_their_own_columns() -> None:
 
 
 def test_columns_without_kernels_and_classes_are_of_one_kind() -> None:
-    """Stumps for two classes and for regression are drawn in one colour, under their own name."""
-    model = make_model()
-    del model.columns_["kernel"]
-    assert [text.get_text() for text in column_panels(model)[1].get_yticklabels()] == ["learner"]
-    model.columns_["feature"] = np.zeros(6, dtype=int)
-    panel = history_panels(model)[2]
-    assert [text.get_text() for text in panel.get_legend().get_texts()] == ["stump (6)"]
+    """Columns of two classes and of regression are drawn in one colour, under what they are."""
+    for own, kind in (("estimator", "learner"), ("threshold", "stump"), ("feature", "column")):
+        model = make_model()
+        del model.columns_["kernel"]
+        model.columns_[own] = np.zeros(6)
+        assert [text.get_text() for text in column_panels(model)[1].get_yticklabels()] == [kind]
+        panel = history_panels(model)[2]
+        assert [text.get_text() for text in panel.get_legend().get_texts()] == [f"{kind} (6)"]
+
+
+@pytest.mark.parametrize("noncrossing", [False, True])
+def test_outputs_of_quantiles_are_called_quantiles(noncrossing: bool) -> None:
+    """Pictures, the summary and errors of models of several quantiles speak of no class."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 5))
+    y = X[:, 0] + rng.normal(size=60)
+    model = MultiQuantileRegressor(alpha=0.02, noncrossing=noncrossing).fit(
+        X[:40], y[:40], eval_set=(X[40:], y[40:])
+    )
+    figures = [plot_history(model), plot_columns(model), plot_stages(model)]
+    texts = [word.get_text() for figure in figures for word in figure.findobj(Text)]
+    texts.append(repr(model))
+    assert any("by quantile" in text for text in texts)
+    assert not any("class" in text for text in texts)
+    if not noncrossing:
+        legends = [figure.axes[0].get_legend() for figure in (figures[0], figures[2])]
+        for legend in legends:
+            named = [text.get_text() for text in legend.get_texts()]
+            assert named == ["quantile 0.1", "quantile 0.5", "quantile 0.9"]
+        assert "Validation score of each quantile" in texts
+        with pytest.raises(ValueError, match="run for each quantile: fit a model of one quantile"):
+            plot_objectives({"several": model})
+    with pytest.raises(ValueError, match="MultiQuantileRegressor has 3 of them"):
+        plot_stages(model, {"test": (X, y)})
 
 
 def test_scores_of_named_sets_are_drawn_and_the_greatest_is_ringed() -> None:

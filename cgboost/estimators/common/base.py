@@ -37,6 +37,7 @@ from cgboost.estimators.common.fit_loop import (
     stacked,
     unchanged_on_failure,
 )
+from cgboost.estimators.common.objective import Wording
 from cgboost.estimators.common.parameters import (
     check_callbacks,
     check_class_weight,
@@ -423,6 +424,14 @@ class BaseEnsemble(BaseEstimator):
 
     _prefix: ClassVar[str] = ""
     """What a fit inside of a fit is called."""
+
+    _wording: ClassVar[Wording | None] = None
+    """The words of messages where another estimator calls this fit."""
+
+    @property
+    def _called(self) -> str:
+        """The class that messages name: the one that the user has called."""
+        return type(self).__name__ if self._wording is None else self._wording.name
 
     def _label(self, run: int, n_runs: int) -> str:
         labels = self._run_labels(n_runs)

@@ -127,11 +127,6 @@ class BaseBoost(BaseEnsemble):
     _carried: ClassVar[MutableMapping[int, WarmStart] | None] = None
     """By number of the run, where it starts from; then where it has ended. For paths alone."""
 
-    @property
-    def _begins_trivial(self) -> bool:
-        """Whether a model without columns is no surprise, as at the beginning of a path."""
-        return False
-
     def _tasks(self, pool: Any, rows: Rows) -> Iterator[Task]:
         family, last = self._family, None
         own = self._master_options() | {"solver_options": self.solver_options}
@@ -158,7 +153,7 @@ class BaseBoost(BaseEnsemble):
             )
             if carried is not None:
                 if self.max_columns is not None:  # only the columns in use count
-                    carried = replace(carried, loss=None)
+                    carried = replace(carried, loss=None, live=None)
                 master.start_from(carried)
             yield Task(
                 master,
@@ -171,7 +166,7 @@ class BaseBoost(BaseEnsemble):
             if self._carried is not None:
                 self._carried[number] = master.warm_start
             if self._runs_are_neighbours:  # the vertex stays with the run, for its next problem
-                last = replace(master.warm_start, loss=None, vertex=None)
+                last = replace(master.warm_start, loss=None, live=None)
             del master, pricer  # their matrices go before there are those of another run
 
     # ------------------------------------------------------------------ fitted attributes
@@ -210,7 +205,7 @@ class BaseBoost(BaseEnsemble):
         spread = float(np.sqrt(np.average((rows.y - mean) ** 2, weights=rows.weights)))
         if spread < tube:
             warn_caller(
-                f"{type(self).__name__}: the standard deviation of y, {spread:.3g}, is below "
+                f"{self._called}: the standard deviation of y, {spread:.3g}, is below "
                 f"epsilon={tube:g}, so that most errors are free: choose a smaller epsilon, or "
                 f"{SCALE_Y}{see('trivial-models')}",
                 DataWarning,
@@ -219,6 +214,7 @@ class BaseBoost(BaseEnsemble):
     def _warn(self) -> None:
         """Say once which runs ended before ``tol`` and why, and which models have no column."""
         cut_short, trivial, kept, proved = [], [], [], True
+        expected = self._carried is not None and self._family.paths_begin_trivial
         for k, run in enumerate(self._runs):
             label = self._label(k, len(self._runs))
             if run.gap > self._tol:
@@ -232,12 +228,15 @@ class BaseBoost(BaseEnsemble):
                         f"{label}no round had a better validation score than the model without "
                         "columns, which is kept"
                     )
-            elif run.is_trivial and not self._begins_trivial:
+            elif run.is_trivial and not expected:
                 trivial.append(f"{label}no column is worth its price")
                 proved &= run.stop_reason is not StopReason.GAP
-        name, objective = type(self).__name__, self._objective
+        name, objective, called = self._called, self._objective, "time_limit"
+        if self._wording is not None:
+            objective = self._wording.of(objective)
+            called = self._wording.time_limit
         if cut_short:
-            limit = "" if self.time_limit is None else f" within time_limit={self.time_limit:g}"
+            limit = "" if self.time_limit is None else f" within {called}={self.time_limit:g}"
             warn_caller(
                 f"{name} stopped before reaching tol={self.tol:g}{limit}: "
                 f"{'; '.join(cut_short)}{see('stopped-early')}",
@@ -439,7 +438,8 @@ def fit_along(
     seconds, scores = np.zeros(len(values)), np.full(len(values), np.nan)
     for place in _simplest_first(parameter, values):
         started = time.perf_counter()
-        model: Any = copy.copy(prepared).set_params(**{parameter: float(values[place])})
+        model: Any = copy.copy(prepared)
+        setattr(model, parameter, float(values[place]))  # set_params reads all signatures again
         model._carried = carried
         model._keep(model._run_all(pool, rows, held, started), rows)
         model._warn()

@@ -199,7 +199,7 @@ def _beaten(master: Any, result: Result) -> bool:
     loss = getattr(master, "loss", None)
     if not isinstance(loss, SupportVectorLoss) or isinstance(result.intercept, np.ndarray):
         return False
-    if set(loss.target) != {-1.0, 1.0}:
+    if not (np.abs(loss.target) == 1.0).all() or (loss.target == loss.target[0]).all():
         return False
     price = loss.upper - loss.lower
     if loss.curvature is not None:  # a box without ends has its price there

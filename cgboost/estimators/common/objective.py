@@ -22,7 +22,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from typing import Any, ClassVar, Literal, Self
 
@@ -80,6 +80,10 @@ class ColumnFamily(ABC):
 
     accept_sparse: ClassVar[Any] = False
     """Formats in which X may be sparse; False for none."""
+
+    paths_begin_trivial: ClassVar[bool] = False
+    """Whether a model without columns is no surprise in a path: its grid begins with one, and its
+    table shows how many columns each has."""
 
     @abstractmethod
     def check(self) -> None:
@@ -206,6 +210,35 @@ class Objective:
         return {self.level: float(levels[0]) if one else levels}
 
 
+@dataclass(frozen=True)
+class Wording:
+    """The words of messages about a fit that another estimator calls: its class and parameters.
+
+    Attributes
+    ----------
+    name : str
+        The class that the user has called.
+    trade_off, remedy : str or None
+        The parameter that weighs loss against penalty, with its value, and what may make more of a
+        model without columns; None: those of the :class:`Objective`.
+    time_limit : str
+        The parameter that limits the time.
+    """
+
+    name: str
+    trade_off: str | None = None
+    remedy: str | None = None
+    time_limit: str = "time_limit"
+
+    def of(self, objective: Objective) -> Objective:
+        """The objective, in these words."""
+        return replace(
+            objective,
+            trade_off=objective.trade_off if self.trade_off is None else self.trade_off,
+            remedy=objective.remedy if self.remedy is None else self.remedy,
+        )
+
+
 def check_trade_off(estimator: Any) -> None:
     """Check the parameters C, nu and offset."""
     check_number("C", estimator.C, above=0)
@@ -314,7 +347,7 @@ def check_task_and_loss(estimator: Any, names: Sequence[str]) -> None:
             f"loss must be one of {sorted(names)}, or a Loss, got {estimator.loss!r}{hint}"
         )
     needs: tuple[Ability, ...] = ("conjugate",)
-    require(get_loss(estimator.loss), needs, type(estimator).__name__)
+    require(get_loss(estimator.loss), needs, estimator._called)
 
 
 def get_loss_with(loss: str | Loss, natural: type[Loss], **own: Any) -> Loss:

@@ -18,15 +18,20 @@ from numpy.typing import ArrayLike, NDArray
 from cgboost.estimators.common.base import BaseEnsemble
 from cgboost.estimators.common.bases import BaseEstimator, ClassifierMixin, RegressorMixin
 from cgboost.estimators.common.fit_loop import unchanged_on_failure
-from cgboost.estimators.common.rows import Matrix, Rows, Vector
+from cgboost.estimators.common.objective import Wording
+from cgboost.estimators.common.rows import Matrix, Rows, Vector, is_source
 from cgboost.estimators.common.targets import Classification
 from cgboost.estimators.linear import linear_fit
 from cgboost.estimators.linear.linear_fit import FeatureColumns
+from cgboost.estimators.linear.sparse_linear import SparseLinearClassifier, SparseLinearRegressor
 
 
 @dataclass(eq=False, repr=False)
 class BaseLinear(BaseEstimator):
     """A linear model whose coefficients are those of a sparse linear model, ``model_``."""
+
+    _kind: ClassVar[Any]
+    """The class of the sparse linear model."""
 
     _y_numeric: ClassVar[bool]
     _coef_by_output: ClassVar[bool]
@@ -39,13 +44,14 @@ class BaseLinear(BaseEstimator):
     sparsify = linear_fit.sparsify
     densify = linear_fit.densify
 
-    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the model. A fit that fails leaves the estimator as it was before.
 
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_rows, n_features)
-            float32 and sparse matrices stay what they are, anything else becomes float64.
+            float32 and sparse matrices stay what they are, anything else becomes float64. It is
+            in memory: a source of blocks is for the estimator that ``model_`` is of.
         y : array-like of shape (n_rows,)
             Numbers; labels of any kind for classifiers.
         sample_weight : array-like of shape (n_rows,) or None
@@ -69,6 +75,11 @@ class BaseLinear(BaseEstimator):
         DataWarning
             If X is sparse in a format without columns or rows, and has been converted.
         """
+        if is_source(X):
+            raise ValueError(
+                f"{type(self).__name__} needs all rows of X at once, got a {type(X).__name__} of "
+                f"blocks: {self._kind.__name__} reads a source of blocks"
+            )
         with unchanged_on_failure(self):
             self._check_parameters()
             X, y = self._validated(X, y)
@@ -83,15 +94,27 @@ class BaseLinear(BaseEstimator):
     def _find(self, X: Matrix, y: NDArray[Any], weights: Vector) -> None:
         """Fit the sparse linear model, and keep what it has found."""
 
-    def _keep(self, model: Any, *, price: float = 1.0) -> None:
-        """Take over a fitted model.
+    @property
+    def _wording(self) -> Wording:
+        """The words in which the sparse linear model speaks of this estimator."""
+        return Wording(type(self).__name__)
+
+    def _take(
+        self, model: Any, X: Matrix, y: NDArray[Any], weights: Vector, *, price: float = 1.0
+    ) -> None:
+        """Fit a sparse linear model in the words of this estimator, and take over what it found.
 
         Parameters
         ----------
         model : SparseLinearRegressor or SparseLinearClassifier
+        X, y, weights
+            The rows.
         price : float
             What one unit of its objective is in that of this estimator.
         """
+        model._wording = self._wording
+        model.fit(X, y, weights)
+        del model._wording
         self.model_ = model
         self.coef_, self.intercept_ = model.coef_, model.intercept_
         self.objective_, self.dual_bound_ = price * model.objective_, price * model.dual_bound_
@@ -108,6 +131,7 @@ class BaseLinear(BaseEstimator):
 class LinearPrediction(RegressorMixin, BaseLinear):
     """Linear regression: the output is the prediction."""
 
+    _kind: ClassVar[Any] = SparseLinearRegressor
     _y_numeric: ClassVar[bool] = True
     _coef_by_output: ClassVar[bool] = False
 
@@ -122,6 +146,7 @@ class LinearPrediction(RegressorMixin, BaseLinear):
 class LinearDecision(ClassifierMixin, BaseLinear):
     """Linear classification: the output decides, of several classes the largest."""
 
+    _kind: ClassVar[Any] = SparseLinearClassifier
     _y_numeric: ClassVar[bool] = False
     _coef_by_output: ClassVar[bool] = True
 
@@ -130,6 +155,8 @@ class LinearDecision(ClassifierMixin, BaseLinear):
     decision_function = Classification.decision_function
     predict = Classification.predict
 
-    def _keep(self, model: Any, *, price: float = 1.0) -> None:
-        super()._keep(model, price=price)
+    def _take(
+        self, model: Any, X: Matrix, y: NDArray[Any], weights: Vector, *, price: float = 1.0
+    ) -> None:
+        super()._take(model, X, y, weights, price=price)
         self.classes_ = model.classes_

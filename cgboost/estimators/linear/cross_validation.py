@@ -14,6 +14,7 @@ from sklearn.model_selection import check_cv
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from cgboost.estimators.common.objective import Wording
 from cgboost.estimators.common.parameters import check_choice
 from cgboost.estimators.common.rows import Matrix, Vector
 from cgboost.estimators.common.scoring import scorers_of
@@ -24,11 +25,13 @@ from cgboost.estimators.linear.linear_path import values_of_path
 from cgboost.estimators.linear.sparse_linear import (
     PenaltyName,
     SparseLinearClassifier,
-    SparseLinearRegressor,
 )
 from cgboost.losses import Loss
 from cgboost.losses.registry import ClassificationLoss, RegressionLoss
 from cgboost.penalties import L1, ElasticNet
+
+FOLDS = 5
+"""Folds by default, as scikit-learn's."""
 
 Fold = tuple[NDArray[np.intp], NDArray[np.intp]]
 
@@ -58,7 +61,6 @@ class SelectsStrength(BaseLinear):
     verbose: int = field(default=0, kw_only=True)
 
     _strength: ClassVar[Literal["alpha", "C"]]
-    _kind: ClassVar[Any]
 
     @abstractmethod
     def _grid(self) -> tuple[Any, Any]:
@@ -78,23 +80,45 @@ class SelectsStrength(BaseLinear):
         """The sparse linear model of these parameters."""
         known, mine = self._kind._get_param_names(), self.get_params(deep=False)
         shared = {name: mine[name] for name in known if name in mine and name != "scoring"}
-        return self._kind(**shared | own)
+        model = self._kind(**shared | own)
+        model._wording = self._wording
+        return model
+
+    @property
+    def _wording(self) -> Wording:
+        name = self._strength
+        value = getattr(self, f"{name}_", np.nan)  # chosen before the model of all rows is fitted
+        remedy = f"cross-validation has chosen this of {name}s_"
+        return Wording(type(self).__name__, f"{name}_={value:g}", remedy)
 
     def _find(self, X: Matrix, y: NDArray[Any], weights: Vector) -> None:
         name = self._strength
         values = self._values(X, y, weights)
-        folds = check_cv(self.cv, y, classifier=self._kind is SparseLinearClassifier)
+        folds = self._folds(y)
         own = Parallel(n_jobs=self.n_jobs)(
             delayed(_scores_of_fold)(self, X, y, weights, fold, values)
             for fold in folds.split(X, y)
         )
         scores, shares = np.array([scores for scores, _ in own]).T, np.array([w for _, w in own])
+        if not shares.any():
+            raise ValueError(
+                f"cv={self.cv!r} must have a fold with a score, but held-out rows weigh nothing or "
+                "training rows have one class in every fold"
+            )
         order = np.argsort(values if name == "C" else -values, kind="stable")
         number = order[chosen(scores[order], shares, self.rule)]
         setattr(self, f"{name}s_", values)
         setattr(self, f"{name}_", float(values[number]))
         self.scores_ = scores
-        self._keep(self._model(**{name: float(values[number])}).fit(X, y, weights))
+        self._take(self._model(**{name: float(values[number])}), X, y, weights)
+
+    def _folds(self, y: NDArray[Any]) -> Any:
+        """The splitter; its folds have no more parts than there are rows, or rows of a class."""
+        stratified, cv = self._kind is SparseLinearClassifier, self.cv
+        if cv is None:
+            most = np.unique(y, return_counts=True)[1].max() if stratified else len(y)
+            cv = max(2, min(FOLDS, int(most)))
+        return check_cv(cv, y, classifier=stratified)
 
     def _values(self, X: Matrix, y: NDArray[Any], weights: Vector) -> Vector:
         """The values that are tried, the same in every fold."""
@@ -120,7 +144,8 @@ def _scores_of_fold(
     """The scores of all values on the held-out rows of a fold, and the weight of these rows."""
     train, held = fold
     held = held[weights[held] > 0]
-    if not len(held):
+    one_class = self._kind is SparseLinearClassifier and len(np.unique(y[train])) < 2
+    if one_class or not len(held):
         return np.full(len(values), np.nan), 0.0
     path = self._model(verbose=0).path(X[train], y[train], values, sample_weight=weights[train])
     rows = X[held], y[held], weights[held]
@@ -171,7 +196,7 @@ standardize
     n_alphas : int, default=100
     eps : float, default=1e-3
     cv : int, splitter, iterable or None
-        As in scikit-learn's GridSearchCV; None: five folds.
+        As in scikit-learn's GridSearchCV; None: five folds, fewer of fewer rows.
     n_jobs : int or None
         Folds at once, as in joblib.
     scoring : str, callable or None
@@ -188,8 +213,8 @@ standardize
         The α that was chosen.
     alphas_ : ndarray of shape (n_alphas,)
     scores_ : ndarray of shape (n_alphas, n_folds)
-        On the held-out rows, greater is better; nan in a fold whose held-out rows weigh nothing.
-        Means over folds count them by their weights.
+        On the held-out rows, greater is better; nan in a fold whose held-out rows weigh nothing,
+        or whose training rows have one class. Means over folds count them by their weights.
     coef_, intercept_, objective_, dual_bound_, gap_, converged_, n_iter_, n_features_in_, \
 feature_names_in_
         As in :class:`SparseLinearRegressor`, of the model of all rows.
@@ -214,7 +239,6 @@ feature_names_in_
     n_alphas: int = field(default=100, kw_only=True)
 
     _strength: ClassVar[Literal["alpha", "C"]] = "alpha"
-    _kind: ClassVar[Any] = SparseLinearRegressor
 
     def _grid(self) -> tuple[Any, Any]:
         return self.alphas, self.n_alphas
@@ -245,8 +269,9 @@ class SparseLinearClassifierCV(LinearDecision, SelectsStrength):
     rule : {"min", "1se"}, default="min"
         The C of the best mean score; or the smallest whose mean is within one standard error of it.
     eps, cv, n_jobs, scoring
-        As in :class:`SparseLinearRegressorCV`; folds are stratified. Without ``scoring``, rows
-        count with the weights of their classes too.
+        As in :class:`SparseLinearRegressorCV`; folds are stratified, by default five or as many
+        as the largest class has rows. Without ``scoring``, rows count with the weights of their
+        classes too.
     columns_per_round, max_columns, tol, time_limit, solver, solver_options, verbose
         As in :class:`SparseLinearClassifier`, for every model; ``verbose`` for the last.
 
@@ -279,7 +304,6 @@ n_features_in_, feature_names_in_
     n_Cs: int = field(default=100, kw_only=True)  # noqa: N815 – several C
 
     _strength: ClassVar[Literal["alpha", "C"]] = "C"
-    _kind: ClassVar[Any] = SparseLinearClassifier
 
     def _grid(self) -> tuple[Any, Any]:
         return self.Cs, self.n_Cs

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
 
+from cgboost.estimators.common.objective import LARGER, Wording
 from cgboost.estimators.common.parameters import (
     check_choice,
     check_count,
@@ -104,7 +105,14 @@ default="highs"
         check_choice("solver", self.solver, LP_SOLVERS)
         if not isinstance(self.solver_options, (Mapping, type(None))):
             raise ValueError(f"solver_options must be a dict or None, got {self.solver_options!r}")
-        check_count("solver_options['maxiter']", self._options.get("maxiter"), optional=True)
+        options = self._options
+        check_count("solver_options['maxiter']", options.get("maxiter"), optional=True)
+        limit = options.get("time_limit")
+        check_number("solver_options['time_limit']", limit, above=0, optional=True)
+
+    @property
+    def _wording(self) -> Wording:
+        return Wording(type(self).__name__, time_limit="solver_options['time_limit']")
 
     @property
     def _options(self) -> dict[str, Any]:
@@ -122,7 +130,7 @@ default="highs"
             verbose=int(bool(self._options.get("disp"))),
             callbacks=None if rounds is None else [StopAfter(rounds)],
         )
-        self._keep(model.fit(X, y, weights))
+        self._take(model, X, y, weights)
         if rounds is not None:
             warn_of_rounds(self, f"solver_options['maxiter']={rounds}")
 
@@ -187,7 +195,7 @@ n_features_in_, feature_names_in_
 
     def _find(self, X: Matrix, y: NDArray[Any], weights: Vector) -> None:
         model: Any = SparseLinearRegressor(loss="absolute_error", **self.get_params(deep=False))
-        self._keep(model.fit(X, y, weights))
+        self._take(model, X, y, weights)
         self.alpha_, self.alpha_max_ = model.alpha_, model.alpha_max_
 
 
@@ -292,7 +300,7 @@ class L1LinearSVC(LinearDecision):
             verbose=self.verbose,
             callbacks=[StopAfter(self.max_iter)],
         )
-        self._keep(model.fit(X, y, weights))
+        self._take(model, X, y, weights)
         warn_of_rounds(self, f"max_iter={self.max_iter}")
 
 
@@ -324,7 +332,7 @@ class L1LinearSVR(LinearPrediction):
     Attributes
     ----------
     model_ : SparseLinearRegressor
-        The fitted model, whose α, also in messages, is 1/(C Σ_i w_i).
+        The fitted model, whose α is 1/(C Σ_i w_i).
     coef_, intercept_, n_iter_, objective_, dual_bound_, gap_, converged_, n_features_in_, \
 feature_names_in_
         As in :class:`QuantileRegressor`.
@@ -354,6 +362,10 @@ feature_names_in_
 
     _losses: ClassVar[tuple[str, ...]] = ("epsilon_insensitive", "squared_epsilon_insensitive")
 
+    @property
+    def _wording(self) -> Wording:
+        return Wording(type(self).__name__, f"C={self.C:g}", LARGER)
+
     def _check_parameters(self) -> None:
         check_number("C", self.C, above=0)
         check_liblinear(self)
@@ -369,7 +381,7 @@ feature_names_in_
             verbose=self.verbose,
             callbacks=[StopAfter(self.max_iter)],
         )
-        self._keep(model.fit(X, y, weights), price=price)
+        self._take(model, X, y, weights, price=price)
         warn_of_rounds(self, f"max_iter={self.max_iter}")
 
 

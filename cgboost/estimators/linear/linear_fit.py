@@ -35,9 +35,9 @@ from cgboost.estimators.common.rows import (
     is_source,
     rows_of,
 )
+from cgboost.estimators.linear.continuation import warm_start_by_continuation
 from cgboost.estimators.linear.scaling import LOSS_OF_CONSTANT, Scaling, in_units, unit_of
 from cgboost.exceptions import DataWarning, see, warn_caller
-from cgboost.generation.callbacks import Score
 from cgboost.generation.columns import Column
 from cgboost.generation.protocols import Pricer
 from cgboost.losses import Loss
@@ -57,13 +57,6 @@ MOST_FEATURES = 150
 FEATURES_TO_ONE = 400
 """Of so many features one a round, up to twice the number above: of very many more price out."""
 
-SHARE_OF_NOISE = 0.5
-"""What ``alpha=None`` is of the level of noise. On the six data sets on which it was chosen, two
-quantiles each, half of it had test losses at most 24 % above the best of a path (median 4 %), a
-quarter 41 %. On eight others, seen only afterwards, half had a median of 3 % and up to 97 % (cubic
-terms of friedman1: many features, little noise), a quarter the same median and up to 48 %, all of
-it 7 % and up to 116 %."""
-
 PENALTY_NAMES = ("l1", "elasticnet")
 
 
@@ -74,8 +67,10 @@ class FeatureColumns(ColumnFamily):
     standardize: bool = False
     penalty_weights: ArrayLike | None = None
     fit_intercept: bool = True
+    time_limit: float | None = None
 
     accept_sparse = ("csc", "csr")
+    paths_begin_trivial = True
 
     def check(self) -> None:
         """Check the parameters that need no rows."""
@@ -136,6 +131,11 @@ class FeatureColumns(ColumnFamily):
         by_rows = min(MOST_FEATURES, super().columns_per_round(pool, n_rows))
         by_features = min(2 * MOST_FEATURES, pool.size(0) // FEATURES_TO_ONE)
         return max(FEWEST_FEATURES, by_rows, by_features)
+
+    def warm_start(self, pool: FeaturePool, loss: Any, make_master: Callable[[Any], Any]) -> Any:
+        """By continuation."""
+        own = pool, loss, make_master, self.columns_per_round(pool, loss.n_rows)
+        return warm_start_by_continuation(*own, self.time_limit)
 
     def described(self, columns: Sequence[Any], strata: NDArray[np.str_], rows: Rows) -> Table:
         """The number of each feature."""
@@ -304,9 +304,11 @@ def pool_of(self: Any, rows: Rows, runs: Callable[[Any], list[tuple[Loss, Vector
         noise=getattr(self, "alpha", 0.0) is None,
     )
     if len(self._free) and self.positive:
+        needed = "alpha above 0" if self._is_unpenalized else "penalty_weights above 0"
+        at = "" if self._is_unpenalized else f" for feature {self._free[0]}"
         raise ValueError(
-            "positive=True needs penalised coefficients: those of alpha=0, or of a weight of 0 in "
-            "penalty_weights, are free in sign"
+            f"positive=True needs {needed}, got 0{at}: coefficients without a penalty are free in "
+            "sign; take a small one"
         )
     self._free_columns = free_columns(rows.X, self._free, pool.centres)
     return self._scaling.scaled(pool)
@@ -381,45 +383,12 @@ def strongest(self: Any) -> float:
     return scaling.strongest / penalty_of(self).threshold
 
 
-def used_alpha(self: Any) -> float:
-    """α, or what None stands for."""
-    if self.alpha is not None:
-        return float(self.alpha)
-    level = noise(self)
-    return SHARE_OF_NOISE * level if level > 0 else 1.0
-
-
-def is_unpenalized(self: Any) -> bool:
-    """Whether no coefficient costs anything."""
-    return bool(self.alpha == 0)
-
-
-def noise(self: Any) -> float:
-    """The price of a coefficient at which features that are noise begin to enter."""
-    scaling: Scaling = self._scaling
-    return min(scaling.noise, scaling.strongest) / penalty_of(self).threshold
-
-
-def in_y(self: Any, score: Score) -> Score:
-    """The score of targets and outputs in units, as one in y."""
-
-    def scored(target: Any, output: Vector) -> float:
-        return score(unit(self) * target, unit(self) * output)
-
-    return scored
-
-
 def master_options(self: Any) -> dict[str, Any]:
     """Sign rule, offset and solver of the master."""
     sign = "nonneg" if self.positive else "free"
     offset = "free" if self.fit_intercept else "none"
     own = {"coef": sign, "offset": offset, "solver": self.solver}
     return own | ({"free_columns": self._free_columns} if len(self._free_columns) else {})
-
-
-def begins_trivial(self: Any) -> bool:
-    """Whether this is a model of a path: its table shows how many features each has."""
-    return self._carried is not None
 
 
 def keep(self: Any, runs: list[FittedRun], rows: Rows) -> None:
@@ -444,13 +413,6 @@ def keep(self: Any, runs: list[FittedRun], rows: Rows) -> None:
         if trivial[0] and self.fit_intercept:
             self.objective_ = scaling.constant
             self.dual_bound_ = min(self.dual_bound_, self.objective_)
-
-
-def keep_with_alpha(self: Any, runs: list[FittedRun], rows: Rows) -> None:
-    """The same, for a price of the penalty."""
-    keep(self, runs, rows)
-    self.alpha_ = used_alpha(self)
-    self.alpha_max_ = np.nan if len(self._free) else strongest(self)
 
 
 def _in_features(active: Sequence[Any], output: Any, n_features: int) -> tuple[Vector, float]:

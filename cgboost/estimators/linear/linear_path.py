@@ -1,14 +1,16 @@
-"""The grids of regularisation paths of linear models."""
+"""Regularisation paths of linear models, over α or C, and their grids."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
+from cgboost.estimators.common.certified import RegularizationPath, fit_along
 from cgboost.estimators.common.parameters import check_count, check_number
+from cgboost.estimators.common.rows import EvalSets
 from cgboost.estimators.linear.linear_fit import strongest
 
 Grid = NDArray[np.float64] | Callable[[Any], NDArray[np.float64]]
@@ -50,3 +52,74 @@ def values_of_path(parameter: Literal["alpha", "C"], values: Any, count: Any, ep
     for value in values:
         check_number(name, value, above=0)
     return np.asarray(values, dtype=np.float64)
+
+
+def path_of_alphas(
+    self: Any,
+    X: Any,
+    y: Any = None,
+    alphas: Sequence[float] | None = None,
+    *,
+    n_alphas: int = 100,
+    eps: float = 1e-3,
+    sample_weight: ArrayLike | None = None,
+    eval_set: EvalSets | None = None,
+) -> RegularizationPath:
+    """Fit a model for every α; much cheaper than as many separate fits.
+
+    Parameters
+    ----------
+    X, y, sample_weight, eval_set
+        As for :meth:`fit`; models are scored on the first set.
+    alphas : sequence of float or None
+        In any order. None: ``n_alphas`` values from ``alpha_max_`` down to ``eps`` times it,
+        evenly spaced on a logarithmic scale.
+    n_alphas : int, default=100
+    eps : float, default=1e-3
+
+    Returns
+    -------
+    RegularizationPath
+
+    Raises
+    ------
+    ValueError
+        As :meth:`fit`; if there is no α, or one that is not positive.
+    """
+    values = values_of_path("alpha", alphas, n_alphas, eps)
+    return fit_along(self, X, y, "alpha", values, sample_weight, eval_set)
+
+
+def path_of_costs(
+    self: Any,
+    X: Any,
+    y: Any = None,
+    Cs: Sequence[float] | None = None,
+    *,
+    n_Cs: int = 100,
+    eps: float = 1e-3,
+    sample_weight: ArrayLike | None = None,
+    eval_set: EvalSets | None = None,
+) -> RegularizationPath:
+    """Fit a model for every C, as :meth:`SparseLinearRegressor.path` does for every α.
+
+    Parameters
+    ----------
+    X, y, eps, sample_weight, eval_set
+        As there.
+    Cs : sequence of float or None
+        In any order. None: ``n_Cs`` values from ``C_min_`` up to 1/``eps`` times it, evenly
+        spaced on a logarithmic scale.
+    n_Cs : int, default=100
+
+    Returns
+    -------
+    RegularizationPath
+
+    Raises
+    ------
+    ValueError
+        As :meth:`fit`; if there is no C, or one that is not positive.
+    """
+    values = values_of_path("C", Cs, n_Cs, eps)
+    return fit_along(self, X, y, "C", values, sample_weight, eval_set)

@@ -11,17 +11,17 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from cgboost.estimators.common.base import BaseEnsemble
 from cgboost.estimators.common.certified import BaseBoost
 from cgboost.estimators.common.objective import Objective
 from cgboost.estimators.common.parameters import check_bool, check_number
 from cgboost.estimators.common.rows import Rows, Vector
 from cgboost.estimators.common.subproblems import Task
 from cgboost.estimators.common.targets import Regression
-from cgboost.estimators.linear import linear_fit
+from cgboost.estimators.linear import linear_fit, mean_loss
 from cgboost.estimators.linear.linear_fit import FeatureColumns
+from cgboost.estimators.linear.linear_path import path_of_alphas
 from cgboost.estimators.linear.scaling import Scaling
-from cgboost.estimators.linear.sparse_linear import PenaltyName, SparseLinearRegressor
+from cgboost.estimators.linear.sparse_linear import PenaltyName
 from cgboost.generation.callbacks import Score
 from cgboost.losses import Loss, Quantile
 from cgboost.masters import FreeColumns
@@ -126,19 +126,24 @@ scoring, callbacks, verbose, random_state
     _free_columns: ClassVar[FreeColumns] = FreeColumns(())
     _view_unit: ClassVar[float] = 1.0
     _coef_by_output: ClassVar[bool] = True
-    _coefficients: ClassVar[str] = "coef_"
     _output_kind: ClassVar[str] = "quantile"
     _runs_are_neighbours: ClassVar[bool] = True
 
+    categorical_features: ClassVar[tuple[str, ...]] = ()
+
+    fit = linear_fit.fit
+    _prepare = linear_fit.prepare
+    _validated = linear_fit.validated
     _staged_outputs = linear_fit.staged_outputs
     _master_options = linear_fit.master_options
     sparsify = linear_fit.sparsify
     densify = linear_fit.densify
-    path = SparseLinearRegressor.path
-    _keep = linear_fit.keep_with_alpha
-    _penalty_price = property(linear_fit.used_alpha)
-    _is_unpenalized = property(linear_fit.is_unpenalized)
-    _begins_trivial = property(linear_fit.begins_trivial)
+    path = path_of_alphas
+    _keep = mean_loss.keep_with_alpha
+    _penalty_price = property(mean_loss.used_alpha)
+    _is_unpenalized = property(mean_loss.is_unpenalized)
+    _family = property(FeatureColumns.of)
+    _seen_by_scorers = mean_loss.seen_in_y
 
     def _outputs(self, X: ArrayLike) -> Vector:
         return linear_fit.outputs(self, X)
@@ -192,10 +197,6 @@ scoring, callbacks, verbose, random_state
             )
 
     @property
-    def _family(self) -> FeatureColumns:
-        return FeatureColumns.of(self)
-
-    @property
     def _losses(self) -> list[Loss]:
         return [Quantile(float(q)) for q in self.quantiles]
 
@@ -229,10 +230,7 @@ scoring, callbacks, verbose, random_state
         return self._objective_of(0)
 
     def _objective_of(self, run: int) -> Objective:
-        alpha, cost = self._penalty_price, self._losses[run]
-        return linear_fit.objective_of(
-            self, per_row=True, price=1.0, trade_off=f"alpha={alpha:g}", cost=cost
-        )
+        return mean_loss.objective_of_mean(self, self._losses[run])
 
     def _tasks(self, pool: Any, rows: Rows) -> Iterator[Task]:
         if not self.noncrossing:
@@ -270,16 +268,11 @@ scoring, callbacks, verbose, random_state
 
     @property
     def _scores(self) -> dict[str, Score]:  # type: ignore[override]
-        return {"loss": linear_fit.in_y(self, partial(mean_pinball_loss, self._losses))}
+        return {"loss": mean_loss.in_y(self, partial(mean_pinball_loss, self._losses))}
 
     def _scores_of(self, run: int) -> dict[str, Score]:
         losses = self._losses if self.noncrossing else [self._losses[run]]
-        return {"loss": linear_fit.in_y(self, partial(mean_pinball_loss, losses))}
-
-    def _seen_by_scorers(self, target: Vector, n_runs: int) -> tuple[Any, NDArray[Any]]:
-        view, seen = BaseEnsemble._seen_by_scorers(self, target, n_runs)
-        view._view_unit = linear_fit.unit(self)
-        return view, view._view_unit * seen
+        return {"loss": mean_loss.in_y(self, partial(mean_pinball_loss, losses))}
 
 
 def mean_pinball_loss(losses: Sequence[Loss], y: Vector, output: Vector) -> float:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
@@ -16,20 +15,20 @@ from cgboost.estimators.common.calibration import (
     check_probability,
     share_of_time,
 )
-from cgboost.estimators.common.certified import BaseBoost, RegularizationPath, fit_along
+from cgboost.estimators.common.certified import BaseBoost
 from cgboost.estimators.common.fit_loop import FittedRun
 from cgboost.estimators.common.objective import Objective, check_task_and_loss
 from cgboost.estimators.common.parameters import check_number
-from cgboost.estimators.common.rows import EvalSets, Rows, Vector
+from cgboost.estimators.common.rows import Rows, Vector
 from cgboost.estimators.common.targets import (
     Classification,
     ClassWeight,
     OnlyWithProbabilities,
     Regression,
 )
-from cgboost.estimators.linear import linear_fit
+from cgboost.estimators.linear import linear_fit, mean_loss
 from cgboost.estimators.linear.linear_fit import FeatureColumns
-from cgboost.estimators.linear.linear_path import values_of_path
+from cgboost.estimators.linear.linear_path import path_of_alphas, path_of_costs
 from cgboost.estimators.linear.scaling import Scaling
 from cgboost.generation.callbacks import Score
 from cgboost.losses import EpsilonInsensitive, Loss, Quantile
@@ -86,7 +85,8 @@ class SparseLinearRegressor(Regression, BaseBoost):
         Zou, Journal of the American Statistical Association 101, 2006). Features of weight 0 are in
         the model from the beginning. None: 1 for all.
     positive : bool, default=False
-        Whether coefficients must be at least 0; for penalised ones alone.
+        Whether coefficients must be at least 0; for penalised ones alone, if only by 1e-6. Columns
+        without a penalty are solved in orthogonal directions, whose coefficients have no sign.
     fit_intercept : bool, default=True
         Whether there is a b, which is never penalised.
     standardize : bool, default=False
@@ -151,9 +151,8 @@ feature_names_in_
     _free: ClassVar[NDArray[np.intp]]
     _free_columns: ClassVar[FreeColumns] = FreeColumns(())
     _coef_by_output: ClassVar[bool] = False
-    _coefficients: ClassVar[str] = "coef_"
-    _penalty_price = property(linear_fit.used_alpha)
-    _is_unpenalized = property(linear_fit.is_unpenalized)
+    _penalty_price = property(mean_loss.used_alpha)
+    _is_unpenalized = property(mean_loss.is_unpenalized)
 
     categorical_features: ClassVar[tuple[str, ...]] = ()
 
@@ -164,45 +163,11 @@ feature_names_in_
     _outputs = linear_fit.outputs
     _staged_outputs = linear_fit.staged_outputs
     _master_options = linear_fit.master_options
-    _keep = linear_fit.keep_with_alpha
-    _begins_trivial = property(linear_fit.begins_trivial)
+    _keep = mean_loss.keep_with_alpha
+    _family = property(FeatureColumns.of)
+    path = path_of_alphas
     sparsify = linear_fit.sparsify
     densify = linear_fit.densify
-
-    def path(
-        self,
-        X: Any,
-        y: Any = None,
-        alphas: Sequence[float] | None = None,
-        *,
-        n_alphas: int = 100,
-        eps: float = 1e-3,
-        sample_weight: ArrayLike | None = None,
-        eval_set: EvalSets | None = None,
-    ) -> RegularizationPath:
-        """Fit a model for every α; much cheaper than as many separate fits.
-
-        Parameters
-        ----------
-        X, y, sample_weight, eval_set
-            As for :meth:`fit`; models are scored on the first set.
-        alphas : sequence of float or None
-            In any order. None: ``n_alphas`` values from ``alpha_max_`` down to ``eps`` times it,
-            evenly spaced on a logarithmic scale.
-        n_alphas : int, default=100
-        eps : float, default=1e-3
-
-        Returns
-        -------
-        RegularizationPath
-
-        Raises
-        ------
-        ValueError
-            As :meth:`fit`; if there is no α, or one that is not positive.
-        """
-        values = values_of_path("alpha", alphas, n_alphas, eps)
-        return fit_along(self, X, y, "alpha", values, sample_weight, eval_set)
 
     def _check_parameters(self) -> None:
         check_task_and_loss(self, REGRESSION)
@@ -226,34 +191,25 @@ feature_names_in_
         return self._cost
 
     @property
-    def _family(self) -> FeatureColumns:
-        return FeatureColumns.of(self)
-
-    @property
     def _objective(self) -> Objective:
-        alpha = self._penalty_price
-        return linear_fit.objective_of(self, per_row=True, price=1.0, trade_off=f"alpha={alpha:g}")
+        return mean_loss.objective_of_mean(self, self._cost)
 
     # ------------------------------------------------------------------ units of y
+
+    _view_unit: ClassVar[float] = 1.0
+    """The unit of outputs that a scorer of rounds sees."""
+
+    _seen_by_scorers = mean_loss.seen_in_y
 
     def _targets(self, encoded: NDArray[Any]) -> list[Vector]:
         return [encoded / linear_fit.unit(self)]
 
     @property
     def _scores(self) -> dict[str, Score]:  # type: ignore[override]
-        return {name: linear_fit.in_y(self, score) for name, score in super()._scores.items()}
-
-    _view_unit: ClassVar[float] = 1.0
-    """The unit of outputs that a scorer of rounds sees."""
+        return {name: mean_loss.in_y(self, score) for name, score in super()._scores.items()}
 
     def _predicted(self, output: Vector) -> Vector:
         return super()._predicted(self._view_unit * output)
-
-    def _seen_by_scorers(self, target: Vector, n_runs: int) -> tuple[Any, NDArray[Any]]:
-        view, seen = super()._seen_by_scorers(target, n_runs)
-        unit = linear_fit.unit(self)
-        view._view_unit = unit
-        return view, unit * seen
 
 
 @dataclass(eq=False, repr=False)
@@ -330,7 +286,6 @@ stop_reason_, n_features_in_, feature_names_in_
     _free: ClassVar[NDArray[np.intp]]
     _free_columns: ClassVar[FreeColumns] = FreeColumns(())
     _coef_by_output: ClassVar[bool] = True
-    _coefficients: ClassVar[str] = "coef_"
     _penalty_price: ClassVar[float] = 1.0
     _is_unpenalized: ClassVar[bool] = False
 
@@ -343,46 +298,12 @@ stop_reason_, n_features_in_, feature_names_in_
     _outputs = linear_fit.outputs
     _staged_outputs = linear_fit.staged_outputs
     _master_options = linear_fit.master_options
-    _begins_trivial = property(linear_fit.begins_trivial)
+    _family = property(FeatureColumns.of)
     _calibrate = calibrate
     _share_of_time = property(share_of_time)
+    path = path_of_costs
     sparsify = linear_fit.sparsify
     densify = linear_fit.densify
-
-    def path(
-        self,
-        X: Any,
-        y: Any = None,
-        Cs: Sequence[float] | None = None,
-        *,
-        n_Cs: int = 100,
-        eps: float = 1e-3,
-        sample_weight: ArrayLike | None = None,
-        eval_set: EvalSets | None = None,
-    ) -> RegularizationPath:
-        """Fit a model for every C; much cheaper than as many separate fits.
-
-        Parameters
-        ----------
-        X, y, sample_weight, eval_set
-            As for :meth:`fit`; models are scored on the first set.
-        Cs : sequence of float or None
-            In any order. None: ``n_Cs`` values from ``C_min_`` up to 1/``eps`` times it, evenly
-            spaced on a logarithmic scale.
-        n_Cs : int, default=100
-        eps : float, default=1e-3
-
-        Returns
-        -------
-        RegularizationPath
-
-        Raises
-        ------
-        ValueError
-            As :meth:`fit`; if there is no C, or one that is not positive.
-        """
-        values = values_of_path("C", Cs, n_Cs, eps)
-        return fit_along(self, X, y, "C", values, sample_weight, eval_set)
 
     @OnlyWithProbabilities
     def predict_proba(self, X: ArrayLike) -> Vector:
@@ -403,10 +324,6 @@ stop_reason_, n_features_in_, feature_names_in_
     @property
     def _cost(self) -> Loss:
         return get_loss(self.loss)
-
-    @property
-    def _family(self) -> FeatureColumns:
-        return FeatureColumns.of(self)
 
     @property
     def _objective(self) -> Objective:

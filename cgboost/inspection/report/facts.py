@@ -28,6 +28,9 @@ KINDS = {
 }
 """By a name in the table of columns, what a column is called: one, and several."""
 
+OUTPUT_KINDS = ("class", "quantile")
+"""What outputs are told apart by, as tables name it: the class or the quantile they are for."""
+
 SCORES = ("validation_", "holdout_")
 """What names of scores on held-out rows begin with, unless the user has named the rows."""
 
@@ -91,7 +94,7 @@ class RunFacts:
     Attributes
     ----------
     label : str
-        The class that it is for; empty where one run makes the model.
+        The class or quantile that it is for; empty where one run makes the model.
     objective, bound, gap : float
         At the round that makes the model; −inf and inf without a certificate.
     stop_reason, message : StopReason, str
@@ -144,14 +147,17 @@ class Facts:
     size : str
         How many columns it has, and of which kernels; leaves and depth of a tree.
     runs : tuple of RunFacts
-        One, or one a class; none for a model that no loop has made.
+        One, or one a class or quantile; none for a model that no loop has made.
     tol : float or None
         The gap that was asked for, None where no certificate was.
+    kind : {"class", "quantile"}
+        What several runs are for.
     """
 
     size: str
     runs: tuple[RunFacts, ...]
     tol: float | None
+    kind: str = "class"
 
     @property
     def gap(self) -> float:
@@ -186,7 +192,7 @@ class Facts:
             words = ", ".join(f"{word} ({count})" for word, count in counts.most_common())
         rounds = [run.rounds for run in self.runs]
         span = str(rounds[0]) if len(set(rounds)) == 1 else f"{min(rounds)} to {max(rounds)}"
-        each = "" if len(rounds) == 1 else " for each class"
+        each = "" if len(rounds) == 1 else f" for each {self.kind}"
         return f"{words} after {span} round{'' if span == '1' else 's'}{each}"
 
     @property
@@ -199,7 +205,7 @@ class Facts:
         values = [run.scores[name] for run in self.runs if name in run.scores]
         if len(self.runs) > 1:
             span = f"{min(values):.3g} to {max(values):.3g}"
-            return f"{np.mean(values):.4g} (mean of the classes, {span})"
+            return f"{np.mean(values):.4g} (mean over the {plural(self.kind)}, {span})"
         run = self.runs[0]
         return f"{values[0]:.4g}" + (f" at round {run.kept}" if run.kept < run.rounds else "")
 
@@ -247,7 +253,18 @@ def facts_of(model: Any) -> Facts | None:
             for run, name in zip(runs, names, strict=True)
         ),
         tol=model._tol if "gap_" in fitted else None,
+        kind=model._output_kind,
     )
+
+
+def output_kind(table: Mapping[str, Any]) -> str | None:
+    """What the runs of a history, or the outputs in a table of columns, are for; None for one."""
+    return next((kind for kind in OUTPUT_KINDS if kind in table), None)
+
+
+def plural(kind: str) -> str:
+    """Several of a kind of outputs: "classes", "quantiles"."""
+    return kind + ("es" if kind.endswith("s") else "s")
 
 
 def kind_of(columns: Table, count: int = 2) -> str:

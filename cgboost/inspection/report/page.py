@@ -184,7 +184,7 @@ def cell(value: Any) -> str:
 
 
 def _certificate(facts: Facts) -> dict[str, Any]:
-    header = ("class", "objective", "lower bound", "gap", "stopped", "rounds")
+    header = (facts.kind, "objective", "lower bound", "gap", "stopped", "rounds")
     rows = [
         (run.label, run.objective, run.bound, run.gap, str(run.stop_reason), run.rounds)
         for run in facts.runs

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cgboost.inspection.drawing import INK, LOG_FROM
-from cgboost.inspection.report.facts import Table, is_score, runs_of
+from cgboost.inspection.report.facts import Table, is_score, output_kind, runs_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -157,7 +157,7 @@ def sparklines(
     Parameters
     ----------
     history : mapping of str to ndarray
-        As models keep it: one entry a round, of one run or of one for each ``class``.
+        As models keep it: one entry a round, of one run or of one for each class or quantile.
     kept : sequence of int
         For each run the round that makes the model.
     monitored : collection of str
@@ -273,7 +273,8 @@ def _plot_score(model: Any, name: str) -> Figure:
     runs = runs_of(model.history_)
     for k, (run, kept) in enumerate(zip(runs, np.atleast_1d(model.best_round_), strict=True)):
         rounds, values = run["round"], np.asarray(run[name])
-        label = f"class {run['class'][0]}" if "class" in run else None
+        kind = output_kind(run)
+        label = None if kind is None else f"{kind} {run[kind][0]}"
         marker = drawing.curve_marker(len(rounds))
         axis.plot(rounds, values, color=drawing.colour(k), marker=marker, label=label)
         ring: dict[str, Any] = {"color": drawing.colour(k), "mfc": "none", "markersize": 10}

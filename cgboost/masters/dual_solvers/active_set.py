@@ -41,6 +41,7 @@ from numpy.typing import NDArray
 
 from cgboost.losses import SupportVectorLoss
 from cgboost.losses.dual.support_vector import Indices, Vector
+from cgboost.masters.column_store import ColumnStore
 from cgboost.masters.dual_solvers.quadratic_dual import (
     ROUNDING,
     Block,
@@ -50,7 +51,7 @@ from cgboost.masters.dual_solvers.quadratic_dual import (
     RowBoxes,
     free_rows,
 )
-from cgboost.masters.dual_solvers.restricted_dual import ColumnStore, DualSolution, LiveDual
+from cgboost.masters.dual_solvers.restricted_dual import DualSolution, LiveDual
 from cgboost.penalties.base import DualForm
 from solvers import LimitError, SolverFailure, Status
 
@@ -126,8 +127,7 @@ class ProximalProblem:
         status, moving = self.problem.boxes.moved(self._status, self.r, pull, most)
         pieces = self.problem.pieces(self._s)
         noise = ROUNDING * float(np.abs(self._s).max(initial=0.0))
-        apart = np.abs(np.abs(self._s) - self.problem.limit)
-        turned = (pieces != self._pieces) & (apart > noise)
+        turned = (pieces != self._pieces) & (np.abs(self._s) > noise)
         self._status, self._pieces = status, pieces
         return moving + int(np.count_nonzero(turned))
 
@@ -173,7 +173,7 @@ LEAST, MOST = 1e-11, 1e6
 HARDER, SOFTER, SOFTEST = 10.0, 0.1, 1e-4
 """Factors of κ where the steps do not converge, where they do, and where they do quickly …"""
 
-QUICK = 4
+FEW_STEPS = 4
 """… within so many steps."""
 
 RESPECT, FORGETTING = 10.0, 0.3
@@ -281,11 +281,11 @@ class Proximity:
             self.kappa = middle if between else HARDER * self.kappa
         else:
             if not self._converged:
-                certain = steps <= QUICK and not self._refused
+                certain = steps <= FEW_STEPS and not self._refused
                 self.first = self.kappa * (SOFTER if certain else 1.0)
             self._converged, self._refused = self.kappa, FORGETTING * self._refused
             lowest = min(self.kappa, RESPECT * self._refused)
-            self.kappa = max((SOFTEST if steps <= QUICK else SOFTER) * self.kappa, lowest)
+            self.kappa = max((SOFTEST if steps <= FEW_STEPS else SOFTER) * self.kappa, lowest)
         self.kappa = float(np.clip(self.kappa, LEAST, MOST))
 
 
@@ -316,7 +316,7 @@ class ActiveSetSession(LiveDual):
         With finite prices and no mass.
     columns : ColumnStore
     form : DualForm
-        With a quadratic term; where it has a threshold too, without a penalized offset.
+        With a quadratic term alone, neither a threshold nor a radius.
     """
 
     def __init__(self, loss: SupportVectorLoss, columns: ColumnStore, form: DualForm) -> None:
@@ -417,7 +417,6 @@ class ActiveSetSession(LiveDual):
             total=float(others.sum()),
             two_sided=self.form.two_sided,
             offset=self.form.offset,
-            limit=self.form.threshold / self.columns.scales,
         )
 
     def _fixed(self) -> Vector:

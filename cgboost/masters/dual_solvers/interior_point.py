@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from cgboost.losses import SupportVectorLoss
 from cgboost.losses.dual.support_vector import Indices, Vector
+from cgboost.masters.column_store import ColumnStore
 from cgboost.masters.dual_solvers.interior_point_steps import Descent, Iterate, inside_limits
 from cgboost.masters.dual_solvers.optimal_partition import (
     SLACK_IMPORTANCE,
@@ -25,13 +26,7 @@ from cgboost.masters.dual_solvers.optimal_partition import (
     in_basis,
     variables_at_ends,
 )
-from cgboost.masters.dual_solvers.restricted_dual import (
-    Basis,
-    BoxedDual,
-    ColumnStore,
-    DualSolution,
-    LiveDual,
-)
+from cgboost.masters.dual_solvers.restricted_dual import Basis, BoxedDual, DualSolution, LiveDual
 from cgboost.masters.dual_solvers.simplex import OFFSET
 from cgboost.parallel.executors import LARGE, available, blas_threads
 from cgboost.penalties.base import DualForm

@@ -2,10 +2,9 @@
 
     max  gain(r) − ½Σ weight·φ(s)²       s = Hᵀr + constant,    r in its boxes
 
-with φ(s) = sign(s)·(|s| − limit)₊ where α is free and (s − limit)₊ where α ≥ 0; with Σr = 0 for a
-free offset, and ½(Σr)² less for a penalized one. The coefficients are α = φ(s), but for their
-units, and the multiplier of Σr is the offset b. The limit is 0 for the 2-norm (Bi, Zhang, Bennett,
-KDD 2004, eq. 7 to 12, with z eliminated) and positive for the elastic net.
+with φ(s) = s where α is free and s₊ where α ≥ 0; with Σr = 0 for a free offset, and ½(Σr)² less
+for a penalized one. The coefficients are α = φ(s), but for their units, and the multiplier of Σr is
+the offset b (the 2-norm: Bi, Zhang, Bennett, KDD 2004, eq. 7 to 12, with z eliminated).
 
 The box of every row's pseudo-response is in at most two pieces. With one of its variables kept, a
 row's r runs from one corner to another; with both, the tube of ε-insensitive loss bends its gain at
@@ -182,7 +181,7 @@ class Block:
         return part
 
 
-BALANCED = 1e-14
+NEGLIGIBLE_SUM = 1e-14
 """Σr this small beside Σ|r| counts as 0; otherwise it costs what it takes to bring it there. Some
 fifty units of the rounding of the sum itself: below it there is nothing to bring there."""
 
@@ -205,8 +204,6 @@ class QuadraticDual:
     two_sided : bool
         Whether α is free.
     offset : {"none", "penalized", "free"}
-    limit : ndarray of shape (n_columns,), or 0
-        With a penalized offset, 0.
     """
 
     block: Block
@@ -216,7 +213,6 @@ class QuadraticDual:
     total: float
     two_sided: bool
     offset: str
-    limit: Vector | float = 0.0
 
     @cached_property
     def unit(self) -> float:
@@ -233,15 +229,11 @@ class QuadraticDual:
 
     def coefficients(self, s: Vector) -> Vector:
         """φ(s)."""
-        if not self.two_sided:
-            return np.maximum(s - self.limit, 0.0)
-        return np.copysign(np.maximum(np.abs(s) - self.limit, 0.0), s)
+        return s if self.two_sided else np.maximum(s, 0.0)
 
     def pieces(self, s: Vector) -> Vector:
         """Which linear piece of φ every s is in; φ varies with s where that is not 0."""
-        if self.two_sided and not np.any(self.limit):
-            return np.ones(len(s))
-        return np.sign(self.coefficients(s))
+        return np.ones(len(s)) if self.two_sided else np.sign(self.coefficients(s))
 
     def scores(self, r: Vector) -> Vector:
         """s, shape (n_columns,)."""
@@ -255,7 +247,7 @@ class QuadraticDual:
         """What the coefficients φ(s) lose against those of the exact s; at least 0."""
         coef, best = self.coefficients(s), self.coefficients(exact)
         lost = 0.5 * (coef - best) ** 2
-        lost += np.maximum(self.limit * np.abs(coef) - coef * (exact - best), 0.0)
+        lost += np.maximum(coef * (best - exact), 0.0)
         return float(self.block.weights @ lost)
 
     def point(self, r: Vector, offset: float) -> DualIterate:
@@ -271,7 +263,7 @@ class QuadraticDual:
         if self.offset == "penalized":
             offset = total
         lost = self.mismatch(s, exact) + float(self.boxes.fenchel_gap(r, output + offset).sum())
-        if self.offset == "free" and abs(total) > BALANCED * float(np.abs(r).sum()):
+        if self.offset == "free" and abs(total) > NEGLIGIBLE_SUM * float(np.abs(r).sum()):
             lost += abs(total) * float(np.abs(self.boxes.slopes).max(initial=0.0))
         value = self.gain + float(self.boxes.gain(r).sum())
         value -= 0.5 * float(self.block.weights @ self.coefficients(exact) ** 2)

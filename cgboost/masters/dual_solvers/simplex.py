@@ -28,7 +28,8 @@ from numpy.typing import NDArray
 
 from cgboost.losses import SupportVectorLoss
 from cgboost.losses.dual.support_vector import Indices, Vector
-from cgboost.masters.dual_solvers.restricted_dual import ColumnStore, DualSolution, LiveDual
+from cgboost.masters.column_store import ColumnStore
+from cgboost.masters.dual_solvers.restricted_dual import DualSolution, LiveDual
 from cgboost.penalties.base import DualForm
 from solvers import Program, Session, Solution, open_session
 

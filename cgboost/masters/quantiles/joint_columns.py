@@ -8,8 +8,8 @@ import numpy as np
 
 from cgboost.generation.columns import FloatArray
 from cgboost.losses.dual.support_vector import Indices, Vector
+from cgboost.masters.column_store import ColumnStore
 from cgboost.masters.dual_solvers.large_columns import LargeColumns
-from cgboost.masters.dual_solvers.restricted_dual import ColumnStore
 
 
 class JointColumns:

@@ -19,7 +19,7 @@ from cgboost.generation.columns import Column
 from cgboost.generation.protocols import MasterState, Priced
 from cgboost.losses.base import DifferentiableLoss
 from cgboost.losses.registry import require_targets
-from cgboost.masters.dual_solvers.restricted_dual import ColumnStore
+from cgboost.masters.column_store import ColumnStore
 from cgboost.masters.solver_options import checked_options
 from cgboost.masters.stagewise.refits import refit_of
 from cgboost.masters.stagewise.stagewise import DescentEntry, optimum_if_settled

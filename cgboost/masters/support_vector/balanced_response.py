@@ -10,8 +10,8 @@ import numpy as np
 
 from cgboost.losses import SupportVectorLoss
 from cgboost.losses.dual.support_vector import Vector
+from cgboost.masters.column_store import ColumnStore
 from cgboost.masters.dual_solvers.large_columns import levelled
-from cgboost.masters.dual_solvers.restricted_dual import ColumnStore
 
 MOVING_ROWS = 20
 """Training rows that move the scores of free columns to 0, for each of these. At an optimal vertex

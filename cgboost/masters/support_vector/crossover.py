@@ -12,7 +12,8 @@ from scipy import linalg
 
 from cgboost.losses import SupportVectorLoss
 from cgboost.losses.dual.support_vector import Indices, Vector
-from cgboost.masters.dual_solvers.restricted_dual import Basis, ColumnStore
+from cgboost.masters.column_store import ColumnStore
+from cgboost.masters.dual_solvers.restricted_dual import Basis
 from cgboost.masters.dual_solvers.simplex import DualSession
 from cgboost.masters.support_vector.purification import Face, purified
 from cgboost.masters.support_vector.working_set import DualPoint, RestrictedDual

@@ -22,7 +22,7 @@ from typing import Any, Literal, cast, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from cgboost.exceptions import MasterError, UnsupportedLossError, see
+from cgboost.exceptions import MasterError, see
 from cgboost.generation.columns import Column
 from cgboost.generation.protocols import EntryRule, MasterState, Priced, Vertex
 from cgboost.generation.termination import lost_digits
@@ -37,7 +37,11 @@ from cgboost.masters.support_vector.crossover import (
     unique_vertex,
 )
 from cgboost.masters.support_vector.primal_simplex import PrimalSimplex, is_neighbour
-from cgboost.masters.support_vector.smooth_loss import NEEDED, DiagonalHessian, RowwiseLoss
+from cgboost.masters.support_vector.smooth_loss import (
+    DiagonalHessian,
+    RowwiseLoss,
+    as_master_loss,
+)
 from cgboost.masters.support_vector.smooth_primal import SmoothPrimal
 from cgboost.masters.support_vector.working_set import DualPoint, RestrictedDual
 from cgboost.penalties.base import DualForm, Penalty
@@ -86,15 +90,16 @@ class WarmStart:
     intercept : float
     loss : SupportVectorLoss or None
         Of the similar problem, where it was solved as this one would be.
-    vertex : (PrimalSimplex, sequence of Column) or None
-        That problem itself at its optimal vertex, and all of its columns.
+    live : (PrimalSimplex or SmoothPrimal, sequence of Column) or None
+        The restricted problem itself at its optimum, and all of its columns: it belongs to the
+        master that goes on with it.
     """
 
     columns: Sequence[Column] = ()
     coef: Vector = field(default_factory=lambda: np.zeros(0))
     intercept: float = 0.0
     loss: Any = None
-    vertex: tuple[PrimalSimplex, Sequence[Column]] | None = None
+    live: tuple[PrimalSimplex | SmoothPrimal, Sequence[Column]] | None = None
 
 
 class SupportVectorMaster:
@@ -153,7 +158,7 @@ class SupportVectorMaster:
         self.accuracy = 0.0
         self._best: DualPoint | None = None
         self._best_bound = -np.inf
-        self._setbacks = 0
+        self._setbacks, self._repriced = 0, False
         self._unit, in_units = 1.0, self.loss
         if self.loss.chooses_margin and not (self.form.threshold > 0 and self.form.quadratic > 0):
             # the scale of the prices p is arbitrary, and solvers need a mean of 1: r is then r/p;
@@ -162,7 +167,9 @@ class SupportVectorMaster:
             curvature = 1.0 if penalty.degree == 2 else self._unit
             in_units = self.loss.in_units(self._unit, curvature=curvature)
         self._of_dual = in_units, solver, options  # a bound method would keep the master alive
-        self._walks = solver == "auto" and PrimalSimplex.takes(self.loss, self.form)
+        self._smooth = self._smooth_along_paths(penalty.dual_loss(loss))
+        walks = self._smooth is not None or PrimalSimplex.takes(self.loss, self.form)
+        self._walks = solver == "auto" and walks
 
     @cached_property
     def _dual(self) -> Any:
@@ -205,11 +212,11 @@ class SupportVectorMaster:
     def start_from(self, start: WarmStart) -> None:
         """Take in the columns of a similar problem, before the first :meth:`solve`.
 
-        Their coefficients say which rows will be near their margin; where only prices differ, and
-        not by much, it is gone on from the vertex. The answer does not depend on them.
+        Their coefficients say which rows will be near their margin. Where only prices differ (for
+        piecewise linear losses: not by much) it is gone on with the restricted problem itself. The
+        answer does not depend on them.
         """
-        if self._walks and not self.columns and is_neighbour(self.loss, start.loss):
-            self._begin_at_vertex(start)
+        if len(self.columns) == self.form.n_free and self._goes_on(start):
             return
         places = {column.key: j for j, column in enumerate(self.columns)}  # free columns
         new = [column for column in start.columns if column.key not in places]
@@ -220,15 +227,50 @@ class SupportVectorMaster:
         if start.columns:
             self._dual.expect(coef, start.intercept)
 
-    def _begin_at_vertex(self, start: WarmStart) -> None:
-        if start.vertex is not None:
-            self._dual, columns = start.vertex
-            self._dual.reprice(self.loss)
-            self.columns = list(columns)
-            return
-        self._dual = PrimalSimplex(self.loss, self.form)
-        self.add(start.columns)
-        self._dual.expect(start.coef, start.intercept)
+    def _smooth_along_paths(self, loss: Any) -> RowwiseLoss | None:
+        """The loss by its curvatures, where that is how to go on from one price to the next.
+
+        Of a loss with a box that is curved inside, as Huber's: cold, its dual is solved in less
+        time, but an interior point is no beginning for another price.
+        """
+        sparse = self.form.threshold > 0 and self.form.radius is None
+        if not (sparse and isinstance(self.loss, SupportVectorLoss) and hasattr(loss, "abilities")):
+            return None
+        curved = "hessian_diag" in loss.abilities and isinstance(loss, DiagonalHessian)
+        return RowwiseLoss(loss) if curved else None
+
+    def _goes_on(self, start: WarmStart) -> bool:
+        """Take over the restricted problem of another price; False if it is of another kind."""
+        loss, solver, options = self._of_dual
+        loss = loss if self._smooth is None else self._smooth
+        if self._walks and not is_neighbour(self.loss, start.loss):
+            return False
+        if self._walks and start.live is None:
+            if self._smooth is None:
+                self._dual = PrimalSimplex(self.loss, self.form)
+            else:
+                self._dual = self._make_dual(loss, solver, options)
+        if start.live is None:
+            return False
+        dual, columns = start.live
+        if isinstance(dual, SmoothPrimal):
+            if not dual.continues(loss, self.form, solver):
+                return False
+            self._repriced = True
+            dual.reprice(loss)
+        elif self._walks:
+            dual.reprice(self.loss)
+        else:
+            return False
+        self._dual, self.columns = dual, list(columns)
+        return True
+
+    def anticipated(self) -> MasterState | None:
+        """The solution at another price, before it is solved at this one."""
+        if not self._repriced:
+            return None
+        point = self._dual.present
+        return self._state(point, self._objective(point))
 
     @property
     def warm_start(self) -> WarmStart:
@@ -237,9 +279,9 @@ class SupportVectorMaster:
             return WarmStart()
         used = np.flatnonzero(self._best.coef)
         columns, dual = [self.columns[j] for j in used], self._dual
-        vertex = (dual, self.columns) if isinstance(dual, PrimalSimplex) else None
+        live = (dual, self.columns) if isinstance(dual, (PrimalSimplex, SmoothPrimal)) else None
         own = self.loss if self._walks else None
-        return WarmStart(columns, self._best.coef[used], self._best.intercept, own, vertex)
+        return WarmStart(columns, self._best.coef[used], self._best.intercept, own, live)
 
     def _solved(self, time_limit: float | None) -> DualPoint:
         """The dual solver's answer, of another one where the simplex of a path gives up."""
@@ -280,10 +322,13 @@ class SupportVectorMaster:
         if self._best is not None and objective > (least := self._objective(self._best)):
             point = self._after_setback(point, serious=objective > least + UNMOVED * scale)
             objective = least
-            scale = self._scale(objective)
         else:
             self._setbacks = 0
         self._best = point
+        return self._state(point, objective)
+
+    def _state(self, point: DualPoint, objective: float) -> MasterState:
+        """What the loop sees of a point: its pseudo-response is one of the dual."""
         response = self.loss.feasible(point.response, balanced=self.offset == "free")
         level = self.loss.level(point.output) if self.loss.level_is_offset else 0.0
         return MasterState(
@@ -295,7 +340,7 @@ class SupportVectorMaster:
             objective=objective,
             slack=self.loss.slack(point.output),
             entry=self._entry(objective, response),
-            scale=scale,
+            scale=self._scale(objective),
             solved=point.solved,
         )
 
@@ -444,34 +489,3 @@ def solver_errors_as_master_errors() -> Iterator[None]:
         raise MasterError(
             f"{error}; scale the features or normalise the kernels{see('solvers')}"
         ) from error
-
-
-def as_master_loss(loss: Any) -> Any:
-    """A bound loss with all that a master asks for.
-
-    A loss that says what it can do (``abilities``) is taken by its dual box, if it has one, and
-    else as a smooth loss, for which it needs a Hessian and a conjugate. One that has both is taken
-    as smooth where its box has no ends, as that of the squared error: then there is no row to fix
-    at an end, and the primal has fewer variables than the dual.
-
-    Raises
-    ------
-    UnsupportedLossError
-        Naming what the loss lacks.
-    """
-    if isinstance(loss, SupportVectorLoss):
-        return loss
-    if hasattr(loss, "abilities"):
-        missing = [name for name in ("hessian_diag", "conjugate") if name not in loss.abilities]
-        if "dual_box" in loss.abilities:
-            box: SupportVectorLoss = loss.box
-            if missing or np.isfinite(box.variables.cap).all():
-                return box
-    else:
-        missing = [name for name in (*NEEDED, "curvature") if not hasattr(loss, name)]
-    if not missing and isinstance(loss, DiagonalHessian):
-        return RowwiseLoss(loss)
-    raise UnsupportedLossError(
-        f"a support-vector master needs a SupportVectorLoss, or a smooth loss bound to its data; "
-        f"{type(loss).__name__} lacks {', '.join(missing)}"
-    )

@@ -2,16 +2,14 @@
 
     min  Σ_j limit_j|α_j| + Σ_i base_i (target_i − f_i) + Σ_v cap_v·max(0, rate_v(f)),   f = Hα + b
 
-A vertex has as many kinks at 0 as coefficients in use, with the offset: the rates of the variables
-*inside* their box. With B, the entries of the columns in use in the rows inside,
+Coefficients and rates are alike here: they have a kink at 0 each, where the slope of the objective
+rises from −limit (−∞ for α ≥ 0) to limit, or from 0 to cap; at a vertex as many are 0 as there are
+columns. The duals of rates are the dual variables of the loss, those of coefficients the scores.
 
-    B z = targets there          Bᵀ r = limit·sign − (scores of the rows outside)
-
-From one vertex a step goes along an edge, on which the objective falls, to the edge's minimum,
-across as many kinks as pay (Barrodale, Roberts, *An improved algorithm for discrete ℓ1 linear
-approximation*, SIAM J. Numerical Analysis 10, 1973). No vertex becomes infeasible where only prices
-change, so that a regularisation path takes hardly more steps than it has vertices (Koenker,
-d'Orey, Applied Statistics 36, 1987; Zhu, Rosset, Hastie, Tibshirani, NeurIPS 2003).
+No vertex becomes infeasible where only prices change, so that a regularisation path takes hardly
+more steps than it has vertices (Koenker, d'Orey, Applied Statistics 36, 1987; Zhu, Rosset, Hastie,
+Tibshirani, NeurIPS 2003). Steps see the rates that are near 0. The others are taken to stay on
+their side; when no edge falls any more all are computed, and those that have not are added.
 """
 
 from __future__ import annotations
@@ -21,38 +19,25 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
-from scipy.linalg.blas import dger
+from numpy.typing import NDArray
 
 from cgboost.generation.columns import FloatArray
 from cgboost.losses import SupportVectorLoss
-from cgboost.losses.dual.support_vector import Indices, Vector
-from cgboost.masters.dual_solvers.restricted_dual import ColumnStore
+from cgboost.losses.dual.support_vector import BoxVariables, Indices, Vector
+from cgboost.masters.column_store import ColumnStore
 from cgboost.masters.support_vector.crossover import COEFFICIENT_ROUNDING
+from cgboost.masters.support_vector.tableau import Tableau, exchanged
+from cgboost.masters.support_vector.vertex import KinkedVertex, Step
 from cgboost.masters.support_vector.working_set import DualPoint
 from cgboost.penalties.base import DualForm
 from solvers import LimitError, SolverFailure, Status
-
-OFFSET = -1
-"""Stands for the offset among the columns in use."""
-
-ROOM = 32
-"""Columns that there is room for at first."""
-
-VIOLATION = 1e-9
-"""A score may exceed its limit, and a dual variable leave its box, by this share of it."""
 
 PERTURBATION = 1e-11
 """Kinks are moved by up to this, relative to the largest target, so that no two are in one place
 and every step goes down."""
 
-SMALLEST_PIVOT = 1e-9
-"""Kinks that are approached at less than this share of the fastest do not end a step."""
-
-FEW_KINKS = 50
-"""Kinks that are sorted at first: most steps end before. It was not tuned."""
-
-REFRESHED = 100
-"""Steps after which the inverse is computed anew."""
+STEPS_UNSEEN = 300
+"""Steps after which values and duals are computed anew; 2 % slower with 100, 8 % with 30."""
 
 STEPS_PER_VARIABLE = 4
 """Steps after which it gives up, as a multiple of the rows and columns of the problem …"""
@@ -60,17 +45,33 @@ STEPS_PER_VARIABLE = 4
 NEIGHBOURING = 3.0
 """Prices that have changed by more than this factor make a problem of its own."""
 
-MOST_ROWS = 50_000
-"""A step passes over all rows. Paths of 50 prices, 30 features, took 1.9 s with 30000 rows, 3.0 s
-by the interior point method over rows that matter; with 100000 rows 19 and 15 s."""
+MOST_ROWS = 400_000
+"""The most that was measured: paths of 50 prices, 20 features, took 10.2 s (quantile) and 4.8 s
+(hinge), by the interior point method over rows that matter 27.3 and 24.4 s."""
 
 RESIDUAL = 1e-9
-"""Errors of the basis equations, relative to their right-hand sides, from which on the inverse is
-computed anew."""
+"""Errors of rates, relative to the targets, with which the tableau is computed anew …"""
+
+REFINED = 1e-13
+"""… and those that are not made smaller …"""
+
+REFINED_SCORES = 1e-11
+"""… as errors of scores, relative to the price of the 1-norm."""
+
+NEAR_RATES = 1.0
+"""Rates are near within this multiple of what one moved at most from one price to the next.
+Paths of 3000 × 300 took 0.40 and 0.58 s of the simplex with it, 0.39 and 0.56 s with 0.7 of it, of
+500 × 600 0.30 and 0.32 s; with 1.5 of it 0.41 and 0.65 s."""
+
+LEAST_DROPPED = 0.25
+"""Rates are left out in numbers of at least this share of the tableau: it is copied then."""
 
 
 class PrimalSimplex:
     """Live restricted problem of a piecewise linear loss and the 1-norm.
+
+    Quantities have numbers: rates of the loss's variables first, then the offset, then coefficients
+    of columns that are scaled to entries of at most 1.
 
     Parameters
     ----------
@@ -82,23 +83,21 @@ class PrimalSimplex:
     def __init__(self, loss: SupportVectorLoss, form: DualForm) -> None:
         self.form = form
         self.loss = loss = replace(loss, from_lower=True)
-        self.variables = loss.variables
+        self.variables = variables = loss.variables
         self.columns = ColumnStore(loss.n_rows, centred=form.offset == "free")
-        self._used = np.zeros(0, dtype=np.intp)  # -> column, or OFFSET
-        self._sign = np.zeros(0)  # of their coefficients
-        self._inside = np.zeros(0, dtype=np.intp)
-        self._inverse: Vector = np.zeros((0, 0))
-        self._block = np.zeros((loss.n_rows, ROOM), order="F")  # columns in use, on all rows
-        self._high = np.zeros(len(self.variables), dtype=bool)
         rng = np.random.default_rng(0)
         size = PERTURBATION * max(1.0, float(np.abs(loss.target).max(initial=0.0)))
-        self._moved = size * rng.uniform(-1.0, 1.0, len(self.variables))
-        self._again, self._excess = False, np.inf
+        self._moved = size * rng.uniform(-1.0, 1.0, len(variables))
+        self._again, self._duals_known, self._reach = False, False, np.inf
+        self._offset = len(variables)  # its number, if there is one
+        self._first = self._offset if form.offset == "free" else self._offset + 1
+        self._vertex: KinkedVertex | None = None
+        self._rate = self._rate_before = np.zeros(len(variables))
+        self._high = np.zeros(len(variables), dtype=bool)  # rates above 0
+        self._basis = np.zeros((2, 0), dtype=np.intp)  # to begin with: rates at 0, and coefficients
         if form.offset == "free":
-            first = int(np.argsort(self.variables.target, kind="stable")[len(self.variables) // 2])
-            self._used, self._sign = np.array([OFFSET]), np.zeros(1)
-            self._inside, self._inverse = np.array([first]), np.ones((1, 1))
-            self._block[:, 0] = 1.0
+            first = int(np.argsort(variables.target, kind="stable")[len(variables) // 2])
+            self._basis = np.array([[first], [self._offset]])
 
     @staticmethod
     def takes(loss: object, form: DualForm) -> bool:
@@ -119,8 +118,25 @@ class PrimalSimplex:
 
     def reprice(self, loss: SupportVectorLoss) -> None:
         """Go on at the same vertex with the prices of a neighbour (:func:`is_neighbour`)."""
-        self.loss = replace(loss, from_lower=True)
+        before, self.loss = self.variables, replace(loss, from_lower=True)
         self.variables, self._again = self.loss.variables, False
+        if self._vertex is not None:
+            self._scale_duals(self._vertex, before)
+            moved = np.abs(self._rate - self._rate_before)
+            self._reach = NEAR_RATES * float(moved.max(initial=0.0))
+            self._rate_before = self._rate
+
+    def _scale_duals(self, vertex: KinkedVertex, before: BoxVariables) -> None:
+        """Duals go with the prices, but for what the scores of columns in use are beside limits."""
+        factor = self.variables.cap.sum() / before.cap.sum()
+        used, error = vertex.others >= self._offset, np.zeros(len(vertex.others))
+        error[used] = (factor - 1.0) * vertex.own_slope[used]
+        vertex.dual *= factor
+        vertex.dual += vertex.table.slopes(error)
+        self._duals_known = all(
+            np.allclose(new, factor * old, rtol=RESIDUAL, atol=0.0)
+            for new, old in ((self.variables.cap, before.cap), (self.variables.base, before.base))
+        )
 
     # ------------------------------------------------------------------ as a restricted dual
 
@@ -131,29 +147,20 @@ class PrimalSimplex:
 
     def expect(self, coef: Vector, intercept: float) -> None:
         """Begin at the vertex with these coefficients, if it is one."""
-        used = np.flatnonzero(coef)
-        offset = len(self._used)
-        count, variables = offset + len(used), self.variables
+        used, variables = np.flatnonzero(coef), self.variables
+        numbers = np.append(np.arange(self._first, self._offset + 1), self._offset + 1 + used)
+        count = len(numbers)
         if not len(used) or count > len(variables):
             return
-        lines = np.arange(self.loss.n_rows)
         output = self.columns.combine(coef) + intercept + self.columns.shift(coef)
         nearest = np.argpartition(np.abs(variables.rate(output)), count - 1)[:count]
-        values = self.columns.scaled(used, lines)
-        basis = np.ones((count, count))
-        basis[:, offset:] = values[variables.row[nearest]]
+        basis = self._entries(nearest)[:, numbers - self._first]
         try:
-            inverse: Vector = np.ascontiguousarray(np.linalg.inv(basis))
+            error = basis @ np.linalg.inv(basis) - np.eye(count)
         except np.linalg.LinAlgError:
             return
-        error = basis @ inverse - np.eye(count)
-        if not np.abs(error).max() < RESIDUAL:
-            return
-        self._inverse, self._inside = inverse, nearest
-        for place in range(offset, count):
-            self._in_block(place, values[:, place - offset])
-        self._used = np.append(self._used, used)
-        self._sign = np.append(self._sign, np.sign(coef[used]))
+        if np.abs(error).max() < RESIDUAL:
+            self._basis, self._vertex = np.array([nearest, numbers]), None
 
     @property
     def largest_entry(self) -> float:
@@ -178,282 +185,239 @@ class PrimalSimplex:
         if self._again:
             raise SolverFailure("the primal simplex has come as near to the optimum as it can")
         self._again = True
-        self._limits = self.form.threshold / self.columns.scales
-        self._excess = np.inf  # of the scores when columns were priced last
-        self._refresh()
+        vertex, settled = self._open(), False
         most = STEPS_PER_VARIABLE * (len(self.variables) + self.columns.count)
         for number in range(1, most + 1):
-            if not self._step():
+            if self._step(vertex):
+                settled = False
+                if number % STEPS_UNSEEN == 0:
+                    self._settle(vertex)
+            elif settled:
                 break
-            if number % REFRESHED == 0:
-                self._refresh()
+            else:
+                self._settle(vertex)
+                settled = True
             if deadline is not None and time.perf_counter() > deadline:
                 raise LimitError("the primal simplex ran out of time", status=Status.TIME_LIMIT)
         else:
             raise SolverFailure("the primal simplex took too many steps")
-        return self._point()
+        return self._point(vertex)
 
-    # ------------------------------------------------------------------ the vertex
+    def _step(self, vertex: KinkedVertex) -> bool:
+        """A step; False where no edge falls."""
+        step = vertex.step()
+        if step is Step.ENDLESS:
+            self._settle(vertex)
+            if not self._add_rows(vertex, np.ones(self._offset, dtype=bool)):
+                raise SolverFailure("the primal simplex has lost its digits")
+        return step is not Step.NONE
 
-    def _refresh(self) -> None:
-        """The inverse, where it has lost digits; then coefficients and rates of the vertex."""
-        variables, inside = self.variables, self._inside
-        basis = self._block[variables.row[inside], : len(self._used)]
-        if len(inside):
-            error = basis @ self._inverse
-            error.flat[:: len(inside) + 1] -= 1.0
-            if not np.abs(error).max() < RESIDUAL:
-                self._inverse = np.ascontiguousarray(np.linalg.inv(basis))
-        gain = variables.gain() - self._moved
-        self._z = self._inverse @ (variables.sign * gain)[inside]
-        self._rate = gain - variables.sign * self._output(self._z)[variables.row]
-        self._rate[inside] = 0.0
-        self._high = self._rate > 0
-        coef = self._used != OFFSET
-        self._sign[coef] = np.where(self._z[coef] == 0, self._sign[coef], np.sign(self._z[coef]))
-        outside = np.where(self._high, variables.cap, 0.0)
-        self._fixed = variables.response(outside)
-        self._fixed_scores = self._fixed @ self._block[:, : len(self._used)]
+    # ------------------------------------------------------------------ rows and columns
 
-    def _output(self, z: Vector) -> Vector:
-        return self._block[:, : len(z)] @ z
+    def _entries(self, variables: Indices) -> Vector:
+        """How rates follow from the offset and the coefficients, shape (len(variables), n_x)."""
+        own, count = self.variables, self.columns.count
+        free = self._offset + 1 - self._first
+        entries = np.ones((len(variables), free + count))
+        entries[:, free:] = self.columns.scaled(np.arange(count), own.row[variables])
+        entries *= -own.sign[variables, None]
+        return entries
 
-    def _duals(self) -> tuple[Vector, Vector]:
-        """Responses r of the variables inside, and those of all rows."""
-        rows = self.variables.row[self._inside]
-        due = -self._fixed_scores
-        own = self._used != OFFSET
-        due[own] += self._limits[self._used[own]] * self._sign[own]
-        inside = due @ self._inverse
-        response = self._fixed.copy()
-        np.add.at(response, rows, inside)
-        return inside, response
+    def _open(self) -> KinkedVertex:
+        """The vertex with the edges of all columns, among near rates, and its duals."""
+        cap, limits = self.variables.cap, self.form.threshold / self.columns.scales
+        slopes = np.zeros((2, self._offset + 1 + len(limits)))
+        slopes[0, : self._offset], slopes[0, self._offset + 1 :] = cap, limits
+        slopes[1, self._offset + 1 :] = -limits if self.form.two_sided else -np.inf
+        vertex = self._vertex
+        if vertex is None:
+            vertex = self._vertex = self._begin()
+            vertex.slopes_are(slopes)
+            self._settle_values(vertex, fresh=True)
+            self._rate_before = self._rate
+        else:
+            self._take_columns(vertex)
+            vertex.slopes_are(slopes)
+            self._take_rows(vertex)
+        if not self._duals_known:
+            self._settle_duals(vertex)
+            self._duals_known = True
+        vertex.measure()
+        return vertex
 
-    def _point(self) -> DualPoint:
+    def _begin(self) -> KinkedVertex:
+        """The vertex of the first basis, among all rates."""
+        rates, numbers = self._basis
+        others, at_zero = (
+            np.arange(self._offset),
+            np.arange(self._first, self._offset + 1 + self.columns.count),
+        )
+        others[rates], at_zero[numbers - self._first] = numbers, rates
+        return KinkedVertex(self._matrix(at_zero, others), at_zero, others)
+
+    def _matrix(self, at_zero: Indices, others: Indices) -> Vector:
+        """How quantities follow from those that are 0: the tableau, shape (n_others, n_zero)."""
+        used, rates = np.flatnonzero(others >= self._offset), np.flatnonzero(at_zero < self._offset)
+        rows, columns = others.copy(), at_zero.copy()
+        rows[used], columns[rates] = at_zero[rates], others[used]
+        try:
+            return exchanged(self._entries(rows)[:, columns - self._first], used, rates)
+        except np.linalg.LinAlgError as error:
+            raise SolverFailure("the primal simplex has lost its vertex") from error
+
+    def _take_columns(self, vertex: KinkedVertex) -> None:
+        """New columns, at 0: rates that are 0 stay so."""
+        known = len(vertex.at_zero)
+        numbers = np.arange(self._first + known, self._offset + 1 + self.columns.count)
+        if not numbers.size:
+            return
+        own, at_zero = vertex.others < self._offset, vertex.at_zero < self._offset
+        variables = np.append(vertex.others[own], vertex.at_zero[at_zero])
+        entries = self._entries(variables)[:, numbers - self._first]
+        direct, undone = np.zeros((len(own), len(numbers))), np.zeros((known, len(numbers)))
+        direct[own], undone[at_zero] = np.split(entries, [np.count_nonzero(own)])
+        vertex.append_zero(direct - vertex.table.output(undone), numbers)
+        new = numbers - self._offset - 1
+        scores = self.columns.scores(new, self._response(vertex))
+        vertex.dual[known:] = scores / self.columns.scales[new]
+
+    def _take_rows(self, vertex: KinkedVertex) -> None:
+        """Rates that are near come, as many as edges at least; others go where they are many."""
+        distance, least = np.abs(self._rate), len(vertex.at_zero)
+        reach = self._reach
+        if least < len(distance):
+            reach = max(reach, float(np.partition(distance, least)[least]))
+        near = distance <= reach
+        keep = vertex.others >= self._offset
+        keep[~keep] = near[vertex.others[~keep]]
+        if np.count_nonzero(~keep) > LEAST_DROPPED * len(keep):
+            vertex.keep(np.flatnonzero(keep))
+        self._add_rows(vertex, near)
+
+    def _add_rows(self, vertex: KinkedVertex, wanted: NDArray[np.bool_]) -> int:
+        """Add rates, where they are not there; how many these are."""
+        new = wanted.copy()
+        for there in (vertex.others, vertex.at_zero):
+            new[there[there < self._offset]] = False
+        variables = np.flatnonzero(new)
+        if variables.size:
+            used = np.flatnonzero(vertex.others >= self._offset)
+            unused = np.flatnonzero(vertex.at_zero >= self._offset)
+            entries = self._entries(variables)
+            rows = entries[:, vertex.others[used] - self._first] @ vertex.table.rows(used)
+            rows[:, unused] += entries[:, vertex.at_zero[unused] - self._first]
+            vertex.append(rows, variables, self._rate[variables])
+        return len(variables)
+
+    # ------------------------------------------------------------------ the vertex on all rows
+
+    def _settle(self, vertex: KinkedVertex) -> None:
+        """Values and duals of the vertex from those of all rows and columns."""
+        self._settle_values(vertex)
+        self._settle_duals(vertex)
+
+    def _coefficients(self, vertex: KinkedVertex, value: Vector) -> Vector:
+        """The offset, if there is one, and scaled coefficients."""
+        z, used = np.zeros(len(vertex.at_zero)), vertex.others >= self._offset
+        z[vertex.others[used] - self._first] = value[used]
+        return z
+
+    def _combined(self, z: Vector) -> Vector:
+        """The output of these."""
+        free, count = self._offset + 1 - self._first, self.columns.count
+        lines = np.arange(self.loss.n_rows)
+        output: Vector = self.columns.scaled(np.arange(count), lines) @ z[free:]
+        return output + z[0] if free else output
+
+    def _settle_values(self, vertex: KinkedVertex, *, fresh: bool = False) -> None:
+        """Coefficients and rates; rates that were not near and have changed side are added.
+
+        The output is that of the kinks where they are; what moving them changes is known for the
+        rates that are near. Where steps have not led to these values the tableau is computed anew,
+        if it is not fresh.
+        """
+        variables, at_zero = self.variables, np.flatnonzero(vertex.at_zero < self._offset)
+        zero, used = vertex.at_zero[at_zero], vertex.others >= self._offset
+        gain, own = variables.gain(), vertex.others[~used]
+        size, before = float(np.abs(gain).max(initial=1.0)), np.inf
+        x = np.zeros(len(vertex.at_zero))
+        x[at_zero] = -self._moved[zero]
+        change = vertex.table.output(x)
+        while True:
+            self._exact = self._coefficients(vertex, vertex.value + change)
+            self._output = self._combined(self._exact)
+            rate = gain - variables.sign * self._output[variables.row]
+            worst = float(np.abs(rate[zero]).max(initial=0.0))
+            if worst <= REFINED * size or not worst < 0.5 * before:
+                break
+            before, x[at_zero] = worst, rate[zero]
+            vertex.value[used] -= vertex.table.output(x)[used]
+        rate -= self._moved
+        rate[own] -= change[~used]
+        rate[zero] = 0.0
+        if not fresh:
+            worst = max(worst, float(np.abs(vertex.value[~used] - rate[own]).max(initial=0.0)))
+        if not worst <= RESIDUAL * size:
+            if fresh:
+                raise SolverFailure("the primal simplex has lost its digits")
+            vertex.table = Tableau(self._matrix(vertex.at_zero, vertex.others))
+            self._settle_values(vertex, fresh=True)
+            return
+        high = rate > 0
+        vertex.value[~used], vertex.side[~used] = rate[own], np.where(high[own], 1.0, -1.0)
+        if self.form.two_sided:
+            sign = np.sign(vertex.value[used])
+            vertex.side[used] = np.where(sign == 0, vertex.side[used], sign)
+        crossed, self._rate, self._high = high != self._high, rate, high
+        self._add_rows(vertex, crossed)
+
+    def _response(self, vertex: KinkedVertex) -> Vector:
+        """The pseudo-response, shape (n_rows,)."""
+        u = np.where(self._high, self.variables.cap, 0.0)
+        at_zero = vertex.at_zero < self._offset
+        u[vertex.at_zero[at_zero]] = vertex.dual[at_zero]
+        return self.variables.response(u)
+
+    def _settle_duals(self, vertex: KinkedVertex) -> None:
+        """Duals for which the scores of columns in use are at their limits."""
+        used = np.flatnonzero(vertex.others >= self._offset)
+        unused = np.flatnonzero(vertex.at_zero >= self._offset)
+        due, free = vertex.own_slope[used], self._first == self._offset
+        error, before = np.zeros(len(vertex.others)), np.inf
+        while True:
+            response = self._response(vertex)
+            scores = self.columns.scaled_scores(response)
+            if free:
+                scores = np.append(response.sum(), scores)
+            vertex.dual[unused] = scores[vertex.at_zero[unused] - self._first]
+            error[used] = scores[vertex.others[used] - self._first] - due
+            worst = float(np.abs(error).max(initial=0.0))
+            if worst <= REFINED_SCORES * self.form.threshold or not worst < 0.5 * before:
+                break
+            vertex.dual += vertex.table.slopes(error)
+            before = worst
+
+    def _point(self, vertex: KinkedVertex) -> DualPoint:
         """The vertex for the kinks where they are."""
-        self._refresh()
-        _, response = self._duals()
-        variables = self.variables
-        z = self._inverse @ (variables.sign * variables.gain())[self._inside]
-        coef, own = np.zeros(self.columns.count), self._used != OFFSET
-        least = COEFFICIENT_ROUNDING * float(np.abs(z[own]).max(initial=0.0))
-        noise = np.abs(z) < least if self.form.two_sided else z < least
-        z[noise & own] = 0.0
-        output = self._output(z)
-        coef[self._used[own]] = z[own] / self.columns.scales[self._used[own]]
-        intercept = float(z[~own].sum())
+        z = self._exact.copy()
+        free = self._offset + 1 - self._first
+        scaled = z[free:]
+        least = COEFFICIENT_ROUNDING * float(np.abs(scaled).max(initial=0.0))
+        noise = (np.abs(scaled) if self.form.two_sided else scaled) < least
+        output = self._output
+        if scaled[noise].any():
+            scaled[noise] = 0.0
+            output = self._combined(z)
+        coef = scaled / self.columns.scales
+        intercept = float(z[0]) if free else 0.0
         return DualPoint(
             coef,
             intercept - self.columns.shift(coef),
             output,
-            response,
-            variables.rate(output),
+            self._response(vertex),
+            self.variables.rate(output),
             solved=False,
         )
-
-    # ------------------------------------------------------------------ a step
-
-    def _step(self) -> bool:
-        """Along the edge on which the objective falls fastest, to its minimum; False at the end.
-
-        Columns are priced where, by the last pricing, one may exceed its limit by more than a
-        variable leaves its box.
-        """
-        variables, inside, used = self.variables, self._inside, self._used
-        duals, response = self._duals()
-        u, cap = variables.sign[inside] * duals, variables.cap[inside]
-        off = np.maximum(-u, u - cap) - VIOLATION * cap
-        row = int(np.argmax(off)) if len(off) else -1
-        column, worst = -1, off[row] if len(off) else 0.0
-        if self.columns.count and worst <= max(0.0, self._excess):
-            scores = self.columns.scaled_scores(response)
-            sizes = np.abs(scores) if self.form.two_sided else scores
-            excess = sizes - (1.0 + VIOLATION) * self._limits
-            excess[used[used != OFFSET]] = 0.0
-            column = int(np.argmax(excess))
-            self._excess = float(excess[column])
-            if self._excess > worst:
-                worst, row = excess[column], -1
-            else:
-                column = -1
-        if worst <= 0:
-            return False
-        if column >= 0:
-            self._enter(column, float(np.sign(scores[column])), float(sizes[column]))
-        else:
-            self._leave(row, high=bool(u[row] > cap[row]), slope=float(worst))
-        return True
-
-    def _leave(self, place: int, *, high: bool, slope: float) -> None:
-        """The edge on which a variable leaves the inside, for a positive rate if ``high``."""
-        variable = self._inside[place]
-        sign, row = self.variables.sign[variable], self.variables.row[variable]
-        direction = (-sign if high else sign) * self._inverse[:, place]
-        speed = self._output(direction)
-        kink, used, crossed = self._minimum(direction, speed, slope)
-        length = self._move(direction, speed, kink, used, crossed)
-        self._high[variable], self._rate[variable] = high, length if high else -length
-        if high:
-            self._fix(np.array([row]), np.array([sign * self.variables.cap[variable]]))
-        if used < 0:
-            new = self._take(kink)
-            entries = self._block[self.variables.row[kink], : len(self._used)]
-            y = entries @ self._inverse
-            own = self._inverse[:, place] / y[place]
-            y[place] -= 1.0
-            _subtract_product(self._inverse, own, y)
-            self._inside[place] = new
-        else:
-            self._drop(used, place)
-
-    def _enter(self, column: int, sign: float, size: float) -> None:
-        """The edge on which a column gets a coefficient."""
-        lines = np.arange(self.loss.n_rows)
-        values = self.columns.scaled(np.array([column]), lines)[:, 0]
-        rows, count = self.variables.row[self._inside], len(self._used)
-        solved = self._inverse @ values[rows]
-        direction = -sign * solved
-        speed = self._output(direction) + sign * values
-        slope = size - float(self._limits[column])
-        kink, used, crossed = self._minimum(direction, speed, slope)
-        length = self._move(direction, speed, kink, used, crossed)
-        if used < 0:
-            entries = self._block[self.variables.row[kink], :count]
-            y, pivot = entries @ self._inverse, values[self.variables.row[kink]]
-            pivot = pivot - float(y @ values[rows])
-            grown = np.empty((count + 1, count + 1))
-            _subtract_product(self._inverse, -solved / pivot, y)
-            grown[:count, :count] = self._inverse
-            grown[:count, count], grown[count, :count] = -solved / pivot, -y / pivot
-            grown[count, count] = 1.0 / pivot
-            self._inverse = grown
-            self._inside = np.append(self._inside, self._take(kink))
-            self._used = np.append(self._used, column)
-            self._sign, self._z = np.append(self._sign, sign), np.append(self._z, sign * length)
-            self._fixed_scores = np.append(self._fixed_scores, 0.0)
-            place = count
-        else:
-            own = self._inverse[used] / solved[used]
-            solved[used] -= 1.0
-            _subtract_product(self._inverse, solved, own)
-            self._used[used], self._sign[used], self._z[used] = column, sign, sign * length
-            place = used
-        self._fixed_scores[place] = self._fixed @ values
-        self._in_block(place, values)
-
-    def _in_block(self, place: int, values: Vector) -> None:
-        if place >= self._block.shape[1]:
-            wider = np.zeros((self._block.shape[0], 2 * place), order="F")
-            wider[:, :place] = self._block[:, :place]
-            self._block = wider
-        self._block[:, place] = values
-
-    def _fix(self, rows: Indices, change: Vector) -> None:
-        """Change the response of some rows that are not inside."""
-        np.add.at(self._fixed, rows, change)
-        self._fixed_scores += change @ self._block[rows, : len(self._used)]
-
-    def _take(self, variable: int) -> int:
-        """A variable that comes to the inside of its box."""
-        if self._high[variable]:
-            row = self.variables.row[variable]
-            taken = -self.variables.sign[variable] * self.variables.cap[variable]
-            self._fix(np.array([row]), np.array([taken]))
-            self._high[variable] = False
-        self._rate[variable] = 0.0
-        return variable
-
-    def _drop(self, used: int, place: int) -> None:
-        """Take a column out of the basis, and a variable that has left the inside."""
-        inverse, last = self._inverse, len(self._used) - 1
-        own = inverse[:, place] / inverse[used, place]
-        _subtract_product(inverse, own, inverse[used].copy())
-        # the last column takes the place of the one that goes
-        order = np.arange(last)
-        if used < last:
-            order[used] = last
-            self._block[:, used] = self._block[:, last]
-        self._inside = np.delete(self._inside, place)
-        self._inverse = np.delete(inverse[order], place, axis=1)
-        self._used, self._sign, self._z = self._used[order], self._sign[order], self._z[order]
-        self._fixed_scores = self._fixed_scores[order]
-
-    def _minimum(
-        self, direction: Vector, speed: Vector, slope: float
-    ) -> tuple[int, int, tuple[Indices, Indices]]:
-        """The variable or the place of the coefficient whose kink ends the step, and all before it.
-
-        The objective falls by ``slope`` at first, and by less after every kink.
-        """
-        variables = self.variables
-        rates = -variables.sign * speed[variables.row]
-        rates[self._inside] = 0.0
-        least = SMALLEST_PIVOT * float(np.abs(rates).max(initial=0.0))
-        meets = np.flatnonzero(np.where(self._high, -rates, rates) > least)
-        times = np.maximum(-self._rate[meets] / rates[meets], 0.0)
-        drops = variables.cap[meets] * np.abs(rates[meets])
-        places = np.flatnonzero(self._sign * direction < -least)
-        if places.size:
-            limits = self._limits[self._used[places]]
-            bends = 2.0 * limits * np.abs(direction[places])
-            if not self.form.two_sided:
-                bends[:] = np.inf
-            times = np.append(times, np.maximum(-self._z[places] / direction[places], 0.0))
-            drops = np.append(drops, bends)
-        order, end = _first(times, drops, slope)
-        if end == len(order):
-            raise SolverFailure("the primal simplex has lost its digits")
-        before, last, count = order[:end], order[end], len(meets)
-        crossed = meets[before[before < count]], places[before[before >= count] - count]
-        if last < count:
-            return int(meets[last]), -1, crossed
-        return -1, int(places[last - count]), crossed
-
-    def _move(
-        self,
-        direction: Vector,
-        speed: Vector,
-        kink: int,
-        used: int,
-        crossed: tuple[Indices, Indices],
-    ) -> float:
-        """Go there; the length of the step."""
-        variables, (flipped, turned) = self.variables, crossed
-        rates = -variables.sign * speed[variables.row]
-        if used < 0:
-            length = max(0.0, -self._rate[kink] / rates[kink])
-        else:
-            length = max(0.0, -self._z[used] / direction[used])
-        self._z += length * direction
-        self._rate += length * rates
-        self._rate[self._inside] = 0.0
-        self._sign[turned] *= -1.0
-        if flipped.size:
-            self._high[flipped] ^= True
-            up = np.where(self._high[flipped], 1.0, -1.0)
-            change = up * variables.sign[flipped] * variables.cap[flipped]
-            self._fix(variables.row[flipped], change)
-        return length
-
-
-def _first(times: Vector, drops: Vector, slope: float) -> tuple[Indices, int]:
-    """Kinks in the order of their times, and the place of the one after which the slope is used up.
-
-    Most steps are short: the first few kinks are tried before all are sorted.
-    """
-    if len(times) > FEW_KINKS:
-        first = np.argpartition(times, FEW_KINKS)[:FEW_KINKS]
-        order, end = _first(times[first], drops[first], slope)
-        if end < len(order):
-            return first[order], end
-    order = np.argsort(times, kind="stable")
-    return order, int(np.searchsorted(np.cumsum(drops[order]), slope))
-
-
-def _subtract_product(matrix: Vector, left: Vector, right: Vector) -> None:
-    """Take left·rightᵀ from a matrix, in its place; it is in C order."""
-    if matrix.size:
-        dger(-1.0, right, left, a=matrix.T, overwrite_a=1)
 
 
 def is_neighbour(loss: SupportVectorLoss, other: object) -> bool:

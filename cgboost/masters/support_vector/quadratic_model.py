@@ -11,11 +11,15 @@ NIPS 2006: feature-sign search, which lets in one coordinate at a time.)
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
 
 from cgboost.losses.dual.support_vector import Indices, Vector
+from solvers import LimitError, Program, solve
 
 EXCESS = 1e-13
 """A gradient above λ by no more than this, relative to the largest of λ and |c|, is rounding."""
@@ -69,6 +73,8 @@ def minimise(
         excess = np.where(positive, -gradient, np.abs(gradient)) - charge
         excess[active] = 0.0
         entering = np.flatnonzero(excess > rounding)
+        if stationary and not entering.size:
+            return x
         held = int(np.count_nonzero(active))
         room = max(1, min(max(FIRST, held), (len(c) if rank is None else rank) - held))
         if len(entering) > room:
@@ -151,3 +157,78 @@ def _best_on_way(
     length = min(1.0, -slope / bend) if bend > 0 else 1.0
     end = here + length * move
     return np.where(positive, np.maximum(end, 0.0), end)
+
+
+def minimise_to_limit(
+    Q: Vector,
+    c: Vector,
+    charge: Vector,
+    start: Vector,
+    *,
+    positive: Mask,
+    rank: int | None,
+    limit: float,
+) -> Vector:
+    """The minimiser with |x_n| at most ``limit`` for the last coordinate.
+
+    If it lies beyond that, x_n stays at the limit and the others are found for it; a limit of 0
+    leaves x_n out. The rest is as for :func:`minimise`.
+    """
+    if limit > 0.0:
+        end = minimise(Q, c, charge, start, positive=positive, rank=rank)
+        if abs(end[-1]) <= limit:
+            return end
+        limit = float(np.copysign(limit, end[-1]))
+    rest = slice(0, -1)
+    linear = c[rest] + limit * Q[rest, -1]
+    point = minimise(Q[rest, rest], linear, charge[rest], start[rest], positive=positive[rest])
+    return np.append(point, limit)
+
+
+def minimise_by_program(
+    Q: Vector,
+    c: Vector,
+    charge: Vector,
+    ends: Vector,
+    ball: tuple[Vector, float] | None,
+    *,
+    solver: str,
+    options: Mapping[str, Any] | None,
+) -> Vector:
+    """The minimiser by a quadratic program in x = p − q with p, q ≥ 0, shape (n,).
+
+    Parameters
+    ----------
+    Q, c, charge
+        As for :func:`minimise`.
+    ends : ndarray of shape (2, n)
+        Least and largest values.
+    ball : (ndarray of shape (n,), float), optional
+        Weights w and the radius of Σ w_j|x_j|.
+    solver : str
+    options : mapping of str to object, optional
+
+    Raises
+    ------
+    SolverError
+        If the solver fails. At its limit of iterations the last point is taken.
+    """
+    n, unit = len(c), float(np.diag(Q).max())
+    program = Program(
+        cost=(np.concatenate([c, -c]) + np.tile(charge, 2)) / unit,
+        matrix=np.zeros((0, 2 * n)) if ball is None else np.tile(ball[0], 2)[None, :],
+        row_upper=np.array([] if ball is None else [ball[1]]),
+        upper=np.concatenate([ends[1], -ends[0]]),
+        quadratic=np.block([[Q, -Q], [-Q, Q]]) / unit,
+    )
+    try:
+        split = solve(program, solver, options=options).x
+    except LimitError as error:
+        if error.solution is None or not np.isfinite(error.solution.x).all():
+            raise
+        split = error.solution.x
+    point: Vector = np.maximum(split[:n], 0.0) - np.maximum(split[n:], 0.0)
+    if ball is not None:
+        spent = np.abs(point * ball[0]).sum()
+        point[ball[0] > 0] *= min(1.0, ball[1] / spent) if spent > 0 else 1.0
+    return point

@@ -9,10 +9,12 @@ whose Hessian is no diagonal matrix gives ``hessian(output, factors, softened=�
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import ClassVar, Protocol, runtime_checkable
+from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 
+from cgboost.exceptions import UnsupportedLossError
+from cgboost.losses import SupportVectorLoss
 from cgboost.losses.dual.support_vector import ZERO_SUM, Indices, Vector
 
 Factors = Callable[[Indices], Vector]
@@ -23,6 +25,15 @@ ROWS_AT_A_TIME = 2**14
 
 NEEDED = ("n_rows", "value", "pseudo_response", "gain", "feasible")
 """What a smooth loss must have, beside a Hessian."""
+
+
+OFFSET_STEPS = 5
+"""Steps at most that bring Σr to 0 between Newton steps. Each but the first takes about as many
+digits as there were."""
+
+SUM_BALANCE = 1e-12
+"""Σr is 0 at this share of Σ|r|: its rounding over many rows, and a thousandth of what a gap
+allows."""
 
 
 @runtime_checkable
@@ -160,3 +171,50 @@ class RowwiseLoss:
     def level(self, output: Vector) -> float:
         """0: no margin of its own."""
         return 0.0
+
+
+def balancing_shift(loss: RowwiseLoss, output: Vector) -> float:
+    """What to add to all outputs so that Σr is 0, by Newton's method for the offset alone."""
+    least, best, shift = np.inf, 0.0, 0.0
+    for _ in range(OFFSET_STEPS):
+        response = loss.pseudo_response(output + shift)
+        total, size = float(response.sum()), float(np.abs(response).sum())
+        if not abs(total) < least:
+            break
+        least, best = abs(total), shift
+        curvature = float(loss.weights(output + shift).sum())
+        if least <= SUM_BALANCE * size or not curvature > 0:
+            break
+        shift += total / curvature
+    return best
+
+
+def as_master_loss(loss: Any) -> Any:
+    """A bound loss with all that a master asks for.
+
+    A loss that says what it can do (``abilities``) is taken by its dual box, if it has one, and
+    else as a smooth loss, for which it needs a Hessian and a conjugate. One that has both is taken
+    as smooth where its box has no ends, as that of the squared error: then there is no row to fix
+    at an end, and the primal has fewer variables than the dual.
+
+    Raises
+    ------
+    UnsupportedLossError
+        Naming what the loss lacks.
+    """
+    if isinstance(loss, SupportVectorLoss):
+        return loss
+    if hasattr(loss, "abilities"):
+        missing = [name for name in ("hessian_diag", "conjugate") if name not in loss.abilities]
+        if "dual_box" in loss.abilities:
+            box: SupportVectorLoss = loss.box
+            if missing or np.isfinite([box.lower, box.upper]).all():
+                return box
+    else:
+        missing = [name for name in (*NEEDED, "curvature") if not hasattr(loss, name)]
+    if not missing and isinstance(loss, DiagonalHessian):
+        return RowwiseLoss(loss)
+    raise UnsupportedLossError(
+        f"a support-vector master needs a SupportVectorLoss, or a smooth loss bound to its data; "
+        f"{type(loss).__name__} lacks {', '.join(missing)}"
+    )

@@ -27,15 +27,11 @@ from cgboost.exceptions import SlowSolverWarning, see, warn_caller
 from cgboost.generation.columns import FloatArray
 from cgboost.losses import SupportVectorLoss
 from cgboost.losses.dual.support_vector import Indices, Vector
+from cgboost.masters.column_store import ColumnStore
 from cgboost.masters.dual_solvers.active_set import ActiveSetSession
 from cgboost.masters.dual_solvers.interior_point import DIRECTION, InteriorSession
 from cgboost.masters.dual_solvers.large_columns import FREE
-from cgboost.masters.dual_solvers.restricted_dual import (
-    Basis,
-    ColumnStore,
-    DualSolution,
-    LiveDual,
-)
+from cgboost.masters.dual_solvers.restricted_dual import Basis, DualSolution, LiveDual
 from cgboost.masters.dual_solvers.simplex import DualSession
 from cgboost.masters.free_columns import FreeColumns
 from cgboost.masters.support_vector.balanced_response import (
@@ -148,7 +144,7 @@ class RestrictedDual:
         self.loss, self.variables, self.form = loss, loss.variables, form
         self._solver, self._options = solver, options
         bounded = loss.mass is None and bool(np.isfinite(self.variables.cap).all())
-        own = solver == "auto" and bounded
+        own = solver == "auto" and bounded and form.radius is None
         if columns is None:
             large = _least_large(loss, form) if own else np.inf
             centred = form.offset == "free"
@@ -156,9 +152,9 @@ class RestrictedDual:
         self.columns = columns
         self.session: LiveDual
         sparse = form.quadratic == 0 or form.threshold > 0
-        if own and form.radius is None and (sparse or (form.n_free and form.two_sided)):
+        if own and (sparse or (form.n_free and form.two_sided)):
             self.session = InteriorSession(loss, self.columns, form)
-        elif own and form.quadratic > 0 and not form.n_free:
+        elif own and not form.n_free:
             self.session = ActiveSetSession(loss, self.columns, form)
         else:
             self.session = DualSession(loss, self.columns, form, solver, options)
@@ -494,8 +490,7 @@ def _least_large(loss: SupportVectorLoss, form: DualForm) -> float:
     Not where coefficients must be at least 0, and not where all prices together are so small that
     they, and not the model, decide.
     """
-    plain = form.radius is None and not (form.threshold > 0 and form.quadratic > 0)
-    if not (plain and form.two_sided and len(loss.variables)):
+    if (form.threshold > 0 and form.quadratic > 0) or not (form.two_sided and len(loss.variables)):
         return np.inf
     least = FREE["quadratic" if form.quadratic > 0 else "linear"]
     return least / min(1.0, float(loss.variables.cap.sum()))

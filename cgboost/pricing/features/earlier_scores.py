@@ -19,6 +19,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from cgboost.generation.columns import multiple
 from cgboost.pricing.features.matrices import FeatureStorage, Indices, Vector
 from cgboost.pricing.scans.candidates import PricingRequest, may_price_out
 from cgboost.tolerances import UNIT_ROUNDOFF
@@ -60,6 +61,7 @@ class EarlierScores:
     ) -> None:
         self.matrix, self.centres, self.scales, self.largest = matrix, centres, scales, largest
         self._passes: tuple[tuple[Vector, Vector], ...] = ()
+        self._last: tuple[Vector, Vector] | None = None
         self._lengths: Vector | None = None
         self._sampled: tuple[Indices, Vector] | None = None
         self._missed = 0
@@ -71,8 +73,22 @@ class EarlierScores:
 
     def note(self, response: Vector, scores: Vector) -> None:
         """Remember a complete pass, in place of the oldest."""
+        self._last = response.copy(), scores
         if self.usable:
-            self._passes = (*self._passes[1 - REMEMBERED_PASSES :], (response.copy(), scores))
+            self._passes = (*self._passes[1 - REMEMBERED_PASSES :], self._last)
+
+    def repeated(self, response: Vector) -> tuple[Vector, float] | None:
+        """The scores at t·r of the last complete pass, and Σ|what r misses of that|; else None.
+
+        Such an r is that of a smooth loss at the next price, before anything has moved.
+        """
+        if self._last is None:
+            return None
+        last, scores = self._last
+        factor = multiple(response, last)
+        if factor is None:
+            return None
+        return factor * scores, float(np.abs(response - factor * last).sum())
 
     def undecided(self, request: PricingRequest) -> Indices | None:
         """The features that may price out at r, ascending; None: so many that all are scored."""

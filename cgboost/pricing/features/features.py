@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -161,18 +161,23 @@ class FeaturePool:
 
         Of all features those are scored that earlier passes leave undecided.
         """
-        candidates = Candidates()
+        candidates, known = Candidates(), None
         if indices is None:
+            known = self._earlier.repeated(request.response)
+        if indices is None and known is None:
             indices = self._earlier.undecided(request)
         among = np.arange(self.size(0)) if indices is None else indices
         for stratum in strata:
-            scores = self.scores(stratum, indices, request.response)
-            if indices is None:
-                self._earlier.note(request.response, scores)
             errors = self.errors(indices, request.response)
+            if known is not None:
+                scores, errors = known[0], errors + known[1] * self._largest
+            else:
+                scores = self.scores(stratum, indices, request.response)
+                if indices is None:
+                    self._earlier.note(request.response, scores)
             own = search_scores(stratum, among, scores, errors, request)
             candidates = merged(candidates, own, request.limit)
-        return candidates
+        return candidates if known is None else replace(candidates, n_evaluated=0)
 
     def values(self, stratum: int, indices: Indices) -> Matrix:
         """h_j of some features, as the rows of an array."""

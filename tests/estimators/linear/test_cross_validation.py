@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.base import clone
+from sklearn.linear_model import LogisticRegressionCV
 from sklearn.model_selection import GridSearchCV, KFold
 
 from cgboost import SparseLinearClassifier, SparseLinearRegressor
@@ -19,11 +21,32 @@ pytestmark = pytest.mark.filterwarnings("ignore::cgboost.exceptions.TrivialModel
 
 
 @scikit_learn_checks(
-    [SparseLinearRegressorCV(n_alphas=3, cv=2), SparseLinearClassifierCV(n_Cs=3, cv=2)]
+    [SparseLinearRegressorCV(n_alphas=3), SparseLinearClassifierCV(n_Cs=3)],
+    variants=[SparseLinearRegressorCV(n_alphas=3, cv=2), SparseLinearClassifierCV(n_Cs=3, cv=2)],
 )
 def test_scikit_learn_check(estimator: Any, check: Any) -> None:
     """Every check of scikit-learn passes."""
     check(estimator)
+
+
+def test_small_classes_are_split_as_by_logistic_regression() -> None:
+    """A rare class is a warning, a fold without it has no score; too many folds are an error."""
+    X = np.random.default_rng(0).normal(size=(30, 3))
+    mine, theirs = SparseLinearClassifierCV(n_Cs=3), LogisticRegressionCV(Cs=3, cv=5)
+    for count in (3, 1):
+        y = (np.arange(30) < count).astype(int)
+        for model in (mine, theirs):
+            with pytest.warns(UserWarning, match=f"class in y has only {count} members"):
+                model.fit(X, y)
+        assert np.isnan(mine.scores_).any(axis=0).sum() == (count == 1)
+    y = np.arange(30) % 10
+    for model in (clone(mine).set_params(cv=5), theirs):
+        with pytest.raises(ValueError, match="cannot be greater than the number of members"):
+            model.fit(X, y)
+    assert mine.fit(X, y).scores_.shape == (3, 3)
+    one_class = [(np.arange(15), np.arange(15, 30)), (np.arange(15, 30), np.arange(15))]
+    with pytest.raises(ValueError, match="must have a fold with a score"):
+        clone(mine).set_params(cv=one_class).fit(X, np.arange(30) < 15)
 
 
 def test_alpha_is_that_of_a_grid_search() -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import inspect
 import pickle
+import re
+import warnings
 from typing import Any
 
 import numpy as np
@@ -20,8 +22,17 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from cgboost import SparseLinearClassifier, SparseLinearRegressor
+from cgboost.estimators.linear.composed import LinearDecision
 from cgboost.exceptions import DataWarning
-from cgboost.linear import L1LinearSVC, L1LinearSVR, LADRegressor, QuantileRegressor
+from cgboost.linear import (
+    L1LinearSVC,
+    L1LinearSVR,
+    LADRegressor,
+    QuantileRegressor,
+    SparseLinearClassifierCV,
+    SparseLinearRegressorCV,
+)
+from cgboost.losses import Loss
 from tests.estimators.linear.test_sparse_linear import rows
 from tests.estimators.scikit_learn_checks import scikit_learn_checks
 
@@ -113,7 +124,7 @@ BAD: list[tuple[Any, dict[str, Any], str]] = [
     (QuantileRegressor, {"solver": "simplex"}, "solver must be one of .* got 'simplex'"),
     (QuantileRegressor, {"solver_options": "blub"}, "solver_options must be a dict .* got 'blub'"),
     (QuantileRegressor, {"solver_options": {"maxiter": 0}}, "maxiter.* must be .* got 0"),
-    (QuantileRegressor, {"solver_options": {"time_limit": 0}}, "time_limit must be .* got 0"),
+    (QuantileRegressor, {"solver_options": {"time_limit": 0}}, r"time_limit'\] must be .* got 0"),
     (LADRegressor, {"alpha": -0.1}, "alpha must be .* got -0.1"),
     (LADRegressor, {"positive": 1}, "positive must be True or False, got 1"),
     (L1LinearSVC, {"penalty": "l2"}, r"penalty must be one of \['l1'\], got 'l2'"),
@@ -229,22 +240,15 @@ def test_a_limit_of_rounds_is_obeyed_and_said(model: Any, words: str) -> None:
     assert not model.converged_
 
 
-@pytest.mark.parametrize(
-    ("option", "words"),
-    [({"disp": True}, "round"), ({"time_limit": 1e-9}, "")],
-    ids=["progress", "time"],
-)
-def test_options_of_the_linear_program(
-    option: dict[str, Any], words: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_options_of_the_linear_program(capsys: pytest.CaptureFixture[str]) -> None:
     """Progress is shown, a time limit ends the fit; other options change nothing."""
     X, y = rows(6)
-    model = QuantileRegressor(alpha=0.01, solver_options=option | {"presolve": True})
-    if words:
-        assert words in "".join(capsys.readouterr()) or model.fit(X, y).converged_
-        return
-    with pytest.warns(ConvergenceWarning, match="time_limit=1e-09"):
-        model.fit(X, y)
+    QuantileRegressor(alpha=0.01, solver_options={"disp": True, "presolve": True}).fit(X, y)
+    assert "gap" in "".join(capsys.readouterr())
+    QuantileRegressor(alpha=0.01, solver_options={"presolve": True}).fit(X, y)
+    assert not "".join(capsys.readouterr())
+    with pytest.warns(ConvergenceWarning, match=r"solver_options\['time_limit'\]=1e-09"):
+        QuantileRegressor(alpha=0.01, solver_options={"time_limit": 1e-9}).fit(X, y)
 
 
 @pytest.mark.parametrize("model", ALL, ids=lambda model: type(model).__name__)
@@ -303,3 +307,98 @@ def test_sparse_formats_that_cannot_be_sliced_are_converted(kind: str) -> None:
             model.fit(given, y)
         np.testing.assert_allclose(model.coef_, expected.coef_, atol=1e-9)
         np.testing.assert_allclose(model.predict(given), expected.predict(X))
+
+
+class NoConjugate(Loss):
+    """A loss that lacks what a certificate needs."""
+
+    name = "no_conjugate"
+
+    def value(self, y: Any, f: Any) -> Any:
+        """(y − f)²."""
+        return (y - f) ** 2
+
+    def gradient(self, y: Any, f: Any) -> Any:
+        """2(f − y)."""
+        return 2 * (f - y)
+
+
+SEVERAL = np.digitize(rows(6)[1], [2.0, 5.0])
+
+LINEAR = [QuantileRegressor, LADRegressor, L1LinearSVR, L1LinearSVC, SparseLinearRegressorCV]
+LINEAR.append(SparseLinearClassifierCV)
+
+UNUSUAL: dict[str, list[Any]] = {
+    "quantile": [3],
+    "alpha": [-1, 1e3],
+    "C": [-1, 1e-6],
+    "epsilon": [-1],
+    "tol": [-1],
+    "penalty": ["l7"],
+    "loss": ["bad", NoConjugate()],
+    "l1_ratio": [0],
+    "penalty_weights": [[1.0, 2.0]],
+    "positive": ["x"],
+    "standardize": [3],
+    "fit_intercept": ["no"],
+    "time_limit": [-1, 1e-9],
+    "solver_options": [3, {"time_limit": -1}, {"time_limit": 1e-9, "maxiter": -1}],
+    "max_iter": [0, 1],
+    "class_weight": ["x"],
+    "verbose": [-3],
+    "solver": ["abc"],
+    "columns_per_round": [-1],
+    "max_columns": [-1],
+    "scoring": [["r2", "max_error"]],
+    "alphas": [[-1], [1e3]],
+    "Cs": [[-1], [1e-6]],
+    "n_alphas": [0],
+    "n_Cs": [0],
+    "eps": [3],
+    "rule": ["x"],
+}
+
+
+@pytest.mark.parametrize("kind", LINEAR, ids=lambda kind: kind.__name__)
+def test_messages_name_the_class_and_the_parameters_that_were_used(kind: Any) -> None:
+    """No error or warning speaks of an estimator that was not called, or of its parameters."""
+    X, y = rows(6)
+    model = kind()
+    if isinstance(model, LinearDecision):
+        y = SEVERAL
+    own = set(model.get_params())
+    said = []
+    cases: list[dict[str, Any]] = [
+        {name: value} for name, values in UNUSUAL.items() if name in own for value in values
+    ]
+    if {"positive", "penalty_weights"} <= own:
+        cases.append({"positive": True, "penalty_weights": np.arange(X.shape[1])})
+    if kind is QuantileRegressor:
+        cases.append({"alpha": 0.01, "solver_options": {"time_limit": 1e-9}})
+    for parameters in cases:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            try:
+                small = {"n_alphas": 3, "n_Cs": 3, "cv": 2}
+                kind(**{k: v for k, v in small.items() if k in own} | parameters).fit(X, y)
+            except ValueError as error:
+                said.append(str(error))
+        said += [str(warning.message) for warning in caught]
+    with pytest.raises(ValueError, match="y") as raised:
+        model.fit(X)
+    said.append(str(raised.value))
+    assert len(said) > len(cases) / 2
+    others = {"SparseLinearRegressor", "SparseLinearClassifier", "BaseLinear"}
+    inner = {*SparseLinearRegressor().get_params(), *SparseLinearClassifier().get_params()} - own
+    for message in said:
+        assert not set(re.findall(r"\w+", message)) & others, message
+        assert not {name for name in inner if re.search(rf"(?<![\w'.])({name})(=| must)", message)}
+
+
+@pytest.mark.parametrize("kind", LINEAR, ids=lambda kind: kind.__name__)
+def test_a_source_of_blocks_is_refused(kind: Any) -> None:
+    """The error says which estimator reads such a source."""
+    X, y = rows(6)
+    inner = "SparseLinearClassifier" if hasattr(kind, "decision_function") else "SparseLinearReg"
+    with pytest.raises(ValueError, match=f"{kind.__name__} needs all rows .* blocks: {inner}"):
+        kind().fit([(X, y)])

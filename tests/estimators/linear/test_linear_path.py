@@ -1,7 +1,10 @@
 """Regularisation paths of linear models."""
 
+from typing import Any
+
 import numpy as np
 import pytest
+from sklearn.base import clone
 
 from cgboost import SparseLinearClassifier, SparseLinearRegressor
 from cgboost.exceptions import TrivialModelWarning
@@ -76,3 +79,44 @@ def test_a_limit_of_columns_holds_for_each_model() -> None:
     X, y = rows(2)
     for model in SparseLinearRegressor(max_columns=3, columns_per_round=1).path(X, y, n_alphas=8):
         assert model.n_columns_ <= 3
+
+
+PATHS = {
+    "squared_error": SparseLinearRegressor(loss="squared_error"),
+    "elastic net": SparseLinearRegressor(loss="squared_error", penalty="elasticnet", positive=True),
+    "huber": SparseLinearRegressor(loss="huber", standardize=True),
+    "free": SparseLinearRegressor(loss="huber", penalty_weights=[0.0, *[1.0] * 29]),
+    "log_loss": SparseLinearClassifier(loss="log_loss"),
+    "squared_hinge": SparseLinearClassifier(loss="squared_hinge", fit_intercept=False),
+}
+
+
+@pytest.mark.filterwarnings("ignore::cgboost.exceptions.TrivialModelWarning")
+@pytest.mark.parametrize("model", PATHS.values(), ids=PATHS)
+def test_curved_losses_have_the_models_of_separate_fits(model: Any) -> None:
+    """In any order of values, near each other or far, with a certificate over all features."""
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(70, 30))
+    y = X[:, :6] @ rng.normal(size=6) + 0.5 * rng.normal(size=70)
+    labelled = isinstance(model, SparseLinearClassifier)
+    values = [0.3, 0.001, 0.03, 0.029, 0.2] if not labelled else [0.05, 20.0, 0.7, 0.71, 0.06]
+    path = model.path(X, y > 0 if labelled else y, values)
+    for value, fitted in zip(values, path, strict=True):
+        alone = clone(model).set_params(**{path.parameter: value})
+        alone.fit(X, y > 0 if labelled else y)
+        assert fitted.objective_ == pytest.approx(alone.objective_, rel=2e-7)
+        assert fitted.gap_ <= 1e-6
+        assert alone.dual_bound_ <= fitted.objective_ * (1.0 + 1e-12)
+        assert fitted.dual_bound_ <= alone.objective_ * (1.0 + 1e-12)
+
+
+@pytest.mark.filterwarnings("ignore::cgboost.exceptions.TrivialModelWarning")
+@pytest.mark.parametrize("loss", ["squared_error", "huber"])
+def test_most_models_of_a_path_take_one_round(loss: str) -> None:
+    """The columns of the next value are there before it is solved, and are proven to be all."""
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(100, 400))
+    y = X[:, :10] @ np.ones(10) + rng.normal(size=100)
+    path = SparseLinearRegressor(loss=loss).path(X, y, n_alphas=30, eps=0.05)
+    assert np.mean([model.n_iter_ for model in path]) <= 1.5
+    assert max(model.gap_ for model in path) <= 1e-6

@@ -9,7 +9,7 @@ import cvxpy as cp
 import numpy as np
 import pytest
 from scipy import sparse
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 from sklearn.metrics import d2_pinball_score, mean_pinball_loss
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
@@ -18,6 +18,7 @@ from sklearn.preprocessing import StandardScaler
 from cgboost import MultiQuantileRegressor, SparseLinearRegressor
 from cgboost.exceptions import TrivialModelWarning
 from cgboost.losses import Quantile
+from tests.estimators.linear.test_sparse_linear import Source
 from tests.estimators.scikit_learn_checks import scikit_learn_checks
 
 QUANTILES = [0.1, 0.3, 0.5, 0.8]
@@ -302,11 +303,29 @@ def test_bad_parameters(parameters: dict[str, Any], message: str) -> None:
         MultiQuantileRegressor(**parameters).fit(X, y)
 
 
+@pytest.mark.parametrize("noncrossing", [False, True])
+def test_a_source_of_blocks_has_the_model_of_its_rows(noncrossing: bool) -> None:
+    """Blocks give the coefficients and the bound of their rows together, as do paths."""
+    X, y = rows(7)
+    weights = np.random.default_rng(0).integers(0, 3, len(y)).astype(float)
+    model = MultiQuantileRegressor(alpha=0.05, noncrossing=noncrossing, standardize=True)
+    whole = clone(model).fit(X, y, sample_weight=weights)
+    blocks = clone(model).fit(Source(X, y, weights))
+    np.testing.assert_allclose(blocks.coef_, whole.coef_, atol=1e-9)
+    assert blocks.dual_bound_ == pytest.approx(whole.dual_bound_)
+    (one,) = model.path(Source(X, y, weights), alphas=[0.05])
+    np.testing.assert_allclose(one.coef_, whole.coef_, atol=1e-9)
+
+
 ONE_OUTPUT = "it expects predictions of the shape (n_rows,), these have a column for each quantile"
 
 
 def expected_failures(_: BaseEstimator) -> dict[str, str]:
-    """What scikit-learn expects of regressors with one output."""
+    """What scikit-learn expects of regressors with one output.
+
+    No tag says that one y has several predictions: of ``single_output=False`` the checks make a
+    y of two columns, and with ``multi_output=True`` beside it they want a prediction for each.
+    """
     checks = ("regressors_train", "estimator_sparse_array", "estimator_sparse_matrix")
     return {f"check_{name}": ONE_OUTPUT for name in checks}
 

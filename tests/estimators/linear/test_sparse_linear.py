@@ -11,6 +11,7 @@ import cvxpy as cp
 import numpy as np
 import pytest
 from scipy import sparse
+from scipy.optimize import linprog
 from sklearn.base import clone
 from sklearn.linear_model import ElasticNet, LogisticRegression, QuantileRegressor
 
@@ -363,8 +364,27 @@ def test_features_without_a_penalty_are_fitted_and_certified(loss: Loss, form: s
 def test_coefficients_without_a_penalty_are_free_in_sign() -> None:
     """positive=True is refused where a feature has no penalty, with the reason."""
     X, y = rows(14)
-    with pytest.raises(ValueError, match="positive=True needs penalised coefficients"):
+    with pytest.raises(ValueError, match="positive=True needs alpha above 0, got 0: "):
         SparseLinearRegressor(alpha=0, positive=True).fit(X, y)
+    weights = np.arange(X.shape[1])[::-1]
+    words = f"positive=True needs penalty_weights above 0, got 0 for feature {len(weights) - 1}"
+    with pytest.raises(ValueError, match=words):
+        SparseLinearRegressor(penalty_weights=weights, positive=True).fit(X, y)
+
+
+def test_a_small_weight_stands_for_none_where_coefficients_are_positive() -> None:
+    """With 1e-6 the median has the vertex of the linear program of β ≥ 0 without a penalty."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(80, 8))
+    y = X[:, 0] - X[:, 1] + 0.5 * X[:, 2] + rng.standard_t(2, size=80)
+    eye, ones = np.eye(80), np.ones((80, 1))
+    costs = np.r_[np.zeros(10), np.full(160, 0.5 / 80)]
+    exact = linprog(costs, A_eq=np.hstack([X, ones, -ones, eye, -eye]), b_eq=y, method="highs")
+    model = SparseLinearRegressor(alpha=1.0, positive=True, penalty_weights=np.full(8, 1e-6))
+    model.fit(X, y)
+    np.testing.assert_allclose(model.coef_, exact.x[:8], atol=1e-9)
+    assert model.objective_ == pytest.approx(exact.fun, rel=1e-5)
+    assert model.converged_
 
 
 def test_the_model_without_features_is_the_best_constant() -> None:

@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 
 from cgboost.losses import hinge
 from cgboost.masters.dual_solvers.active_set import (
+    FEW_STEPS,
     LEAST,
     MOST,
-    QUICK,
     TARGET_GAP,
     ActiveSetMethod,
     Proximity,
@@ -162,10 +162,10 @@ def test_a_deadline_that_has_passed_ends_the_solve() -> None:
 def test_the_proximal_term_weakens_when_steps_settle() -> None:
     """By a little after many steps, by much after few, never below the least."""
     proximity = Proximity(1e-2)
-    proximity.learn(QUICK + 1)
+    proximity.learn(FEW_STEPS + 1)
     slow = proximity.kappa
     assert LEAST < slow < 1e-2
-    proximity.learn(QUICK)
+    proximity.learn(FEW_STEPS)
     assert proximity.kappa < 1e-2 * slow
     for _ in range(5):
         proximity.learn(1)
@@ -181,7 +181,7 @@ def test_the_proximal_term_strengthens_when_they_do_not() -> None:
     for _ in range(20):
         at_first.learn(None)
     assert at_first.kappa == MOST
-    later.learn(QUICK + 1)
+    later.learn(FEW_STEPS + 1)
     converged = later.kappa
     later.learn(1)
     refused = later.kappa

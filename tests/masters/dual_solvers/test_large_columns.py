@@ -11,9 +11,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from cgboost.generation.loop import ColumnGeneration
+from cgboost.masters.column_store import ColumnStore
 from cgboost.masters.dual_solvers.interior_point import InteriorSession
 from cgboost.masters.dual_solvers.large_columns import LargeColumns, levelled
-from cgboost.masters.dual_solvers.restricted_dual import ColumnStore
 from cgboost.pricing import FeaturePricer
 from tests.problems import Formulation, Problem, columns_of, random_problem
 

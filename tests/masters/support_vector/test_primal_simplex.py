@@ -44,6 +44,19 @@ def problem(name: str, *, ties: bool, rows: int = 60, width: int = 25) -> tuple[
     return H, loss, y
 
 
+def check_optimal(simplex: PrimalSimplex, H: Any, loss: SupportVectorLoss) -> None:
+    """Primal and dual are feasible, and of the same value up to rounding."""
+    point, form = simplex.solve(None), simplex.form
+    objective = np.abs(point.coef).sum() + loss.value(H @ point.coef + point.intercept)
+    response = loss.feasible(point.response, balanced=form.offset == "free")
+    scores = H.T @ response
+    most = (np.abs(scores) if form.two_sided else scores).max()
+    bound = loss.gain(response) / max(1.0, most)
+    assert bound <= objective * (1 + 1e-12)
+    assert objective - bound <= 1e-8 * max(1.0, objective)
+    assert form.two_sided or (point.coef >= 0).all()
+
+
 @pytest.mark.parametrize("offset", ["free", "none"])
 @pytest.mark.parametrize("two_sided", [True, False], ids=["free", "nonneg"])
 @pytest.mark.parametrize("ties", [False, True], ids=["general", "ties"])
@@ -56,15 +69,7 @@ def test_its_vertices_are_optimal_along_a_path(name, ties, two_sided, offset):
     simplex.add(list(H.T))
     for price in np.geomspace(0.01, 10.0, 12):
         simplex.reprice(loss(price))
-        point, at = simplex.solve(None), loss(price)
-        objective = np.abs(point.coef).sum() + at.value(H @ point.coef + point.intercept)
-        response = at.feasible(point.response, balanced=offset == "free")
-        scores = H.T @ response
-        most = (np.abs(scores) if two_sided else scores).max()
-        bound = at.gain(response) / max(1.0, most)
-        assert bound <= objective * (1 + 1e-12)
-        assert objective - bound <= 1e-8 * max(1.0, objective)
-        assert two_sided or (point.coef >= 0).all()
+        check_optimal(simplex, H, loss(price))
 
 
 @pytest.mark.parametrize("name", LOSSES)
@@ -73,7 +78,7 @@ def test_neighbouring_prices_take_few_steps(name, monkeypatch):
     H, loss, _ = problem(name, ties=False)
     steps = []
     own = PrimalSimplex._step
-    monkeypatch.setattr(PrimalSimplex, "_step", lambda self: steps.append(1) or own(self))
+    monkeypatch.setattr(PrimalSimplex, "_step", lambda *args: steps.append(1) or own(*args))
 
     def taken(simplex: PrimalSimplex) -> int:
         steps.clear()
@@ -87,6 +92,71 @@ def test_neighbouring_prices_take_few_steps(name, monkeypatch):
     assert taken(simplex) < 0.5 * from_nothing
 
 
+@pytest.mark.parametrize("name", LOSSES)
+def test_rates_that_are_not_near_are_found_when_they_change_side(name, monkeypatch):
+    """Where the tableau begins without them, vertices are optimal over all rows all the same."""
+    monkeypatch.setattr(primal_simplex, "NEAR_RATES", 0.0)
+    H, loss, _ = problem(name, ties=False, rows=200)
+    simplex = PrimalSimplex(loss(0.01), DualForm(L1(), True, "free"))
+    simplex.add(list(H.T))
+    added, own = [], PrimalSimplex._add_rows
+    monkeypatch.setattr(
+        PrimalSimplex, "_add_rows", lambda *args: added.append(own(*args)) or added[-1]
+    )
+    for price in np.geomspace(0.01, 10.0, 12):
+        simplex.reprice(loss(price))
+        check_optimal(simplex, H, loss(price))
+    assert sum(added) > 0
+
+
+def test_steps_see_the_rates_that_are_near():
+    """Between neighbouring prices the tableau has a part of the rows."""
+    H, loss, _ = problem("quantile", ties=False, rows=2000)
+    simplex = PrimalSimplex(loss(0.01), DualForm(L1(), True, "free"))
+    simplex.add(list(H.T))
+    for price in 0.01 * 1.1 ** np.arange(4):
+        simplex.reprice(loss(price))
+        check_optimal(simplex, H, loss(price))
+    assert len(simplex._vertex.others) < 1000
+
+
+def test_columns_may_come_between_prices():
+    """Some at each price, as in column generation."""
+    H, loss, _ = problem("tube", ties=False)
+    simplex = PrimalSimplex(loss(0.5), DualForm(L1(), True, "free"))
+    for count, price in enumerate(np.geomspace(0.5, 5.0, 5)):
+        simplex.reprice(loss(price))
+        simplex.add(list(H[:, 5 * count : 5 * count + 5].T))
+        check_optimal(simplex, H[:, : 5 * count + 5], loss(price))
+
+
+def test_prices_may_change_in_any_way():
+    """Those of the rows by other factors, or the two sides of a quantile."""
+    H, loss, y = problem("quantile", ties=False)
+    simplex = PrimalSimplex(loss(1.0), DualForm(L1(), True, "free"))
+    simplex.add(list(H.T))
+    rng = np.random.default_rng(0)
+    for level in (0.3, 0.5, 0.6):
+        price = rng.uniform(0.5, 2.0, len(y))
+        for weights in (price, np.ones(len(y))):
+            simplex.reprice(Quantile(level).on(y, weights).box)
+            check_optimal(simplex, H, Quantile(level).on(y, weights).box)
+
+
+def test_a_tableau_that_has_lost_digits_is_computed_anew(monkeypatch):
+    """Values that steps lead to are compared with those of all columns."""
+    H, loss, _ = problem("quantile", ties=False)
+    simplex = PrimalSimplex(loss(1.0), DualForm(L1(), True, "free"))
+    simplex.add(list(H.T))
+    simplex.solve(None)
+    simplex._vertex.table._held += 1e-4
+    made, own = [], PrimalSimplex._matrix
+    monkeypatch.setattr(PrimalSimplex, "_matrix", lambda *args: made.append(1) or own(*args))
+    simplex.reprice(loss(1.5))
+    check_optimal(simplex, H, loss(1.5))
+    assert made
+
+
 def test_it_begins_at_the_vertex_of_coefficients():
     """Coefficients of an optimal vertex are left with no step."""
     H, loss, _ = problem("quantile", ties=False)
@@ -97,9 +167,7 @@ def test_it_begins_at_the_vertex_of_coefficients():
     again = PrimalSimplex(loss(1.0), DualForm(L1(), True, "free"))
     again.add(list(H[:, used].T))
     again.expect(point.coef[used], point.intercept)
-    again._limits = again.form.threshold / again.columns.scales
-    again._refresh()
-    assert not again._step()
+    assert not again._step(again._open())
 
 
 def test_other_problems_are_no_neighbours():

@@ -69,3 +69,16 @@ def test_with_more_columns_than_rows_the_gradient_vanishes(loss: Loss, offset: s
     if offset != "none":
         total = point.intercept if offset == "penalized" else 0.0
         assert point.response.sum() == pytest.approx(total, abs=1e-4)
+
+
+def test_scores_of_a_multiple_are_those_of_the_last_response() -> None:
+    """With those of columns that are new since, and of any other r."""
+    rng = np.random.default_rng(2)
+    primal, H = restricted(LogLoss(), "free", 6, rng)
+    response = rng.normal(size=N_ROWS)
+    np.testing.assert_allclose(primal.scores(response), H.T @ response, rtol=1e-12)
+    new = rng.normal(size=(N_ROWS, 3))
+    primal.add(list(new.T))
+    H = np.hstack([H, new])
+    for other in (1.07 * response, rng.normal(size=N_ROWS)):
+        np.testing.assert_allclose(primal.scores(other), H.T @ other, rtol=1e-11)

@@ -76,19 +76,32 @@ def test_a_search_finds_the_same_with_fewer_scores(form: str, rule: Any, reach: 
 
 
 def test_lengths_wait_until_they_would_have_paid() -> None:
-    """All features are scored in the first passes, also where r stays the same."""
+    """All features are scored in the first passes, also where r stays nearly the same."""
     pool, response = FeaturePool(X), RNG.normal(size=N_ROWS) / 10.0
-    request = request_of(response, RULES["l1"])
-    seen = [search(pool, request).n_evaluated for _ in range(PASSES_OF_LENGTHS + 1)]
+    near = response + 1e-9 * RNG.normal(size=(PASSES_OF_LENGTHS + 1, N_ROWS))
+    seen = [search(pool, request_of(r, RULES["l1"])).n_evaluated for r in near]
     assert seen[:-1] == [N_FEATURES] * PASSES_OF_LENGTHS
     assert seen[-1] < 0.05 * N_FEATURES
+
+
+@pytest.mark.parametrize("factor", [1.0, 0.3, 1.07])
+def test_a_multiple_of_the_last_response_is_not_scored_again(factor: float) -> None:
+    """Its scores are those of the last pass times the factor, and no violation is smaller."""
+    pool, response = FeaturePool(X[:, :50]), RNG.normal(size=N_ROWS) / 10.0
+    search(pool, request_of(response, RULES["l1"]))
+    request = request_of(factor * response, RULES["l1"])
+    known, whole = search(pool, request), search(FeaturePool(X[:, :50]), request)
+    assert (known.n_evaluated, whole.n_evaluated) == (0, 50)
+    np.testing.assert_array_equal(known.indices, whole.indices)
+    np.testing.assert_allclose(known.scores, whole.scores, rtol=1e-12)
+    np.testing.assert_allclose(known.max_excess, whole.max_excess, atol=1e-12)
 
 
 def test_rescaled_features_have_a_memory_of_their_own() -> None:
     """What is known of features in other units says nothing of these."""
     pool, response = FeaturePool(X), RNG.normal(size=N_ROWS) / 10.0
-    for _ in range(PASSES_OF_LENGTHS + 1):
-        search(pool, request_of(response, RULES["l1"]))
+    for near in response + 1e-9 * RNG.normal(size=(PASSES_OF_LENGTHS + 1, N_ROWS)):
+        search(pool, request_of(near, RULES["l1"]))
     other = pool.rescaled(0.01)
     found = search(other, request_of(response, RULES["l1"]))
     assert found.n_evaluated == N_FEATURES
