@@ -21,6 +21,7 @@ from cgboost.additive.trees.transformation import (
     Transformation,
     judges,
     straight,
+    together,
     transformation,
     transformations,
 )
@@ -148,11 +149,12 @@ class StageBuilder:
             )
             if not model.holdout[0] < (1.0 - BETTER) * plain.holdout[0]:
                 model = plain
-        chosen = [
-            (float(weight), term)
-            for weight, term in zip(model.coef[0], terms, strict=False)
-            if weight != 0.0
-        ]
+        weights = dict(zip(terms, model.coef[0].tolist(), strict=False))
+        own = {line.feature: line for line in lines if weights.get(line)}
+        chosen = [(weights[h], h) for h in trees if weights[h] and h.feature not in own]
+        for line in own.values():
+            both = [(weights[h], h) for h in (*trees, line) if h.feature == line.feature]
+            chosen.append((1.0, together(both)))
         return Stage(float(model.intercept[0]), chosen)
 
     def _linked(self, stage: Stage, response: Vector, outputs: Outputs) -> Stage:

@@ -151,6 +151,21 @@ def straight(feature: int, groups: Intervals, training: Moments) -> Transformati
     return Transformation(feature, groups, leaf, level, slope, np.zeros((2, 0)))
 
 
+def together(parts: Sequence[tuple[float, Transformation]]) -> Transformation:
+    """Σ λ h of functions h of the same input, as one function."""
+    functions = [function for _, function in parts]
+    width = max(function.coef.shape[1] for function in functions)
+    leaves, leaf = np.unique([h.leaf for h in functions], axis=1, return_inverse=True)
+    level, slope = np.zeros((2, leaves.shape[1]))
+    coef = np.zeros((leaves.shape[1], width))
+    for (weight, h), own in zip(parts, leaves, strict=True):
+        level += weight * h.intercept[own]
+        slope += weight * h.slope[own]
+        coef[:, : h.coef.shape[1]] += weight * h.coef[own]
+    first = functions[0]
+    return Transformation(first.feature, first.groups, leaf.ravel(), level, slope, coef)
+
+
 def _pairs(groups: Groups, training: Moments) -> Pairs:
     """Groups that may be merged: missing numbers, and categories without rows, with none.
 
