@@ -118,7 +118,7 @@ class StageBuilder:
         def values(block: Block) -> Vector:
             own, n_features = outputs.on(block.rows), block.X.shape[1]
             beside = leaves.on(block.rows)
-            columns = np.empty((len(block.X), len(terms)))
+            columns = np.empty((len(block.X), len(terms)), order="F")
             for j, term in enumerate(terms):
                 x = (
                     block.X[:, term.feature]

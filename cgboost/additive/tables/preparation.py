@@ -83,8 +83,12 @@ class Intervals:
 
     def regressor(self, values: Values) -> Vector:
         """The values as a regressor: in the range, less the origin; 0 where missing."""
-        inside = np.clip(values, self.low, self.high, dtype=np.float64) - self.origin
-        return np.nan_to_num(inside, copy=False, nan=0.0)
+        inside = np.clip(values, self.low, self.high, dtype=np.float64)
+        inside -= self.origin
+        missing = np.isnan(inside)
+        if missing.any():
+            inside[missing] = 0.0
+        return inside
 
 
 @dataclass(frozen=True, eq=False)

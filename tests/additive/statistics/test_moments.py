@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cgboost.additive.statistics.moments import Moments, SharedProducts
+from cgboost.additive.statistics.moments import Moments
+from cgboost.additive.statistics.products import SharedProducts
 
 
 def sample(

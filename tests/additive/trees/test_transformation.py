@@ -7,9 +7,9 @@ import pytest
 
 from cgboost.additive.statistics.moments import (
     Moments,
-    SharedProducts,
     stepwise,
 )
+from cgboost.additive.statistics.products import SharedProducts
 from cgboost.additive.tables.preparation import Categories, Groups, intervals_of
 from cgboost.additive.trees.transformation import (
     Transformation,
