@@ -169,24 +169,26 @@ class Moments:
 
     def joined(self, into: Codes, n_groups: int) -> Moments:
         """Groups that are parts of larger ones: group g becomes part of ``into[g]``."""
-        count = summed(into, self.count[:, None], n_groups)[:, 0]
-        sums = summed(into, self.count[:, None] * self.mean, n_groups)
+        members = membership(into, n_groups)
+        count = members @ self.count
+        sums = members @ (self.count[:, None] * self.mean)
         mean = np.divide(sums, count[:, None], out=np.zeros_like(sums), where=count[:, None] > 0)
         step = self.mean - mean[into]
         width = self.mean.shape[1]
         scatter = self.scatter + self.count[:, None, None] * (step[:, :, None] * step[:, None, :])
-        joint = summed(into, scatter.reshape(len(self), -1), n_groups)
+        joint = members @ scatter.reshape(len(self), -1)
         return Moments(count, mean, joint.reshape(n_groups, width, width))
 
 
-def summed(codes: Codes, rows: Vector, n_groups: int) -> Vector:
-    """Sums of rows by group: a product with a sparse matrix of ones, in one sweep over the rows."""
+def membership(codes: Codes, n_groups: int) -> sparse.csc_array:
+    """Which rows are in which group, shape (n_groups, n_rows): times rows, their sums by group.
+
+    The product is one sweep over the rows.
+    """
     n_rows = len(codes)
     places = np.arange(n_rows + 1, dtype=np.int32)
-    ones = sparse.csc_array(
-        (np.ones(n_rows), codes.astype(np.int32, copy=False), places), shape=(n_groups, n_rows)
-    )
-    return np.asarray(ones @ rows)
+    entries = (np.ones(n_rows), codes.astype(np.int32, copy=False), places)
+    return sparse.csc_array(entries, shape=(n_groups, n_rows))
 
 
 COLLINEAR = 1e-9

@@ -125,7 +125,6 @@ class Passes:
             Outputs that are inputs, and those that leaves may use.
         response : ndarray of shape (n_rows,)
         """
-
         columns = [*regressors.values, response]
         origin = weighted_means(columns, self.weights)
         before = {number: self._before(groups, regressors) for number, groups in inputs.items()}
@@ -171,13 +170,11 @@ class Passes:
             return None, np.zeros((2 * groups.n_groups, 0))
         return len(values), sums
 
-    def of_values(self, make: Callable[[Block], Vector], response: Vector) -> Parts:
-        """Statistics of values made of blocks, shape (n_block, n_values), and the response."""
+    def of_values(self, make: Callable[[Block], list[Vector]], response: Vector) -> Parts:
+        """Statistics of columns of values made of blocks, and of the response."""
 
         def work(block: Block) -> Parts:
-            made = make(block)
-            values = np.empty((len(made), made.shape[1] + 1), order="F")
-            values[:, :-1], values[:, -1] = made, response[block.rows]
+            values = np.array([*make(block), response[block.rows]]).T
             weights, held = self.weights[block.rows], self.held[block.rows]
             return Parts(
                 Moments.of(values, np.where(held, 0.0, weights)),

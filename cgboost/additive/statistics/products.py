@@ -16,7 +16,7 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import NDArray
 
-from cgboost.additive.statistics.moments import Codes, Moments, summed
+from cgboost.additive.statistics.moments import Codes, Moments, membership
 
 Vector = NDArray[np.float64]
 
@@ -82,7 +82,7 @@ class SharedProducts:
 
     def grouped(self, codes: Codes, n_groups: int) -> Moments:
         """Statistics of the variables in groups of rows; nothing may be known."""
-        return Moments.from_sums(summed(codes, self._products, n_groups), self.origin)
+        return Moments.from_sums(membership(codes, n_groups) @ self._products, self.origin)
 
     def grouped_with(self, own: Vector, codes: Codes, n_groups: int, centres: Vector) -> Moments:
         """The same with one more variable, in front.
@@ -114,12 +114,13 @@ class SharedProducts:
             As :meth:`Moments.from_sums` has them; those that are known belong in front.
         """
         total = np.zeros((n_groups, len(self._shared) + len(self._own)))
-        total[:, self._shared] = summed(codes, self._products, n_groups)
+        members = membership(codes, n_groups)
+        total[:, self._shared] = members @ self._products
         if x is not None:
             products = np.empty((len(codes), len(self._own)))
             for column, j in zip(products.T, self._beside, strict=True):
                 np.multiply(x, x * self._weighted[ONE] if j == X else self._of(j), out=column)
-            total[:, self._own] = summed(codes, products, n_groups)
+            total[:, self._own] = members @ products
         return total
 
     def _of(self, j: int) -> Vector:

@@ -80,6 +80,7 @@ class Transformation:
 
     def on(self, codes: NDArray[np.integer], x: Values, regressors: Vector) -> Vector:
         """The same where the groups of the values are known."""
+        codes = codes.astype(np.intp, copy=False)
         values = self.intercept[self.leaf].take(codes)
         if self.slope.any():
             values += self.slope[self.leaf].take(codes) * self.groups.regressor(x)

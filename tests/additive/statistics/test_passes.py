@@ -60,7 +60,7 @@ def test_groups_have_the_statistics_of_their_rows(divided: int) -> None:
 
 def test_values_of_blocks(divided: int) -> None:
     """Their statistics with the response, and the values themselves in the order of the rows."""
-    both = passes(divided).of_values(lambda block: np.square(block.X[:, 1:]), RESPONSE)
+    both = passes(divided).of_values(lambda block: [np.square(block.X[:, 1])], RESPONSE)
     values = np.column_stack([X[:, 1] ** 2, RESPONSE])
     for moments, rows in ((both.training, ~HELD), (both.holdout, HELD)):
         wanted = Moments.of(values[rows], WEIGHTS[rows])
