@@ -165,7 +165,11 @@ class Moments:
 
     def together(self) -> Moments:
         """All groups as one."""
-        return self.joined(np.zeros(len(self), dtype=np.intp), 1)
+        count = float(self.count.sum())
+        mean = self.count @ self.mean / count if count > 0 else np.zeros(self.mean.shape[1])
+        step = self.mean - mean
+        scatter = self.scatter.sum(axis=0) + (step * self.count[:, None]).T @ step
+        return Moments(np.array([count]), mean[None], scatter[None])
 
     def joined(self, into: Codes, n_groups: int) -> Moments:
         """Groups that are parts of larger ones: group g becomes part of ``into[g]``."""

@@ -166,7 +166,7 @@ def intervals_of(values: Values, counts: Vector, most: int, *, same: float = 0.0
     values, counts = values[there].astype(np.float64), counts[there]
     if not len(values):
         return Intervals(np.zeros(0), 0.0, 0.0)
-    order = np.argsort(values, kind="stable")
+    order = np.argsort(values)  # of equal values any order will do
     values, counts = values[order], counts[order]
     low, high = float(values[0]), float(values[-1])
     starts = np.append(True, np.diff(values) > same * (high - low))
