@@ -46,7 +46,7 @@ class SharedProducts:
     Parameters
     ----------
     values : ndarray of shape (n_rows, n_variables)
-        The variables v; best in Fortran's order.
+        The variables v.
     weights : ndarray of shape (n_rows,)
     origin : ndarray of shape (n_variables,) or None
         What they are measured from; None: their means.
@@ -64,7 +64,7 @@ class SharedProducts:
         known: int | None = None,
     ) -> None:
         self.origin = weighted_means(values.T, weights) if origin is None else origin
-        centred = (values - self.origin).T
+        centred = np.subtract(values.T, self.origin[:, None], order="C")
         self._weighted = [weights, *(centred * weights)]
         first = 0 if known is None else 2 + known
         # numbers in (1, x, v…), as the sums have them
