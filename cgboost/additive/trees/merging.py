@@ -70,7 +70,7 @@ class Merging:
         self._error[: self.n_elements] = self._errors(elements, input_of)
         whole = elements.joined(input_of, len(squares))
         self._equal = BETTER * self._errors(whole, np.arange(len(squares)))
-        self._equal += RESIDUE * whole.scatter[:, -1, -1]
+        self._equal += RESIDUE * np.maximum(whole.scatter[:, -1, -1], 0.0)  # rounding may be below
         merged = self._merge(*pairs)
         count = self.n_elements + len(merged)
         self.nodes, self.input_of = self.nodes[:count], self.input_of[:count]

@@ -62,7 +62,7 @@ def test_what_is_fixed_stays_alone() -> None:
 
 def test_statistics_of_nodes_are_those_of_their_rows() -> None:
     """Holdout errors that decide are what the leaves cost on the holdout rows."""
-    elements, values, codes = groups_of(8)
+    _, values, codes = groups_of(8)
     held = np.arange(400) % 3 == 0
     training, holdout = (
         SharedProducts(values[rows], np.ones(rows.sum())).grouped(codes[rows], 8)

@@ -7,14 +7,17 @@ import pytest
 
 from cgboost.additive.statistics.moments import (
     Moments,
+    full,
     stepwise,
 )
 from cgboost.additive.statistics.products import SharedProducts
 from cgboost.additive.tables.preparation import Categories, Groups, intervals_of
+from cgboost.additive.trees.merging import MERGE_RIDGE
 from cgboost.additive.trees.transformation import (
     Transformation,
     judges,
     straight,
+    together,
     transformation,
     transformations,
 )
@@ -277,3 +280,15 @@ def test_no_rows_at_all() -> None:
     found = transformation(0, groups, Moments.empty(2, 2), Moments.empty(2, 2))
     assert found.is_constant
     assert found(np.array([1.0, np.nan]), np.zeros((2, 0))).tolist() == [0.0, 0.0]
+
+
+def test_a_tree_and_a_line_are_one_function() -> None:
+    """Weighted sums of functions of one input, missing values and regressors included."""
+    rng = np.random.default_rng(0)
+    x, z = rng.uniform(-1, 1, size=600), rng.normal(size=(600, 1))
+    x[::9] = np.nan
+    y = np.where(x < 0, 2 * z[:, 0], np.nan_to_num(x)) + 0.1 * rng.normal(size=600)
+    found = tree(x, y, z=z)
+    line = straight(0, found.groups, statistics(found.groups, x, y))
+    both = together([(0.7, found), (-2.0, line)])
+    np.testing.assert_allclose(both(x, z), 0.7 * found(x, z) - 2.0 * line(x, z), atol=1e-12)
