@@ -5,12 +5,15 @@ Each fit runs in a process of its own, so that the peak of memory is that of the
 (a) 20 features from a Parquet file, read block by block, 10⁴ to 10⁷ rows;
 (b) 100000 rows in memory, 5 to 80 features;
 (c) a million rows in memory, 10 stages, and LightGBM with ``linear_tree=True`` and 100 rounds, in
-    turn on the same two cores.
+    turn on the same cores.
+
+All have ``--threads`` threads, two by default.
 
 The files are in a temporary folder and removed in the end.
 
     python benchmarks/transform_regression.py [--docs FOLDER] [--parts rows features lightgbm]
                                               [--most-rows 10000000] [--stages 10] [--repeat 1]
+                                              [--threads 2]
 
 Every line is printed and written to transform_benchmark.csv, which the page of the study
 (examples/reproduce/transform_regression) shows.
@@ -36,7 +39,7 @@ from page_tables import csv_rows
 
 from cgboost.studies.scripts import options, timed
 
-N_JOBS, N_FEATURES, BLOCK = 2, 20, 2**16
+N_FEATURES, BLOCK = 20, 2**16
 ROWS = (10_000, 100_000, 1_000_000, 10_000_000)
 FEATURES = (5, 10, 20, 40, 80)
 MEMORY_ROWS, LARGE_ROWS = 100_000, 1_000_000
@@ -92,7 +95,7 @@ def fit(job: dict[str, Any]) -> dict[str, float]:
         from lightgbm import LGBMRegressor
 
         model: Any = LGBMRegressor(
-            n_estimators=job["stages"], linear_tree=True, n_jobs=N_JOBS, verbose=-1
+            n_estimators=job["stages"], linear_tree=True, n_jobs=job["threads"], verbose=-1
         )
     else:
         from cgboost import TransformRegressor
@@ -101,7 +104,7 @@ def fit(job: dict[str, Any]) -> dict[str, float]:
             n_estimators=job["stages"],
             n_iter_no_change=job["stages"],
             tol=0.0,
-            n_jobs=N_JOBS,
+            n_jobs=job["threads"],
         )
     seconds, (cpu_seconds, _) = timed(timed, model.fit, *source, clock=time.perf_counter)
     return {
@@ -111,9 +114,12 @@ def fit(job: dict[str, Any]) -> dict[str, float]:
     }
 
 
-def measured(part: str, model: str, rows: int, features: int, stages: int, path: str = "") -> dict:
+def measured(
+    part: str, model: str, rows: int, features: int, stages: int, threads: int, path: str = ""
+) -> dict:
     """Run :func:`fit` in a child process."""
     job = {"model": model, "rows": rows, "features": features, "stages": stages, "path": path}
+    job["threads"] = threads
     command = [sys.executable, __file__, "--job", json.dumps(job)]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     record = {"part": part, **job, **json.loads(done.stdout.splitlines()[-1])}
@@ -126,28 +132,28 @@ def measured(part: str, model: str, rows: int, features: int, stages: int, path:
     return record
 
 
-def by_rows(most: int, stages: int) -> Iterator[dict]:
+def by_rows(most: int, stages: int, threads: int) -> Iterator[dict]:
     """(a)."""
     with tempfile.TemporaryDirectory() as folder:
         for rows in ROWS:
             if rows <= most:
                 path = Path(folder) / f"{rows}.parquet"
                 write_file(path, rows)
-                yield measured("rows", "transform", rows, N_FEATURES, stages, str(path))
+                yield measured("rows", "transform", rows, N_FEATURES, stages, threads, str(path))
                 path.unlink()
 
 
-def by_features(stages: int) -> Iterator[dict]:
+def by_features(stages: int, threads: int) -> Iterator[dict]:
     """(b)."""
     for features in FEATURES:
-        yield measured("features", "transform", MEMORY_ROWS, features, stages)
+        yield measured("features", "transform", MEMORY_ROWS, features, stages, threads)
 
 
-def against_lightgbm(stages: int, repeat: int) -> Iterator[dict]:
+def against_lightgbm(stages: int, repeat: int, threads: int) -> Iterator[dict]:
     """(c)."""
     for _ in range(repeat):
-        theirs = measured("lightgbm", "LightGBM", LARGE_ROWS, N_FEATURES, 100)
-        ours = measured("lightgbm", "transform", LARGE_ROWS, N_FEATURES, stages)
+        theirs = measured("lightgbm", "LightGBM", LARGE_ROWS, N_FEATURES, 100, threads)
+        ours = measured("lightgbm", "transform", LARGE_ROWS, N_FEATURES, stages, threads)
         print(f"lightgbm: {ours['seconds'] / theirs['seconds']:.2f} times as long", flush=True)
         yield from (theirs, ours)
 
@@ -173,15 +179,16 @@ def main() -> None:
         most_rows=ROWS[-1],
         stages=10,
         repeat=1,
+        threads=2,
         job="",  # of a child process
     )
     if given.job:
         print(json.dumps(fit(json.loads(given.job))))
         return
     runs = {
-        "features": lambda: by_features(given.stages),
-        "lightgbm": lambda: against_lightgbm(given.stages, given.repeat),
-        "rows": lambda: by_rows(given.most_rows, given.stages),
+        "features": lambda: by_features(given.stages, given.threads),
+        "lightgbm": lambda: against_lightgbm(given.stages, given.repeat, given.threads),
+        "rows": lambda: by_rows(given.most_rows, given.stages, given.threads),
     }
     for part in given.parts:
         records: list[dict] = []

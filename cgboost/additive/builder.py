@@ -126,17 +126,17 @@ class StageBuilder:
         """
         terms = [*trees, *lines]
 
-        def values(block: Block) -> Vector:
+        def values(block: Block) -> list[Vector]:
             own, n_features = outputs.on(block.rows), block.X.shape[1]
             beside = leaves.on(block.rows)
-            columns = np.empty((len(block.X), len(terms)))
-            for j, term in enumerate(terms):
+            columns = []
+            for term in terms:
                 x = (
                     block.X[:, term.feature]
                     if term.feature < n_features
                     else own[:, term.feature - n_features]
                 )
-                columns[:, j] = self.passes.values_of(term, x, beside, block.rows)
+                columns.append(self.passes.values_of(term, x, beside, block.rows))
             return columns
 
         parts = self.passes.of_values(values, response)

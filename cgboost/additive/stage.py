@@ -43,7 +43,7 @@ class Outputs:
         """Some rows of all outputs, shape (n_chosen, n_outputs)."""
         if not self.values:
             return np.zeros((rows.stop - rows.start, 0))
-        return np.column_stack([values[rows] for values in self.values])
+        return np.array([values[rows] for values in self.values]).T  # columns are used one by one
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -72,8 +72,32 @@ class Moments:
         count = float(weights.sum())
         mean = weights @ values / count if count > 0 else np.zeros(values.shape[1])
         centred = values - mean
-        scatter = (centred * weights[:, None]).T @ centred
+        centred *= np.sqrt(weights)[:, None]
+        scatter = centred.T @ centred  # of one array with itself: half the work
         return cls(np.array([count]), mean[None], scatter[None])
+
+    @classmethod
+    def from_sums(cls, sums: Vector, origin: Vector) -> Moments:
+        """Statistics from sums of products, Σ w a aᵀ with a = (1, z − origin).
+
+        Parameters
+        ----------
+        sums : ndarray of shape (n_groups, n_products)
+            Of a_i a_j, i ≤ j, by j and then by i: those of fewer variables come first.
+        origin : ndarray of shape (n_variables,) or (n_groups, n_variables)
+            Near the means.
+        """
+        width = origin.shape[-1]
+        square = np.empty((len(sums), 1 + width, 1 + width))
+        second, first = np.tril_indices(1 + width)
+        square[:, first, second] = square[:, second, first] = sums
+        count = square[:, 0, 0].copy()
+        there = count[:, None] > 0
+        away = np.where(there, square[:, 0, 1:], 0.0) / np.where(there, count[:, None], 1.0)
+        scatter = square[:, 1:, 1:] - count[:, None, None] * (away[:, :, None] * away[:, None, :])
+        own = np.einsum("gkk->gk", scatter)
+        np.maximum(own, 0.0, out=own)
+        return cls(count, np.where(there, origin + away, 0.0), scatter)
 
     def __len__(self) -> int:
         return len(self.count)
@@ -141,103 +165,34 @@ class Moments:
 
     def together(self) -> Moments:
         """All groups as one."""
-        return self.joined(np.zeros(len(self), dtype=np.intp), 1)
+        count = float(self.count.sum())
+        mean = self.count @ self.mean / count if count > 0 else np.zeros(self.mean.shape[1])
+        step = self.mean - mean
+        scatter = self.scatter.sum(axis=0) + (step * self.count[:, None]).T @ step
+        return Moments(np.array([count]), mean[None], scatter[None])
 
     def joined(self, into: Codes, n_groups: int) -> Moments:
         """Groups that are parts of larger ones: group g becomes part of ``into[g]``."""
-        count = _summed(into, self.count[:, None], n_groups)[:, 0]
-        sums = _summed(into, self.count[:, None] * self.mean, n_groups)
+        members = membership(into, n_groups)
+        count = members @ self.count
+        sums = members @ (self.count[:, None] * self.mean)
         mean = np.divide(sums, count[:, None], out=np.zeros_like(sums), where=count[:, None] > 0)
         step = self.mean - mean[into]
         width = self.mean.shape[1]
         scatter = self.scatter + self.count[:, None, None] * (step[:, :, None] * step[:, None, :])
-        joint = _summed(into, scatter.reshape(len(self), -1), n_groups)
+        joint = members @ scatter.reshape(len(self), -1)
         return Moments(count, mean, joint.reshape(n_groups, width, width))
 
 
-class SharedProducts:
-    """Products of variables that many groupings of the same rows have in common.
+def membership(codes: Codes, n_groups: int) -> sparse.csc_array:
+    """Which rows are in which group, shape (n_groups, n_rows): times rows, their sums by group.
 
-    Parameters
-    ----------
-    values : ndarray of shape (n_rows, n_variables)
-    weights : ndarray of shape (n_rows,)
+    The product is one sweep over the rows.
     """
-
-    def __init__(self, values: Vector, weights: Vector) -> None:
-        n_rows, width = values.shape
-        total = float(weights.sum())
-        self.origin = weights @ values / total if total > 0 else np.zeros(width)
-        self.weights = weights
-        self.centred = values - self.origin
-        self._weighted = self.centred * weights[:, None]
-        upper = np.triu_indices(width)
-        self._upper = upper
-        self._products = np.empty((n_rows, 1 + width + len(upper[0])))
-        self._products[:, 0] = weights
-        self._products[:, 1 : 1 + width] = self._weighted
-        np.multiply(
-            self._weighted[:, upper[0]],
-            self.centred[:, upper[1]],
-            out=self._products[:, 1 + width :],
-        )
-
-    def grouped(self, codes: Codes, n_groups: int) -> Moments:
-        """Statistics of the variables in groups of rows."""
-        width = self.centred.shape[1]
-        sums = _summed(codes, self._products, n_groups)
-        square = np.zeros((n_groups, width, width))
-        square[:, self._upper[0], self._upper[1]] = sums[:, 1 + width :]
-        square[:, self._upper[1], self._upper[0]] = sums[:, 1 + width :]
-        return _centred(sums[:, 0], sums[:, 1 : 1 + width], square, self.origin)
-
-    def grouped_with(self, own: Vector, codes: Codes, n_groups: int, centres: Vector) -> Moments:
-        """The same with one more variable, in front.
-
-        Parameters
-        ----------
-        own : ndarray of shape (n_rows,)
-        codes : ndarray of int, shape (n_rows,)
-        n_groups : int
-        centres : ndarray of shape (n_groups,)
-            Near the values of ``own`` in each group.
-        """
-        others = self.grouped(codes, n_groups)
-        width = self.centred.shape[1]
-        shifted = own - centres[codes]
-        extra = np.empty((len(own), 2 + width))
-        np.multiply(shifted, self.weights, out=extra[:, 0])
-        np.multiply(extra[:, 0], shifted, out=extra[:, 1])
-        np.multiply(self.centred, extra[:, :1], out=extra[:, 2:])
-        sums = _summed(codes, extra, n_groups)
-        count = others.count
-        mean = np.divide(sums[:, 0], count, out=np.zeros(n_groups), where=count > 0)
-        scatter = np.empty((n_groups, 1 + width, 1 + width))
-        scatter[:, 1:, 1:] = others.scatter
-        scatter[:, 0, 0] = np.maximum(sums[:, 1] - count * mean**2, 0.0)
-        away = np.where(count[:, None] > 0, others.mean - self.origin, 0.0)
-        scatter[:, 0, 1:] = sums[:, 2:] - (count * mean)[:, None] * away
-        scatter[:, 1:, 0] = scatter[:, 0, 1:]
-        centre = np.where(count > 0, mean + centres, 0.0)
-        return Moments(count, np.column_stack([centre, others.mean]), scatter)
-
-
-def _centred(count: Vector, sums: Vector, square: Vector, origin: Vector) -> Moments:
-    """Moments from sums about an origin."""
-    there = count[:, None] > 0
-    away = np.divide(sums, count[:, None], out=np.zeros_like(sums), where=there)
-    scatter = square - count[:, None, None] * (away[:, :, None] * away[:, None, :])
-    return Moments(count, np.where(there, origin + away, 0.0), scatter)
-
-
-def _summed(codes: Codes, rows: Vector, n_groups: int) -> Vector:
-    """Sums of rows by group: a product with a sparse matrix of ones, in one sweep over the rows."""
     n_rows = len(codes)
     places = np.arange(n_rows + 1, dtype=np.int32)
-    ones = sparse.csc_array(
-        (np.ones(n_rows), codes.astype(np.int32, copy=False), places), shape=(n_groups, n_rows)
-    )
-    return np.asarray(ones @ rows)
+    entries = (np.ones(n_rows), codes.astype(np.int32, copy=False), places)
+    return sparse.csc_array(entries, shape=(n_groups, n_rows))
 
 
 COLLINEAR = 1e-9

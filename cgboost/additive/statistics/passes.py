@@ -15,7 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cgboost.additive.stage import Outputs
-from cgboost.additive.statistics.moments import Moments, SharedProducts
+from cgboost.additive.statistics.moments import Moments
+from cgboost.additive.statistics.products import (
+    SharedProducts,
+    n_products,
+    origins,
+    weighted_means,
+)
 from cgboost.additive.tables.preparation import Groups, Values
 from cgboost.additive.tables.rows import Block, SourceRows, TableRows
 from cgboost.additive.trees.transformation import Transformation
@@ -78,9 +84,15 @@ class Passes:
         self.rows, self.held, self.n_jobs = rows, held, n_jobs
         self._kept: dict[Groups, NDArray[np.uint8]] = {}
         self._known: dict[Groups, set[int]] = {}
+        self._sums: dict[Groups, tuple[list[Vector], Vector | None]] = {}
 
     def keep(self, groups: Groups) -> None:
-        """Keep the group of every row in memory once it is found: a byte a row."""
+        """Keep what passes find of groups that come again.
+
+        That is the group of every row of a table, a byte a row, and the sums of products of what
+        stays the same: outputs of earlier stages.
+        """
+        self._sums[groups] = ([], None)
         if groups.n_groups <= MOST_KEPT and isinstance(self.rows, TableRows):
             self._kept[groups] = np.empty(self.rows.n_rows, dtype=np.uint8)
             self._known[groups] = set()
@@ -113,46 +125,60 @@ class Passes:
             Outputs that are inputs, and those that leaves may use.
         response : ndarray of shape (n_rows,)
         """
+        columns = [*regressors.values, response]
+        origin = weighted_means(columns, self.weights)
+        before = {number: self._before(groups, regressors) for number, groups in inputs.items()}
+        centres = {number: np.tile(g.regressor(g.centres), 2) for number, g in inputs.items()}
 
-        def work(block: Block) -> list[Parts]:
-            rows = block.rows
-            shared = SharedProducts(
-                np.column_stack([regressors.on(rows), response[rows]]), self.weights[rows]
-            )
+        def work(block: Block) -> list[Vector]:
+            rows, weights = block.rows, self.weights[block.rows]
+            own = np.array([values[rows] for values in columns]).T
+            shared = {
+                known: SharedProducts(own, weights, origin=origin, known=known)
+                for known in {known for known, _ in before.values()}
+            }
             n_features, held = block.X.shape[1], self.held[rows]
             found = []
             for number, groups in inputs.items():
-                own = number < n_features
-                x = block.X[:, number] if own else outputs.values[number - n_features][rows]
+                is_feature = number < n_features
+                x = block.X[:, number] if is_feature else outputs.values[number - n_features][rows]
                 codes = self.codes(groups, x, rows) + np.int32(groups.n_groups) * held
-                centres = np.tile(groups.regressor(groups.centres), 2)
-                found.append(
-                    Parts.of(
-                        shared.grouped_with(
-                            groups.regressor(x), codes, 2 * groups.n_groups, centres
-                        )
-                    )
-                )
+                away = groups.regressor(x) - centres[number].take(codes) if groups.ordered else None
+                known, _ = before[number]
+                found.append(shared[known].sums(away, codes, 2 * groups.n_groups))
             return found
 
-        totals: list[Parts] = []
+        totals: list[Vector] = []
         for found in self._mapped(work):
-            totals = [a.merged(b) for a, b in zip(totals, found, strict=True)] if totals else found
+            totals = [a + b for a, b in zip(totals, found, strict=True)] if totals else found
         z = slice(1, -1)  # x has statistics about a centre of its own in each group
-        return {
-            number: Parts(parts.training.without_noise(z), parts.holdout)
-            for number, parts in zip(inputs, totals, strict=True)
-        }
+        result = {}
+        for (number, groups), new in zip(inputs.items(), totals, strict=True):
+            sums = np.hstack([before[number][1], new])
+            if groups in self._sums:
+                kept = sums[:, : n_products(1 + len(regressors))].copy()
+                self._sums[groups] = (list(regressors.values), kept)
+            parts = Parts.of(Moments.from_sums(sums, origins(centres[number], origin)))
+            result[number] = Parts(parts.training.without_noise(z), parts.holdout)
+        return result
 
-    def of_values(self, make: Callable[[Block], Vector], response: Vector) -> Parts:
-        """Statistics of values made of blocks, shape (n_block, n_values), and the response."""
+    def _before(self, groups: Groups, regressors: Outputs) -> tuple[int | None, Vector]:
+        """How many of the regressors have sums from earlier passes, and these sums."""
+        values, sums = self._sums.get(groups, ([], None))
+        same = all(a is b for a, b in zip(values, regressors.values, strict=False))
+        if sums is None or len(values) > len(regressors) or not same:
+            return None, np.zeros((2 * groups.n_groups, 0))
+        return len(values), sums
+
+    def of_values(self, make: Callable[[Block], list[Vector]], response: Vector) -> Parts:
+        """Statistics of columns of values made of blocks, and of the response."""
 
         def work(block: Block) -> Parts:
-            values = np.column_stack([make(block), response[block.rows]])
+            values = np.array([*make(block), response[block.rows]]).T
             weights, held = self.weights[block.rows], self.held[block.rows]
             return Parts(
                 Moments.of(values, np.where(held, 0.0, weights)),
-                Moments.of(values, np.where(held, weights, 0.0)),
+                Moments.of(values[held], weights[held]),
             )
 
         total: Parts | None = None

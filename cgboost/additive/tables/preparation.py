@@ -32,6 +32,10 @@ SAME = 1e-9
 """Computed values this close, relative to the range of all, are one value: no edge is between. Sums
 in another order differ in their last digits, and blocks must not decide where edges are."""
 
+MANY = 4096
+"""Values that are looked up all at once: of 30 000 in 63 edges that takes a quarter of the time of
+``np.searchsorted``, of 1000 three times as long."""
+
 FAR_FROM_ZERO = 2.0
 """A range further from 0 than this, in units of its length, is measured from its middle."""
 
@@ -75,7 +79,7 @@ class Intervals:
 
     def codes(self, values: Values) -> Codes:
         """The group of every value."""
-        codes = np.searchsorted(self.edges, values, side="right")
+        codes = _places(self.edges, values)
         missing = np.isnan(values)
         if missing.any():
             codes[missing] = self.n_groups - 1
@@ -83,8 +87,29 @@ class Intervals:
 
     def regressor(self, values: Values) -> Vector:
         """The values as a regressor: in the range, less the origin; 0 where missing."""
-        inside = np.clip(values, self.low, self.high, dtype=np.float64) - self.origin
-        return np.nan_to_num(inside, copy=False, nan=0.0)
+        inside = np.clip(values, self.low, self.high, dtype=np.float64)
+        inside -= self.origin
+        missing = np.isnan(inside)
+        if missing.any():
+            inside[missing] = 0.0
+        return inside
+
+
+def _places(edges: Vector, values: Values) -> Codes:
+    """How many edges are at or below each value; nan has any number.
+
+    Bisection of all values at once, step by step, which no wrong guess of a branch holds up.
+    """
+    if len(values) < MANY:
+        return np.searchsorted(edges, values, side="right")
+    step = 1 << len(edges).bit_length()
+    padded = np.full(step, np.inf)
+    padded[: len(edges)] = edges
+    values = np.ascontiguousarray(values, dtype=np.float64)
+    places = np.zeros(len(values), dtype=np.intp)
+    while step := step // 2:
+        places += step * (values >= padded[step - 1 :].take(places)).view(np.int8).astype(np.intp)
+    return places
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,7 +166,7 @@ def intervals_of(values: Values, counts: Vector, most: int, *, same: float = 0.0
     values, counts = values[there].astype(np.float64), counts[there]
     if not len(values):
         return Intervals(np.zeros(0), 0.0, 0.0)
-    order = np.argsort(values, kind="stable")
+    order = np.argsort(values)  # of equal values any order will do
     values, counts = values[order], counts[order]
     low, high = float(values[0]), float(values[-1])
     starts = np.append(True, np.diff(values) > same * (high - low))

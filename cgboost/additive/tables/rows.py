@@ -27,8 +27,9 @@ Matrix = NDArray[np.floating[Any]]
 
 Mask = NDArray[np.bool_]
 
-BLOCK = 2**16
-"""Rows worked on at a time."""
+BLOCK = 2**15
+"""Rows worked on at a time. A fit of 400 000 rows takes 13 % more time with twice as many, whose
+columns leave the cache, and 14 % more with a quarter of them."""
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
@@ -56,8 +57,10 @@ class TableRows:
         self.X, self.n_rows = X, len(X)
 
     def __iter__(self) -> Iterator[Block]:
-        for start in range(0, self.n_rows, BLOCK):
-            rows = slice(start, min(start + BLOCK, self.n_rows))
+        """Blocks of at most ``BLOCK`` rows, as equal as possible: threads take them in turn."""
+        size = -(-self.n_rows // max(1, -(-self.n_rows // BLOCK)))
+        for start in range(0, self.n_rows, max(1, size)):
+            rows = slice(start, min(start + size, self.n_rows))
             yield Block(rows, self.X[rows])
 
 

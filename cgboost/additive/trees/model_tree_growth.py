@@ -17,8 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cgboost.additive.stage import Outputs
-from cgboost.additive.statistics.moments import BETTER, Moments, SharedProducts, squared_error
+from cgboost.additive.statistics.moments import BETTER, Moments, squared_error
 from cgboost.additive.statistics.passes import Parts, Passes
+from cgboost.additive.statistics.products import SharedProducts
 from cgboost.additive.tables.preparation import Groups, Intervals
 from cgboost.additive.tables.rows import Block, Matrix
 from cgboost.additive.trees.model_tree import (

@@ -81,12 +81,12 @@ class Transformation:
 
     def on(self, codes: NDArray[np.integer], x: Values, regressors: Vector) -> Vector:
         """The same where the groups of the values are known."""
-        leaf = self.leaf[codes]
-        values = self.intercept[leaf]
+        codes = codes.astype(np.intp, copy=False)
+        values = self.intercept[self.leaf].take(codes)
         if self.slope.any():
-            values = values + self.slope[leaf] * self.groups.regressor(x)
+            values += self.slope[self.leaf].take(codes) * self.groups.regressor(x)
         for k in np.flatnonzero(self.coef.any(axis=0)):
-            values = values + self.coef[leaf, k] * regressors[:, k]
+            values += self.coef[self.leaf, k].take(codes) * regressors[:, k]
         return values
 
     @property

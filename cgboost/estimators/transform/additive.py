@@ -203,9 +203,8 @@ feature_names_in_
         found, constant = self._found()
         used = sorted(found)
 
-        def values(block: Block) -> Vector:
-            columns = [found[j](block.X[:, j]) for j in used]
-            return np.column_stack(columns) if columns else np.zeros((len(block.X), 0))
+        def values(block: Block) -> list[Vector]:
+            return [found[j](block.X[:, j]) for j in used]
 
         parts = self._passes(pool, rows).of_values(values, rows.y)
         total = parts.training.merged(parts.holdout)

@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cgboost.additive.statistics.moments import Moments, SharedProducts
+from cgboost.additive.statistics.moments import Moments
+from cgboost.additive.statistics.products import SharedProducts
 
 
 def sample(
@@ -79,29 +80,6 @@ def test_joining_groups_is_merging_them(seed: int, offset: float, n_groups: int)
     assert joined.count[2] == 0
     assert not joined.mean[2].any()
     check_equal(moments.together(), direct(values, weights), size=abs(offset) + 1)
-
-
-@settings(max_examples=30)
-@given(seed=st.integers(0, 10**6), offset=OFFSETS)
-def test_shared_products_are_direct_statistics(seed: int, offset: float) -> None:
-    """In every group, empty ones included, with a variable more about centres of the groups."""
-    values, weights = sample(seed, 80, offset)
-    rng = np.random.default_rng(seed)
-    own = offset + np.sort(rng.uniform(size=80))
-    codes = np.minimum((4 * (own - offset)).astype(int), 3)
-    codes[codes == 2] = 4  # group 2 is empty
-    centres = offset + np.array([0.125, 0.375, 0.0, 0.875, 0.625])
-    found = SharedProducts(values, weights).grouped_with(own, codes, 5, centres)
-    for k in range(5):
-        rows = codes == k
-        both = np.column_stack([own, values])[rows]
-        wanted = direct(both, weights[rows]) if rows.any() else Moments.empty(1, 4)
-        check_equal(found[[k]], wanted, size=abs(offset) + 1)
-        if wanted.count[0]:
-            # nothing of the variable is lost to the offset, thanks to the centres
-            np.testing.assert_allclose(
-                found.scatter[k, 0, 0], wanted.scatter[0, 0, 0], rtol=1e-7, atol=1e-12
-            )
 
 
 def test_no_rows_and_no_weight() -> None:

@@ -1,13 +1,15 @@
 """Statistics are those of all rows, in whatever blocks and on however many threads."""
 
 import threading
+from typing import Any
 
 import numpy as np
 import pytest
 
 from cgboost.additive.stage import Outputs
 from cgboost.additive.statistics.moments import Moments
-from cgboost.additive.statistics.passes import Passes
+from cgboost.additive.statistics.passes import Parts, Passes
+from cgboost.additive.statistics.products import SharedProducts
 from cgboost.additive.tables.preparation import Categories, intervals_of
 from cgboost.additive.tables.rows import TableRows
 
@@ -58,9 +60,61 @@ def test_groups_have_the_statistics_of_their_rows(divided: int) -> None:
                     )
 
 
+class Stages:
+    """Passes as stages need them: one output more each time, and another response."""
+
+    outputs = tuple(np.random.default_rng(5).normal(size=(3, 300)) + 10)
+
+    def __init__(self, n_jobs: int) -> None:
+        self.passes = passes(n_jobs)
+        for groups in INPUTS.values():
+            self.passes.keep(groups)
+
+    def found(self, outputs: list[np.ndarray], number: int) -> dict[int, Parts]:
+        """Statistics of a response after these outputs, by kept sums."""
+        regressors = Outputs(outputs)
+        return self.passes.by_group(INPUTS, EARLIER, regressors, RESPONSE * (number + 1))
+
+    @staticmethod
+    def check(found: dict[int, Parts], outputs: list[np.ndarray], number: int) -> None:
+        """They are those of passes that have kept nothing."""
+        fresh = passes().by_group(INPUTS, EARLIER, Outputs(outputs), RESPONSE * (number + 1))
+        for key in INPUTS:
+            for part in ("training", "holdout"):
+                mine, wanted = getattr(found[key], part), getattr(fresh[key], part)
+                np.testing.assert_array_equal(mine.count, wanted.count)
+                np.testing.assert_allclose(mine.mean, wanted.mean, rtol=1e-12, atol=1e-12)
+                np.testing.assert_allclose(mine.scatter, wanted.scatter, rtol=1e-11, atol=1e-11)
+
+
+def test_sums_are_kept_from_stage_to_stage(divided: int) -> None:
+    """With one output more each time, with the same ones, and with others in their place."""
+    stages, (a, b, c) = Stages(divided), Stages.outputs
+    for number, outputs in enumerate(([], [a], [a, b], [a, b], [a, c], [c], [c, a, b])):
+        stages.check(stages.found(outputs, number), outputs, number)
+
+
+def test_products_of_earlier_outputs_are_not_summed_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only those with the newest output and the response are."""
+    counts: list[int] = []
+    sums = SharedProducts.sums
+
+    def counting(self: SharedProducts, *args: Any) -> np.ndarray:
+        result = sums(self, *args)
+        counts.append(result.shape[1])
+        return result
+
+    monkeypatch.setattr(SharedProducts, "sums", counting)
+    stages, (a, b, c) = Stages(1), Stages.outputs
+    for number, outputs in enumerate(([], [a], [a, b], [a, b, c])):
+        stages.found(outputs, number)
+    # of (1, x, a, b, …, response): all pairs, then the last two with all
+    assert counts == [count for count in (6, 3 + 4, 4 + 5, 5 + 6) for _ in INPUTS]
+
+
 def test_values_of_blocks(divided: int) -> None:
     """Their statistics with the response, and the values themselves in the order of the rows."""
-    both = passes(divided).of_values(lambda block: np.square(block.X[:, 1:]), RESPONSE)
+    both = passes(divided).of_values(lambda block: [np.square(block.X[:, 1])], RESPONSE)
     values = np.column_stack([X[:, 1] ** 2, RESPONSE])
     for moments, rows in ((both.training, ~HELD), (both.holdout, HELD)):
         wanted = Moments.of(values[rows], WEIGHTS[rows])

@@ -5,12 +5,12 @@ import pytest
 
 from cgboost.additive.statistics.moments import (
     Moments,
-    SharedProducts,
     full,
     mean_squares,
     squared_error,
     stepwise,
 )
+from cgboost.additive.statistics.products import SharedProducts
 
 
 def errors(Z: np.ndarray, r: np.ndarray, columns: list[int]) -> tuple[float, np.ndarray, float]:

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from cgboost.additive.tables.preparation import SAME, Categories, Intervals, intervals_of
+from cgboost.additive.tables.preparation import MANY, SAME, Categories, Intervals, intervals_of
 
 
 def test_intervals_have_as_many_rows_each() -> None:
@@ -57,6 +57,23 @@ def test_a_range_far_from_zero_is_measured_from_its_middle(dtype: type) -> None:
     np.testing.assert_array_equal(groups.centres[:-1], 2.0**24 + np.array([0.5, 3.0, 6.5]))
     assert np.isnan(groups.centres[-1])
     assert Intervals(np.zeros(0), -1.0, 2.0).origin == 0.0
+
+
+@pytest.mark.parametrize("n_edges", [0, 1, 2, 3, 7, 8, 63, 300])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_many_values_are_in_the_groups_of_single_ones(n_edges: int, dtype: type) -> None:
+    """On edges, outside of all and missing ones, too; also where a column is not contiguous."""
+    rng = np.random.default_rng(n_edges)
+    edges = np.unique(rng.normal(size=n_edges).astype(dtype).astype(float))
+    groups = Intervals(edges, -1.0, 1.0)
+    some = np.concatenate([edges, np.nextafter(edges, -9), [-9.0, 9.0, -0.0, np.nan]])
+    table = rng.choice(some, size=(MANY, 2)).astype(dtype)
+    x = table[:, 1]
+    np.testing.assert_array_equal(
+        groups.codes(x), np.concatenate([groups.codes(x[:9]), groups.codes(x[9:])])
+    )
+    wanted = [n_edges + 1 if np.isnan(v) else np.count_nonzero(edges <= v) for v in x[:500]]
+    np.testing.assert_array_equal(groups.codes(x)[:500], wanted)
 
 
 def test_an_outlier_does_not_make_other_values_one() -> None:

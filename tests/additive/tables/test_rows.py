@@ -141,13 +141,16 @@ def test_seeds_hold_out_other_rows() -> None:
 
 
 def test_a_table_is_handed_out_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    """All rows once and in order, without a copy, float32 as it is."""
+    """All rows once and in order, in blocks of one size, without a copy, float32 as it is."""
     monkeypatch.setattr("cgboost.additive.tables.rows.BLOCK", 7)
     X = np.arange(40, dtype=np.float32).reshape(20, 2)
     blocks = list(TableRows(X))
     assert [block.rows for block in blocks] == [slice(0, 7), slice(7, 14), slice(14, 20)]
     assert all(np.shares_memory(block.X, X) and block.X.dtype == np.float32 for block in blocks)
     np.testing.assert_array_equal(np.vstack([block.X for block in blocks]), X)
+    sizes = [len(block.X) for block in TableRows(X[:15])]
+    assert sizes == [5, 5, 5]
+    assert not list(TableRows(X[:0]))
 
 
 NUMBERS = Schema(None, (None, None))

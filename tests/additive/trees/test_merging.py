@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 
 from cgboost.additive.statistics.moments import (
     Moments,
-    SharedProducts,
     full,
     mean_squares,
     stepwise,
 )
+from cgboost.additive.statistics.products import SharedProducts
 from cgboost.additive.trees.merging import MERGE_RIDGE, Merging, any_two, chain
 
 

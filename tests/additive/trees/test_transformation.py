@@ -7,10 +7,10 @@ import pytest
 
 from cgboost.additive.statistics.moments import (
     Moments,
-    SharedProducts,
     full,
     stepwise,
 )
+from cgboost.additive.statistics.products import SharedProducts
 from cgboost.additive.tables.preparation import Categories, Groups, intervals_of
 from cgboost.additive.trees.merging import MERGE_RIDGE
 from cgboost.additive.trees.transformation import (
