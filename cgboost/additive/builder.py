@@ -13,11 +13,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cgboost.additive.stage import Outputs, Stage
-from cgboost.additive.statistics.moments import stepwise
+from cgboost.additive.statistics.moments import BETTER, stepwise
 from cgboost.additive.statistics.passes import Passes
-from cgboost.additive.tables.preparation import SAME, Groups, intervals_of
+from cgboost.additive.tables.preparation import SAME, Groups, Intervals, intervals_of
 from cgboost.additive.tables.rows import Block
-from cgboost.additive.trees.transformation import Transformation, judges, transformation
+from cgboost.additive.trees.transformation import (
+    Transformation,
+    judges,
+    straight,
+    together,
+    transformation,
+    transformations,
+)
 
 Vector = NDArray[np.float64]
 
@@ -74,14 +81,18 @@ class StageBuilder:
             inputs |= {n_features + k: g for k, g in enumerate(self._output_groups)}
         leaves = outputs if self.regressors else Outputs([])
         found = self.passes.by_group(inputs, outputs, leaves, response)
-        terms = [
-            term
-            for number, parts in found.items()
-            if not (
-                term := transformation(number, inputs[number], parts.training, parts.holdout)
-            ).is_constant
+        trees = transformations(
+            inputs,
+            [parts.training for parts in found.values()],
+            [parts.holdout for parts in found.values()],
+        )
+        terms = [term for term in trees if not term.is_constant]
+        lines = [
+            straight(number, groups, parts.training)
+            for (number, groups), parts in zip(inputs.items(), found.values(), strict=True)
+            if number < n_features and isinstance(groups, Intervals) and len(groups.edges)
         ]
-        stage = self._combined(terms, response, outputs, leaves)
+        stage = self._combined(terms, lines, response, outputs, leaves)
         return self._linked(stage, response, outputs) if self.link else stage
 
     def bounded(self, stage: Stage, values: Vector) -> Stage:
@@ -101,9 +112,19 @@ class StageBuilder:
         return replace(stage, low=low, high=high)
 
     def _combined(
-        self, terms: list[Transformation], response: Vector, outputs: Outputs, leaves: Outputs
+        self,
+        trees: list[Transformation],
+        lines: list[Transformation],
+        response: Vector,
+        outputs: Outputs,
+        leaves: Outputs,
     ) -> Stage:
-        """The stepwise regression of the response on the terms."""
+        """The stepwise regression of the response on trees, or on trees and the features.
+
+        What came in stays in: a value far from all others, in a feature that came first, would
+        spoil all that comes later. So both are tried.
+        """
+        terms = [*trees, *lines]
 
         def values(block: Block) -> Vector:
             own, n_features = outputs.on(block.rows), block.X.shape[1]
@@ -121,11 +142,19 @@ class StageBuilder:
         parts = self.passes.of_values(values, response)
         holdout, price = judges(parts.training, parts.holdout)
         model = stepwise(parts.training, holdout, price=price)
-        chosen = [
-            (float(weight), term)
-            for weight, term in zip(model.coef[0], terms, strict=True)
-            if weight != 0.0
-        ]
+        if lines:
+            some = [*range(len(trees)), len(terms)]
+            plain = stepwise(
+                parts.training.of_variables(some), holdout.of_variables(some), price=price
+            )
+            if not model.holdout[0] < (1.0 - BETTER) * plain.holdout[0]:
+                model = plain
+        weights = dict(zip(terms, model.coef[0].tolist(), strict=False))
+        own = {line.feature: line for line in lines if weights.get(line)}
+        chosen = [(weights[h], h) for h in trees if weights[h] and h.feature not in own]
+        for line in own.values():
+            both = [(weights[h], h) for h in (*trees, line) if h.feature == line.feature]
+            chosen.append((1.0, together(both)))
         return Stage(float(model.intercept[0]), chosen)
 
     def _linked(self, stage: Stage, response: Vector, outputs: Outputs) -> Stage:

@@ -21,6 +21,7 @@ statistics say what any model costs there:
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -80,6 +81,26 @@ class Moments:
     def __getitem__(self, groups: Any) -> Moments:
         """Some of the groups."""
         return Moments(self.count[groups], self.mean[groups], self.scatter[groups])
+
+    @classmethod
+    def stacked(cls, parts: Sequence[Moments]) -> Moments:
+        """The groups of several batches, one after another."""
+        return cls(
+            np.concatenate([part.count for part in parts]),
+            np.concatenate([part.mean for part in parts]),
+            np.concatenate([part.scatter for part in parts]),
+        )
+
+    def padded(self, n_groups: int) -> Moments:
+        """A copy with empty groups behind, ``n_groups`` in all."""
+        longer = Moments.empty(n_groups, self.mean.shape[1])
+        longer.put(np.arange(len(self)), self)
+        return longer
+
+    def put(self, groups: Any, other: Moments) -> None:
+        """Replace some of the groups."""
+        self.count[groups], self.mean[groups] = other.count, other.mean
+        self.scatter[groups] = other.scatter
 
     def of_variables(self, chosen: list[int]) -> Moments:
         """Statistics of some of the variables."""

@@ -95,6 +95,12 @@ class Column:
         return not self.is_time and all(map(_is_number, self.types))
 
     @property
+    def has_truths(self) -> bool:
+        """Whether all values there are are truth values."""
+        types = (bool, np.bool_)
+        return self.dtype.lower().startswith("bool") or all(kind in types for kind in self.types)
+
+    @property
     def is_numeric(self) -> bool:
         """Whether it is to be taken for numbers unless somebody says otherwise."""
         return self.has_numbers and not self.dtype.lower().startswith(CATEGORICAL)
@@ -217,10 +223,13 @@ class Schema:
         None where the data have no names.
     categories : tuple of (dict or None)
         For each feature the number of every category, None for numeric features.
+    truths : frozenset of int
+        Numeric features of which all values are truth values: databases have a type for them.
     """
 
     names: tuple[str, ...] | None
     categories: tuple[dict[Any, int] | None, ...]
+    truths: frozenset[int] = frozenset()
 
     @property
     def n_features(self) -> int:
@@ -266,6 +275,7 @@ class _Seen:
     values: set[Any] | None
     kinds: set[str]
     described: str
+    has_truths: bool
 
 
 class SchemaMaker:
@@ -334,7 +344,12 @@ class SchemaMaker:
             None if values is None else {value: code for code, value in enumerate(values)}
             for values in ordered
         )
-        return Schema(names, tuple(categories))
+        truths = (
+            number
+            for number, seen in enumerate(self._seen)
+            if seen is not None and seen.values is None and seen.has_truths
+        )
+        return Schema(names, tuple(categories), frozenset(truths))
 
     def _note(self, number: int, column: Column) -> None:
         category = self._is_category(number, column)
@@ -343,7 +358,8 @@ class SchemaMaker:
         kinds = kinds_of_types(column.types)
         seen = self._seen[number]
         if seen is None:
-            seen = _Seen(set() if category else None, kinds, column.described)
+            values: set[Any] | None = set() if category else None
+            seen = _Seen(values, kinds, column.described, column.has_truths)
             self._seen[number] = seen
         if (seen.values is not None) != category or not seen.kinds & kinds:
             raise ValueError(
@@ -351,6 +367,7 @@ class SchemaMaker:
                 f"{column.described} in a later one: give it the same type in all blocks"
             )
         seen.kinds |= kinds
+        seen.has_truths &= column.has_truths
         if seen.values is not None:
             seen.values |= _distinct(column)
 

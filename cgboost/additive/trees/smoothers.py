@@ -178,7 +178,7 @@ class SmoothedStages(StageBuilder):
         """The additive model of a response ([P] Table 3)."""
         terms: list[Any] = [self.smoother.smooth(j, response) for j in range(len(self.groups))]
         told = [term for term in terms if not term.is_constant]
-        return self._combined(told, response, outputs, BESIDE)
+        return self._combined(told, [], response, outputs, BESIDE)
 
 
 def named_weights(regressor: Any, weights: Vector) -> dict[str, Vector]:

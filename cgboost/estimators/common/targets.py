@@ -20,6 +20,7 @@ from cgboost.estimators.common.scoring import bare
 from cgboost.exceptions import see
 from cgboost.generation.callbacks import Score, error_rate, mean_absolute_error, mean_squared_error
 from cgboost.losses import Exponential, LogLoss, Loss, Poisson, Quantile
+from cgboost.tolerances import LARGEST_HALF_LOG_ODDS
 
 ClassWeight = Mapping[Any, float] | Literal["balanced"] | None
 """The parameter ``class_weight`` of classifiers that have one: those in which light rows count
@@ -135,7 +136,8 @@ def class_weights(
 
 def probabilities(outputs: Vector) -> Vector:
     """Probabilities of half log-odds: of both classes, or of each class against the rest."""
-    shares = 1.0 / (1.0 + np.exp(-2.0 * np.clip(outputs, -350.0, 350.0)))
+    f = np.clip(outputs, -LARGEST_HALF_LOG_ODDS, LARGEST_HALF_LOG_ODDS)
+    shares = 1.0 / (1.0 + np.exp(-2.0 * f))
     if outputs.shape[1] == 1:
         return np.column_stack([1.0 - shares[:, 0], shares[:, 0]])
     return shares / shares.sum(axis=1, keepdims=True)

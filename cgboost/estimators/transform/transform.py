@@ -336,6 +336,7 @@ feature_names_in_
         *,
         output: str = "prediction",
         keep: str | Sequence[str] = (),
+        dialect: str = "duckdb",
     ) -> str:
         """A query that predicts the rows of a table.
 
@@ -348,6 +349,10 @@ feature_names_in_
             Name of the column that is made.
         keep : str or sequence of str
             Column or columns of the table that come before it: SQL promises no order of the rows.
+        dialect : {"duckdb", "postgresql", "sqlite", "mysql", "bigquery", "snowflake"}, \
+default="duckdb"
+            The database that the query is for (MySQL from 8.0.17, PostgreSQL from 12, SQLite from
+            3.35).
 
         Returns
         -------
@@ -356,9 +361,21 @@ feature_names_in_
         Raises
         ------
         ValueError
-            As :func:`cgboost.additive.export.sql.select_statement`.
+            If the dialect is unknown; as :func:`cgboost.additive.export.sql.select_statement`.
+
+        Notes
+        -----
+        Names stand in quotes, as they are in the data frame: PostgreSQL has names that were created
+        without quotes in lower case, Snowflake in upper case; BigQuery takes a dot in the name of a
+        table for a division of its parts. Missing values are NULL or NaN; numbers beyond the range
+        of the training rows, infinite ones too, count as its nearest end. Dates and times that
+        are categories are text in SQLite, as Python's ``sqlite3`` writes them: 2020-02-29 01:02:03.
+        MySQL must read a backslash in text as an escape, as it does unless its ``sql_mode`` has
+        NO_BACKSLASH_ESCAPES.
         """
-        return inspection.statement(self, table, 0, "identity", output=output, keep=keep)
+        return inspection.statement(
+            self, table, 0, "identity", output=output, keep=keep, dialect=dialect
+        )
 
 
 @dataclass(eq=False, repr=False)
@@ -403,12 +420,13 @@ n_columns_, objective_, best_round_, stop_reason_, n_features_in_, feature_names
         label: Any = None,
         output: str = "prediction",
         keep: str | Sequence[str] = (),
+        dialect: str = "duckdb",
     ) -> str:
         """A query for a probability, of the second class or of one against the rest.
 
         Parameters
         ----------
-        table, output, keep
+        table, output, keep, dialect
             As in :meth:`TransformRegressor.to_sql`.
         label : class label, optional
             Needed with more than two classes: whose probability against all others it is. What
@@ -429,8 +447,9 @@ n_columns_, objective_, best_round_, stop_reason_, n_features_in_, feature_names
         places = [0] if label is None and len(labels) == 1 else np.flatnonzero(labels == label)
         if not len(places):
             raise ValueError(f"label must be one of {labels.tolist()}, got {label!r}")
+        place = int(places[0])
         return inspection.statement(
-            self, table, int(places[0]), "logistic", output=output, keep=keep
+            self, table, place, "logistic", output=output, keep=keep, dialect=dialect
         )
 
     def predict_proba(self, X: Any) -> Vector:

@@ -1,13 +1,22 @@
-"""Models made by hand, evaluated in databases: for the tests of their SQL."""
+"""Models made by hand, evaluated in databases: for the tests of their SQL.
 
+DuckDB, SQLite and PostgreSQL run what is written for them. For MySQL, BigQuery and Snowflake there
+is no wheel: SQLGlot reads the statement as they would, writes it for DuckDB, and that runs it.
+"""
+
+import datetime
 import sqlite3
 from collections.abc import Sequence
-from typing import Any
+from contextlib import closing
+from typing import Any, NamedTuple
 
 import duckdb
 import numpy as np
+import psycopg
+import sqlglot
+from sqlglot import exp
 
-from cgboost.additive.export.sql import quoted, select_statement
+from cgboost.additive.export.sql import select_statement
 from cgboost.additive.stage import Stage, Stages
 from cgboost.additive.tables.preparation import Intervals
 from cgboost.additive.tables.schema import Schema
@@ -69,37 +78,132 @@ def random_stages(
     return Stages(stages[:n_stages])
 
 
-def fill(connection: Any, table: str, columns: Columns) -> None:
+class Answer(NamedTuple):
+    """Names of the columns of a result, and its rows."""
+
+    names: list[str]
+    rows: list[tuple[Any, ...]]
+
+    @property
+    def last(self) -> np.ndarray:
+        """The last column, as numbers."""
+        return np.array([row[-1] for row in self.rows], dtype=float)
+
+
+TYPES = {
+    "DOUBLE": "DOUBLE PRECISION",
+    "FLOAT": "REAL",
+    "TINYINT": "SMALLINT",
+    "UTINYINT": "SMALLINT",
+    "VARCHAR": "TEXT",
+}
+"""What PostgreSQL calls DuckDB's types."""
+
+
+def quoted(name: str) -> str:
+    """A name, as standard SQL has it."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def fill(
+    connection: Any,
+    table: str,
+    columns: Columns,
+    *,
+    types: dict[str, str] | None = None,
+    mark: str = "?",
+) -> None:
     """Make a table."""
-    types = ", ".join(f"{quoted(name)} {kind}" for name, (kind, _) in columns.items())
-    connection.execute(f"CREATE TABLE {quoted(table)} ({types})")
-    marks = ", ".join("?" * len(columns))
+    made = [
+        f"{quoted(name)} {(types or {}).get(kind, kind)}" for name, (kind, _) in columns.items()
+    ]
+    connection.execute(f"CREATE TABLE {quoted(table)} ({', '.join(made)})")
     rows = list(zip(*(values for _, values in columns.values()), strict=True))
-    connection.executemany(f"INSERT INTO {quoted(table)} VALUES ({marks})", rows)
+    name = quoted(table) if mark == "?" else quoted(table).replace("%", "%%")
+    insert = f"INSERT INTO {name} VALUES ({', '.join([mark] * len(columns))})"
+    connection.cursor().executemany(insert, rows)
+
+
+def in_duckdb(statement: str, table: str, columns: Columns) -> Answer:
+    """What DuckDB says."""
+    with duckdb.connect() as connection:
+        fill(connection, table, columns)
+        cursor = connection.execute(statement)
+        return Answer([column[0] for column in cursor.description], cursor.fetchall())
+
+
+def in_sqlite(statement: str, table: str, columns: Columns) -> Answer:
+    """What SQLite says; dates and times are text there."""
+    written = {
+        name: (kind, list(map(_as_text, values))) for name, (kind, values) in columns.items()
+    }
+    with closing(sqlite3.connect(":memory:")) as connection:
+        fill(connection, table, written)
+        cursor = connection.execute(statement)
+        return Answer([column[0] for column in cursor.description], cursor.fetchall())
+
+
+def in_postgresql(statement: str, table: str, columns: Columns, server: str) -> Answer:
+    """What PostgreSQL says; the table is not kept."""
+    with closing(psycopg.connect(server)) as connection:
+        fill(connection, table, columns, types=TYPES, mark="%s")
+        cursor = connection.execute(statement)
+        return Answer([column.name for column in cursor.description], cursor.fetchall())
+
+
+def read(statement: str, dialect: str) -> exp.Expr:
+    """The one statement that SQLGlot reads in a dialect."""
+    (tree,) = sqlglot.parse(statement, read={"postgresql": "postgres"}.get(dialect, dialect))
+    return tree
+
+
+def for_duckdb(statement: str, dialect: str) -> str:
+    """A statement of another database in DuckDB's words.
+
+    Where the collation of MySQL is written out, DuckDB compares so anyway; its TIMESTAMP literals
+    have no zone, other than SQLGlot says.
+    """
+
+    def change(node: exp.Expr) -> exp.Expr:
+        if isinstance(node, exp.Collate):
+            assert node.expression.name == "utf8mb4_0900_bin"
+            return node.this.this
+        if isinstance(node, exp.DataType) and dialect == "mysql" and node.is_type("timestamptz"):
+            return exp.DataType.build("timestamp")
+        return node
+
+    return read(statement, dialect).transform(change).sql("duckdb")
+
+
+def ask(dialect: str, statement: str, table: str, columns: Columns, server: str) -> Answer:
+    """What the database of a dialect says for a table, or DuckDB in its place."""
+    if dialect == "sqlite":
+        return in_sqlite(statement, table, columns)
+    if dialect == "postgresql":
+        return in_postgresql(statement, table, columns, server)
+    own = statement if dialect == "duckdb" else for_duckdb(statement, dialect)
+    return in_duckdb(own, table, columns)
 
 
 def predictions(
-    stages: Stages, coef: Sequence[float], schema: Schema, columns: Columns, **options: Any
+    stages: Stages,
+    coef: Sequence[float],
+    schema: Schema,
+    columns: Columns,
+    *,
+    server: str = "",
+    **options: Any,
 ) -> np.ndarray:
-    """What DuckDB says for a table with these columns, and an intercept of 0.25."""
+    """What a database, DuckDB by default, says for these columns, and an intercept of 0.25."""
     table = options.pop("table", "people")
-    with duckdb.connect() as connection:
-        fill(connection, table, columns)
-        statement = select_statement(stages, coef, 0.25, schema, table, **options)
-        return np.array([row[-1] for row in connection.execute(statement).fetchall()], dtype=float)
+    statement = select_statement(stages, coef, 0.25, schema, table, **options)
+    return ask(options.get("dialect", "duckdb"), statement, table, columns, server).last
 
 
-def lite_predictions(
-    stages: Stages, coef: Sequence[float], schema: Schema, columns: Columns
-) -> np.ndarray:
-    """The same in SQLite."""
-    connection = sqlite3.connect(":memory:")
-    try:
-        fill(connection, "people", columns)
-        statement = select_statement(stages, coef, 0.25, schema, "people", materialized=True)
-        return np.array([row[-1] for row in connection.execute(statement)], dtype=float)
-    finally:
-        connection.close()
+def _as_text(value: Any) -> Any:
+    if isinstance(value, datetime.datetime):
+        return value.isoformat(sep=" ")
+    return value.isoformat() if isinstance(value, datetime.date) else value
 
 
 def expected(stages: Stages, coef: Sequence[float], X: np.ndarray) -> np.ndarray:

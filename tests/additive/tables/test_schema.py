@@ -100,6 +100,26 @@ def test_dates_are_refused_unless_they_are_called_categories(kind: str) -> None:
         schema_of(pd.DataFrame({"a": [1.0]})).encode(X)
 
 
+def test_features_of_truth_values_are_known() -> None:
+    """Of every kind of frame and of arrays, with gaps or without, if they are so in all blocks."""
+    first = pd.DataFrame(
+        {
+            "plain": [True, False],
+            "gaps": pd.array([True, None], dtype="boolean"),
+            "objects": np.array([True, None], dtype=object),
+            "numbers": [1, 0],
+            "chosen": [True, False],
+            "later": [None, None],
+            "mixed": [True, False],
+        }
+    )
+    later = first.assign(later=[True, False], mixed=[1, 0])
+    assert schema_of(first, later, categorical=["chosen"]).truths == {0, 1, 2, 5}
+    assert schema_of(pl.DataFrame({"a": [True, None], "b": [1, 0]})).truths == {0}
+    assert schema_of(np.array([[True, False]])).truths == {0, 1}
+    assert schema_of(np.array([[1.0, 0.0]])).truths == frozenset()
+
+
 def test_unknown_categories_are_missing() -> None:
     """Those that were not seen, and what cannot be a category."""
     schema = schema_of(pd.DataFrame({"a": ["x", "y"]}))

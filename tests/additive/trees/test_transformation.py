@@ -9,17 +9,17 @@ from cgboost.additive.statistics.moments import (
     Moments,
     SharedProducts,
     full,
-    mean_squares,
     stepwise,
 )
 from cgboost.additive.tables.preparation import Categories, Groups, intervals_of
+from cgboost.additive.trees.merging import MERGE_RIDGE
 from cgboost.additive.trees.transformation import (
-    MERGE_RIDGE,
     Transformation,
-    _Elements,
-    _Merging,
     judges,
+    straight,
+    together,
     transformation,
+    transformations,
 )
 
 
@@ -142,50 +142,6 @@ def test_leaves_may_use_earlier_outputs() -> None:
     assert np.mean((y - found(x, z)) ** 2) < 0.1  # one interval has the edge in it
 
 
-def merging(n_groups: int = 12, *, fixed: int = 0) -> _Merging:
-    """Of groups with a slope and a regressor."""
-    rng = np.random.default_rng(0)
-    values = rng.normal(size=(400, 3))
-    values[:, 2] += np.sin(np.arange(400) / 60)
-    codes = np.arange(400) * n_groups // 400
-    shared = SharedProducts(values, np.ones(400)).grouped(codes, n_groups)
-    return _Merging(_Elements(shared, shared), mean_squares(shared), fixed=fixed)
-
-
-@pytest.mark.parametrize("fixed", [0, 1])
-def test_partitions_are_nested(fixed: int) -> None:
-    """Every merger joins two neighbours; what is fixed stays alone."""
-    merged = merging(fixed=fixed)
-    before = None
-    for size in range(len(merged.mergers) + 1):
-        chosen, leaf = merged.leaves(size)
-        assert len(chosen) == 12 - size
-        assert len({tuple(np.flatnonzero(leaf == k)) for k in range(len(chosen))}) == 12 - size
-        for k in range(len(chosen)):
-            members = np.flatnonzero(leaf == k)
-            np.testing.assert_array_equal(members, np.arange(members[0], members[-1] + 1))
-            assert before is None or len(set(before[members])) <= 2
-        if fixed:
-            assert np.count_nonzero(leaf == leaf[-1]) == 1
-        before = leaf
-    assert len(merged.mergers) == 11 - fixed
-
-
-def test_each_merger_costs_least() -> None:
-    """Of all neighbours, in squared error of models with all regressors, from the statistics."""
-    merged = merging()
-    for size in range(len(merged.mergers)):
-        chosen, leaf = merged.leaves(size)
-        order = chosen[np.argsort([np.flatnonzero(leaf == k)[0] for k in range(len(chosen))])]
-        alone = full(merged.training[order], MERGE_RIDGE)
-        pairs = merged.training[order[:-1]].merged(merged.training[order[1:]])
-        costs = full(pairs, MERGE_RIDGE) - alone[:-1] - alone[1:]
-        left, right = merged.mergers[size]
-        place = order.tolist().index(left)
-        assert order[place + 1] == right
-        np.testing.assert_allclose(costs[place], costs.min(), rtol=1e-6, atol=1e-9)
-
-
 def wave() -> tuple[np.ndarray, np.ndarray, np.ndarray, Groups, list[Moments]]:
     """Noisy rows in intervals, which of them are held out, and statistics of both parts."""
     rng = np.random.default_rng(0)
@@ -196,32 +152,69 @@ def wave() -> tuple[np.ndarray, np.ndarray, np.ndarray, Groups, list[Moments]]:
     return x, y, held, groups, [statistics(groups, x[at], y[at]) for at in (~held, held)]
 
 
-def test_errors_of_the_sizes_are_those_of_the_rows() -> None:
-    """The holdout error that decides is what the leaves cost on the holdout rows."""
-    x, y, held, groups, parts = wave()
-    merged = _Merging(_Elements(*parts), mean_squares(parts[0]), fixed=1)
-    models = stepwise(merged.training, merged.holdout)
-    errors = merged.sizes_and_errors(models.holdout)
-    for size in (0, 7, 15, len(merged.mergers)):
-        chosen, leaf = merged.leaves(size)
-        own = models[chosen]
-        at = leaf[groups.codes(x)]
-        missed = y - own.intercept[at] - own.coef[at, 0] * x
-        np.testing.assert_allclose(errors[size], (missed[held] ** 2).sum(), rtol=1e-9)
-
-
-def test_the_size_has_the_least_holdout_error() -> None:
-    """Neither the fewest leaves nor the most of them would be better, price included."""
+def test_leaves_and_regressors_have_the_least_holdout_error() -> None:
+    """Price included, neither the constant nor the groups by themselves would be better."""
     x, y, held, groups, parts = wave()
     found = transformation(0, groups, *parts)
-    holdout, price = judges(*parts)
-    merged = _Merging(_Elements(parts[0], holdout), mean_squares(parts[0]), fixed=1)
-    models = stepwise(merged.training, merged.holdout, price=price)
-    errors = merged.sizes_and_errors(models.holdout)
-    assert found.n_leaves == 21 - int(np.argmin(errors))
+    _, price = judges(*parts)
     missed = (y - found(x, np.zeros((900, 0))))[held]
     n_coef = found.n_leaves + np.count_nonzero(found.slope)
-    np.testing.assert_allclose((missed**2).sum() + price * n_coef, errors.min(), rtol=1e-9)
+    cost = (missed**2).sum() + price * n_coef
+    whole = y[held] - y[~held].mean()
+    assert cost < (whole**2).sum() + 2 * price
+    alone = stepwise(*parts, price=price)
+    assert cost <= alone.holdout.sum() + 1e-9
+
+
+def test_groups_of_categories_with_noise_are_found_again() -> None:
+    """Two true groups of forty categories are two leaves for most seeds, never more than four."""
+    counts = []
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        x = rng.integers(0, 40, size=6000).astype(float)
+        y = np.where(x % 2 == 0, 1.0, 0.0) + rng.normal(size=6000)
+        counts.append(len(set(tree(x, y, groups=Categories(40)).leaf[:40])))
+    assert np.median(counts) == 2
+    assert max(counts) <= 4
+
+
+def test_categories_merge_that_are_no_neighbours_in_mean() -> None:
+    """Two groups with the same mean and opposite slopes in an earlier output are two leaves."""
+    rng = np.random.default_rng(0)
+    x, z = rng.integers(0, 8, size=4000).astype(float), rng.normal(size=(4000, 1))
+    y = np.where(x % 2 == 0, 2.0, -2.0) * z[:, 0] + 0.3 * rng.normal(size=4000)
+    found = tree(x, y, groups=Categories(8), z=z)
+    assert len(set(found.leaf[:8:2])) == len(set(found.leaf[1:8:2])) == 1
+    assert found.leaf[0] != found.leaf[1]
+
+
+def test_inputs_of_a_stage_do_not_disturb_each_other() -> None:
+    """Trees of several inputs made at once are those made one by one."""
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.normal(size=2000), rng.uniform(size=2000), np.arange(2000) % 5])
+    X[::7, 1] = np.nan
+    y = np.abs(X[:, 0]) + np.nan_to_num(X[:, 1]) + (X[:, 2] > 2) + 0.1 * rng.normal(size=2000)
+    held = np.arange(2000) % 3 == 0
+    inputs = {j: intervals_of(X[:, j], np.ones(2000), 20) for j in (0, 1)} | {2: Categories(5)}
+    parts = [
+        [statistics(groups, X[rows, j], y[rows]) for j, groups in inputs.items()]
+        for rows in (~held, held)
+    ]
+    together = transformations(inputs, *parts)
+    for j, groups in inputs.items():
+        alone = transformation(j, groups, parts[0][j], parts[1][j])
+        np.testing.assert_array_equal(together[j].leaf, alone.leaf)
+        np.testing.assert_allclose(together[j].intercept, alone.intercept, rtol=1e-12)
+        np.testing.assert_allclose(together[j].slope, alone.slope, rtol=1e-12)
+
+
+def test_the_input_itself_is_a_term() -> None:
+    """A straight line in its range, and the mean of the training rows where it is missing."""
+    x = np.append(np.linspace(5, 7, 101), np.nan)
+    groups = intervals_of(x, np.ones(102), 10)
+    line = straight(0, groups, statistics(groups, x, x))
+    values = line(np.array([5.0, 6.0, 9.0, np.nan]), np.zeros((4, 0)))
+    np.testing.assert_allclose(values - values[0], [0, 1, 2, 1], atol=1e-12)
 
 
 @pytest.mark.parametrize("held", [True, False])
@@ -287,3 +280,15 @@ def test_no_rows_at_all() -> None:
     found = transformation(0, groups, Moments.empty(2, 2), Moments.empty(2, 2))
     assert found.is_constant
     assert found(np.array([1.0, np.nan]), np.zeros((2, 0))).tolist() == [0.0, 0.0]
+
+
+def test_a_tree_and_a_line_are_one_function() -> None:
+    """Weighted sums of functions of one input, missing values and regressors included."""
+    rng = np.random.default_rng(0)
+    x, z = rng.uniform(-1, 1, size=600), rng.normal(size=(600, 1))
+    x[::9] = np.nan
+    y = np.where(x < 0, 2 * z[:, 0], np.nan_to_num(x)) + 0.1 * rng.normal(size=600)
+    found = tree(x, y, z=z)
+    line = straight(0, found.groups, statistics(found.groups, x, y))
+    both = together([(0.7, found), (-2.0, line)])
+    np.testing.assert_allclose(both(x, z), 0.7 * found(x, z) - 2.0 * line(x, z), atol=1e-12)
