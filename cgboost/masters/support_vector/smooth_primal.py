@@ -22,18 +22,24 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from scipy.linalg import LinAlgError, cho_factor, cho_solve
+from scipy.linalg import LinAlgError
 
 from cgboost.generation.columns import FloatArray, multiple
 from cgboost.losses.dual.support_vector import Indices, Vector
 from cgboost.masters.column_store import ColumnStore
 from cgboost.masters.free_columns import FreeColumns
-from cgboost.masters.support_vector.quadratic_model import minimise_by_program, minimise_to_limit
+from cgboost.masters.homotopy import check_time
+from cgboost.masters.support_vector.quadratic_model import (
+    minimise_by_program,
+    minimise_to_limit,
+    solved_over_rows,
+    without_first,
+)
 from cgboost.masters.support_vector.smooth_loss import RowwiseLoss, SmoothLoss, balancing_shift
 from cgboost.masters.support_vector.weighted_products import WeightedProducts
 from cgboost.masters.support_vector.working_set import DualPoint
 from cgboost.penalties.base import DualForm
-from solvers import LimitError, SolverError, Status
+from solvers import SolverError
 
 logger = logging.getLogger(__name__)
 
@@ -61,8 +67,7 @@ SUFFICIENT = 0.1
 """A step must gain this share of what its quadratic model promises."""
 
 SHORTEST = 1e-10
-"""A step cut below this means that F cannot be lowered any more in floating point. It is 33
-halvings of a whole one."""
+"""A step cut below this, 33 halvings, means that F cannot be lowered in floating point."""
 
 ROUNDING = 1e-12
 """Values that differ by this, the rounding of a sum over many rows, may be equal: the gap decides
@@ -131,6 +136,8 @@ class SmoothPrimal:
         self._nearly = False  # whether curvatures of earlier steps will do
         self._scored: tuple[Vector, Vector] | None = None  # the last r, and the scores there
         self._growth = 1.0  # of the price, when it last changed
+        self._sizes = np.ones(1)  # of the coordinates of the quadratic model
+        self._deadline = np.inf  # of a solve, in seconds of a clock
         self._rank: int | None = None  # of the quadratic model, if that may be short of full
 
     def add(self, values: Sequence[FloatArray] | FloatArray) -> None:
@@ -188,7 +195,7 @@ class SmoothPrimal:
 
         However large an ``accuracy`` would do, they end as near as `RESTRICTED_GAP`.
         """
-        deadline = None if time_limit is None else time.perf_counter() + time_limit
+        self._deadline = np.inf if time_limit is None else time.perf_counter() + time_limit
         self._target = min(accuracy, RESTRICTED_GAP) if accuracy > 0 else RESTRICTED_GAP
         output, self._promises = self._balanced_output(), []
         for _ in range(NEWTON_LIMIT):
@@ -196,8 +203,7 @@ class SmoothPrimal:
             scores, value = self.scores(response), self._value(output, self._coef, self._intercept)
             if self._gap(scores, response, output) <= self._target * self._scale(value, response):
                 break
-            if deadline is not None and time.perf_counter() > deadline:
-                raise LimitError("Newton's method ran out of time", status=Status.TIME_LIMIT)
+            check_time(self._deadline)
             if not self._any_step(output, response, scores, value):
                 break
             output = self._balanced_output()
@@ -267,6 +273,7 @@ class SmoothPrimal:
                 hessian = self._hessian(output, places, softened=softened)
                 end = self._minimised(gradient, hessian, start)
         except (SolverError, LinAlgError) as error:
+            check_time(self._deadline)
             logger.info("a Newton step failed: %s", error)
             return False
         move = end - start
@@ -319,6 +326,7 @@ class SmoothPrimal:
 
     def _hessian(self, output: Vector, places: Indices, *, softened: bool) -> Vector:
         """Hessian of F by the coefficients of ``places`` and, last, the offset."""
+        self._sizes = np.append(self.columns.scales[places[self.form.n_free :]], 1.0)
         if isinstance(self.loss, RowwiseLoss):
             weights = self.loss.weights(output, softened=softened)
             self._rank = int(np.count_nonzero(weights)) if self.form.quadratic == 0 else None
@@ -333,44 +341,39 @@ class SmoothPrimal:
 
     def _minimised(self, gradient: Vector, hessian: Vector, start: Vector) -> Vector:
         """The minimiser of the quadratic model plus the penalty; free columns are eliminated."""
-        k = self.form.n_free
-        if not k:
+        if not (k := self.form.n_free):
             return self._minimised_over_charged(gradient, hessian, start)
-        corner = hessian[:k, :k]
-        ridge = NEWTON_RIDGE * max(float(np.diag(corner).max()), 1e-6)
-        factor = cho_factor(corner + ridge * np.eye(k))
-        by_gradient = cho_solve(factor, gradient[:k])
-        by_others = cho_solve(factor, hessian[:k, k:])
-        end = self._minimised_over_charged(
-            gradient[k:] - hessian[k:, :k] @ by_gradient,
-            hessian[k:, k:] - hessian[k:, :k] @ by_others,
-            start[k:],
-        )
+        ridge = NEWTON_RIDGE * max(float(np.diag(hessian)[:k].max()), 1e-6)
+        by_gradient, by_others, *rest = without_first(gradient, hessian, k, ridge)
+        end = self._minimised_over_charged(rest[0], rest[1], start[k:])
         return np.append(start[:k] - by_gradient - by_others @ (end - start[k:]), end)
 
     def _minimised_over_charged(self, gradient: Vector, hessian: Vector, start: Vector) -> Vector:
-        """The same without free columns.
+        """The same without free columns, in the coefficients of columns of largest entry 1.
 
-        A ball, or a named solver, makes it a quadratic program: α = p − q with p, q ≥ 0.
+        A column of a small weight is large, and others are not flat for that. A ball, or a named
+        solver, makes it a quadratic program: α = p − q with p, q ≥ 0.
         """
-        n, form = len(start), self.form
+        n, form, sizes = len(start), self.form, self._sizes
+        start, gradient, hessian = sizes * start, gradient / sizes, hessian / np.outer(sizes, sizes)
         diagonal = np.diag(hessian)
         ridge = NEWTON_RIDGE * np.maximum(diagonal, FLAT_COLUMN * max(diagonal.max(), 1e-6))
-        charged = np.ones(n)
-        charged[-1] = form.charges_offset
+        charged = np.append(1.0 / sizes[:-1], form.charges_offset)
         linear = gradient - hessian @ start - ridge * start
-        hessian = hessian + np.diag(ridge + form.quadratic * charged)
+        hessian = hessian + np.diag(ridge + form.quadratic * charged**2)
         diagonal = np.diag(hessian)
         limit = self._offset_limit(float(gradient[-1]), diagonal[-1], diagonal.max())
         positive = np.full(n, not form.two_sided)
         positive[-1] = False
         if form.radius is None and self._solver == "auto":
-            charge, rank = form.threshold * charged, self._rank
-            return minimise_to_limit(
-                hessian, linear, charge, start, positive=positive, rank=rank, limit=limit
+            charge, rank, end = form.threshold * charged, self._rank, self._deadline
+            model = hessian, linear, charge, start
+            point = minimise_to_limit(
+                *model, positive=positive, rank=rank, limit=limit, deadline=end
             )
+            return point / sizes
         upper = np.where(np.arange(n) < n - 1, np.inf, limit)
-        return minimise_by_program(
+        point = minimise_by_program(
             hessian,
             linear,
             form.threshold * charged,
@@ -379,6 +382,7 @@ class SmoothPrimal:
             solver=self._solver,
             options=self._options,
         )
+        return point / sizes
 
     @property
     def _is_smaller_by_rows(self) -> bool:
@@ -408,12 +412,8 @@ class SmoothPrimal:
         weights = self.loss.weights(output, softened=softened)
         root = np.sqrt(weights)
         gram = np.asarray(self._gram)
-        matrix = gram * (root / mu)
-        matrix *= root[:, None]
-        matrix[np.diag_indices_from(matrix)] += 1.0
         right = root * (output - self._intercept - gram @ response / mu)
-        factor = cho_factor(matrix, overwrite_a=True, check_finite=False)
-        by_start, by_offset = cho_solve(factor, np.stack([right, root], axis=1)).T
+        by_start, by_offset = solved_over_rows(gram, root, mu, np.stack([right, root], axis=1)).T
         shift, total = 0.0, float(response.sum())
         if form.offset != "none":
             charge, mass = mu * form.charges_offset, float(weights.sum())

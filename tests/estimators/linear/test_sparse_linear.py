@@ -387,6 +387,28 @@ def test_a_small_weight_stands_for_none_where_coefficients_are_positive() -> Non
     assert model.converged_
 
 
+SMOOTH_LOSSES = [SquaredError(), Poisson(), SquaredHinge(), LogLoss(), Exponential()]
+
+
+@pytest.mark.parametrize("weight", [1e-7, 1e-6, 1e-4])
+@pytest.mark.parametrize("loss", SMOOTH_LOSSES, ids=repr)
+def test_smooth_losses_are_solved_at_tiny_weights(loss: Loss, weight: float) -> None:
+    """Columns over their weights are large; the gap closes, at the objective of a weight of 0."""
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(120, 8))
+    signal = X @ np.r_[1.0, -1.0, 0.5, np.zeros(5)] + rng.normal(size=120)
+    if loss.classification:
+        model, y = SparseLinearClassifier(loss=loss, C=0.1), np.sign(signal)
+    else:
+        model, y = SparseLinearRegressor(loss=loss, alpha=0.1), np.exp(0.3 * signal)
+    weights = np.r_[np.ones(5), np.full(3, weight)]
+    model.set_params(penalty_weights=weights).fit(X, y)
+    free = clone(model).set_params(penalty_weights=np.r_[np.ones(5), np.zeros(3)]).fit(X, y)
+    assert model.converged_
+    assert model.gap_ <= 1e-6
+    assert model.objective_ == pytest.approx(free.objective_, rel=10 * weight + 1e-6)
+
+
 def test_the_model_without_features_is_the_best_constant() -> None:
     """Its intercept is a quantile of y exactly, and that of scikit-learn's model."""
     X, y = rows(15, n_rows=61)

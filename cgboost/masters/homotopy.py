@@ -1,0 +1,174 @@
+"""Minimiser of a convex quadratic plus a weighted 1-norm, followed from a problem solved already.
+
+    min ½xᵀQx + (c + (1−t)δ)·x + Σ λ_j|x_j|       t = 0 → 1,  x_j ≥ 0 where asked for
+
+At t = 0 the shift δ makes the start a minimiser. From there x and the gradient are linear in t up
+to where a coordinate becomes 0 or the gradient of one that is 0 reaches λ: that one leaves or
+enters, and the inverse of Q_AA over the active coordinates A changes by a matrix of rank one. There
+is no line search and no choice of an exchange, and no step depends on how well Q is conditioned.
+(Ferreau, Bock, Diehl, *An online active set strategy to overcome the limitations of explicit MPC*,
+Int. J. Robust and Nonlinear Control 18, 2008; Osborne, Presnell, Turlach, *A new approach to
+variable selection in least squares problems*, IMA J. Numerical Analysis 20, 2000.)
+"""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import cho_factor, cho_solve
+
+from cgboost.losses.dual.support_vector import Indices, Vector
+from solvers import LimitError, Status
+
+MARGIN = 0.1
+"""Gradients of coordinates that are 0 begin this share of λ below it: at λ all of them would be in
+one another's way at t = 0. Of 689 coordinates, 0 took 498 exchanges, 1e-6 134, 0.1 90."""
+
+EXCHANGES = 10
+"""Exchanges at most, for each coordinate. From 0 there is about one for each."""
+
+MOST_RESIDUAL = 1e-9
+"""The inverse is made anew where it misses what it is multiplied with by this share. Of a thousand
+exchanges in a matrix of condition 1e10 one led to more."""
+
+Mask = NDArray[np.bool_]
+
+
+def check_time(deadline: float) -> None:
+    """Raise a LimitError past the deadline, in seconds of ``time.perf_counter``."""
+    if time.perf_counter() > deadline:
+        raise LimitError("Newton's method ran out of time", status=Status.TIME_LIMIT)
+
+
+class ActiveInverse:
+    """Inverse of Q over the active coordinates, in the order in which they came.
+
+    Parameters
+    ----------
+    Q : ndarray of shape (n, n)
+    places : ndarray of int, shape (k,)
+        Active coordinates.
+
+    Raises
+    ------
+    LinAlgError
+        If Q is not positive definite there.
+    """
+
+    def __init__(self, Q: Vector, places: Indices) -> None:
+        self._Q, self.places = Q, places
+        self._renew()
+
+    def _renew(self) -> None:
+        k = len(self.places)
+        factor = cho_factor(self._within(), check_finite=False) if k else None
+        self._inverse: Vector = np.zeros((0, 0)) if factor is None else cho_solve(factor, np.eye(k))
+
+    def _within(self) -> Vector:
+        return self._Q[np.ix_(self.places, self.places)]
+
+    def times(self, right: Vector) -> tuple[Vector, Vector]:
+        """x, 0 but for x_A = Q_AA⁻¹·right_A, and Qx; both of shape (n,)."""
+        for renewed in (False, True):
+            x = np.zeros(len(right))
+            x[self.places] = self._inverse @ right[self.places]
+            product = self._Q @ x
+            missed = np.abs(product - right)[self.places].max(initial=0.0)
+            if renewed or missed <= MOST_RESIDUAL * np.abs(right[self.places]).max(initial=0.0):
+                break
+            self._renew()
+        return x, product
+
+    def enter(self, j: int) -> None:
+        """Take in coordinate j, by the Schur complement of Q_AA."""
+        k, border = len(self.places), self._Q[self.places, j]
+        ratio = self._inverse @ border
+        complement = self._Q[j, j] - border @ ratio
+        self.places = np.append(self.places, j)
+        if not complement > 0:
+            self._renew()
+            return
+        inverse = np.empty((k + 1, k + 1))
+        np.multiply.outer(ratio, ratio / complement, out=inverse[:k, :k])
+        inverse[:k, :k] += self._inverse
+        inverse[k, :k] = inverse[:k, k] = -ratio / complement
+        inverse[k, k] = 1.0 / complement
+        self._inverse = inverse
+
+    def leave(self, j: int) -> None:
+        """Leave out coordinate j."""
+        at = int(np.flatnonzero(self.places == j)[0])
+        others = np.delete(np.arange(len(self.places)), at)
+        column = self._inverse[others, at]
+        inverse = self._inverse[np.ix_(others, others)]
+        inverse -= np.multiply.outer(column, column / self._inverse[at, at])
+        self._inverse, self.places = inverse, self.places[others]
+
+
+def follow(
+    Q: Vector,
+    c: Vector,
+    charge: Vector,
+    start: Vector,
+    *,
+    positive: Mask,
+    deadline: float = np.inf,
+) -> Vector:
+    """The minimiser up to rounding, shape (n,); or the start, after very many exchanges.
+
+    Parameters
+    ----------
+    Q : ndarray of shape (n, n)
+        Positive definite.
+    c : ndarray of shape (n,)
+    charge : ndarray of shape (n,)
+        λ, at least 0.
+    start : ndarray of shape (n,)
+        Feasible; the more of its signs are right, the fewer exchanges.
+    positive : ndarray of bool, shape (n,)
+        Coordinates that must be at least 0.
+    deadline : float
+        In seconds of ``time.perf_counter``.
+
+    Raises
+    ------
+    LinAlgError
+        If Q is not positive definite up to rounding.
+    LimitError
+        Past the deadline.
+    """
+    x, smooth = start.copy(), (charge == 0) & ~positive
+    active, sign = smooth | (x != 0), np.where(smooth, 0.0, np.sign(x))
+    slope = Q @ x + c
+    inside = MARGIN * max(float(charge.max(initial=0.0)), float(np.abs(c).max(initial=0.0)))
+    within = (1.0 - MARGIN) * charge
+    at_zero = np.where(
+        positive, np.maximum(slope, inside - charge), np.clip(slope, -within, within)
+    )
+    gradient = np.where(active, -charge * sign, at_zero)
+    shift = gradient - slope
+    inverse, t = ActiveInverse(Q, np.flatnonzero(active)), 0.0
+    for _ in range(EXCHANGES * len(c)):
+        check_time(deadline)
+        move, bend = inverse.times(shift)
+        bend -= shift
+        with np.errstate(divide="ignore", invalid="ignore"):
+            to_zero = np.where(move * sign < 0.0, np.maximum(-x / move, 0.0), np.inf)
+            reach = np.maximum((np.copysign(charge, bend) - gradient) / bend, 0.0)
+            to_charge = np.where(active | (bend == 0.0) | (positive & (bend > 0.0)), np.inf, reach)
+        leaving, entering = int(np.argmin(to_zero)), int(np.argmin(to_charge))
+        length = min(to_zero[leaving], to_charge[entering], 1.0 - t)
+        x += length * move
+        gradient += length * bend
+        t += length
+        if t >= 1.0:
+            return np.where(positive, np.maximum(x, 0.0), x)
+        if length == to_zero[leaving]:
+            inverse.leave(leaving)
+            active[leaving], x[leaving], sign[leaving] = False, 0.0, 0.0
+            continue
+        inverse.enter(entering)
+        active[entering], sign[entering] = True, -np.sign(bend[entering])
+    return start
