@@ -167,7 +167,7 @@ class Priced:
     stratum : str
         The priority class in which the columns were found.
     replaces : bool
-        Whether the columns take the place of all those in the master, a :class:`ReplacingMaster`.
+        Whether the columns take the place of all those in the master, a ``ReplacingMaster``.
     response : ndarray of shape (n_rows,) or None
         The feasible pseudo-response that the excess belongs to, where it is not the state's.
     """
@@ -204,8 +204,8 @@ class Master(Protocol):
     """The restricted problem over the columns generated so far.
 
     What a master may have beyond that is in protocols of their own, which the loop recognises:
-    :class:`AdjustableMaster`, :class:`AnticipatingMaster`, :class:`VertexMaster`,
-    :class:`ReplacingMaster`, :class:`DescendingOrNot`, :class:`ProvingOrNot`.
+    :class:`AdjustableMaster`, ``AnticipatingMaster``, :class:`VertexMaster`,
+    ``ReplacingMaster``, :class:`DescendingOrNot`, :class:`ProvingOrNot`.
     """
 
     def add(self, columns: Sequence[Column]) -> None:

@@ -399,7 +399,7 @@ def fit_path(
     ----------
     X, y, sample_weight, eval_set
         As for :meth:`fit`; models are scored on the first set, by the first of ``scoring`` or else
-        by :meth:`score`.
+        by ``score``.
     C_values : sequence of float
         In any order. Not for classifiers with ``nu``, which has the place of C there.
     nu_values : sequence of float

@@ -213,7 +213,7 @@ class FeaturePricer(StrataPricer):
     Parameters
     ----------
     H : array-like or sparse matrix of shape (n_rows, n_features)
-        As for :class:`FeaturePool`.
+        As for ``FeaturePool``.
     """
 
     def __init__(self, H: ArrayLike) -> None:
