@@ -14,6 +14,7 @@ from cgboost.additive.tables.preparation import SAME, Groups, Prepared, Values, 
 from cgboost.additive.tables.rows import Block
 from cgboost.additive.trees.transformation import Transformation
 from cgboost.losses.base import Loss
+from cgboost.losses.dual.piecewise import PiecewiseLinearLoss
 from cgboost.losses.quadratic import Quadratic
 
 Vector = NDArray[np.float64]
@@ -205,6 +206,11 @@ class MemoryAggregates:
     def attains_minimum(self) -> bool:
         """See :attr:`Aggregates.attains_minimum`."""
         return self._training.attains_minimum
+
+    @property
+    def is_smooth(self) -> bool:
+        """See :attr:`Aggregates.is_smooth`."""
+        return not isinstance(self._training, PiecewiseLinearLoss)
 
     @property
     def holdout_weight(self) -> float:
