@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, NamedTuple, Self
@@ -15,9 +14,10 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from cgboost.additive.builder import StageBuilder
+from cgboost.additive.places.memory import MemoryPlace
+from cgboost.additive.places.place import Place
 from cgboost.additive.stage import Stage
-from cgboost.additive.statistics.passes import Passes
-from cgboost.additive.tables.preparation import Prepared, prepared
+from cgboost.additive.tables.preparation import prepared
 from cgboost.additive.tables.rows import HoldoutLoss, SmallGain, SourceRows, TableRows
 from cgboost.additive.tables.schema import LARGEST_NUMBER
 from cgboost.estimators.common import stagewise
@@ -36,11 +36,10 @@ from cgboost.estimators.common.subproblems import Task
 from cgboost.estimators.common.targets import Classification, Regression, probabilities
 from cgboost.estimators.transform import transform_inspection as inspection
 from cgboost.generation.callbacks import EarlyStopping
-from cgboost.losses.base import DifferentiableLoss
+from cgboost.losses.base import Loss
 from cgboost.losses.log_loss import LogLoss
 from cgboost.losses.squared_error import SquaredError
-from cgboost.masters.stagewise.fully_corrective import CorrectiveMaster
-from cgboost.masters.stagewise.stagewise import StagewiseMaster
+from cgboost.masters.stagewise.aggregate import AggregateMaster
 from cgboost.pricing.additive import StagePricer
 
 
@@ -171,7 +170,7 @@ class BaseTransform(BaseEnsemble):
 
     # ------------------------------------------------------------------ the run
 
-    def _pool(self, rows: Rows) -> Prepared:
+    def _pool(self, rows: Rows) -> Place:
         if len(rows.weights) < 2:
             raise ValueError(f"at least 2 rows are needed, got n_samples={len(rows.weights)}")
         largest = float(np.abs(rows.y).max())
@@ -182,7 +181,7 @@ class BaseTransform(BaseEnsemble):
             seed = int(seed.randint(2**31))
         table = rows.X if isinstance(rows.X, SourceRows) else TableRows(rows.X)
         share = self.validation_fraction if self.early_stopping else 0.0
-        return prepared(
+        data = prepared(
             table,
             self._schema,
             np.asarray(rows.y, dtype=np.float64),
@@ -191,35 +190,24 @@ class BaseTransform(BaseEnsemble):
             share=share,
             seed=int(seed),
         )
+        return MemoryPlace(data, rows.weights, threads_of(self.n_jobs))
 
-    @abstractmethod
-    def _loss(self, target: Vector, weights: Vector) -> DifferentiableLoss:
-        """The loss of one output."""
+    _fitted_loss: ClassVar[Loss]
+    """The loss of one output."""
 
-    def _tasks(self, pool: Prepared, rows: Rows) -> Iterator[Task]:
-        held, variant = pool.held, VARIANTS[self.variant]
+    def _tasks(self, pool: Place, rows: Rows) -> Iterator[Task]:
+        variant = VARIANTS[self.variant]
         for target in self._targets(rows.y):
+            sums = pool.aggregates(self._fitted_loss, target)
+            master = AggregateMaster(sums, corrective=variant.orthogonal, most=self._most)
             builder = StageBuilder(
-                Passes(pool.rows, rows.weights, held, threads_of(self.n_jobs)),
-                pool.groups,
-                pool.sample,
-                self.max_bins,
-                feed_forward=variant.feed_forward,
-                regressors=variant.regressors,
-                link=variant.link,
+                self.max_bins, variant.feed_forward, variant.regressors, variant.link
             )
-            training = self._loss(target, np.where(held, 0.0, rows.weights))
-            pricer = StagePricer(builder, self._loss(target, np.broadcast_to(1.0, len(target))))
-            outside = self._loss(target[held], rows.weights[held])
-            callbacks: list[Any] = [HoldoutLoss(outside, held)]
-            if held.any():
+            pricer = StagePricer(builder, sums)
+            callbacks: list[Any] = [HoldoutLoss(master.holdout_loss)]
+            if pool.has_holdout:
                 callbacks.append(EarlyStopping("holdout_loss", patience=self.n_iter_no_change))
-            callbacks.append(SmallGain(self.tol))
-            if variant.orthogonal:
-                yield Task(CorrectiveMaster(training, offset="free"), pricer, callbacks=callbacks)
-            else:
-                master = StagewiseMaster(training, start="constant", offset="free", most=self._most)
-                yield Task(master, pricer, callbacks=callbacks)
+            yield Task(master, pricer, callbacks=[*callbacks, SmallGain(self.tol)])
 
     # ------------------------------------------------------------------ fitted attributes
 
@@ -327,8 +315,7 @@ feature_names_in_
     text = inspection.text
     stage_graph = inspection.stage_graph
 
-    def _loss(self, target: Vector, weights: Vector) -> DifferentiableLoss:
-        return SquaredError().on(target, weights)
+    _fitted_loss: ClassVar[Loss] = SquaredError()
 
     def to_sql(
         self,
@@ -410,8 +397,7 @@ n_columns_, objective_, best_round_, stop_reason_, n_features_in_, feature_names
 
     _most: ClassVar[float] = 2.0
 
-    def _loss(self, target: Vector, weights: Vector) -> DifferentiableLoss:
-        return LogLoss().on(target, weights)
+    _fitted_loss: ClassVar[Loss] = LogLoss()
 
     def to_sql(
         self,
