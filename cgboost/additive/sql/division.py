@@ -44,14 +44,22 @@ class Division:
         With the columns y, w, held, sampled, and those of the features: :func:`code_column`, and
         :func:`regressor_column` of numbers.
     groups : list of Intervals or Categories
+    columns : list of str
+        Their names.
     training, holdout : float
         Σ w.
+    n_rows : int
+    mean : float
+        Of y.
     """
 
     table: str
     groups: list[Groups]
+    columns: list[str]
     training: float
     holdout: float
+    n_rows: int
+    mean: float
 
 
 def code_column(number: int | str) -> str:
@@ -78,9 +86,9 @@ def divided(session: Session, copy: Copy, *, max_bins: int, share: float, seed: 
     numbers = [f"e{j}" for j in range(schema.n_features)]
     rows = _numbered(session, copy, numbers, seed)
     held = f"CASE WHEN (mixed & {LOW}) < {holdout_limit(share)} THEN 1 ELSE 0 END"
-    ((training, holdout),) = session.rows(
-        f"SELECT SUM((1 - a) * {WEIGHT}), SUM(a * {WEIGHT}) FROM "
-        f"(SELECT {WEIGHT}, {held} AS a FROM {rows}) AS q"
+    ((training, holdout, total),) = session.rows(
+        f"SELECT SUM((1 - a) * {WEIGHT}), SUM(a * {WEIGHT}), SUM({WEIGHT} * {TARGET}) FROM "
+        f"(SELECT {WEIGHT}, {TARGET}, {held} AS a FROM {rows}) AS q"
     )
     if not training > 0:
         held, training, holdout = "0", holdout, 0.0
@@ -101,7 +109,8 @@ def divided(session: Session, copy: Copy, *, max_bins: int, share: float, seed: 
     for j, (x, own_groups) in enumerate(zip(numbers, groups, strict=True)):
         columns += input_columns(session, j, own_groups, x)
     query = (
-        f"SELECT {', '.join(f'{text} AS {name}' for name, text in columns)}, {TARGET}, {WEIGHT}, "
+        f"SELECT {', '.join(f'CAST({text} AS {kind}) AS {name}' for name, text, kind in columns)}, "
+        f"{TARGET}, {WEIGHT}, "
         f"CAST({HELD} AS SMALLINT) AS {HELD}, CAST({SAMPLED} AS SMALLINT) AS {SAMPLED} FROM "
         f"(SELECT {', '.join(numbers)}, {TARGET}, {WEIGHT}, {held} AS {HELD}, {sampled} AS "
         f"{SAMPLED} FROM {rows}) AS q"
@@ -110,23 +119,30 @@ def divided(session: Session, copy: Copy, *, max_bins: int, share: float, seed: 
     session.drop(rows)
     if sample != rows:
         session.drop(sample)
-    return Division(table, groups, float(training), float(holdout))
+    names = [*(name for name, _, _ in columns), TARGET, WEIGHT, HELD, SAMPLED]
+    mean = float(total) / (float(training) + float(holdout))
+    return Division(table, groups, names, float(training), float(holdout), copy.n_rows, mean)
 
 
 def input_columns(
     session: Session, number: int | str, groups: Groups, column: str
-) -> list[tuple[str, str]]:
-    """Names and expressions of the columns of an input."""
+) -> list[tuple[str, str, str]]:
+    """Names, expressions and types of the columns of an input."""
     sql = session.sql
-    small = "SMALLINT" if 2 * groups.n_groups < LARGEST_SMALL else "INTEGER"
     if isinstance(groups, Categories):
         code = f"COALESCE(CAST({column} AS INTEGER), {groups.count})"
-        return [(code_column(number), f"CAST(2 * {code} + {HELD} AS {small})")]
-    code = code_expression(sql, groups, column)
-    return [
-        (code_column(number), f"CAST(2 * ({code}) + {HELD} AS {small})"),
-        (regressor_column(number), regressor_expression(sql, groups, column)),
-    ]
+    else:
+        code = code_expression(sql, groups, column)
+    found = [(code_column(number), f"2 * ({code}) + {HELD}", code_type(groups))]
+    if isinstance(groups, Intervals):
+        text = regressor_expression(sql, groups, column)
+        found.append((regressor_column(number), text, sql.double))
+    return found
+
+
+def code_type(groups: Groups) -> str:
+    """The type of a column of groups."""
+    return "SMALLINT" if 2 * groups.n_groups < LARGEST_SMALL else "INTEGER"
 
 
 def intervals_of_columns(
