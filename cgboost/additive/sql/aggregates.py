@@ -58,14 +58,14 @@ class SQLAggregates:
         The table of the division; outputs become columns of it.
     division : Division
     loss : Loss
-    target : int or None
-        The number of the class that is 1, all others being −1; None: y is a number.
+    target : ndarray of shape (n_classes,) or (0,)
+        The label of each class, 1 or −1; without classes y is a number.
     prefix : str
         What names of its columns begin with.
     """
 
     def __init__(
-        self, store: Store, division: Division, loss: Loss, target: int | None, prefix: str
+        self, store: Store, division: Division, loss: Loss, target: Vector, prefix: str
     ) -> None:
         self.store, self.division, self.loss = store, division, loss
         self.session = store.session
@@ -77,11 +77,10 @@ class SQLAggregates:
         self.attains_minimum = loss.attains_minimum
         self.is_smooth = "hessian_diag" in loss.abilities
         n = self.sql.number
-        self._y = (
-            TARGET
-            if target is None
-            else f"(CASE WHEN {TARGET} = {n(float(target))} THEN {n(1.0)} ELSE {n(-1.0)} END)"
-        )
+        positive = ", ".join(n(float(k)) for k in np.flatnonzero(target > 0))
+        self._y = TARGET
+        if len(target):
+            self._y = f"(CASE WHEN {TARGET} IN ({positive}) THEN {n(1.0)} ELSE {n(-1.0)} END)"
         self._prefix, self._n_columns = prefix, 0
         self._outputs: list[str] = []
         self._means: list[float] = []

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from typing import Any, Self
 
+from numpy.typing import NDArray
+
 from cgboost.additive.sql.aggregates import SQLAggregates
 from cgboost.additive.sql.division import Division, divided
 from cgboost.additive.sql.session import Session
 from cgboost.additive.sql.store import Store
 from cgboost.additive.sql.table import Copy, copied
+from cgboost.additive.tables.schema import Schema
 from cgboost.losses.base import Loss
 from cgboost.sources import SQLSource
 
@@ -60,6 +63,16 @@ class SQLPlace:
             self.close()
             raise
 
+    @property
+    def schema(self) -> Schema:
+        """Names and kinds of the features."""
+        return self.copy.schema
+
+    @property
+    def classes(self) -> list[Any] | None:
+        """Values of a response that is a class label, in ascending order."""
+        return self.copy.classes
+
     def divide(self, *, max_bins: int, share: float, seed: int) -> Self:
         """Hold rows out and make intervals, as :func:`cgboost.additive.sql.division.divided`."""
         division = divided(self.session, self.copy, max_bins=max_bins, share=share, seed=seed)
@@ -67,14 +80,14 @@ class SQLPlace:
         self._store = Store(self.session, division.table, division.columns)
         return self
 
-    def aggregates(self, loss: Loss, target: int | None = None) -> SQLAggregates:
+    def aggregates(self, loss: Loss, target: NDArray[Any]) -> SQLAggregates:
         """Sums for one output of a model.
 
         Parameters
         ----------
         loss : Loss
-        target : int or None
-            The number of the class that is 1 against the rest, −1; None: y as it is.
+        target : ndarray of shape (n_classes,) or (0,)
+            The label of each class, 1 or −1; without classes y is the target.
         """
         assert self._division is not None
         assert self._store is not None
