@@ -203,7 +203,7 @@ def stage_expressions(
         total = _sum(sql, stage, inputs, schema.n_features)
         if stage.is_bounded:
             expressions[f"{name}_free"] = total
-            total = _between(sql, sql.name(f"{name}_free"), stage.low, stage.high)
+            total = between(sql, sql.name(f"{name}_free"), stage.low, stage.high)
         if stage.link is not None:
             expressions[f"{name}_sum"] = total
             total = by_interval(sql, stage.link, sql.name(f"{name}_sum"), outputs, complete=True)
@@ -310,13 +310,13 @@ def _linked(sql: Dialect, score: str, link: str) -> str:
         return score
     if link == "log":
         bound = 2.0 * LARGEST_HALF_LOG_ODDS
-        return f"EXP({_between(sql, score, -bound, bound)})"
-    f = _between(sql, score, -LARGEST_HALF_LOG_ODDS, LARGEST_HALF_LOG_ODDS)
+        return f"EXP({between(sql, score, -bound, bound)})"
+    f = between(sql, score, -LARGEST_HALF_LOG_ODDS, LARGEST_HALF_LOG_ODDS)
     one = sql.number(1.0)
     return f"{one} / ({one} + EXP({sql.number(-2.0)} * {f}))"
 
 
-def _between(sql: Dialect, column: str, low: float, high: float) -> str:
+def between(sql: Dialect, column: str, low: float, high: float) -> str:
     """The value of a column, brought between two numbers."""
     whens = []
     if low > -math.inf:

@@ -27,6 +27,24 @@ from cgboost.estimators.common.stagewise import CUT_SHORT, importances_of
 Vector = NDArray[np.float64]
 
 
+def seed_of(random_state: Any, holdout: int) -> int:
+    """The seed that chooses which rows are held out.
+
+    Parameters
+    ----------
+    random_state : int, RandomState or None
+        None stands for 0.
+    holdout : int
+        Number of the holdout; the first has the seed that was given.
+    """
+    seed = 0 if random_state is None else random_state
+    if not isinstance(seed, (int, np.integer)):
+        seed = seed.randint(2**31)
+    if holdout:
+        seed = np.random.SeedSequence([int(seed), holdout]).generate_state(1)[0] >> 1
+    return int(seed)
+
+
 def run_all(self: Any, pool: Any, rows: Rows, held: Held | None, started: float) -> list[FittedRun]:
     """One run for each class, of every holdout: their average. A method of the estimator."""
     count = self.n_holdouts

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, Self
 
@@ -15,12 +16,12 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from cgboost.additive.builder import StageBuilder
-from cgboost.additive.places.memory import MemoryPlace
+from cgboost.additive.places.memory import in_memory
 from cgboost.additive.places.place import Place
+from cgboost.additive.sql.place import SQLPlace
+from cgboost.additive.sql.source import SQLSource
 from cgboost.additive.stage import Stage
-from cgboost.additive.tables.preparation import prepared
-from cgboost.additive.tables.rows import HoldoutLoss, SmallGain, SourceRows, TableRows
-from cgboost.additive.tables.schema import LARGEST_NUMBER
+from cgboost.additive.tables.rows import HoldoutLoss, SmallGain
 from cgboost.estimators.common import stagewise
 from cgboost.estimators.common.base import BaseEnsemble
 from cgboost.estimators.common.fit_loop import FittedRun, Table
@@ -32,7 +33,7 @@ from cgboost.estimators.common.parameters import (
     check_number,
     threads_of,
 )
-from cgboost.estimators.common.rows import Held, Rows, Vector, rows_of, table_of
+from cgboost.estimators.common.rows import Held, Rows, Vector, rows_in, rows_of, table_of
 from cgboost.estimators.common.subproblems import Task
 from cgboost.estimators.common.targets import Classification, Regression, probabilities
 from cgboost.estimators.transform import holdouts
@@ -98,10 +99,11 @@ class BaseTransform(BaseEnsemble):
 
         Parameters
         ----------
-        X : array-like or data frame of shape (n_rows, n_features), or a source of blocks
+        X : array-like or data frame of shape (n_rows, n_features), a source of blocks or SQLSource
             Numbers, with nan where missing; in a data frame also categories. A source is anything
             that can be iterated over again and again and yields (X, y) or (X, y, weights), the same
-            rows in the same order each time.
+            rows in the same order each time. Of an :class:`~cgboost.sources.SQLSource` the model is
+            fitted in the database.
         y : array-like of shape (n_rows,), or None with a source
         sample_weight : array-like of shape (n_rows,) or None
             Multiplies the loss row by row; a row of weight 2 counts as two rows. It is held out
@@ -120,13 +122,25 @@ class BaseTransform(BaseEnsemble):
         ------
         ValueError
             For bad parameters or data, naming the argument and its value.
+        DatabaseError
+            If a database fails before the first stage is there.
 
         Warns
         -----
         ConvergenceWarning
             If Ctrl-C or the time limit ended the fit.
         """
-        return super().fit(X, y, sample_weight, eval_set)
+        if not isinstance(X, SQLSource):
+            return super().fit(X, y, sample_weight, eval_set)
+        if y is not None or sample_weight is not None:
+            raise ValueError(
+                "y and the weights of an SQLSource are columns of its table: give target and "
+                "weight there, and leave y and sample_weight out"
+            )
+        self._check_parameters()
+        classes = isinstance(self, Classification)
+        with closing(SQLPlace(X, self.categorical_features, classification=classes)) as place:
+            return super().fit(place, None, None, eval_set)
 
     # ------------------------------------------------------------------ checks
 
@@ -157,7 +171,10 @@ class BaseTransform(BaseEnsemble):
         self, X: Any, y: Any, sample_weight: ArrayLike | None, eval_set: Any
     ) -> tuple[Rows, Held | None]:
         self._check_parameters()
-        self._schema, rows = rows_of(self, X, y, sample_weight, self._learn)
+        if isinstance(X, SQLPlace):
+            self._schema, rows = rows_in(self, X, self._learn)
+        else:
+            self._schema, rows = rows_of(self, X, y, sample_weight, self._learn)
         return self._weighted(rows), self._held(eval_set)
 
     def _checked_set(self, name: str, pair: Any) -> tuple[Any, NDArray[Any]]:
@@ -173,28 +190,16 @@ class BaseTransform(BaseEnsemble):
     # ------------------------------------------------------------------ the run
 
     def _pool(self, rows: Rows, holdout: int = 0) -> Place:
-        if len(rows.weights) < 2:
-            raise ValueError(f"at least 2 rows are needed, got n_samples={len(rows.weights)}")
-        largest = float(np.abs(rows.y).max())
-        if largest > LARGEST_NUMBER:
-            raise ValueError(f"y must be at most {LARGEST_NUMBER:g} in size, it has {largest:g}")
-        seed = 0 if self.random_state is None else self.random_state
-        if not isinstance(seed, (int, np.integer)):
-            seed = int(seed.randint(2**31))
-        if holdout:
-            seed = int(np.random.SeedSequence([int(seed), holdout]).generate_state(1)[0] >> 1)
-        table = rows.X if isinstance(rows.X, SourceRows) else TableRows(rows.X)
-        share = self.validation_fraction if self.early_stopping else 0.0
-        data = prepared(
-            table,
-            self._schema,
-            np.asarray(rows.y, dtype=np.float64),
-            rows.weights,
-            max_bins=self.max_bins,
-            share=share,
-            seed=int(seed),
+        how: dict[str, Any] = {
+            "max_bins": self.max_bins,
+            "share": self.validation_fraction if self.early_stopping else 0.0,
+            "seed": holdouts.seed_of(self.random_state, holdout),
+        }
+        if isinstance(rows.X, SQLPlace):
+            return rows.X.divide(**how)
+        return in_memory(
+            rows.X, self._schema, rows.y, rows.weights, n_jobs=threads_of(self.n_jobs), **how
         )
-        return MemoryPlace(data, rows.weights, threads_of(self.n_jobs))
 
     @property
     @abstractmethod
