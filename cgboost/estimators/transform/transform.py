@@ -196,7 +196,7 @@ class BaseTransform(BaseEnsemble):
             "seed": holdouts.seed_of(self.random_state, holdout),
         }
         if isinstance(rows.X, SQLPlace):
-            return rows.X.divide(**how)
+            return rows.X.divide(**how, keep=holdout + 1 < self.n_holdouts)
         return in_memory(
             rows.X, self._schema, rows.y, rows.weights, n_jobs=threads_of(self.n_jobs), **how
         )
