@@ -1,0 +1,295 @@
+"""Gradient boosting of linear regression trees, for numbers and for classes.
+
+[P] is Pednault, *Transform Regression and the Kolmogorov Superposition Theorem*, SDM 2006.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from cgboost.additive.export.tree_sql import trees_statement
+from cgboost.additive.tables.preparation import Prepared
+from cgboost.additive.tables.rows import HoldoutLoss
+from cgboost.additive.trees.boosted_tree_growth import CodedRows, Mapped, TreeGrower
+from cgboost.estimators.common import stagewise
+from cgboost.estimators.common.fit_loop import FittedRun, Table
+from cgboost.estimators.common.parameters import check_count, check_number, threads_of
+from cgboost.estimators.common.rows import Rows, Vector
+from cgboost.estimators.common.subproblems import Task
+from cgboost.estimators.common.targets import (
+    Classification,
+    Regression,
+    class_probabilities,
+    mean_log_loss,
+)
+from cgboost.estimators.transform.transform import BaseTransform
+from cgboost.generation.callbacks import EarlyStopping, Score, error_rate
+from cgboost.losses.base import DifferentiableLoss, Loss
+from cgboost.losses.log_loss import LogLoss
+from cgboost.losses.multinomial import Multinomial
+from cgboost.losses.poisson import Poisson
+from cgboost.losses.registry import (
+    REGRESSION,
+    LossMaker,
+    RegressionLoss,
+    bound_loss,
+    check_loss,
+    known_loss,
+)
+from cgboost.masters.stagewise.stagewise import StagewiseMaster
+from cgboost.pricing.linear_trees import LinearTreePricer
+
+
+@dataclass(eq=False, repr=False)
+class BaseLinearTreeBoosting(BaseTransform):
+    """A shallow linear tree for every output a round.
+
+    First of the bases of an estimator, after :class:`BaseTransform`, which says what rows are.
+    """
+
+    n_estimators: int = field(default=500, kw_only=True)
+    learning_rate: float = field(default=0.1, kw_only=True)
+    max_depth: int = field(default=3, kw_only=True)
+    min_samples_leaf: int = field(default=20, kw_only=True)
+    max_regressors: int = field(default=8, kw_only=True)
+    l2_regularization: float = field(default=10.0, kw_only=True)
+    validation_fraction: float = field(default=0.1, kw_only=True)
+    n_iter_no_change: int = field(default=20, kw_only=True)
+    variant: Any = field(default="gradient", init=False)
+    tol: float = field(default=0.0, init=False)
+
+    # ------------------------------------------------------------------ checks
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_number("learning_rate", self.learning_rate, above=0)
+        if self.learning_rate > 1:
+            raise ValueError(
+                f"learning_rate must be a number > 0 and ≤ 1, got {self.learning_rate!r}"
+            )
+        for name in ("max_depth", "min_samples_leaf", "max_regressors"):
+            check_count(name, getattr(self, name))
+        check_number("l2_regularization", self.l2_regularization, at_least=0)
+
+    # ------------------------------------------------------------------ the run
+
+    @abstractmethod
+    def _loss_of(self, y: NDArray[Any], weights: Vector) -> DifferentiableLoss:
+        """The loss of all outputs, of encoded targets."""
+
+    def _loss(self, target: Vector, weights: Vector) -> DifferentiableLoss:
+        return self._loss_of(target, weights)
+
+    def _tasks(self, pool: Prepared, rows: Rows) -> Iterator[Task]:
+        held = pool.held
+        training = np.where(held, 0.0, rows.weights)
+        loss, outside = (
+            self._loss_of(rows.y, training),
+            self._loss_of(rows.y[held], rows.weights[held]),
+        )
+        grower = TreeGrower(
+            CodedRows.of(pool.rows, pool.groups),
+            training,
+            max_depth=self.max_depth,
+            min_samples_leaf=self.min_samples_leaf,
+            max_regressors=self.max_regressors,
+            ridge=self.l2_regularization,
+            mapped=on_threads(threads_of(self.n_jobs)),
+        )
+        callbacks: list[Any] = [HoldoutLoss(outside, held)]
+        if held.any():
+            callbacks.append(EarlyStopping("holdout_loss", patience=self.n_iter_no_change))
+        rate, count = float(self.learning_rate), loss.n_outputs
+        if count == 1:
+            master = StagewiseMaster(loss, learning_rate=rate, start="constant", most=self._most)
+        else:
+            master = StagewiseMaster(loss, step=rate * (count - 1) / count, start="constant")
+        pricer = LinearTreePricer(grower, training)
+        yield Task(master, pricer, n_outputs=count, columns_per_round=count, callbacks=callbacks)
+
+    # ------------------------------------------------------------------ fitted attributes
+
+    def _described(self, hypotheses: Sequence[Any], strata: NDArray[np.str_], rows: Rows) -> Table:
+        return {"tree": np.array([h.number for h in hypotheses], dtype=np.intp)}
+
+    def _keep(self, runs: list[FittedRun], rows: Rows) -> None:
+        stagewise.keep(self, runs, rows)
+        (run,) = runs
+        trees = [[h.tree for h in output.active] for output in run.outputs]
+        self.trees_ = trees[0] if len(trees) == 1 else trees
+
+    def text(self, *, output: int = 0) -> str:
+        """The trees in words: a line for every branch, a formula for every leaf.
+
+        Numbers outside the range of the training rows count as its nearest end, missing ones in a
+        formula as the middle of their feature.
+
+        Parameters
+        ----------
+        output : int, default=0
+            Place of the class in ``classes_``, where there are more than two.
+        """
+        check_is_fitted(self)
+        fitted = self._runs[0].outputs[output]
+        lines = [f"f = {fitted.intercept:.6g} plus, of each tree, its leaf times its coefficient"]
+        for hypothesis, coef in zip(fitted.hypotheses, fitted.coef.tolist(), strict=False):
+            lines.append(f"tree_{hypothesis.number}, times {coef:.6g}:")
+            lines += ["    " + line for line in hypothesis.tree.text(self._schema).split("\n")]
+        return "\n".join(lines)
+
+    def _statement(
+        self, table: str | Sequence[str], link: str, number: int = 0, **columns: Any
+    ) -> str:
+        """A query for a prediction."""
+        outputs = []
+        for output in self._runs[0].outputs:
+            trees = [hypothesis.tree for hypothesis in output.hypotheses]
+            terms = list(zip(output.coef.tolist(), trees, strict=False))
+            outputs.append((output.intercept, terms))
+        return trees_statement(outputs, self._schema, table, link=link, number=number, **columns)
+
+
+def on_threads(count: int) -> Mapped:
+    """``map``, or the same on several threads."""
+    if count == 1:
+        return map
+
+    def mapped(work: Callable[[slice], Any], items: list[slice]) -> Iterator[Any]:
+        with ThreadPoolExecutor(count) as pool:
+            yield from pool.map(work, items)
+
+    return mapped
+
+
+@dataclass(eq=False, repr=False)
+class LinearTreeBoostingRegressor(BaseLinearTreeBoosting, Regression):
+    """Gradient boosting of linear regression trees ([P] section 9).
+
+    Each round grows a tree of ``max_depth`` binary splits with a ridge regression in every leaf on
+    the pseudo-response, with Newton weights where the loss has curvature in every row, and adds it
+    with ``learning_rate`` times the step that lowers the loss most.
+
+    Parameters
+    ----------
+    loss : {"squared_error", "absolute_error", "quantile", "huber", "epsilon_insensitive", \
+"squared_epsilon_insensitive", "poisson"}, Loss or callable, default="squared_error"
+        As in :class:`GradientBoostingRegressor`.
+    """
+
+    loss: RegressionLoss | Loss | LossMaker = field(default="squared_error", kw_only=True)
+
+    @property
+    def _known_loss(self) -> Loss | None:
+        return known_loss(self.loss)
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_loss(self.loss, REGRESSION)
+
+    def _loss_of(self, y: NDArray[Any], weights: Vector) -> DifferentiableLoss:
+        return bound_loss(self.loss, y, weights)
+
+    def to_sql(
+        self,
+        table: str | Sequence[str],
+        *,
+        output: str = "prediction",
+        keep: str | Sequence[str] = (),
+        dialect: str = "duckdb",
+    ) -> str:
+        """A query that predicts the rows of a table, as :meth:`TransformRegressor.to_sql`.
+
+        Parameters
+        ----------
+        table, output, keep, dialect
+            As in :meth:`TransformRegressor.to_sql`.
+
+        Returns
+        -------
+        str
+
+        Raises
+        ------
+        ValueError
+            As in :meth:`TransformRegressor.to_sql`; if the loss is one of yours with a link: SQL
+            has that of the Poisson loss alone.
+        """
+        check_is_fitted(self)
+        known = self._known_loss
+        plain = known is None or type(known).inverse_link is Loss.inverse_link
+        if not plain and not isinstance(known, Poisson):
+            raise ValueError(f"the predictions of loss={self.loss!r} cannot be written in SQL")
+        link = "identity" if plain else "exp"
+        return self._statement(table, link, output=output, keep=keep, dialect=dialect)
+
+
+@dataclass(eq=False, repr=False)
+class LinearTreeBoostingClassifier(BaseLinearTreeBoosting, Classification):
+    """Gradient boosting of linear regression trees by the log loss."""
+
+    _scores: ClassVar[dict[str, Score]] = {"log_loss": mean_log_loss, "error": error_rate}
+
+    _most: ClassVar[float] = 2.0
+
+    def _targets(self, encoded: NDArray[np.intp]) -> list[Vector]:
+        targets = super()._targets(encoded)
+        return targets if len(targets) == 1 else [np.column_stack(targets)]
+
+    def _loss_of(self, y: NDArray[Any], weights: Vector) -> DifferentiableLoss:
+        if len(self.classes_) == 2:
+            return LogLoss().on(self._targets(y)[0], weights)
+        return Multinomial(len(self.classes_)).on(y, weights)
+
+    def predict_proba(self, X: Any) -> Vector:
+        """Class probabilities, shape (n_rows, n_classes)."""
+        return class_probabilities(self._outputs(X))
+
+    def staged_predict_proba(self, X: Any) -> Iterator[Vector]:
+        """Class probabilities after every round up to the best one."""
+        return map(class_probabilities, self._staged_outputs(X))
+
+    def to_sql(
+        self,
+        table: str | Sequence[str],
+        *,
+        label: Any = None,
+        output: str = "prediction",
+        keep: str | Sequence[str] = (),
+        dialect: str = "duckdb",
+    ) -> str:
+        """A query for a class probability, as ``predict_proba`` gives it.
+
+        Parameters
+        ----------
+        table, output, keep, dialect
+            As in :meth:`TransformRegressor.to_sql`.
+        label : class label, optional
+            Whose probability it is; the second class by default, where there are two.
+
+        Returns
+        -------
+        str
+
+        Raises
+        ------
+        ValueError
+            If there are more than two classes and ``label`` is none of them, or two and it is not
+            the second; as in :meth:`TransformRegressor.to_sql`.
+        """
+        check_is_fitted(self)
+        labels = self.classes_[1:] if len(self.classes_) == 2 else self.classes_
+        places = [0] if label is None and len(labels) == 1 else np.flatnonzero(labels == label)
+        if not len(places):
+            raise ValueError(f"label must be one of {labels.tolist()}, got {label!r}")
+        link = "logistic" if len(labels) == 1 else "softmax"
+        return self._statement(
+            table, link, int(places[0]), output=output, keep=keep, dialect=dialect
+        )
