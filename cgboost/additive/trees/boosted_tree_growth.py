@@ -7,18 +7,18 @@ of mean 0 and variance 1 here. Every node has a ridge regression on some of them
     min over a, β   Σ h (response − a − βᵀz)² + λ|β|².
 
 A split is found from what it leaves over, r, by sums over the groups of values, as in histogram
-boosting. A branch with the weight H = Σh has the score
+boosting. Branches a with weights H_a = Σh gain
 
-    s = (Σhr)²/H + b_j²/(a_j + λ) + Σ_{k≠j} u_k²/(H + λ),      u_k = Σ h r z_k,
+    Σ_a [(Σhr)²/H_a + b_a²/(v_a + λ)] + max over k of Σ_a u_ak²/(H_a + λ),      u_ak = Σ h r z_k,
 
-what a constant, a line along the feature x_j that splits and changes of the other slopes take off
-Σhr². The first two are exact, up to a value of x_j within its group (b_j = Σh(x̄ − m)r and
-a_j = Σh(x̄ − m)² with the means x̄ of the groups and m of the branch); for the others the regressors
-are taken to be as they are in all rows, and uncorrelated. This is a score test of the stability of
-the coefficients: it sees a product of features that does not show along any of them. A split gains
-the scores of its branches, less that of the node. The branches are the groups up to some place and
-those after it, in the order of the numbers, or of Σhr/(Σh + c) for categories; missing values are
-tried on both sides.
+what constants, lines along the feature x that splits and a change of one other slope take off Σhr².
+The first two are exact, up to the places of values within their group (b_a = Σh(x̄ − m)r and
+v_a = Σh(x̄ − m)², with the means x̄ of the groups and m of the branch); for the third, regressors
+are taken to be in each branch as in all rows. It is a score test of the stability of the slopes,
+which sees a product of features where neither shows by itself; with the sum over k in place of the
+largest, correlated regressors would count again and again (friedman1: RMSE 1.164 in place of
+1.137). The branches are the groups up to some place and those after it, in the order of the
+numbers, or of Σhr/(Σh + c) for categories; missing values are tried on both sides.
 
 Pednault, *Transform Regression and the Kolmogorov Superposition Theorem*, SDM 2006, section 9;
 Zeileis, Hothorn, Hornik, *Model-Based Recursive Partitioning*, J. Comput. Graph. Statist. 17, 2008.
@@ -436,12 +436,13 @@ class TreeGrower:
         left = np.stack([below, below + missing], axis=2)
         right = whole - left
         gain = self._score(left, penalty) + self._score(right, penalty)
+        gain += (self._changes(left) + self._changes(right)).max(axis=0, initial=0.0)
         least = self.smallest * (1.0 - BETTER)
         large = (left[0] >= least) & (right[0] >= least)
         return np.where(large, gain - self._score(whole, penalty), -np.inf)
 
     def _score(self, branches: Vector, penalty: Vector) -> Vector:
-        """What branches take off Σhr², from their sums, shape (6 + n_best, n_features, 2, …)."""
+        """What mean and line take off Σhr², from sums of shape (6 + n_best, n_features, 2, …)."""
         h, r, hx, rx, hxx = branches[1:6]
         there = h > 0.0
         h = np.where(there, h, 1.0)
@@ -450,8 +451,13 @@ class TreeGrower:
         varies = spread > BETTER * hxx
         slope = np.where(varies, rx - mean * r, 0.0)
         line = slope**2 / np.where(varies, spread + penalty[:, None, None], 1.0)
-        changes = np.einsum("k...,k...->...", branches[6:], branches[6:]) / (h + self.ridge)
-        return np.where(there, r**2 / h + line + changes, 0.0)
+        return np.where(there, r**2 / h + line, 0.0)
+
+    def _changes(self, branches: Vector) -> Vector:
+        """What a change of each of the other slopes takes off, shape (n_best, n_features, 2, …)."""
+        h = branches[1]
+        there = h > 0.0
+        return np.where(there, branches[6:] ** 2 / np.where(there, h + self.ridge, 1.0), 0.0)
 
     def _divide(
         self, nodes: list[GrowingNode], number: int, split: BinarySplit, place: Places

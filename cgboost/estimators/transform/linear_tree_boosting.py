@@ -57,12 +57,12 @@ class BaseLinearTreeBoosting(BaseTransform):
 
     n_estimators: int = field(default=500, kw_only=True)
     learning_rate: float = field(default=0.1, kw_only=True)
-    max_depth: int = field(default=3, kw_only=True)
+    max_depth: int = field(default=2, kw_only=True)
     min_samples_leaf: int = field(default=20, kw_only=True)
-    max_regressors: int = field(default=8, kw_only=True)
+    max_regressors: int = field(default=4, kw_only=True)
     l2_regularization: float = field(default=10.0, kw_only=True)
     validation_fraction: float = field(default=0.1, kw_only=True)
-    n_iter_no_change: int = field(default=20, kw_only=True)
+    n_iter_no_change: int = field(default=30, kw_only=True)
     variant: Any = field(default="gradient", init=False)
     tol: float = field(default=0.0, init=False)
 
