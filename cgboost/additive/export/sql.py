@@ -119,7 +119,7 @@ def check_one_type(column: str, known: Iterable[Any]) -> None:
 def is_number(sql: Dialect, column: str) -> str:
     """A condition that is true of numbers alone, neither of NaN nor of NULL."""
     zero = sql.number(0.0)
-    return f"({column} <= {zero} OR -{column} <= {zero})"
+    return f"{column} <= {zero} OR -{column} <= {zero}"
 
 
 def case(whens: Sequence[str], otherwise: str) -> str:

@@ -165,7 +165,7 @@ def _condition(
     if branch == 0:
         return f"{column} < {sql.number(float(groups.edges[own[-1]]))}"
     edge = sql.number(float(groups.edges[own[0] - 1]))
-    return f"{column} >= {edge} AND {is_number(sql, column)}"
+    return f"{column} >= {edge} AND ({is_number(sql, column)})"
 
 
 def _linked(sql: Dialect, scores: Sequence[str], number: int, link: str) -> str:
