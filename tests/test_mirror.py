@@ -8,7 +8,9 @@ ROOT = TESTS.parent
 ELSEWHERE = {
     "cgboost/_moved.py": "test_moved.py",
     "cgboost/_version.py": "studies/test_cli.py",
+    "cgboost/additive/trees/boosted_rows.py": "additive/trees/test_boosted_tree_growth.py",
     "cgboost/additive/trees/model_tree_growth.py": "additive/trees/test_model_tree.py",
+    "cgboost/additive/trees/split_search.py": "additive/trees/test_boosted_tree_growth.py",
     "cgboost/additive/trees/smoothers.py": "estimators/transform/test_additive.py",
     "cgboost/estimators/common/bases.py": "test_typing.py",
     "cgboost/estimators/common/certified.py": "estimators/common/test_path.py",

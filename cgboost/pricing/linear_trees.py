@@ -11,7 +11,8 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from cgboost.additive.trees.boosted_tree_growth import TreeGrower, Working
+from cgboost.additive.trees.boosted_rows import Working
+from cgboost.additive.trees.boosted_tree_growth import TreeGrower
 from cgboost.additive.trees.boosted_trees import BoostedTree, BoostedTrees
 from cgboost.generation.columns import Column
 from cgboost.generation.protocols import MasterState, Priced

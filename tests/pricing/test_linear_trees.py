@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 
 from cgboost.additive.tables.preparation import Groups, intervals_of
 from cgboost.additive.tables.rows import TableRows
-from cgboost.additive.trees.boosted_tree_growth import CodedRows, TreeGrower
+from cgboost.additive.trees.boosted_rows import CodedRows
+from cgboost.additive.trees.boosted_tree_growth import TreeGrower
 from cgboost.generation.loop import ColumnGeneration
 from cgboost.losses import (
     AbsoluteError,

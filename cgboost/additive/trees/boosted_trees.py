@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from cgboost.additive.tables.preparation import Groups
 from cgboost.additive.tables.rows import BLOCK, Matrix
-from cgboost.additive.trees.boosted_tree_growth import code_type
+from cgboost.additive.trees.boosted_rows import code_type
 from cgboost.additive.trees.model_tree import ModelTree, Regressors
 from cgboost.generation.columns import Term
 

@@ -18,7 +18,9 @@ from sklearn.utils.validation import check_is_fitted
 from cgboost.additive.export.tree_sql import trees_statement
 from cgboost.additive.tables.preparation import Prepared
 from cgboost.additive.tables.rows import HoldoutLoss
-from cgboost.additive.trees.boosted_tree_growth import CodedRows, Mapped, TreeGrower
+from cgboost.additive.trees.boosted_rows import CodedRows
+from cgboost.additive.trees.boosted_tree_growth import Mapped, TreeGrower
+from cgboost.additive.trees.split_search import Interactions
 from cgboost.estimators.common import stagewise
 from cgboost.estimators.common.fit_loop import FittedRun, Table
 from cgboost.estimators.common.parameters import check_count, check_number, threads_of
@@ -61,6 +63,7 @@ class BaseLinearTreeBoosting(BaseTransform):
     min_samples_leaf: int = field(default=20, kw_only=True)
     max_regressors: int = field(default=4, kw_only=True)
     l2_regularization: float = field(default=10.0, kw_only=True)
+    interaction_cst: Any = field(default=None, kw_only=True)
     validation_fraction: float = field(default=0.1, kw_only=True)
     n_iter_no_change: int = field(default=30, kw_only=True)
     variant: Any = field(default="gradient", init=False)
@@ -102,6 +105,9 @@ class BaseLinearTreeBoosting(BaseTransform):
             min_samples_leaf=self.min_samples_leaf,
             max_regressors=self.max_regressors,
             ridge=self.l2_regularization,
+            interactions=Interactions.of(
+                self.interaction_cst, self._schema.names, self._schema.n_features
+            ),
             mapped=on_threads(threads_of(self.n_jobs)),
         )
         callbacks: list[Any] = [HoldoutLoss(outside, held)]

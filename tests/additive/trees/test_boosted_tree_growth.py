@@ -11,13 +11,9 @@ from hypothesis import strategies as st
 from cgboost.additive.tables.preparation import Categories, Groups, Intervals, intervals_of
 from cgboost.additive.tables.rows import TableRows
 from cgboost.additive.trees import boosted_tree_growth
-from cgboost.additive.trees.boosted_tree_growth import (
-    FEW_ROWS,
-    CodedRows,
-    GrownTree,
-    TreeGrower,
-    Working,
-)
+from cgboost.additive.trees.boosted_rows import CodedRows, Working
+from cgboost.additive.trees.boosted_tree_growth import GrownTree, TreeGrower
+from cgboost.additive.trees.split_search import FEW_ROWS
 from cgboost.estimators.transform.linear_tree_boosting import on_threads
 
 RIDGE, SMALLEST = 2.0, 5.0

@@ -2,10 +2,14 @@
 
 import pickle
 import warnings
+from itertools import combinations, product
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris, make_friedman1
 from sklearn.ensemble import GradientBoostingRegressor, HistGradientBoostingRegressor
@@ -20,7 +24,8 @@ from cgboost import (
 )
 from cgboost.additive.tables.preparation import intervals_of
 from cgboost.additive.tables.rows import TableRows
-from cgboost.additive.trees.boosted_tree_growth import CodedRows, TreeGrower, Working
+from cgboost.additive.trees.boosted_rows import CodedRows, Working
+from cgboost.additive.trees.boosted_tree_growth import TreeGrower
 from cgboost.exceptions import UnsupportedLossError
 from cgboost.losses import Huber, Quantile
 from tests.estimators.transform.transform_data import blocks, mixed
@@ -215,6 +220,7 @@ def test_every_parameter_changes_something() -> None:
         {"max_regressors": 1},
         {"l2_regularization": 0.0},
         {"categorical_features": [7]},
+        {"interaction_cst": "no_interactions"},
         {"early_stopping": False},
         {"validation_fraction": 0.3},
         {"random_state": 1},
@@ -223,6 +229,59 @@ def test_every_parameter_changes_something() -> None:
         assert np.max(np.abs(model.predict(X) - plain)) > 1e-6, parameters
     short = LinearTreeBoostingRegressor(n_iter_no_change=1, random_state=0).fit(X, y)
     assert short.n_iter_ < LinearTreeBoostingRegressor(random_state=0).fit(X, y).n_iter_
+
+
+SETS: dict[str, tuple[Any, set[tuple[int, int]]]] = {
+    "none": ("no_interactions", set()),
+    "pairs": ("pairwise", set(combinations(range(4), 2))),
+    "sets": ([{0, 1}, [1, "c"]], {(0, 1), (1, 2)}),
+    "rest": ([[0]], {(1, 2), (1, 3), (2, 3)}),
+    "all": (None, set(combinations(range(4), 2))),
+}
+
+
+@pytest.mark.parametrize("name", SETS)
+@settings(max_examples=5, deadline=None)
+@given(seed=st.integers(0, 10**6))
+def test_features_that_must_not_meet_add_up(name: str, seed: int) -> None:
+    """Of two such features f(a, b) − f(a′, b) − f(a, b′) + f(a′, b′) = 0."""
+    sets, may_meet = SETS[name]
+    rng = np.random.default_rng(seed)
+    X = np.round(rng.uniform(-1, 1, size=(400, 4)), 1)
+    X[:, 3] = rng.integers(0, 4, 400)
+    y = 5 * np.prod(X[:, :3], axis=1) + X[:, 0] * X[:, 1] + X[:, 1] * X[:, 3] + (X[:, 3] == 2)
+    X = pd.DataFrame(X, columns=list("abcd"))
+    model = LinearTreeBoostingRegressor(
+        n_estimators=30,
+        max_depth=3,
+        learning_rate=0.5,
+        interaction_cst=sets,
+        categorical_features=["d"],
+        early_stopping=False,
+    ).fit(X, y)
+    here, there = X.iloc[:100].reset_index(drop=True), X.iloc[100:200].reset_index(drop=True)
+    met = set()
+    for j, k in combinations(range(4), 2):
+        parts = []
+        for first, second in product([here, there], repeat=2):
+            parts.append(here.copy())
+            parts[-1].iloc[:, j], parts[-1].iloc[:, k] = first.iloc[:, j], second.iloc[:, k]
+        signs = [1.0, -1.0, -1.0, 1.0]
+        mixed = sum(sign * model.predict(part) for sign, part in zip(signs, parts, strict=True))
+        if np.abs(mixed).max() > 1e-9:
+            met.add((j, k))
+    assert met <= may_meet
+    assert met or not may_meet
+
+
+@pytest.mark.parametrize(
+    ("sets", "words"),
+    [("some", "interaction_cst must be None, 'pairwise'"), ([[0, 9]], "has \\[9\\], which X does")],
+)
+def test_bad_interactions(sets: Any, words: str) -> None:
+    """The message has the value, or the features that there are not."""
+    with pytest.raises(ValueError, match=words):
+        LinearTreeBoostingRegressor(interaction_cst=sets).fit(*friedman(40, 0)[:2])
 
 
 @pytest.mark.parametrize(
