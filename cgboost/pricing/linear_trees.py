@@ -21,7 +21,7 @@ Vector = NDArray[np.float64]
 
 STRATUM = "linear tree"
 
-LEAST_CURVATURE = 1e-6
+LEAST_NEWTON_WEIGHT = 1e-6
 """Newton weights are at least this, relative to the sample weights: a row whose probability is as
 good as certain would otherwise have a response r/h of any size."""
 
@@ -72,6 +72,6 @@ class LinearTreePricer:
         there = counts > 0
         weights = counts
         if (curvature[there] > 0).all():
-            weights = np.maximum(curvature, LEAST_CURVATURE * counts)
+            weights = np.maximum(curvature, LEAST_NEWTON_WEIGHT * counts)
         target = np.divide(response, weights, out=np.zeros_like(response), where=there)
         return Working(target, weights / self._unit, counts / self._unit)

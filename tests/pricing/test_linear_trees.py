@@ -22,7 +22,7 @@ from cgboost.losses import (
 )
 from cgboost.losses.multinomial import Multinomial
 from cgboost.masters.stagewise.stagewise import StagewiseMaster
-from cgboost.pricing.linear_trees import LEAST_CURVATURE, LinearTreePricer
+from cgboost.pricing.linear_trees import LEAST_NEWTON_WEIGHT, LinearTreePricer
 
 LOSSES: dict[str, Loss] = {
     "squared_error": SquaredError(),
@@ -86,7 +86,7 @@ def test_newton_weights_where_there_is_curvature_in_all_rows(name: str, newton: 
     master.output[:50] = 9.0 if newton else 0.0
     state = master.solve()
     working = own._working(state, 0)
-    there, h = weights > 0, np.maximum(state.curvature, LEAST_CURVATURE * weights)
+    there, h = weights > 0, np.maximum(state.curvature, LEAST_NEWTON_WEIGHT * weights)
     wanted = h if newton else weights
     assert (state.curvature[:50][there[:50]] < h[:50][there[:50]]).all() or not newton
     np.testing.assert_allclose(working.weights, wanted)

@@ -34,7 +34,7 @@ Vector = NDArray[np.float64]
 Indices = NDArray[np.intp]
 Mask = NDArray[np.bool_]
 
-FEW_ROWS = 10.0
+CATEGORY_PRIOR = 10.0
 """Weight of mean response 0 that a category is given before it is put into an order: the mean of a
 few rows is mostly noise, and would decide which categories can be split off."""
 
@@ -297,7 +297,7 @@ class _Layout:
         numbers = self.groups.copy()
         own = numbers[~self.is_ordered]
         counts, h, r = sums[:3, own]
-        mean = r / (h + FEW_ROWS)
+        mean = r / (h + CATEGORY_PRIOR)
         rounded = np.round(mean / (float(np.abs(mean).max()) * BETTER or 1.0))
         order = np.argsort(np.where(counts > 0, rounded, np.inf), axis=1, kind="stable")
         numbers[~self.is_ordered] = np.take_along_axis(own, order, axis=1)

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -54,7 +53,8 @@ from cgboost.pricing.linear_trees import LinearTreePricer
 class BaseLinearTreeBoosting(BaseTransform):
     """A shallow linear tree for every output a round.
 
-    First of the bases of an estimator, after :class:`BaseTransform`, which says what rows are.
+    First of the bases of an estimator: its defaults replace those of all other estimators. Rows,
+    what is held out of them and the limits of a run are those of :class:`BaseTransform`.
     """
 
     n_estimators: int = field(default=500, kw_only=True)
@@ -84,20 +84,11 @@ class BaseLinearTreeBoosting(BaseTransform):
 
     # ------------------------------------------------------------------ the run
 
-    @abstractmethod
-    def _loss_of(self, y: NDArray[Any], weights: Vector) -> DifferentiableLoss:
-        """The loss of all outputs, of encoded targets."""
-
-    def _loss(self, target: Vector, weights: Vector) -> DifferentiableLoss:
-        return self._loss_of(target, weights)
-
     def _tasks(self, pool: Prepared, rows: Rows) -> Iterator[Task]:
         held = pool.held
         training = np.where(held, 0.0, rows.weights)
-        loss, outside = (
-            self._loss_of(rows.y, training),
-            self._loss_of(rows.y[held], rows.weights[held]),
-        )
+        loss = self._loss(rows.y, training)
+        outside = self._loss(rows.y[held], rows.weights[held])
         grower = TreeGrower(
             CodedRows.of(pool.rows, pool.groups),
             training,
@@ -179,15 +170,85 @@ def on_threads(count: int) -> Mapped:
 class LinearTreeBoostingRegressor(BaseLinearTreeBoosting, Regression):
     """Gradient boosting of linear regression trees ([P] section 9).
 
-    Each round grows a tree of ``max_depth`` binary splits with a ridge regression in every leaf on
-    the pseudo-response, with Newton weights where the loss has curvature in every row, and adds it
-    with ``learning_rate`` times the step that lowers the loss most.
+    Each round grows a tree of few binary splits with a ridge regression in every leaf,
+
+        h(x) = a_j + b_jᵀz(x)      in leaf j,
+
+    by least squares on r/w for the pseudo-response r = −∂loss/∂f and the sample weights w, or on
+    r/h with the Newton weights h of a loss that has curvature in every row. The model becomes
+    f + ``learning_rate``·c·h with the step c that lowers the loss most, so that the training loss
+    falls in every round. Regressors z are the numbers in their range of the training rows; splits
+    are between intervals of numbers, or categories, with missing values on either side. Intervals,
+    categories and what is held out are found once and shared by all trees.
 
     Parameters
     ----------
     loss : {"squared_error", "absolute_error", "quantile", "huber", "epsilon_insensitive", \
 "squared_epsilon_insensitive", "poisson"}, Loss or callable, default="squared_error"
-        As in :class:`GradientBoostingRegressor`.
+        A name, a :class:`~cgboost.losses.Loss` with parameters, ``Quantile(0.9)`` or ``Huber(1.5)``
+        say, or ``loss(target, weights)``, a :class:`~cgboost.losses.base.DifferentiableLoss`. With
+        "poisson" f is the log of the mean, which is predicted.
+    n_estimators : int, default=500
+        Rounds at most.
+    learning_rate : float, default=0.1
+        Share of the best step that is taken, at most 1.
+    max_depth : int, default=2
+        Splits on the way to a leaf.
+    min_samples_leaf : int, default=20
+        Least number of training rows in a leaf, in sample weights.
+    max_bins : int, default=64
+        Intervals of a numeric feature; splits lie between them.
+    max_regressors : int, default=4
+        Numeric features that the leaves of a tree have as regressors: those that by themselves
+        explain most of its response, and besides them those that a leaf is split on.
+    l2_regularization : float, default=10.0
+        λ in Σ_rows h(r/h − a − bᵀz)² + λ Σ_k b_k² var(z_k) of every leaf. Slopes in small leaves
+        become smaller; the constant is free.
+    interaction_cst : {"pairwise", "no_interactions"}, sequence of sets of int or str, or None
+        Which features may meet in a tree: the output is then a sum of functions of the features of
+        one set each. Features that are in no set are a set of their own. Names or numbers.
+    early_stopping : bool, default=True
+        Whether rows are held out, and the round with the least loss on them is the model.
+    validation_fraction : float, default=0.1
+        Share of the rows to hold out, each by itself, equal rows too. What is in them decides, so
+        that neither order nor blocks matter.
+    n_iter_no_change : int, default=30
+        Rounds without a smaller holdout loss after which the run ends.
+    categorical_features : "from_dtype" or sequence of str or int, default="from_dtype"
+        As in :class:`TransformRegressor`.
+    n_jobs : int, default=1
+        Threads that work on blocks of rows; −1 for all cores.
+    scoring, callbacks, verbose, time_limit
+        As in :class:`CGBoostRegressor`.
+    random_state : int, RandomState or None
+        Chooses among the ways to hold rows out; None stands for 0.
+
+    Attributes
+    ----------
+    trees_ : list of ModelTree
+        With the models of the leaves, not yet times ``coef_``.
+    n_iter_ : int
+        Trees in the model.
+    columns_ : dict of str to ndarray
+        tree, coefficient, round.
+    history_ : dict of str to ndarray
+        Has holdout_loss.
+    feature_importances_ : ndarray of shape (n_features,)
+        Shares of the features in the training loss that the trees took off: a tree shares out the
+        decrease in its round by what splits between means, and slopes in leaves, take off its
+        squared error.
+    coef_, intercept_, n_columns_, objective_, best_round_, stop_reason_, n_features_in_, \
+feature_names_in_
+        As in :class:`TransformRegressor`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_friedman1
+    >>> from cgboost import LinearTreeBoostingRegressor
+    >>> X, y = make_friedman1(1200, noise=1.0, random_state=0)
+    >>> model = LinearTreeBoostingRegressor().fit(X[:1000], y[:1000])
+    >>> model.score(X[1000:], y[1000:]) > 0.93
+    True
     """
 
     loss: RegressionLoss | Loss | LossMaker = field(default="squared_error", kw_only=True)
@@ -200,8 +261,8 @@ class LinearTreeBoostingRegressor(BaseLinearTreeBoosting, Regression):
         super()._check_parameters()
         check_loss(self.loss, REGRESSION)
 
-    def _loss_of(self, y: NDArray[Any], weights: Vector) -> DifferentiableLoss:
-        return bound_loss(self.loss, y, weights)
+    def _loss(self, target: Vector, weights: Vector) -> DifferentiableLoss:
+        return bound_loss(self.loss, target, weights)
 
     def to_sql(
         self,
@@ -239,7 +300,39 @@ class LinearTreeBoostingRegressor(BaseLinearTreeBoosting, Regression):
 
 @dataclass(eq=False, repr=False)
 class LinearTreeBoostingClassifier(BaseLinearTreeBoosting, Classification):
-    """Gradient boosting of linear regression trees by the log loss."""
+    """Gradient boosting of linear regression trees by the log loss, K classes jointly.
+
+    Two classes have one output f, half the log-odds, and a tree a round, taken with
+    ``learning_rate`` times its best step; no step changes an f by more than 2. More classes have
+    the multinomial deviance and an output each: p_k = e^{f_k}/Σ_l e^{f_l}. A round grows a tree for
+    every class, on (y_k − p_k)/(p_k(1 − p_k)) with the weights p_k(1 − p_k), all from the same f,
+    and takes it with ``learning_rate``·(K − 1)/K, as :class:`GradientBoostingClassifier` does.
+
+    Parameters
+    ----------
+    n_estimators, learning_rate, max_depth, min_samples_leaf, max_bins, max_regressors, \
+l2_regularization, interaction_cst, early_stopping, validation_fraction, n_iter_no_change, \
+categorical_features, n_jobs, scoring, callbacks, verbose, time_limit, random_state
+        As in :class:`LinearTreeBoostingRegressor`.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+    trees_ : list of ModelTree
+        With more than two classes a list for each class.
+    n_iter_, columns_, history_, feature_importances_, coef_, intercept_, n_columns_, \
+objective_, best_round_, stop_reason_, n_features_in_, feature_names_in_
+        As in :class:`LinearTreeBoostingRegressor`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from cgboost import LinearTreeBoostingClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = LinearTreeBoostingClassifier(n_estimators=50).fit(X[::2], y[::2])
+    >>> model.score(X[1::2], y[1::2]) > 0.9
+    True
+    """
 
     _scores: ClassVar[dict[str, Score]] = {"log_loss": mean_log_loss, "error": error_rate}
 
@@ -249,10 +342,10 @@ class LinearTreeBoostingClassifier(BaseLinearTreeBoosting, Classification):
         targets = super()._targets(encoded)
         return targets if len(targets) == 1 else [np.column_stack(targets)]
 
-    def _loss_of(self, y: NDArray[Any], weights: Vector) -> DifferentiableLoss:
+    def _loss(self, target: NDArray[Any], weights: Vector) -> DifferentiableLoss:
         if len(self.classes_) == 2:
-            return LogLoss().on(self._targets(y)[0], weights)
-        return Multinomial(len(self.classes_)).on(y, weights)
+            return LogLoss().on(self._targets(target)[0], weights)
+        return Multinomial(len(self.classes_)).on(target, weights)
 
     def predict_proba(self, X: Any) -> Vector:
         """Class probabilities, shape (n_rows, n_classes)."""

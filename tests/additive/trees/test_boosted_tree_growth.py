@@ -13,7 +13,7 @@ from cgboost.additive.tables.rows import TableRows
 from cgboost.additive.trees import boosted_tree_growth
 from cgboost.additive.trees.boosted_rows import CodedRows, Working
 from cgboost.additive.trees.boosted_tree_growth import GrownTree, TreeGrower
-from cgboost.additive.trees.split_search import FEW_ROWS
+from cgboost.additive.trees.split_search import CATEGORY_PRIOR
 from cgboost.estimators.transform.linear_tree_boosting import on_threads
 
 RIDGE, SMALLEST = 2.0, 5.0
@@ -74,7 +74,7 @@ def candidates(
         if not own.ordered:
             h = np.bincount(codes, working.weights, own.n_groups)[:missing]
             r = np.bincount(codes, working.weights * left_over, own.n_groups)[:missing]
-            order = np.argsort(r / (h + FEW_ROWS))
+            order = np.argsort(r / (h + CATEGORY_PRIOR))
         for last in range(1, missing + 1):
             left = np.isin(codes, order[:last])
             yield j, left
