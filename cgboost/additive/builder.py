@@ -1,25 +1,24 @@
 """How a stage is made: transform every input against the response, then combine by regression.
 
 The greedy one-pass method of Pednault, *Transform Regression and the Kolmogorov Superposition
-Theorem*, SDM 2006, Table 3, from two passes over the rows; with a link (Table 4) a third.
+Theorem*, SDM 2006, Table 3, from sums over the rows in two passes; with a link (Table 4) a third.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cgboost.additive.stage import Outputs, Stage
+from cgboost.additive.places.place import Aggregates
+from cgboost.additive.stage import Stage
 from cgboost.additive.statistics.moments import BETTER, stepwise
-from cgboost.additive.statistics.passes import Passes
-from cgboost.additive.tables.preparation import SAME, Groups, Intervals, intervals_of
-from cgboost.additive.tables.rows import Block
+from cgboost.additive.tables.preparation import Intervals
 from cgboost.additive.trees.transformation import (
     Transformation,
     judges,
+    mean_of,
     straight,
     together,
     transformation,
@@ -28,6 +27,10 @@ from cgboost.additive.trees.transformation import (
 
 Vector = NDArray[np.float64]
 
+MOST_REGRESSORS = 16
+"""Outputs of so many stages, the first ones, are regressors in leaves. The work in a leaf grows
+with their third power: 80 stages of 2000 rows took five minutes with all of them."""
+
 
 @dataclass
 class StageBuilder:
@@ -35,12 +38,8 @@ class StageBuilder:
 
     Parameters
     ----------
-    passes : Passes
-    groups : list of Intervals or Categories
-        Of the features.
-    sample : ndarray of int
-        Rows that intervals of outputs are made from.
     max_bins : int
+        Intervals of the output of a stage.
     feed_forward : bool
         Whether outputs of earlier stages are inputs.
     regressors : bool
@@ -49,38 +48,26 @@ class StageBuilder:
         Whether the sum is transformed in the end.
     """
 
-    passes: Passes
-    groups: list[Groups]
-    sample: NDArray[np.intp]
     max_bins: int
     feed_forward: bool = True
     regressors: bool = True
     link: bool = False
 
-    def __post_init__(self) -> None:
-        self._output_groups: list[Groups] = []
-        for groups in self.groups:
-            self.passes.keep(groups)
+    def n_inputs(self, sums: Aggregates) -> int:
+        """Inputs of the next stage."""
+        return sums.n_features + (sums.n_outputs if self.feed_forward else 0)
 
-    def stage(self, response: Vector, outputs: Outputs) -> Stage:
-        """The additive model of a response.
-
-        Parameters
-        ----------
-        response : ndarray of shape (n_rows,)
-            On holdout rows too.
-        outputs : Outputs
-            Of the stages so far.
-        """
-        n_features, n_stages = len(self.groups), len(outputs)
-        for k in range(len(self._output_groups), n_stages):
-            self._output_groups.append(self._intervals(outputs.values[k]))
-            self.passes.keep(self._output_groups[k])
-        inputs = dict(enumerate(self.groups))
+    def stage(self, sums: Aggregates) -> Stage:
+        """The additive model of the response as it is now."""
         if self.feed_forward:
-            inputs |= {n_features + k: g for k, g in enumerate(self._output_groups)}
-        leaves = outputs if self.regressors else Outputs([])
-        found = self.passes.by_group(inputs, outputs, leaves, response)
+            for k in range(len(sums.groups) - sums.n_features, sums.n_outputs):
+                sums.intervals(k, self.max_bins)
+        inputs = {number: sums.groups[number] for number in range(self.n_inputs(sums))}
+        n_regressors = min(sums.n_outputs, MOST_REGRESSORS) if self.regressors else 0
+        found = {
+            number: parts.without_noise(slice(1, -1))  # x is about a centre of its own
+            for number, parts in sums.by_group(list(inputs), n_regressors).items()
+        }
         trees = transformations(
             inputs,
             [parts.training for parts in found.values()],
@@ -90,34 +77,28 @@ class StageBuilder:
         lines = [
             straight(number, groups, parts.training)
             for (number, groups), parts in zip(inputs.items(), found.values(), strict=True)
-            if number < n_features and isinstance(groups, Intervals) and len(groups.edges)
+            if number < sums.n_features and isinstance(groups, Intervals) and len(groups.edges)
         ]
-        stage = self._combined(terms, lines, response, outputs, leaves)
-        return self._linked(stage, response, outputs) if self.link else stage
+        near = [mean_of(term, found[term.feature].training) for term in (*terms, *lines)]
+        whole = next(iter(found.values())).training.together()
+        near.append(float(whole.mean[0, -1]))
+        stage = self._combined(terms, lines, sums, n_regressors, np.array(near))
+        return self._linked(stage, sums) if self.link else stage
 
-    def bounded(self, stage: Stage, values: Vector) -> Stage:
-        """The stage between its extremes on the rows that count, where leaves will use it.
-
-        Parameters
-        ----------
-        stage : Stage
-        values : ndarray of shape (n_rows,)
-            What it is on all rows.
-        """
+    def bounded(self, stage: Stage, extremes: tuple[float, float]) -> Stage:
+        """The stage between its extremes on the rows that count, where leaves will use it."""
         if not self.regressors:
             return stage
-        counts = self.passes.weights > 0
-        low = float(values.min(where=counts, initial=np.inf))
-        high = float(values.max(where=counts, initial=-np.inf))
+        low, high = extremes
         return replace(stage, low=low, high=high)
 
     def _combined(
         self,
         trees: list[Transformation],
         lines: list[Transformation],
-        response: Vector,
-        outputs: Outputs,
-        leaves: Outputs,
+        sums: Aggregates,
+        n_regressors: int,
+        near: Vector,
     ) -> Stage:
         """The stepwise regression of the response on trees, or on trees and the features.
 
@@ -125,21 +106,7 @@ class StageBuilder:
         spoil all that comes later. So both are tried.
         """
         terms = [*trees, *lines]
-
-        def values(block: Block) -> list[Vector]:
-            own, n_features = outputs.on(block.rows), block.X.shape[1]
-            beside = leaves.on(block.rows)
-            columns = []
-            for term in terms:
-                x = (
-                    block.X[:, term.feature]
-                    if term.feature < n_features
-                    else own[:, term.feature - n_features]
-                )
-                columns.append(self.passes.values_of(term, x, beside, block.rows))
-            return columns
-
-        parts = self.passes.of_values(values, response)
+        parts = sums.of_terms(terms, n_regressors, near)
         holdout, price = judges(parts.training, parts.holdout)
         model = stepwise(parts.training, holdout, price=price)
         if lines:
@@ -157,26 +124,9 @@ class StageBuilder:
             chosen.append((1.0, together(both)))
         return Stage(float(model.intercept[0]), chosen)
 
-    def _linked(self, stage: Stage, response: Vector, outputs: Outputs) -> Stage:
+    def _linked(self, stage: Stage, sums: Aggregates) -> Stage:
         """The same with a transformation of its sum."""
-        total = self.values(stage, outputs)
-        groups = self._intervals(total)
-        found = self.passes.by_group(
-            {len(self.groups): groups}, Outputs([total]), Outputs([]), response
-        )
-        (parts,) = found.values()
-        link = transformation(len(self.groups), groups, parts.training, parts.holdout)
+        groups, parts = sums.linking(stage, self.max_bins)
+        parts = parts.without_noise(slice(1, -1))
+        link = transformation(sums.n_features, groups, parts.training, parts.holdout)
         return Stage(stage.intercept, stage.terms, link)
-
-    def values(self, stage: Stage, outputs: Outputs) -> Vector:
-        """What a stage is on all rows."""
-
-        def make(block: Block) -> Vector:
-            evaluate = partial(self.passes.values_of, rows=block.rows)
-            return stage(block.X, outputs.on(block.rows), evaluate)
-
-        return self.passes.values(make)
-
-    def _intervals(self, values: Vector) -> Groups:
-        weights = self.passes.weights[self.sample]
-        return intervals_of(values[self.sample], weights, self.max_bins, same=SAME)

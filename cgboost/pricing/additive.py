@@ -22,7 +22,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cgboost.additive.builder import StageBuilder
-from cgboost.additive.stage import Outputs, StageOutput, Stages
+from cgboost.additive.places.place import Aggregates
+from cgboost.additive.stage import StageOutput, Stages
 from cgboost.additive.statistics.passes import Passes
 from cgboost.additive.tables.rows import Matrix
 from cgboost.additive.trees.smoothers import AdditiveFunction, Smoother
@@ -40,36 +41,28 @@ class StagePricer:
     Parameters
     ----------
     builder : StageBuilder
-    loss : DifferentiableLoss
-        On all rows; the master's has weight 0 on holdout rows.
+    sums : Aggregates
+        Of the rows, where the master's f is.
     """
 
-    def __init__(self, builder: StageBuilder, loss: DifferentiableLoss) -> None:
-        self.builder, self.loss = builder, loss
+    def __init__(self, builder: StageBuilder, sums: Aggregates) -> None:
+        self.builder, self.sums = builder, sums
         self.family = Stages()
-        self._outputs = Outputs([])
 
     def price(self, state: MasterState, limit: int) -> Priced:
         """One stage; none where it would be constant. The outputs it may use are the columns."""
-        self._follow(state)
+        count = len(state.columns)
+        del self.family.stages[count:]
+        self.sums.drop(count)
         if limit == 0:
             return Priced(columns=())
-        count = len(self._outputs)
-        response = self.loss.pseudo_response(state.output)
-        stage = self.builder.stage(response, self._outputs)
-        n_inputs = len(self.builder.groups) + (count if self.builder.feed_forward else 0)
+        stage, n_inputs = self.builder.stage(self.sums), self.builder.n_inputs(self.sums)
         if not stage.terms:
             return Priced(columns=(), n_evaluated=n_inputs)
-        del self.family.stages[count:]
-        values = self.builder.values(stage, self._outputs)
-        self.family.stages.append(self.builder.bounded(stage, values))
-        column = Column(values, ("stage", count), StageOutput(self.family, count))
+        self.sums.append(stage)
+        self.family.stages.append(self.builder.bounded(stage, self.sums.extremes[count]))
+        column = Column(self.sums.values(count), ("stage", count), StageOutput(self.family, count))
         return Priced([column], n_evaluated=n_inputs)
-
-    def _follow(self, state: MasterState) -> None:
-        """Outputs of the stages that are in the master."""
-        new = state.columns[len(self._outputs) :]
-        self._outputs.values.extend(np.asarray(column.values, dtype=np.float64) for column in new)
 
 
 NOTHING = AdditiveFunction()

@@ -4,10 +4,12 @@ import numpy as np
 import pytest
 
 from cgboost.additive.builder import StageBuilder
-from cgboost.additive.stage import Outputs, Stage
+from cgboost.additive.places.memory import MemoryAggregates
+from cgboost.additive.stage import Stage
 from cgboost.additive.statistics.passes import Passes
 from cgboost.additive.tables.preparation import intervals_of
 from cgboost.additive.tables.rows import TableRows
+from cgboost.losses import SquaredError
 
 RNG = np.random.default_rng(0)
 N_ROWS = 3000
@@ -18,10 +20,25 @@ PRODUCT = X[:, 0] * X[:, 1]
 
 
 def builder(**choices: bool) -> StageBuilder:
-    """Over three features, of which the last is noise."""
-    groups = [intervals_of(X[:, j], np.ones(N_ROWS), 20) for j in range(3)]
-    passes = Passes(TableRows(X), np.ones(N_ROWS), HELD, 1)
-    return StageBuilder(passes, groups, np.arange(N_ROWS), 20, **choices)
+    """With few intervals."""
+    return StageBuilder(20, **choices)
+
+
+def sums(
+    response: np.ndarray, *outputs: np.ndarray, weights: np.ndarray | None = None
+) -> MemoryAggregates:
+    """Of rows with three features, of which the last is noise, and with outputs of stages."""
+    counts = np.ones(N_ROWS) if weights is None else weights
+    groups = [intervals_of(X[:, j], counts, 20) for j in range(3)]
+    passes = Passes(TableRows(X), counts, HELD, 1)
+    found = MemoryAggregates(passes, SquaredError(), response, counts, groups, np.arange(N_ROWS))
+    found.outputs.values.extend(outputs)
+    return found
+
+
+def values_of(stage: Stage, *outputs: np.ndarray) -> np.ndarray:
+    """What a stage is on all rows."""
+    return stage(X, np.array(outputs).T.reshape(N_ROWS, len(outputs)))
 
 
 def inputs(stage: Stage) -> list[int]:
@@ -31,21 +48,21 @@ def inputs(stage: Stage) -> list[int]:
 
 def test_an_additive_function_takes_one_stage() -> None:
     """Features that matter have a term with a weight near 1, noise has none."""
-    maker = builder()
-    stage = maker.stage(SUM, Outputs([]))
+    there = sums(SUM)
+    stage = builder().stage(there)
     assert inputs(stage) == [0, 1]
     np.testing.assert_allclose([weight for weight, _ in stage.terms], [1, 1], atol=0.1)
-    values = maker.values(stage, Outputs([]))
+    there.append(stage)
+    values = there.values(0)
     assert np.mean((values - SUM) ** 2) < 5e-3 * SUM.var()
     np.testing.assert_array_equal(values, stage(X, np.zeros((N_ROWS, 0))))
 
 
 def test_the_combination_is_least_squares_on_the_terms() -> None:
     """On the training rows: residuals are orthogonal to every term and to 1."""
-    maker = builder()
-    stage = maker.stage(SUM + PRODUCT, Outputs([]))
+    stage = builder().stage(sums(SUM + PRODUCT))
     columns = [term(X[:, term.feature], np.zeros((N_ROWS, 0))) for _, term in stage.terms]
-    left = (SUM + PRODUCT - maker.values(stage, Outputs([])))[~HELD]
+    left = (SUM + PRODUCT - values_of(stage))[~HELD]
     for column in (*columns, np.ones(N_ROWS)):
         assert abs(left @ column[~HELD]) < 1e-9 * N_ROWS
 
@@ -54,8 +71,8 @@ def test_the_combination_is_least_squares_on_the_terms() -> None:
 def test_earlier_outputs_are_used_as_they_may_be(feed_forward: int, regressors: int) -> None:
     """As inputs of their own, in leaves, both, or not at all."""
     maker = builder(feed_forward=bool(feed_forward), regressors=bool(regressors))
-    outputs = Outputs([X[:, 0] + X[:, 1]])
-    stage = maker.stage(PRODUCT + outputs.values[0] ** 2, outputs)
+    output = X[:, 0] + X[:, 1]
+    stage = maker.stage(sums(PRODUCT + output**2, output))
     assert (3 in inputs(stage)) == bool(feed_forward)
     used = [term.coef.any() for _, term in stage.terms if term.feature < 3]
     assert any(used) == bool(regressors)
@@ -68,23 +85,23 @@ def test_a_link_takes_systematic_errors_off_the_sum() -> None:
     errors = []
     for link in (False, True):
         maker = builder(feed_forward=False, regressors=False, link=link)
-        stage = maker.stage(surface, Outputs([]))
+        stage = maker.stage(sums(surface))
         assert (stage.link is not None) == link
-        errors.append(np.mean((surface - maker.values(stage, Outputs([])))[HELD] ** 2))
+        errors.append(np.mean((surface - values_of(stage))[HELD] ** 2))
     assert errors[1] < 0.6 * errors[0]
 
 
 def test_noise_makes_no_terms_as_a_rule() -> None:
     """A holdout part and a price for every coefficient."""
     maker = builder()
-    stages = [maker.stage(RNG.normal(size=N_ROWS), Outputs([])) for _ in range(20)]
+    stages = [maker.stage(sums(RNG.normal(size=N_ROWS))) for _ in range(20)]
     assert sum(bool(stage.terms) for stage in stages) <= 5
 
 
 def test_a_response_of_zero_makes_no_terms() -> None:
     """Nor does any other constant."""
     for level in (0.0, 0.1):
-        stage = builder(link=True).stage(np.full(N_ROWS, level), Outputs([]))
+        stage = builder(link=True).stage(sums(np.full(N_ROWS, level)))
         assert not stage.terms
         np.testing.assert_allclose(stage.intercept, level)
 
@@ -92,10 +109,8 @@ def test_a_response_of_zero_makes_no_terms() -> None:
 def test_intervals_of_outputs_count_weights() -> None:
     """A row of weight 3 is three rows."""
     values, weights = RNG.normal(size=N_ROWS), RNG.integers(1, 4, size=N_ROWS).astype(float)
-    passes = Passes(TableRows(X), weights, HELD, 1)
-    groups = [intervals_of(X[:, 0], weights, 20)] * 3
-    maker = StageBuilder(passes, groups, np.arange(N_ROWS), 20)
-    maker.stage(PRODUCT, Outputs([values]))
-    (found,) = maker._output_groups
+    there = sums(PRODUCT, values, weights=weights)
+    builder().stage(there)
+    found = there.groups[3]
     wanted = intervals_of(np.repeat(values, weights.astype(int)), np.ones(int(weights.sum())), 20)
     np.testing.assert_array_equal(found.edges, wanted.edges)

@@ -172,7 +172,7 @@ def _leaf(
 Input = tuple[str, dict[Any, int] | None]
 """A column in quotes, and the numbers of its categories where it has any."""
 
-LINKS = ("identity", "logistic")
+LINKS = ("identity", "logistic", "log")
 
 
 def stage_expressions(
@@ -248,8 +248,9 @@ def select_statement(
         Name of the column that is made.
     keep : str or sequence of str
         Column or columns of the table that come before it: SQL promises no order of the rows.
-    link : {"identity", "logistic"}
-        The output is f, or 1/(1 + exp(−2f)) of an f brought between ∓350.
+    link : {"identity", "logistic", "log"}
+        The output is f, 1/(1 + exp(−2f)) of an f brought between ∓350, or exp(f) of an f brought
+        between ∓700.
     dialect : {"duckdb", "postgresql", "sqlite", "mysql", "bigquery", "snowflake"}, \
 default="duckdb"
         The database that the query is for.
@@ -273,7 +274,7 @@ default="duckdb"
     names, (score,) = unused("stage", len(coef), features), unused("score", 1, features)
     steps = stage_expressions(Stages(stages.stages[: len(coef)]), schema, sql)
     steps[score] = linear(sql, intercept, zip(coef, map(sql.name, names), strict=True))
-    prediction = sql.name(score) if link == "identity" else logistic(sql, sql.name(score))
+    prediction = linked(sql, sql.name(score), link)
     return query(sql, schema, steps, prediction, table, output=output, keep=keep)
 
 
@@ -347,8 +348,13 @@ def _read(sql: Dialect, schema: Schema, feature: int, name: str) -> str:
     return column
 
 
-def logistic(sql: Dialect, score: str) -> str:
-    """1/(1 + exp(−2f)), of which no part overflows or underflows."""
+def linked(sql: Dialect, score: str, link: str) -> str:
+    """The output for a score; no part of it overflows or underflows."""
+    if link == "identity":
+        return score
+    if link == "log":
+        bound = 2.0 * LARGEST_HALF_LOG_ODDS
+        return f"EXP({between(sql, score, -bound, bound)})"
     f = between(sql, score, -LARGEST_HALF_LOG_ODDS, LARGEST_HALF_LOG_ODDS)
     one = sql.number(1.0)
     return f"{one} / ({one} + EXP({sql.number(-2.0)} * {f}))"

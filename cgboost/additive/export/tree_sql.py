@@ -13,23 +13,20 @@ import numpy as np
 
 from cgboost.additive.export.dialects import Dialect, dialect_of
 from cgboost.additive.export.sql import (
+    LINKS,
     LONGEST_SUM,
-    between,
     case,
     check_one_type,
     feature_names,
     is_number,
     linear,
-    logistic,
+    linked,
     query,
     unused,
 )
 from cgboost.additive.tables.preparation import Intervals
 from cgboost.additive.tables.schema import Schema
 from cgboost.additive.trees.model_tree import ModelTree, Regressors
-from cgboost.losses.exponential import LARGEST_EXPONENT
-
-LINKS = ("identity", "exp", "logistic", "softmax")
 
 Output = tuple[float, Sequence[tuple[float, ModelTree]]]
 """Intercept, and the trees of an output with their coefficients."""
@@ -54,8 +51,9 @@ def trees_statement(
     schema : Schema
     table, output, keep, dialect
         As in :func:`cgboost.additive.export.sql.select_statement`.
-    link : {"identity", "exp", "logistic", "softmax"}
-        The result is f, e^f, 1/(1 + e^{−2f}), or e^{f_k} / Σ_l e^{f_l} of several outputs.
+    link : {"identity", "logistic", "log", "softmax"}
+        As in :func:`cgboost.additive.export.sql.select_statement`, or e^{f_k} / Σ_l e^{f_l} of
+        several outputs.
     number : int, default=0
         Which of the outputs, k.
 
@@ -69,8 +67,8 @@ def trees_statement(
         As :func:`cgboost.additive.export.sql.select_statement`.
     """
     sql = dialect_of(dialect)
-    if link not in LINKS:
-        raise ValueError(f"link must be one of {LINKS}, got {link!r}")
+    if link not in (*LINKS, "softmax"):
+        raise ValueError(f"link must be one of {(*LINKS, 'softmax')}, got {link!r}")
     features = feature_names(sql, schema)
     trees = [tree for _, terms in outputs for _, tree in terms]
     steps, lines = _regressors(sql, trees, features)
@@ -86,7 +84,10 @@ def trees_statement(
             own.append(sums.pop(0))
             steps[own[-1]] = linear(sql, 0.0, some)
         steps[score] = linear(sql, intercept, [(1.0, sql.name(name)) for name in own])
-    prediction = _linked(sql, [sql.name(score) for score in scores], number, link)
+    names = [sql.name(score) for score in scores]
+    prediction = (
+        _share(sql, names, number) if link == "softmax" else linked(sql, names[number], link)
+    )
     return query(sql, schema, steps, prediction, table, output=output, keep=keep)
 
 
@@ -168,17 +169,8 @@ def _condition(
     return f"{column} >= {edge} AND ({is_number(sql, column)})"
 
 
-def _linked(sql: Dialect, scores: Sequence[str], number: int, link: str) -> str:
-    """The prediction, of which no part overflows."""
-    match link:
-        case "logistic":
-            return logistic(sql, scores[number])
-        case "exp":
-            return f"EXP({between(sql, scores[number], -np.inf, LARGEST_EXPONENT)})"
-        case "softmax":
-            away = (f"({score} - {scores[number]})" for score in scores)
-            terms = (
-                f"EXP({between(sql, gap, -LARGEST_EXPONENT, LARGEST_EXPONENT)})" for gap in away
-            )
-            return f"{sql.number(1.0)} / ({' + '.join(terms)})"
-    return scores[number]
+def _share(sql: Dialect, scores: Sequence[str], number: int) -> str:
+    """e^{f_k} / Σ_l e^{f_l}, of which no part overflows or underflows."""
+    away = (f"({score} - {scores[number]})" for score in scores)
+    terms = (linked(sql, gap, "log") for gap in away)
+    return f"{sql.number(1.0)} / ({' + '.join(terms)})"

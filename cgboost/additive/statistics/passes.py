@@ -59,6 +59,10 @@ class Parts:
         """Of the rows of both."""
         return Parts(self.training.merged(other.training), self.holdout.merged(other.holdout))
 
+    def without_noise(self, regressors: slice) -> Parts:
+        """As :meth:`Moments.without_noise`, for the training rows: models come of these."""
+        return Parts(self.training.without_noise(regressors), self.holdout)
+
 
 class Passes:
     """What passes over the rows of a fit have in common.
@@ -151,15 +155,13 @@ class Passes:
         totals: list[Vector] = []
         for found in self._mapped(work):
             totals = [a + b for a, b in zip(totals, found, strict=True)] if totals else found
-        z = slice(1, -1)  # x has statistics about a centre of its own in each group
         result = {}
         for (number, groups), new in zip(inputs.items(), totals, strict=True):
             sums = np.hstack([before[number][1], new])
             if groups in self._sums:
                 kept = sums[:, : n_products(1 + len(regressors))].copy()
                 self._sums[groups] = (list(regressors.values), kept)
-            parts = Parts.of(Moments.from_sums(sums, origins(centres[number], origin)))
-            result[number] = Parts(parts.training.without_noise(z), parts.holdout)
+            result[number] = Parts.of(Moments.from_sums(sums, origins(centres[number], origin)))
         return result
 
     def _before(self, groups: Groups, regressors: Outputs) -> tuple[int | None, Vector]:

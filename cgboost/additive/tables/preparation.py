@@ -19,7 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import column_or_1d
 
-from cgboost.additive.tables.rows import SourceRows, TableRows, content_hash, held_out, numbered
+from cgboost.additive.tables.row_hashes import Hashes, content_hash, held_out, numbered
+from cgboost.additive.tables.rows import SourceRows, TableRows
 from cgboost.additive.tables.schema import LARGEST_NUMBER, Schema, SchemaMaker
 
 Vector = NDArray[np.float64]
@@ -319,7 +320,7 @@ def prepared(
     seed : int
         Chooses among the ways to hold rows out.
     """
-    hashes = np.empty(rows.n_rows, dtype=np.uint64)
+    hashes = np.empty(rows.n_rows, dtype=np.int64)
     for block in rows:
         hashes[block.rows] = content_hash(block.X, y[block.rows], seed)
     hashes = numbered(hashes, weights)
@@ -339,7 +340,7 @@ def prepared(
     return Prepared(rows, held, groups, sample)
 
 
-def _sample(hashes: NDArray[np.uint64], weights: Vector) -> Indices:
+def _sample(hashes: Hashes, weights: Vector) -> Indices:
     """Rows of positive weight: all of them, or those with the smallest hashes."""
     there = np.flatnonzero(weights > 0)
     if len(there) <= SAMPLE:

@@ -102,6 +102,7 @@ class TreeSmoother:
         """The tree that splits on this feature alone."""
         groups = self.groups[feature]
         parts = self.passes.by_group({feature: groups}, BESIDE, BESIDE, response)[feature]
+        parts = parts.without_noise(slice(1, -1))
         return transformation(feature, groups, parts.training, parts.holdout)
 
 
@@ -174,11 +175,11 @@ class SmoothedStages(StageBuilder):
 
     smoother: Smoother
 
-    def stage(self, response: Vector, outputs: Outputs) -> Stage:
-        """The additive model of a response ([P] Table 3)."""
-        terms: list[Any] = [self.smoother.smooth(j, response) for j in range(len(self.groups))]
+    def stage(self, sums: Any) -> Stage:
+        """The additive model of the response ([P] Table 3), of rows in memory."""
+        terms: list[Any] = [self.smoother.smooth(j, sums.response) for j in range(sums.n_features)]
         told = [term for term in terms if not term.is_constant]
-        return self._combined(told, [], response, outputs, BESIDE)
+        return self._combined(told, [], sums, 0, np.zeros(len(told) + 1))
 
 
 def named_weights(regressor: Any, weights: Vector) -> dict[str, Vector]:

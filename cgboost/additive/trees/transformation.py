@@ -28,7 +28,7 @@ from cgboost.additive.statistics.moments import (
 from cgboost.additive.tables.preparation import Groups, Intervals, Values
 from cgboost.additive.tables.schema import Schema
 from cgboost.additive.trees.merging import ANY_PAIR, Merging, Pairs, any_two, chain
-from cgboost.tolerances import RESIDUE
+from cgboost.tolerances import RESIDUE, SMALLEST
 
 Vector = NDArray[np.float64]
 
@@ -149,6 +149,14 @@ def straight(feature: int, groups: Intervals, training: Moments) -> Transformati
     leaf = (np.arange(groups.n_groups) == groups.n_groups - 1).astype(np.intp)
     level, slope = np.array([0.0, there.mean[0, 0]]), np.array([1.0, 0.0])
     return Transformation(feature, groups, leaf, level, slope, np.zeros((2, 0)))
+
+
+def mean_of(term: Transformation, training: Moments) -> float:
+    """The mean of a function over the training rows, from the statistics that it was made from."""
+    level, slope, coef = (part[term.leaf] for part in (term.intercept, term.slope, term.coef))
+    beside = training.mean[:, 1 : 1 + coef.shape[1]]
+    means = level + slope * training.mean[:, 0] + np.einsum("gk,gk->g", coef, beside)
+    return float(training.count @ means / max(float(training.count.sum()), SMALLEST))
 
 
 def together(parts: Sequence[tuple[float, Transformation]]) -> Transformation:

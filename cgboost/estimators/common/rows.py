@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,6 +18,7 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
+from cgboost.additive.sql.place import SQLPlace
 from cgboost.additive.tables.preparation import check_weight_size, read_source
 from cgboost.additive.tables.rows import SourceRows
 from cgboost.additive.tables.schema import Schema, SchemaMaker, check_frame
@@ -287,14 +288,30 @@ def rows_of(
         raise ValueError("weights of a source belong into its blocks: (X, y, weights)")
     summary = read_source(X, estimator.categorical_features)
     schema = summary.schema
+    _note_features(estimator, schema)
+    source: Any = SourceRows(X, schema, summary.y)
+    target = learn(response_of(estimator, summary.y))
+    return schema, Rows(source, target, summary.weights, None)
+
+
+def rows_in(
+    estimator: Any, place: SQLPlace, learn: Callable[[Any], NDArray[Any]]
+) -> tuple[Schema, Rows]:
+    """What the columns of a table in a database are, and in place of its rows the place itself.
+
+    The responses are the numbers of the classes, each once; of a regressor there are none.
+    """
+    _note_features(estimator, place.schema)
+    y = learn(np.array([] if place.classes is None else place.classes))
+    return place.schema, Rows(cast("Any", place), y, np.ones(len(y)), None)
+
+
+def _note_features(estimator: Any, schema: Schema) -> None:
     estimator.n_features_in_ = schema.n_features
     if schema.names is not None:
         estimator.feature_names_in_ = np.array(schema.names, dtype=object)
     elif hasattr(estimator, "feature_names_in_"):
         del estimator.feature_names_in_  # of an earlier fit
-    source: Any = SourceRows(X, schema, summary.y)
-    target = learn(response_of(estimator, summary.y))
-    return schema, Rows(source, target, summary.weights, None)
 
 
 def _numbers(y: Any) -> Any:

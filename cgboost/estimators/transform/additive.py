@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -14,9 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from cgboost.additive.statistics.passes import Passes
-from cgboost.additive.tables.preparation import Prepared
-from cgboost.additive.tables.rows import Block, HoldoutLoss
+from cgboost.additive.tables.rows import Block, HoldoutLoss, mean_loss
 from cgboost.additive.tables.schema import Schema
 from cgboost.additive.trees.smoothers import (
     AdditiveFunction,
@@ -27,7 +26,7 @@ from cgboost.additive.trees.smoothers import (
 )
 from cgboost.estimators.common import stagewise
 from cgboost.estimators.common.fit_loop import FittedRun, Table
-from cgboost.estimators.common.parameters import check_choice, check_count, threads_of
+from cgboost.estimators.common.parameters import check_choice, check_count
 from cgboost.estimators.common.rows import Held, Rows, Vector
 from cgboost.estimators.common.subproblems import Task
 from cgboost.estimators.common.targets import Regression
@@ -35,8 +34,9 @@ from cgboost.estimators.transform.transform import BaseTransform
 from cgboost.exceptions import see, warn_caller
 from cgboost.generation.callbacks import EarlyStopping
 from cgboost.generation.history import StopReason
-from cgboost.losses.base import DifferentiableLoss
+from cgboost.losses.base import Loss
 from cgboost.losses.squared_error import SquaredError
+from cgboost.masters.stagewise.aggregate import AggregateMaster
 from cgboost.masters.stagewise.stagewise import StagewiseMaster
 from cgboost.pricing.additive import BackfittingPricer, Change, MostTurns, StagePricer
 
@@ -113,6 +113,8 @@ feature_names_in_
     smoother: Any = field(default=None, kw_only=True)
     max_iter: int = field(default=20, kw_only=True)
     n_estimators: int = field(default=1, init=False)
+    learning_rate: float = field(default=1.0, init=False)
+    n_holdouts: int = field(default=1, init=False)
     variant: Any = field(default="gradient", init=False)
 
     # ------------------------------------------------------------------ checks
@@ -147,41 +149,37 @@ feature_names_in_
 
     # ------------------------------------------------------------------ the run
 
-    def _loss(self, target: Vector, weights: Vector) -> DifferentiableLoss:
-        return SquaredError().on(target, weights)
+    @property
+    def _fitted_loss(self) -> Loss:
+        return SquaredError()
 
-    def _tasks(self, pool: Prepared, rows: Rows) -> Iterator[Task]:
+    def _tasks(self, pool: Any, rows: Rows) -> Iterator[Task]:
         if self.method == "one-pass" and self.smoother is None:
             yield from super()._tasks(pool, rows)
             return
-        passes, held = self._passes(pool, rows), pool.held
-        training = SquaredError().on(rows.y, np.where(held, 0.0, rows.weights))
-        everyone = SquaredError().on(rows.y, np.broadcast_to(1.0, len(rows.y)))
-        outside = SquaredError().on(rows.y[held], rows.weights[held])
+        passes, groups, held = pool.passes(), pool.prepared.groups, pool.prepared.held
         smoother: Smoother = (
-            TreeSmoother(passes, pool.groups)
+            TreeSmoother(passes, groups)
             if self.smoother is None
             else RegressorSmoother(passes, self.smoother, self._schema.names)
         )
-        callbacks: list[Any] = [HoldoutLoss(outside, held)]
-        patience = self.n_iter_no_change * max(1, len(pool.groups))
+        outside = SquaredError().on(rows.y[held], rows.weights[held])
+        callbacks: list[Any] = [HoldoutLoss(partial(mean_loss, outside, held))]
+        patience = self.n_iter_no_change * max(1, len(groups))
         if held.any():
             callbacks.append(EarlyStopping("holdout_loss", patience=patience))
         if self.method == "one-pass":
-            builder = SmoothedStages(
-                passes, pool.groups, pool.sample, self.max_bins, feed_forward=False
-            )
+            sums = pool.aggregates(self._fitted_loss, rows.y)
+            builder = SmoothedStages(self.max_bins, feed_forward=False)
             builder.smoother = smoother
-            master = StagewiseMaster(training, start="constant")
-            yield Task(master, StagePricer(builder, everyone), callbacks=callbacks)
+            yield Task(AggregateMaster(sums), StagePricer(builder, sums), callbacks=callbacks)
             return
-        pricer = BackfittingPricer(smoother, passes, everyone, len(pool.groups), tol=self.tol)
+        training = SquaredError().on(rows.y, np.where(held, 0.0, rows.weights))
+        everyone = SquaredError().on(rows.y, np.broadcast_to(1.0, len(rows.y)))
+        pricer = BackfittingPricer(smoother, passes, everyone, len(groups), tol=self.tol)
         callbacks.append(MostTurns(pricer, self.max_iter))
         master = StagewiseMaster(training, step=1.0, start="constant")
         yield Task(master, pricer, callbacks=callbacks)
-
-    def _passes(self, pool: Prepared, rows: Rows) -> Passes:
-        return Passes(pool.rows, rows.weights, pool.held, threads_of(self.n_jobs))
 
     def _limits(self) -> dict[str, Any]:
         return super()._limits() if self.method == "one-pass" else {"tol": 0.0, "max_rounds": None}
@@ -206,7 +204,7 @@ feature_names_in_
         def values(block: Block) -> list[Vector]:
             return [found[j](block.X[:, j]) for j in used]
 
-        parts = self._passes(pool, rows).of_values(values, rows.y)
+        parts = pool.passes().of_values(values, rows.y)
         total = parts.training.merged(parts.holdout)
         levels, spread = total.mean[0, :-1], np.diag(total.scatter[0])[:-1]
         self._functions = {

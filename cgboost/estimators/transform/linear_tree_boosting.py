@@ -5,25 +5,35 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from functools import partial
+from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from cgboost.additive.export.tree_sql import trees_statement
+from cgboost.additive.places.memory import in_memory
 from cgboost.additive.tables.preparation import Prepared
-from cgboost.additive.tables.rows import HoldoutLoss
+from cgboost.additive.tables.rows import HoldoutLoss, mean_loss
 from cgboost.additive.trees.boosted_rows import CodedRows
 from cgboost.additive.trees.boosted_tree_growth import Mapped, TreeGrower
 from cgboost.additive.trees.split_search import Interactions
 from cgboost.estimators.common import stagewise
+from cgboost.estimators.common.base import BaseEnsemble
 from cgboost.estimators.common.fit_loop import FittedRun, Table
-from cgboost.estimators.common.parameters import check_count, check_number, threads_of
-from cgboost.estimators.common.rows import Rows, Vector
+from cgboost.estimators.common.parameters import (
+    check_bool,
+    check_count,
+    check_jobs,
+    check_number,
+    threads_of,
+)
+from cgboost.estimators.common.rows import Held, Rows, Vector, rows_of
 from cgboost.estimators.common.subproblems import Task
 from cgboost.estimators.common.targets import (
     Classification,
@@ -31,7 +41,8 @@ from cgboost.estimators.common.targets import (
     class_probabilities,
     mean_log_loss,
 )
-from cgboost.estimators.transform.transform import BaseTransform
+from cgboost.estimators.transform.holdouts import seed_of
+from cgboost.estimators.transform.transform import LARGEST_STEP, BaseTransform
 from cgboost.generation.callbacks import EarlyStopping, Score, error_rate
 from cgboost.losses.base import DifferentiableLoss, Loss
 from cgboost.losses.log_loss import LogLoss
@@ -50,39 +61,127 @@ from cgboost.pricing.linear_trees import LinearTreePricer
 
 
 @dataclass(eq=False, repr=False)
-class BaseLinearTreeBoosting(BaseTransform):
+class BaseLinearTreeBoosting(BaseEnsemble):
     """A shallow linear tree for every output a round.
 
-    First of the bases of an estimator: its defaults replace those of all other estimators. Rows,
-    what is held out of them and the limits of a run are those of :class:`BaseTransform`.
+    First of the bases of an estimator: its defaults replace those of all other estimators.
     """
 
     n_estimators: int = field(default=500, kw_only=True)
     learning_rate: float = field(default=0.1, kw_only=True)
     max_depth: int = field(default=2, kw_only=True)
     min_samples_leaf: int = field(default=20, kw_only=True)
+    max_bins: int = field(default=64, kw_only=True)
     max_regressors: int = field(default=4, kw_only=True)
     l2_regularization: float = field(default=10.0, kw_only=True)
     interaction_cst: Any = field(default=None, kw_only=True)
+    categorical_features: Any = field(default="from_dtype", kw_only=True)
+    n_jobs: int = field(default=1, kw_only=True)
+    early_stopping: bool = field(default=True, kw_only=True)
     validation_fraction: float = field(default=0.1, kw_only=True)
     n_iter_no_change: int = field(default=30, kw_only=True)
-    variant: Any = field(default="gradient", init=False)
-    tol: float = field(default=0.0, init=False)
+
+    _stops_by_eval_set: ClassVar[bool] = False
+
+    _limits = stagewise.limits
+    _staged_outputs = stagewise.staged_outputs
+    _warn = stagewise.warn
+    _checked_set = BaseTransform._checked_set
+    _rows = BaseTransform._rows
+    feature_importances_ = property(stagewise.importances)
+
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: ArrayLike | None = None,
+        eval_set: Any = None,
+    ) -> Self:
+        """Fit the model. A fit that fails leaves the estimator as it was before.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_rows, n_features), or a source of blocks
+            Numbers, with nan where missing; in a data frame also categories. A source is anything
+            that can be iterated over again and again and yields (X, y) or (X, y, weights), the same
+            rows in the same order each time; a byte or two a feature, and 8 a numeric feature, of
+            each row are held in memory.
+        y : array-like of shape (n_rows,), or None with a source
+        sample_weight : array-like of shape (n_rows,) or None
+            Multiplies the loss row by row; a row of weight 2 counts as two rows. It is held out
+            whole or not at all, where of two equal rows each is by itself. A row of weight 0 is no
+            row. Weights with a mean below 1 count as if their mean were 1. Not with a source.
+        eval_set : (X, y), list of such pairs, dict of them by name, or None
+            Rows that are scored after every round, beside those that the fit holds out itself.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            For bad parameters or data, naming the argument and its value.
+
+        Warns
+        -----
+        ConvergenceWarning
+            If Ctrl-C or the time limit ended the fit.
+        """
+        return super().fit(X, y, sample_weight, eval_set)
 
     # ------------------------------------------------------------------ checks
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
+        check_bool("early_stopping", self.early_stopping)
         check_number("learning_rate", self.learning_rate, above=0)
         if self.learning_rate > 1:
             raise ValueError(
                 f"learning_rate must be a number > 0 and ≤ 1, got {self.learning_rate!r}"
             )
-        for name in ("max_depth", "min_samples_leaf", "max_regressors"):
+        counts = ("n_estimators", "max_depth", "min_samples_leaf", "max_bins", "max_regressors")
+        for name in counts:
             check_count(name, getattr(self, name))
+        if self.max_bins < 2:
+            raise ValueError(f"max_bins must be at least 2, got {self.max_bins!r}")
         check_number("l2_regularization", self.l2_regularization, at_least=0)
+        check_jobs("n_jobs", self.n_jobs)
+
+    def _prepare(
+        self, X: Any, y: Any, sample_weight: ArrayLike | None, eval_set: Any
+    ) -> tuple[Rows, Held | None]:
+        self._check_parameters()
+        self._schema, rows = rows_of(self, X, y, sample_weight, self._learn)
+        return self._weighted(rows), self._held(eval_set)
+
+    def __sklearn_tags__(self) -> Any:
+        """Missing values go to either branch of a split."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
 
     # ------------------------------------------------------------------ the run
+
+    @abstractmethod
+    def _loss(self, target: NDArray[Any], weights: Vector) -> DifferentiableLoss:
+        """The loss of all outputs, of encoded targets."""
+
+    _most: ClassVar[float] = np.inf
+    """What a round changes an output by, at most."""
+
+    def _pool(self, rows: Rows) -> Prepared:
+        place = in_memory(
+            rows.X,
+            self._schema,
+            rows.y,
+            rows.weights,
+            n_jobs=1,
+            max_bins=self.max_bins,
+            share=self.validation_fraction if self.early_stopping else 0.0,
+            seed=seed_of(self.random_state, 0),
+        )
+        return place.prepared
 
     def _tasks(self, pool: Prepared, rows: Rows) -> Iterator[Task]:
         held = pool.held
@@ -101,7 +200,7 @@ class BaseLinearTreeBoosting(BaseTransform):
             ),
             mapped=on_threads(threads_of(self.n_jobs)),
         )
-        callbacks: list[Any] = [HoldoutLoss(outside, held)]
+        callbacks: list[Any] = [HoldoutLoss(partial(mean_loss, outside, held))]
         if held.any():
             callbacks.append(EarlyStopping("holdout_loss", patience=self.n_iter_no_change))
         rate, count = float(self.learning_rate), loss.n_outputs
@@ -294,7 +393,7 @@ feature_names_in_
         plain = known is None or type(known).inverse_link is Loss.inverse_link
         if not plain and not isinstance(known, Poisson):
             raise ValueError(f"the predictions of loss={self.loss!r} cannot be written in SQL")
-        link = "identity" if plain else "exp"
+        link = "identity" if plain else "log"
         return self._statement(table, link, output=output, keep=keep, dialect=dialect)
 
 
@@ -336,7 +435,7 @@ objective_, best_round_, stop_reason_, n_features_in_, feature_names_in_
 
     _scores: ClassVar[dict[str, Score]] = {"log_loss": mean_log_loss, "error": error_rate}
 
-    _most: ClassVar[float] = 2.0
+    _most: ClassVar[float] = LARGEST_STEP
 
     def _targets(self, encoded: NDArray[np.intp]) -> list[Vector]:
         targets = super()._targets(encoded)

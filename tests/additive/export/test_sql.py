@@ -11,12 +11,15 @@ from hypothesis import strategies as st
 
 from cgboost.additive.builder import StageBuilder
 from cgboost.additive.export.sql import select_statement, stage_expressions
-from cgboost.additive.stage import Outputs, Stage, Stages
+from cgboost.additive.places.memory import MemoryAggregates
+from cgboost.additive.stage import Stage, Stages
 from cgboost.additive.statistics.passes import Passes
 from cgboost.additive.tables.preparation import Categories, Intervals, intervals_of
-from cgboost.additive.tables.rows import TableRows, content_hash, held_out, numbered
+from cgboost.additive.tables.row_hashes import content_hash, held_out, numbered
+from cgboost.additive.tables.rows import TableRows
 from cgboost.additive.tables.schema import Schema, SchemaMaker
 from cgboost.additive.trees.transformation import Transformation
+from cgboost.losses import SquaredError
 from tests.additive.export.sql_databases import (
     NUMBER,
     Columns,
@@ -213,15 +216,14 @@ def test_a_fitted_model(link: bool) -> None:
         intervals_of(X[:, j], weights, 16) if known is None else Categories(len(known))
         for j, known in enumerate(schema.categories)
     ]
-    builder = StageBuilder(
-        Passes(TableRows(X), weights, held, 1), groups, np.arange(n), 16, link=link
-    )
-    stages, outputs, f = Stages(), Outputs([]), np.zeros(n)
-    for _ in range(4):
-        stage = builder.stage(response - f, outputs)
+    passes = Passes(TableRows(X), weights, held, 1)
+    sums = MemoryAggregates(passes, SquaredError(), response, weights, groups, np.arange(n))
+    builder, stages = StageBuilder(16, link=link), Stages()
+    for k in range(4):
+        stage = builder.stage(sums)
         stages.stages.append(stage)
-        outputs.values.append(builder.values(stage, outputs))
-        f = f + outputs.values[-1]
+        sums.append(stage)
+        sums.move(np.ones(k + 1), 0.0)
     assert sum(len(stage.terms) for stage in stages.stages) > 4
     new = frame.iloc[::7].copy()
     new.loc[new.index[:5], "group"] = "unseen"

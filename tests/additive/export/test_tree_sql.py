@@ -91,7 +91,7 @@ def test_any_trees(dialect: str, seed: int, count: int, server: str) -> None:
 
 
 @each
-@pytest.mark.parametrize("link", ["exp", "logistic", "softmax"])
+@pytest.mark.parametrize("link", ["log", "logistic", "softmax"])
 def test_links(dialect: str, link: str, server: str) -> None:
     """Of large outputs too; those of several outputs add up to 1."""
     rng = np.random.default_rng(0)
@@ -103,7 +103,7 @@ def test_links(dialect: str, link: str, server: str) -> None:
     )
     own = np.minimum(f[:, 0], 600.0)
     wanted = {
-        "exp": np.exp(own)[:, None],
+        "log": np.exp(own)[:, None],
         "logistic": 1.0 / (1.0 + np.exp(-2.0 * own))[:, None],
         "softmax": np.exp(f - f.max(axis=1, keepdims=True)),
     }[link]
@@ -176,8 +176,8 @@ def test_fitted_models(dialect: str, server: str) -> None:
 
 def test_words_of_errors() -> None:
     """An unknown link, and categories of two types in one column."""
-    with pytest.raises(ValueError, match=r"link must be one of .*, got 'log'"):
-        trees_statement([(0.0, [])], SCHEMA, "t", link="log")
+    with pytest.raises(ValueError, match=r"link must be one of .*, got 'logit'"):
+        trees_statement([(0.0, [])], SCHEMA, "t", link="logit")
     two = Schema(NAMES, (None, {"a": 0, 1: 1, 2: 2, 3: 3, 4: 4}, None))
     node = Node(0.0, np.zeros(2), 0, 1.0, 0.0, 0.0, 0.0, 1, np.array([0, 1, 1, 1, 1, 1]), [1, 2])
     leaves = [Node(float(k), np.zeros(2), 1, 1.0, 0.0, 0.0) for k in range(2)]

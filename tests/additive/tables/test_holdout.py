@@ -1,10 +1,11 @@
 """The score of the holdout rows, and the end of a run that gains next to nothing."""
 
+from functools import partial
 from types import SimpleNamespace
 
 import numpy as np
 
-from cgboost.additive.tables.rows import HoldoutLoss, SmallGain
+from cgboost.additive.tables.rows import HoldoutLoss, SmallGain, mean_loss
 from cgboost.losses import SquaredError
 
 
@@ -18,10 +19,12 @@ def test_the_loss_is_the_mean_over_the_holdout_rows() -> None:
     """By their weights; others count nothing."""
     y, held = np.arange(4.0), np.array([False, True, True, False])
     turned = turn(0, 0.0, np.array([9.0, 0.0, 0.0, 9.0]))
-    HoldoutLoss(SquaredError().on(y[held], np.array([1.0, 3.0])), held)(turned)
+    outside = SquaredError().on(y[held], np.array([1.0, 3.0]))
+    HoldoutLoss(partial(mean_loss, outside, held))(turned)
     unit = SquaredError().on(y[held], np.array([1.0, 0.0])).value(np.zeros(2))
     np.testing.assert_allclose(turned.scores["holdout_loss"], (1 + 3 * 4) / 4 * unit)
-    HoldoutLoss(SquaredError().on(y[:0], np.zeros(0)), np.zeros(4, dtype=bool))(turned)
+    nothing = SquaredError().on(y[:0], np.zeros(0))
+    HoldoutLoss(partial(mean_loss, nothing, np.zeros(4, dtype=bool)))(turned)
     assert turned.scores["holdout_loss"] == 0.0
 
 

@@ -6,7 +6,7 @@ from scipy.optimize import minimize
 
 from cgboost.losses import Exponential, Huber, LogLoss, SquaredError
 from cgboost.losses.base import DifferentiableLoss
-from cgboost.masters.stagewise.stagewise import least_in_box, offset_step
+from cgboost.masters.stagewise.stagewise import offset_step
 
 RNG = np.random.default_rng(0)
 N_ROWS = 60
@@ -73,19 +73,3 @@ def test_a_constant_column_moves_the_constant() -> None:
     loss = LOSSES["log_loss"]
     step, shift = offset_step(loss, np.zeros(N_ROWS), np.full(N_ROWS, 4.0), np.inf)
     assert 4.0 * step + shift == pytest.approx(loss.constant())
-
-
-@pytest.mark.parametrize("seed", range(20))
-def test_a_quadratic_in_a_box(seed: int) -> None:
-    """No point of a grid over the box is lower."""
-    rng = np.random.default_rng(seed)
-    root, gradient = rng.normal(size=(2, 2)), rng.normal(size=2)
-    hessian, low, high = root @ root.T, -rng.uniform(0, 1, 2), rng.uniform(0, 1, 2)
-
-    def value(d: np.ndarray) -> float:
-        return float(0.5 * d @ hessian @ d - gradient @ d)
-
-    found = least_in_box(hessian, gradient, low, high)
-    assert ((low <= found) & (found <= high)).all()
-    axes = [np.linspace(low[k], high[k], 101) for k in (0, 1)]
-    assert value(found) <= min(value(np.array([a, b])) for a in axes[0] for b in axes[1]) + 1e-12

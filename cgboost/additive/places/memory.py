@@ -1,0 +1,303 @@
+"""Rows in memory, or in a source of blocks with what is as long as the rows in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property, partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cgboost.additive.stage import Outputs, Stage
+from cgboost.additive.statistics.passes import Parts, Passes
+from cgboost.additive.tables.preparation import (
+    SAME,
+    Groups,
+    Prepared,
+    Values,
+    intervals_of,
+    prepared,
+)
+from cgboost.additive.tables.rows import Block, Matrix, SourceRows, TableRows
+from cgboost.additive.tables.schema import LARGEST_NUMBER, Schema
+from cgboost.additive.trees.transformation import Transformation
+from cgboost.losses.base import Loss
+from cgboost.losses.dual.piecewise import PiecewiseLinearLoss
+from cgboost.losses.quadratic import Quadratic
+
+Vector = NDArray[np.float64]
+
+Sample = tuple[Vector, Vector]
+"""Values of some rows, and their weights."""
+
+
+class MemoryPlace:
+    """Rows of this process.
+
+    Parameters
+    ----------
+    prepared : Prepared
+    weights : ndarray of shape (n_rows,)
+    n_jobs : int
+        Threads.
+    """
+
+    def __init__(self, prepared: Prepared, weights: Vector, n_jobs: int = 1) -> None:
+        self.prepared, self.weights, self.n_jobs = prepared, weights, n_jobs
+        self.has_holdout = bool(prepared.held.any())
+
+    def passes(self) -> Passes:
+        """Passes over the rows."""
+        return Passes(self.prepared.rows, self.weights, self.prepared.held, self.n_jobs)
+
+    def aggregates(self, loss: Loss, target: Vector) -> MemoryAggregates:
+        """See :meth:`Place.aggregates`."""
+        return MemoryAggregates(
+            self.passes(), loss, target, self.weights, self.prepared.groups, self.prepared.sample
+        )
+
+    def close(self) -> None:
+        """Nothing is left behind."""
+
+
+def in_memory(
+    X: Matrix | SourceRows,
+    schema: Schema,
+    y: Values,
+    weights: Vector,
+    *,
+    n_jobs: int,
+    max_bins: int,
+    share: float,
+    seed: int,
+) -> MemoryPlace:
+    """The rows of a table or a source of blocks, divided.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_rows, n_features), or SourceRows
+    schema : Schema
+    y, weights : ndarray of shape (n_rows,)
+    n_jobs : int
+        Threads.
+    max_bins, share, seed
+        As of :func:`prepared`.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than 2 rows, or numbers whose squares cannot be summed.
+    """
+    if len(weights) < 2:
+        raise ValueError(f"at least 2 rows are needed, got n_samples={len(weights)}")
+    largest = float(np.abs(y).max())
+    if largest > LARGEST_NUMBER:
+        raise ValueError(f"y must be at most {LARGEST_NUMBER:g} in size, it has {largest:g}")
+    table = X if isinstance(X, SourceRows) else TableRows(X)
+    target = np.asarray(y, dtype=np.float64)
+    how: dict[str, Any] = {"max_bins": max_bins, "share": share, "seed": seed}
+    return MemoryPlace(prepared(table, schema, target, weights, **how), weights, n_jobs)
+
+
+class MemoryAggregates:
+    """Sums over rows in memory.
+
+    Parameters
+    ----------
+    passes : Passes
+    loss : Loss
+        With one output.
+    target, weights : ndarray of shape (n_rows,)
+    groups : sequence of Intervals or Categories
+        Of the features.
+    sample : ndarray of int
+        Rows that intervals of outputs are made from.
+    """
+
+    def __init__(
+        self,
+        passes: Passes,
+        loss: Loss,
+        target: Vector,
+        weights: Vector,
+        groups: Sequence[Groups],
+        sample: NDArray[np.intp],
+    ) -> None:
+        held = passes.held
+        self.passes, self.sample = passes, sample
+        self.groups, self.n_features = list(groups), len(groups)
+        self.outputs = Outputs([])
+        self.extremes: list[tuple[float, float]] = []
+        self._held = np.flatnonzero(held)
+        self._training = loss.on(target, np.where(held, 0.0, weights))
+        self._outside = loss.on(target[held], weights[held])
+        self._everyone = loss.on(target, np.broadcast_to(1.0, len(target)))
+        self._coef, self._intercept = np.zeros(0), 0.0
+        self._output = np.zeros(len(target))
+        self._sum = np.zeros(0)
+        for own in self.groups:
+            passes.keep(own)
+
+    @property
+    def n_outputs(self) -> int:
+        """See :class:`Aggregates`."""
+        return len(self.outputs)
+
+    # ------------------------------------------------------------------ for stages
+
+    @cached_property
+    def response(self) -> Vector:
+        """−∂ℓ/∂f of all rows, with weights of 1."""
+        return self._everyone.pseudo_response(self._output)
+
+    def by_group(self, inputs: Sequence[int], n_regressors: int) -> dict[int, Parts]:
+        """See :meth:`Aggregates.by_group`."""
+        regressors = Outputs(self.outputs.values[:n_regressors])
+        own = {number: self.groups[number] for number in inputs}
+        return self.passes.by_group(own, self.outputs, regressors, self.response)
+
+    def of_terms(self, terms: Sequence[Transformation], n_regressors: int, near: Vector) -> Parts:
+        """See :meth:`Aggregates.of_terms`; the means are known well enough here."""
+
+        def values(block: Block) -> list[Vector]:
+            own, beside = self._outputs_on(block, n_regressors)
+            inputs = [self._input(term, block, own) for term in terms]
+            return [
+                self._value(term, x, beside, block.rows)
+                for term, x in zip(terms, inputs, strict=True)
+            ]
+
+        return self.passes.of_values(values, self.response)
+
+    def linking(self, stage: Stage, max_bins: int) -> tuple[Groups, Parts]:
+        """See :meth:`Aggregates.linking`."""
+        groups = intervals_of(*self.sum_sample(stage), max_bins, same=SAME)
+        return groups, self.of_sum(groups)
+
+    def sum_sample(self, stage: Stage) -> Sample:
+        """Make the sum of a stage; it on the rows of the sample."""
+        self._sum = self._of_stage(stage)
+        return self._sum[self.sample], self.passes.weights[self.sample]
+
+    def of_sum(self, groups: Groups) -> Parts:
+        """Statistics of (sum, response) in intervals of the sum that was made last."""
+        number = self.n_features
+        found = self.passes.by_group(
+            {number: groups}, Outputs([self._sum]), Outputs([]), self.response
+        )
+        return found[number]
+
+    def append(self, stage: Stage) -> None:
+        """See :meth:`Aggregates.append`."""
+        values = self._of_stage(stage)
+        self.outputs.values.append(values)
+        counts = self.passes.weights > 0
+        low = float(values.min(where=counts, initial=np.inf))
+        self.extremes.append((low, float(values.max(where=counts, initial=-np.inf))))
+
+    def intervals(self, number: int, max_bins: int) -> None:
+        """See :meth:`Aggregates.intervals`."""
+        self.divide(intervals_of(*self.output_sample(number), max_bins, same=SAME))
+
+    def output_sample(self, number: int) -> Sample:
+        """The output of a stage on the rows of the sample."""
+        return self.outputs.values[number][self.sample], self.passes.weights[self.sample]
+
+    def divide(self, groups: Groups) -> None:
+        """Take the groups of the next output."""
+        self.groups.append(groups)
+        self.passes.keep(groups)
+
+    def drop(self, count: int) -> None:
+        """See :meth:`Aggregates.drop`."""
+        del self.outputs.values[count:], self.extremes[count:]
+        del self.groups[self.n_features + count :]
+
+    def values(self, number: int) -> Vector:
+        """See :meth:`Aggregates.values`."""
+        return self.outputs.values[number]
+
+    def _of_stage(self, stage: Stage) -> Vector:
+        """What a stage is on all rows."""
+
+        def make(block: Block) -> Vector:
+            evaluate = partial(self._value, rows=block.rows)
+            return stage(block.X, self.outputs.on(block.rows), evaluate)
+
+        return self.passes.values(make)
+
+    def _value(self, term: Transformation, x: Values, regressors: Vector, rows: slice) -> Vector:
+        """A transformation on the rows of a block; groups are looked up once in a fit."""
+        if not isinstance(term, Transformation):  # a smoother, which has no groups
+            return term(x, regressors)
+        known = term.feature < len(self.groups)
+        groups = self.groups[term.feature] if known else term.groups
+        return term.on(self.passes.codes(groups, x, rows), x, regressors)
+
+    def _outputs_on(self, block: Block, n_regressors: int) -> tuple[Vector, Vector]:
+        own = self.outputs.on(block.rows)
+        return own, own[:, :n_regressors]
+
+    def _input(self, term: Transformation, block: Block, outputs: Vector) -> Values:
+        k = term.feature - self.n_features
+        return block.X[:, term.feature] if k < 0 else outputs[:, k]
+
+    # ------------------------------------------------------------------ for masters
+
+    @property
+    def weight(self) -> float:
+        """See :meth:`Aggregates.weight`."""
+        return float(self._training.weights.sum())
+
+    @property
+    def attains_minimum(self) -> bool:
+        """See :attr:`Aggregates.attains_minimum`."""
+        return self._training.attains_minimum
+
+    @property
+    def is_smooth(self) -> bool:
+        """See :attr:`Aggregates.is_smooth`."""
+        return not isinstance(self._training, PiecewiseLinearLoss)
+
+    @property
+    def holdout_weight(self) -> float:
+        """See :meth:`Aggregates.holdout_weight`."""
+        return float(self._outside.weights.sum())
+
+    def quadratic(self, coef: Vector, intercept: float, last: int) -> Quadratic:
+        """See :meth:`Aggregates.quadratic`."""
+        output = self._at(coef, intercept)
+        response = self._training.pseudo_response(output)
+        curvature = self._training.curvature(output)
+        if not curvature.any():  # as for residuals that are all beyond Huber's δ
+            curvature = self._training.weights
+        columns = self.outputs.values[len(coef) - last : len(coef)]
+        gradient, hessian = np.zeros(1 + last), np.zeros((1 + last, 1 + last))
+        gradient[0], hessian[0, 0] = -response.sum(), curvature.sum()
+        for k, values in enumerate(columns, 1):
+            bent = curvature * values
+            gradient[k] = -(response @ values)
+            row = [bent.sum(), *(bent @ other for other in columns[:k])]
+            hessian[k, : k + 1] = hessian[: k + 1, k] = row
+        outside = self._outside.value(output[self._held]) if len(self._held) else 0.0
+        return Quadratic(self._training.value(output), gradient, hessian, outside)
+
+    def move(self, coef: Vector, intercept: float) -> tuple[Vector, Vector]:
+        """See :meth:`Aggregates.move`."""
+        self._output = self._at(coef, intercept)
+        self._coef, self._intercept = coef.copy(), intercept
+        vars(self).pop("response", None)
+        return self._output, self._training.pseudo_response(self._output)
+
+    def _at(self, coef: Vector, intercept: float) -> Vector:
+        """f, from where the last move has led."""
+        before = np.zeros(len(coef))
+        shared = min(len(coef), len(self._coef))
+        before[:shared] = self._coef[:shared]
+        output = self._output + (intercept - self._intercept)
+        for k in np.flatnonzero(coef != before).tolist():
+            output += (coef[k] - before[k]) * self.outputs.values[k]
+        for k in range(shared, len(self._coef)):
+            output -= self._coef[k] * self.outputs.values[k]
+        return output

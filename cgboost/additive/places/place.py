@@ -1,0 +1,163 @@
+"""Where the rows of a fit are: what stages and masters ask of them, and nothing but sums.
+
+A place has the rows, prepared: groups of every feature, which rows are held out. For every output
+of a model it has the aggregates of that output: its response, the outputs of its stages, and sums.
+Inputs are numbered: the features first, then the outputs of stages.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cgboost.additive.stage import Stage
+from cgboost.additive.statistics.passes import Parts
+from cgboost.additive.tables.preparation import Groups
+from cgboost.additive.trees.transformation import Transformation
+from cgboost.losses.base import Loss
+from cgboost.losses.quadratic import Quadratic
+
+Vector = NDArray[np.float64]
+
+
+class Aggregates(Protocol):
+    """Sums over the rows, for one output of a model.
+
+    Attributes
+    ----------
+    groups : list of Intervals or Categories
+        Of the features, and of the outputs of stages whose intervals were asked for.
+    n_features : int
+    extremes : list of (float, float)
+        The least and the largest value of every output, over the rows that count.
+    """
+
+    groups: list[Groups]
+    n_features: int
+    extremes: list[tuple[float, float]]
+
+    @property
+    def n_outputs(self) -> int:
+        """Outputs of stages that are there."""
+        ...
+
+    # ------------------------------------------------------------------ for stages
+
+    def by_group(self, inputs: Sequence[int], n_regressors: int) -> dict[int, Parts]:
+        """Statistics of (x, regressors, response) in each group of each input.
+
+        Parameters
+        ----------
+        inputs : sequence of int
+            Numbers of features and of outputs.
+        n_regressors : int
+            So many of the first outputs are regressors.
+
+        Returns
+        -------
+        dict of int to Parts
+            For each input; x is ``groups[input].regressor`` of its values. Rounding errors are
+            still in it.
+        """
+        ...
+
+    def of_terms(self, terms: Sequence[Transformation], n_regressors: int, near: Vector) -> Parts:
+        """Statistics of (terms, response).
+
+        Parameters
+        ----------
+        terms : sequence of Transformation
+        n_regressors : int
+            So many of the first outputs may be used by their leaves.
+        near : ndarray of shape (n_terms + 1,)
+            Near the means of the terms and the response: sums may be taken about it.
+        """
+        ...
+
+    def linking(self, stage: Stage, max_bins: int) -> tuple[Groups, Parts]:
+        """Intervals of the sum of a stage, and statistics of (sum, response) in each of them."""
+        ...
+
+    def append(self, stage: Stage) -> None:
+        """Take the output of a stage."""
+        ...
+
+    def intervals(self, number: int, max_bins: int) -> None:
+        """Make intervals of the output of a stage, and append them to ``groups``."""
+        ...
+
+    def drop(self, count: int) -> None:
+        """Forget all outputs but the first ``count``."""
+        ...
+
+    def values(self, number: int) -> Vector:
+        """The output of a stage on all rows where they are at hand; elsewhere of shape (0,)."""
+        ...
+
+    # ------------------------------------------------------------------ for masters
+
+    @property
+    def weight(self) -> float:
+        """Σ w of the training rows."""
+        ...
+
+    @property
+    def attains_minimum(self) -> bool:
+        """Whether a loss near 0 is near a minimum; otherwise only f without end makes it 0."""
+        ...
+
+    @property
+    def is_smooth(self) -> bool:
+        """Whether the loss has a curvature."""
+        ...
+
+    @property
+    def holdout_weight(self) -> float:
+        """Σ w of the rows held out."""
+        ...
+
+    def quadratic(self, coef: Vector, intercept: float, last: int) -> Quadratic:
+        """The loss at f = intercept + Σ coef·output, by the intercept and the last coefficients.
+
+        Parameters
+        ----------
+        coef : ndarray of shape (n_coefficients,)
+            Of the first outputs.
+        intercept : float
+        last : int
+            Number of the last coefficients that the gradient and the Hessian have.
+        """
+        ...
+
+    def move(self, coef: Vector, intercept: float) -> tuple[Vector, Vector]:
+        """The response is that of f = intercept + Σ coef·output from now on.
+
+        Returns
+        -------
+        output, pseudo_response : ndarray of shape (n_rows,)
+            f, and −∂L/∂f on the training rows; of shape (0,) where the rows are elsewhere.
+        """
+        ...
+
+
+class Place(Protocol):
+    """The rows of a fit."""
+
+    has_holdout: bool
+
+    def aggregates(self, loss: Loss, target: Any) -> Aggregates:
+        """Sums for one output of a model.
+
+        Parameters
+        ----------
+        loss : Loss
+        target : ndarray of shape (n_rows,), or what stands for it where the rows are elsewhere
+        """
+        ...
+
+    def close(self) -> None:
+        """Leave nothing of the fit behind."""
+        ...

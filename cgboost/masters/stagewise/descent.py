@@ -1,0 +1,187 @@
+"""Newton's method over a few coefficients, from sums over the rows alone.
+
+    min over d   L(x + d)        of a convex loss; perhaps in a box
+
+Each step minimises the quadratic model. One that goes too far is shortened: along it the loss is
+convex, and its least lies between. Losses with kinks have no such model: they are searched along
+one line after another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import brentq
+
+from cgboost.losses.base import LONGEST_DOUBLING
+from cgboost.losses.quadratic import Quadratic
+from cgboost.tolerances import SMALLEST
+
+Vector = NDArray[np.float64]
+
+Surface = Callable[[Vector], Quadratic]
+"""The loss at a point."""
+
+Model = Callable[[Quadratic, Vector], Vector]
+"""The move that minimises the quadratic model at a point."""
+
+NEWTON_STEPS = 50
+"""Steps at most; Newton's method needs far fewer."""
+
+LEAST_PROMISE = 1e-16
+"""A step that promises less than this, relative to the loss at the start, is the last. That is less
+than the rounding of the loss itself, which could not show it."""
+
+SHORTENINGS = 60
+"""Points along a step at most; each halves the bracket at least every second time."""
+
+FLATTENED = 0.1
+"""A shortened step may leave this share of the slope: the next Newton step does the rest."""
+
+DIAGONAL_SHARE = 1e-14
+"""Added to the diagonal of a Hessian of unit diagonal: dependent columns do no harm, and steps that
+follow take away what it changes."""
+
+
+SWEEPS = 3
+"""Rounds over all axes at most, of losses with kinks: a stage is one of many."""
+
+SMALL_GAIN = 1e-6
+"""A round that lowers the loss by less than this, relative to it, is the last."""
+
+SAME_LENGTH = 1e-9
+"""Lengths this close, relative to their size, are one."""
+
+
+def descended(
+    surface: Surface, start: Vector, model: Model, lowest: float = -np.inf
+) -> tuple[Vector, Quadratic]:
+    """The point where the loss is least, and the loss there.
+
+    Parameters
+    ----------
+    surface, model : callable
+    start : ndarray of shape (n_variables,)
+    lowest : float
+        A loss that is no larger is small enough.
+    """
+    point, here = start, surface(start)
+    enough = LEAST_PROMISE * here.value
+    for _ in range(NEWTON_STEPS):
+        move = model(here, point)
+        slope = -float(here.gradient @ move)
+        if slope <= 0.0 or here.value <= lowest:
+            break
+        there = surface(point + move)
+        if float(there.gradient @ move) > 0.0:
+            move, there = _shortened(surface, point, move, slope, there)
+        point, here = point + move, there
+        if slope <= enough:
+            break
+    return point, here
+
+
+def _shortened(
+    surface: Surface, point: Vector, move: Vector, slope: float, there: Quadratic
+) -> tuple[Vector, Quadratic]:
+    """A part of a move that went too far, and the loss at its end."""
+    low, high, length = 0.0, 1.0, 1.0
+    for k in range(SHORTENINGS):
+        rise = float(there.gradient @ move)
+        if abs(rise) <= FLATTENED * slope:
+            break
+        low, high = (length, high) if rise < 0.0 else (low, length)
+        bend = float(move @ there.hessian @ move)
+        newton = length - rise / bend if bend > 0.0 else low
+        length = newton if low < newton < high and k % 2 == 0 else 0.5 * (low + high)
+        there = surface(point + length * move)
+    return length * move, there
+
+
+def newton(here: Quadratic, point: Vector) -> Vector:
+    """The least of the quadratic model, in units in which the Hessian has a diagonal of 1."""
+    units = np.sqrt(np.maximum(np.diag(here.hessian), SMALLEST))
+    scaled = here.hessian / np.outer(units, units) + DIAGONAL_SHARE * np.eye(len(units))
+    solution = np.linalg.lstsq(scaled, -here.gradient / units, rcond=None)[0]
+    return np.asarray(solution / units, dtype=np.float64)
+
+
+def within(most: float) -> Model:
+    """The least of the quadratic model where neither of two variables is larger than ``most``."""
+
+    def model(here: Quadratic, point: Vector) -> Vector:
+        return least_in_box(here.hessian, -here.gradient, -most - point, most - point)
+
+    return model
+
+
+def least_in_box(hessian: Vector, gradient: Vector, low: Vector, high: Vector) -> Vector:
+    """The least ½dᵀHd − gᵀd with low ≤ d ≤ high, for two variables and a convex function."""
+    inside = np.linalg.lstsq(hessian, gradient, rcond=None)[0]
+    if np.all((low <= inside) & (inside <= high)):
+        return np.asarray(inside, dtype=np.float64)
+    found = []
+    for fixed in (0, 1):  # otherwise it is on an edge
+        other = 1 - fixed
+        bend = float(hessian[other, other])
+        for value in (low[fixed], high[fixed]):
+            if np.isfinite(value):
+                move = np.full(2, value)
+                pull = float(gradient[other] - hessian[other, fixed] * value)
+                best = pull / bend if bend > 0.0 else 0.0
+                move[other] = np.clip(best, low[other], high[other])
+                found.append(move)
+    return min(found, key=lambda d: float(0.5 * d @ hessian @ d - gradient @ d))
+
+
+def descended_at_kinks(
+    surface: Surface, start: Vector, most: float = np.inf
+) -> tuple[Vector, Quadratic]:
+    """A point where a piecewise linear loss falls no further along any axis, and the loss there.
+
+    A line search along the move that the weights in place of a Hessian suggest, and then along each
+    axis; slopes jump at kinks, and the root of the slope is bracketed.
+
+    Parameters
+    ----------
+    surface : callable
+    start : ndarray of shape (n_variables,)
+    most : float
+        No variable may be larger.
+    """
+    point, here = start, surface(start)
+    for _ in range(SWEEPS):
+        before = here.value
+        for direction in (newton(here, point), *np.eye(len(start))):
+            point, here = _best_along(surface, point, here, direction, most)
+        if before - here.value <= SMALL_GAIN * abs(before):
+            break
+    return point, here
+
+
+def _best_along(
+    surface: Surface, point: Vector, here: Quadratic, direction: Vector, most: float
+) -> tuple[Vector, Quadratic]:
+    """The least along a line from a point, as far as no variable is larger than ``most``."""
+    slope = float(here.gradient @ direction)
+    if slope == 0.0:
+        return point, here
+    way = -np.sign(slope) * direction
+    with np.errstate(divide="ignore", invalid="ignore"):
+        room = (np.sign(way) * most - point) / way
+    reach = float(np.min(room[way != 0.0]))
+
+    def rise(length: float) -> float:
+        return float(surface(point + length * way).gradient @ way)
+
+    near, length = 0.0, min(1.0, reach)
+    for _ in range(LONGEST_DOUBLING):
+        if length >= reach or rise(length) >= 0.0:
+            break
+        near, length = length, min(2.0 * length, reach)
+    if near < length and rise(length) > 0.0:
+        length = float(brentq(rise, near, length, rtol=SAME_LENGTH, xtol=SAME_LENGTH * length))
+    there = surface(point + length * way)
+    return (point + length * way, there) if there.value < here.value else (point, here)

@@ -1,0 +1,123 @@
+"""The master that knows rows by sums does as those that have them."""
+
+import numpy as np
+import pytest
+
+from cgboost.additive.places.memory import MemoryAggregates
+from cgboost.additive.stage import Stage
+from cgboost.additive.statistics.passes import Passes
+from cgboost.additive.tables.preparation import intervals_of
+from cgboost.additive.tables.rows import TableRows
+from cgboost.additive.trees.transformation import Transformation
+from cgboost.generation.columns import Column
+from cgboost.generation.protocols import Priced
+from cgboost.losses import Huber, LogLoss, SquaredError
+from cgboost.losses.base import Loss
+from cgboost.masters.stagewise.aggregate import AggregateMaster
+from cgboost.masters.stagewise.fully_corrective import CorrectiveMaster
+from cgboost.masters.stagewise.stagewise import StagewiseMaster
+
+N_ROWS = 200
+RNG = np.random.default_rng(3)
+X = RNG.normal(size=(N_ROWS, 3))
+HELD = np.arange(N_ROWS) % 4 == 0
+WEIGHTS = RNG.uniform(0.0, 2.0, N_ROWS)
+TRAINING = np.where(HELD, 0.0, WEIGHTS)
+SCORES = X @ np.array([1.0, -2.0, 0.5]) + RNG.normal(size=N_ROWS)
+CASES: dict[str, tuple[Loss, np.ndarray]] = {
+    "squared_error": (SquaredError(), 7.0 + SCORES),
+    "huber": (Huber(0.5), 7.0 + SCORES),
+    "log_loss": (LogLoss(), np.where(SCORES > 0.4, 1.0, -1.0)),
+}
+
+
+def sums_of(loss: Loss, target: np.ndarray) -> MemoryAggregates:
+    """Rows with three features."""
+    groups = [intervals_of(X[:, j], WEIGHTS, 8) for j in range(3)]
+    passes = Passes(TableRows(X), WEIGHTS, HELD, 1)
+    return MemoryAggregates(passes, loss, target, WEIGHTS, groups, np.arange(N_ROWS))
+
+
+def feature(sums: MemoryAggregates, j: int) -> Stage:
+    """A feature as a stage."""
+    groups, n_groups = sums.groups[j], sums.groups[j].n_groups
+    leaf, level = np.zeros(n_groups, dtype=np.intp), np.array([groups.origin])
+    term = Transformation(j, groups, leaf, level, np.ones(1), np.zeros((1, 0)))
+    return Stage(0.0, [(1.0, term)])
+
+
+def run(
+    loss: Loss, target: np.ndarray, **choices: float
+) -> tuple[AggregateMaster, list[np.ndarray]]:
+    """The master with all three features, one after the other, and their values."""
+    sums = sums_of(loss, target)
+    master = AggregateMaster(sums, **choices)
+    for j in range(3):
+        sums.append(feature(sums, j))
+        master.add([Column(sums.values(j), ("feature", j), None)])
+    return master, [sums.values(j) for j in range(3)]
+
+
+@pytest.mark.parametrize("most", [np.inf, 0.3])
+@pytest.mark.parametrize("name", CASES)
+def test_steps_are_those_of_the_stagewise_master(name: str, most: float) -> None:
+    """With an intercept that moves with every step, and with bounds."""
+    loss, target = CASES[name]
+    master, values = run(loss, target, most=most)
+    wanted = StagewiseMaster(loss.on(target, TRAINING), start="constant", offset="free", most=most)
+    for j, column in enumerate(values):
+        wanted.add([Column(column, ("feature", j), None)])
+    state, known = master.solve(), wanted.solve()
+    np.testing.assert_allclose(state.coef, known.coef, rtol=1e-7, atol=1e-9)
+    np.testing.assert_allclose(state.intercept, known.intercept, rtol=1e-7)
+    np.testing.assert_allclose(state.objective, known.objective, rtol=1e-10)
+    np.testing.assert_allclose(state.output, known.output, rtol=1e-6, atol=1e-8)
+    outside = loss.on(target[HELD], WEIGHTS[HELD]).value(known.output[HELD])
+    np.testing.assert_allclose(master.holdout_loss(), outside / WEIGHTS[HELD].sum(), rtol=1e-7)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_all_coefficients_are_those_of_the_corrective_master(name: str) -> None:
+    """Chosen anew in every round."""
+    loss, target = CASES[name]
+    master, values = run(loss, target, corrective=True)
+    wanted = CorrectiveMaster(loss.on(target, TRAINING), offset="free")
+    wanted.add([Column(column, ("feature", j), None) for j, column in enumerate(values)])
+    state, known = master.solve(), wanted.solve()
+    np.testing.assert_allclose(state.coef, known.coef, rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(state.objective, known.objective, rtol=1e-10)
+
+
+def test_a_learning_rate_takes_a_part_of_every_step() -> None:
+    """Of the change of the constant too; the loss is that of where f stands."""
+    loss, target = CASES["squared_error"]
+    sums = sums_of(loss, target)
+    masters = [AggregateMaster(sums, learning_rate=rate) for rate in (1.0, 0.25)]
+    constant = masters[0].solve().intercept
+    sums.append(feature(sums, 1))
+    steps = []
+    for master in masters:
+        master.add([Column(sums.values(0), "first", None)])
+        state = master.solve()
+        steps.append((state.coef[0], state.intercept - constant))
+        value = loss.on(target, TRAINING).value(state.output)
+        assert state.objective == pytest.approx(value, rel=1e-12)
+    np.testing.assert_allclose(steps[1], 0.25 * np.array(steps[0]), rtol=1e-12)
+
+
+def test_a_loss_that_falls_without_end_ends_the_run() -> None:
+    """All rows are right: the state says that there is no minimum, and nothing is left to price."""
+    target = np.where(X[:, 0] > 0, 1.0, -1.0)
+    master, _ = run(LogLoss(), target, corrective=True)
+    state = master.solve()
+    assert not state.bounded
+    assert not state.pseudo_response.any()
+
+
+def test_the_bound_is_the_objective_where_an_exact_search_found_nothing() -> None:
+    """Otherwise there is none."""
+    master, _ = run(*CASES["squared_error"])
+    state = master.solve()
+    settled = Priced(columns=(), exact=True, max_excess=0.0, total_excess=0.0)
+    assert master.bound(state, settled) == state.objective
+    assert master.bound(state, Priced(columns=())) is None
