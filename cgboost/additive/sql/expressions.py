@@ -95,12 +95,12 @@ def numbered_query(sql: Dialect, table: str, columns: Sequence[str], h: str, wei
 
 
 def edges_query(
-    engine: Engine, number: int, table: str, column: str, weight: str, most: int, same: float
+    engine: Engine, table: str, column: str, weight: str, most: int, same: float
 ) -> str:
     """Values on both sides of the edges that ``intervals_of`` has for the same sample.
 
-    Columns: ``number``, the largest value below an edge and the least above it; the last row has
-    the least and the largest value of all.
+    Columns: the largest value below an edge, the least above it, and 0; in one row the least and
+    the largest value of all, and 1.
 
     An edge is where the sum of weights passes one of the levels Σw·k/most, k = 1, …, most − 1:
     where ⌊most·s/Σw⌋ changes.
@@ -138,7 +138,7 @@ def edges_query(
     )
     chosen = f"(n <= {most} OR (i < n - 1 AND p > o) OR (i = n - 1 AND o < {most - 1})) AND i < n"
     return (
-        f"SELECT {number} AS number, CASE WHEN i < n THEN last ELSE low END AS below, "
+        "SELECT CASE WHEN i < n THEN last ELSE low END AS below, "
         "CASE WHEN i < n THEN above ELSE high END AS above, "
         "CASE WHEN i < n THEN 0 ELSE 1 END AS e "
         f"FROM ({before}) AS l WHERE ({chosen}) OR i = n"
@@ -150,8 +150,8 @@ def intervals_from(rows: Iterable[Sequence[float]]) -> Intervals:
     found = list(rows)
     if not found:
         return Intervals(np.zeros(0), 0.0, 0.0)
-    low, high = next((float(row[1]), float(row[2])) for row in found if row[3])
-    sides = sorted((float(row[1]), float(row[2])) for row in found if not row[3])
+    low, high = next((float(row[0]), float(row[1])) for row in found if row[2])
+    sides = sorted((float(row[0]), float(row[1])) for row in found if not row[2])
     below, above = np.array(sides).reshape(-1, 2).T
     middle = 0.5 * below + 0.5 * above
     return Intervals(np.where(middle > below, middle, above), low, high)
