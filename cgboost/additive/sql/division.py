@@ -12,6 +12,7 @@ from typing import Any
 from cgboost.additive.sql.expressions import (
     LOW,
     code_expression,
+    copies_query,
     edges_query,
     hash_expression,
     intervals_from,
@@ -187,8 +188,10 @@ def _numbered(session: Session, copy: Copy, numbers: Sequence[str], seed: int) -
     hashed = session.create(f"SELECT {', '.join(columns)}, {h} AS h FROM ({encoded}) AS q")
     for table in (copy.table, *maps):
         session.drop(table)
-    rows = session.create(numbered_query(sql, hashed, columns, "h", WEIGHT))
+    copies = session.create(copies_query(hashed))
+    rows = session.create(numbered_query(sql, hashed, copies, columns, WEIGHT))
     session.drop(hashed)
+    session.drop(copies)
     return rows
 
 

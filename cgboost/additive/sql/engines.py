@@ -31,8 +31,8 @@ KINDS = {
 }
 """How names of types begin, by what their columns are."""
 
-UNSUITABLE = ("timestamp with time zone", "time with", "array", "[]")
-"""What is in names of types that begin alike and are something else."""
+UNSUITABLE = ("timestamp with time zone", "time with", "array")
+"""What is in names of types that begin alike and are something else, beside a final bracket."""
 
 
 @dataclass(frozen=True)
@@ -139,7 +139,7 @@ def engine_of(connection: Any, dialect: str | None) -> Engine:
 def kind_of(type_name: str) -> str | None:
     """What a type of column is: truth, number, text, time; None for all others."""
     name = type_name.lower()
-    if any(part in name for part in UNSUITABLE):
+    if name.endswith("]") or any(part in name for part in UNSUITABLE):
         return None
     for kind, beginnings in KINDS.items():
         if name.startswith(beginnings):

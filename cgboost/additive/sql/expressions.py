@@ -64,15 +64,36 @@ def _products(bits: Sequence[str], factors: Sequence[int], prime: int) -> Iterab
     return (f"({b} % {prime}) * {f} % {prime}" for b, f in zip(bits, factors, strict=True))
 
 
-def numbered_query(sql: Dialect, table: str, columns: Sequence[str], h: str, weight: str) -> str:
+def copies_query(table: str) -> str:
+    """Hashes ``h`` that come more than once in a table."""
+    return f"SELECT h FROM {table} GROUP BY h HAVING COUNT(*) > 1"
+
+
+def numbered_query(
+    sql: Dialect, table: str, copies: str, columns: Sequence[str], weight: str
+) -> str:
     """Some columns of a table and the mixed hashes of the rows, ``mixed``: copies numbered.
 
-    As :func:`cgboost.additive.tables.row_hashes.numbered`.
+    As :func:`cgboost.additive.tables.row_hashes.numbered`. The window is over the copies alone: of
+    all rows it would need the memory of all.
+
+    Parameters
+    ----------
+    sql : Dialect
+    table : str
+        With the linear hashes as a column h.
+    copies : str
+        A table of :func:`copies_query`.
+    columns : sequence of str
+        Others than h.
+    weight : str
+        One of them.
     """
     kept = ", ".join(columns)
     step = (
-        f"SELECT {kept}, {h} AS h, ROW_NUMBER() OVER (PARTITION BY {h} ORDER BY {weight} DESC) - 1 "
-        f"AS k FROM {table}"
+        f"SELECT {kept}, t.h AS h, 0 AS k FROM {table} AS t LEFT JOIN {copies} AS c ON t.h = c.h "
+        f"WHERE c.h IS NULL UNION ALL SELECT {kept}, t.h AS h, ROW_NUMBER() OVER (PARTITION BY t.h "
+        f"ORDER BY {weight} DESC) - 1 AS k FROM {table} AS t JOIN {copies} AS c ON t.h = c.h"
     )
     expressions = [sql.table_expression("mixing", step)]
     step = (

@@ -12,6 +12,7 @@ from cgboost.additive.sql.engines import engine_of
 from cgboost.additive.sql.expressions import (
     added,
     code_expression,
+    copies_query,
     edges_query,
     hash_expression,
     intervals_from,
@@ -89,7 +90,8 @@ def test_hashes_are_those_of_python(
     found = session.rows(f"SELECT {h} FROM {name} ORDER BY n")
     assert [row[0] for row in found] == hashes.tolist()
     hashed = session.create(f"SELECT w, {h} AS h FROM {name}")
-    mixed = session.rows(numbered_query(session.sql, hashed, ["w"], "h", "w"))
+    copies = session.create(copies_query(hashed))
+    mixed = session.rows(numbered_query(session.sql, hashed, copies, ["w"], "w"))
     wanted = zip(weights.tolist(), numbered(hashes, weights).tolist(), strict=True)
     assert sorted(mixed) == sorted(wanted)
 
