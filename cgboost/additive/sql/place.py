@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 from cgboost.additive.sql.aggregates import SQLAggregates
 from cgboost.additive.sql.division import Division, divided
 from cgboost.additive.sql.session import Session
+from cgboost.additive.sql.source import SQLSource
 from cgboost.additive.sql.store import Store
 from cgboost.additive.sql.table import Copy, copied
 from cgboost.additive.tables.schema import Schema
 from cgboost.losses.base import Loss
-from cgboost.sources import SQLSource
 
 
 class SQLPlace:
@@ -73,9 +73,16 @@ class SQLPlace:
         """Values of a response that is a class label, in ascending order."""
         return self.copy.classes
 
-    def divide(self, *, max_bins: int, share: float, seed: int) -> Self:
-        """Hold rows out and make intervals, as :func:`cgboost.additive.sql.division.divided`."""
-        division = divided(self.session, self.copy, max_bins=max_bins, share=share, seed=seed)
+    def divide(self, *, max_bins: int, share: float, seed: int, keep: bool = False) -> Self:
+        """Hold rows out and make intervals, as :func:`cgboost.additive.sql.division.divided`.
+
+        What an earlier division has made is dropped.
+        """
+        if self._store is not None:
+            self._store.drop()
+        division = divided(
+            self.session, self.copy, max_bins=max_bins, share=share, seed=seed, keep=keep
+        )
         self._division, self.has_holdout = division, division.holdout > 0
         self._store = Store(self.session, division.table, division.columns)
         return self
