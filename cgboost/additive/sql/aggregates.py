@@ -17,15 +17,14 @@ from cgboost.additive.sql.division import (
     SAMPLED,
     Division,
     code_column,
+    distance_column,
     input_columns,
     intervals_of_column,
     regressor_column,
 )
 from cgboost.additive.sql.expressions import (
     code_expression,
-    ladder,
-    regressor_expression,
-    shift_of,
+    distance_expression,
     term_expression,
 )
 from cgboost.additive.sql.losses import expressions_of
@@ -168,12 +167,12 @@ class SQLAggregates:
         """See :meth:`Aggregates.linking`."""
         total = self._summed(stage)
         groups = self._intervals(total, max_bins)
-        code, value = code_expression(self.sql, groups, total), self._regressor(groups, total)
-        inner = (
-            f"SELECT {WEIGHT} AS w, {self._response} AS r, 2 * ({code}) + {HELD} AS g, "
-            f"{value} AS v FROM {self.store.table}"
+        code = code_expression(self.sql, groups, total)
+        away = distance_expression(self.sql, groups, total)
+        rows = (
+            f"SELECT {WEIGHT} AS w, {self._response} AS r, 2 * ({code}) + {HELD} AS g, {away} AS a "
+            f"FROM {self.store.table}"
         )
-        rows = f"SELECT w, g, r, v - {self._centre(groups, 'g')} AS a FROM ({inner}) AS q"
         factors = [(), ("a",), ("a", "a"), ("r",), ("a", "r"), ("r", "r")]
         products = [self._product(*own) for own in factors]
         sums = np.zeros((2 * groups.n_groups, len(products)))
@@ -222,6 +221,7 @@ class SQLAggregates:
         for name in self._inputs[self.n_features + count :]:
             self.store.remove(code_column(name))
             self.store.remove(regressor_column(name))
+            self.store.remove(distance_column(name))
         for name in self._outputs[count:]:
             self.store.remove(name)
         del self._inputs[self.n_features + count :], self.groups[self.n_features + count :]
@@ -325,20 +325,12 @@ class SQLAggregates:
         rows = f"(SELECT {column}, {WEIGHT} FROM {table} WHERE {SAMPLED} = 1) AS s"
         return intervals_of_column(self.session, column, rows, max_bins, same=SAME)
 
-    def _regressor(self, groups: Intervals, column: str) -> str:
-        return regressor_expression(self.sql, groups, column)
-
-    def _centre(self, groups: Intervals, code: str) -> str:
-        """The middle of a group, as regressors are stored."""
-        levels = list(map(self.sql.number, _centres(groups).tolist()))
-        return ladder(code, [str(2 * k) for k in range(1, len(levels))], levels)
-
     # ------------------------------------------------------------------ sums
 
     def _new_products(self, number: int, n_known: int, n_regressors: int) -> list[str]:
         """Products of (1, x, outputs, response) that are to be summed, in their order.
 
-        x² is about the middle of its group, 1·x too; other products with x are about the shift.
+        x is about the middle of its group.
         """
         has_x = isinstance(self.groups[number], Intervals)
         product, zero = self._product, self.sql.number(0.0)
@@ -353,7 +345,7 @@ class SQLAggregates:
         texts = [] if n_known else [product(), with_x("a"), with_x("a", "a")]
         for k in [*range(max(0, n_known - 1), n_regressors), n_regressors]:
             v = outputs[k] if k < n_regressors else "r"
-            texts += [product(v), with_x("x", v)]
+            texts += [product(v), with_x("a", v)]
             texts += [product(other, v) for other in outputs[:k]]
             texts.append(product(v, v))
         return texts
@@ -370,10 +362,7 @@ class SQLAggregates:
         read = [f"{code} AS g", f"{WEIGHT} AS w", f"{self._response} AS r"]
         read += [f"{output} AS s{k}" for k, output in enumerate(self._outputs)]
         if isinstance(groups, Intervals):
-            x = regressor_column(name)
-            read.append(f"{x} AS x")
-            if self._product("a") in texts:
-                read.append(f"{x} - {self._centre(groups, code)} AS a")
+            read.append(f"{distance_column(name)} AS a")
         sums = ", ".join(f"SUM({text})" for text in texts)
         return (
             f"SELECT {number} AS i, g, {sums}{{more}} FROM (SELECT {', '.join(read)} "
@@ -383,20 +372,12 @@ class SQLAggregates:
     def _parts(self, number: int, n_regressors: int, new: Vector) -> Parts:
         """Statistics of an input; what does not change is kept."""
         groups, known = self.groups[number], self._known[number]
-        centres = _centres(groups) if isinstance(groups, Intervals) else np.zeros(groups.n_groups)
-        twice = np.tile(centres, 2)
         start = 0
-        if not known:
-            known.append(new[:, :3].copy())
-            start = 3
-        for k in [*range(len(known) - 1, n_regressors), n_regressors]:
-            own = new[:, start : start + k + 3].copy()
-            # Σ w(x − c)v, nothing but rounding where all x are c
-            own[:, 1] = np.where(known[0][:, 2] > 0, own[:, 1] - twice * own[:, 0], 0.0)
-            start += k + 3
-            if k < n_regressors:
-                known.append(own)
-        sums = np.hstack([*known[: 1 + n_regressors], own]) / self._level
+        for k in range(len(known), 1 + n_regressors):  # 1 and x, then an output each
+            width = k + 2 if k else 3
+            known.append(new[:, start : start + width].copy())
+            start += width
+        sums = np.hstack([*known[: 1 + n_regressors], new[:, start:]]) / self._level
         origin = np.array([*self._origins[:n_regressors], self._mean])
         middles = np.tile(groups.regressor(groups.centres), 2)
         return Parts.of(Moments.from_sums(sums, origins(middles, origin)))
@@ -431,11 +412,6 @@ class SQLAggregates:
         for held, *found in self.session.rows(query):
             result[int(held)] = found
         return result
-
-
-def _centres(groups: Intervals) -> Vector:
-    """Middles of the groups less the shift; 0 for missing values, as their regressor is."""
-    return np.append(groups.centres[:-1] - shift_of(groups), 0.0)
 
 
 def _key(term: Transformation) -> Hashable:

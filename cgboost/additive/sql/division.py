@@ -13,6 +13,7 @@ from cgboost.additive.sql.expressions import (
     LOW,
     code_expression,
     copies_query,
+    distance_expression,
     edges_query,
     hash_expression,
     intervals_from,
@@ -43,7 +44,7 @@ class Division:
     ----------
     table : str
         With the columns y, w, held, sampled, and those of the features: :func:`code_column`, and
-        :func:`regressor_column` of numbers.
+        :func:`regressor_column` and :func:`distance_column` of numbers.
     groups : list of Intervals or Categories
     columns : list of str
         Their names.
@@ -72,8 +73,17 @@ def code_column(number: int | str) -> str:
 
 
 def regressor_column(number: int | str) -> str:
-    """The column of an input as a regressor, less the shift of its intervals."""
+    """The column of an input as a regressor."""
     return f"v{number}"
+
+
+def distance_column(number: int | str) -> str:
+    """The column of its distance from the middle of its group.
+
+    Sums about that lose no digits; from sums about one place, where some groups are far narrower
+    than others, too many would be lost.
+    """
+    return f"a{number}"
 
 
 def divided(
@@ -145,8 +155,11 @@ def input_columns(
         code = code_expression(sql, groups, column)
     found = [(code_column(number), f"2 * ({code}) + {HELD}", code_type(groups))]
     if isinstance(groups, Intervals):
-        text = regressor_expression(sql, groups, column)
-        found.append((regressor_column(number), text, sql.double))
+        for name, text in (
+            (regressor_column(number), regressor_expression(sql, groups, column)),
+            (distance_column(number), distance_expression(sql, groups, column)),
+        ):
+            found.append((name, text, sql.double))
     return found
 
 

@@ -195,25 +195,25 @@ def code_expression(sql: Dialect, groups: Intervals, column: str) -> str:
     return f"CASE WHEN {column} IS NULL THEN {groups.n_groups - 1} ELSE {code} END"
 
 
-def shift_of(groups: Intervals) -> float:
-    """What stored regressors are measured from: a value in the middle group.
-
-    Near most values, so that sums lose no digits where the range is far wider than most of it.
-    """
-    centres = groups.centres[:-1]
-    return float(centres[len(centres) // 2])
-
-
 def regressor_expression(sql: Dialect, groups: Intervals, column: str) -> str:
-    """A number in the range of its intervals, less their shift; 0 where missing."""
-    shift = shift_of(groups)
-    low, high = sql.number(groups.low), sql.number(groups.high)
+    """A number in the range of its intervals, less their origin; 0 where missing."""
+    low, high, origin = groups.low, groups.high, groups.origin
     return (
         f"CASE WHEN {column} IS NULL THEN {sql.number(0.0)} "
-        f"WHEN {column} < {low} THEN {sql.number(groups.low - shift)} "
-        f"WHEN {column} > {high} THEN {sql.number(groups.high - shift)} "
-        f"ELSE {column} - {sql.number(shift)} END"
+        f"WHEN {column} < {sql.number(low)} THEN {sql.number(low - origin)} "
+        f"WHEN {column} > {sql.number(high)} THEN {sql.number(high - origin)} "
+        f"ELSE {column}{f' - {sql.number(origin)}' if origin else ''} END"
     )
+
+
+def distance_expression(sql: Dialect, groups: Intervals, column: str) -> str:
+    """The regressor less that of the middle of its group; 0 where missing."""
+    middles = groups.regressor(groups.centres[:-1])
+    centre = ladder(
+        column, list(map(sql.number, groups.edges.tolist())), list(map(sql.number, middles))
+    )
+    value = regressor_expression(sql, groups, column)
+    return f"CASE WHEN {column} IS NULL THEN {sql.number(0.0)} ELSE ({value}) - ({centre}) END"
 
 
 # ------------------------------------------------------------------ transformations
@@ -231,7 +231,7 @@ def term_expression(
     code : str
         The column of the group, times 2, and 1 more on holdout rows.
     regressor : str
-        The column of the input, less the shift of its intervals.
+        The column of the input as a regressor.
     outputs : sequence of str
         Columns of earlier outputs.
     """
@@ -269,6 +269,5 @@ def _leaf(
     slope, level = float(term.slope[leaf]), float(term.intercept[leaf])
     parts = [(float(c), s) for c, s in zip(term.coef[leaf], outputs, strict=False)]
     if regressor and slope and isinstance(term.groups, Intervals):
-        level += slope * (shift_of(term.groups) - term.groups.origin)
         parts.append((slope, regressor))
     return linear(sql, level, parts)

@@ -13,13 +13,13 @@ from cgboost.additive.sql.expressions import (
     added,
     code_expression,
     copies_query,
+    distance_expression,
     edges_query,
     hash_expression,
     intervals_from,
     ladder,
     numbered_query,
     regressor_expression,
-    shift_of,
     term_expression,
 )
 from cgboost.additive.sql.session import Session
@@ -133,10 +133,13 @@ def test_groups_and_regressors_are_those_of_python(opened: Any, edges: list[floa
     name = table(opened, x=doubles(X), n=np.arange(len(X)).tolist())
     code = code_expression(session.sql, groups, "x")
     value = regressor_expression(session.sql, groups, "x")
-    found = np.array(session.rows(f"SELECT {code}, {value} FROM {name} ORDER BY n"), dtype=float)
+    away = distance_expression(session.sql, groups, "x")
+    rows = session.rows(f"SELECT {code}, {value}, {away} FROM {name} ORDER BY n")
+    found = np.array(rows, dtype=float)
     np.testing.assert_array_equal(found[:, 0], groups.codes(X))
-    moved = np.where(np.isnan(X), 0.0, shift_of(groups) - groups.origin)
-    np.testing.assert_allclose(found[:, 1] + moved, groups.regressor(X), rtol=1e-15, atol=1e-15)
+    np.testing.assert_array_equal(found[:, 1], groups.regressor(X))
+    middles = groups.regressor(groups.centres)[groups.codes(X)]
+    np.testing.assert_array_equal(found[:, 2], groups.regressor(X) - middles)
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -157,13 +160,10 @@ def test_transformations_are_those_of_python(opened: Any, seed: int) -> None:
         x[x < 0] = np.nan
     level, coef = rng.normal(size=n_leaves), rng.normal(size=(n_leaves, 2)) * [1.0, seed % 3 > 0]
     term = Transformation(0, groups, leaf, level, slope, coef)
-    moved = 0.0
-    if isinstance(groups, Intervals):
-        moved = np.where(np.isnan(x), 0.0, shift_of(groups) - groups.origin)
     name = table(
         opened,
         g=(2 * groups.codes(x) + rng.integers(2, size=n)).tolist(),
-        v=(groups.regressor(x) - moved).tolist(),
+        v=groups.regressor(x).tolist(),
         s0=outputs[:, 0].tolist(),
         s1=outputs[:, 1].tolist(),
         n=np.arange(n).tolist(),

@@ -1,10 +1,14 @@
 """A place in a database: it is prepared once, and gone when it is closed."""
 
+from contextlib import closing
+
+import numpy as np
 import pytest
 
 from cgboost.additive.sql.place import SQLPlace
-from cgboost.additive.sql.session import DatabaseError
+from cgboost.additive.sql.session import DatabaseError, Session
 from cgboost.losses import SquaredError
+from cgboost.sources import SQLSource
 from tests.additive.sql.sql_tables import DATABASES, columns_of, connected, mixed, stored, tables_of
 
 
@@ -22,7 +26,7 @@ def test_one_table_stays_until_the_place_is_closed(database: str, server: str) -
         assert len(left(connection, database)) == 1
         place.divide(max_bins=8, share=0.3, seed=0)
         assert len(left(connection, database)) == 1
-        sums = place.aggregates(SquaredError(), [])
+        sums = place.aggregates(SquaredError(), np.zeros(0))
         sums.by_group(range(sums.n_features), 0)
         assert len(left(connection, database)) == 1
         place.close()
@@ -38,8 +42,6 @@ def test_an_interrupt_while_it_is_opened_leaves_nothing(
     database: str, error: type[BaseException], server: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """In any statement, one after the other."""
-    from cgboost.additive.sql.session import Session
-
     run = Session.rows
     for number in range(3):
         count = iter(range(100))
@@ -73,19 +75,21 @@ def test_a_table_that_changes_makes_no_difference() -> None:
     assert set(columns_of(data)) == {*data.frame, "the y", "w"}
 
 
-def test_a_full_disk_is_an_error_of_ours(tmp_path: object) -> None:
+def divided(source: SQLSource) -> None:
+    """Open a place, divide it and close it."""
+    with closing(SQLPlace(source, "from_dtype", classification=False)) as place:
+        place.divide(max_bins=8, share=0.3, seed=0)
+
+
+def test_a_full_disk_is_an_error_of_ours() -> None:
     """DuckDB without memory, and without a place to spill to."""
     with connected("duckdb") as connection:
-        connection.execute("CREATE TABLE t AS SELECT random() AS x, random() AS y FROM range(2e6)")
+        connection.execute(
+            "CREATE TABLE t AS SELECT random() AS x, i AS y FROM range(1000000) r(i)"
+        )
         connection.execute("SET memory_limit='20MB'")
         connection.execute("SET max_temp_directory_size='1MB'")
+        source = SQLSource(connection, "t", target="y")
         with pytest.raises(DatabaseError, match="room for a temporary copy"):
-            from cgboost.sources import SQLSource
-
-            source = SQLSource(connection, "t", target="y")
-            place = SQLPlace(source, "from_dtype", classification=False)
-            try:
-                place.divide(max_bins=8, share=0.3, seed=0)
-            finally:
-                place.close()
+            divided(source)
         assert not left(connection, "duckdb")
