@@ -123,12 +123,16 @@ class MemoryAggregates:
 
     def linking(self, stage: Stage, max_bins: int) -> tuple[Groups, Parts]:
         """See :meth:`Aggregates.linking`."""
-        groups = intervals_of(*self.sum_sample(stage), max_bins, same=SAME)
+        self.make_sum(stage)
+        groups = intervals_of(*self.sum_sample(), max_bins, same=SAME)
         return groups, self.of_sum(groups)
 
-    def sum_sample(self, stage: Stage) -> Sample:
-        """Make the sum of a stage; it on the rows of the sample."""
+    def make_sum(self, stage: Stage) -> None:
+        """Make the sum of a stage on all rows."""
         self._sum = self._of_stage(stage)
+
+    def sum_sample(self) -> Sample:
+        """The sum that was made last, on the rows of the sample."""
         return self._sum[self.sample], self.passes.weights[self.sample]
 
     def of_sum(self, groups: Groups) -> Parts:
@@ -213,11 +217,20 @@ class MemoryAggregates:
 
     def quadratic(self, coef: Vector, intercept: float, last: int) -> Quadratic:
         """See :meth:`Aggregates.quadratic`."""
+        found = self.curved(coef, intercept, last)
+        bent = found.hessian[0, 0] > 0  # not so where all residuals are beyond Huber's δ
+        return found if bent else self.curved(coef, intercept, last, straight=True)
+
+    def curved(
+        self, coef: Vector, intercept: float, last: int, *, straight: bool = False
+    ) -> Quadratic:
+        """The same with a Hessian of 0 where the loss is straight at all rows, or as if w bent it.
+
+        That depends on all rows, of which these may be a part.
+        """
         output = self._at(coef, intercept)
         response = self._training.pseudo_response(output)
-        curvature = self._training.curvature(output)
-        if not curvature.any():  # as for residuals that are all beyond Huber's δ
-            curvature = self._training.weights
+        curvature = self._training.weights if straight else self._training.curvature(output)
         columns = self.outputs.values[len(coef) - last : len(coef)]
         gradient, hessian = np.zeros(1 + last), np.zeros((1 + last, 1 + last))
         gradient[0], hessian[0, 0] = -response.sum(), curvature.sum()

@@ -18,7 +18,7 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from cgboost.additive.tables.preparation import check_weight_size, read_source
+from cgboost.additive.tables.preparation import check_weight_size, numbers_of, read_source
 from cgboost.additive.tables.rows import SourceRows
 from cgboost.additive.tables.schema import Schema, SchemaMaker, check_frame
 from cgboost.exceptions import see
@@ -244,10 +244,7 @@ def response_of(estimator: Any, y: Any) -> NDArray[Any]:
     y = column_or_1d(y, warn=True)
     if not estimator._y_numeric:
         return np.asarray(y)
-    numbers = np.asarray(_numbers(y), dtype=np.float64)
-    if not np.isfinite(numbers).all():
-        raise ValueError("y must be finite, it has nan or infinity")
-    return numbers
+    return numbers_of(y)
 
 
 def rows_of(
@@ -287,14 +284,19 @@ def rows_of(
         raise ValueError("weights of a source belong into its blocks: (X, y, weights)")
     summary = read_source(X, estimator.categorical_features)
     schema = summary.schema
+    set_features(estimator, schema)
+    source: Any = SourceRows(X, schema, summary.y)
+    target = learn(response_of(estimator, summary.y))
+    return schema, Rows(source, target, summary.weights, None)
+
+
+def set_features(estimator: Any, schema: Schema) -> None:
+    """``n_features_in_`` and ``feature_names_in_`` of rows that are no table."""
     estimator.n_features_in_ = schema.n_features
     if schema.names is not None:
         estimator.feature_names_in_ = np.array(schema.names, dtype=object)
     elif hasattr(estimator, "feature_names_in_"):
         del estimator.feature_names_in_  # of an earlier fit
-    source: Any = SourceRows(X, schema, summary.y)
-    target = learn(response_of(estimator, summary.y))
-    return schema, Rows(source, target, summary.weights, None)
 
 
 def _numbers(y: Any) -> Any:

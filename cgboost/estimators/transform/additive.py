@@ -114,6 +114,7 @@ feature_names_in_
     max_iter: int = field(default=20, kw_only=True)
     n_estimators: int = field(default=1, init=False)
     variant: Any = field(default="gradient", init=False)
+    executor: Any = field(default=None, init=False)
 
     # ------------------------------------------------------------------ checks
 

@@ -15,11 +15,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from cgboost.additive.builder import StageBuilder
 from cgboost.additive.places.memory import MemoryPlace
+from cgboost.additive.places.partitions import PartitionedRows
 from cgboost.additive.places.place import Place
 from cgboost.additive.stage import Stage
 from cgboost.additive.tables.preparation import prepared
 from cgboost.additive.tables.rows import HoldoutLoss, SmallGain, SourceRows, TableRows
-from cgboost.additive.tables.schema import LARGEST_NUMBER
 from cgboost.estimators.common import stagewise
 from cgboost.estimators.common.base import BaseEnsemble
 from cgboost.estimators.common.fit_loop import FittedRun, Table
@@ -35,6 +35,12 @@ from cgboost.estimators.common.rows import Held, Rows, Vector, rows_of, table_of
 from cgboost.estimators.common.subproblems import Task
 from cgboost.estimators.common.targets import Classification, Regression, probabilities
 from cgboost.estimators.transform import transform_inspection as inspection
+from cgboost.estimators.transform.partitioned import (
+    check_size,
+    closing_on_failure,
+    in_partitions,
+    partitioned_rows,
+)
 from cgboost.generation.callbacks import EarlyStopping
 from cgboost.losses.base import Loss
 from cgboost.losses.log_loss import LogLoss
@@ -83,6 +89,7 @@ class BaseTransform(BaseEnsemble):
     tol: float = field(default=1e-4, kw_only=True)
     categorical_features: Any = field(default="from_dtype", kw_only=True)
     n_jobs: int = field(default=1, kw_only=True)
+    executor: Any = field(default=None, kw_only=True)
     early_stopping: bool = field(default=True, kw_only=True)
     validation_fraction: float = field(default=0.3, kw_only=True)
     n_iter_no_change: int = field(default=3, kw_only=True)
@@ -108,11 +115,12 @@ class BaseTransform(BaseEnsemble):
 
         Parameters
         ----------
-        X : array-like or data frame of shape (n_rows, n_features), or a source of blocks
+        X : array-like or data frame of shape (n_rows, n_features), source of blocks, or Partitions
             Numbers, with nan where missing; in a data frame also categories. A source is anything
             that can be iterated over again and again and yields (X, y) or (X, y, weights), the same
-            rows in the same order each time.
-        y : array-like of shape (n_rows,), or None with a source
+            rows in the same order each time. :class:`cgboost.sources.Partitions` are read where the
+            tasks of the executor run.
+        y : array-like of shape (n_rows,), or None with a source or Partitions
         sample_weight : array-like of shape (n_rows,) or None
             Multiplies the loss row by row; a row of weight 2 counts as two rows. It is held out
             whole or not at all, where of two equal rows each is by itself, so that the models are
@@ -155,8 +163,12 @@ class BaseTransform(BaseEnsemble):
         self, X: Any, y: Any, sample_weight: ArrayLike | None, eval_set: Any
     ) -> tuple[Rows, Held | None]:
         self._check_parameters()
-        self._schema, rows = rows_of(self, X, y, sample_weight, self._learn)
-        return self._weighted(rows), self._held(eval_set)
+        if in_partitions(self, X):
+            self._schema, rows = partitioned_rows(self, X, y, sample_weight)
+        else:
+            self._schema, rows = rows_of(self, X, y, sample_weight, self._learn)
+        with closing_on_failure(rows):
+            return self._weighted(rows), self._held(eval_set)
 
     def _checked_set(self, name: str, pair: Any) -> tuple[Any, NDArray[Any]]:
         X, y = table_of(self, *pair, reset=False)
@@ -171,26 +183,25 @@ class BaseTransform(BaseEnsemble):
     # ------------------------------------------------------------------ the run
 
     def _pool(self, rows: Rows) -> Place:
-        if len(rows.weights) < 2:
-            raise ValueError(f"at least 2 rows are needed, got n_samples={len(rows.weights)}")
-        largest = float(np.abs(rows.y).max())
-        if largest > LARGEST_NUMBER:
-            raise ValueError(f"y must be at most {LARGEST_NUMBER:g} in size, it has {largest:g}")
         seed = 0 if self.random_state is None else self.random_state
         if not isinstance(seed, (int, np.integer)):
             seed = int(seed.randint(2**31))
+        how: dict[str, Any] = {
+            "max_bins": self.max_bins,
+            "share": self.validation_fraction if self.early_stopping else 0.0,
+            "seed": int(seed),
+        }
+        if isinstance(rows.X, PartitionedRows):
+            with closing_on_failure(rows):
+                return rows.X.place(**how)
+        check_size(len(rows.y), float(np.abs(rows.y).max(initial=0.0)))
         table = rows.X if isinstance(rows.X, SourceRows) else TableRows(rows.X)
-        share = self.validation_fraction if self.early_stopping else 0.0
-        data = prepared(
-            table,
-            self._schema,
-            np.asarray(rows.y, dtype=np.float64),
-            rows.weights,
-            max_bins=self.max_bins,
-            share=share,
-            seed=int(seed),
-        )
+        y = np.asarray(rows.y, dtype=np.float64)
+        data = prepared(table, self._schema, y, rows.weights, **how)
         return MemoryPlace(data, rows.weights, threads_of(self.n_jobs))
+
+    def _leave(self, pool: Place) -> None:
+        pool.close()
 
     _fitted_loss: ClassVar[Loss]
     """The loss of one output."""
@@ -279,6 +290,10 @@ class TransformRegressor(BaseTransform, Regression):
         the place of this rule, so that it must name all of them.
     n_jobs : int, default=1
         Threads that work on blocks of rows; −1 for all cores.
+    executor : Executor, concurrent.futures.Executor or None, default=None
+        Where the rows are, in partitions: a :class:`~cgboost.parallel.ThreadExecutor`, any executor
+        of ``concurrent.futures``, or ``DaskExecutor(client)``; sums over them are all that comes
+        back. The model is the same wherever they are. None: in this process, on ``n_jobs`` threads.
     scoring, callbacks, verbose, time_limit
         As in :class:`CGBoostRegressor`.
     random_state : int, RandomState or None
@@ -378,7 +393,7 @@ class TransformClassifier(BaseTransform, Classification):
     Parameters
     ----------
     n_estimators, variant, max_bins, tol, early_stopping, validation_fraction, n_iter_no_change, \
-categorical_features, n_jobs, scoring, callbacks, verbose, time_limit, random_state
+categorical_features, n_jobs, executor, scoring, callbacks, verbose, time_limit, random_state
         As in :class:`TransformRegressor`.
 
     Attributes

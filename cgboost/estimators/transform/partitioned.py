@@ -1,0 +1,169 @@
+"""Training rows of an estimator on the workers of its executor."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from cgboost.additive.places.partitions import PartitionedRows, Partitions
+from cgboost.additive.places.workers import EncodedRows
+from cgboost.additive.tables.rows import Block, SourceRows
+from cgboost.additive.tables.schema import LARGEST_NUMBER, Schema
+from cgboost.estimators.common.parameters import threads_of
+from cgboost.estimators.common.rows import Rows, rows_of, set_features
+from cgboost.parallel import KeepingExecutor, ThreadExecutor, as_executor
+
+
+def in_partitions(estimator: Any, X: Any) -> bool:
+    """Whether rows are to be kept in partitions."""
+    return estimator.executor is not None or isinstance(X, Partitions)
+
+
+def keeping_executor(estimator: Any) -> KeepingExecutor:
+    """The executor of an estimator; None stands for threads.
+
+    Raises
+    ------
+    TypeError
+        If it is none, or keeps no objects.
+    """
+    if estimator.executor is None:
+        return ThreadExecutor(threads_of(estimator.n_jobs))
+    executor: Any = as_executor(estimator.executor)
+    if not all(hasattr(executor, name) for name in ("keep", "ask", "forget", "stays")):
+        raise TypeError(
+            f"{type(estimator).__name__} needs an executor that keeps rows, as ThreadExecutor, "
+            f"FuturesExecutor and DaskExecutor do; got {executor!r}"
+        )
+    kept: KeepingExecutor = executor
+    return kept
+
+
+def partitioned_rows(estimator: Any, X: Any, y: Any, sample_weight: Any) -> tuple[Schema, Rows]:
+    """What the columns are, and rows on workers.
+
+    A table and a source of blocks are read here, and their rows go out once, as numbers, in as many
+    partitions as the executor has tasks. Responses that are left here stand for those of all rows:
+    one of each class, none for a regression.
+
+    Parameters
+    ----------
+    estimator : estimator
+        With ``categorical_features``; it gets ``n_features_in_`` and ``feature_names_in_``.
+    X, y, sample_weight
+        As ``fit`` was given them.
+
+    Raises
+    ------
+    ValueError
+        As :func:`cgboost.estimators.common.rows.rows_of`, or if there are fewer than 2 rows.
+    """
+    executor = keeping_executor(estimator)
+    if isinstance(X, Partitions):
+        schema, rows = _of_partitions(estimator, executor, X, y, sample_weight)
+    else:
+        schema, here = rows_of(estimator, X, y, sample_weight, estimator._learn)
+        check_size(len(here.y), float(np.abs(here.y).max()))
+        parts = _Cut(here, executor.n_tasks)
+        rows = PartitionedRows.sent(executor, parts.loaders(), schema)
+    stand_in = np.zeros(0) if estimator._y_numeric else np.arange(len(estimator.classes_))
+    data: Any = rows
+    return schema, Rows(data, stand_in, np.ones(len(stand_in)), None)
+
+
+@contextmanager
+def closing_on_failure(rows: Rows) -> Iterator[None]:
+    """Leave nothing on workers if anything goes wrong inside."""
+    try:
+        yield
+    except BaseException:
+        if isinstance(rows.X, PartitionedRows):
+            rows.X.close()
+        raise
+
+
+def check_size(n_rows: int, largest: float) -> None:
+    """Raise a ValueError for too few rows, or responses that cannot be squared."""
+    if n_rows < 2:
+        raise ValueError(f"at least 2 rows are needed, got n_samples={n_rows}")
+    if largest > LARGEST_NUMBER:
+        raise ValueError(f"y must be at most {LARGEST_NUMBER:g} in size, it has {largest:g}")
+
+
+def _of_partitions(
+    estimator: Any, executor: KeepingExecutor, X: Partitions, y: Any, sample_weight: Any
+) -> tuple[Schema, PartitionedRows]:
+    if y is not None:
+        raise ValueError("y of Partitions belongs into them, (X, y): leave y out")
+    if sample_weight is not None:
+        raise ValueError("weights of Partitions belong into them: (X, y, weights)")
+    if X.is_lazy and not hasattr(executor, "client"):
+        raise ValueError(
+            "Partitions with futures of Dask need executor=DaskExecutor(client), got "
+            f"executor={estimator.executor!r}"
+        )
+    rows = PartitionedRows.of(executor, X)
+    data: Any = rows
+    with closing_on_failure(Rows(data, np.zeros(0), np.zeros(0), None)):
+        numeric = estimator._y_numeric
+        found = rows.look(estimator.categorical_features, numeric)
+        schema, n_rows = found.maker.schema(), sum(found.n_rows)
+        if not n_rows:
+            raise ValueError(f"the {len(found.n_rows)} partitions have no rows")
+        check_size(n_rows, float(np.abs(found.responses).max()) if numeric else 0.0)
+        classes = None
+        if not numeric:
+            estimator._learn(found.responses)
+            classes = estimator.classes_
+        set_features(estimator, schema)
+        rows.know(schema, classes)
+    return schema, rows
+
+
+class _Cut:
+    """Rows cut into parts of about the same size, one after the other.
+
+    Parameters
+    ----------
+    rows : Rows
+        A source is read once, if parts are taken in their order, and again for a part that is asked
+        for later.
+    count : int
+    """
+
+    def __init__(self, rows: Rows, count: int) -> None:
+        self.rows, n_rows = rows, len(rows.y)
+        self.ends = np.unique(np.linspace(0, n_rows, min(count, n_rows) + 1).astype(int)).tolist()
+        self.plain = bool((rows.weights == 1.0).all())
+        self._next = -1
+        self._blocks: Iterator[Block] = iter(())
+        self._begun: Block | None = None
+
+    def loaders(self) -> list[Any]:
+        """Functions that make the parts."""
+        return [partial(self.part, number) for number in range(len(self.ends) - 1)]
+
+    def part(self, number: int) -> EncodedRows:
+        """A part."""
+        rows = slice(self.ends[number], self.ends[number + 1])
+        weights = None if self.plain else np.asarray(self.rows.weights[rows])
+        X: Any = self.rows.X
+        table = self._read(number, rows) if isinstance(X, SourceRows) else X[rows]
+        return EncodedRows(table, self.rows.y[rows], weights)
+
+    def _read(self, number: int, rows: slice) -> Any:
+        """The rows of a part, from where the part before has ended."""
+        if number != self._next:
+            self._blocks, self._begun = iter(self.rows.X), None
+        self._next, found = number + 1, []
+        while (block := self._begun or next(self._blocks, None)) is not None:
+            first, stop = block.rows.start, block.rows.stop
+            self._begun = block if stop > rows.stop else None
+            found.append(block.X[max(0, rows.start - first) : rows.stop - first])
+            if stop >= rows.stop and number < len(self.ends) - 2:
+                break  # the last part reads on, to see that no more rows come
+        return np.concatenate(found)
