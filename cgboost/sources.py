@@ -1,12 +1,6 @@
-"""Sources of rows that a model is fitted to where they are.
-
-from cgboost.parallel import DaskExecutor
-from cgboost.sources import Partitions
-TransformRegressor(executor=DaskExecutor(client)).fit(Partitions([...]))
-"""
-
-from __future__ import annotations
+"""Where the rows of a fit may be, other than in memory."""
 
 from cgboost.additive.places.partitions import Partitions
+from cgboost.additive.sql.source import SQLSource
 
-__all__ = ["Partitions"]
+__all__ = ["Partitions", "SQLSource"]

@@ -162,7 +162,7 @@ def _leaf(
 Input = tuple[str, dict[Any, int] | None]
 """A column in quotes, and the numbers of its categories where it has any."""
 
-LINKS = ("identity", "logistic")
+LINKS = ("identity", "logistic", "log")
 
 
 def stage_expressions(
@@ -203,7 +203,7 @@ def stage_expressions(
         total = _sum(sql, stage, inputs, schema.n_features)
         if stage.is_bounded:
             expressions[f"{name}_free"] = total
-            total = _between(sql, sql.name(f"{name}_free"), stage.low, stage.high)
+            total = between(sql, sql.name(f"{name}_free"), stage.low, stage.high)
         if stage.link is not None:
             expressions[f"{name}_sum"] = total
             total = by_interval(sql, stage.link, sql.name(f"{name}_sum"), outputs, complete=True)
@@ -238,8 +238,9 @@ def select_statement(
         Name of the column that is made.
     keep : str or sequence of str
         Column or columns of the table that come before it: SQL promises no order of the rows.
-    link : {"identity", "logistic"}
-        The output is f, or 1/(1 + exp(−2f)) of an f brought between ∓350.
+    link : {"identity", "logistic", "log"}
+        The output is f, 1/(1 + exp(−2f)) of an f brought between ∓350, or exp(f) of an f brought
+        between ∓700.
     dialect : {"duckdb", "postgresql", "sqlite", "mysql", "bigquery", "snowflake"}, \
 default="duckdb"
         The database that the query is for.
@@ -304,15 +305,18 @@ def _read(sql: Dialect, schema: Schema, feature: int, name: str) -> str:
 
 
 def _linked(sql: Dialect, score: str, link: str) -> str:
-    """The logistic function, of which no part overflows or underflows."""
+    """The output for a score; no part of it overflows or underflows."""
     if link == "identity":
         return score
-    f = _between(sql, score, -LARGEST_HALF_LOG_ODDS, LARGEST_HALF_LOG_ODDS)
+    if link == "log":
+        bound = 2.0 * LARGEST_HALF_LOG_ODDS
+        return f"EXP({between(sql, score, -bound, bound)})"
+    f = between(sql, score, -LARGEST_HALF_LOG_ODDS, LARGEST_HALF_LOG_ODDS)
     one = sql.number(1.0)
     return f"{one} / ({one} + EXP({sql.number(-2.0)} * {f}))"
 
 
-def _between(sql: Dialect, column: str, low: float, high: float) -> str:
+def between(sql: Dialect, column: str, low: float, high: float) -> str:
     """The value of a column, brought between two numbers."""
     whens = []
     if low > -math.inf:

@@ -4,16 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property, partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cgboost.additive.stage import Outputs, Stage
 from cgboost.additive.statistics.passes import Parts, Passes
-from cgboost.additive.tables.preparation import SAME, Groups, Prepared, Values, intervals_of
-from cgboost.additive.tables.rows import Block
+from cgboost.additive.tables.preparation import (
+    SAME,
+    Groups,
+    Prepared,
+    Values,
+    intervals_of,
+    prepared,
+)
+from cgboost.additive.tables.rows import Block, Matrix, SourceRows, TableRows
+from cgboost.additive.tables.schema import LARGEST_NUMBER, Schema
 from cgboost.additive.trees.transformation import Transformation
 from cgboost.losses.base import Loss
+from cgboost.losses.dual.piecewise import PiecewiseLinearLoss
 from cgboost.losses.quadratic import Quadratic
 
 Vector = NDArray[np.float64]
@@ -49,6 +59,49 @@ class MemoryPlace:
 
     def close(self) -> None:
         """Nothing is left behind."""
+
+
+def in_memory(
+    X: Matrix | SourceRows,
+    schema: Schema,
+    y: Values,
+    weights: Vector,
+    *,
+    n_jobs: int,
+    max_bins: int,
+    share: float,
+    seed: int,
+) -> MemoryPlace:
+    """The rows of a table or a source of blocks, divided.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_rows, n_features), or SourceRows
+    schema : Schema
+    y, weights : ndarray of shape (n_rows,)
+    n_jobs : int
+        Threads.
+    max_bins, share, seed
+        As of :func:`prepared`.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than 2 rows, or numbers whose squares cannot be summed.
+    """
+    check_size(len(weights), float(np.abs(y).max(initial=0.0)))
+    table = X if isinstance(X, SourceRows) else TableRows(X)
+    target = np.asarray(y, dtype=np.float64)
+    how: dict[str, Any] = {"max_bins": max_bins, "share": share, "seed": seed}
+    return MemoryPlace(prepared(table, schema, target, weights, **how), weights, n_jobs)
+
+
+def check_size(n_rows: int, largest: float) -> None:
+    """Raise a ValueError for fewer than 2 rows, or responses whose squares cannot be summed."""
+    if n_rows < 2:
+        raise ValueError(f"at least 2 rows are needed, got n_samples={n_rows}")
+    if largest > LARGEST_NUMBER:
+        raise ValueError(f"y must be at most {LARGEST_NUMBER:g} in size, it has {largest:g}")
 
 
 class MemoryAggregates:
@@ -209,6 +262,11 @@ class MemoryAggregates:
     def attains_minimum(self) -> bool:
         """See :attr:`Aggregates.attains_minimum`."""
         return self._training.attains_minimum
+
+    @property
+    def is_smooth(self) -> bool:
+        """See :attr:`Aggregates.is_smooth`."""
+        return not isinstance(self._training, PiecewiseLinearLoss)
 
     @property
     def holdout_weight(self) -> float:

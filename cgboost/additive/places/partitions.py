@@ -10,9 +10,10 @@ So their hashes come here once, 8 bytes a row, and with weights 8 more.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from functools import partial
+from itertools import count
 from typing import Any, cast
 from weakref import WeakSet
 
@@ -114,37 +115,30 @@ def _as_block(item: Any) -> Any:
     return tuple(item) if isinstance(item, list) else item
 
 
-@dataclass
 class PartitionedRows:
-    """Rows on workers.
+    """Rows on workers: of a fit, before they are divided.
+
+    Parameters
+    ----------
+    executor : KeepingExecutor
+    loaders : iterable of callables
+        What makes the partitions: see :meth:`KeepingExecutor.keep`.
 
     Attributes
     ----------
-    executor : KeepingExecutor
-    kept : list
-        What stands for the partitions.
-    plan : Plan
-    categories : tuple of (dict or None)
-        Of the features.
+    schema : Schema
+    classes : ndarray of shape (n_classes,) or None
+        Of a classifier.
     """
 
-    executor: KeepingExecutor
-    kept: list[Any]
-    plan: Plan
-    categories: tuple[Any, ...] = ()
-
-    @classmethod
-    def sent(
-        cls, executor: KeepingExecutor, loaders: Iterable[Callable[[], Any]], schema: Schema
-    ) -> PartitionedRows:
-        """Rows that are encoded here and go out once."""
-        kept = executor.keep(Partition, loaders)
-        return cls(executor, kept, Plan(schema.n_features, None, None), schema.categories)
-
-    @classmethod
-    def of(cls, executor: KeepingExecutor, partitions: Partitions) -> PartitionedRows:
-        """Partitions that workers have or read; :meth:`look` has to follow."""
-        return cls(executor, executor.keep(Partition, partitions.loaders()), Plan(0, None, None))
+    def __init__(self, executor: KeepingExecutor, loaders: Iterable[Any]) -> None:
+        self.executor = executor
+        self.kept: list[Any] = executor.keep(Partition, loaders)
+        self.schema = Schema(None, ())
+        self.classes: NDArray[Any] | None = None
+        self._plan = Plan(0, None, None)
+        self._alive: WeakSet[PartitionedAggregates] = WeakSet()
+        self._count = count(1)
 
     def look(self, categorical: Any, numeric: bool) -> Look:
         """Read all partitions for their columns and responses."""
@@ -152,17 +146,18 @@ class PartitionedRows:
         found: Look = self.executor.ask(look, looked, shared, self.kept, (categorical, numeric))
         return found
 
-    def know(self, schema: Schema, classes: NDArray[Any] | None) -> None:
-        """Take the columns of all partitions, and the classes of a classifier."""
-        self.plan = replace(self.plan, n_features=schema.n_features, schema=schema, classes=classes)
-        self.categories = schema.categories
+    def know(self, schema: Schema, classes: NDArray[Any] | None, *, encoded: bool) -> None:
+        """Take the columns of all partitions, and the classes; perhaps they are numbers already."""
+        self.schema, self.classes = schema, classes
+        n_features = schema.n_features
+        self._plan = Plan(n_features, None, None) if encoded else Plan(n_features, schema, classes)
 
-    def place(self, *, max_bins: int, share: float, seed: int) -> PartitionedPlace:
+    def divide(self, *, max_bins: int, share: float, seed: int) -> PartitionedPlace:
         """Hold rows out, and divide the range of every feature into intervals.
 
         As :func:`cgboost.additive.tables.preparation.prepared`.
         """
-        shared = self.executor.share(self.plan)
+        shared = self.executor.share(self._plan)
         found = self.executor.ask(hashes, list, shared, self.kept, seed)
         sizes = [len(own) for own, _ in found]
         weights: Vector = np.broadcast_to(1.0, sum(sizes))
@@ -176,66 +171,25 @@ class PartitionedRows:
         cuts = np.searchsorted(choice.sample, ends)
         samples = np.split(choice.sample, cuts[:-1])
         plan = replace(
-            self.plan,
+            self._plan,
             level=level_of(weights),
             held=[np.packbits(own) for own in np.split(choice.held, ends[:-1])],
             samples=[own - first for own, first in zip(samples, ends - sizes, strict=True)],
         )
         shared = self.executor.share(plan)
         values = np.concatenate(self.executor.ask(sample_values, list, shared, self.kept, None))
-        groups = groups_of(values, weights[choice.sample], self.categories, max_bins)
-        plan = replace(plan, groups=tuple(groups))
-        return PartitionedPlace(self.executor, self.kept, plan, bool(choice.held.any()))
+        counts, categories = weights[choice.sample], self.schema.categories
+        plan = replace(plan, groups=tuple(groups_of(values, counts, categories, max_bins)))
+        return PartitionedPlace(self, plan, has_holdout=bool(choice.held.any()))
 
-    def close(self) -> None:
-        """Leave nothing behind on the workers."""
-        self.executor.forget(self.kept)
-        self.kept = []
-
-
-class PartitionedPlace:
-    """Rows of a fit on workers.
-
-    Parameters
-    ----------
-    executor : KeepingExecutor
-    kept : list
-        What stands for the partitions.
-    plan : Plan
-    has_holdout : bool
-    """
-
-    def __init__(
-        self, executor: KeepingExecutor, kept: list[Any], plan: Plan, has_holdout: bool
-    ) -> None:
-        self.executor, self.kept, self.has_holdout = executor, kept, has_holdout
-        self.groups = plan.groups
-        self._shared = executor.share(plan)
-        self._alive: WeakSet[PartitionedAggregates] = WeakSet()
-        self._count = 0
-
-    def aggregates(self, loss: Loss, target: Vector) -> PartitionedAggregates:
-        """See :meth:`Place.aggregates`.
-
-        Parameters
-        ----------
-        loss : Loss
-        target : ndarray
-            Of every class; of shape (0,) where the response is the target.
-        """
-        self._count += 1
-        new = PartitionedAggregates(self, self._count, loss, target)
-        self._alive.add(new)
-        return new
-
-    def ask(self, message: Message) -> Any:
-        """The answer of all partitions to a message."""
-        combine = partial(merged, message.query)
-        return self.executor.ask(answer, combine, self._shared, self.kept, message)
+    def register(self, aggregates: PartitionedAggregates) -> int:
+        """A number for aggregates, by which workers know them as long as somebody has them."""
+        self._alive.add(aggregates)
+        return next(self._count)
 
     @property
     def alive(self) -> frozenset[int]:
-        """Numbers of the aggregates that somebody still has."""
+        """Numbers of the aggregates that somebody has."""
         return frozenset(own.number for own in self._alive)
 
     def close(self) -> None:
@@ -244,21 +198,55 @@ class PartitionedPlace:
         self.kept = []
 
 
+class PartitionedPlace:
+    """Rows on workers, divided.
+
+    Parameters
+    ----------
+    rows : PartitionedRows
+    plan : Plan
+    has_holdout : bool
+    """
+
+    def __init__(self, rows: PartitionedRows, plan: Plan, *, has_holdout: bool) -> None:
+        self.rows, self.groups, self.has_holdout = rows, plan.groups, has_holdout
+        self._shared = rows.executor.share(plan)
+
+    def aggregates(self, loss: Loss, target: Vector) -> PartitionedAggregates:
+        """See :meth:`Place.aggregates`.
+
+        Parameters
+        ----------
+        loss : Loss
+        target : ndarray of shape (n_classes,) or (0,)
+            Of every class; without classes the response is the target.
+        """
+        return PartitionedAggregates(self, loss, target)
+
+    def ask(self, message: Message) -> Any:
+        """The answer of all partitions to a message."""
+        combine = partial(merged, message.query)
+        return self.rows.executor.ask(answer, combine, self._shared, self.rows.kept, message)
+
+    def close(self) -> None:
+        """Leave nothing behind on the workers."""
+        self.rows.close()
+
+
 class PartitionedAggregates:
     """Sums over rows on workers: see :class:`~cgboost.additive.places.place.Aggregates`.
 
     Parameters
     ----------
     place : PartitionedPlace
-    number : int
-        By which workers know these aggregates.
     loss : Loss
-    target : ndarray
-        Of every class; of shape (0,) where the response is the target.
+    target : ndarray of shape (n_classes,) or (0,)
+        Of every class; without classes the response is the target.
     """
 
-    def __init__(self, place: PartitionedPlace, number: int, loss: Loss, target: Vector) -> None:
-        self.place, self.number, self.loss, self.target = place, number, loss, target
+    def __init__(self, place: PartitionedPlace, loss: Loss, target: Vector) -> None:
+        self.place, self.loss, self.target = place, loss, target
+        self.number = place.rows.register(self)
         self.groups: list[Groups] = list(place.groups)
         self.n_features = len(self.groups)
         self.extremes: list[tuple[float, float]] = []
@@ -320,6 +308,11 @@ class PartitionedAggregates:
         return self.loss.attains_minimum
 
     @property
+    def is_smooth(self) -> bool:
+        """See :attr:`Aggregates.is_smooth`."""
+        return "hessian_diag" in self.loss.abilities
+
+    @property
     def holdout_weight(self) -> float:
         """See :meth:`Aggregates.holdout_weight`."""
         return float(self._both_weights[1])
@@ -357,7 +350,7 @@ class PartitionedAggregates:
         for start in (self._known, 0):
             message = Message(
                 self.number,
-                self.place.alive,
+                self.place.rows.alive,
                 self.loss,
                 self.target,
                 start,
@@ -368,6 +361,6 @@ class PartitionedAggregates:
             found = self.place.ask(message)
             if not isinstance(found, Behind):
                 break
-        if self.place.executor.stays:
+        if self.place.rows.executor.stays:
             self._known = len(self._calls)
         return found

@@ -110,6 +110,11 @@ class Aggregates(Protocol):
         ...
 
     @property
+    def is_smooth(self) -> bool:
+        """Whether the loss has a curvature."""
+        ...
+
+    @property
     def holdout_weight(self) -> float:
         """Σ w of the rows held out."""
         ...

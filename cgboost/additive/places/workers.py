@@ -242,7 +242,10 @@ def look(shared: None, partition: Partition, message: tuple[Any, bool]) -> Look:
     with partition.lock:
         read = partition.read(categorical)
     y = numbers_of(read.y) if numeric else read.y
-    ends = np.array([y.min(), y.max()]) if numeric and len(y) else np.unique(y)
+    try:
+        ends = np.array([y.min(), y.max()]) if numeric and len(y) else np.unique(y)
+    except TypeError as error:
+        raise ValueError(f"y must have labels of one kind, got a mixture ({error})") from error
     return Look(read.maker, (len(y),), ends)
 
 
@@ -252,6 +255,8 @@ def looked(looks: Sequence[Look]) -> Look:
     for other in looks[1:]:
         maker.merge(other.maker)
     there = [own.responses for own in looks if sum(own.n_rows)] or [np.zeros(0)]
+    if len({own.dtype.kind in "OUS" for own in there}) > 1:  # words stay words, and no numbers
+        there = [own.astype(object) for own in there]
     n_rows = tuple(count for own in looks for count in own.n_rows)
     return Look(maker, n_rows, np.concatenate(there))
 

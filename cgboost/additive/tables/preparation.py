@@ -20,7 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import column_or_1d
 
-from cgboost.additive.tables.rows import SourceRows, TableRows, content_hash, held_out, numbered
+from cgboost.additive.tables.row_hashes import Hashes, content_hash, held_out, numbered
+from cgboost.additive.tables.rows import SourceRows, TableRows
 from cgboost.additive.tables.schema import LARGEST_NUMBER, Schema, SchemaMaker
 
 Vector = NDArray[np.float64]
@@ -380,9 +381,9 @@ def prepared(
     return Prepared(rows, choice.held, groups, choice.sample)
 
 
-def row_hashes(rows: TableRows | SourceRows, y: Vector, seed: int) -> NDArray[np.uint64]:
+def row_hashes(rows: TableRows | SourceRows, y: Vector, seed: int) -> Hashes:
     """The content hash of every row; those of equal rows are equal."""
-    hashes = np.empty(rows.n_rows, dtype=np.uint64)
+    hashes = np.empty(rows.n_rows, dtype=np.int64)
     for block in rows:
         hashes[block.rows] = content_hash(block.X, y[block.rows], seed)
     return hashes
@@ -402,12 +403,12 @@ class Choice:
     sample: Indices
 
 
-def chosen(hashes: NDArray[np.uint64], weights: Vector, share: float) -> Choice:
+def chosen(hashes: Hashes, weights: Vector, share: float) -> Choice:
     """Choose by the content hashes of all rows.
 
     Parameters
     ----------
-    hashes : ndarray of uint64, shape (n_rows,)
+    hashes : ndarray of int64, shape (n_rows,)
     weights : ndarray of shape (n_rows,)
     share : float
     """
@@ -448,7 +449,7 @@ def groups_of(
     ]
 
 
-def _sample(hashes: NDArray[np.uint64], weights: Vector) -> Indices:
+def _sample(hashes: Hashes, weights: Vector) -> Indices:
     """Rows of positive weight: all of them, or those with the smallest hashes."""
     there = np.flatnonzero(weights > 0)
     if len(there) <= SAMPLE:

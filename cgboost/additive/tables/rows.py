@@ -2,8 +2,8 @@
 
 A source yields blocks (X, y) or (X, y, weights), the same ones in the same order each time. What a
 model learns does not depend on how rows are divided into blocks, nor on their order: which rows are
-held out, and which are sampled for intervals, follows from a hash of what is in them, and equal
-rows are numbered, so that each has a hash of its own.
+held out, and which are sampled for intervals, follows from a hash of what is in them
+(:mod:`cgboost.additive.tables.row_hashes`).
 
 The loss on the holdout rows decides how many stages are kept.
 """
@@ -30,10 +30,6 @@ Mask = NDArray[np.bool_]
 BLOCK = 2**15
 """Rows worked on at a time. A fit of 400 000 rows takes 13 % more time with twice as many, whose
 columns leave the cache, and 14 % more with a quarter of them."""
-
-_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
-
-_MIX = (np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB))
 
 
 @dataclass(frozen=True)
@@ -104,68 +100,6 @@ class SourceRows:
             f"the source of blocks {what} when it was first read: it must yield the same rows in "
             "the same order each time"
         )
-
-
-def content_hash(X: Matrix, y: Vector, seed: int) -> NDArray[np.uint64]:
-    """A number for every row that depends on its entries alone, evenly spread over 64 bits.
-
-    Equal rows have equal numbers; :func:`numbered` tells them apart.
-    """
-    start = np.array([seed], dtype=np.uint64) * _GOLDEN + np.uint64(1)  # wraps around
-    state = np.repeat(start, len(X))
-    for column in (*X.T, y):
-        values = np.ascontiguousarray(column, dtype=np.float64) + 0.0  # −0 is 0
-        bits = np.where(np.isnan(values), np.nan, values).view(np.uint64)
-        state = _mixed(state ^ (bits + _GOLDEN + (state << np.uint64(6)) + (state >> np.uint64(2))))
-    return state
-
-
-def numbered(hashes: NDArray[np.uint64], weights: Vector) -> NDArray[np.uint64]:
-    """Hashes in which equal rows differ: the k-th copy, k = 0, 1, …, has ``hash + k·golden``.
-
-    These are the states of a splitmix64 generator that starts at the hash, so that its finaliser,
-    in :func:`held_out`, makes independent numbers of them. Without it all copies of a row would be
-    held out or none, and y would have another distribution in each part.
-
-    Copies are numbered from the largest weight to the smallest. Those that are left are equal in
-    all, and interchangeable; so neither order nor blocks matter, nor a factor of all weights, nor
-    rows of weight 0.
-
-    Parameters
-    ----------
-    hashes : ndarray of uint64, shape (n_rows,)
-        Equal where X and y are.
-    weights : ndarray of shape (n_rows,)
-    """
-    ascending = np.sort(hashes)
-    first = np.append(True, ascending[1:] != ascending[:-1])
-    if first.all():
-        return hashes
-    equal = weights.min() == weights.max()
-    order = np.argsort(hashes) if equal else np.lexsort((-weights, hashes))
-    starts = np.flatnonzero(first)
-    copies = np.arange(len(hashes))
-    copies -= np.repeat(starts, np.diff(starts, append=len(hashes)))
-    ascending += copies.view(np.uint64) * _GOLDEN  # wraps around
-    result = np.empty_like(hashes)
-    result[order] = ascending
-    return result
-
-
-def held_out(hashes: NDArray[np.uint64], share: float) -> Mask:
-    """Which rows are held out: each with the probability ``share``, independently of the others.
-
-    Rows with equal hashes stay together: see :func:`numbered`.
-    """
-    return _mixed(hashes) < np.uint64(min(share, 1.0 - 1e-12) * 2.0**64)
-
-
-def _mixed(state: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """The finaliser of splitmix64 (Steele, Lea, Flood, OOPSLA 2014)."""
-    with np.errstate(over="ignore"):
-        state = (state ^ (state >> np.uint64(30))) * _MIX[0]
-        state = (state ^ (state >> np.uint64(27))) * _MIX[1]
-    return np.asarray(state ^ (state >> np.uint64(31)))
 
 
 def mean_loss(loss: DifferentiableLoss, held: Mask, output: Vector) -> float:

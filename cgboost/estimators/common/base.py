@@ -151,12 +151,9 @@ class BaseEnsemble(BaseEstimator):
             rows, held = self._prepare(X, y, sample_weight, eval_set)
             self._check_monitoring(held)
             pool = self._pool(rows)
-            try:
-                self._keep(self._run_all(pool, rows, held, started), rows)
-                self._warn()
-                self._complete(pool, rows)
-            finally:
-                self._leave(pool)
+            self._keep(self._run_all(pool, rows, held, started), rows)
+            self._warn()
+            self._complete(pool, rows)
             self._calibrate(rows, held, started)
         return self
 
@@ -304,10 +301,6 @@ class BaseEnsemble(BaseEstimator):
 
     def _complete(self, pool: Any, rows: Rows) -> None:
         """Set fitted attributes that take more than the runs."""
-        return
-
-    def _leave(self, pool: Any) -> None:
-        """Leave nothing of the runs behind, whether they have ended well or not."""
         return
 
     def _weighted(self, rows: Rows) -> Rows:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,6 +18,8 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
+from cgboost.additive.places.partitions import PartitionedRows
+from cgboost.additive.sql.place import SQLPlace
 from cgboost.additive.tables.preparation import check_weight_size, numbers_of, read_source
 from cgboost.additive.tables.rows import SourceRows
 from cgboost.additive.tables.schema import Schema, SchemaMaker, check_frame
@@ -284,14 +286,25 @@ def rows_of(
         raise ValueError("weights of a source belong into its blocks: (X, y, weights)")
     summary = read_source(X, estimator.categorical_features)
     schema = summary.schema
-    set_features(estimator, schema)
+    _note_features(estimator, schema)
     source: Any = SourceRows(X, schema, summary.y)
     target = learn(response_of(estimator, summary.y))
     return schema, Rows(source, target, summary.weights, None)
 
 
-def set_features(estimator: Any, schema: Schema) -> None:
-    """``n_features_in_`` and ``feature_names_in_`` of rows that are no table."""
+def rows_in(
+    estimator: Any, place: SQLPlace | PartitionedRows, learn: Callable[[Any], NDArray[Any]]
+) -> tuple[Schema, Rows]:
+    """What the columns of rows elsewhere are, and in place of the rows where they are.
+
+    The responses are the numbers of the classes, each once; of a regressor there are none.
+    """
+    _note_features(estimator, place.schema)
+    y = learn(np.array([] if place.classes is None else place.classes))
+    return place.schema, Rows(cast("Any", place), y, np.ones(len(y)), None)
+
+
+def _note_features(estimator: Any, schema: Schema) -> None:
     estimator.n_features_in_ = schema.n_features
     if schema.names is not None:
         estimator.feature_names_in_ = np.array(schema.names, dtype=object)

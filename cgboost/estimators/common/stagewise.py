@@ -68,13 +68,18 @@ def importances(self: Any) -> Vector:
     learners that have importances. All zero where no feature was used.
     """
     check_is_fitted(self)
-    shares = np.zeros(self.n_features_in_)
-    for run in self._runs:
+    return importances_of(self._runs, self.n_features_in_)
+
+
+def importances_of(runs: Sequence[FittedRun], n_features: int) -> Vector:
+    """As :func:`importances`, of the runs of a fit."""
+    shares = np.zeros(n_features)
+    for run in runs:
         gains = np.maximum(-np.diff(run.history["objective"]), 0.0)
         for output in run.outputs:
             places = np.flatnonzero(output.coef)
             for learner, turn in zip(output.active, output.rounds[places], strict=True):
-                shares += gains[turn - 1] * learner.importances(self.n_features_in_)
+                shares += gains[turn - 1] * learner.importances(n_features)
     return shares / (shares.sum() or 1.0)
 
 

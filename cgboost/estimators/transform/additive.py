@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -113,6 +113,8 @@ feature_names_in_
     smoother: Any = field(default=None, kw_only=True)
     max_iter: int = field(default=20, kw_only=True)
     n_estimators: int = field(default=1, init=False)
+    learning_rate: float = field(default=1.0, init=False)
+    n_holdouts: int = field(default=1, init=False)
     variant: Any = field(default="gradient", init=False)
     executor: Any = field(default=None, init=False)
 
@@ -148,7 +150,9 @@ feature_names_in_
 
     # ------------------------------------------------------------------ the run
 
-    _fitted_loss: ClassVar[Loss] = SquaredError()
+    @property
+    def _fitted_loss(self) -> Loss:
+        return SquaredError()
 
     def _tasks(self, pool: Any, rows: Rows) -> Iterator[Task]:
         if self.method == "one-pass" and self.smoother is None:

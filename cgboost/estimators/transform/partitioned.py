@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from functools import partial
 from typing import Any
 
 import numpy as np
 
+from cgboost.additive.places.memory import check_size
 from cgboost.additive.places.partitions import PartitionedRows, Partitions
 from cgboost.additive.places.workers import EncodedRows
 from cgboost.additive.tables.rows import Block, SourceRows
-from cgboost.additive.tables.schema import LARGEST_NUMBER, Schema
+from cgboost.estimators.common.fit_loop import unchanged_on_failure
 from cgboost.estimators.common.parameters import threads_of
-from cgboost.estimators.common.rows import Rows, rows_of, set_features
+from cgboost.estimators.common.rows import Rows, rows_of
 from cgboost.parallel import KeepingExecutor, ThreadExecutor, as_executor
 
 
@@ -43,17 +44,19 @@ def keeping_executor(estimator: Any) -> KeepingExecutor:
     return kept
 
 
-def partitioned_rows(estimator: Any, X: Any, y: Any, sample_weight: Any) -> tuple[Schema, Rows]:
-    """What the columns are, and rows on workers.
+@contextmanager
+def partitioned_rows(
+    estimator: Any, X: Any, y: Any, sample_weight: Any
+) -> Iterator[PartitionedRows]:
+    """Training rows on workers, as long as the context lasts.
 
     A table and a source of blocks are read here, and their rows go out once, as numbers, in as many
-    partitions as the executor has tasks. Responses that are left here stand for those of all rows:
-    one of each class, none for a regression.
+    partitions as the executor has tasks. An error leaves the estimator as it was.
 
     Parameters
     ----------
     estimator : estimator
-        With ``categorical_features``; it gets ``n_features_in_`` and ``feature_names_in_``.
+        With ``categorical_features`` and ``executor``.
     X, y, sample_weight
         As ``fit`` was given them.
 
@@ -62,41 +65,23 @@ def partitioned_rows(estimator: Any, X: Any, y: Any, sample_weight: Any) -> tupl
     ValueError
         As :func:`cgboost.estimators.common.rows.rows_of`, or if there are fewer than 2 rows.
     """
-    executor = keeping_executor(estimator)
-    if isinstance(X, Partitions):
-        schema, rows = _of_partitions(estimator, executor, X, y, sample_weight)
-    else:
-        schema, here = rows_of(estimator, X, y, sample_weight, estimator._learn)
-        check_size(len(here.y), float(np.abs(here.y).max()))
-        parts = _Cut(here, executor.n_tasks)
-        rows = PartitionedRows.sent(executor, parts.loaders(), schema)
-    stand_in = np.zeros(0) if estimator._y_numeric else np.arange(len(estimator.classes_))
-    data: Any = rows
-    return schema, Rows(data, stand_in, np.ones(len(stand_in)), None)
-
-
-@contextmanager
-def closing_on_failure(rows: Rows) -> Iterator[None]:
-    """Leave nothing on workers if anything goes wrong inside."""
-    try:
-        yield
-    except BaseException:
-        if isinstance(rows.X, PartitionedRows):
-            rows.X.close()
-        raise
-
-
-def check_size(n_rows: int, largest: float) -> None:
-    """Raise a ValueError for too few rows, or responses that cannot be squared."""
-    if n_rows < 2:
-        raise ValueError(f"at least 2 rows are needed, got n_samples={n_rows}")
-    if largest > LARGEST_NUMBER:
-        raise ValueError(f"y must be at most {LARGEST_NUMBER:g} in size, it has {largest:g}")
+    with unchanged_on_failure(estimator):
+        estimator._check_parameters()
+        executor = keeping_executor(estimator)
+        if isinstance(X, Partitions):
+            rows = _of_partitions(estimator, executor, X, y, sample_weight)
+        else:
+            schema, here = rows_of(estimator, X, y, sample_weight, estimator._learn)
+            check_size(len(here.y), float(np.abs(here.y).max()))
+            rows = PartitionedRows(executor, _Cut(here, executor.n_tasks).loaders())
+            rows.know(schema, None if estimator._y_numeric else estimator.classes_, encoded=True)
+        with closing(rows):
+            yield rows
 
 
 def _of_partitions(
     estimator: Any, executor: KeepingExecutor, X: Partitions, y: Any, sample_weight: Any
-) -> tuple[Schema, PartitionedRows]:
+) -> PartitionedRows:
     if y is not None:
         raise ValueError("y of Partitions belongs into them, (X, y): leave y out")
     if sample_weight is not None:
@@ -106,22 +91,21 @@ def _of_partitions(
             "Partitions with futures of Dask need executor=DaskExecutor(client), got "
             f"executor={estimator.executor!r}"
         )
-    rows = PartitionedRows.of(executor, X)
-    data: Any = rows
-    with closing_on_failure(Rows(data, np.zeros(0), np.zeros(0), None)):
+    with ExitStack() as stack:
+        rows = stack.enter_context(closing(PartitionedRows(executor, X.loaders())))
         numeric = estimator._y_numeric
         found = rows.look(estimator.categorical_features, numeric)
         schema, n_rows = found.maker.schema(), sum(found.n_rows)
         if not n_rows:
-            raise ValueError(f"the {len(found.n_rows)} partitions have no rows")
+            raise ValueError(f"Partitions must have rows, got {len(found.n_rows)} without any")
         check_size(n_rows, float(np.abs(found.responses).max()) if numeric else 0.0)
         classes = None
         if not numeric:
             estimator._learn(found.responses)
             classes = estimator.classes_
-        set_features(estimator, schema)
-        rows.know(schema, classes)
-    return schema, rows
+        rows.know(schema, classes, encoded=False)
+        stack.pop_all()
+    return rows
 
 
 class _Cut:

@@ -5,21 +5,24 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal, NamedTuple, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from cgboost.additive.builder import StageBuilder
-from cgboost.additive.places.memory import MemoryPlace
+from cgboost.additive.places.memory import in_memory
 from cgboost.additive.places.partitions import PartitionedRows
 from cgboost.additive.places.place import Place
+from cgboost.additive.sql.place import SQLPlace
+from cgboost.additive.sql.source import SQLSource
 from cgboost.additive.stage import Stage
-from cgboost.additive.tables.preparation import prepared
-from cgboost.additive.tables.rows import HoldoutLoss, SmallGain, SourceRows, TableRows
+from cgboost.additive.tables.rows import HoldoutLoss, SmallGain
 from cgboost.estimators.common import stagewise
 from cgboost.estimators.common.base import BaseEnsemble
 from cgboost.estimators.common.fit_loop import FittedRun, Table
@@ -31,42 +34,25 @@ from cgboost.estimators.common.parameters import (
     check_number,
     threads_of,
 )
-from cgboost.estimators.common.rows import Held, Rows, Vector, rows_of, table_of
+from cgboost.estimators.common.rows import Held, Rows, Vector, rows_in, rows_of, table_of
 from cgboost.estimators.common.subproblems import Task
 from cgboost.estimators.common.targets import Classification, Regression, probabilities
+from cgboost.estimators.transform import holdouts
 from cgboost.estimators.transform import transform_inspection as inspection
-from cgboost.estimators.transform.partitioned import (
-    check_size,
-    closing_on_failure,
-    in_partitions,
-    partitioned_rows,
-)
+from cgboost.estimators.transform.partitioned import in_partitions, partitioned_rows
+from cgboost.estimators.transform.variants import VARIANTS
 from cgboost.generation.callbacks import EarlyStopping
 from cgboost.losses.base import Loss
 from cgboost.losses.log_loss import LogLoss
+from cgboost.losses.poisson import Poisson
+from cgboost.losses.registry import REGRESSION, RegressionLoss, check_loss, get_loss
 from cgboost.losses.squared_error import SquaredError
 from cgboost.masters.stagewise.aggregate import AggregateMaster
 from cgboost.pricing.additive import StagePricer
 
-
-class Variant(NamedTuple):
-    """What a stage may use, and how stages are combined."""
-
-    feed_forward: bool = False
-    regressors: bool = False
-    link: bool = False
-    orthogonal: bool = False
-
-
-VARIANTS = {
-    "gradient": Variant(),
-    "initial": Variant(link=True),
-    "orthogonal": Variant(link=True, orthogonal=True),
-    "feed_forward": Variant(link=True, feed_forward=True),
-    "orthogonal_feed_forward": Variant(link=True, feed_forward=True, orthogonal=True),
-    "transform": Variant(feed_forward=True, regressors=True),
-}
-"""[P]: Table 1 with Table 3 as its base learner, Tables 4, 5, 6, 7 and 8."""
+LARGEST_STEP = 2.0
+"""What a stage changes half the log-odds or the log of a mean by, at most: a stage that is right on
+every training row would be sure of what it is not."""
 
 
 @dataclass(eq=False, repr=False)
@@ -85,6 +71,7 @@ class BaseTransform(BaseEnsemble):
         "feed_forward",
         "orthogonal_feed_forward",
     ] = field(default="transform", kw_only=True)
+    learning_rate: float = field(default=1.0, kw_only=True)
     max_bins: int = field(default=64, kw_only=True)
     tol: float = field(default=1e-4, kw_only=True)
     categorical_features: Any = field(default="from_dtype", kw_only=True)
@@ -93,16 +80,16 @@ class BaseTransform(BaseEnsemble):
     early_stopping: bool = field(default=True, kw_only=True)
     validation_fraction: float = field(default=0.3, kw_only=True)
     n_iter_no_change: int = field(default=3, kw_only=True)
+    n_holdouts: int = field(default=1, kw_only=True)
 
     _stops_by_eval_set: ClassVar[bool] = False
-
-    _most: ClassVar[float] = np.inf
-    """What a stage changes an output by, at most."""
 
     _limits = stagewise.limits
     _staged_outputs = stagewise.staged_outputs
     _warn = stagewise.warn
-    feature_importances_ = property(stagewise.importances)
+    _run_all = holdouts.run_all
+    feature_importances_ = property(holdouts.importances)
+    feature_importances_std_ = property(holdouts.spread)
 
     def fit(
         self,
@@ -115,12 +102,13 @@ class BaseTransform(BaseEnsemble):
 
         Parameters
         ----------
-        X : array-like or data frame of shape (n_rows, n_features), source of blocks, or Partitions
+        X : array-like or data frame of shape (n_rows, n_features), a source of blocks or of sums
             Numbers, with nan where missing; in a data frame also categories. A source is anything
             that can be iterated over again and again and yields (X, y) or (X, y, weights), the same
-            rows in the same order each time. :class:`cgboost.sources.Partitions` are read where the
-            tasks of the executor run.
-        y : array-like of shape (n_rows,), or None with a source or Partitions
+            rows in the same order each time. Of an :class:`~cgboost.sources.SQLSource` the model is
+            fitted in the database, of :class:`~cgboost.sources.Partitions` where the tasks of the
+            executor run.
+        y : array-like of shape (n_rows,), or None with a source
         sample_weight : array-like of shape (n_rows,) or None
             Multiplies the loss row by row; a row of weight 2 counts as two rows. It is held out
             whole or not at all, where of two equal rows each is by itself, so that the models are
@@ -138,13 +126,28 @@ class BaseTransform(BaseEnsemble):
         ------
         ValueError
             For bad parameters or data, naming the argument and its value.
+        DatabaseError
+            If a database fails before the first stage is there.
 
         Warns
         -----
         ConvergenceWarning
             If Ctrl-C or the time limit ended the fit.
         """
-        return super().fit(X, y, sample_weight, eval_set)
+        if in_partitions(self, X):
+            with partitioned_rows(self, X, y, sample_weight) as rows:
+                return super().fit(rows, None, None, eval_set)
+        if not isinstance(X, SQLSource):
+            return super().fit(X, y, sample_weight, eval_set)
+        if y is not None or sample_weight is not None:
+            raise ValueError(
+                "y and the weights of an SQLSource are columns of its table: give target and "
+                "weight there, and leave y and sample_weight out"
+            )
+        self._check_parameters()
+        classes = isinstance(self, Classification)
+        with closing(SQLPlace(X, self.categorical_features, classification=classes)) as place:
+            return super().fit(place, None, None, eval_set)
 
     # ------------------------------------------------------------------ checks
 
@@ -154,6 +157,18 @@ class BaseTransform(BaseEnsemble):
         check_count("n_estimators", self.n_estimators)
         check_choice("variant", self.variant, VARIANTS)
         check_count("max_bins", self.max_bins)
+        check_number("learning_rate", self.learning_rate, above=0)
+        if VARIANTS[self.variant].orthogonal and self.learning_rate != 1.0:
+            raise ValueError(
+                f"learning_rate must be 1 where variant={self.variant!r} chooses all coefficients "
+                f"anew after every stage, got {self.learning_rate!r}"
+            )
+        check_count("n_holdouts", self.n_holdouts)
+        if self.n_holdouts > 1 and not self.early_stopping:
+            raise ValueError(
+                f"n_holdouts={self.n_holdouts!r} needs early_stopping=True: without it no rows are "
+                "held out"
+            )
         check_number("tol", self.tol, at_least=0)
         check_jobs("n_jobs", self.n_jobs)
         if self.max_bins < 2:
@@ -163,12 +178,11 @@ class BaseTransform(BaseEnsemble):
         self, X: Any, y: Any, sample_weight: ArrayLike | None, eval_set: Any
     ) -> tuple[Rows, Held | None]:
         self._check_parameters()
-        if in_partitions(self, X):
-            self._schema, rows = partitioned_rows(self, X, y, sample_weight)
+        if isinstance(X, (SQLPlace, PartitionedRows)):
+            self._schema, rows = rows_in(self, X, self._learn)
         else:
             self._schema, rows = rows_of(self, X, y, sample_weight, self._learn)
-        with closing_on_failure(rows):
-            return self._weighted(rows), self._held(eval_set)
+        return self._weighted(rows), self._held(eval_set)
 
     def _checked_set(self, name: str, pair: Any) -> tuple[Any, NDArray[Any]]:
         X, y = table_of(self, *pair, reset=False)
@@ -182,35 +196,38 @@ class BaseTransform(BaseEnsemble):
 
     # ------------------------------------------------------------------ the run
 
-    def _pool(self, rows: Rows) -> Place:
-        seed = 0 if self.random_state is None else self.random_state
-        if not isinstance(seed, (int, np.integer)):
-            seed = int(seed.randint(2**31))
+    def _pool(self, rows: Rows, holdout: int = 0) -> Place:
         how: dict[str, Any] = {
             "max_bins": self.max_bins,
             "share": self.validation_fraction if self.early_stopping else 0.0,
-            "seed": int(seed),
+            "seed": holdouts.seed_of(self.random_state, holdout),
         }
-        if isinstance(rows.X, PartitionedRows):
-            with closing_on_failure(rows):
-                return rows.X.place(**how)
-        check_size(len(rows.y), float(np.abs(rows.y).max(initial=0.0)))
-        table = rows.X if isinstance(rows.X, SourceRows) else TableRows(rows.X)
-        y = np.asarray(rows.y, dtype=np.float64)
-        data = prepared(table, self._schema, y, rows.weights, **how)
-        return MemoryPlace(data, rows.weights, threads_of(self.n_jobs))
+        if isinstance(rows.X, (SQLPlace, PartitionedRows)):
+            return rows.X.divide(**how)
+        return in_memory(
+            rows.X, self._schema, rows.y, rows.weights, n_jobs=threads_of(self.n_jobs), **how
+        )
 
-    def _leave(self, pool: Place) -> None:
-        pool.close()
+    @property
+    @abstractmethod
+    def _fitted_loss(self) -> Loss:
+        """The loss of one output."""
 
-    _fitted_loss: ClassVar[Loss]
-    """The loss of one output."""
+    @property
+    def _most(self) -> float:
+        """What a stage changes an output by, at most: of a logarithm, not more than this."""
+        return LARGEST_STEP if isinstance(self._fitted_loss, (LogLoss, Poisson)) else np.inf
 
     def _tasks(self, pool: Place, rows: Rows) -> Iterator[Task]:
         variant = VARIANTS[self.variant]
         for target in self._targets(rows.y):
             sums = pool.aggregates(self._fitted_loss, target)
-            master = AggregateMaster(sums, corrective=variant.orthogonal, most=self._most)
+            master = AggregateMaster(
+                sums,
+                corrective=variant.orthogonal,
+                learning_rate=self.learning_rate,
+                most=self._most,
+            )
             builder = StageBuilder(
                 self.max_bins, variant.feed_forward, variant.regressors, variant.link
             )
@@ -265,6 +282,14 @@ class TransformRegressor(BaseTransform, Regression):
     ----------
     n_estimators : int, default=10
         Stages at most.
+    loss : {"squared_error", "absolute_error", "quantile", "huber", "epsilon_insensitive", \
+"squared_epsilon_insensitive", "poisson"} or Loss, default="squared_error"
+        A name, or a :class:`~cgboost.losses.Loss` with parameters, ``Quantile(0.9)`` say. Stages
+        are fitted to its pseudo-residuals, and added with the step and the change of the constant
+        that together lower it most. The output of "poisson" is the log of the mean.
+    learning_rate : float, default=1.0
+        Share of every step that is taken. Stages are more then, and should be allowed to be; must
+        be 1 where all coefficients are chosen anew.
     variant : {"transform", "gradient", "initial", "orthogonal", "feed_forward", \
 "orthogonal_feed_forward"}, default="transform"
         The methods of the paper: transform regression (Table 8), gradient boosting of additive
@@ -284,6 +309,10 @@ class TransformRegressor(BaseTransform, Regression):
         that neither order nor blocks matter.
     n_iter_no_change : int, default=3
         Stages without a smaller holdout loss after which the run ends; the best one is returned.
+    n_holdouts : int, default=1
+        Models that each hold other rows out, and whose average is the model. It has the stages of
+        all of them; ``history_`` says which holdout a row belongs to, and
+        ``feature_importances_`` is their mean, with ``feature_importances_std_``.
     categorical_features : "from_dtype" or sequence of str or int, default="from_dtype"
         Features that are categories. By default those of a data frame that are no numbers, or of a
         categorical type; a column of Python objects that are all numbers is numeric. A list takes
@@ -291,9 +320,8 @@ class TransformRegressor(BaseTransform, Regression):
     n_jobs : int, default=1
         Threads that work on blocks of rows; −1 for all cores.
     executor : Executor, concurrent.futures.Executor or None, default=None
-        Where the rows are, in partitions: a :class:`~cgboost.parallel.ThreadExecutor`, any executor
-        of ``concurrent.futures``, or ``DaskExecutor(client)``; sums over them are all that comes
-        back. The model is the same wherever they are. None: in this process, on ``n_jobs`` threads.
+        Where the rows are kept, in partitions of which sums come back: ``DaskExecutor(client)``, an
+        executor of ``concurrent.futures``. None: in this process, on ``n_jobs`` threads.
     scoring, callbacks, verbose, time_limit
         As in :class:`CGBoostRegressor`.
     random_state : int, RandomState or None
@@ -326,11 +354,31 @@ feature_names_in_
     True
     """
 
+    loss: RegressionLoss | Loss = field(default="squared_error", kw_only=True)
+
     transformation = inspection.transformation
     text = inspection.text
     stage_graph = inspection.stage_graph
 
-    _fitted_loss: ClassVar[Loss] = SquaredError()
+    @property
+    def _fitted_loss(self) -> Loss:
+        return get_loss(self.loss)
+
+    @property
+    def _known_loss(self) -> Loss | None:
+        return None if isinstance(self._fitted_loss, SquaredError) else self._fitted_loss
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_loss(self.loss, REGRESSION)
+        if not isinstance(self.loss, (str, Loss)):
+            raise ValueError(f"loss must be one of {REGRESSION} or a Loss, got {self.loss!r}")
+        smooth = "hessian_diag" in self._fitted_loss.abilities
+        if VARIANTS[self.variant].orthogonal and not smooth:
+            raise ValueError(
+                f"variant={self.variant!r} chooses all coefficients anew by Newton's method, and "
+                f"{self._fitted_loss!r} has no second derivative: use another variant or loss"
+            )
 
     def to_sql(
         self,
@@ -375,9 +423,8 @@ default="duckdb"
         MySQL must read a backslash in text as an escape, as it does unless its ``sql_mode`` has
         NO_BACKSLASH_ESCAPES.
         """
-        return inspection.statement(
-            self, table, 0, "identity", output=output, keep=keep, dialect=dialect
-        )
+        link = "log" if isinstance(self._fitted_loss, Poisson) else "identity"
+        return inspection.statement(self, table, 0, link, output=output, keep=keep, dialect=dialect)
 
 
 @dataclass(eq=False, repr=False)
@@ -392,8 +439,9 @@ class TransformClassifier(BaseTransform, Classification):
 
     Parameters
     ----------
-    n_estimators, variant, max_bins, tol, early_stopping, validation_fraction, n_iter_no_change, \
-categorical_features, n_jobs, executor, scoring, callbacks, verbose, time_limit, random_state
+    n_estimators, learning_rate, variant, max_bins, tol, early_stopping, validation_fraction, \
+n_iter_no_change, n_holdouts, categorical_features, n_jobs, executor, scoring, callbacks, \
+verbose, time_limit, random_state
         As in :class:`TransformRegressor`.
 
     Attributes
@@ -410,9 +458,9 @@ n_columns_, objective_, best_round_, stop_reason_, n_features_in_, feature_names
     text = inspection.text
     stage_graph = inspection.stage_graph
 
-    _most: ClassVar[float] = 2.0
-
-    _fitted_loss: ClassVar[Loss] = LogLoss()
+    @property
+    def _fitted_loss(self) -> Loss:
+        return LogLoss()
 
     def to_sql(
         self,

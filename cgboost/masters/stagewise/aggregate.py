@@ -18,7 +18,12 @@ from numpy.typing import NDArray
 from cgboost.generation.columns import Column
 from cgboost.generation.protocols import MasterState, Priced
 from cgboost.losses.quadratic import Quadratic
-from cgboost.masters.stagewise.descent import descended, newton, within
+from cgboost.masters.stagewise.descent import (
+    descended,
+    descended_at_kinks,
+    newton,
+    within,
+)
 from cgboost.masters.stagewise.refits import SEPARATED
 from cgboost.masters.stagewise.stagewise import DescentEntry, optimum_if_settled
 
@@ -41,6 +46,11 @@ class RowSums(Protocol):
     @property
     def attains_minimum(self) -> bool:
         """Whether a loss near 0 is near a minimum; otherwise only f without end makes it 0."""
+        ...
+
+    @property
+    def is_smooth(self) -> bool:
+        """Whether the loss has a curvature."""
         ...
 
     @property
@@ -134,7 +144,11 @@ class AggregateMaster:
             return self.sums.quadratic(point[1:], float(point[0]), len(point) - 1)
 
         start = np.append(self._intercept, self._coef)
-        found, self._here = descended(surface, start, newton, self._lowest)
+        found, self._here = (
+            descended(surface, start, newton, self._lowest)
+            if self.sums.is_smooth
+            else descended_at_kinks(surface, start)
+        )
         self._intercept, self._coef = float(found[0]), found[1:]
 
     def _step(self) -> None:
@@ -155,7 +169,11 @@ class AggregateMaster:
         def surface(ends: Vector) -> Quadratic:
             return at(ends, 1).along(basis)
 
-        ends, self._here = descended(surface, np.zeros(2), within(self.most))
+        ends, self._here = (
+            descended(surface, np.zeros(2), within(self.most))
+            if self.sums.is_smooth
+            else descended_at_kinks(surface, np.zeros(2), self.most)
+        )
         if self.learning_rate != 1.0:
             ends = self.learning_rate * ends
             self._here = at(ends, 0)

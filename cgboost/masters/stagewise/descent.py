@@ -3,7 +3,8 @@
     min over d   L(x + d)        of a convex loss; perhaps in a box
 
 Each step minimises the quadratic model. One that goes too far is shortened: along it the loss is
-convex, and its least lies between.
+convex, and its least lies between. Losses with kinks have no such model: they are searched along
+one line after another.
 """
 
 from __future__ import annotations
@@ -12,7 +13,9 @@ from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import brentq
 
+from cgboost.losses.base import LONGEST_DOUBLING
 from cgboost.losses.quadratic import Quadratic
 from cgboost.tolerances import SMALLEST
 
@@ -40,6 +43,16 @@ FLATTENED = 0.1
 DIAGONAL_SHARE = 1e-14
 """Added to the diagonal of a Hessian of unit diagonal: dependent columns do no harm, and steps that
 follow take away what it changes."""
+
+
+SWEEPS = 3
+"""Rounds over all axes at most, of losses with kinks: a stage is one of many."""
+
+SMALL_GAIN = 1e-6
+"""A round that lowers the loss by less than this, relative to it, is the last."""
+
+SAME_LENGTH = 1e-9
+"""Lengths this close, relative to their size, are one."""
 
 
 def descended(
@@ -121,3 +134,54 @@ def least_in_box(hessian: Vector, gradient: Vector, low: Vector, high: Vector) -
                 move[other] = np.clip(best, low[other], high[other])
                 found.append(move)
     return min(found, key=lambda d: float(0.5 * d @ hessian @ d - gradient @ d))
+
+
+def descended_at_kinks(
+    surface: Surface, start: Vector, most: float = np.inf
+) -> tuple[Vector, Quadratic]:
+    """A point where a piecewise linear loss falls no further along any axis, and the loss there.
+
+    A line search along the move that the weights in place of a Hessian suggest, and then along each
+    axis; slopes jump at kinks, and the root of the slope is bracketed.
+
+    Parameters
+    ----------
+    surface : callable
+    start : ndarray of shape (n_variables,)
+    most : float
+        No variable may be larger.
+    """
+    point, here = start, surface(start)
+    for _ in range(SWEEPS):
+        before = here.value
+        for direction in (newton(here, point), *np.eye(len(start))):
+            point, here = _best_along(surface, point, here, direction, most)
+        if before - here.value <= SMALL_GAIN * abs(before):
+            break
+    return point, here
+
+
+def _best_along(
+    surface: Surface, point: Vector, here: Quadratic, direction: Vector, most: float
+) -> tuple[Vector, Quadratic]:
+    """The least along a line from a point, as far as no variable is larger than ``most``."""
+    slope = float(here.gradient @ direction)
+    if slope == 0.0:
+        return point, here
+    way = -np.sign(slope) * direction
+    with np.errstate(divide="ignore", invalid="ignore"):
+        room = (np.sign(way) * most - point) / way
+    reach = float(np.min(room[way != 0.0]))
+
+    def rise(length: float) -> float:
+        return float(surface(point + length * way).gradient @ way)
+
+    near, length = 0.0, min(1.0, reach)
+    for _ in range(LONGEST_DOUBLING):
+        if length >= reach or rise(length) >= 0.0:
+            break
+        near, length = length, min(2.0 * length, reach)
+    if near < length and rise(length) > 0.0:
+        length = float(brentq(rise, near, length, rtol=SAME_LENGTH, xtol=SAME_LENGTH * length))
+    there = surface(point + length * way)
+    return (point + length * way, there) if there.value < here.value else (point, here)

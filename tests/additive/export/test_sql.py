@@ -15,7 +15,8 @@ from cgboost.additive.places.memory import MemoryAggregates
 from cgboost.additive.stage import Stage, Stages
 from cgboost.additive.statistics.passes import Passes
 from cgboost.additive.tables.preparation import Categories, Intervals, intervals_of
-from cgboost.additive.tables.rows import TableRows, content_hash, held_out, numbered
+from cgboost.additive.tables.row_hashes import content_hash, held_out, numbered
+from cgboost.additive.tables.rows import TableRows
 from cgboost.additive.tables.schema import Schema, SchemaMaker
 from cgboost.additive.trees.transformation import Transformation
 from cgboost.losses import SquaredError

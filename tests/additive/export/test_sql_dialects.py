@@ -24,7 +24,7 @@ from cgboost.additive.stage import Stage, Stages
 from cgboost.additive.tables.preparation import Categories
 from cgboost.additive.tables.schema import Schema
 from cgboost.additive.trees.transformation import Transformation
-from cgboost.estimators.transform.transform import VARIANTS
+from cgboost.estimators.transform.variants import VARIANTS
 from tests.additive.export.sql_databases import (
     NUMBER,
     Columns,

@@ -13,7 +13,7 @@ from cgboost import (
     TransformClassifier,
     TransformRegressor,
 )
-from cgboost.estimators.transform.transform import VARIANTS
+from cgboost.estimators.transform.variants import VARIANTS
 from tests.estimators.transform.transform_data import binary, blocks, few_values, mixed, target
 
 MODELS: dict[str, Any] = {

@@ -4,10 +4,15 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from cgboost.losses import Huber, LogLoss, Poisson
+from cgboost.losses import Huber, LogLoss, Poisson, Quantile
 from cgboost.losses.base import DifferentiableLoss
 from cgboost.losses.quadratic import Quadratic
-from cgboost.masters.stagewise.descent import descended, least_in_box, newton
+from cgboost.masters.stagewise.descent import (
+    descended,
+    descended_at_kinks,
+    least_in_box,
+    newton,
+)
 
 RNG = np.random.default_rng(1)
 H = np.column_stack([np.ones(80), RNG.normal(size=(80, 3))])
@@ -81,3 +86,21 @@ def test_a_quadratic_in_a_box(seed: int) -> None:
     assert ((low <= found) & (found <= high)).all()
     axes = [np.linspace(low[k], high[k], 101) for k in (0, 1)]
     assert value(found) <= min(value(np.array([a, b])) for a in axes[0] for b in axes[1]) + 1e-12
+
+
+@pytest.mark.parametrize("most", [np.inf, 0.5])
+def test_losses_with_kinks_fall_along_no_axis(most: float) -> None:
+    """Nor along any of many other directions, where they are not bounded by the box."""
+    loss = Quantile(0.3).on(SCORES, WEIGHTS)
+
+    def surface(point: np.ndarray) -> Quadratic:
+        f = H[:, :2] @ point
+        gradient = -(H[:, :2].T @ loss.pseudo_response(f))
+        return Quadratic(loss.value(f), gradient, (H[:, :2] * WEIGHTS[:, None]).T @ H[:, :2])
+
+    found, here = descended_at_kinks(surface, np.zeros(2), most)
+    assert (np.abs(found) <= most * (1.0 + 1e-12)).all()
+    grid = np.linspace(-min(most, 3.0), min(most, 3.0), 61)
+    best = min(loss.value(H[:, :2] @ np.array([a, b])) for a in grid for b in grid)
+    assert here.value <= best * 1.005
+    assert here.value == pytest.approx(loss.value(H[:, :2] @ found))

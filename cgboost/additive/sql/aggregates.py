@@ -1,0 +1,445 @@
+"""Sums over the rows of a table, each by one statement.
+
+What does not change is summed once and kept: products of 1, an input and older outputs in the
+groups of the input, and products of terms that come again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cgboost.additive.export.sql import between, by_interval, linear
+from cgboost.additive.sql.division import (
+    HELD,
+    SAMPLED,
+    Division,
+    code_column,
+    input_columns,
+    intervals_of_columns,
+    regressor_column,
+)
+from cgboost.additive.sql.expressions import (
+    code_expression,
+    ladder,
+    regressor_expression,
+    shift_of,
+    term_expression,
+)
+from cgboost.additive.sql.losses import expressions_of
+from cgboost.additive.sql.store import Store
+from cgboost.additive.sql.table import MOST_AT_ONCE, TARGET, WEIGHT
+from cgboost.additive.stage import Stage
+from cgboost.additive.statistics.moments import Moments
+from cgboost.additive.statistics.passes import Parts
+from cgboost.additive.statistics.products import n_products, origins
+from cgboost.additive.tables.preparation import SAME, Groups, Intervals
+from cgboost.additive.trees.transformation import Transformation
+from cgboost.losses.base import Loss
+from cgboost.losses.quadratic import Quadratic
+
+Vector = NDArray[np.float64]
+
+MOST_SUMS = 1500
+"""Sums in one statement: PostgreSQL takes 1664 columns."""
+
+ONE = ("one",)
+"""The key of the constant 1 among terms."""
+
+
+class SQLAggregates:
+    """Sums over rows in a database, for one output of a model.
+
+    Parameters
+    ----------
+    store : Store
+        The table of the division; outputs become columns of it.
+    division : Division
+    loss : Loss
+    target : ndarray of shape (n_classes,) or (0,)
+        The label of each class, 1 or −1; without classes y is a number.
+    prefix : str
+        What names of its columns begin with.
+    """
+
+    def __init__(
+        self, store: Store, division: Division, loss: Loss, target: Vector, prefix: str
+    ) -> None:
+        self.store, self.division, self.loss = store, division, loss
+        self.session = store.session
+        self.sql = store.session.sql
+        self.groups: list[Groups] = list(division.groups)
+        self.n_features = len(division.groups)
+        self.extremes: list[tuple[float, float]] = []
+        self.weight, self.holdout_weight = division.training, division.holdout
+        self.attains_minimum = loss.attains_minimum
+        self.is_smooth = "hessian_diag" in loss.abilities
+        n = self.sql.number
+        positive = ", ".join(n(float(k)) for k in np.flatnonzero(target > 0))
+        self._y = TARGET
+        if len(target):
+            self._y = f"(CASE WHEN {TARGET} IN ({positive}) THEN {n(1.0)} ELSE {n(-1.0)} END)"
+        self._prefix, self._n_columns = prefix, 0
+        self._outputs: list[str] = []
+        self._means: list[float] = []
+        self._inputs: list[str] = [str(k) for k in range(self.n_features)]
+        self._known: dict[int, list[Vector]] = {}
+        self._products: dict[tuple[Hashable, Hashable], Vector] = {}
+        self._near: dict[Hashable, float] = {}
+        self._sum: tuple[Stage, str] | None = None
+        # weights with a mean below 1 count as if it were 1
+        self._level = min(1.0, (self.weight + self.holdout_weight) / division.n_rows)
+        self._response, self._mean = "", 0.0
+        self._respond(np.zeros(0), 0.0)
+
+    @property
+    def n_outputs(self) -> int:
+        """See :class:`Aggregates`."""
+        return len(self._outputs)
+
+    # ------------------------------------------------------------------ for stages
+
+    def by_group(self, inputs: Sequence[int], n_regressors: int) -> dict[int, Parts]:
+        """See :meth:`Aggregates.by_group`."""
+        queries = []
+        for number in inputs:
+            known = self._known.setdefault(number, [])
+            texts = self._new_products(number, len(known), n_regressors)
+            queries.append((number, self._grouped(number, texts), len(texts)))
+        widest = max(width for _, _, width in queries)
+        nothing = f"CAST(NULL AS {self.sql.double})"
+        table = self.store.table
+        new: dict[int, Vector] = {
+            number: np.zeros((2 * self.groups[number].n_groups, width))
+            for number, _, width in queries
+        }
+        for start in range(0, len(queries), MOST_AT_ONCE):
+            text = " UNION ALL ".join(
+                query.format(table=table, more=f", {nothing}" * (widest - width))
+                for _, query, width in queries[start : start + MOST_AT_ONCE]
+            )
+            for number, code, *sums in self.session.rows(text):
+                own = new[int(number)]
+                row = int(code) // 2 + len(own) // 2 * (int(code) % 2)
+                own[row] = sums[: own.shape[1]]
+        return {number: self._parts(number, n_regressors, new[number]) for number in inputs}
+
+    def of_terms(self, terms: Sequence[Transformation], n_regressors: int, near: Vector) -> Parts:
+        """See :meth:`Aggregates.of_terms`."""
+        keys: list[Hashable] = [ONE, *map(_key, terms)]
+        for key, level in zip(keys[1:], near.tolist(), strict=False):
+            self._near.setdefault(key, level)
+        width = 1 + len(keys)
+        columns = [
+            f"{self._term(term)} - {self.sql.number(self._near[key])} AS t{k}"
+            for k, (term, key) in enumerate(zip(terms, keys[1:], strict=True), 1)
+        ]
+        columns.append(f"{self._response} - {self.sql.number(near[-1])} AS t{width - 1}")
+        pairs = [
+            (i, j)
+            for j in range(width)
+            for i in range(j + 1)
+            if j == width - 1 or (keys[i], keys[j]) not in self._products
+        ]
+        new = self._term_sums(columns, pairs)
+        products = {}
+        sums = np.zeros((2, n_products(width - 1)))
+        place = 0
+        for j in range(width):
+            for i in range(j + 1):
+                if j < width - 1:
+                    pair = (keys[i], keys[j])
+                    found = new[i, j] if (i, j) in new else self._products[pair]
+                    products[pair] = found
+                else:
+                    found = new[i, j]
+                sums[:, place] = found
+                place += 1
+        self._products = products
+        self._near = {key: self._near[key] for key in keys[1:]}
+        origin = np.array([*self._near_of(keys[1:]), near[-1]])
+        return Parts.of(Moments.from_sums(sums / self._level, origin))
+
+    def linking(self, stage: Stage, max_bins: int) -> tuple[Groups, Parts]:
+        """See :meth:`Aggregates.linking`."""
+        total = self._summed(stage)
+        groups = self._intervals(total, max_bins)
+        code, value = code_expression(self.sql, groups, total), self._regressor(groups, total)
+        inner = (
+            f"SELECT {WEIGHT} AS w, {self._response} AS r, 2 * ({code}) + {HELD} AS g, "
+            f"{value} AS v FROM {self.store.table}"
+        )
+        origin = self.sql.number(self._mean)
+        rows = (
+            f"SELECT w, g, r - {origin} AS r, v - {self._centre(groups, 'g')} AS a "
+            f"FROM ({inner}) AS q"
+        )
+        products = ["w", "w*a", "w*a*a", "w*r", "w*a*r", "w*r*r"]
+        sums = np.zeros((2 * groups.n_groups, len(products)))
+        read = ", ".join(f"SUM({product})" for product in products)
+        for code_, *found in self.session.rows(f"SELECT g, {read} FROM ({rows}) AS p GROUP BY g"):
+            sums[int(code_) // 2 + groups.n_groups * (int(code_) % 2)] = found
+        centres = np.tile(groups.regressor(groups.centres), 2)
+        origin_of = origins(centres, np.array([self._mean]))
+        return groups, Parts.of(Moments.from_sums(sums / self._level, origin_of))
+
+    def append(self, stage: Stage) -> None:
+        """See :meth:`Aggregates.append`."""
+        name = self._new_column()
+        if stage.link is None:
+            self.store.add(name, self._stage(stage))
+        else:
+            total = self._summed(stage)
+            text = by_interval(self.sql, stage.link, total, self._outputs, complete=True)
+            self.store.write()  # the sum is there before its function
+            self.store.add(name, text)
+        ((low, high, mean),) = self.session.rows(
+            f"SELECT MIN({name}), MAX({name}), SUM({WEIGHT} * {name}) / SUM({WEIGHT}) "
+            f"FROM {self.store.table}"
+        )
+        self._forget_sum()
+        self._outputs.append(name)
+        self._means.append(float(mean))
+        self.extremes.append((float(low), float(high)))
+
+    def intervals(self, number: int, max_bins: int) -> None:
+        """See :meth:`Aggregates.intervals`."""
+        column = self._outputs[number]
+        groups = self._intervals(column, max_bins)
+        self.groups.append(groups)
+        self._inputs.append(column)
+        for name, text, kind in input_columns(self.session, column, groups, column):
+            self.store.add(name, text, kind)
+
+    def drop(self, count: int) -> None:
+        """See :meth:`Aggregates.drop`."""
+        self._forget_sum()
+        if count >= self.n_outputs:
+            return
+        for name in self._inputs[self.n_features + count :]:
+            self.store.remove(code_column(name))
+            self.store.remove(regressor_column(name))
+        for name in self._outputs[count:]:
+            self.store.remove(name)
+        del self._inputs[self.n_features + count :], self.groups[self.n_features + count :]
+        del self._outputs[count:], self._means[count:], self.extremes[count:]
+        for number in [*self._known]:
+            if number >= self.n_features + count:
+                del self._known[number]
+            else:
+                del self._known[number][1 + count :]
+        self._products = {}
+
+    def values(self, number: int) -> Vector:
+        """No row leaves the database."""
+        return np.zeros(0)
+
+    # ------------------------------------------------------------------ for masters
+
+    def quadratic(self, coef: Vector, intercept: float, last: int) -> Quadratic:
+        """See :meth:`Aggregates.quadratic`."""
+        columns = self._outputs[len(coef) - last : len(coef)]
+        loss = expressions_of(self.loss, self.sql, "y", "f")
+        first = [self._y + " AS y", f"{self._at(coef, intercept)} AS f"]
+        names = ["w", HELD, *columns]
+        table = self.store.table
+        inner = f"SELECT {WEIGHT} AS w, {', '.join([*names[1:], *first])} FROM {table}"
+        rows = (
+            f"SELECT {', '.join(names)}, {loss.value} AS value, {loss.response} AS r, "
+            f"{loss.curvature} AS c FROM ({inner}) AS q"
+        )
+        factors = ["1", *columns]
+        sums = ["w * value", *(_product("w * r", h) for h in factors)]
+        sums += _squares("w * c", factors)
+        found = self._by_part(rows, sums)
+        size = 1 + last
+        bent = found[0, 1 + size :]
+        if not bent.any():  # as for residuals that are all beyond Huber's δ
+            bent = self._by_part(rows, _squares("w", factors))[0]
+        hessian = np.zeros((size, size))
+        second, first_ = np.tril_indices(size)
+        hessian[second, first_] = hessian[first_, second] = bent
+        return Quadratic(float(found[0, 0]), -found[0, 1 : 1 + size], hessian, float(found[1, 0]))
+
+    def move(self, coef: Vector, intercept: float) -> tuple[Vector, Vector]:
+        """See :meth:`Aggregates.move`; no row leaves the database."""
+        self._respond(coef, intercept)
+        return np.zeros(0), np.zeros(0)
+
+    # ------------------------------------------------------------------ columns
+
+    def _respond(self, coef: Vector, intercept: float) -> None:
+        """Note the pseudo-response as a column, and about what it is."""
+        if self._response:
+            self.store.remove(self._response)
+        f = f"({self._at(coef, intercept)})"
+        loss = expressions_of(self.loss, self.sql, self._y, f)
+        self._response = self._new_column()
+        self.store.add(self._response, loss.response)
+        self._mean = 0.0
+        if loss.of_residual:
+            moved = float(coef @ np.array(self._means[: len(coef)]))
+            self._mean = self.division.mean - intercept - moved
+
+    def _at(self, coef: Vector, intercept: float) -> str:
+        outputs = self._outputs[: len(coef)]
+        return linear(self.sql, intercept, zip(coef.tolist(), outputs, strict=True))
+
+    def _new_column(self) -> str:
+        self._n_columns += 1
+        return f"{self._prefix}_{self._n_columns}"
+
+    def _term(self, term: Transformation) -> str:
+        name = self._inputs[term.feature]
+        return term_expression(
+            self.sql, term, code_column(name), regressor_column(name), self._outputs
+        )
+
+    def _stage(self, stage: Stage) -> str:
+        """The sum of the terms, in its bounds."""
+        terms = [(weight, self._term(term)) for weight, term in stage.terms]
+        total = linear(self.sql, stage.intercept, terms)
+        return between(self.sql, f"({total})", stage.low, stage.high)
+
+    def _summed(self, stage: Stage) -> str:
+        """The column of the sum of a stage with a link."""
+        if self._sum is not None and self._sum[0].terms is stage.terms:
+            return self._sum[1]
+        self._forget_sum()
+        name = self._new_column()
+        self.store.add(name, self._stage(stage))
+        self._sum = (stage, name)
+        return name
+
+    def _forget_sum(self) -> None:
+        if self._sum is not None:
+            self.store.remove(self._sum[1])
+            self._sum = None
+
+    def _intervals(self, column: str, max_bins: int) -> Intervals:
+        """Intervals of a column on the sample."""
+        table = self.store.table
+        rows = f"(SELECT {column}, {WEIGHT} FROM {table} WHERE {SAMPLED} = 1) AS s"
+        return intervals_of_columns(self.session, {0: column}, rows, max_bins, same=SAME)[0]
+
+    def _regressor(self, groups: Intervals, column: str) -> str:
+        return regressor_expression(self.sql, groups, column)
+
+    def _centre(self, groups: Intervals, code: str) -> str:
+        """The middle of a group, as regressors are stored."""
+        levels = list(map(self.sql.number, _centres(groups).tolist()))
+        return ladder(code, [str(2 * k) for k in range(1, len(levels))], levels)
+
+    # ------------------------------------------------------------------ sums
+
+    def _new_products(self, number: int, n_known: int, n_regressors: int) -> list[str]:
+        """Products of (1, x, outputs, response) that are to be summed, in their order.
+
+        x² is about the middle of its group, 1·x too; other products with x are about the shift.
+        """
+        has_x = isinstance(self.groups[number], Intervals)
+        zero = self.sql.number(0.0)
+
+        def with_x(text: str) -> str:
+            return text if has_x else zero
+
+        n = self.sql.number
+        outputs = [f"(s{k} - {n(self._means[k])})" for k in range(n_regressors)]
+        texts = [] if n_known else ["w", with_x("w * a"), with_x("w * a * a")]
+        response = f"(r - {n(self._mean)})"
+        for k in [*range(max(0, n_known - 1), n_regressors), n_regressors]:
+            v = outputs[k] if k < n_regressors else response
+            texts += [f"w * {v}", with_x(f"w * x * {v}")]
+            texts += [f"w * {other} * {v}" for other in outputs[:k]]
+            texts.append(f"w * {v} * {v}")
+        return texts
+
+    def _grouped(self, number: int, texts: Sequence[str]) -> str:
+        """A query for sums by group; {table} and {more} columns are left open."""
+        groups, name = self.groups[number], self._inputs[number]
+        code = code_column(name)
+        read = [f"{code} AS g", f"{WEIGHT} AS w", f"{self._response} AS r"]
+        read += [f"{output} AS s{k}" for k, output in enumerate(self._outputs)]
+        if isinstance(groups, Intervals):
+            x = regressor_column(name)
+            read.append(f"{x} AS x")
+            if "w * a" in texts:
+                read.append(f"{x} - {self._centre(groups, code)} AS a")
+        sums = ", ".join(f"SUM({text})" for text in texts)
+        return (
+            f"SELECT {number} AS i, g, {sums}{{more}} FROM (SELECT {', '.join(read)} "
+            "FROM {table}) AS q GROUP BY g"
+        )
+
+    def _parts(self, number: int, n_regressors: int, new: Vector) -> Parts:
+        """Statistics of an input; what does not change is kept."""
+        groups, known = self.groups[number], self._known[number]
+        centres = _centres(groups) if isinstance(groups, Intervals) else np.zeros(groups.n_groups)
+        twice = np.tile(centres, 2)
+        start = 0
+        if not known:
+            known.append(new[:, :3].copy())
+            start = 3
+        for k in [*range(len(known) - 1, n_regressors), n_regressors]:
+            own = new[:, start : start + k + 3].copy()
+            # Σ w(x − c)v, nothing but rounding where all x are c
+            own[:, 1] = np.where(known[0][:, 2] > 0, own[:, 1] - twice * own[:, 0], 0.0)
+            start += k + 3
+            if k < n_regressors:
+                known.append(own)
+        sums = np.hstack([*known[: 1 + n_regressors], own]) / self._level
+        origin = np.array([*self._means[:n_regressors], self._mean])
+        middles = np.tile(groups.regressor(groups.centres), 2)
+        return Parts.of(Moments.from_sums(sums, origins(middles, origin)))
+
+    def _term_sums(
+        self, columns: Sequence[str], pairs: Sequence[tuple[int, int]]
+    ) -> dict[tuple[int, int], Vector]:
+        """Σ w t_i t_j of pairs of terms, training and holdout."""
+        found: dict[tuple[int, int], Vector] = {}
+        rows = f"SELECT {WEIGHT} AS w, {HELD}, {', '.join(columns)} FROM {self.store.table}"
+        for start in range(0, len(pairs), MOST_SUMS):
+            some = pairs[start : start + MOST_SUMS]
+            texts = [" * ".join(["w", *(f"t{k}" for k in pair if k > 0)]) for pair in some]
+            sums = self._by_part(rows, texts)
+            found |= {pair: sums[:, k] for k, pair in enumerate(some)}
+        return found
+
+    def _by_part(self, rows: str, texts: Sequence[str]) -> Vector:
+        """Sums of expressions over training rows and holdout rows, shape (2, n_sums)."""
+        sums = ", ".join(f"SUM({text})" for text in texts)
+        step = self.sql.table_expression("terms", rows)
+        result = np.zeros((2, len(texts)))
+        query = f"WITH {step} SELECT {HELD}, {sums} FROM terms GROUP BY {HELD}"
+        for held, *found in self.session.rows(query):
+            result[int(held)] = found
+        return result
+
+    def _near_of(self, keys: Sequence[Hashable]) -> list[float]:
+        return [self._near[key] for key in keys]
+
+
+def _centres(groups: Intervals) -> Vector:
+    """Middles of the groups less the shift; 0 for missing values, as their regressor is."""
+    return np.append(groups.centres[:-1] - shift_of(groups), 0.0)
+
+
+def _key(term: Transformation) -> Hashable:
+    """What a term is: equal terms have equal values."""
+    parts = (term.leaf, term.intercept, term.slope, term.coef)
+    return (term.feature, *(part.tobytes() for part in parts))
+
+
+def _product(first: str, second: str) -> str:
+    return first if second == "1" else f"{first} * {second}"
+
+
+def _squares(weight: str, factors: Sequence[str]) -> list[str]:
+    """Products of all pairs, by the second and then by the first."""
+    return [
+        _product(_product(weight, factors[i]), factors[j])
+        for j in range(len(factors))
+        for i in range(j + 1)
+    ]

@@ -1,0 +1,210 @@
+"""Preparation of a copied table: holdout rows, intervals of every feature, and groups of every row.
+
+As :func:`cgboost.additive.tables.preparation.prepared`, in the database.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from cgboost.additive.sql.expressions import (
+    LOW,
+    code_expression,
+    edges_query,
+    hash_expression,
+    intervals_from,
+    numbered_query,
+    regressor_expression,
+)
+from cgboost.additive.sql.session import Session
+from cgboost.additive.sql.table import MOST_AT_ONCE, TARGET, WEIGHT, Copy
+from cgboost.additive.tables import preparation
+from cgboost.additive.tables.preparation import Categories, Groups, Intervals
+from cgboost.additive.tables.row_hashes import holdout_limit
+
+HELD, SAMPLED = "held", "sampled"
+"""Columns of zeros and ones: rows held out, and rows that intervals are made from."""
+
+AT_A_TIME = 500
+"""Categories written in one statement."""
+
+LARGEST_SMALL = 2**15
+"""Codes below this take two bytes a row."""
+
+
+@dataclass(frozen=True)
+class Division:
+    """The rows of a fit, in a temporary table.
+
+    Attributes
+    ----------
+    table : str
+        With the columns y, w, held, sampled, and those of the features: :func:`code_column`, and
+        :func:`regressor_column` of numbers.
+    groups : list of Intervals or Categories
+    columns : list of str
+        Their names.
+    training, holdout : float
+        Σ w.
+    n_rows : int
+    mean : float
+        Of y.
+    """
+
+    table: str
+    groups: list[Groups]
+    columns: list[str]
+    training: float
+    holdout: float
+    n_rows: int
+    mean: float
+
+
+def code_column(number: int | str) -> str:
+    """The column of the group of an input: twice its number, and 1 more on holdout rows."""
+    return f"g{number}"
+
+
+def regressor_column(number: int | str) -> str:
+    """The column of an input as a regressor, less the shift of its intervals."""
+    return f"v{number}"
+
+
+def divided(session: Session, copy: Copy, *, max_bins: int, share: float, seed: int) -> Division:
+    """Hold rows out, make intervals, and look up groups; the copy is dropped.
+
+    Parameters
+    ----------
+    session : Session
+    copy : Copy
+    max_bins, share, seed
+        As in :func:`cgboost.additive.tables.preparation.prepared`.
+    """
+    schema = copy.schema
+    numbers = [f"e{j}" for j in range(schema.n_features)]
+    rows = _numbered(session, copy, numbers, seed)
+    held = f"CASE WHEN (mixed & {LOW}) < {holdout_limit(share)} THEN 1 ELSE 0 END"
+    ((training, holdout, total),) = session.rows(
+        f"SELECT SUM((1 - a) * {WEIGHT}), SUM(a * {WEIGHT}), SUM({WEIGHT} * {TARGET}) FROM "
+        f"(SELECT {WEIGHT}, {TARGET}, {held} AS a FROM {rows}) AS q"
+    )
+    if not training > 0:
+        held, training, holdout = "0", holdout, 0.0
+    found = session.rows(
+        f"SELECT mixed FROM {rows} ORDER BY mixed LIMIT 1 OFFSET {preparation.SAMPLE}"
+    )
+    sampled = f"CASE WHEN mixed <= {found[0][0]} THEN 1 ELSE 0 END" if found else "1"
+    sample = rows
+    if found:
+        sample = session.create(f"SELECT * FROM {rows} WHERE mixed <= {found[0][0]}")
+    own = {j: x for j, x in enumerate(numbers) if schema.categories[j] is None}
+    intervals = intervals_of_columns(session, own, sample, max_bins)
+    groups: list[Groups] = [
+        intervals[j] if known is None else Categories(len(known))
+        for j, known in enumerate(schema.categories)
+    ]
+    columns = []
+    for j, (x, own_groups) in enumerate(zip(numbers, groups, strict=True)):
+        columns += input_columns(session, j, own_groups, x)
+    query = (
+        f"SELECT {', '.join(f'CAST({text} AS {kind}) AS {name}' for name, text, kind in columns)}, "
+        f"{TARGET}, {WEIGHT}, "
+        f"CAST({HELD} AS SMALLINT) AS {HELD}, CAST({SAMPLED} AS SMALLINT) AS {SAMPLED} FROM "
+        f"(SELECT {', '.join(numbers)}, {TARGET}, {WEIGHT}, {held} AS {HELD}, {sampled} AS "
+        f"{SAMPLED} FROM {rows}) AS q"
+    )
+    table = session.create(query)
+    session.drop(rows)
+    if sample != rows:
+        session.drop(sample)
+    names = [*(name for name, _, _ in columns), TARGET, WEIGHT, HELD, SAMPLED]
+    mean = float(total) / (float(training) + float(holdout))
+    return Division(table, groups, names, float(training), float(holdout), copy.n_rows, mean)
+
+
+def input_columns(
+    session: Session, number: int | str, groups: Groups, column: str
+) -> list[tuple[str, str, str]]:
+    """Names, expressions and types of the columns of an input."""
+    sql = session.sql
+    if isinstance(groups, Categories):
+        code = f"COALESCE(CAST({column} AS INTEGER), {groups.count})"
+    else:
+        code = code_expression(sql, groups, column)
+    found = [(code_column(number), f"2 * ({code}) + {HELD}", code_type(groups))]
+    if isinstance(groups, Intervals):
+        text = regressor_expression(sql, groups, column)
+        found.append((regressor_column(number), text, sql.double))
+    return found
+
+
+def code_type(groups: Groups) -> str:
+    """The type of a column of groups."""
+    return "SMALLINT" if 2 * groups.n_groups < LARGEST_SMALL else "INTEGER"
+
+
+def intervals_of_columns(
+    session: Session,
+    columns: dict[int, str],
+    table: str,
+    max_bins: int,
+    *,
+    same: float = 0.0,
+) -> dict[int, Intervals]:
+    """Intervals of some columns of a table, or of a part of its rows in brackets."""
+    found: dict[int, list[Sequence[Any]]] = {number: [] for number in columns}
+    numbers = list(columns)
+    for start in range(0, len(numbers), MOST_AT_ONCE):
+        queries = [
+            edges_query(session.engine, j, table, columns[j], WEIGHT, max_bins, same)
+            for j in numbers[start : start + MOST_AT_ONCE]
+        ]
+        for number, *row in session.rows(" UNION ALL ".join(queries)):
+            found[int(number)].append((number, *row))
+    return {number: intervals_from(rows) for number, rows in found.items()}
+
+
+def _numbered(session: Session, copy: Copy, numbers: Sequence[str], seed: int) -> str:
+    """A table of the encoded rows that count, with their mixed hashes; the copy is dropped."""
+    sql, schema = session.sql, copy.schema
+    read, joins, maps = [], [], []
+    for j, (x, known) in enumerate(zip(numbers, schema.categories, strict=True)):
+        if known is None:
+            text = sql.as_double(f"t.c{j}")  # a column of nothing has no type
+        else:
+            maps.append(_map(session, copy.table, f"c{j}", list(known)))
+            joins.append(f"LEFT JOIN {maps[-1]} AS m{j} ON t.c{j} = m{j}.value")
+            text = f"m{j}.code"
+        read.append(f"{text} AS {x}")
+    y = f"t.{TARGET}"
+    if copy.classes is not None:
+        maps.append(_map(session, copy.table, TARGET, copy.classes))
+        joins.append(f"LEFT JOIN {maps[-1]} AS my ON t.{TARGET} = my.value")
+        y = "my.code"
+    encoded = (
+        f"SELECT {', '.join(read)}, {y} AS {TARGET}, t.{WEIGHT} AS {WEIGHT} FROM {copy.table} AS t "
+        f"{' '.join(joins)} WHERE t.{WEIGHT} > 0"
+    )
+    columns = [*numbers, TARGET, WEIGHT]
+    h = hash_expression(session.engine, [*numbers, TARGET], seed)
+    hashed = session.create(f"SELECT {', '.join(columns)}, {h} AS h FROM ({encoded}) AS q")
+    for table in (copy.table, *maps):
+        session.drop(table)
+    rows = session.create(numbered_query(sql, hashed, columns, "h", WEIGHT))
+    session.drop(hashed)
+    return rows
+
+
+def _map(session: Session, table: str, column: str, values: Sequence[Any]) -> str:
+    """A table of values of a column, and their numbers as double precision."""
+    sql = session.sql
+    name = session.create(
+        f"SELECT {column} AS value, {sql.number(0.0)} AS code FROM {table} LIMIT 0"
+    )
+    for start in range(0, len(values), AT_A_TIME):
+        part = enumerate(values[start : start + AT_A_TIME], start)
+        rows = ", ".join(f"({sql.category(value)}, {sql.number(float(k))})" for k, value in part)
+        session.run(f"INSERT INTO {name} VALUES {rows}")
+    return name

@@ -1,0 +1,99 @@
+"""Rows of a database: a place that sums come from, where no row leaves."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+from numpy.typing import NDArray
+
+from cgboost.additive.sql.aggregates import SQLAggregates
+from cgboost.additive.sql.division import Division, divided
+from cgboost.additive.sql.session import Session
+from cgboost.additive.sql.source import SQLSource
+from cgboost.additive.sql.store import Store
+from cgboost.additive.sql.table import Copy, copied
+from cgboost.additive.tables.schema import Schema
+from cgboost.losses.base import Loss
+
+
+class SQLPlace:
+    """Rows of a table in a database.
+
+    All work is on a temporary copy: the table may change. :meth:`close` drops what was made.
+
+    Parameters
+    ----------
+    source : SQLSource
+    categorical : "from_dtype" or sequence of str or int
+        Features that are categories.
+    classification : bool
+        Whether the response is a class label.
+
+    Attributes
+    ----------
+    copy : Copy
+        Its schema, classes, counts.
+
+    Raises
+    ------
+    ValueError
+        As :func:`cgboost.additive.sql.table.copied`.
+    DatabaseError
+        If the database fails.
+    """
+
+    has_holdout = False
+
+    def __init__(self, source: SQLSource, categorical: Any, *, classification: bool) -> None:
+        self.session = Session(source.connection, source.engine)
+        self._division: Division | None = None
+        self._store: Store | None = None
+        self._n_made = 0
+        try:
+            self.session.open()
+            self.copy: Copy = copied(
+                self.session,
+                source.query,
+                source.target,
+                source.weight,
+                categorical,
+                classification=classification,
+            )
+        except BaseException:
+            self.close()
+            raise
+
+    @property
+    def schema(self) -> Schema:
+        """Names and kinds of the features."""
+        return self.copy.schema
+
+    @property
+    def classes(self) -> list[Any] | None:
+        """Values of a response that is a class label, in ascending order."""
+        return self.copy.classes
+
+    def divide(self, *, max_bins: int, share: float, seed: int) -> Self:
+        """Hold rows out and make intervals, as :func:`cgboost.additive.sql.division.divided`."""
+        division = divided(self.session, self.copy, max_bins=max_bins, share=share, seed=seed)
+        self._division, self.has_holdout = division, division.holdout > 0
+        self._store = Store(self.session, division.table, division.columns)
+        return self
+
+    def aggregates(self, loss: Loss, target: NDArray[Any]) -> SQLAggregates:
+        """Sums for one output of a model.
+
+        Parameters
+        ----------
+        loss : Loss
+        target : ndarray of shape (n_classes,) or (0,)
+            The label of each class, 1 or −1; without classes y is the target.
+        """
+        assert self._division is not None
+        assert self._store is not None
+        self._n_made += 1
+        return SQLAggregates(self._store, self._division, loss, target, f"o{self._n_made}")
+
+    def close(self) -> None:
+        """Leave nothing of the fit behind."""
+        self.session.close()

@@ -1,0 +1,136 @@
+"""A connection during a fit: temporary tables that do not stay, and counts of what leaves."""
+
+from __future__ import annotations
+
+import contextlib
+import secrets
+from typing import Any
+
+from cgboost.additive.sql.engines import Engine
+from cgboost.exceptions import CGBoostError
+
+
+class DatabaseError(CGBoostError, RuntimeError):
+    """The database failed, or its connection was lost, while a model was fitted in it."""
+
+
+class Session:
+    """Statements of one fit on a connection.
+
+    Temporary tables have names of their own, begin with ``cgboost_`` and are dropped by
+    :meth:`close`, in PostgreSQL together with all that was done since the savepoint.
+
+    Parameters
+    ----------
+    connection : DB-API connection
+    engine : Engine
+
+    Attributes
+    ----------
+    n_fetched : int
+        Rows of results that have left the database.
+    n_reads : int
+        Statements that had a result.
+    n_writes : int
+        Tables and columns that were made.
+    """
+
+    def __init__(self, connection: Any, engine: Engine) -> None:
+        self.connection, self.engine, self.sql = connection, engine, engine.sql
+        self.n_fetched = self.n_reads = self.n_writes = 0
+        self._prefix = f"cgboost_{secrets.token_hex(6)}"
+        self._tables: list[str] = []
+        self._made = 0
+        self._cursor: Any = None
+        self._savepoint = False
+        self._in_transaction = bool(getattr(connection, "in_transaction", True))
+
+    def open(self) -> None:
+        """Begin.
+
+        Raises
+        ------
+        DatabaseError
+            If the connection is closed.
+        """
+        try:
+            self._cursor = self.connection.cursor() if self.engine.own_cursor else self.connection
+            self.engine.prepare(self.connection)
+        except Exception as error:
+            raise self._failed("could not begin", error) from error
+        if self.engine.savepoint:
+            try:
+                self._cursor.execute(f"SAVEPOINT {self._prefix}")
+                self._savepoint = True
+            except Exception as error:
+                if not getattr(self.connection, "autocommit", False):
+                    raise self._failed("could not begin", error) from error
+
+    def rows(self, statement: str) -> list[tuple[Any, ...]]:
+        """The result of a query."""
+        try:
+            self._cursor.execute(statement)
+            found = self._cursor.fetchall()
+        except Exception as error:
+            raise self._failed("failed at a query", error) from error
+        self.n_reads += 1
+        self.n_fetched += len(found)
+        return found
+
+    def names(self, query: str) -> list[str]:
+        """Names of the columns of a query."""
+        try:
+            self._cursor.execute(f"SELECT * FROM ({query}) AS q LIMIT 0")
+            return [str(column[0]) for column in self._cursor.description]
+        except Exception as error:
+            raise self._failed("cannot read the table", error) from error
+
+    def run(self, statement: str) -> None:
+        """Execute a statement without a result."""
+        try:
+            self._cursor.execute(statement)
+        except Exception as error:
+            raise self._failed("failed", error) from error
+        self.n_writes += 1
+
+    def create(self, query: str) -> str:
+        """A new temporary table of the rows of a query; its name, quoted."""
+        self._made += 1
+        name = self.sql.name(f"{self._prefix}_{self._made}")
+        self._tables.append(name)  # before: an interrupt may come after the table is there
+        self.run(f"CREATE TEMPORARY TABLE {name} AS {query}")
+        return name
+
+    def drop(self, name: str) -> None:
+        """Drop a temporary table."""
+        self.run(f"DROP TABLE IF EXISTS {name}")
+        self._tables.remove(name)
+
+    def close(self) -> None:
+        """Leave nothing behind, whatever state the connection is in."""
+        if self._cursor is None:
+            return
+        cursor, self._cursor = self._cursor, None
+        if self._savepoint:
+            with contextlib.suppress(Exception):  # a lost connection has no tables either
+                cursor.execute(f"ROLLBACK TO SAVEPOINT {self._prefix}")
+                cursor.execute(f"RELEASE SAVEPOINT {self._prefix}")
+        else:
+            for name in reversed(self._tables):
+                with contextlib.suppress(Exception):
+                    cursor.execute(f"DROP TABLE IF EXISTS {name}")
+        self._tables.clear()
+        if not self._in_transaction and getattr(self.connection, "in_transaction", False):
+            with contextlib.suppress(Exception):
+                self.connection.commit()  # of a transaction that sqlite3 has begun for us
+        if self.engine.own_cursor:
+            with contextlib.suppress(Exception):
+                cursor.close()
+
+    def _failed(self, what: str, error: Exception) -> DatabaseError:
+        words = str(error).strip().splitlines()
+        return DatabaseError(
+            f"{self.sql.title} {what} ({type(error).__name__}: {words[0] if words else ''}); the "
+            "fit has ended and leaves no table behind. See that the connection is open, that the "
+            "table can be read, and that there is room for a temporary copy of it"
+        )

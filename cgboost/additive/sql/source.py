@@ -1,0 +1,76 @@
+"""Sources of rows that a model is fitted to where they are.
+
+from cgboost.additive.sql.source import SQLSource
+TransformRegressor().fit(SQLSource(connection, "people", target="income"))
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from cgboost.additive.sql.engines import Engine, engine_of
+
+__all__ = ["SQLSource"]
+
+QUERIES = ("select", "with", "from", "values", "table")
+"""Words that a query begins with."""
+
+
+@dataclass(frozen=True, eq=False)
+class SQLSource:
+    """A table of a database, or a query.
+
+    A fit makes a temporary copy of the rows, as numbers, in the database, works on that alone, and
+    drops it: a table that changes in the meantime makes no difference. Rows do not leave the
+    database; summaries do: counts and categories, edges of intervals, sums.
+
+    Parameters
+    ----------
+    connection : DB-API connection
+        Of duckdb, sqlite3 or psycopg; of another module with ``dialect``. The fit uses it alone.
+    table : str or sequence of str
+        Name of a table or view, the parts of its name, ("main", "people") say, or a query, which
+        begins with SELECT or WITH.
+    target : str
+        The column of the response. It may have no NULL.
+    weight : str or None
+        The column of the weights; None: every row counts as one. All other columns are features.
+    dialect : {"duckdb", "postgresql", "sqlite"} or None
+        The database; None: by the module of the connection.
+
+    Raises
+    ------
+    ValueError
+        If the dialect is unknown, or ``target`` and ``weight`` are no names or the same.
+    """
+
+    connection: Any
+    table: str | Sequence[str]
+    target: str = field(kw_only=True)
+    weight: str | None = field(default=None, kw_only=True)
+    dialect: str | None = field(default=None, kw_only=True)
+
+    def __post_init__(self) -> None:
+        for name, value in (("target", self.target), ("weight", self.weight or "none")):
+            if not isinstance(value, str) or not value:
+                raise ValueError(f"{name} must be the name of a column, got {value!r}")
+        if self.target == self.weight:
+            raise ValueError(f"target and weight are the same column, {self.target!r}")
+        engine_of(self.connection, self.dialect)
+
+    @property
+    def engine(self) -> Engine:
+        """The database."""
+        return engine_of(self.connection, self.dialect)
+
+    @property
+    def query(self) -> str:
+        """A query of all columns and rows."""
+        if isinstance(self.table, str):
+            words = self.table.split(maxsplit=1)
+            if len(words) > 1 and words[0].lower().lstrip("(") in QUERIES:
+                return self.table.strip().rstrip(";")
+        parts = [self.table] if isinstance(self.table, str) else list(self.table)
+        return f"SELECT * FROM {self.engine.sql.path(parts)}"

@@ -1,0 +1,337 @@
+"""What a table in a database has: the schema of its features, its classes, its extremes.
+
+The rows are copied once, as numbers of double precision and as categories, into a temporary table
+that all that follows works on. From it come counts of categories and extremes of numbers.
+"""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from cgboost.additive.export.dialects import kind
+from cgboost.additive.sql.engines import kind_of
+from cgboost.additive.sql.session import Session
+from cgboost.additive.tables.schema import LARGEST_NUMBER, Schema, some
+
+MOST_CATEGORIES = 100_000
+"""Categories of a feature that a fit in a database takes: each is a group of rows with statistics
+that leave the database, 10 MB of them with ten stages."""
+
+MOST_AT_ONCE = 200
+"""Columns, or branches of a UNION, in one statement: SQLite takes 500 branches and 2000 columns."""
+
+TARGET, WEIGHT = "y", "w"
+"""Names of columns in the copy."""
+
+
+@dataclass(frozen=True)
+class Copy:
+    """The rows of a table, copied.
+
+    Attributes
+    ----------
+    table : str
+        A temporary table with columns c0, c1, … of the features, y and w.
+    schema : Schema
+    n_rows : int
+        Of positive weight.
+    total, least : float
+        Σ w, and how small y gets.
+    largest : float
+        How large y gets, in size.
+    classes : list or None
+        Values of y in ascending order, where it is a class label.
+    """
+
+    table: str
+    schema: Schema
+    n_rows: int
+    total: float
+    least: float
+    largest: float
+    classes: list[Any] | None
+
+
+@dataclass(frozen=True)
+class _Column:
+    """A feature: its name in the table, its place there, and whether it has categories."""
+
+    name: str
+    number: int
+    is_category: bool
+
+    @property
+    def own(self) -> str:
+        """Its name in the copy."""
+        return f"c{self.number}"
+
+
+def copied(
+    session: Session,
+    query: str,
+    target: str,
+    weight: str | None,
+    categorical: Any,
+    *,
+    classification: bool,
+) -> Copy:
+    """Copy the rows of a query, and look at them.
+
+    Parameters
+    ----------
+    session : Session
+    query : str
+        Of all rows and columns.
+    target, weight : str
+        Columns that are no features.
+    categorical : "from_dtype" or sequence of str or int
+        Features that are categories.
+    classification : bool
+        Whether the response is a class label.
+
+    Raises
+    ------
+    ValueError
+        If columns are missing or of a type that is neither number nor category; if there are no
+        rows, NULL or infinity where a number is needed, negative weights, too many categories.
+    """
+    names = session.names(query)
+    for role, name in (("target", target), ("weight", weight)):
+        if name is not None and name not in names:
+            raise ValueError(
+                f"{role}={name!r} is no column of the table, which has {some(names)}: give one of "
+                "its columns"
+            )
+    twice = {name for name in names if names.count(name) > 1}
+    if twice:
+        raise ValueError(f"the table has several columns called {sorted(twice)[:5]}: rename them")
+    features = [name for name in names if name not in (target, weight)]
+    if not features:
+        raise ValueError(f"the table has no columns beside {some(names)}: there are no features")
+    types = _types(session, query, names)
+    chosen = _chosen(categorical, features)
+    columns = [
+        _feature(session, number, name, types[name], chosen) for number, name in enumerate(features)
+    ]
+    _check_role(session, "target", target, types[target], number=not classification)
+    if weight is not None:
+        _check_role(session, "weight", weight, types[weight], number=True)
+    truths = {name for name, own in types.items() if set(map(kind_of, own)) == {"truth"}}
+    table = session.create(_copy(session, query, columns, truths, target, weight, classification))
+    n_rows, total, least, largest = _checked(
+        session, table, columns, target, weight, classification
+    )
+    known = [
+        _categories(session, table, column.own, column.name) if column.is_category else None
+        for column in columns
+    ]
+    categories = tuple(
+        None if not values else {value: code for code, value in enumerate(values)}
+        for values in known
+    )
+    numbers = {column.number for column in columns if not column.is_category}
+    schema = Schema(
+        tuple(features), categories, frozenset(k for k in numbers if features[k] in truths)
+    )
+    classes = _classes(session, table, target) if classification else None
+    return Copy(table, schema, n_rows, total, least, largest, classes)
+
+
+def _types(session: Session, query: str, names: Sequence[str]) -> dict[str, set[str]]:
+    """Names of the types of every column; several where values have their own."""
+    engine, found = session.engine, {}
+    for some_names in _batches(names):
+        types = [engine.type_of.format(session.sql.name(name)) for name in some_names]
+        if engine.typed_by_value:
+            for name, own in zip(some_names, types, strict=True):
+                rows = session.rows(f"SELECT DISTINCT {own} FROM ({query}) AS q")
+                found[name] = {str(row[0]) for row in rows} - {"null"}
+            continue
+        rows = session.rows(f"SELECT {', '.join(types)} FROM ({query}) AS q LIMIT 1")
+        if not rows:
+            raise ValueError("the table has no rows: a fit needs at least 2")
+        found |= {name: {str(kind)} for name, kind in zip(some_names, rows[0], strict=True)}
+    return found
+
+
+def _chosen(categorical: Any, features: Sequence[str]) -> set[str] | None:
+    """Names of the features that are said to be categories; None: types decide."""
+    if isinstance(categorical, str) and categorical == "from_dtype":
+        return None
+    if isinstance(categorical, str) or not np.iterable(categorical):
+        raise ValueError(
+            "categorical_features must be 'from_dtype' or a list of names or numbers of "
+            f"features, got {categorical!r}"
+        )
+    known = {*range(len(features)), *features}
+    unknown = [feature for feature in categorical if feature not in known]
+    if unknown:
+        raise ValueError(
+            f"categorical_features has {unknown[:5]}, which the table does not have; it has "
+            f"{len(features)} features {some(features)}"
+        )
+    return {feature if isinstance(feature, str) else features[feature] for feature in categorical}
+
+
+def _feature(
+    session: Session, number: int, name: str, types: set[str], chosen: set[str] | None
+) -> _Column:
+    described = " and ".join(sorted(types))
+    kinds = {kind_of(own) for own in types}
+    if len(kinds) > 1 or None in kinds:
+        raise ValueError(
+            f"feature {name!r} is of type {described}, which is neither a number nor a category: "
+            "convert it to a number or to text in a query, or leave it out"
+        )
+    own = kinds.pop() if kinds else "number"
+    if chosen is not None and name in chosen:
+        return _Column(name, number, True)
+    if own == "time":
+        raise ValueError(
+            f"feature {name!r} has dates or times ({described}): make them numbers, days since a "
+            "first day say, or name the feature in categorical_features"
+        )
+    if own == "text" and chosen is not None:
+        raise ValueError(
+            f"feature {name!r} has values that are no numbers ({described}), and "
+            f"categorical_features={some(sorted(chosen))} does not name it: a list takes the place "
+            "of the default, so that it must name all features that are categories"
+        )
+    return _Column(name, number, own == "text")
+
+
+def _check_role(session: Session, role: str, name: str, types: set[str], *, number: bool) -> None:
+    kinds = {kind_of(own) for own in types}
+    if len(kinds) > 1 or kinds - ({"truth", "number"} if number else {"truth", "number", "text"}):
+        wanted = "numbers" if number else "numbers, text or truth values"
+        raise ValueError(
+            f"the {role} {name!r} is of type {' and '.join(sorted(types))}: it must have {wanted}"
+        )
+
+
+def _copy(
+    session: Session,
+    query: str,
+    columns: Sequence[_Column],
+    truths: set[str],
+    target: str,
+    weight: str | None,
+    classification: bool,
+) -> str:
+    """A query for the copy."""
+    sql = session.sql
+
+    def number(name: str) -> str:
+        column = sql.name(name)
+        return session.engine.number.format(
+            sql.truth_column.format(column) if name in truths else column
+        )
+
+    read = [
+        f"{sql.name(column.name) if column.is_category else number(column.name)} AS {column.own}"
+        for column in columns
+    ]
+    read.append(f"{sql.name(target) if classification else number(target)} AS {TARGET}")
+    read.append(f"{sql.number(1.0) if weight is None else number(weight)} AS {WEIGHT}")
+    return f"SELECT {', '.join(read)} FROM ({query}) AS q"
+
+
+def _checked(
+    session: Session,
+    table: str,
+    columns: Sequence[_Column],
+    target: str,
+    weight: str | None,
+    classification: bool,
+) -> tuple[int, float, float, float]:
+    """Counts, Σ w and extremes; errors for values that no fit can take."""
+    y = "0" if classification else TARGET
+    ((n_rows, n_y, n_w, n_count, total, low_w, high_w, low, high),) = session.rows(
+        f"SELECT COUNT(*), COUNT({TARGET}), COUNT({WEIGHT}), "
+        f"SUM(CASE WHEN {WEIGHT} > 0 THEN 1 ELSE 0 END), SUM({WEIGHT}), MIN({WEIGHT}), "
+        f"MAX({WEIGHT}), MIN({y}), MAX({y}) FROM {table}"
+    )
+    if not n_rows:
+        raise ValueError("the table has no rows: a fit needs at least 2")
+    for role, name, n_there in (("target", target, n_y), ("weight", weight, n_w)):
+        if n_there < n_rows:
+            raise ValueError(
+                f"the {role} {name!r} is NULL or NaN in {n_rows - n_there} of {n_rows} rows: leave "
+                "these rows out by a query"
+            )
+    if low_w < 0 or not high_w > 0 or high_w > LARGEST_NUMBER:
+        raise ValueError(
+            f"the weight {weight!r} must be finite, at most {LARGEST_NUMBER:g}, not negative and "
+            f"not 0 in every row, got values from {low_w:g} to {high_w:g}"
+        )
+    if max(-float(low), float(high)) > LARGEST_NUMBER:
+        raise ValueError(
+            f"the target {target!r} has the value {low if -low > high else high:g}: it must be "
+            f"finite and at most {LARGEST_NUMBER:g} in size"
+        )
+    if n_count < 2:
+        raise ValueError(f"at least 2 rows of positive weight are needed, got {n_count}")
+    for some_columns in _batches([column for column in columns if not column.is_category]):
+        read = [f"MIN({column.own}), MAX({column.own})" for column in some_columns]
+        (found,) = session.rows(f"SELECT {', '.join(read)} FROM {table}")
+        for column, least, most in zip(some_columns, found[::2], found[1::2], strict=True):
+            if least is not None and max(-least, most) > LARGEST_NUMBER:
+                raise ValueError(
+                    f"feature {column.name!r} has the value {least if -least > most else most:g}: "
+                    f"numbers must be finite, not infinity, and at most {LARGEST_NUMBER:g} in "
+                    "size; NULL stands for missing values"
+                )
+    return int(n_count), float(total), float(low), max(-float(low), float(high))
+
+
+def _categories(session: Session, table: str, column: str, name: str) -> list[Any]:
+    """Values of a column, in the order in which categories are numbered.
+
+    ``Schema`` has them in this order for data frames.
+    """
+    found = session.rows(
+        f"SELECT {column}, COUNT(*) FROM {table} WHERE {column} IS NOT NULL GROUP BY {column} "
+        f"LIMIT {MOST_CATEGORIES + 1}"
+    )
+    if len(found) > MOST_CATEGORIES:
+        raise ValueError(
+            f"feature {name!r} has more than {MOST_CATEGORIES} categories: leave it out by a "
+            "query, or make fewer of them"
+        )
+    values = [_plain(row[0]) for row in found]
+    values = [value for value in values if value == value]  # without NaN
+    for value in values:
+        if kind(value) is None:
+            raise ValueError(
+                f"feature {name!r} has the category {value!r} of type {type(value).__name__}: "
+                "make the categories of this feature text"
+            )
+    return sorted(values, key=lambda value: (str(type(value)), str(value)))
+
+
+def _classes(session: Session, table: str, target: str) -> list[Any]:
+    found = session.rows(
+        f"SELECT {TARGET}, COUNT(*) FROM {table} WHERE {WEIGHT} > 0 GROUP BY {TARGET} "
+        f"LIMIT {MOST_CATEGORIES + 1}"
+    )
+    values = sorted(_plain(row[0]) for row in found)
+    if len(values) > MOST_CATEGORIES:
+        raise ValueError(f"the target {target!r} has more than {MOST_CATEGORIES} different values")
+    return values
+
+
+def _plain(value: Any) -> Any:
+    """Dates as times, as data frames have them."""
+    if isinstance(value, datetime.date) and not isinstance(value, datetime.datetime):
+        return datetime.datetime(value.year, value.month, value.day)
+    return value
+
+
+def _batches(items: Sequence[Any]) -> Iterator[Sequence[Any]]:
+    for start in range(0, len(items), MOST_AT_ONCE):
+        yield items[start : start + MOST_AT_ONCE]
