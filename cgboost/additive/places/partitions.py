@@ -152,10 +152,17 @@ class PartitionedRows:
         n_features = schema.n_features
         self._plan = Plan(n_features, None, None) if encoded else Plan(n_features, schema, classes)
 
-    def divide(self, *, max_bins: int, share: float, seed: int) -> PartitionedPlace:
+    def divide(
+        self, *, max_bins: int, share: float, seed: int, keep: bool = False
+    ) -> PartitionedPlace:
         """Hold rows out, and divide the range of every feature into intervals.
 
-        As :func:`cgboost.additive.tables.preparation.prepared`.
+        Parameters
+        ----------
+        max_bins, share, seed
+            As of :func:`cgboost.additive.tables.preparation.prepared`.
+        keep : bool
+            Whether the rows will be divided again; they can always be.
         """
         shared = self.executor.share(self._plan)
         found = self.executor.ask(hashes, list, shared, self.kept, seed)

@@ -72,8 +72,10 @@ def regressor_column(number: int | str) -> str:
     return f"v{number}"
 
 
-def divided(session: Session, copy: Copy, *, max_bins: int, share: float, seed: int) -> Division:
-    """Hold rows out, make intervals, and look up groups; the copy is dropped.
+def divided(
+    session: Session, copy: Copy, *, max_bins: int, share: float, seed: int, keep: bool = False
+) -> Division:
+    """Hold rows out, make intervals, and look up groups.
 
     Parameters
     ----------
@@ -81,10 +83,12 @@ def divided(session: Session, copy: Copy, *, max_bins: int, share: float, seed: 
     copy : Copy
     max_bins, share, seed
         As in :func:`cgboost.additive.tables.preparation.prepared`.
+    keep : bool
+        Whether the copy stays, to be divided again.
     """
     schema = copy.schema
     numbers = [f"e{j}" for j in range(schema.n_features)]
-    rows = _numbered(session, copy, numbers, seed)
+    rows = _numbered(session, copy, numbers, seed, keep)
     held = f"CASE WHEN (mixed & {LOW}) < {holdout_limit(share)} THEN 1 ELSE 0 END"
     ((training, holdout, total),) = session.rows(
         f"SELECT SUM((1 - a) * {WEIGHT}), SUM(a * {WEIGHT}), SUM({WEIGHT} * {TARGET}) FROM "
@@ -166,8 +170,8 @@ def intervals_of_columns(
     return {number: intervals_from(rows) for number, rows in found.items()}
 
 
-def _numbered(session: Session, copy: Copy, numbers: Sequence[str], seed: int) -> str:
-    """A table of the encoded rows that count, with their mixed hashes; the copy is dropped."""
+def _numbered(session: Session, copy: Copy, numbers: Sequence[str], seed: int, keep: bool) -> str:
+    """A table of the encoded rows that count, with their mixed hashes."""
     sql, schema = session.sql, copy.schema
     read, joins, maps = [], [], []
     for j, (x, known) in enumerate(zip(numbers, schema.categories, strict=True)):
@@ -190,7 +194,7 @@ def _numbered(session: Session, copy: Copy, numbers: Sequence[str], seed: int) -
     columns = [*numbers, TARGET, WEIGHT]
     h = hash_expression(session.engine, [*numbers, TARGET], seed)
     hashed = session.create(f"SELECT {', '.join(columns)}, {h} AS h FROM ({encoded}) AS q")
-    for table in (copy.table, *maps):
+    for table in maps if keep else (copy.table, *maps):
         session.drop(table)
     rows = session.create(numbered_query(sql, hashed, columns, "h", WEIGHT))
     session.drop(hashed)

@@ -73,9 +73,16 @@ class SQLPlace:
         """Values of a response that is a class label, in ascending order."""
         return self.copy.classes
 
-    def divide(self, *, max_bins: int, share: float, seed: int) -> Self:
-        """Hold rows out and make intervals, as :func:`cgboost.additive.sql.division.divided`."""
-        division = divided(self.session, self.copy, max_bins=max_bins, share=share, seed=seed)
+    def divide(self, *, max_bins: int, share: float, seed: int, keep: bool = False) -> Self:
+        """Hold rows out and make intervals, as :func:`cgboost.additive.sql.division.divided`.
+
+        What an earlier division has made is dropped.
+        """
+        if self._store is not None:
+            self._store.drop()
+        division = divided(
+            self.session, self.copy, max_bins=max_bins, share=share, seed=seed, keep=keep
+        )
         self._division, self.has_holdout = division, division.holdout > 0
         self._store = Store(self.session, division.table, division.columns)
         return self

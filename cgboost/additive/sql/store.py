@@ -43,6 +43,10 @@ class Store:
         if self._coming.pop(name, None) is None:
             self._going.append(name)
 
+    def drop(self) -> None:
+        """Drop the table."""
+        self.session.drop(self._table)
+
     def write(self) -> None:
         """Make the columns that were noted."""
         if not self._coming:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
-from contextlib import closing
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, Self
 
@@ -20,7 +19,6 @@ from cgboost.additive.places.memory import in_memory
 from cgboost.additive.places.partitions import PartitionedRows
 from cgboost.additive.places.place import Place
 from cgboost.additive.sql.place import SQLPlace
-from cgboost.additive.sql.source import SQLSource
 from cgboost.additive.stage import Stage
 from cgboost.additive.tables.rows import HoldoutLoss, SmallGain
 from cgboost.estimators.common import stagewise
@@ -39,7 +37,7 @@ from cgboost.estimators.common.subproblems import Task
 from cgboost.estimators.common.targets import Classification, Regression, probabilities
 from cgboost.estimators.transform import holdouts
 from cgboost.estimators.transform import transform_inspection as inspection
-from cgboost.estimators.transform.partitioned import in_partitions, partitioned_rows
+from cgboost.estimators.transform.elsewhere import is_elsewhere, rows_elsewhere
 from cgboost.estimators.transform.variants import VARIANTS
 from cgboost.generation.callbacks import EarlyStopping
 from cgboost.losses.base import Loss
@@ -134,20 +132,10 @@ class BaseTransform(BaseEnsemble):
         ConvergenceWarning
             If Ctrl-C or the time limit ended the fit.
         """
-        if in_partitions(self, X):
-            with partitioned_rows(self, X, y, sample_weight) as rows:
+        if is_elsewhere(self, X):
+            with rows_elsewhere(self, X, y, sample_weight) as rows:
                 return super().fit(rows, None, None, eval_set)
-        if not isinstance(X, SQLSource):
-            return super().fit(X, y, sample_weight, eval_set)
-        if y is not None or sample_weight is not None:
-            raise ValueError(
-                "y and the weights of an SQLSource are columns of its table: give target and "
-                "weight there, and leave y and sample_weight out"
-            )
-        self._check_parameters()
-        classes = isinstance(self, Classification)
-        with closing(SQLPlace(X, self.categorical_features, classification=classes)) as place:
-            return super().fit(place, None, None, eval_set)
+        return super().fit(X, y, sample_weight, eval_set)
 
     # ------------------------------------------------------------------ checks
 
@@ -203,7 +191,7 @@ class BaseTransform(BaseEnsemble):
             "seed": holdouts.seed_of(self.random_state, holdout),
         }
         if isinstance(rows.X, (SQLPlace, PartitionedRows)):
-            return rows.X.divide(**how)
+            return rows.X.divide(**how, keep=holdout + 1 < self.n_holdouts)
         return in_memory(
             rows.X, self._schema, rows.y, rows.weights, n_jobs=threads_of(self.n_jobs), **how
         )

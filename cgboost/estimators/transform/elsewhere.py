@@ -1,4 +1,4 @@
-"""Training rows of an estimator on the workers of its executor."""
+"""Training rows that are elsewhere: on the workers of an executor, or in a database."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ import numpy as np
 from cgboost.additive.places.memory import check_size
 from cgboost.additive.places.partitions import PartitionedRows, Partitions
 from cgboost.additive.places.workers import EncodedRows
+from cgboost.additive.sql.place import SQLPlace
+from cgboost.additive.sql.source import SQLSource
 from cgboost.additive.tables.rows import Block, SourceRows
 from cgboost.estimators.common.fit_loop import unchanged_on_failure
 from cgboost.estimators.common.parameters import threads_of
@@ -19,9 +21,11 @@ from cgboost.estimators.common.rows import Rows, rows_of
 from cgboost.parallel import KeepingExecutor, ThreadExecutor, as_executor
 
 
-def in_partitions(estimator: Any, X: Any) -> bool:
-    """Whether rows are to be kept in partitions."""
-    return estimator.executor is not None or isinstance(X, Partitions)
+def is_elsewhere(estimator: Any, X: Any) -> bool:
+    """Whether rows stay in a database, or are to be kept in partitions."""
+    return isinstance(X, (SQLSource, Partitions)) or (
+        estimator.executor is not None and not isinstance(X, (SQLPlace, PartitionedRows))
+    )
 
 
 def keeping_executor(estimator: Any) -> KeepingExecutor:
@@ -45,13 +49,13 @@ def keeping_executor(estimator: Any) -> KeepingExecutor:
 
 
 @contextmanager
-def partitioned_rows(
+def rows_elsewhere(
     estimator: Any, X: Any, y: Any, sample_weight: Any
-) -> Iterator[PartitionedRows]:
-    """Training rows on workers, as long as the context lasts.
+) -> Iterator[SQLPlace | PartitionedRows]:
+    """Training rows where they stay, as long as the context lasts.
 
-    A table and a source of blocks are read here, and their rows go out once, as numbers, in as many
-    partitions as the executor has tasks. An error leaves the estimator as it was.
+    A table and a source of blocks are read here for an executor, and their rows go out once, as
+    numbers, in as many partitions as it has tasks. An error leaves the estimator as it was.
 
     Parameters
     ----------
@@ -67,21 +71,42 @@ def partitioned_rows(
     """
     with unchanged_on_failure(estimator):
         estimator._check_parameters()
-        executor = keeping_executor(estimator)
-        if isinstance(X, Partitions):
-            rows = _of_partitions(estimator, executor, X, y, sample_weight)
+        if isinstance(X, SQLSource):
+            rows: SQLPlace | PartitionedRows = _of_database(estimator, X, y, sample_weight)
+        elif isinstance(X, Partitions):
+            rows = _of_partitions(estimator, X, y, sample_weight)
         else:
-            schema, here = rows_of(estimator, X, y, sample_weight, estimator._learn)
-            check_size(len(here.y), float(np.abs(here.y).max()))
-            rows = PartitionedRows(executor, _Cut(here, executor.n_tasks).loaders())
-            rows.know(schema, None if estimator._y_numeric else estimator.classes_, encoded=True)
+            rows = _of_table(estimator, X, y, sample_weight)
         with closing(rows):
             yield rows
 
 
-def _of_partitions(
-    estimator: Any, executor: KeepingExecutor, X: Partitions, y: Any, sample_weight: Any
-) -> PartitionedRows:
+def _of_database(estimator: Any, X: SQLSource, y: Any, sample_weight: Any) -> SQLPlace:
+    if y is not None or sample_weight is not None:
+        raise ValueError(
+            "y and the weights of an SQLSource are columns of its table: give target and "
+            "weight there, and leave y and sample_weight out"
+        )
+    if estimator.executor is not None:
+        raise ValueError(
+            "the rows of an SQLSource stay in its database: executor must be None, got "
+            f"{estimator.executor!r}"
+        )
+    classes = not estimator._y_numeric
+    return SQLPlace(X, estimator.categorical_features, classification=classes)
+
+
+def _of_table(estimator: Any, X: Any, y: Any, sample_weight: Any) -> PartitionedRows:
+    executor = keeping_executor(estimator)
+    schema, here = rows_of(estimator, X, y, sample_weight, estimator._learn)
+    check_size(len(here.y), float(np.abs(here.y).max()))
+    rows = PartitionedRows(executor, _Cut(here, executor.n_tasks).loaders())
+    rows.know(schema, None if estimator._y_numeric else estimator.classes_, encoded=True)
+    return rows
+
+
+def _of_partitions(estimator: Any, X: Partitions, y: Any, sample_weight: Any) -> PartitionedRows:
+    executor = keeping_executor(estimator)
     if y is not None:
         raise ValueError("y of Partitions belongs into them, (X, y): leave y out")
     if sample_weight is not None:

@@ -1,0 +1,53 @@
+"""The same model wherever the rows are: in arrays, in blocks, in three databases."""
+
+import numpy as np
+import pytest
+
+from cgboost.estimators.transform.transform import TransformClassifier, TransformRegressor
+from cgboost.estimators.transform.variants import VARIANTS
+from cgboost.sources import SQLSource
+from tests.additive.sql.sql_tables import DATABASES, Data, connected, mixed, stored
+
+
+def close(database: str, server: str, data: Data, model: TransformRegressor) -> None:
+    """The model from a database is that from the frame, and leaves no table behind."""
+    wanted = type(model)(**model.get_params()).fit(data.frame, data.y, data.weights)
+    with connected(database, server) as connection:
+        stored(connection, database, data)
+        found = model.fit(SQLSource(connection, "t", target="the y", weight="w"))
+    assert found.n_columns_ == wanted.n_columns_ > 0
+    f, g = (list(own.staged_decision_function(data.frame)) for own in (found, wanted))
+    np.testing.assert_allclose(np.array(f), np.array(g), rtol=1e-8, atol=1e-8)
+    np.testing.assert_allclose(
+        found.history_["holdout_loss"], wanted.history_["holdout_loss"], rtol=1e-8, atol=1e-12
+    )
+
+
+@pytest.mark.parametrize("database", DATABASES)
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_a_database_gives_the_model_of_the_frame(variant: str, database: str, server: str) -> None:
+    """Of every variant, from numbers with gaps, categories, weights and repeated rows."""
+    close(database, server, mixed(1), TransformRegressor(variant=variant, n_estimators=4))
+
+
+@pytest.mark.parametrize("database", DATABASES)
+def test_classes(database: str, server: str) -> None:
+    """Two, and more than two: one against the rest."""
+    data = mixed(2)
+    for edges in ([0.3], [0.2, 0.6]):
+        labels = np.digitize(data.y, np.quantile(data.y, edges)).astype(float)
+        close(database, server, data._replace(y=labels), TransformClassifier(n_estimators=3))
+
+
+@pytest.mark.parametrize("loss", ["huber", "poisson"])
+@pytest.mark.parametrize("database", DATABASES)
+def test_losses_steps_and_holdouts(database: str, loss: str, server: str) -> None:
+    """Smooth losses, a share of every step, and the mean over two holdouts."""
+    data = mixed(3)
+    data = data._replace(y=np.round(np.exp(data.y / 2)))
+    close(
+        database,
+        server,
+        data,
+        TransformRegressor(loss=loss, learning_rate=0.5, n_holdouts=2, n_estimators=3),
+    )
