@@ -20,6 +20,7 @@ ELSEWHERE = {
     "cgboost/additive/sql/table.py": "estimators/transform/test_places.py",
     "cgboost/sources.py": "estimators/transform/test_places.py",
     "cgboost/additive/places/place.py": "additive/places/test_memory.py",
+    "cgboost/additive/places/workers.py": "additive/places/test_partitions.py",
     "cgboost/additive/trees/model_tree_growth.py": "additive/trees/test_model_tree.py",
     "cgboost/additive/trees/smoothers.py": "estimators/transform/test_additive.py",
     "cgboost/estimators/common/bases.py": "test_typing.py",

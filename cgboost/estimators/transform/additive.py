@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -117,6 +117,8 @@ feature_names_in_
     n_holdouts: int = field(default=1, init=False)
     variant: Any = field(default="gradient", init=False)
     executor: Any = field(default=None, init=False)
+
+    _needs_rows: ClassVar[bool] = True
 
     # ------------------------------------------------------------------ checks
 

@@ -71,6 +71,11 @@ def rows_elsewhere(
     """
     with unchanged_on_failure(estimator):
         estimator._check_parameters()
+        if estimator._needs_rows:
+            raise ValueError(
+                f"{type(estimator).__name__} needs its rows here: X must be an array, a data frame "
+                f"or a source of blocks, got {type(X).__name__}"
+            )
         if isinstance(X, SQLSource):
             rows: SQLPlace | PartitionedRows = _of_database(estimator, X, y, sample_weight)
         elif isinstance(X, Partitions):

@@ -82,6 +82,9 @@ class BaseTransform(BaseEnsemble):
 
     _stops_by_eval_set: ClassVar[bool] = False
 
+    _needs_rows: ClassVar[bool] = False
+    """Whether sums over the rows are not enough."""
+
     _limits = stagewise.limits
     _staged_outputs = stagewise.staged_outputs
     _warn = stagewise.warn
