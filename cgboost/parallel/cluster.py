@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import ctypes
 import logging
-from collections.abc import Iterable, Sequence
+import os
+import sys
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent import futures
+from contextlib import contextmanager
 from operator import itemgetter
 from typing import Any
 
@@ -14,6 +18,20 @@ logger = logging.getLogger(__name__)
 
 CHECKPOINT = 50
 """After so many passes states come home from a cluster, so that lost ones are soon made again."""
+
+TRIM_THRESHOLD = "MALLOC_TRIM_THRESHOLD_"
+"""The variable by which Dask has the C library of its workers give freed memory back."""
+
+M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3
+"""Names of limits in ``malloc.h``."""
+
+MMAP_THRESHOLD = 2**17
+"""The limit of that library where its environment sets the other one."""
+
+KEPT_FREE = (2**25, 2**26)
+"""Bytes of a piece, and of all, that the C library may keep after they were freed in a task. A pass
+makes arrays of a block's size and drops them again. With Dask's 64 KB each of them is got from the
+system anew: a fit of 10⁶ × 20 takes 7.4 in place of 1.7 CPU seconds, 4.9 of them in the system."""
 
 LOSSES = 3
 """How often a pass may lose its data on a cluster before it gives up."""
@@ -101,7 +119,7 @@ class DaskExecutor:
         self, task: Ask, combine: Combine, data: Any, kept: Sequence[_Kept], message: Any
     ) -> Any:
         answers = [
-            self.client.submit(task, data, own.future, message, pure=False, **own.place)
+            self.client.submit(_asked, task, data, own.future, message, pure=False, **own.place)
             for own in kept
         ]
         return self.client.submit(combine, answers, pure=False).result()
@@ -110,6 +128,28 @@ class DaskExecutor:
         """Release them on the cluster."""
         for own in kept:
             own.release()
+
+
+def _asked(task: Ask, data: Any, own: Any, message: Any) -> Any:
+    with _freed_memory_kept():
+        return task(data, own, message)
+
+
+@contextmanager
+def _freed_memory_kept() -> Iterator[None]:
+    """Let the C library use freed memory again, where its environment says otherwise."""
+    given = os.environ.get(TRIM_THRESHOLD, "")
+    library = ctypes.CDLL(None) if given.isdigit() and sys.platform == "linux" else None
+    if library is None or not hasattr(library, "mallopt"):  # which the GNU C library has
+        yield
+        return
+    library.mallopt(M_MMAP_THRESHOLD, KEPT_FREE[0])
+    library.mallopt(M_TRIM_THRESHOLD, KEPT_FREE[1])
+    try:
+        yield
+    finally:
+        library.mallopt(M_MMAP_THRESHOLD, MMAP_THRESHOLD)
+        library.mallopt(M_TRIM_THRESHOLD, int(given))
 
 
 class _Kept:
