@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -116,6 +116,8 @@ feature_names_in_
     learning_rate: float = field(default=1.0, init=False)
     n_holdouts: int = field(default=1, init=False)
     variant: Any = field(default="gradient", init=False)
+
+    _fits_in_a_database: ClassVar[bool] = False
 
     # ------------------------------------------------------------------ checks
 

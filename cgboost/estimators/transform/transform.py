@@ -81,6 +81,9 @@ class BaseTransform(BaseEnsemble):
 
     _stops_by_eval_set: ClassVar[bool] = False
 
+    _fits_in_a_database: ClassVar[bool] = True
+    """Whether sums over the rows are all that it needs."""
+
     _limits = stagewise.limits
     _staged_outputs = stagewise.staged_outputs
     _warn = stagewise.warn
@@ -131,7 +134,7 @@ class BaseTransform(BaseEnsemble):
         ConvergenceWarning
             If Ctrl-C or the time limit ended the fit.
         """
-        if not isinstance(X, SQLSource):
+        if not (isinstance(X, SQLSource) and self._fits_in_a_database):
             return super().fit(X, y, sample_weight, eval_set)
         if y is not None or sample_weight is not None:
             raise ValueError(
