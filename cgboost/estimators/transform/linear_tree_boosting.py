@@ -69,7 +69,7 @@ class BaseLinearTreeBoosting(BaseEnsemble):
 
     n_estimators: int = field(default=500, kw_only=True)
     learning_rate: float = field(default=0.1, kw_only=True)
-    max_depth: int = field(default=3, kw_only=True)
+    max_depth: int = field(default=2, kw_only=True)
     min_samples_leaf: int = field(default=20, kw_only=True)
     max_bins: int = field(default=64, kw_only=True)
     max_regressors: int = field(default=4, kw_only=True)
@@ -291,7 +291,7 @@ class LinearTreeBoostingRegressor(BaseLinearTreeBoosting, Regression):
         Rounds at most.
     learning_rate : float, default=0.1
         Share of the best step that is taken, at most 1.
-    max_depth : int, default=3
+    max_depth : int, default=2
         Splits on the way to a leaf.
     min_samples_leaf : int, default=20
         Least number of training rows in a leaf, in sample weights.
