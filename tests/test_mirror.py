@@ -8,9 +8,11 @@ ROOT = TESTS.parent
 ELSEWHERE = {
     "cgboost/_moved.py": "test_moved.py",
     "cgboost/_version.py": "studies/test_cli.py",
+    "cgboost/additive/trees/boosted_rows.py": "additive/trees/test_boosted_tree_growth.py",
     "cgboost/sources.py": "additive/sql/test_source.py",
     "cgboost/additive/places/place.py": "additive/places/test_memory.py",
     "cgboost/additive/trees/model_tree_growth.py": "additive/trees/test_model_tree.py",
+    "cgboost/additive/trees/split_search.py": "additive/trees/test_boosted_tree_growth.py",
     "cgboost/additive/trees/smoothers.py": "estimators/transform/test_additive.py",
     "cgboost/estimators/common/bases.py": "test_typing.py",
     "cgboost/estimators/common/certified.py": "estimators/common/test_path.py",

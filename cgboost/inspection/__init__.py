@@ -4,6 +4,7 @@
 
     learning_curves.py    the path to the optimum, the columns, and errors by stage
     model_pictures.py     latent factors, and transformations of features
+    effects.py            what single features do to a prediction, with error bars
     importance.py         what features are worth
     kernel_importance.py  what kernels, centres and features are worth to a kernel model
     kernel_weights.py     the weights of multiple kernel learning

@@ -10,6 +10,7 @@ bags of Nori, Jenkins, Koch, Caruana, *InterpretML*, 2019.)
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import replace
 from typing import Any
 
@@ -74,6 +75,21 @@ def importances(self: Any) -> Vector:
 def spread(self: Any) -> Vector:
     """Standard deviation of ``feature_importances_`` over the holdouts, shape (n_features,)."""
     return np.asarray(_by_holdout(self).std(axis=0))
+
+
+def models(self: Any) -> list[Any]:
+    """The model of each holdout: fitted estimators, whose mean this one is; itself, of one."""
+    check_is_fitted(self)
+    if self.n_holdouts == 1:
+        return [self]
+    found = []
+    for runs in self._bags:
+        own = copy(self)
+        del own._bags
+        own.n_holdouts = 1
+        own._keep(list(runs), None)
+        found.append(own)
+    return found
 
 
 def _by_holdout(self: Any) -> Vector:

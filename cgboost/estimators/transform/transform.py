@@ -90,6 +90,7 @@ class BaseTransform(BaseEnsemble):
     _run_all = holdouts.run_all
     feature_importances_ = property(holdouts.importances)
     feature_importances_std_ = property(holdouts.spread)
+    holdout_models_ = property(holdouts.models)
 
     def fit(
         self,
@@ -307,8 +308,8 @@ class TransformRegressor(BaseTransform, Regression):
         Stages without a smaller holdout loss after which the run ends; the best one is returned.
     n_holdouts : int, default=1
         Models that each hold other rows out, and whose average is the model. It has the stages of
-        all of them; ``history_`` says which holdout a row belongs to, and
-        ``feature_importances_`` is their mean, with ``feature_importances_std_``.
+        all of them; ``history_`` says which holdout a row belongs to, ``holdout_models_`` are the
+        models, and ``feature_importances_`` is their mean, with ``feature_importances_std_``.
     categorical_features : "from_dtype" or sequence of str or int, default="from_dtype"
         Features that are categories. By default those of a data frame that are no numbers, or of a
         categorical type; a column of Python objects that are all numbers is numeric. A list takes

@@ -1,0 +1,172 @@
+"""What single features do to a prediction, with error bars from models of several holdouts.
+
+The partial dependence of a feature x_j is the mean prediction over rows, with x_j at one value in
+all of them (Friedman, *Greedy function approximation*, Annals of Statistics 29, 2001).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from sklearn.inspection import partial_dependence
+from sklearn.utils.validation import check_is_fitted
+
+from cgboost.inspection import drawing
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+Vector = NDArray[np.float64]
+
+MOST_ROWS = 1000
+"""Rows that predictions are the mean of; of more every so manieth one."""
+
+N_POINTS = 40
+"""Values of a number at most."""
+
+
+@dataclass(frozen=True)
+class Effect:
+    """The partial dependence of a feature.
+
+    Attributes
+    ----------
+    feature : str
+    values : ndarray of shape (n_values,)
+        Numbers, or categories.
+    mean, std : ndarray of shape (n_values,)
+        Over the models of the holdouts; the standard deviation is 0 of one.
+    """
+
+    feature: str
+    values: NDArray[Any]
+    mean: Vector
+    std: Vector
+
+    @property
+    def is_numeric(self) -> bool:
+        """Whether the values are numbers."""
+        return self.values.dtype.kind in "fiu"
+
+
+def effects(
+    model: Any, X: Any, features: Sequence[int | str] | None = None, *, top: int = 6
+) -> list[Effect]:
+    """Partial dependence of features, each from all models of the holdouts.
+
+    Parameters
+    ----------
+    model : fitted TransformRegressor or TransformClassifier
+        With ``n_holdouts`` above 1 there are error bars. Of a classifier with two classes it is the
+        probability of the second; of more, the class of the last.
+    X : array-like or data frame of shape (n_rows, n_features)
+        Rows that predictions are the mean of.
+    features : sequence of int or str, optional
+        Numbers or names; by default the ``top`` most important, in that order.
+    top : int, default=6
+
+    Returns
+    -------
+    list of Effect
+
+    Raises
+    ------
+    ValueError
+        If there is no such feature.
+    """
+    check_is_fitted(model)
+    frame = X if hasattr(X, "iloc") else pd.DataFrame(np.asarray(X))
+    frame = frame.iloc[:: max(1, -(-len(frame) // MOST_ROWS))]
+    rows = frame if hasattr(X, "iloc") else frame.to_numpy()
+    names = [str(name) for name in frame.columns] if hasattr(X, "iloc") else None
+    if features is None:
+        order = np.argsort(-model.feature_importances_, kind="stable")[:top]
+        features = [int(j) for j in order if model.feature_importances_[j] > 0]
+    found = []
+    for feature in features:
+        number = names.index(feature) if names is not None and feature in names else feature
+        if not isinstance(number, (int, np.integer)) or not 0 <= number < frame.shape[1]:
+            known = f"0, …, {frame.shape[1] - 1}" if names is None else str(names)
+            raise ValueError(f"features must be among {known}, got {feature!r}")
+        found.append(_effect(model, rows, frame.iloc[:, number], int(number), names))
+    return found
+
+
+def _effect(model: Any, rows: Any, column: Any, number: int, names: list[str] | None) -> Effect:
+    """One feature."""
+    values = _values(column)
+    key: Any = number if names is None else names[number]
+    is_category = values.dtype.kind not in "fiu"
+    curves = [
+        partial_dependence(
+            own,
+            rows,
+            [key],
+            custom_values={key: values},
+            categorical_features=[key] if is_category else None,
+            kind="average",
+        )["average"][-1]
+        for own in model.holdout_models_
+    ]
+    name = f"x{number}" if names is None else names[number]
+    return Effect(name, values, np.mean(curves, axis=0), np.std(curves, axis=0))
+
+
+def _values(column: Any) -> NDArray[Any]:
+    """Values of a feature: quantiles of numbers, all categories."""
+    there = column.dropna()
+    if pd.api.types.is_numeric_dtype(there.dtype) and there.dtype.kind in "fiu":
+        shares = np.linspace(0.0, 1.0, N_POINTS)
+        return np.unique(np.quantile(there.to_numpy(dtype=np.float64), shares))
+    return np.array(sorted(there.unique(), key=str), dtype=object)
+
+
+def plot_effects(
+    model: Any,
+    X: Any,
+    features: Sequence[int | str] | None = None,
+    *,
+    top: int = 6,
+    axes: Iterable[Axes] | None = None,
+) -> Figure:
+    """Draw partial dependence: a line, or bars, and one standard deviation to either side.
+
+    Parameters
+    ----------
+    model, X, features, top
+        As in :func:`effects`.
+    axes : iterable of matplotlib Axes, optional
+        One for each feature.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+
+    Raises
+    ------
+    ValueError
+        As :func:`effects`; if no feature is used, or the number of axes is not that of the
+        features.
+    """
+    found = effects(model, X, features, top=top)
+    if not found:
+        raise ValueError("the model uses no feature: there is nothing to draw")
+    figure, places = drawing.grid(axes, len(found))
+    for effect, axis in zip(found, places, strict=True):
+        low, high = effect.mean - effect.std, effect.mean + effect.std
+        if effect.is_numeric:
+            shade: dict[str, Any] = {"color": drawing.colour(0), "alpha": 0.25, "linewidth": 0}
+            axis.fill_between(effect.values, low, high, **shade)
+            axis.plot(effect.values, effect.mean, color=drawing.colour(0), linewidth=1.8)
+        else:
+            places_of = np.arange(len(effect.values))
+            axis.errorbar(effect.mean, places_of, xerr=effect.std, fmt="o", color=drawing.colour(0))
+            axis.set_yticks(places_of, [str(value) for value in effect.values], fontsize=8)
+        drawing.label(axis, effect.feature, "", "")
+    return figure

@@ -1,0 +1,90 @@
+"""Effects of single features, with the spread of models of several holdouts."""
+
+from functools import cache
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from cgboost import TransformClassifier, TransformRegressor
+from cgboost.inspection.effects import effects, plot_effects
+
+
+@cache
+def data() -> tuple[pd.DataFrame, np.ndarray]:
+    """A number, categories, a number with gaps, noise."""
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(
+        {
+            "age": rng.uniform(18, 80, 800),
+            "shop": rng.choice(["north", "south", "east"], 800),
+            "price": rng.exponential(size=800),
+            "noise": rng.normal(size=800),
+        }
+    )
+    y = np.sin(X["age"] / 10) + 2.0 * (X["shop"] == "east") + 0.1 * rng.normal(size=800)
+    X.loc[::7, "price"] = np.nan
+    return X, (y + X["price"].fillna(3.0)).to_numpy()
+
+
+@cache
+def model() -> TransformRegressor:
+    """Of three holdouts."""
+    return TransformRegressor(n_holdouts=3).fit(*data())
+
+
+def test_an_effect_is_the_mean_prediction_at_a_value() -> None:
+    """Over the rows, of every model; their mean is that of the average, their spread the band."""
+    X, _ = data()
+    for effect in effects(model(), X, ["age", "shop", "price"]):
+        for k in (0, len(effect.values) - 1):
+            there = X.assign(**{effect.feature: effect.values[k]})
+            means = [own.predict(there).mean() for own in model().holdout_models_]
+            assert effect.mean[k] == pytest.approx(np.mean(means))
+            assert effect.mean[k] == pytest.approx(model().predict(there).mean())
+            assert effect.std[k] == pytest.approx(np.std(means), abs=1e-12)
+
+
+def test_the_most_important_come_first() -> None:
+    """Those that are used."""
+    X, _ = data()
+    shares = model().feature_importances_
+    found = effects(model(), X, top=2)
+    assert [effect.feature for effect in found] == [X.columns[j] for j in np.argsort(-shares)[:2]]
+    assert [effect.feature for effect in effects(model(), X, [1])] == ["shop"]
+
+
+def test_classes_have_probabilities() -> None:
+    """Of the second class; of one holdout there is no spread."""
+    X, y = data()
+    array = X.drop(columns="shop").to_numpy()
+    classifier = TransformClassifier().fit(array, (y > np.median(y)).astype(int))
+    (effect,) = effects(classifier, array, [0])
+    assert ((effect.mean > 0) & (effect.mean < 1)).all()
+    assert not effect.std.any()
+    there = array.copy()
+    there[:, 0] = effect.values[3]
+    assert effect.mean[3] == pytest.approx(classifier.predict_proba(there)[:, 1].mean())
+
+
+def test_lines_and_bars_have_bands() -> None:
+    """A panel for each feature, named after it."""
+    X, _ = data()
+    figure = plot_effects(model(), X, ["age", "shop"])
+    line, bars = figure.axes
+    assert [axis.get_title(loc="left") for axis in figure.axes] == ["age", "shop"]
+    (band,) = line.collections
+    age = effects(model(), X, ["age"])[0]
+    ends = band.get_paths()[0].vertices[:, 1]
+    assert ends.max() == pytest.approx((age.mean + age.std).max())
+    assert [text.get_text() for text in bars.get_yticklabels()] == ["east", "north", "south"]
+
+
+def test_unknown_features_are_refused() -> None:
+    """With those that there are."""
+    X, y = data()
+    with pytest.raises(ValueError, match="features must be among .*'age'.*, got 'height'"):
+        effects(model(), X, ["height"])
+    constant = TransformRegressor().fit(X, np.full(len(y), 3.0))
+    with pytest.raises(ValueError, match="uses no feature"):
+        plot_effects(constant, X)
