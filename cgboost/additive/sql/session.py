@@ -7,11 +7,7 @@ import secrets
 from typing import Any
 
 from cgboost.additive.sql.engines import Engine
-from cgboost.exceptions import CGBoostError
-
-
-class DatabaseError(CGBoostError, RuntimeError):
-    """The database failed, or its connection was lost, while a model was fitted in it."""
+from cgboost.exceptions import DatabaseError
 
 
 class Session:

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from cgboost.additive.sql.place import SQLPlace
-from cgboost.additive.sql.session import DatabaseError, Session
+from cgboost.additive.sql.session import Session
+from cgboost.exceptions import DatabaseError
 from cgboost.losses import SquaredError
 from cgboost.sources import SQLSource
 from tests.additive.sql.sql_tables import DATABASES, columns_of, connected, mixed, stored, tables_of

@@ -9,7 +9,8 @@ import psycopg
 import pytest
 
 from cgboost.additive.sql.engines import engine_of
-from cgboost.additive.sql.session import DatabaseError, Session
+from cgboost.additive.sql.session import Session
+from cgboost.exceptions import DatabaseError
 from tests.additive.sql.sql_tables import DATABASES, connected, tables_of
 
 

@@ -8,7 +8,8 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 from cgboost import AdditiveRegressor, TransformRegressor
-from cgboost.additive.sql.session import DatabaseError, Session
+from cgboost.additive.sql.session import Session
+from cgboost.exceptions import DatabaseError
 from cgboost.sources import SQLSource
 from tests.additive.sql.sql_tables import DATABASES, connected, mixed, stored, tables_of
 
