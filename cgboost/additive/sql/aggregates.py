@@ -28,7 +28,7 @@ from cgboost.additive.sql.expressions import (
     term_expression,
 )
 from cgboost.additive.sql.losses import expressions_of
-from cgboost.additive.sql.table import MOST_AT_ONCE, TARGET, WEIGHT
+from cgboost.additive.sql.table import TARGET, WEIGHT
 from cgboost.additive.stage import Stage
 from cgboost.additive.statistics.moments import Moments
 from cgboost.additive.statistics.passes import Parts
@@ -40,6 +40,10 @@ from cgboost.losses.quadratic import Quadratic
 from cgboost.losses.squared_error import SquaredError
 
 Vector = NDArray[np.float64]
+
+INPUTS_AT_ONCE = 8
+"""Inputs that are grouped in one statement: branches of a union hold what they read in memory at
+the same time, in DuckDB 250 kB for every column of each."""
 
 MOST_SUMS = 1500
 """Sums in one statement: PostgreSQL takes 1664 columns."""
@@ -111,10 +115,10 @@ class SQLAggregates:
             number: np.zeros((2 * self.groups[number].n_groups, width))
             for number, *_, width in queries
         }
-        for start in range(0, len(queries), MOST_AT_ONCE):
+        for start in range(0, len(queries), INPUTS_AT_ONCE):
             text = " UNION ALL ".join(
                 query + f", {nothing}" * (widest - width) + rows
-                for _, query, rows, width in queries[start : start + MOST_AT_ONCE]
+                for _, query, rows, width in queries[start : start + INPUTS_AT_ONCE]
             )
             for number, code, *sums in self.session.rows(text):
                 own = new[int(number)]
