@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from cgboost.additive.sql.session import Session
 
-COLUMNS_AT_ONCE = 4
+MADE_TOGETHER = 4
 """New columns in one table, where a store is made of several: DuckDB holds 120 000 rows of all
 columns of a table that it writes in memory, which are 4 MB."""
 
@@ -73,8 +73,8 @@ class Store:
 
     def _beside(self, coming: dict[str, tuple[str, str]]) -> None:
         names = list(coming)
-        for start in range(0, len(names), COLUMNS_AT_ONCE):
-            some = names[start : start + COLUMNS_AT_ONCE]
+        for start in range(0, len(names), MADE_TOGETHER):
+            some = names[start : start + MADE_TOGETHER]
             texts = [_typed(name, *coming[name]) for name in some]
             query = f"SELECT {', '.join(texts)} FROM {self._joined(texts)}"
             self._tables[self.session.create(query)] = some
