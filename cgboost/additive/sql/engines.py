@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import math
 import struct
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -60,6 +61,8 @@ class Engine:
         Whether a failure ends the transaction.
     own_cursor : bool
         Whether statements run on a cursor that the connection makes.
+    functions : tuple of (str, callable)
+        Of one number, where the database may lack them.
     """
 
     sql: Dialect
@@ -73,12 +76,15 @@ class Engine:
     savepoint: bool = False
     own_cursor: bool = True
 
+    functions: tuple[tuple[str, Callable[[Any], Any]], ...] = ()
+
     def prepare(self, connection: Any) -> None:
-        """Give the database the functions that it lacks."""
-        if self.typed_by_value:
-            connection.create_function("cgboost_bits", 1, _bits, deterministic=True)
-            connection.create_function("exp", 1, _exp, deterministic=True)
-            connection.create_function("ln", 1, math.log, deterministic=True)
+        """Give the connection the functions that it lacks: it keeps them as long as it is open."""
+        for name, function in self.functions:
+            try:
+                connection.execute(f"SELECT {name}(1.0)")
+            except connection.OperationalError:
+                connection.create_function(name, 1, function, deterministic=True)
 
 
 def _bits(value: float | None) -> int | None:
@@ -87,6 +93,10 @@ def _bits(value: float | None) -> int | None:
 
 def _exp(value: float | None) -> float | None:
     return None if value is None else math.exp(value)
+
+
+def _ln(value: float | None) -> float | None:
+    return None if value is None else math.log(value)
 
 
 ENGINES = {
@@ -111,6 +121,7 @@ ENGINES = {
         number="CAST({} AS REAL)",
         floor="CAST({} AS INTEGER)",
         typed_by_value=True,
+        functions=(("cgboost_bits", _bits), ("exp", _exp), ("ln", _ln)),
     ),
 }
 """The databases that a fit can run in."""
