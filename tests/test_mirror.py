@@ -11,6 +11,7 @@ ELSEWHERE = {
     "cgboost/additive/trees/boosted_rows.py": "additive/trees/test_boosted_tree_growth.py",
     "cgboost/sources.py": "additive/sql/test_source.py",
     "cgboost/additive/places/place.py": "additive/places/test_memory.py",
+    "cgboost/additive/places/workers.py": "additive/places/test_partitions.py",
     "cgboost/additive/trees/model_tree_growth.py": "additive/trees/test_model_tree.py",
     "cgboost/additive/trees/split_search.py": "additive/trees/test_boosted_tree_growth.py",
     "cgboost/additive/trees/smoothers.py": "estimators/transform/test_additive.py",

@@ -8,6 +8,11 @@ A pass is a map over parts, each with a state of its own, and a reduction of wha
 The data goes out once. States stay where the tasks run, if the executor can leave them there. Tasks
 depend on their arguments alone, so that a lost one can run again.
 
+Rows that would be too much to travel are kept where tasks run, each part with one worker:
+
+    kept = keep(build, items)                            an object of every item
+    answer = ask(task, combine, data, kept, message)     of task(data, object, message)
+
 ``SerialExecutor`` and ``ThreadExecutor`` run tasks here. Any executor of ``concurrent.futures`` may
 be given as it is. ``DaskExecutor(client)`` runs them on the workers of a Dask cluster.
 """
@@ -19,6 +24,7 @@ from cgboost.parallel.executors import (
     Combine,
     Executor,
     FuturesExecutor,
+    KeepingExecutor,
     SerialExecutor,
     Task,
     ThreadExecutor,
@@ -27,6 +33,7 @@ from cgboost.parallel.executors import (
 
 __all__ = [
     "Executor",
+    "KeepingExecutor",
     "Task",
     "Combine",
     "SerialExecutor",

@@ -14,10 +14,11 @@ from __future__ import annotations
 import shutil
 import tempfile
 import weakref
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent import futures
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import cache, lru_cache, partial
 from itertools import repeat
 from pathlib import Path
@@ -85,6 +86,47 @@ class Executor(Protocol):
         ...
 
 
+Build = Callable[[Any, int], Any]
+"""(item, its number) → an object that tasks ask; of the top level of a module."""
+
+Ask = Callable[[Any, Any, Any], Any]
+"""(data, object, message) → answer; of the top level of a module."""
+
+
+class KeepingExecutor(Executor, Protocol):
+    """Keeps objects where its tasks run, and asks them: rows that do not travel."""
+
+    @property
+    def stays(self) -> bool:
+        """Whether an object is one and the same from task to task, while its worker lives.
+
+        Otherwise another process may have made one of its own.
+        """
+        ...
+
+    def keep(self, build: Build, items: Iterable[Any]) -> list[Any]:
+        """Make an object of every item where tasks will run; what stands for each in ``ask``.
+
+        Parameters
+        ----------
+        build : callable
+        items : iterable
+            Functions without arguments that make an item, called here and again if it was lost. On
+            a Dask cluster also futures and delayed items.
+        """
+        ...
+
+    def ask(
+        self, task: Ask, combine: Combine, shared: Any, kept: Sequence[Any], message: Any
+    ) -> Any:
+        """Run a task for every object; the combined answers."""
+        ...
+
+    def forget(self, kept: Sequence[Any]) -> None:
+        """Leave nothing of these objects behind."""
+        ...
+
+
 class ThreadExecutor:
     """Tasks on threads of this process; linear algebra within a task runs on one.
 
@@ -94,7 +136,7 @@ class ThreadExecutor:
         None: as many as linear algebra may use.
     """
 
-    here = True
+    here = stays = True
 
     def __init__(self, n_threads: int | None = None) -> None:
         self.n_threads = at_least_one("n_threads", n_threads)
@@ -119,6 +161,24 @@ class ThreadExecutor:
                 return in_order(list(map(task, *arguments)), combine)
             with ThreadPoolExecutor(count) as pool:
                 return in_order(list(pool.map(task, *arguments)), combine)
+
+    def keep(self, build: Build, items: Iterable[Any]) -> list[Any]:
+        """See :meth:`KeepingExecutor.keep`."""
+        return [build(item(), number) for number, item in enumerate(items)]
+
+    def ask(
+        self, task: Ask, combine: Combine, shared: Any, kept: Sequence[Any], message: Any
+    ) -> Any:
+        """See :meth:`KeepingExecutor.ask`."""
+        arguments = repeat(shared), kept, repeat(message)
+        with blas_threads(1):
+            if self.n_tasks == 1 or len(kept) == 1:
+                return combine(list(map(task, *arguments)))
+            with ThreadPoolExecutor(self.n_tasks) as pool:
+                return combine(list(pool.map(task, *arguments)))
+
+    def forget(self, kept: Sequence[Any]) -> None:
+        """They go with whoever holds them."""
 
 
 class SerialExecutor(ThreadExecutor):
@@ -149,7 +209,8 @@ class FuturesExecutor:
     """Tasks on an executor of ``concurrent.futures``, such as a ``ProcessPoolExecutor``.
 
     Data is written to a temporary file once, which every worker maps into its memory; states travel
-    with the tasks. The workers must be on this machine.
+    with the tasks. So are objects that are kept: every worker makes its own of the file. The
+    workers must be on this machine.
 
     Parameters
     ----------
@@ -159,7 +220,7 @@ class FuturesExecutor:
         By default as many as linear algebra may use threads here.
     """
 
-    here = False
+    here = stays = False
 
     def __init__(self, executor: futures.Executor, n_tasks: int | None = None) -> None:
         self.executor = executor
@@ -180,13 +241,31 @@ class FuturesExecutor:
         on_file = partial(_on_file, task, shared.path, message)
         return in_order(list(self.executor.map(on_file, states)), combine)
 
+    def keep(self, build: Build, items: Iterable[Any]) -> list[_File]:
+        """See :meth:`KeepingExecutor.keep`."""
+        return [_File(_Item(build, item(), number)) for number, item in enumerate(items)]
+
+    def ask(
+        self, task: Ask, combine: Combine, shared: _File, kept: Sequence[_File], message: Any
+    ) -> Any:
+        """See :meth:`KeepingExecutor.ask`."""
+        asked = partial(_asked, task, shared.path, message)
+        return combine(list(self.executor.map(asked, [own.path for own in kept])))
+
+    def forget(self, kept: Sequence[_File]) -> None:
+        """Remove the files; every worker drops what it has made of them when it is next asked."""
+        for own in kept:
+            own.remove()
+        for _ in range(self.n_tasks):
+            self.executor.submit(_swept)
+
 
 class _File:
     """Data in a temporary file."""
 
     def __init__(self, data: Any) -> None:
         folder = tempfile.mkdtemp(prefix="cgboost-")
-        self._remove = weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
+        self.remove = weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
         self.path = str(Path(folder) / "data.joblib")
         joblib.dump(data, self.path)
 
@@ -199,6 +278,36 @@ def _read(path: str) -> Any:
 def _on_file(task: Task, path: str, message: Any, state: Any) -> tuple[Any, Any]:
     with blas_threads(1):
         return task(_read(path), state, message)
+
+
+@dataclass(frozen=True)
+class _Item:
+    """What an object is made of."""
+
+    build: Build
+    item: Any
+    number: int
+
+
+_made: dict[str, Any] = {}
+"""Objects that this worker has made of files."""
+
+
+def _asked(task: Ask, shared: str, message: Any, path: str) -> Any:
+    """The answer of an object, made of its file if this worker has not been asked before."""
+    _swept()
+    with blas_threads(1):
+        if (own := _made.get(path)) is None:
+            found = joblib.load(path, mmap_mode="r")
+            own = _made.setdefault(path, found.build(found.item, found.number))
+        return task(_read(shared), own, message)
+
+
+def _swept() -> None:
+    """Drop the objects whose files are gone."""
+    for path in list(_made):
+        if not Path(path).exists():
+            _made.pop(path, None)
 
 
 def as_executor(executor: Executor | futures.Executor | None) -> Executor:

@@ -4,6 +4,7 @@ import os
 import signal
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from cgboost.parallel import (
     SerialExecutor,
     ThreadExecutor,
     as_executor,
+    executors,
 )
 from cgboost.parallel.cluster import CHECKPOINT
 from cgboost.penalties.l1 import OneNormEntry
@@ -34,6 +36,19 @@ LABELS = np.where(X[:, 0] + 0.5 * RNG.normal(size=90) > 0, 1.0, -1.0)
 def double(data: int, state: int, message: int) -> tuple[int, int]:
     """A task whose answer depends on everything that it is given."""
     return state + message, 100 * data + state
+
+
+class Counter:
+    """An object that is kept, and counts how often it was asked."""
+
+    def __init__(self, item: int, number: int) -> None:
+        self.item, self.number, self.asked = item, number, 0
+
+
+def count(data: int, own: Counter, message: int) -> tuple[int, int]:
+    """A task of a kept object."""
+    own.asked += 1
+    return data * own.item + own.number + message, own.asked
 
 
 def run(executor: Any, *, priority: str = "full") -> dict[str, Any]:
@@ -86,6 +101,74 @@ def test_a_pass_is_a_map_with_states_and_a_reduction(processes: Any, client: Any
             states, answer = executor.run(double, list, shared, states, message)
         assert answer == [711, 712, 713]
         assert executor.n_tasks >= 1
+
+
+def test_objects_are_kept_where_tasks_run(processes: Any, client: Any) -> None:
+    """Every executor makes an object of each item, asks it, and says if it is always the same."""
+    for executor in (
+        SerialExecutor(),
+        ThreadExecutor(2),
+        FuturesExecutor(ThreadPoolExecutor(2)),
+        FuturesExecutor(processes),
+        DaskExecutor(client),
+    ):
+        shared = executor.share(100)
+        items = [partial(int, number) for number in (1, 2, 3)]
+        kept = executor.keep(Counter, items)
+        for times in (1, 2):
+            answers = executor.ask(count, list, shared, kept, 10)
+            assert [value for value, _ in answers] == [110, 211, 312]
+            if executor.stays:
+                assert [asked for _, asked in answers] == [times] * 3
+        assert executor.ask(count, len, shared, kept[1:], 0) == 2
+        executor.forget(kept)
+
+
+def test_nothing_kept_is_left(processes: Any) -> None:
+    """Files go at once, objects in workers when they are next asked, or told to forget."""
+    executor = FuturesExecutor(ThreadPoolExecutor(1))
+    kept = executor.keep(Counter, [partial(int, 7)])
+    executor.ask(count, list, executor.share(0), kept, 0)
+    path = kept[0].path
+    assert path in executors._made
+    executor.forget(kept)
+    executor.executor.shutdown()
+    assert not Path(path).parent.exists()
+    assert path not in executors._made
+    other = FuturesExecutor(processes)
+    with pytest.raises(ZeroDivisionError):
+        other.ask(count, list, other.share(0), other.keep(divided, [partial(int, 0)]), 0)
+
+
+def divided(item: int, number: int) -> float:
+    """An object that cannot be made of 0."""
+    return number / item
+
+
+def test_a_cluster_keeps_futures_and_delayed_items_as_well(client: Any) -> None:
+    """They are not fetched, and the future of the user stays."""
+    dask = pytest.importorskip("dask")
+    future = client.submit(int, 5)
+    executor = DaskExecutor(client)
+    kept = executor.keep(Counter, [future, dask.delayed(int)(6)])
+    assert executor.ask(count, list, executor.share(100), kept, 0) == [(500, 1), (601, 1)]
+    executor.forget(kept)
+    assert future.result() == 5
+
+
+@pytest.mark.parametrize("lazy", [False, True])
+def test_kept_objects_of_a_killed_worker_are_made_again(client: Any, lazy: bool) -> None:
+    """From the item: sent again, or computed again."""
+    executor = DaskExecutor(client)
+    items = [client.submit(int, k, pure=False) if lazy else partial(int, k) for k in (1, 2, 3)]
+    kept, shared = executor.keep(Counter, items), executor.share(10)
+    before = executor.ask(count, list, shared, kept, 0)
+    workers = client.run(os.getpid)
+    (place,) = {*client.who_has([kept[0].future])[kept[0].future.key]}
+    os.kill(workers[place], signal.SIGKILL)
+    after = executor.ask(count, list, shared, kept, 0)
+    assert [value for value, _ in after] == [value for value, _ in before] == [10, 21, 32]
+    executor.forget(kept)
 
 
 @pytest.mark.parametrize("priority", ["full", "stratified"])

@@ -89,15 +89,19 @@ def in_memory(
     ValueError
         If there are fewer than 2 rows, or numbers whose squares cannot be summed.
     """
-    if len(weights) < 2:
-        raise ValueError(f"at least 2 rows are needed, got n_samples={len(weights)}")
-    largest = float(np.abs(y).max())
-    if largest > LARGEST_NUMBER:
-        raise ValueError(f"y must be at most {LARGEST_NUMBER:g} in size, it has {largest:g}")
+    check_size(len(weights), float(np.abs(y).max(initial=0.0)))
     table = X if isinstance(X, SourceRows) else TableRows(X)
     target = np.asarray(y, dtype=np.float64)
     how: dict[str, Any] = {"max_bins": max_bins, "share": share, "seed": seed}
     return MemoryPlace(prepared(table, schema, target, weights, **how), weights, n_jobs)
+
+
+def check_size(n_rows: int, largest: float) -> None:
+    """Raise a ValueError for fewer than 2 rows, or responses whose squares cannot be summed."""
+    if n_rows < 2:
+        raise ValueError(f"at least 2 rows are needed, got n_samples={n_rows}")
+    if largest > LARGEST_NUMBER:
+        raise ValueError(f"y must be at most {LARGEST_NUMBER:g} in size, it has {largest:g}")
 
 
 class MemoryAggregates:
@@ -172,12 +176,16 @@ class MemoryAggregates:
 
     def linking(self, stage: Stage, max_bins: int) -> tuple[Groups, Parts]:
         """See :meth:`Aggregates.linking`."""
-        groups = intervals_of(*self.sum_sample(stage), max_bins, same=SAME)
+        self.make_sum(stage)
+        groups = intervals_of(*self.sum_sample(), max_bins, same=SAME)
         return groups, self.of_sum(groups)
 
-    def sum_sample(self, stage: Stage) -> Sample:
-        """Make the sum of a stage; it on the rows of the sample."""
+    def make_sum(self, stage: Stage) -> None:
+        """Make the sum of a stage on all rows."""
         self._sum = self._of_stage(stage)
+
+    def sum_sample(self) -> Sample:
+        """The sum that was made last, on the rows of the sample."""
         return self._sum[self.sample], self.passes.weights[self.sample]
 
     def of_sum(self, groups: Groups) -> Parts:
@@ -267,11 +275,20 @@ class MemoryAggregates:
 
     def quadratic(self, coef: Vector, intercept: float, last: int) -> Quadratic:
         """See :meth:`Aggregates.quadratic`."""
+        found = self.curved(coef, intercept, last)
+        bent = found.hessian[0, 0] > 0  # not so where all residuals are beyond Huber's δ
+        return found if bent else self.curved(coef, intercept, last, straight=True)
+
+    def curved(
+        self, coef: Vector, intercept: float, last: int, *, straight: bool = False
+    ) -> Quadratic:
+        """The same with a Hessian of 0 where the loss is straight at all rows, or as if w bent it.
+
+        That depends on all rows, of which these may be a part.
+        """
         output = self._at(coef, intercept)
         response = self._training.pseudo_response(output)
-        curvature = self._training.curvature(output)
-        if not curvature.any():  # as for residuals that are all beyond Huber's δ
-            curvature = self._training.weights
+        curvature = self._training.weights if straight else self._training.curvature(output)
         columns = self.outputs.values[len(coef) - last : len(coef)]
         gradient, hessian = np.zeros(1 + last), np.zeros((1 + last, 1 + last))
         gradient[0], hessian[0, 0] = -response.sum(), curvature.sum()

@@ -77,13 +77,19 @@ class Passes:
         Holdout rows.
     n_jobs : int
         Threads.
+    level : float or None
+        That mean, at most 1, of all rows where these are a part of them.
     """
 
     def __init__(
-        self, rows: TableRows | SourceRows, weights: Vector, held: Mask, n_jobs: int
+        self,
+        rows: TableRows | SourceRows,
+        weights: Vector,
+        held: Mask,
+        n_jobs: int,
+        level: float | None = None,
     ) -> None:
-        counting = np.count_nonzero(weights)
-        level = min(1.0, float(weights.sum()) / counting) if counting else 1.0
+        level = level_of(weights) if level is None else level
         self.weights = weights if level == 1.0 else weights / level
         self.rows, self.held, self.n_jobs = rows, held, n_jobs
         self._kept: dict[Groups, NDArray[np.uint8]] = {}
@@ -207,6 +213,12 @@ class Passes:
             return
         with ThreadPoolExecutor(self.n_jobs) as pool:
             yield from _in_order(pool, work, self.rows, AHEAD * self.n_jobs)
+
+
+def level_of(weights: Vector) -> float:
+    """The mean of the weights that are not 0, at most 1."""
+    counting = np.count_nonzero(weights)
+    return min(1.0, float(weights.sum()) / counting) if counting else 1.0
 
 
 def _in_order(

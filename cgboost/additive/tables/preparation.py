@@ -12,6 +12,7 @@ and again for what is in its rows.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -251,9 +252,45 @@ def read_source(source: Any, categorical: Any) -> SourceSummary:
             "reads it again and again: give a list of blocks, or an object whose __iter__ starts "
             "from the beginning"
         )
+    read = read_blocks(source, categorical)
+    schema, y = read.maker.schema(), read.y
+    if not len(y):
+        raise ValueError("the source of blocks has no rows")
+    weights = np.broadcast_to(1.0, len(y)) if read.weights is None else read.weights
+    check_weights("the weights in the blocks", weights)
+    return SourceSummary(schema, y, weights)
+
+
+@dataclass(frozen=True)
+class BlocksRead:
+    """What some blocks tell: columns, responses and weights.
+
+    Attributes
+    ----------
+    maker : SchemaMaker
+    y : ndarray of shape (n_rows,)
+    weights : ndarray of shape (n_rows,) or None
+        None where no block has any.
+    """
+
+    maker: SchemaMaker
+    y: NDArray[Any]
+    weights: Vector | None
+
+
+def read_blocks(blocks: Iterable[Any], categorical: Any) -> BlocksRead:
+    """Columns, categories, responses and weights of blocks; perhaps of no rows.
+
+    Raises
+    ------
+    ValueError
+        If a block is no pair, or its parts differ in length.
+    """
     maker = SchemaMaker(categorical)
-    responses, weights, weighted = [], [], False
-    for number, part in enumerate(source):
+    responses: list[NDArray[Any]] = []
+    weights: list[Vector] = []
+    weighted = False
+    for number, part in enumerate(blocks):
         if not isinstance(part, (tuple, list)) or len(part) not in (2, 3):
             raise ValueError(
                 f"block {number} of the source must be (X, y) or (X, y, weights), got "
@@ -275,17 +312,35 @@ def read_source(source: Any, categorical: Any) -> SourceSummary:
         responses.append(y)
         weights.append(own)
         weighted = weighted or len(part) == 3
-    schema, y = maker.schema(), np.concatenate(responses)
-    if not len(y):
-        raise ValueError(f"the source of blocks has no rows, in {len(responses)} blocks")
-    total = np.concatenate(weights) if weighted else np.broadcast_to(1.0, len(y))
-    if not np.isfinite(total).all() or (total < 0).any() or not total.any():
+    together = np.concatenate(responses) if responses else np.zeros(0)
+    return BlocksRead(maker, together, np.concatenate(weights) if weighted else None)
+
+
+def numbers_of(y: Any) -> Vector:
+    """The responses of a regression.
+
+    Raises
+    ------
+    ValueError
+        If they are no numbers, or not finite.
+    """
+    try:
+        values = np.asarray(y, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"y must be numbers ({error})") from error
+    if not np.isfinite(values).all():
+        raise ValueError("y must be finite, it has nan or infinity")
+    return values
+
+
+def check_weights(name: str, weights: Vector) -> None:
+    """Raise a ValueError for weights that are negative, not finite, too large or all 0."""
+    if not np.isfinite(weights).all() or (weights < 0).any() or not weights.any():
         raise ValueError(
-            "the weights in the blocks must be finite, not negative and not all 0, got values "
-            f"from {total.min():g} to {total.max():g}"
+            f"{name} must be finite, not negative and not all 0, got values "
+            f"from {weights.min():g} to {weights.max():g}"
         )
-    check_weight_size("the weights in the blocks", total)
-    return SourceSummary(schema, y, total)
+    check_weight_size(name, weights)
 
 
 def check_weight_size(name: str, weights: Vector) -> None:
@@ -320,24 +375,78 @@ def prepared(
     seed : int
         Chooses among the ways to hold rows out.
     """
+    choice = chosen(row_hashes(rows, y, seed), weights, share)
+    values = sampled(rows, schema.n_features, choice.sample)
+    groups = groups_of(values, weights[choice.sample], schema.categories, max_bins)
+    return Prepared(rows, choice.held, groups, choice.sample)
+
+
+def row_hashes(rows: TableRows | SourceRows, y: Vector, seed: int) -> Hashes:
+    """The content hash of every row; those of equal rows are equal."""
     hashes = np.empty(rows.n_rows, dtype=np.int64)
     for block in rows:
         hashes[block.rows] = content_hash(block.X, y[block.rows], seed)
+    return hashes
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Rows that are held out, and rows that intervals are made from; of all rows together.
+
+    Attributes
+    ----------
+    held : ndarray of bool, shape (n_rows,)
+    sample : ndarray of int
+    """
+
+    held: Mask
+    sample: Indices
+
+
+def chosen(hashes: Hashes, weights: Vector, share: float) -> Choice:
+    """Choose by the content hashes of all rows.
+
+    Parameters
+    ----------
+    hashes : ndarray of int64, shape (n_rows,)
+    weights : ndarray of shape (n_rows,)
+    share : float
+    """
     hashes = numbered(hashes, weights)
     held = held_out(hashes, share) & (weights > 0)
     if not weights[~held].any():
         held = np.zeros_like(held)
-    sample = _sample(hashes, weights)
-    values = np.empty((len(sample), schema.n_features), order="F")
+    return Choice(held, _sample(hashes, weights))
+
+
+def sampled(rows: TableRows | SourceRows, n_features: int, sample: Indices) -> Vector:
+    """Some rows, in ascending order, shape (n_chosen, n_features)."""
+    values = np.empty((len(sample), n_features), order="F")
     for block in rows:
         first, last = np.searchsorted(sample, [block.rows.start, block.rows.stop])
         values[first:last] = block.X[sample[first:last] - block.rows.start]
-    counts = weights[sample]
-    groups: list[Groups] = [
+    return values
+
+
+def groups_of(
+    values: Vector, counts: Vector, categories: Sequence[Any], max_bins: int
+) -> list[Groups]:
+    """Intervals of numeric features, and categories.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n_chosen, n_features)
+        A sample of rows.
+    counts : ndarray of shape (n_chosen,)
+        Their weights.
+    categories : sequence of (dict or None)
+        Of the features: None for numbers.
+    max_bins : int
+    """
+    return [
         intervals_of(values[:, j], counts, max_bins) if known is None else Categories(len(known))
-        for j, known in enumerate(schema.categories)
+        for j, known in enumerate(categories)
     ]
-    return Prepared(rows, held, groups, sample)
 
 
 def _sample(hashes: Hashes, weights: Vector) -> Indices:

@@ -1,12 +1,8 @@
-"""Schema of a table: its columns, their kinds, and the numbers that they become.
-
-The columns of a data frame or an array, and whether each has numbers or categories.
+"""Schema of a table: columns, numbers or categories and which, and the numbers that they become.
 
 A column has numbers if its type has, or if it is one of Python objects that are all numbers (as
 frames have them after an ``astype(object)``); a column of a categorical type has categories, also
 where these are numbers. Without any value it is undecided, unless later blocks decide.
-
-What the columns of a table are: numbers, or categories and which; how they become numbers.
 """
 
 from __future__ import annotations
@@ -57,7 +53,7 @@ class Column:
     @property
     def called(self) -> str:
         """How messages call it."""
-        return "a feature of X" if self.name is None else f"feature {self.name!r}"
+        return called(self.name)
 
     @property
     def described(self) -> str:
@@ -115,6 +111,11 @@ class Column:
     def _has_values(self) -> bool:
         # nan and NaT are not equal to themselves
         return any(bool((part == part).any()) for part in (self.values[:1], self.values))
+
+
+def called(name: str | None) -> str:
+    """How messages call a feature."""
+    return "a feature of X" if name is None else f"feature {name!r}"
 
 
 def columns_of(X: Any) -> list[Column]:
@@ -323,6 +324,24 @@ class SchemaMaker:
         for number, column in enumerate(columns):
             self._note(number, column)
 
+    def merge(self, other: SchemaMaker) -> None:
+        """Take note of what another one has seen, in blocks that come later.
+
+        Raises
+        ------
+        ValueError
+            As :meth:`see`.
+        """
+        if other._names is None:
+            return
+        if self._names is None:
+            self._names, self._seen = other._names, [None] * len(other._names)
+        elif other._names != self._names:
+            raise _other_columns(other._names, self._names)
+        for number, seen in enumerate(other._seen):
+            if seen is not None:
+                self._merge(number, seen)
+
     def schema(self) -> Schema:
         """The schema of all blocks seen.
 
@@ -356,20 +375,23 @@ class SchemaMaker:
         if column.is_empty:  # which says nothing
             return
         kinds = kinds_of_types(column.types)
-        seen = self._seen[number]
+        values = _distinct(column) if category else None
+        self._merge(number, _Seen(values, kinds, column.described, column.has_truths))
+
+    def _merge(self, number: int, found: _Seen) -> None:
+        seen, names = self._seen[number], self._names or ()
         if seen is None:
-            values: set[Any] | None = set() if category else None
-            seen = _Seen(values, kinds, column.described, column.has_truths)
-            self._seen[number] = seen
-        if (seen.values is not None) != category or not seen.kinds & kinds:
+            self._seen[number] = found
+            return
+        if (seen.values is None) != (found.values is None) or not seen.kinds & found.kinds:
             raise ValueError(
-                f"{column.called} is of type {seen.described} in one block, and of type "
-                f"{column.described} in a later one: give it the same type in all blocks"
+                f"{called(names[number])} is of type {seen.described} in one block, and of type "
+                f"{found.described} in a later one: give it the same type in all blocks"
             )
-        seen.kinds |= kinds
-        seen.has_truths &= column.has_truths
-        if seen.values is not None:
-            seen.values |= _distinct(column)
+        seen.kinds |= found.kinds
+        seen.has_truths &= found.has_truths
+        if seen.values is not None and found.values is not None:
+            seen.values |= found.values
 
     def _is_category(self, number: int, column: Column) -> bool:
         if self.categorical is not None and {number, column.name} & set(self.categorical):

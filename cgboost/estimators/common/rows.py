@@ -18,8 +18,9 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
+from cgboost.additive.places.partitions import PartitionedRows
 from cgboost.additive.sql.place import SQLPlace
-from cgboost.additive.tables.preparation import check_weight_size, read_source
+from cgboost.additive.tables.preparation import check_weight_size, numbers_of, read_source
 from cgboost.additive.tables.rows import SourceRows
 from cgboost.additive.tables.schema import Schema, SchemaMaker, check_frame
 from cgboost.exceptions import see
@@ -245,10 +246,7 @@ def response_of(estimator: Any, y: Any) -> NDArray[Any]:
     y = column_or_1d(y, warn=True)
     if not estimator._y_numeric:
         return np.asarray(y)
-    numbers = np.asarray(_numbers(y), dtype=np.float64)
-    if not np.isfinite(numbers).all():
-        raise ValueError("y must be finite, it has nan or infinity")
-    return numbers
+    return numbers_of(y)
 
 
 def rows_of(
@@ -295,9 +293,9 @@ def rows_of(
 
 
 def rows_in(
-    estimator: Any, place: SQLPlace, learn: Callable[[Any], NDArray[Any]]
+    estimator: Any, place: SQLPlace | PartitionedRows, learn: Callable[[Any], NDArray[Any]]
 ) -> tuple[Schema, Rows]:
-    """What the columns of a table in a database are, and in place of its rows the place itself.
+    """What the columns of rows elsewhere are, and in place of the rows where they are.
 
     The responses are the numbers of the classes, each once; of a regressor there are none.
     """

@@ -116,8 +116,9 @@ feature_names_in_
     learning_rate: float = field(default=1.0, init=False)
     n_holdouts: int = field(default=1, init=False)
     variant: Any = field(default="gradient", init=False)
+    executor: Any = field(default=None, init=False)
 
-    _fits_in_a_database: ClassVar[bool] = False
+    _needs_rows: ClassVar[bool] = True
 
     # ------------------------------------------------------------------ checks
 

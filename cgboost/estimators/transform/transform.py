@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
-from contextlib import closing
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, Self
 
@@ -17,9 +16,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from cgboost.additive.builder import StageBuilder
 from cgboost.additive.places.memory import in_memory
+from cgboost.additive.places.partitions import PartitionedRows
 from cgboost.additive.places.place import Place
 from cgboost.additive.sql.place import SQLPlace
-from cgboost.additive.sql.source import SQLSource
 from cgboost.additive.stage import Stage
 from cgboost.additive.tables.rows import HoldoutLoss, SmallGain
 from cgboost.estimators.common import stagewise
@@ -38,6 +37,7 @@ from cgboost.estimators.common.subproblems import Task
 from cgboost.estimators.common.targets import Classification, Regression, probabilities
 from cgboost.estimators.transform import holdouts
 from cgboost.estimators.transform import transform_inspection as inspection
+from cgboost.estimators.transform.elsewhere import is_elsewhere, rows_elsewhere
 from cgboost.estimators.transform.variants import VARIANTS
 from cgboost.generation.callbacks import EarlyStopping
 from cgboost.losses.base import Loss
@@ -74,6 +74,7 @@ class BaseTransform(BaseEnsemble):
     tol: float = field(default=1e-4, kw_only=True)
     categorical_features: Any = field(default="from_dtype", kw_only=True)
     n_jobs: int = field(default=1, kw_only=True)
+    executor: Any = field(default=None, kw_only=True)
     early_stopping: bool = field(default=True, kw_only=True)
     validation_fraction: float = field(default=0.3, kw_only=True)
     n_iter_no_change: int = field(default=3, kw_only=True)
@@ -81,8 +82,8 @@ class BaseTransform(BaseEnsemble):
 
     _stops_by_eval_set: ClassVar[bool] = False
 
-    _fits_in_a_database: ClassVar[bool] = True
-    """Whether sums over the rows are all that it needs."""
+    _needs_rows: ClassVar[bool] = False
+    """Whether sums over the rows are not enough."""
 
     _limits = stagewise.limits
     _staged_outputs = stagewise.staged_outputs
@@ -103,11 +104,12 @@ class BaseTransform(BaseEnsemble):
 
         Parameters
         ----------
-        X : array-like or data frame of shape (n_rows, n_features), a source of blocks or SQLSource
+        X : array-like or data frame of shape (n_rows, n_features), a source of blocks or of sums
             Numbers, with nan where missing; in a data frame also categories. A source is anything
             that can be iterated over again and again and yields (X, y) or (X, y, weights), the same
             rows in the same order each time. Of an :class:`~cgboost.sources.SQLSource` the model is
-            fitted in the database.
+            fitted in the database, of :class:`~cgboost.sources.Partitions` where the tasks of the
+            executor run.
         y : array-like of shape (n_rows,), or None with a source
         sample_weight : array-like of shape (n_rows,) or None
             Multiplies the loss row by row; a row of weight 2 counts as two rows. It is held out
@@ -134,17 +136,10 @@ class BaseTransform(BaseEnsemble):
         ConvergenceWarning
             If Ctrl-C or the time limit ended the fit.
         """
-        if not (isinstance(X, SQLSource) and self._fits_in_a_database):
-            return super().fit(X, y, sample_weight, eval_set)
-        if y is not None or sample_weight is not None:
-            raise ValueError(
-                "y and the weights of an SQLSource are columns of its table: give target and "
-                "weight there, and leave y and sample_weight out"
-            )
-        self._check_parameters()
-        classes = isinstance(self, Classification)
-        with closing(SQLPlace(X, self.categorical_features, classification=classes)) as place:
-            return super().fit(place, None, None, eval_set)
+        if is_elsewhere(self, X):
+            with rows_elsewhere(self, X, y, sample_weight) as rows:
+                return super().fit(rows, None, None, eval_set)
+        return super().fit(X, y, sample_weight, eval_set)
 
     # ------------------------------------------------------------------ checks
 
@@ -175,7 +170,7 @@ class BaseTransform(BaseEnsemble):
         self, X: Any, y: Any, sample_weight: ArrayLike | None, eval_set: Any
     ) -> tuple[Rows, Held | None]:
         self._check_parameters()
-        if isinstance(X, SQLPlace):
+        if isinstance(X, (SQLPlace, PartitionedRows)):
             self._schema, rows = rows_in(self, X, self._learn)
         else:
             self._schema, rows = rows_of(self, X, y, sample_weight, self._learn)
@@ -199,7 +194,7 @@ class BaseTransform(BaseEnsemble):
             "share": self.validation_fraction if self.early_stopping else 0.0,
             "seed": holdouts.seed_of(self.random_state, holdout),
         }
-        if isinstance(rows.X, SQLPlace):
+        if isinstance(rows.X, (SQLPlace, PartitionedRows)):
             return rows.X.divide(**how, keep=holdout + 1 < self.n_holdouts)
         return in_memory(
             rows.X, self._schema, rows.y, rows.weights, n_jobs=threads_of(self.n_jobs), **how
@@ -316,6 +311,9 @@ class TransformRegressor(BaseTransform, Regression):
         the place of this rule, so that it must name all of them.
     n_jobs : int, default=1
         Threads that work on blocks of rows; −1 for all cores.
+    executor : Executor, concurrent.futures.Executor or None, default=None
+        Where the rows are kept, in partitions of which sums come back: ``DaskExecutor(client)``, an
+        executor of ``concurrent.futures``. None: in this process, on ``n_jobs`` threads.
     scoring, callbacks, verbose, time_limit
         As in :class:`CGBoostRegressor`.
     random_state : int, RandomState or None
@@ -434,8 +432,8 @@ class TransformClassifier(BaseTransform, Classification):
     Parameters
     ----------
     n_estimators, learning_rate, variant, max_bins, tol, early_stopping, validation_fraction, \
-n_iter_no_change, n_holdouts, categorical_features, n_jobs, scoring, callbacks, verbose, \
-time_limit, random_state
+n_iter_no_change, n_holdouts, categorical_features, n_jobs, executor, scoring, callbacks, \
+verbose, time_limit, random_state
         As in :class:`TransformRegressor`.
 
     Attributes

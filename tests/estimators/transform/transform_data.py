@@ -96,9 +96,12 @@ def outputs(model: TransformRegressor | TransformClassifier, X: Any) -> np.ndarr
 
 def structure(model: TransformRegressor | TransformClassifier) -> list[Any]:
     """Which inputs the stages use, their leaves and what is in them."""
+    stages: list[Any] = []
+    for own in model.stages_:  # of every class a list
+        stages += own if isinstance(own, list) else [own]
     return [
         (term.feature, term.leaf.tolist(), (term.slope != 0).tolist(), (term.coef != 0).tolist())
-        for stage in model.stages_
+        for stage in stages
         for _, term in stage.terms
     ]
 

@@ -1,0 +1,373 @@
+"""Rows in partitions on the workers of an executor: only sums over them come back.
+
+Every worker has its partitions as a :class:`~cgboost.additive.places.workers.Partition`. Calls that
+change what is there (a new output, its intervals, another f) are written down, and go out with the
+next query; answers are merged in the order of the partitions.
+
+Which rows are held out depends on the content of all rows, equal ones in different partitions too.
+So their hashes come here once, 8 bytes a row, and with weights 8 more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from functools import partial
+from itertools import count
+from typing import Any, cast
+from weakref import WeakSet
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cgboost.additive.places.memory import Sample
+from cgboost.additive.places.workers import (
+    Behind,
+    Look,
+    Message,
+    Partition,
+    Plan,
+    answer,
+    hashes,
+    look,
+    looked,
+    merged,
+    sample_values,
+)
+from cgboost.additive.stage import Stage
+from cgboost.additive.statistics.passes import Parts, level_of
+from cgboost.additive.tables.preparation import (
+    SAME,
+    Groups,
+    check_weights,
+    chosen,
+    groups_of,
+    intervals_of,
+)
+from cgboost.additive.tables.schema import Schema
+from cgboost.additive.trees.transformation import Transformation
+from cgboost.losses.base import Loss
+from cgboost.losses.quadratic import Quadratic
+from cgboost.parallel.cluster import is_lazy
+from cgboost.parallel.executors import KeepingExecutor
+
+Vector = NDArray[np.float64]
+
+
+class Partitions:
+    """Rows in partitions that are read, or there already, where the tasks of an executor run.
+
+    ``TransformRegressor(executor=DaskExecutor(client)).fit(Partitions(items))`` reads no row here.
+    Every partition stays on one worker; sums over it come back, and once a hash of every row.
+
+    Parameters
+    ----------
+    items : sequence
+        Of each partition: a pair (X, y) or a triple (X, y, weights); a source of blocks, that is an
+        object that can be pickled, whose ``__iter__`` yields such pairs or triples, the same ones
+        each time (it is read by its worker, in every pass); or, with a ``DaskExecutor``, a Dask
+        future or delayed object of one of these. A partition may be empty.
+
+    Raises
+    ------
+    ValueError
+        If there are no items, or an item is none of these.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from cgboost import TransformRegressor
+    >>> from cgboost.sources import Partitions
+    >>> X = np.random.default_rng(0).normal(size=(1000, 2))
+    >>> parts = [(X[:300], X[:300, 0]), (X[300:], X[300:, 0])]
+    >>> model = TransformRegressor().fit(Partitions(parts))
+    >>> bool(np.allclose(model.predict(X), TransformRegressor().fit(X, X[:, 0]).predict(X)))
+    True
+    """
+
+    def __init__(self, items: Sequence[Any]) -> None:
+        self.items = list(items)
+        if not self.items:
+            raise ValueError("Partitions needs at least one partition, got none")
+        for number, item in enumerate(self.items):
+            pair = isinstance(item, (tuple, list)) and len(item) in (2, 3)
+            source = hasattr(item, "__iter__") and not hasattr(item, "__next__")
+            if isinstance(item, (tuple, list, str, dict)) or hasattr(item, "shape"):
+                source = False
+            if not (pair or source or is_lazy(item)):
+                raise ValueError(
+                    f"partition {number} must be (X, y), (X, y, weights), a source of blocks that "
+                    f"can be read again and again, or a Dask future of one; got a "
+                    f"{type(item).__name__}"
+                )
+
+    def loaders(self) -> list[Any]:
+        """What ``KeepingExecutor.keep`` takes."""
+        return [item if is_lazy(item) else partial(_as_block, item) for item in self.items]
+
+    @property
+    def is_lazy(self) -> bool:
+        """Whether there are Dask futures or delayed objects."""
+        return any(is_lazy(item) for item in self.items)
+
+
+def _as_block(item: Any) -> Any:
+    return tuple(item) if isinstance(item, list) else item
+
+
+class PartitionedRows:
+    """Rows on workers: of a fit, before they are divided.
+
+    Parameters
+    ----------
+    executor : KeepingExecutor
+    loaders : iterable of callables
+        What makes the partitions: see :meth:`KeepingExecutor.keep`.
+
+    Attributes
+    ----------
+    schema : Schema
+    classes : ndarray of shape (n_classes,) or None
+        Of a classifier.
+    """
+
+    def __init__(self, executor: KeepingExecutor, loaders: Iterable[Any]) -> None:
+        self.executor = executor
+        self.kept: list[Any] = executor.keep(Partition, loaders)
+        self.schema = Schema(None, ())
+        self.classes: NDArray[Any] | None = None
+        self._plan = Plan(0, None, None)
+        self._alive: WeakSet[PartitionedAggregates] = WeakSet()
+        self._count = count(1)
+
+    def look(self, categorical: Any, numeric: bool) -> Look:
+        """Read all partitions for their columns and responses."""
+        shared = self.executor.share(None)
+        found: Look = self.executor.ask(look, looked, shared, self.kept, (categorical, numeric))
+        return found
+
+    def know(self, schema: Schema, classes: NDArray[Any] | None, *, encoded: bool) -> None:
+        """Take the columns of all partitions, and the classes; perhaps they are numbers already."""
+        self.schema, self.classes = schema, classes
+        n_features = schema.n_features
+        self._plan = Plan(n_features, None, None) if encoded else Plan(n_features, schema, classes)
+
+    def divide(
+        self, *, max_bins: int, share: float, seed: int, keep: bool = False
+    ) -> PartitionedPlace:
+        """Hold rows out, and divide the range of every feature into intervals.
+
+        Parameters
+        ----------
+        max_bins, share, seed
+            As of :func:`cgboost.additive.tables.preparation.prepared`.
+        keep : bool
+            Whether the rows will be divided again; they can always be.
+        """
+        shared = self.executor.share(self._plan)
+        found = self.executor.ask(hashes, list, shared, self.kept, seed)
+        sizes = [len(own) for own, _ in found]
+        weights: Vector = np.broadcast_to(1.0, sum(sizes))
+        if any(own is not None for _, own in found):
+            parts = (np.ones(len(h)) if own is None else own for h, own in found)
+            weights = np.concatenate(list(parts))
+            check_weights("the weights in the partitions", weights)
+        choice = chosen(np.concatenate([own for own, _ in found]), weights, share)
+        del found
+        ends = np.cumsum(sizes)
+        cuts = np.searchsorted(choice.sample, ends)
+        samples = np.split(choice.sample, cuts[:-1])
+        plan = replace(
+            self._plan,
+            level=level_of(weights),
+            held=[np.packbits(own) for own in np.split(choice.held, ends[:-1])],
+            samples=[own - first for own, first in zip(samples, ends - sizes, strict=True)],
+        )
+        shared = self.executor.share(plan)
+        values = np.concatenate(self.executor.ask(sample_values, list, shared, self.kept, None))
+        counts, categories = weights[choice.sample], self.schema.categories
+        plan = replace(plan, groups=tuple(groups_of(values, counts, categories, max_bins)))
+        return PartitionedPlace(self, plan, has_holdout=bool(choice.held.any()))
+
+    def register(self, aggregates: PartitionedAggregates) -> int:
+        """A number for aggregates, by which workers know them as long as somebody has them."""
+        self._alive.add(aggregates)
+        return next(self._count)
+
+    @property
+    def alive(self) -> frozenset[int]:
+        """Numbers of the aggregates that somebody has."""
+        return frozenset(own.number for own in self._alive)
+
+    def close(self) -> None:
+        """Leave nothing behind on the workers."""
+        self.executor.forget(self.kept)
+        self.kept = []
+
+
+class PartitionedPlace:
+    """Rows on workers, divided.
+
+    Parameters
+    ----------
+    rows : PartitionedRows
+    plan : Plan
+    has_holdout : bool
+    """
+
+    def __init__(self, rows: PartitionedRows, plan: Plan, *, has_holdout: bool) -> None:
+        self.rows, self.groups, self.has_holdout = rows, plan.groups, has_holdout
+        self._shared = rows.executor.share(plan)
+
+    def aggregates(self, loss: Loss, target: Vector) -> PartitionedAggregates:
+        """See :meth:`Place.aggregates`.
+
+        Parameters
+        ----------
+        loss : Loss
+        target : ndarray of shape (n_classes,) or (0,)
+            Of every class; without classes the response is the target.
+        """
+        return PartitionedAggregates(self, loss, target)
+
+    def ask(self, message: Message) -> Any:
+        """The answer of all partitions to a message."""
+        combine = partial(merged, message.query)
+        return self.rows.executor.ask(answer, combine, self._shared, self.rows.kept, message)
+
+    def close(self) -> None:
+        """Leave nothing behind on the workers."""
+        self.rows.close()
+
+
+class PartitionedAggregates:
+    """Sums over rows on workers: see :class:`~cgboost.additive.places.place.Aggregates`.
+
+    Parameters
+    ----------
+    place : PartitionedPlace
+    loss : Loss
+    target : ndarray of shape (n_classes,) or (0,)
+        Of every class; without classes the response is the target.
+    """
+
+    def __init__(self, place: PartitionedPlace, loss: Loss, target: Vector) -> None:
+        self.place, self.loss, self.target = place, loss, target
+        self.number = place.rows.register(self)
+        self.groups: list[Groups] = list(place.groups)
+        self.n_features = len(self.groups)
+        self.extremes: list[tuple[float, float]] = []
+        self._calls: list[tuple[str, tuple[Any, ...]]] = []
+        self._known = 0
+        self._weights: Vector | None = None
+
+    @property
+    def n_outputs(self) -> int:
+        """See :class:`Aggregates`."""
+        return len(self.extremes)
+
+    # ------------------------------------------------------------------ for stages
+
+    def by_group(self, inputs: Sequence[int], n_regressors: int) -> dict[int, Parts]:
+        """See :meth:`Aggregates.by_group`."""
+        return cast(dict[int, Parts], self._ask("by_group", list(inputs), n_regressors))
+
+    def of_terms(self, terms: Sequence[Transformation], n_regressors: int, near: Vector) -> Parts:
+        """See :meth:`Aggregates.of_terms`."""
+        return cast(Parts, self._ask("of_terms", list(terms), n_regressors, near))
+
+    def linking(self, stage: Stage, max_bins: int) -> tuple[Groups, Parts]:
+        """See :meth:`Aggregates.linking`."""
+        self._call("make_sum", stage)
+        groups = self._intervals("sum_sample", max_bins)
+        return groups, cast(Parts, self._ask("of_sum", groups))
+
+    def append(self, stage: Stage) -> None:
+        """See :meth:`Aggregates.append`."""
+        self._call("append", stage)
+        self.extremes.append(self._ask("extremes", self.n_outputs))
+
+    def intervals(self, number: int, max_bins: int) -> None:
+        """See :meth:`Aggregates.intervals`."""
+        groups = self._intervals("output_sample", max_bins, number)
+        self.groups.append(groups)
+        self._call("divide", groups)
+
+    def drop(self, count: int) -> None:
+        """See :meth:`Aggregates.drop`."""
+        del self.extremes[count:], self.groups[self.n_features + count :]
+        self._call("drop", count)
+
+    def values(self, number: int) -> Vector:
+        """See :meth:`Aggregates.values`: not at hand."""
+        return np.zeros(0)
+
+    # ------------------------------------------------------------------ for masters
+
+    @property
+    def weight(self) -> float:
+        """See :meth:`Aggregates.weight`."""
+        return float(self._both_weights[0])
+
+    @property
+    def attains_minimum(self) -> bool:
+        """See :attr:`Aggregates.attains_minimum`."""
+        return self.loss.attains_minimum
+
+    @property
+    def is_smooth(self) -> bool:
+        """See :attr:`Aggregates.is_smooth`."""
+        return "hessian_diag" in self.loss.abilities
+
+    @property
+    def holdout_weight(self) -> float:
+        """See :meth:`Aggregates.holdout_weight`."""
+        return float(self._both_weights[1])
+
+    def quadratic(self, coef: Vector, intercept: float, last: int) -> Quadratic:
+        """See :meth:`Aggregates.quadratic`."""
+        found: Quadratic = self._ask("quadratic", coef, intercept, last, False)
+        if found.hessian[0, 0] > 0:
+            return found
+        return cast(Quadratic, self._ask("quadratic", coef, intercept, last, True))
+
+    def move(self, coef: Vector, intercept: float) -> tuple[Vector, Vector]:
+        """See :meth:`Aggregates.move`: f is not at hand."""
+        self._call("move", coef.copy(), intercept)
+        return np.zeros(0), np.zeros(0)
+
+    # ------------------------------------------------------------------ messages
+
+    @property
+    def _both_weights(self) -> Vector:
+        if self._weights is None:
+            self._weights = self._ask("weights")
+        return self._weights
+
+    def _intervals(self, query: str, max_bins: int, *arguments: Any) -> Groups:
+        sample: Sample = self._ask(query, *arguments)
+        return intervals_of(*sample, max_bins, same=SAME)
+
+    def _call(self, method: str, *arguments: Any) -> None:
+        """Write down a call of :class:`MemoryAggregates`, which goes out with the next query."""
+        self._calls.append((method, arguments))
+
+    def _ask(self, query: str, *arguments: Any) -> Any:
+        """The answer of all partitions after all calls: with those that workers cannot know."""
+        for start in (self._known, 0):
+            message = Message(
+                self.number,
+                self.place.rows.alive,
+                self.loss,
+                self.target,
+                start,
+                self._calls[start:],
+                query,
+                arguments,
+            )
+            found = self.place.ask(message)
+            if not isinstance(found, Behind):
+                break
+        if self.place.rows.executor.stays:
+            self._known = len(self._calls)
+        return found

@@ -1,0 +1,354 @@
+"""What a worker has of the rows of a fit, and what it answers: sums over its partition.
+
+A task has the plan of the fit, the partition of its worker, and a message. Rows, groups of rows and
+outputs of stages stay in the partition. They follow from the rows, the plan and the calls of the
+fit so far: a worker that has only the rows makes them again from the whole log of these calls.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cgboost.additive.places.memory import MemoryAggregates, Sample
+from cgboost.additive.statistics.passes import Parts, Passes
+from cgboost.additive.tables.preparation import (
+    BlocksRead,
+    Groups,
+    Indices,
+    numbers_of,
+    read_blocks,
+    row_hashes,
+    sampled,
+)
+from cgboost.additive.tables.rows import SourceRows, TableRows
+from cgboost.additive.tables.schema import Schema, SchemaMaker
+from cgboost.losses.base import Loss
+from cgboost.losses.quadratic import Quadratic
+
+Vector = NDArray[np.float64]
+
+
+class EncodedRows(NamedTuple):
+    """Rows that are numbers already.
+
+    Attributes
+    ----------
+    X : ndarray of shape (n_rows, n_features)
+    y : ndarray of shape (n_rows,)
+        Responses, or numbers of classes.
+    weights : ndarray of shape (n_rows,) or None
+    """
+
+    X: NDArray[Any]
+    y: NDArray[Any]
+    weights: Vector | None
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What all partitions of a fit have in common; the same for all messages of it.
+
+    Attributes
+    ----------
+    n_features : int
+    schema : Schema or None
+        None: the rows are encoded.
+    classes : ndarray of shape (n_classes,) or None
+        What responses are looked up in; None: they are numbers.
+    level : float
+        Of weights: see :class:`~cgboost.additive.statistics.passes.Passes`.
+    held : list of ndarray of uint8
+        For each partition which rows are held out, a bit a row.
+    samples : list of ndarray of int
+        For each partition the rows that intervals are made from.
+    groups : tuple of Intervals or Categories
+        Of the features.
+    """
+
+    n_features: int
+    schema: Schema | None
+    classes: NDArray[Any] | None
+    level: float = 1.0
+    held: Sequence[NDArray[np.uint8]] = ()
+    samples: Sequence[Indices] = ()
+    groups: tuple[Groups, ...] = ()
+
+
+@dataclass(frozen=True)
+class Message:
+    """What is asked of all partitions.
+
+    Attributes
+    ----------
+    number : int
+        Of the aggregates.
+    alive : frozenset of int
+        Numbers of those that are still needed.
+    loss : Loss
+    target : ndarray
+        Of every class; of shape (0,) where the response is the target.
+    start : int
+        Calls that the worker should know of.
+    calls : sequence of (method, arguments)
+        Those that followed, in their order.
+    query, arguments : str, tuple
+        What to answer when all calls are made.
+    """
+
+    number: int
+    alive: frozenset[int]
+    loss: Loss
+    target: Vector
+    start: int
+    calls: Sequence[tuple[str, tuple[Any, ...]]]
+    query: str
+    arguments: tuple[Any, ...]
+
+
+class Behind:
+    """The answer of a worker that lacks earlier calls."""
+
+
+class Partition:
+    """Some rows of a fit, where a worker has them.
+
+    Parameters
+    ----------
+    data : EncodedRows, (X, y), (X, y, weights), a list of such blocks, or a source of blocks
+        Tuples and lists are kept in memory as numbers; a source is read in every pass.
+    number : int
+        Of the partition.
+    """
+
+    def __init__(self, data: Any, number: int) -> None:
+        self.data, self.number = data, number
+        self._start()
+
+    def _start(self) -> None:
+        self.lock = threading.Lock()  # a call that nobody waits for any more may still run
+        self._read: tuple[NDArray[Any], Vector | None] | None = None
+        self._rows: tuple[TableRows | SourceRows, Vector, Vector] | None = None
+        self._aggregates: dict[int, tuple[int, MemoryAggregates]] = {}
+
+    def __getstate__(self) -> tuple[Any, int]:
+        """The rows alone: all else can be made again."""
+        return self.data, self.number
+
+    def __setstate__(self, state: tuple[Any, int]) -> None:
+        self.data, self.number = state
+        self._start()
+
+    def __sizeof__(self) -> int:
+        """Bytes of the rows, so that a cluster knows what it costs to move them."""
+        parts = [part for block in self.blocks if isinstance(block, tuple) for part in block]
+        return 1000 + sum(int(getattr(part, "nbytes", 0)) for part in parts)
+
+    @property
+    def blocks(self) -> Iterable[Any]:
+        """The data as blocks."""
+        return [self.data] if isinstance(self.data, tuple) else self.data
+
+    @property
+    def in_memory(self) -> bool:
+        """Whether the rows are kept as numbers."""
+        return isinstance(self.data, (tuple, list))
+
+    def read(self, categorical: Any = "from_dtype") -> BlocksRead:
+        """Columns, responses and weights."""
+        read = read_blocks(self.blocks, categorical)
+        self._read = read.y, read.weights
+        return read
+
+    def rows(self, plan: Plan) -> tuple[TableRows | SourceRows, Vector, Vector]:
+        """Rows as numbers, responses as numbers, and weights."""
+        if self._rows is None:
+            table, given, weights = self._numbers(plan)
+            if plan.classes is None or not len(given):
+                y = np.asarray(given, dtype=np.float64)
+            else:
+                y = np.searchsorted(plan.classes, given).astype(np.float64)
+            self._rows = table, y, np.broadcast_to(1.0, len(y)) if weights is None else weights
+        return self._rows
+
+    def _numbers(self, plan: Plan) -> tuple[TableRows | SourceRows, NDArray[Any], Vector | None]:
+        if isinstance(self.data, EncodedRows):
+            return TableRows(self.data.X), self.data.y, self.data.weights
+        assert plan.schema is not None
+        if self._read is None:
+            self.read()
+        assert self._read is not None
+        given, weights = self._read
+        if not self.in_memory:
+            return SourceRows(self.data, plan.schema, given), given, weights
+        parts = [plan.schema.encode(block[0]) for block in self.blocks]
+        return TableRows(parts[0] if len(parts) == 1 else np.concatenate(parts)), given, weights
+
+    def aggregates(self, plan: Plan, message: Message) -> MemoryAggregates | None:
+        """Aggregates after all calls of the message; None where earlier ones are missing."""
+        for number in set(self._aggregates) - message.alive:
+            del self._aggregates[number]
+        known, sums = self._aggregates.pop(message.number, (0, None))
+        if known < message.start:
+            return None
+        if sums is None:
+            sums = self._new(plan, message)
+        for method, arguments in message.calls[known - message.start :]:
+            getattr(sums, method)(*arguments)
+        now = max(known, message.start + len(message.calls))  # less in a call that comes late
+        self._aggregates[message.number] = now, sums
+        return sums
+
+    def _new(self, plan: Plan, message: Message) -> MemoryAggregates:
+        rows, y, weights = self.rows(plan)
+        bits = plan.held[self.number]
+        held = np.unpackbits(bits, count=len(y)).astype(np.bool_)
+        passes = Passes(rows, weights, held, 1, plan.level)
+        target = message.target[y.astype(np.intp)] if len(message.target) else y
+        sample = plan.samples[self.number]
+        return MemoryAggregates(passes, message.loss, target, weights, plan.groups, sample)
+
+
+# ---------------------------------------------------------------------- tasks
+
+
+@dataclass(frozen=True)
+class Look:
+    """What the first reading of partitions tells.
+
+    Attributes
+    ----------
+    maker : SchemaMaker
+    n_rows : tuple of int
+        Of every partition.
+    responses : ndarray
+        The least and the largest, or all classes.
+    """
+
+    maker: SchemaMaker
+    n_rows: tuple[int, ...]
+    responses: NDArray[Any]
+
+
+def look(shared: None, partition: Partition, message: tuple[Any, bool]) -> Look:
+    """Columns, and responses: numbers, or classes."""
+    categorical, numeric = message
+    with partition.lock:
+        read = partition.read(categorical)
+    y = numbers_of(read.y) if numeric else read.y
+    try:
+        ends = np.array([y.min(), y.max()]) if numeric and len(y) else np.unique(y)
+    except TypeError as error:
+        raise ValueError(f"y must have labels of one kind, got a mixture ({error})") from error
+    return Look(read.maker, (len(y),), ends)
+
+
+def looked(looks: Sequence[Look]) -> Look:
+    """Of all partitions."""
+    maker = looks[0].maker
+    for other in looks[1:]:
+        maker.merge(other.maker)
+    there = [own.responses for own in looks if sum(own.n_rows)] or [np.zeros(0)]
+    if len({own.dtype.kind in "OUS" for own in there}) > 1:  # words stay words, and no numbers
+        there = [own.astype(object) for own in there]
+    n_rows = tuple(count for own in looks for count in own.n_rows)
+    return Look(maker, n_rows, np.concatenate(there))
+
+
+def hashes(plan: Plan, partition: Partition, seed: int) -> tuple[NDArray[Any], Vector | None]:
+    """Content hashes, and weights unless all are 1: the only numbers of every row that travel."""
+    with partition.lock:
+        rows, y, weights = partition.rows(plan)
+        plain = not len(weights) or weights.min() == weights.max() == 1.0
+        return row_hashes(rows, y, seed), None if plain else weights
+
+
+def sample_values(plan: Plan, partition: Partition, message: None) -> Vector:
+    """The rows of the sample."""
+    with partition.lock:
+        rows, _, _ = partition.rows(plan)
+        return sampled(rows, plan.n_features, plan.samples[partition.number])
+
+
+def answer(plan: Plan, partition: Partition, message: Message) -> Any:
+    """What a query finds, after the calls that come with it.
+
+    :class:`Behind` where earlier calls are missing, None where there are no rows.
+    """
+    with partition.lock:
+        if partition.rows(plan)[0].n_rows == 0:
+            return None
+        sums = partition.aggregates(plan, message)
+        if sums is None:
+            return Behind()
+        return QUERIES[message.query].ask(sums, *message.arguments)
+
+
+# ---------------------------------------------------------------------- queries
+
+
+class Query(NamedTuple):
+    """What aggregates of partitions can be asked.
+
+    Attributes
+    ----------
+    ask : callable
+        (aggregates, …) → answer.
+    merge : callable
+        (answer, answer of a later partition) → answer of both.
+    """
+
+    ask: Callable[..., Any]
+    merge: Callable[[Any, Any], Any]
+
+
+def _weights(sums: MemoryAggregates) -> Vector:
+    return np.array([sums.weight, sums.holdout_weight])
+
+
+def _extremes(sums: MemoryAggregates, number: int) -> tuple[float, float]:
+    return sums.extremes[number]
+
+
+def _curved(
+    sums: MemoryAggregates, coef: Vector, intercept: float, last: int, straight: bool
+) -> Quadratic:
+    return sums.curved(coef, intercept, last, straight=straight)
+
+
+def _both_groups(one: dict[int, Parts], other: dict[int, Parts]) -> dict[int, Parts]:
+    return {number: parts.merged(other[number]) for number, parts in one.items()}
+
+
+def _both_samples(one: Sample, other: Sample) -> Sample:
+    return np.concatenate([one[0], other[0]]), np.concatenate([one[1], other[1]])
+
+
+def _widest(one: tuple[float, float], other: tuple[float, float]) -> tuple[float, float]:
+    return min(one[0], other[0]), max(one[1], other[1])
+
+
+QUERIES = {
+    "weights": Query(_weights, np.add),
+    "by_group": Query(MemoryAggregates.by_group, _both_groups),
+    "of_terms": Query(MemoryAggregates.of_terms, Parts.merged),
+    "sum_sample": Query(MemoryAggregates.sum_sample, _both_samples),
+    "of_sum": Query(MemoryAggregates.of_sum, Parts.merged),
+    "output_sample": Query(MemoryAggregates.output_sample, _both_samples),
+    "extremes": Query(_extremes, _widest),
+    "quadratic": Query(_curved, Quadratic.merged),
+}
+"""By name; answers merge in the order of the partitions."""
+
+
+def merged(query: str, answers: Sequence[Any]) -> Any:
+    """The answer of all partitions; :class:`Behind` if one of them is."""
+    if any(isinstance(own, Behind) for own in answers):
+        return Behind()
+    return reduce(QUERIES[query].merge, [own for own in answers if own is not None])
