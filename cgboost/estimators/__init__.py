@@ -24,6 +24,10 @@ from cgboost.estimators.lpboost.lp_boost import LPBoostClassifier, LPBoostRegres
 from cgboost.estimators.lpboost.reweighting import ReweightedEnsemble, reweight
 from cgboost.estimators.transform.additive import AdditiveRegressor
 from cgboost.estimators.transform.linear_tree import LinearTreeRegressor
+from cgboost.estimators.transform.linear_tree_boosting import (
+    LinearTreeBoostingClassifier,
+    LinearTreeBoostingRegressor,
+)
 from cgboost.estimators.transform.transform import TransformClassifier, TransformRegressor
 
 __all__ = [
@@ -41,6 +45,8 @@ __all__ = [
     "L2BoostRegressor",
     "LPBoostClassifier",
     "LPBoostRegressor",
+    "LinearTreeBoostingClassifier",
+    "LinearTreeBoostingRegressor",
     "LinearTreeRegressor",
     "LogitBoostClassifier",
     "MultiQuantileRegressor",

@@ -47,7 +47,7 @@ TAKES: dict[str, tuple[Ability, ...]] = {
     "ConvexMaster": ("to_cvxpy",),
     "StagewiseMaster, CorrectiveMaster": ("gradient",),
     "AnyBoostClassifier, AnyBoostRegressor, GradientBoostingRegressor, StagewiseRegressor, "
-    "BLFClassifier, BLFRegressor": ("gradient",),
+    "LinearTreeBoostingRegressor, BLFClassifier, BLFRegressor": ("gradient",),
 }
 """What masters and estimators need of a loss."""
 

@@ -56,7 +56,7 @@ LOSSES: dict[str, type[Loss]] = {
         Poisson,
     )
 }
-"""Losses by their names, scikit-learn's. (The multinomial deviance belongs to one estimator.)"""
+"""Losses by their names, scikit-learn's. (The multinomial deviance has none.)"""
 
 ClassificationLoss = Literal["log_loss", "exponential", "hinge", "squared_hinge"]
 RegressionLoss = Literal[
@@ -137,8 +137,8 @@ def check_loss(loss: Any, names: Collection[str]) -> None:
         return
     if isinstance(loss, Loss) and loss.n_outputs != 1:
         raise UnsupportedLossError(
-            f"{loss!r} has {loss.n_outputs} outputs a row, which only GradientBoostingClassifier "
-            "can have"
+            f"{loss!r} has {loss.n_outputs} outputs a row, which only classifiers by gradient "
+            "boosting can have"
         )
     check_task(loss, names)
     if isinstance(loss, str) or not (isinstance(loss, Loss) or callable(loss)):

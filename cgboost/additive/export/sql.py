@@ -76,10 +76,8 @@ def by_interval(
     whens = [f"WHEN {column} < {sql.number(upper)} THEN {text}" for upper, text in pieces[:-1]]
     missing = _leaf(sql, transformation, transformation.leaf[-1], outputs)
     if complete or missing == last:
-        return _case(whens, last)
-    zero = sql.number(0.0)
-    there = f"{column} <= {zero} OR -{column} <= {zero}"
-    return _case([*whens, f"WHEN {there} THEN {last}"], missing)
+        return case(whens, last)
+    return case([*whens, f"WHEN {is_number(sql, column)} THEN {last}"], missing)
 
 
 def by_category(
@@ -97,14 +95,8 @@ def by_category(
         text = _leaf(sql, transformation, transformation.leaf[group], outputs)
         if text != unknown:
             lists.setdefault(text, []).append(value)
-    kinds = {kind(value): value for value in known}
-    if len(kinds) > 1:
-        first, second = list(kinds.values())[:2]
-        raise ValueError(
-            f"{column} has categories of different types, {first!r} and {second!r} say, and a "
-            "column of a database has one type: make them strings"
-        )
-    return _case(
+    check_one_type(column, known)
+    return case(
         [
             f"WHEN {column} IN ({', '.join(map(sql.category, values))}) THEN {text}"
             for text, values in lists.items()
@@ -113,7 +105,25 @@ def by_category(
     )
 
 
-def _case(whens: Sequence[str], otherwise: str) -> str:
+def check_one_type(column: str, known: Iterable[Any]) -> None:
+    """Raise a ValueError for categories that no column of a database can have together."""
+    kinds = {kind(value): value for value in known}
+    if len(kinds) > 1:
+        first, second = list(kinds.values())[:2]
+        raise ValueError(
+            f"{column} has categories of different types, {first!r} and {second!r} say, and a "
+            "column of a database has one type: make them strings"
+        )
+
+
+def is_number(sql: Dialect, column: str) -> str:
+    """A condition that is true of numbers alone, neither of NaN nor of NULL."""
+    zero = sql.number(0.0)
+    return f"{column} <= {zero} OR -{column} <= {zero}"
+
+
+def case(whens: Sequence[str], otherwise: str) -> str:
+    """A CASE expression; without any WHEN what is otherwise."""
     return " ".join(["CASE", *whens, "ELSE", otherwise, "END"]) if whens else otherwise
 
 
@@ -193,7 +203,7 @@ def stage_expressions(
         name or a category has characters that SQL cannot say, or categories of a feature have no
         common type in SQL.
     """
-    features = _features(sql, schema)
+    features = feature_names(sql, schema)
     names = unused("stage", len(stages.stages), features)
     outputs = [sql.name(name) for name in names]
     inputs: list[Input] = list(zip(map(sql.name, features), schema.categories, strict=True))
@@ -260,13 +270,46 @@ default="duckdb"
         raise ValueError(f"there are {len(coef)} coefficients for {len(stages.stages)} stages")
     if link not in LINKS:
         raise ValueError(f"link must be one of {LINKS}, got {link!r}")
-    keep = [keep] if isinstance(keep, str) else keep
-    sql.check_names([*keep, output], "the result")
-    features = _features(sql, schema)
-    names, kept = unused("stage", len(coef), features), unused("kept", len(keep), features)
-    (score,) = unused("score", 1, features)
+    features = feature_names(sql, schema)
+    names, (score,) = unused("stage", len(coef), features), unused("score", 1, features)
     steps = stage_expressions(Stages(stages.stages[: len(coef)]), schema, sql)
     steps[score] = linear(sql, intercept, zip(coef, map(sql.name, names), strict=True))
+    prediction = linked(sql, sql.name(score), link)
+    return query(sql, schema, steps, prediction, table, output=output, keep=keep)
+
+
+def query(
+    sql: Dialect,
+    schema: Schema,
+    steps: dict[str, str],
+    prediction: str,
+    table: str | Sequence[str],
+    *,
+    output: str,
+    keep: str | Sequence[str],
+) -> str:
+    """A query with a table expression for each of some columns, one after another.
+
+    Parameters
+    ----------
+    sql : Dialect
+    schema : Schema
+    steps : dict of str to str
+        Names (without quotes) and expressions in the features and the steps before.
+    prediction : str
+        The expression of the column that is made.
+    table, output, keep
+        As in :func:`select_statement`.
+
+    Raises
+    ------
+    ValueError
+        If two columns of the result have one name.
+    """
+    keep = [keep] if isinstance(keep, str) else keep
+    sql.check_names([*keep, output], "the result")
+    features = feature_names(sql, schema)
+    kept = unused("kept", len(keep), features)
     path = [table] if isinstance(table, str) else list(table)
     first, *later = map(sql.name, unused("step", len(steps) + 1, path))
     read = [f"{sql.name(old)} AS {sql.name(new)}" for old, new in zip(keep, kept, strict=True)]
@@ -278,7 +321,7 @@ default="duckdb"
         lines.append(sql.table_expression(step, _select(columns, before)))
         before = step
     made = [f"{sql.name(new)} AS {sql.name(old)}" for old, new in zip(keep, kept, strict=True)]
-    made.append(f"{_linked(sql, sql.name(score), link)} AS {sql.name(output)}")
+    made.append(f"{prediction} AS {sql.name(output)}")
     return "WITH " + ",\n".join(lines) + "\n" + _select(made, before)
 
 
@@ -286,7 +329,8 @@ def _select(columns: Sequence[str], table: str) -> str:
     return f"SELECT {', '.join(columns)} FROM {table}"
 
 
-def _features(sql: Dialect, schema: Schema) -> list[str]:
+def feature_names(sql: Dialect, schema: Schema) -> list[str]:
+    """Names of the columns of the table: x0, x1, … where the features have none."""
     if schema.names is None:
         return [f"x{j}" for j in range(schema.n_features)]
     sql.check_names(schema.names, "the table")
@@ -304,7 +348,7 @@ def _read(sql: Dialect, schema: Schema, feature: int, name: str) -> str:
     return column
 
 
-def _linked(sql: Dialect, score: str, link: str) -> str:
+def linked(sql: Dialect, score: str, link: str) -> str:
     """The output for a score; no part of it overflows or underflows."""
     if link == "identity":
         return score
@@ -323,7 +367,7 @@ def between(sql: Dialect, column: str, low: float, high: float) -> str:
         whens.append(f"WHEN {column} < {sql.number(low)} THEN {sql.number(low)}")
     if high < math.inf:
         whens.append(f"WHEN {column} > {sql.number(high)} THEN {sql.number(high)}")
-    return _case(whens, column)
+    return case(whens, column)
 
 
 def _sum(sql: Dialect, stage: Stage, inputs: Sequence[Input], n_features: int) -> str:

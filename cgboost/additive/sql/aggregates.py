@@ -17,15 +17,14 @@ from cgboost.additive.sql.division import (
     SAMPLED,
     Division,
     code_column,
+    distance_column,
     input_columns,
-    intervals_of_columns,
+    intervals_of_column,
     regressor_column,
 )
 from cgboost.additive.sql.expressions import (
     code_expression,
-    ladder,
-    regressor_expression,
-    shift_of,
+    distance_expression,
     term_expression,
 )
 from cgboost.additive.sql.losses import expressions_of
@@ -39,6 +38,7 @@ from cgboost.additive.tables.preparation import SAME, Groups, Intervals
 from cgboost.additive.trees.transformation import Transformation
 from cgboost.losses.base import Loss
 from cgboost.losses.quadratic import Quadratic
+from cgboost.losses.squared_error import SquaredError
 
 Vector = NDArray[np.float64]
 
@@ -84,6 +84,7 @@ class SQLAggregates:
         self._prefix, self._n_columns = prefix, 0
         self._outputs: list[str] = []
         self._means: list[float] = []
+        self._origins: list[float] = []
         self._inputs: list[str] = [str(k) for k in range(self.n_features)]
         self._known: dict[int, list[Vector]] = {}
         self._products: dict[tuple[Hashable, Hashable], Vector] = {}
@@ -136,7 +137,7 @@ class SQLAggregates:
             f"{self._term(term)} - {self.sql.number(self._near[key])} AS t{k}"
             for k, (term, key) in enumerate(zip(terms, keys[1:], strict=True), 1)
         ]
-        columns.append(f"{self._response} - {self.sql.number(near[-1])} AS t{width - 1}")
+        columns.append(f"{self._response} AS t{width - 1}")
         pairs = [
             (i, j)
             for j in range(width)
@@ -159,24 +160,21 @@ class SQLAggregates:
                 place += 1
         self._products = products
         self._near = {key: self._near[key] for key in keys[1:]}
-        origin = np.array([*self._near_of(keys[1:]), near[-1]])
+        origin = np.array([*(self._near[key] for key in keys[1:]), self._mean])
         return Parts.of(Moments.from_sums(sums / self._level, origin))
 
     def linking(self, stage: Stage, max_bins: int) -> tuple[Groups, Parts]:
         """See :meth:`Aggregates.linking`."""
         total = self._summed(stage)
         groups = self._intervals(total, max_bins)
-        code, value = code_expression(self.sql, groups, total), self._regressor(groups, total)
-        inner = (
-            f"SELECT {WEIGHT} AS w, {self._response} AS r, 2 * ({code}) + {HELD} AS g, "
-            f"{value} AS v FROM {self.store.table}"
-        )
-        origin = self.sql.number(self._mean)
+        code = code_expression(self.sql, groups, total)
+        away = distance_expression(self.sql, groups, total)
         rows = (
-            f"SELECT w, g, r - {origin} AS r, v - {self._centre(groups, 'g')} AS a "
-            f"FROM ({inner}) AS q"
+            f"SELECT {WEIGHT} AS w, {self._response} AS r, 2 * ({code}) + {HELD} AS g, {away} AS a "
+            f"FROM {self.store.table}"
         )
-        products = ["w", "w*a", "w*a*a", "w*r", "w*a*r", "w*r*r"]
+        factors = [(), ("a",), ("a", "a"), ("r",), ("a", "r"), ("r", "r")]
+        products = [self._product(*own) for own in factors]
         sums = np.zeros((2 * groups.n_groups, len(products)))
         read = ", ".join(f"SUM({product})" for product in products)
         for code_, *found in self.session.rows(f"SELECT g, {read} FROM ({rows}) AS p GROUP BY g"):
@@ -195,13 +193,15 @@ class SQLAggregates:
             text = by_interval(self.sql, stage.link, total, self._outputs, complete=True)
             self.store.write()  # the sum is there before its function
             self.store.add(name, text)
-        ((low, high, mean),) = self.session.rows(
-            f"SELECT MIN({name}), MAX({name}), SUM({WEIGHT} * {name}) / SUM({WEIGHT}) "
-            f"FROM {self.store.table}"
+        ((low, high, mean, square),) = self.session.rows(
+            f"SELECT MIN({name}), MAX({name}), SUM({WEIGHT} * {name}) / SUM({WEIGHT}), "
+            f"SUM({WEIGHT} * {name} * {name}) / SUM({WEIGHT}) FROM {self.store.table}"
         )
         self._forget_sum()
         self._outputs.append(name)
         self._means.append(float(mean))
+        # sums about 0 lose no digits where the mean is no further from it than most values
+        self._origins.append(float(mean) if mean**2 > 0.5 * square else 0.0)
         self.extremes.append((float(low), float(high)))
 
     def intervals(self, number: int, max_bins: int) -> None:
@@ -221,10 +221,12 @@ class SQLAggregates:
         for name in self._inputs[self.n_features + count :]:
             self.store.remove(code_column(name))
             self.store.remove(regressor_column(name))
+            self.store.remove(distance_column(name))
         for name in self._outputs[count:]:
             self.store.remove(name)
         del self._inputs[self.n_features + count :], self.groups[self.n_features + count :]
-        del self._outputs[count:], self._means[count:], self.extremes[count:]
+        del self._outputs[count:], self._means[count:], self._origins[count:]
+        del self.extremes[count:]
         for number in [*self._known]:
             if number >= self.n_features + count:
                 del self._known[number]
@@ -250,14 +252,14 @@ class SQLAggregates:
             f"SELECT {', '.join(names)}, {loss.value} AS value, {loss.response} AS r, "
             f"{loss.curvature} AS c FROM ({inner}) AS q"
         )
-        factors = ["1", *columns]
-        sums = ["w * value", *(_product("w * r", h) for h in factors)]
-        sums += _squares("w * c", factors)
+        factors = [(), *((column,) for column in columns)]
+        sums = [self._product("value"), *(self._product("r", *own) for own in factors)]
+        sums += self._squares(factors, "c")
         found = self._by_part(rows, sums)
         size = 1 + last
         bent = found[0, 1 + size :]
         if not bent.any():  # as for residuals that are all beyond Huber's δ
-            bent = self._by_part(rows, _squares("w", factors))[0]
+            bent = self._by_part(rows, self._squares(factors))[0]
         hessian = np.zeros((size, size))
         second, first_ = np.tril_indices(size)
         hessian[second, first_] = hessian[first_, second] = bent
@@ -271,17 +273,16 @@ class SQLAggregates:
     # ------------------------------------------------------------------ columns
 
     def _respond(self, coef: Vector, intercept: float) -> None:
-        """Note the pseudo-response as a column, and about what it is."""
+        """Note the pseudo-response, less its mean where that is known, as a column."""
         if self._response:
             self.store.remove(self._response)
-        f = f"({self._at(coef, intercept)})"
-        loss = expressions_of(self.loss, self.sql, self._y, f)
-        self._response = self._new_column()
-        self.store.add(self._response, loss.response)
         self._mean = 0.0
-        if loss.of_residual:
+        if isinstance(self.loss, SquaredError):  # the mean of y − f is known
             moved = float(coef @ np.array(self._means[: len(coef)]))
             self._mean = self.division.mean - intercept - moved
+        f = f"({self._at(coef, intercept + self._mean)})"
+        self._response = self._new_column()
+        self.store.add(self._response, expressions_of(self.loss, self.sql, self._y, f).response)
 
     def _at(self, coef: Vector, intercept: float) -> str:
         outputs = self._outputs[: len(coef)]
@@ -322,39 +323,37 @@ class SQLAggregates:
         """Intervals of a column on the sample."""
         table = self.store.table
         rows = f"(SELECT {column}, {WEIGHT} FROM {table} WHERE {SAMPLED} = 1) AS s"
-        return intervals_of_columns(self.session, {0: column}, rows, max_bins, same=SAME)[0]
-
-    def _regressor(self, groups: Intervals, column: str) -> str:
-        return regressor_expression(self.sql, groups, column)
-
-    def _centre(self, groups: Intervals, code: str) -> str:
-        """The middle of a group, as regressors are stored."""
-        levels = list(map(self.sql.number, _centres(groups).tolist()))
-        return ladder(code, [str(2 * k) for k in range(1, len(levels))], levels)
+        return intervals_of_column(self.session, column, rows, max_bins, same=SAME)
 
     # ------------------------------------------------------------------ sums
 
     def _new_products(self, number: int, n_known: int, n_regressors: int) -> list[str]:
         """Products of (1, x, outputs, response) that are to be summed, in their order.
 
-        x² is about the middle of its group, 1·x too; other products with x are about the shift.
+        x is about the middle of its group.
         """
         has_x = isinstance(self.groups[number], Intervals)
-        zero = self.sql.number(0.0)
+        product, zero = self._product, self.sql.number(0.0)
 
-        def with_x(text: str) -> str:
-            return text if has_x else zero
+        def with_x(*factors: str) -> str:
+            return product(*factors) if has_x else zero
 
-        n = self.sql.number
-        outputs = [f"(s{k} - {n(self._means[k])})" for k in range(n_regressors)]
-        texts = [] if n_known else ["w", with_x("w * a"), with_x("w * a * a")]
-        response = f"(r - {n(self._mean)})"
+        outputs = [
+            f"(s{k} - {self.sql.number(origin)})" if origin else f"s{k}"
+            for k, origin in enumerate(self._origins[:n_regressors])
+        ]
+        texts = [] if n_known else [product(), with_x("a"), with_x("a", "a")]
         for k in [*range(max(0, n_known - 1), n_regressors), n_regressors]:
-            v = outputs[k] if k < n_regressors else response
-            texts += [f"w * {v}", with_x(f"w * x * {v}")]
-            texts += [f"w * {other} * {v}" for other in outputs[:k]]
-            texts.append(f"w * {v} * {v}")
+            v = outputs[k] if k < n_regressors else "r"
+            texts += [product(v), with_x("a", v)]
+            texts += [product(other, v) for other in outputs[:k]]
+            texts.append(product(v, v))
         return texts
+
+    def _product(self, *factors: str) -> str:
+        """A product of columns and the weight, if there is one."""
+        weight = ["w"] if self.division.is_weighted else []
+        return " * ".join([*weight, *factors]) or self.sql.number(1.0)
 
     def _grouped(self, number: int, texts: Sequence[str]) -> str:
         """A query for sums by group; {table} and {more} columns are left open."""
@@ -363,10 +362,7 @@ class SQLAggregates:
         read = [f"{code} AS g", f"{WEIGHT} AS w", f"{self._response} AS r"]
         read += [f"{output} AS s{k}" for k, output in enumerate(self._outputs)]
         if isinstance(groups, Intervals):
-            x = regressor_column(name)
-            read.append(f"{x} AS x")
-            if "w * a" in texts:
-                read.append(f"{x} - {self._centre(groups, code)} AS a")
+            read.append(f"{distance_column(name)} AS a")
         sums = ", ".join(f"SUM({text})" for text in texts)
         return (
             f"SELECT {number} AS i, g, {sums}{{more}} FROM (SELECT {', '.join(read)} "
@@ -376,23 +372,23 @@ class SQLAggregates:
     def _parts(self, number: int, n_regressors: int, new: Vector) -> Parts:
         """Statistics of an input; what does not change is kept."""
         groups, known = self.groups[number], self._known[number]
-        centres = _centres(groups) if isinstance(groups, Intervals) else np.zeros(groups.n_groups)
-        twice = np.tile(centres, 2)
         start = 0
-        if not known:
-            known.append(new[:, :3].copy())
-            start = 3
-        for k in [*range(len(known) - 1, n_regressors), n_regressors]:
-            own = new[:, start : start + k + 3].copy()
-            # Σ w(x − c)v, nothing but rounding where all x are c
-            own[:, 1] = np.where(known[0][:, 2] > 0, own[:, 1] - twice * own[:, 0], 0.0)
-            start += k + 3
-            if k < n_regressors:
-                known.append(own)
-        sums = np.hstack([*known[: 1 + n_regressors], own]) / self._level
-        origin = np.array([*self._means[:n_regressors], self._mean])
+        for k in range(len(known), 1 + n_regressors):  # 1 and x, then an output each
+            width = k + 2 if k else 3
+            known.append(new[:, start : start + width].copy())
+            start += width
+        sums = np.hstack([*known[: 1 + n_regressors], new[:, start:]]) / self._level
+        origin = np.array([*self._origins[:n_regressors], self._mean])
         middles = np.tile(groups.regressor(groups.centres), 2)
         return Parts.of(Moments.from_sums(sums, origins(middles, origin)))
+
+    def _squares(self, factors: Sequence[tuple[str, ...]], *weights: str) -> list[str]:
+        """Products of all pairs, by the second and then by the first."""
+        return [
+            self._product(*weights, *factors[i], *factors[j])
+            for j in range(len(factors))
+            for i in range(j + 1)
+        ]
 
     def _term_sums(
         self, columns: Sequence[str], pairs: Sequence[tuple[int, int]]
@@ -402,7 +398,7 @@ class SQLAggregates:
         rows = f"SELECT {WEIGHT} AS w, {HELD}, {', '.join(columns)} FROM {self.store.table}"
         for start in range(0, len(pairs), MOST_SUMS):
             some = pairs[start : start + MOST_SUMS]
-            texts = [" * ".join(["w", *(f"t{k}" for k in pair if k > 0)]) for pair in some]
+            texts = [self._product(*(f"t{k}" for k in pair if k > 0)) for pair in some]
             sums = self._by_part(rows, texts)
             found |= {pair: sums[:, k] for k, pair in enumerate(some)}
         return found
@@ -417,29 +413,8 @@ class SQLAggregates:
             result[int(held)] = found
         return result
 
-    def _near_of(self, keys: Sequence[Hashable]) -> list[float]:
-        return [self._near[key] for key in keys]
-
-
-def _centres(groups: Intervals) -> Vector:
-    """Middles of the groups less the shift; 0 for missing values, as their regressor is."""
-    return np.append(groups.centres[:-1] - shift_of(groups), 0.0)
-
 
 def _key(term: Transformation) -> Hashable:
     """What a term is: equal terms have equal values."""
     parts = (term.leaf, term.intercept, term.slope, term.coef)
     return (term.feature, *(part.tobytes() for part in parts))
-
-
-def _product(first: str, second: str) -> str:
-    return first if second == "1" else f"{first} * {second}"
-
-
-def _squares(weight: str, factors: Sequence[str]) -> list[str]:
-    """Products of all pairs, by the second and then by the first."""
-    return [
-        _product(_product(weight, factors[i]), factors[j])
-        for j in range(len(factors))
-        for i in range(j + 1)
-    ]

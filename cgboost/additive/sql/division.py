@@ -12,6 +12,8 @@ from typing import Any
 from cgboost.additive.sql.expressions import (
     LOW,
     code_expression,
+    copies_query,
+    distance_expression,
     edges_query,
     hash_expression,
     intervals_from,
@@ -19,7 +21,7 @@ from cgboost.additive.sql.expressions import (
     regressor_expression,
 )
 from cgboost.additive.sql.session import Session
-from cgboost.additive.sql.table import MOST_AT_ONCE, TARGET, WEIGHT, Copy
+from cgboost.additive.sql.table import TARGET, WEIGHT, Copy
 from cgboost.additive.tables import preparation
 from cgboost.additive.tables.preparation import Categories, Groups, Intervals
 from cgboost.additive.tables.row_hashes import holdout_limit
@@ -42,7 +44,7 @@ class Division:
     ----------
     table : str
         With the columns y, w, held, sampled, and those of the features: :func:`code_column`, and
-        :func:`regressor_column` of numbers.
+        :func:`regressor_column` and :func:`distance_column` of numbers.
     groups : list of Intervals or Categories
     columns : list of str
         Their names.
@@ -51,6 +53,8 @@ class Division:
     n_rows : int
     mean : float
         Of y.
+    is_weighted : bool
+        Whether there are weights other than 1.
     """
 
     table: str
@@ -60,6 +64,7 @@ class Division:
     holdout: float
     n_rows: int
     mean: float
+    is_weighted: bool
 
 
 def code_column(number: int | str) -> str:
@@ -68,8 +73,17 @@ def code_column(number: int | str) -> str:
 
 
 def regressor_column(number: int | str) -> str:
-    """The column of an input as a regressor, less the shift of its intervals."""
+    """The column of an input as a regressor."""
     return f"v{number}"
+
+
+def distance_column(number: int | str) -> str:
+    """The column of its distance from the middle of its group.
+
+    Sums about that lose no digits; from sums about one place, where some groups are far narrower
+    than others, too many would be lost.
+    """
+    return f"a{number}"
 
 
 def divided(
@@ -103,11 +117,11 @@ def divided(
     sample = rows
     if found:
         sample = session.create(f"SELECT * FROM {rows} WHERE mixed <= {found[0][0]}")
-    own = {j: x for j, x in enumerate(numbers) if schema.categories[j] is None}
-    intervals = intervals_of_columns(session, own, sample, max_bins)
     groups: list[Groups] = [
-        intervals[j] if known is None else Categories(len(known))
-        for j, known in enumerate(schema.categories)
+        intervals_of_column(session, x, sample, max_bins)
+        if known is None
+        else Categories(len(known))
+        for x, known in zip(numbers, schema.categories, strict=True)
     ]
     columns = []
     for j, (x, own_groups) in enumerate(zip(numbers, groups, strict=True)):
@@ -125,7 +139,9 @@ def divided(
         session.drop(sample)
     names = [*(name for name, _, _ in columns), TARGET, WEIGHT, HELD, SAMPLED]
     mean = float(total) / (float(training) + float(holdout))
-    return Division(table, groups, names, float(training), float(holdout), copy.n_rows, mean)
+    return Division(
+        table, groups, names, float(training), float(holdout), copy.n_rows, mean, copy.is_weighted
+    )
 
 
 def input_columns(
@@ -139,8 +155,11 @@ def input_columns(
         code = code_expression(sql, groups, column)
     found = [(code_column(number), f"2 * ({code}) + {HELD}", code_type(groups))]
     if isinstance(groups, Intervals):
-        text = regressor_expression(sql, groups, column)
-        found.append((regressor_column(number), text, sql.double))
+        for name, text in (
+            (regressor_column(number), regressor_expression(sql, groups, column)),
+            (distance_column(number), distance_expression(sql, groups, column)),
+        ):
+            found.append((name, text, sql.double))
     return found
 
 
@@ -149,25 +168,15 @@ def code_type(groups: Groups) -> str:
     return "SMALLINT" if 2 * groups.n_groups < LARGEST_SMALL else "INTEGER"
 
 
-def intervals_of_columns(
-    session: Session,
-    columns: dict[int, str],
-    table: str,
-    max_bins: int,
-    *,
-    same: float = 0.0,
-) -> dict[int, Intervals]:
-    """Intervals of some columns of a table, or of a part of its rows in brackets."""
-    found: dict[int, list[Sequence[Any]]] = {number: [] for number in columns}
-    numbers = list(columns)
-    for start in range(0, len(numbers), MOST_AT_ONCE):
-        queries = [
-            edges_query(session.engine, j, table, columns[j], WEIGHT, max_bins, same)
-            for j in numbers[start : start + MOST_AT_ONCE]
-        ]
-        for number, *row in session.rows(" UNION ALL ".join(queries)):
-            found[int(number)].append((number, *row))
-    return {number: intervals_from(rows) for number, rows in found.items()}
+def intervals_of_column(
+    session: Session, column: str, table: str, max_bins: int, *, same: float = 0.0
+) -> Intervals:
+    """Intervals of a column of a table, or of a part of its rows in brackets.
+
+    Each by a statement of its own: windows of several at a time need the memory of all.
+    """
+    query = edges_query(session.engine, table, column, WEIGHT, max_bins, same)
+    return intervals_from(session.rows(query))
 
 
 def _numbered(session: Session, copy: Copy, numbers: Sequence[str], seed: int, keep: bool) -> str:
@@ -196,8 +205,10 @@ def _numbered(session: Session, copy: Copy, numbers: Sequence[str], seed: int, k
     hashed = session.create(f"SELECT {', '.join(columns)}, {h} AS h FROM ({encoded}) AS q")
     for table in maps if keep else (copy.table, *maps):
         session.drop(table)
-    rows = session.create(numbered_query(sql, hashed, columns, "h", WEIGHT))
+    copies = session.create(copies_query(hashed))
+    rows = session.create(numbered_query(sql, hashed, copies, columns, WEIGHT))
     session.drop(hashed)
+    session.drop(copies)
     return rows
 
 

@@ -3,9 +3,9 @@
 bits
     DuckDB casts a number to its bits, PostgreSQL sends it; SQLite has no way, and calls Python.
 columns that are added
-    DuckDB stores tables by column, and adds one for what the column costs: an update takes a third
-    of the time of a new table. PostgreSQL and SQLite write whole rows either way, so that a new
-    table takes the place of the old one.
+    DuckDB stores tables by column, and adds one for what the column costs: 0.013 s for 10⁶ rows,
+    where a new table of 45 columns takes 0.4. PostgreSQL and SQLite write whole rows either way, so
+    that a new table takes the place of the old one.
 transactions
     What fails in PostgreSQL ends the transaction: a savepoint before the first statement keeps what
     the user has not committed.
@@ -31,8 +31,8 @@ KINDS = {
 }
 """How names of types begin, by what their columns are."""
 
-UNSUITABLE = ("timestamp with time zone", "time with", "array", "[]")
-"""What is in names of types that begin alike and are something else."""
+UNSUITABLE = ("timestamp with time zone", "time with", "array")
+"""What is in names of types that begin alike and are something else, beside a final bracket."""
 
 
 @dataclass(frozen=True)
@@ -139,7 +139,7 @@ def engine_of(connection: Any, dialect: str | None) -> Engine:
 def kind_of(type_name: str) -> str | None:
     """What a type of column is: truth, number, text, time; None for all others."""
     name = type_name.lower()
-    if any(part in name for part in UNSUITABLE):
+    if name.endswith("]") or any(part in name for part in UNSUITABLE):
         return None
     for kind, beginnings in KINDS.items():
         if name.startswith(beginnings):

@@ -64,15 +64,36 @@ def _products(bits: Sequence[str], factors: Sequence[int], prime: int) -> Iterab
     return (f"({b} % {prime}) * {f} % {prime}" for b, f in zip(bits, factors, strict=True))
 
 
-def numbered_query(sql: Dialect, table: str, columns: Sequence[str], h: str, weight: str) -> str:
+def copies_query(table: str) -> str:
+    """Hashes ``h`` that come more than once in a table."""
+    return f"SELECT h FROM {table} GROUP BY h HAVING COUNT(*) > 1"
+
+
+def numbered_query(
+    sql: Dialect, table: str, copies: str, columns: Sequence[str], weight: str
+) -> str:
     """Some columns of a table and the mixed hashes of the rows, ``mixed``: copies numbered.
 
-    As :func:`cgboost.additive.tables.row_hashes.numbered`.
+    As :func:`cgboost.additive.tables.row_hashes.numbered`. The window is over the copies alone: of
+    all rows it would need the memory of all.
+
+    Parameters
+    ----------
+    sql : Dialect
+    table : str
+        With the linear hashes as a column h.
+    copies : str
+        A table of :func:`copies_query`.
+    columns : sequence of str
+        Others than h.
+    weight : str
+        One of them.
     """
     kept = ", ".join(columns)
     step = (
-        f"SELECT {kept}, {h} AS h, ROW_NUMBER() OVER (PARTITION BY {h} ORDER BY {weight} DESC) - 1 "
-        f"AS k FROM {table}"
+        f"SELECT {kept}, t.h AS h, 0 AS k FROM {table} AS t LEFT JOIN {copies} AS c ON t.h = c.h "
+        f"WHERE c.h IS NULL UNION ALL SELECT {kept}, t.h AS h, ROW_NUMBER() OVER (PARTITION BY t.h "
+        f"ORDER BY {weight} DESC) - 1 AS k FROM {table} AS t JOIN {copies} AS c ON t.h = c.h"
     )
     expressions = [sql.table_expression("mixing", step)]
     step = (
@@ -95,12 +116,12 @@ def numbered_query(sql: Dialect, table: str, columns: Sequence[str], h: str, wei
 
 
 def edges_query(
-    engine: Engine, number: int, table: str, column: str, weight: str, most: int, same: float
+    engine: Engine, table: str, column: str, weight: str, most: int, same: float
 ) -> str:
     """Values on both sides of the edges that ``intervals_of`` has for the same sample.
 
-    Columns: ``number``, the largest value below an edge and the least above it; the last row has
-    the least and the largest value of all.
+    Columns: the largest value below an edge, the least above it, and 0; in one row the least and
+    the largest value of all, and 1.
 
     An edge is where the sum of weights passes one of the levels Σw·k/most, k = 1, …, most − 1:
     where ⌊most·s/Σw⌋ changes.
@@ -138,7 +159,7 @@ def edges_query(
     )
     chosen = f"(n <= {most} OR (i < n - 1 AND p > o) OR (i = n - 1 AND o < {most - 1})) AND i < n"
     return (
-        f"SELECT {number} AS number, CASE WHEN i < n THEN last ELSE low END AS below, "
+        "SELECT CASE WHEN i < n THEN last ELSE low END AS below, "
         "CASE WHEN i < n THEN above ELSE high END AS above, "
         "CASE WHEN i < n THEN 0 ELSE 1 END AS e "
         f"FROM ({before}) AS l WHERE ({chosen}) OR i = n"
@@ -150,8 +171,8 @@ def intervals_from(rows: Iterable[Sequence[float]]) -> Intervals:
     found = list(rows)
     if not found:
         return Intervals(np.zeros(0), 0.0, 0.0)
-    low, high = next((float(row[1]), float(row[2])) for row in found if row[3])
-    sides = sorted((float(row[1]), float(row[2])) for row in found if not row[3])
+    low, high = next((float(row[0]), float(row[1])) for row in found if row[2])
+    sides = sorted((float(row[0]), float(row[1])) for row in found if not row[2])
     below, above = np.array(sides).reshape(-1, 2).T
     middle = 0.5 * below + 0.5 * above
     return Intervals(np.where(middle > below, middle, above), low, high)
@@ -174,25 +195,25 @@ def code_expression(sql: Dialect, groups: Intervals, column: str) -> str:
     return f"CASE WHEN {column} IS NULL THEN {groups.n_groups - 1} ELSE {code} END"
 
 
-def shift_of(groups: Intervals) -> float:
-    """What stored regressors are measured from: a value in the middle group.
-
-    Near most values, so that sums lose no digits where the range is far wider than most of it.
-    """
-    centres = groups.centres[:-1]
-    return float(centres[len(centres) // 2])
-
-
 def regressor_expression(sql: Dialect, groups: Intervals, column: str) -> str:
-    """A number in the range of its intervals, less their shift; 0 where missing."""
-    shift = shift_of(groups)
-    low, high = sql.number(groups.low), sql.number(groups.high)
+    """A number in the range of its intervals, less their origin; 0 where missing."""
+    low, high, origin = groups.low, groups.high, groups.origin
     return (
         f"CASE WHEN {column} IS NULL THEN {sql.number(0.0)} "
-        f"WHEN {column} < {low} THEN {sql.number(groups.low - shift)} "
-        f"WHEN {column} > {high} THEN {sql.number(groups.high - shift)} "
-        f"ELSE {column} - {sql.number(shift)} END"
+        f"WHEN {column} < {sql.number(low)} THEN {sql.number(low - origin)} "
+        f"WHEN {column} > {sql.number(high)} THEN {sql.number(high - origin)} "
+        f"ELSE {column}{f' - {sql.number(origin)}' if origin else ''} END"
     )
+
+
+def distance_expression(sql: Dialect, groups: Intervals, column: str) -> str:
+    """The regressor less that of the middle of its group; 0 where missing."""
+    middles = groups.regressor(groups.centres[:-1])
+    centre = ladder(
+        column, list(map(sql.number, groups.edges.tolist())), list(map(sql.number, middles))
+    )
+    value = regressor_expression(sql, groups, column)
+    return f"CASE WHEN {column} IS NULL THEN {sql.number(0.0)} ELSE ({value}) - ({centre}) END"
 
 
 # ------------------------------------------------------------------ transformations
@@ -210,7 +231,7 @@ def term_expression(
     code : str
         The column of the group, times 2, and 1 more on holdout rows.
     regressor : str
-        The column of the input, less the shift of its intervals.
+        The column of the input as a regressor.
     outputs : sequence of str
         Columns of earlier outputs.
     """
@@ -248,6 +269,5 @@ def _leaf(
     slope, level = float(term.slope[leaf]), float(term.intercept[leaf])
     parts = [(float(c), s) for c, s in zip(term.coef[leaf], outputs, strict=False)]
     if regressor and slope and isinstance(term.groups, Intervals):
-        level += slope * (shift_of(term.groups) - term.groups.origin)
         parts.append((slope, regressor))
     return linear(sql, level, parts)

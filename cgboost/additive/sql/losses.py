@@ -26,14 +26,11 @@ class LossExpressions:
     ----------
     value, response, curvature : str
         ℓ(y, f), −∂ℓ/∂f and ∂²ℓ/∂f².
-    of_residual : bool
-        Whether the pseudo-response is y − f: sums of it follow from those of y and f.
     """
 
     value: str
     response: str
     curvature: str
-    of_residual: bool = False
 
 
 def expressions_of(loss: Loss, sql: Dialect, y: str, f: str) -> LossExpressions:
@@ -55,9 +52,7 @@ def expressions_of(loss: Loss, sql: Dialect, y: str, f: str) -> LossExpressions:
     match loss:
         case SquaredError():
             residual = f"({y} - {f})"
-            return LossExpressions(
-                f"{n(0.5)} * {residual} * {residual}", residual, n(1.0), of_residual=True
-            )
+            return LossExpressions(f"{n(0.5)} * {residual} * {residual}", residual, n(1.0))
         case LogLoss():
             return _log_loss(sql, y, f)
         case Huber(delta=delta):

@@ -43,7 +43,7 @@ class Session:
         self._made = 0
         self._cursor: Any = None
         self._savepoint = False
-        self._in_transaction = bool(getattr(connection, "in_transaction", True))
+        self._in_transaction = True
 
     def open(self) -> None:
         """Begin.
@@ -54,8 +54,10 @@ class Session:
             If the connection is closed.
         """
         try:
+            self._in_transaction = bool(getattr(self.connection, "in_transaction", True))
             self._cursor = self.connection.cursor() if self.engine.own_cursor else self.connection
             self.engine.prepare(self.connection)
+            self._cursor.execute("SELECT 1")
         except Exception as error:
             raise self._failed("could not begin", error) from error
         if self.engine.savepoint:
@@ -120,8 +122,8 @@ class Session:
                 with contextlib.suppress(Exception):
                     cursor.execute(f"DROP TABLE IF EXISTS {name}")
         self._tables.clear()
-        if not self._in_transaction and getattr(self.connection, "in_transaction", False):
-            with contextlib.suppress(Exception):
+        with contextlib.suppress(Exception):
+            if not self._in_transaction and self.connection.in_transaction:
                 self.connection.commit()  # of a transaction that sqlite3 has begun for us
         if self.engine.own_cursor:
             with contextlib.suppress(Exception):

@@ -69,9 +69,12 @@ class Store:
     def _extend(self, coming: dict[str, tuple[str, str]], going: list[str]) -> None:
         """Change the table that is there."""
         run = self.session.run
-        for name, (_, kind) in coming.items():
+        for name, (text, kind) in coming.items():
             run(f"ALTER TABLE {self._table} ADD COLUMN {name} {kind}")
-        values = ", ".join(f"{name} = {text}" for name, (text, _) in coming.items())
-        run(f"UPDATE {self._table} SET {values}")
+            # a column of its own: after an UPDATE every scan applies what has changed
+            run(
+                f"ALTER TABLE {self._table} ALTER COLUMN {name} TYPE {kind} "
+                f"USING CAST({text} AS {kind})"
+            )
         for name in going:
             run(f"ALTER TABLE {self._table} DROP COLUMN {name}")

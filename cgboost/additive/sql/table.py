@@ -40,10 +40,10 @@ class Copy:
     schema : Schema
     n_rows : int
         Of positive weight.
-    total, least : float
-        Σ w, and how small y gets.
-    largest : float
-        How large y gets, in size.
+    least : float
+        Of y, where it is a number.
+    is_weighted : bool
+        Whether there are weights other than 1.
     classes : list or None
         Values of y in ascending order, where it is a class label.
     """
@@ -51,9 +51,8 @@ class Copy:
     table: str
     schema: Schema
     n_rows: int
-    total: float
     least: float
-    largest: float
+    is_weighted: bool
     classes: list[Any] | None
 
 
@@ -123,13 +122,18 @@ def copied(
         _check_role(session, "weight", weight, types[weight], number=True)
     truths = {name for name, own in types.items() if set(map(kind_of, own)) == {"truth"}}
     table = session.create(_copy(session, query, columns, truths, target, weight, classification))
-    n_rows, total, least, largest = _checked(
-        session, table, columns, target, weight, classification
-    )
+    n_rows, least, is_weighted = _checked(session, table, columns, target, weight, classification)
     known = [
         _categories(session, table, column.own, column.name) if column.is_category else None
         for column in columns
     ]
+    for column, values in zip(columns, known, strict=True):
+        if values and chosen is not None and column.name not in chosen:
+            raise ValueError(
+                f"feature {column.name!r} has values that are no numbers ({values[0]!r}), and "
+                f"categorical_features={some(sorted(chosen))} does not name it: a list takes the "
+                "place of the default, so that it must name all features that are categories"
+            )
     categories = tuple(
         None if not values else {value: code for code, value in enumerate(values)}
         for values in known
@@ -139,7 +143,7 @@ def copied(
         tuple(features), categories, frozenset(k for k in numbers if features[k] in truths)
     )
     classes = _classes(session, table, target) if classification else None
-    return Copy(table, schema, n_rows, total, least, largest, classes)
+    return Copy(table, schema, n_rows, least, is_weighted, classes)
 
 
 def _types(session: Session, query: str, names: Sequence[str]) -> dict[str, set[str]]:
@@ -196,12 +200,6 @@ def _feature(
             f"feature {name!r} has dates or times ({described}): make them numbers, days since a "
             "first day say, or name the feature in categorical_features"
         )
-    if own == "text" and chosen is not None:
-        raise ValueError(
-            f"feature {name!r} has values that are no numbers ({described}), and "
-            f"categorical_features={some(sorted(chosen))} does not name it: a list takes the place "
-            "of the default, so that it must name all features that are categories"
-        )
     return _Column(name, number, own == "text")
 
 
@@ -248,12 +246,12 @@ def _checked(
     target: str,
     weight: str | None,
     classification: bool,
-) -> tuple[int, float, float, float]:
-    """Counts, Σ w and extremes; errors for values that no fit can take."""
+) -> tuple[int, float, bool]:
+    """Rows that count, the least y, whether there are weights; errors for bad values."""
     y = "0" if classification else TARGET
-    ((n_rows, n_y, n_w, n_count, total, low_w, high_w, low, high),) = session.rows(
+    ((n_rows, n_y, n_w, n_count, low_w, high_w, low, high),) = session.rows(
         f"SELECT COUNT(*), COUNT({TARGET}), COUNT({WEIGHT}), "
-        f"SUM(CASE WHEN {WEIGHT} > 0 THEN 1 ELSE 0 END), SUM({WEIGHT}), MIN({WEIGHT}), "
+        f"SUM(CASE WHEN {WEIGHT} > 0 THEN 1 ELSE 0 END), MIN({WEIGHT}), "
         f"MAX({WEIGHT}), MIN({y}), MAX({y}) FROM {table}"
     )
     if not n_rows:
@@ -286,7 +284,7 @@ def _checked(
                     f"numbers must be finite, not infinity, and at most {LARGEST_NUMBER:g} in "
                     "size; NULL stands for missing values"
                 )
-    return int(n_count), float(total), float(low), max(-float(low), float(high))
+    return int(n_count), float(low), not low_w == high_w == 1.0
 
 
 def _categories(session: Session, table: str, column: str, name: str) -> list[Any]:

@@ -10,7 +10,8 @@ a base class; its loss, penalty and family of columns are objects that it makes 
     ├── Classification    labels, and outputs that decide between them
     ├── Regression        numbers, and an output that predicts them
     ├── BaseBoost         an optimum with a certificate (certified.py)
-    └── BaseLearnerBoost, BaseGradientBoosting, BaseComponentwise, BaseTransform
+    └── BaseLearnerBoost, BaseGradientBoosting, BaseComponentwise, BaseTransform,
+        BaseLinearTreeBoosting
                           a number of rounds, no certificate (stagewise.py)
 """
 

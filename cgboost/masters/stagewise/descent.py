@@ -75,11 +75,11 @@ def descended(
         if slope <= 0.0 or here.value <= lowest:
             break
         there = surface(point + move)
+        if slope <= enough:  # whether it goes too far is a matter of rounding
+            return point + move, there
         if float(there.gradient @ move) > 0.0:
             move, there = _shortened(surface, point, move, slope, there)
         point, here = point + move, there
-        if slope <= enough:
-            break
     return point, here
 
 

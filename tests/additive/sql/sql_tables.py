@@ -10,13 +10,19 @@ import numpy as np
 import pandas as pd
 import psycopg
 
+from cgboost.additive.places.memory import MemoryPlace
+from cgboost.additive.sql.place import SQLPlace
 from cgboost.additive.tables.preparation import Prepared, prepared
 from cgboost.additive.tables.rows import TableRows
 from cgboost.additive.tables.schema import Schema, SchemaMaker
+from cgboost.sources import SQLSource
 
 DATABASES = ["duckdb", "sqlite", "postgresql"]
 
 TYPES = {"duckdb": "DOUBLE", "sqlite": "REAL", "postgresql": "DOUBLE PRECISION"}
+
+Columns = dict[str, tuple[str, list[Any]]]
+"""Type, DuckDB's or one that all have, and values of every column."""
 
 
 class Data(NamedTuple):
@@ -46,9 +52,13 @@ class Data(NamedTuple):
             seed=seed,
         )
 
+    def in_memory(self, **options: Any) -> MemoryPlace:
+        """As a place."""
+        return MemoryPlace(self.prepared(**options), self.weights[self.weights > 0])
 
-def mixed(seed: int, n_rows: int = 600, *, copies: bool = True) -> Data:
-    """Numbers of several kinds with gaps, categories, weights, rows that come more than once."""
+
+def mixed(seed: int, n_rows: int = 600) -> Data:
+    """Numbers of several kinds with gaps, categories, weights; half of the rows come again."""
     rng = np.random.default_rng(seed)
     frame = pd.DataFrame(
         {
@@ -63,63 +73,91 @@ def mixed(seed: int, n_rows: int = 600, *, copies: bool = True) -> Data:
     frame.loc[rng.random(n_rows) < 0.1, "plain"] = np.nan
     frame.loc[rng.random(n_rows) < 0.3, "skewed"] = -0.0
     frame.loc[rng.random(n_rows) < 0.1, "group's"] = None
-    signal = np.sin(2 * frame["plain"].fillna(1.0)) * frame["Few values"] + (
-        frame["group's"] == "a"
-    )
+    signal = np.sin(2 * frame["plain"].fillna(1.0)) * frame["Few values"]
+    signal += (frame["group's"] == "a") * frame["plain"].fillna(0.0)
     y = np.round(signal.to_numpy(dtype=float) + 0.1 * rng.normal(size=n_rows), 2)
-    if copies:
-        again = rng.integers(0, n_rows // 2, size=n_rows // 2)
-        rows = np.concatenate([np.arange(n_rows // 2), again])
-        frame, y = frame.iloc[rows].reset_index(drop=True), y[rows]
+    again = rng.integers(0, n_rows // 2, size=n_rows // 2)
+    rows = np.concatenate([np.arange(n_rows // 2), again])
+    frame, y = frame.iloc[rows].reset_index(drop=True), y[rows]
     return Data(frame, y, rng.choice([0.0, 0.5, 1.0, 2.25], size=n_rows))
+
+
+def connection_to(database: str, server: str) -> Any:
+    """A connection to an empty database."""
+    if database == "duckdb":
+        return duckdb.connect()
+    return sqlite3.connect(":memory:") if database == "sqlite" else psycopg.connect(server)
 
 
 @contextmanager
 def connected(database: str, server: str = "") -> Iterator[Any]:
-    """A connection to an empty database."""
-    if database == "duckdb":
-        made: Any = duckdb.connect()
-    elif database == "sqlite":
-        made = sqlite3.connect(":memory:")
-    else:
-        made = psycopg.connect(server)
-    with closing(made) as connection:
+    """The same, closed in the end."""
+    with closing(connection_to(database, server)) as connection:
         yield connection
 
 
-def write(
-    connection: Any, database: str, columns: dict[str, tuple[str, list[Any]]], name: str = "t"
-) -> None:
-    """Make a table; types are those of DuckDB and SQLite for double precision and text."""
+def quoted(word: str) -> str:
+    """A name, as standard SQL has it."""
+    return '"' + word.replace('"', '""') + '"'
+
+
+def write(connection: Any, database: str, columns: Columns, name: str = "t") -> None:
+    """Make a table; in PostgreSQL a temporary one."""
     types = {"DOUBLE": TYPES[database], "VARCHAR": "TEXT"}
-
-    def quoted(word: str) -> str:
-        return '"' + word.replace('"', '""') + '"'
-
     made = [f"{quoted(key)} {types.get(kind, kind)}" for key, (kind, _) in columns.items()]
-    cursor = connection.cursor() if database != "duckdb" else connection
+    cursor = connection if database == "duckdb" else connection.cursor()
     temporary = "TEMPORARY " if database == "postgresql" else ""
     cursor.execute(f"CREATE {temporary}TABLE {quoted(name)} ({', '.join(made)})")
     rows = list(zip(*(values for _, values in columns.values()), strict=True))
+    if not rows:
+        return
     mark = "%s" if database == "postgresql" else "?"
-    marks = ", ".join([mark] * len(columns))
-    if database == "duckdb":
-        frame = pd.DataFrame({key: pd.Series(v, dtype=object) for key, (_, v) in columns.items()})
-        for key, (kind, _) in columns.items():
-            if kind == "DOUBLE":
-                frame[key] = frame[key].astype(float)
-        connection.execute(f"INSERT INTO {quoted(name)} SELECT * FROM frame")
+    if database == "duckdb":  # many at once: each statement takes long there
+        marks = ", ".join(f"({', '.join([mark] * len(columns))})" for _ in rows)
+        values = [value for row in rows for value in row]
+        connection.execute(f"INSERT INTO {quoted(name)} VALUES {marks}", values)
         return
     table = quoted(name).replace("%", "%%") if mark == "%s" else quoted(name)
+    marks = ", ".join([mark] * len(columns))
     cursor.executemany(f"INSERT INTO {table} VALUES ({marks})", rows)
 
 
-def stored(connection: Any, database: str, data: Data, name: str = "t") -> None:
-    """The table of some data, with y and weights as columns "the y" and "w"; nan is NULL."""
-    columns: dict[str, tuple[str, list[Any]]] = {}
+def columns_of(data: Data) -> Columns:
+    """Columns of a table of the data, y and weights called "the y" and "w"; nan is NULL."""
+    columns: Columns = {}
     for key in data.frame:
         values = [None if v is None or v != v else v for v in data.frame[key].tolist()]
-        columns[str(key)] = ("DOUBLE" if data.frame[key].dtype.kind == "f" else "VARCHAR", values)
+        numeric = data.frame[key].dtype.kind == "f"
+        columns[str(key)] = ("DOUBLE" if numeric else "VARCHAR", values)
     columns["the y"] = ("DOUBLE", data.y.tolist())
     columns["w"] = ("DOUBLE", data.weights.tolist())
-    write(connection, database, columns, name)
+    return columns
+
+
+def stored(connection: Any, database: str, data: Data) -> SQLSource:
+    """A table of the data, as a source."""
+    write(connection, database, columns_of(data))
+    return SQLSource(connection, "t", target="the y", weight="w")
+
+
+@contextmanager
+def place_of(
+    database: str, server: str, data: Data, *, classification: bool = False, **options: Any
+) -> Iterator[SQLPlace]:
+    """The data, prepared in a database."""
+    with connected(database, server) as connection:
+        source = stored(connection, database, data)
+        with closing(SQLPlace(source, "from_dtype", classification=classification)) as place:
+            yield place.divide(**({"max_bins": 16, "share": 0.3, "seed": 0} | options))
+
+
+def tables_of(connection: Any, database: str) -> list[str]:
+    """Names of the tables that there are, temporary ones too."""
+    query = {
+        "duckdb": "SELECT table_name FROM duckdb_tables()",
+        "sqlite": "SELECT name FROM sqlite_master UNION ALL SELECT name FROM sqlite_temp_master",
+        "postgresql": "SELECT relname FROM pg_class WHERE relname LIKE 'cgboost%'",
+    }[database]
+    cursor = connection if database == "duckdb" else connection.cursor()
+    cursor.execute(query)
+    return [str(row[0]) for row in cursor.fetchall()]

@@ -23,6 +23,8 @@ from cgboost import (
     GradientBoostingClassifier,
     GradientBoostingRegressor,
     L2BoostRegressor,
+    LinearTreeBoostingClassifier,
+    LinearTreeBoostingRegressor,
     LogitBoostClassifier,
     LPBoostClassifier,
     LPBoostRegressor,
@@ -51,6 +53,12 @@ def lines(n_rows: int) -> tuple[np.ndarray, np.ndarray]:
     return X, X[:, :3].sum(axis=1) + 2.0 * rng.normal(size=n_rows)
 
 
+LINEAR_TREES = {
+    "linear trees": (LinearTreeBoostingClassifier(early_stopping=False), two_classes),
+    "linear trees, classes": (LinearTreeBoostingClassifier(early_stopping=False), three_classes),
+    "linear trees, numbers": (LinearTreeBoostingRegressor(early_stopping=False), curve),
+}
+"""Their early stopping is that of models of blocks of rows: tests/estimators/transform."""
 MODELS = {
     "any, classes": (AnyBoostClassifier(TREE), three_classes),
     "any, corrective": (AnyBoostClassifier(TREE, corrective=True), two_classes),
@@ -62,6 +70,7 @@ MODELS = {
     "gradient, classes": (GradientBoostingClassifier(learning_rate=0.5), three_classes),
     "gradient, numbers": (GradientBoostingRegressor(learning_rate=0.5), curve),
     "L2": (L2BoostRegressor(learning_rate=0.5), lines),
+    **LINEAR_TREES,
     "logit": (LogitBoostClassifier(), two_classes),
     "logit, classes": (LogitBoostClassifier(), three_classes),
     "orthogonal greedy": (OrthogonalGreedyRegressor(criterion=None), lines),
@@ -132,6 +141,9 @@ def test_rows_of_weight_zero_are_left_out(booster: Any) -> None:
     assert not np.allclose(weighted, outputs(clone(model).fit(X, y), X))
 
 
+@pytest.mark.parametrize(
+    "booster", sorted((MODELS | KERNELS).keys() - LINEAR_TREES.keys()), indirect=True
+)
 def test_early_stopping_keeps_the_round_with_the_best_score(booster: Any) -> None:
     """Of an eval_set, whose scores are those of the stages, or of rows that are held out."""
     model, data = booster

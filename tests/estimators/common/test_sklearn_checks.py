@@ -10,6 +10,8 @@ from cgboost import (
     CGBoostClassifier,
     CGBoostOutlierDetector,
     CGBoostRegressor,
+    LinearTreeBoostingClassifier,
+    LinearTreeBoostingRegressor,
     LinearTreeRegressor,
     Precomputed,
     TransformClassifier,
@@ -52,7 +54,14 @@ FACTOR_VARIANTS = [
 ADDITIVE = [AdditiveRegressor(), LinearTreeRegressor()]
 ADDITIVE_VARIANTS = [AdditiveRegressor("backfitting")]
 TRANSFORMS = [TransformRegressor(), TransformClassifier()]
+BOOSTED_TREES = [
+    LinearTreeBoostingRegressor(n_estimators=50),
+    LinearTreeBoostingClassifier(n_estimators=50),
+]
 WITHOUT_HOLDOUT = [
+    LinearTreeBoostingRegressor(n_estimators=50, early_stopping=False),
+    LinearTreeBoostingRegressor(n_estimators=50, early_stopping=False, loss="absolute_error"),
+    LinearTreeBoostingClassifier(n_estimators=50, early_stopping=False),
     TransformRegressor(variant="orthogonal_feed_forward", early_stopping=False),
     TransformClassifier(early_stopping=False),
     AdditiveRegressor(early_stopping=False),
@@ -64,13 +73,13 @@ def expected_failures(estimator):
     """Checks that cannot pass, with the reason."""
     if estimator in KERNELS + KERNEL_VARIANTS:
         return {WEIGHTS: REASON, SPARSE_WEIGHTS: REASON}
-    holds_out = ADDITIVE + ADDITIVE_VARIANTS + TRANSFORMS
+    holds_out = ADDITIVE + ADDITIVE_VARIANTS + TRANSFORMS + BOOSTED_TREES
     return {WEIGHTS: HOLDOUT} if estimator in holds_out else {}
 
 
 @pytest.mark.filterwarnings("ignore::cgboost.exceptions.KernelScaleWarning")
 @scikit_learn_checks(
-    KERNELS + FACTORS + ADDITIVE + TRANSFORMS,
+    KERNELS + FACTORS + ADDITIVE + TRANSFORMS + BOOSTED_TREES,
     variants=KERNEL_VARIANTS + FACTOR_VARIANTS + ADDITIVE_VARIANTS + WITHOUT_HOLDOUT,
     expected_failed_checks=expected_failures,
 )

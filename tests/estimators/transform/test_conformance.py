@@ -5,10 +5,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.base import clone
+from sklearn.base import clone, is_classifier
 
 from cgboost import (
     AdditiveRegressor,
+    LinearTreeBoostingClassifier,
+    LinearTreeBoostingRegressor,
     LinearTreeRegressor,
     TransformClassifier,
     TransformRegressor,
@@ -22,6 +24,8 @@ MODELS: dict[str, Any] = {
     "one pass": AdditiveRegressor(tol=1e-2),
     "backfitting": AdditiveRegressor("backfitting", tol=1e-2),
     "tree": LinearTreeRegressor(min_samples_leaf=7),
+    "boosting": LinearTreeBoostingRegressor(n_estimators=8, learning_rate=0.5),
+    "boosted classes": LinearTreeBoostingClassifier(n_estimators=8, learning_rate=0.5),
 }
 
 
@@ -42,16 +46,18 @@ OFF = {"early_stopping": False}
 
 def outputs(model: Any, X: Any) -> np.ndarray:
     """Probabilities of classes, or numbers."""
-    return model.predict_proba(X) if isinstance(model, TransformClassifier) else model.predict(X)
+    return model.predict_proba(X) if is_classifier(model) else model.predict(X)
 
 
 @pytest.mark.parametrize("seed", range(12))
-@pytest.mark.parametrize("name", ["transform", "classes", "one pass", "backfitting", "tree"])
+@pytest.mark.parametrize(
+    "name", [name for name in MODELS if name not in VARIANTS or name == "transform"]
+)
 def test_the_holdout_does_not_depend_on_y(name: str, seed: int) -> None:
     """Few different rows, each thousands of times: means within the sampling noise."""
     model = clone(MODELS[name]).set_params(random_state=seed).fit(*binary(seed))
     means = outputs(model, [[0.0], [1.0]])
-    means = means[:, 1] if name == "classes" else means
+    means = means[:, 1] if is_classifier(model) else means
     np.testing.assert_allclose(means, [0.3, 0.7], atol=0.035)
 
 
@@ -75,7 +81,7 @@ def test_partitions_and_threads_give_the_same_model(model: Any, held_out: bool) 
     X = pd.DataFrame(np.round(rng.uniform(-1, 1, size=(800, 2)), 2), columns=["a", "b"])
     y = X["a"].to_numpy() * (1 + 3 * X["b"].to_numpy()) + 0.2 * rng.normal(size=800)
     X = X.assign(group=rng.choice(list("pqr"), 800)).mask(rng.uniform(size=(800, 3)) < 0.05)
-    y = np.digitize(y, [0.0]) if isinstance(model, TransformClassifier) else y
+    y = np.digitize(y, [0.0]) if is_classifier(model) else y
     model = model if held_out else without_holdout(model)
     wanted = outputs(clone(model).fit(X, y), X)
     for n_jobs in (1, 3):
@@ -88,7 +94,7 @@ def test_partitions_and_threads_give_the_same_model(model: Any, held_out: bool) 
 def test_weights_are_repetitions(model: Any) -> None:
     """Without a holdout a row of weight 2 is a row that comes twice, one of weight 0 is none."""
     X, y, _ = mixed(0, 600)
-    y = target(TransformClassifier, y) if isinstance(model, TransformClassifier) else y
+    y = target(TransformClassifier, y) if is_classifier(model) else y
     times = np.random.default_rng(4).integers(0, 3, size=600)
     many = np.repeat(np.arange(600), times)
     model = without_holdout(model)

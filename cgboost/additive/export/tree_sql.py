@@ -1,0 +1,176 @@
+"""Boosted linear trees in SQL: regressors, sums of trees, and the prediction.
+
+A regressor is a column, so that the leaves of all trees share it; a tree is a CASE in a CASE, and
+some trees at a time are added up in a column. A condition is written for the branch that missing
+values do not go to: of NULL it is not true, so that ELSE has them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from cgboost.additive.export.dialects import Dialect, dialect_of
+from cgboost.additive.export.sql import (
+    LINKS,
+    LONGEST_SUM,
+    case,
+    check_one_type,
+    feature_names,
+    is_number,
+    linear,
+    linked,
+    query,
+    unused,
+)
+from cgboost.additive.tables.preparation import Intervals
+from cgboost.additive.tables.schema import Schema
+from cgboost.additive.trees.model_tree import ModelTree, Regressors
+
+Output = tuple[float, Sequence[tuple[float, ModelTree]]]
+"""Intercept, and the trees of an output with their coefficients."""
+
+
+def trees_statement(
+    outputs: Sequence[Output],
+    schema: Schema,
+    table: str | Sequence[str],
+    *,
+    link: str,
+    number: int = 0,
+    output: str = "prediction",
+    keep: str | Sequence[str] = (),
+    dialect: str = "duckdb",
+) -> str:
+    """A query for the prediction of sums of trees, f = intercept + Σ coef · tree.
+
+    Parameters
+    ----------
+    outputs : sequence of (intercept, [(coef, tree), …])
+    schema : Schema
+    table, output, keep, dialect
+        As in :func:`cgboost.additive.export.sql.select_statement`.
+    link : {"identity", "logistic", "log", "softmax"}
+        As in :func:`cgboost.additive.export.sql.select_statement`, or e^{f_k} / Σ_l e^{f_l} of
+        several outputs.
+    number : int, default=0
+        Which of the outputs, k.
+
+    Returns
+    -------
+    str
+
+    Raises
+    ------
+    ValueError
+        As :func:`cgboost.additive.export.sql.select_statement`.
+    """
+    sql = dialect_of(dialect)
+    if link not in (*LINKS, "softmax"):
+        raise ValueError(f"link must be one of {(*LINKS, 'softmax')}, got {link!r}")
+    features = feature_names(sql, schema)
+    trees = [tree for _, terms in outputs for _, tree in terms]
+    steps, lines = _regressors(sql, trees, features)
+    count = sum(-(-len(terms) // LONGEST_SUM) for _, terms in outputs)
+    sums, scores = unused("sum", count, features), unused("score", len(outputs), features)
+    for (intercept, terms), score in zip(outputs, scores, strict=True):
+        own = []
+        for start in range(0, len(terms), LONGEST_SUM):
+            some = [
+                (coef, f"({_tree(sql, tree, 0, schema, features, lines)})")
+                for coef, tree in terms[start : start + LONGEST_SUM]
+            ]
+            own.append(sums.pop(0))
+            steps[own[-1]] = linear(sql, 0.0, some)
+        steps[score] = linear(sql, intercept, [(1.0, sql.name(name)) for name in own])
+    names = [sql.name(score) for score in scores]
+    prediction = (
+        _share(sql, names, number) if link == "softmax" else linked(sql, names[number], link)
+    )
+    return query(sql, schema, steps, prediction, table, output=output, keep=keep)
+
+
+def _regressors(
+    sql: Dialect, trees: Sequence[ModelTree], features: Sequence[str]
+) -> tuple[dict[str, str], list[str]]:
+    """Regressors that trees use as columns, and the names of all, in quotes."""
+    if not trees:
+        return {}, []
+    regressors = trees[0].regressors
+    names = unused("line", len(regressors), features)
+    used = np.zeros(len(regressors), dtype=bool)
+    for tree in trees:
+        for leaf in tree.leaves:
+            used |= tree.nodes[leaf].coef != 0.0
+    steps = {
+        names[k]: _regressor(sql, regressors, k, features) for k in np.flatnonzero(used).tolist()
+    }
+    return steps, list(map(sql.name, names))
+
+
+def _regressor(sql: Dialect, regressors: Regressors, k: int, features: Sequence[str]) -> str:
+    """(x − middle)/scale of an x brought to its range; 0 where it is missing."""
+    x = sql.name(features[int(regressors.features[k])])
+    parts = (regressors.low, regressors.high, regressors.middle, regressors.scale)
+    low, high, middle, scale = (float(part[k]) for part in parts)
+    along = f"({x} - {sql.number(middle)}) / {sql.number(scale)}"
+    whens = [
+        f"WHEN {x} < {sql.number(low)} THEN {sql.number((low - middle) / scale)}",
+        f"WHEN {x} <= {sql.number(high)} THEN {along}",
+        f"WHEN {is_number(sql, x)} THEN {sql.number((high - middle) / scale)}",
+    ]
+    return case(whens, sql.number(0.0))
+
+
+def _tree(
+    sql: Dialect,
+    tree: ModelTree,
+    number: int,
+    schema: Schema,
+    features: Sequence[str],
+    lines: Sequence[str],
+) -> str:
+    """The part of a tree below a node."""
+    node = tree.nodes[number]
+    if not node.children:
+        terms = list(zip(node.coef.tolist(), lines, strict=True))
+        return linear(sql, node.level, terms)
+    missing = int(node.child[-1])
+    below = [_tree(sql, tree, k, schema, features, lines) for k in node.children]
+    apart = 1 - missing
+    condition = _condition(sql, tree, number, apart, schema, features)
+    return case([f"WHEN {condition} THEN {below[apart]}"], below[missing])
+
+
+def _condition(
+    sql: Dialect,
+    tree: ModelTree,
+    number: int,
+    branch: int,
+    schema: Schema,
+    features: Sequence[str],
+) -> str:
+    """What is true of the rows of a branch, to which missing values do not belong."""
+    node = tree.nodes[number]
+    groups, known = tree.groups[node.feature], schema.categories[node.feature]
+    column = sql.name(features[node.feature])
+    own = np.flatnonzero(node.child[:-1] == branch)
+    if known is not None:
+        check_one_type(column, known)
+        values = [value for value, code in known.items() if node.child[code] == branch]
+        return f"{column} IN ({', '.join(map(sql.category, values))})"
+    assert isinstance(groups, Intervals)
+    if len(own) == groups.n_groups - 1:
+        return is_number(sql, column)
+    if branch == 0:
+        return f"{column} < {sql.number(float(groups.edges[own[-1]]))}"
+    edge = sql.number(float(groups.edges[own[0] - 1]))
+    return f"{column} >= {edge} AND ({is_number(sql, column)})"
+
+
+def _share(sql: Dialect, scores: Sequence[str], number: int) -> str:
+    """e^{f_k} / Σ_l e^{f_l}, of which no part overflows or underflows."""
+    away = (f"({score} - {scores[number]})" for score in scores)
+    terms = (linked(sql, gap, "log") for gap in away)
+    return f"{sql.number(1.0)} / ({' + '.join(terms)})"

@@ -1,0 +1,95 @@
+"""Rows as hundreds of boosted trees need them, made once, and what a tree is fitted to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from cgboost.additive.tables.preparation import Groups, Intervals
+from cgboost.additive.tables.rows import SourceRows, TableRows
+from cgboost.additive.trees.model_tree import Regressors
+
+Vector = NDArray[np.float64]
+Codes = NDArray[np.unsignedinteger[Any]]
+
+
+@dataclass(frozen=True, eq=False)
+class CodedRows:
+    """Rows as trees need them, in memory: the group of every value, and the regressors.
+
+    Attributes
+    ----------
+    groups : list of Intervals or Categories
+        Of all features.
+    regressors : Regressors
+    codes : ndarray of unsigned int, shape (n_rows, n_features)
+        In the smallest type that holds them.
+    z : ndarray of shape (n_regressors, n_rows)
+    """
+
+    groups: list[Groups]
+    regressors: Regressors
+    codes: Codes
+    z: Vector
+
+    @classmethod
+    def of(cls, rows: TableRows | SourceRows, groups: list[Groups]) -> CodedRows:
+        """Read the rows once; all numeric features that vary are regressors."""
+        regressors = Regressors.of(
+            groups,
+            [j for j, own in enumerate(groups) if isinstance(own, Intervals) and len(own.edges)],
+        )
+        codes = np.empty((rows.n_rows, len(groups)), dtype=code_type(groups))
+        z = np.empty((len(regressors), rows.n_rows))
+        for block in rows:
+            for own, kept, column in zip(groups, codes.T, block.X.T, strict=True):
+                kept[block.rows] = own.codes(column)
+            z[:, block.rows] = regressors(block.X).T
+        return cls(groups, regressors, codes, z)
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return len(self.codes)
+
+
+def code_type(groups: list[Groups]) -> np.dtype[Any]:
+    """The smallest type for the groups of all features."""
+    return np.min_scalar_type(max(own.n_groups for own in groups) - 1)
+
+
+class Working(NamedTuple):
+    """What a tree is fitted to.
+
+    Attributes
+    ----------
+    response : ndarray of shape (n_rows,)
+    weights : ndarray of shape (n_rows,)
+        Of the squared errors; 0 for rows that are held out.
+    counts : ndarray of shape (n_rows,)
+        Rows that each stands for, for the size of a branch.
+    """
+
+    response: Vector
+    weights: Vector
+    counts: Vector
+
+
+def sums_by_group(numbers: NDArray[np.int32], columns: Vector, n_groups: int) -> Vector:
+    """Sums of the columns by group, shape (n_groups, n_columns), where a row is in several groups.
+
+    Parameters
+    ----------
+    numbers : ndarray of int, shape (n_rows, n_numbers)
+        Of the groups of every row.
+    columns : ndarray of shape (n_rows, n_columns)
+    n_groups : int
+    """
+    n_rows, width = numbers.shape
+    ends = np.arange(0, n_rows * width + 1, width, dtype=np.int32)
+    entries = (np.ones(n_rows * width), numbers.ravel(), ends)
+    return np.asarray(sparse.csc_array(entries, shape=(n_groups, n_rows)) @ columns)

@@ -1,0 +1,493 @@
+"""Gradient boosting of linear regression trees, for numbers and for classes.
+
+[P] is Pednault, *Transform Regression and the Kolmogorov Superposition Theorem*, SDM 2006.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from cgboost.additive.export.tree_sql import trees_statement
+from cgboost.additive.places.memory import in_memory
+from cgboost.additive.tables.preparation import Prepared
+from cgboost.additive.tables.rows import HoldoutLoss, mean_loss
+from cgboost.additive.trees.boosted_rows import CodedRows
+from cgboost.additive.trees.boosted_tree_growth import Mapped, TreeGrower
+from cgboost.additive.trees.split_search import Interactions
+from cgboost.estimators.common import stagewise
+from cgboost.estimators.common.base import BaseEnsemble
+from cgboost.estimators.common.fit_loop import FittedRun, Table
+from cgboost.estimators.common.parameters import (
+    check_bool,
+    check_count,
+    check_jobs,
+    check_number,
+    threads_of,
+)
+from cgboost.estimators.common.rows import Held, Rows, Vector, rows_of
+from cgboost.estimators.common.subproblems import Task
+from cgboost.estimators.common.targets import (
+    Classification,
+    Regression,
+    class_probabilities,
+    mean_log_loss,
+)
+from cgboost.estimators.transform.holdouts import seed_of
+from cgboost.estimators.transform.transform import LARGEST_STEP, BaseTransform
+from cgboost.generation.callbacks import EarlyStopping, Score, error_rate
+from cgboost.losses.base import DifferentiableLoss, Loss
+from cgboost.losses.log_loss import LogLoss
+from cgboost.losses.multinomial import Multinomial
+from cgboost.losses.poisson import Poisson
+from cgboost.losses.registry import (
+    REGRESSION,
+    LossMaker,
+    RegressionLoss,
+    bound_loss,
+    check_loss,
+    known_loss,
+)
+from cgboost.masters.stagewise.stagewise import StagewiseMaster
+from cgboost.pricing.linear_trees import LinearTreePricer
+
+
+@dataclass(eq=False, repr=False)
+class BaseLinearTreeBoosting(BaseEnsemble):
+    """A shallow linear tree for every output a round.
+
+    First of the bases of an estimator: its defaults replace those of all other estimators.
+    """
+
+    n_estimators: int = field(default=500, kw_only=True)
+    learning_rate: float = field(default=0.1, kw_only=True)
+    max_depth: int = field(default=2, kw_only=True)
+    min_samples_leaf: int = field(default=20, kw_only=True)
+    max_bins: int = field(default=64, kw_only=True)
+    max_regressors: int = field(default=4, kw_only=True)
+    l2_regularization: float = field(default=10.0, kw_only=True)
+    interaction_cst: Any = field(default=None, kw_only=True)
+    categorical_features: Any = field(default="from_dtype", kw_only=True)
+    n_jobs: int = field(default=1, kw_only=True)
+    early_stopping: bool = field(default=True, kw_only=True)
+    validation_fraction: float = field(default=0.1, kw_only=True)
+    n_iter_no_change: int = field(default=30, kw_only=True)
+
+    _stops_by_eval_set: ClassVar[bool] = False
+
+    _limits = stagewise.limits
+    _staged_outputs = stagewise.staged_outputs
+    _warn = stagewise.warn
+    _checked_set = BaseTransform._checked_set
+    _rows = BaseTransform._rows
+    feature_importances_ = property(stagewise.importances)
+
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: ArrayLike | None = None,
+        eval_set: Any = None,
+    ) -> Self:
+        """Fit the model. A fit that fails leaves the estimator as it was before.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_rows, n_features), or a source of blocks
+            Numbers, with nan where missing; in a data frame also categories. A source is anything
+            that can be iterated over again and again and yields (X, y) or (X, y, weights), the same
+            rows in the same order each time; a byte or two a feature, and 8 a numeric feature, of
+            each row are held in memory.
+        y : array-like of shape (n_rows,), or None with a source
+        sample_weight : array-like of shape (n_rows,) or None
+            Multiplies the loss row by row; a row of weight 2 counts as two rows. It is held out
+            whole or not at all, where of two equal rows each is by itself. A row of weight 0 is no
+            row. Weights with a mean below 1 count as if their mean were 1. Not with a source.
+        eval_set : (X, y), list of such pairs, dict of them by name, or None
+            Rows that are scored after every round, beside those that the fit holds out itself.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            For bad parameters or data, naming the argument and its value.
+
+        Warns
+        -----
+        ConvergenceWarning
+            If Ctrl-C or the time limit ended the fit.
+        """
+        return super().fit(X, y, sample_weight, eval_set)
+
+    # ------------------------------------------------------------------ checks
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_bool("early_stopping", self.early_stopping)
+        check_number("learning_rate", self.learning_rate, above=0)
+        if self.learning_rate > 1:
+            raise ValueError(
+                f"learning_rate must be a number > 0 and ≤ 1, got {self.learning_rate!r}"
+            )
+        counts = ("n_estimators", "max_depth", "min_samples_leaf", "max_bins", "max_regressors")
+        for name in counts:
+            check_count(name, getattr(self, name))
+        if self.max_bins < 2:
+            raise ValueError(f"max_bins must be at least 2, got {self.max_bins!r}")
+        check_number("l2_regularization", self.l2_regularization, at_least=0)
+        check_jobs("n_jobs", self.n_jobs)
+
+    def _prepare(
+        self, X: Any, y: Any, sample_weight: ArrayLike | None, eval_set: Any
+    ) -> tuple[Rows, Held | None]:
+        self._check_parameters()
+        self._schema, rows = rows_of(self, X, y, sample_weight, self._learn)
+        return self._weighted(rows), self._held(eval_set)
+
+    def __sklearn_tags__(self) -> Any:
+        """Missing values go to either branch of a split."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
+    # ------------------------------------------------------------------ the run
+
+    @abstractmethod
+    def _loss(self, target: NDArray[Any], weights: Vector) -> DifferentiableLoss:
+        """The loss of all outputs, of encoded targets."""
+
+    _most: ClassVar[float] = np.inf
+    """What a round changes an output by, at most."""
+
+    def _pool(self, rows: Rows) -> Prepared:
+        place = in_memory(
+            rows.X,
+            self._schema,
+            rows.y,
+            rows.weights,
+            n_jobs=1,
+            max_bins=self.max_bins,
+            share=self.validation_fraction if self.early_stopping else 0.0,
+            seed=seed_of(self.random_state, 0),
+        )
+        return place.prepared
+
+    def _tasks(self, pool: Prepared, rows: Rows) -> Iterator[Task]:
+        held = pool.held
+        training = np.where(held, 0.0, rows.weights)
+        loss = self._loss(rows.y, training)
+        outside = self._loss(rows.y[held], rows.weights[held])
+        grower = TreeGrower(
+            CodedRows.of(pool.rows, pool.groups),
+            training,
+            max_depth=self.max_depth,
+            min_samples_leaf=self.min_samples_leaf,
+            max_regressors=self.max_regressors,
+            ridge=self.l2_regularization,
+            interactions=Interactions.of(
+                self.interaction_cst, self._schema.names, self._schema.n_features
+            ),
+            mapped=on_threads(threads_of(self.n_jobs)),
+        )
+        callbacks: list[Any] = [HoldoutLoss(partial(mean_loss, outside, held))]
+        if held.any():
+            callbacks.append(EarlyStopping("holdout_loss", patience=self.n_iter_no_change))
+        rate, count = float(self.learning_rate), loss.n_outputs
+        if count == 1:
+            master = StagewiseMaster(loss, learning_rate=rate, start="constant", most=self._most)
+        else:
+            master = StagewiseMaster(loss, step=rate * (count - 1) / count, start="constant")
+        pricer = LinearTreePricer(grower, training)
+        yield Task(master, pricer, n_outputs=count, columns_per_round=count, callbacks=callbacks)
+
+    # ------------------------------------------------------------------ fitted attributes
+
+    def _described(self, hypotheses: Sequence[Any], strata: NDArray[np.str_], rows: Rows) -> Table:
+        return {"tree": np.array([h.number for h in hypotheses], dtype=np.intp)}
+
+    def _keep(self, runs: list[FittedRun], rows: Rows) -> None:
+        stagewise.keep(self, runs, rows)
+        (run,) = runs
+        trees = [[h.tree for h in output.active] for output in run.outputs]
+        self.trees_ = trees[0] if len(trees) == 1 else trees
+
+    def text(self, *, output: int = 0) -> str:
+        """The trees in words: a line for every branch, a formula for every leaf.
+
+        Numbers outside the range of the training rows count as its nearest end, missing ones in a
+        formula as the middle of their feature.
+
+        Parameters
+        ----------
+        output : int, default=0
+            Place of the class in ``classes_``, where there are more than two.
+        """
+        check_is_fitted(self)
+        fitted = self._runs[0].outputs[output]
+        lines = [f"f = {fitted.intercept:.6g} plus, of each tree, its leaf times its coefficient"]
+        for hypothesis, coef in zip(fitted.hypotheses, fitted.coef.tolist(), strict=False):
+            lines.append(f"tree_{hypothesis.number}, times {coef:.6g}:")
+            lines += ["    " + line for line in hypothesis.tree.text(self._schema).split("\n")]
+        return "\n".join(lines)
+
+    def _statement(
+        self, table: str | Sequence[str], link: str, number: int = 0, **columns: Any
+    ) -> str:
+        """A query for a prediction."""
+        outputs = []
+        for output in self._runs[0].outputs:
+            trees = [hypothesis.tree for hypothesis in output.hypotheses]
+            terms = list(zip(output.coef.tolist(), trees, strict=False))
+            outputs.append((output.intercept, terms))
+        return trees_statement(outputs, self._schema, table, link=link, number=number, **columns)
+
+
+def on_threads(count: int) -> Mapped:
+    """``map``, or the same on several threads."""
+    if count == 1:
+        return map
+
+    def mapped(work: Callable[[slice], Any], items: list[slice]) -> Iterator[Any]:
+        with ThreadPoolExecutor(count) as pool:
+            yield from pool.map(work, items)
+
+    return mapped
+
+
+@dataclass(eq=False, repr=False)
+class LinearTreeBoostingRegressor(BaseLinearTreeBoosting, Regression):
+    """Gradient boosting of linear regression trees ([P] section 9).
+
+    Each round grows a tree of few binary splits with a ridge regression in every leaf,
+
+        h(x) = a_j + b_jᵀz(x)      in leaf j,
+
+    by least squares on r/w for the pseudo-response r = −∂loss/∂f and the sample weights w, or on
+    r/h with the Newton weights h of a loss that has curvature in every row. The model becomes
+    f + ``learning_rate``·c·h with the step c that lowers the loss most, so that the training loss
+    falls in every round. Regressors z are the numbers in their range of the training rows; splits
+    are between intervals of numbers, or categories, with missing values on either side. Intervals,
+    categories and what is held out are found once and shared by all trees.
+
+    Parameters
+    ----------
+    loss : {"squared_error", "absolute_error", "quantile", "huber", "epsilon_insensitive", \
+"squared_epsilon_insensitive", "poisson"}, Loss or callable, default="squared_error"
+        A name, a :class:`~cgboost.losses.Loss` with parameters, ``Quantile(0.9)`` or ``Huber(1.5)``
+        say, or ``loss(target, weights)``, a :class:`~cgboost.losses.base.DifferentiableLoss`. With
+        "poisson" f is the log of the mean, which is predicted.
+    n_estimators : int, default=500
+        Rounds at most.
+    learning_rate : float, default=0.1
+        Share of the best step that is taken, at most 1.
+    max_depth : int, default=2
+        Splits on the way to a leaf.
+    min_samples_leaf : int, default=20
+        Least number of training rows in a leaf, in sample weights.
+    max_bins : int, default=64
+        Intervals of a numeric feature; splits lie between them.
+    max_regressors : int, default=4
+        Numeric features that the leaves of a tree have as regressors: those that by themselves
+        explain most of its response, and besides them those that a leaf is split on.
+    l2_regularization : float, default=10.0
+        λ in Σ_rows h(r/h − a − bᵀz)² + λ Σ_k b_k² var(z_k) of every leaf. Slopes in small leaves
+        become smaller; the constant is free.
+    interaction_cst : {"pairwise", "no_interactions"}, sequence of sets of int or str, or None
+        Which features may meet in a tree: the output is then a sum of functions of the features of
+        one set each. Features that are in no set are a set of their own. Names or numbers.
+    early_stopping : bool, default=True
+        Whether rows are held out, and the round with the least loss on them is the model.
+    validation_fraction : float, default=0.1
+        Share of the rows to hold out, each by itself, equal rows too. What is in them decides, so
+        that neither order nor blocks matter.
+    n_iter_no_change : int, default=30
+        Rounds without a smaller holdout loss after which the run ends.
+    categorical_features : "from_dtype" or sequence of str or int, default="from_dtype"
+        As in :class:`TransformRegressor`.
+    n_jobs : int, default=1
+        Threads that work on blocks of rows; −1 for all cores.
+    scoring, callbacks, verbose, time_limit
+        As in :class:`CGBoostRegressor`.
+    random_state : int, RandomState or None
+        Chooses among the ways to hold rows out; None stands for 0.
+
+    Attributes
+    ----------
+    trees_ : list of ModelTree
+        With the models of the leaves, not yet times ``coef_``.
+    n_iter_ : int
+        Trees in the model.
+    columns_ : dict of str to ndarray
+        tree, coefficient, round.
+    history_ : dict of str to ndarray
+        Has holdout_loss.
+    feature_importances_ : ndarray of shape (n_features,)
+        Shares of the features in the training loss that the trees took off: a tree shares out the
+        decrease in its round by what splits between means, and slopes in leaves, take off its
+        squared error.
+    coef_, intercept_, n_columns_, objective_, best_round_, stop_reason_, n_features_in_, \
+feature_names_in_
+        As in :class:`TransformRegressor`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_friedman1
+    >>> from cgboost import LinearTreeBoostingRegressor
+    >>> X, y = make_friedman1(1200, noise=1.0, random_state=0)
+    >>> model = LinearTreeBoostingRegressor().fit(X[:1000], y[:1000])
+    >>> model.score(X[1000:], y[1000:]) > 0.93
+    True
+    """
+
+    loss: RegressionLoss | Loss | LossMaker = field(default="squared_error", kw_only=True)
+
+    @property
+    def _known_loss(self) -> Loss | None:
+        return known_loss(self.loss)
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_loss(self.loss, REGRESSION)
+
+    def _loss(self, target: Vector, weights: Vector) -> DifferentiableLoss:
+        return bound_loss(self.loss, target, weights)
+
+    def to_sql(
+        self,
+        table: str | Sequence[str],
+        *,
+        output: str = "prediction",
+        keep: str | Sequence[str] = (),
+        dialect: str = "duckdb",
+    ) -> str:
+        """A query that predicts the rows of a table, as :meth:`TransformRegressor.to_sql`.
+
+        Parameters
+        ----------
+        table, output, keep, dialect
+            As in :meth:`TransformRegressor.to_sql`.
+
+        Returns
+        -------
+        str
+
+        Raises
+        ------
+        ValueError
+            As in :meth:`TransformRegressor.to_sql`; if the loss is one of yours with a link: SQL
+            has that of the Poisson loss alone.
+        """
+        check_is_fitted(self)
+        known = self._known_loss
+        plain = known is None or type(known).inverse_link is Loss.inverse_link
+        if not plain and not isinstance(known, Poisson):
+            raise ValueError(f"the predictions of loss={self.loss!r} cannot be written in SQL")
+        link = "identity" if plain else "log"
+        return self._statement(table, link, output=output, keep=keep, dialect=dialect)
+
+
+@dataclass(eq=False, repr=False)
+class LinearTreeBoostingClassifier(BaseLinearTreeBoosting, Classification):
+    """Gradient boosting of linear regression trees by the log loss, K classes jointly.
+
+    Two classes have one output f, half the log-odds, and a tree a round, taken with
+    ``learning_rate`` times its best step; no step changes an f by more than 2. More classes have
+    the multinomial deviance and an output each: p_k = e^{f_k}/Σ_l e^{f_l}. A round grows a tree for
+    every class, on (y_k − p_k)/(p_k(1 − p_k)) with the weights p_k(1 − p_k), all from the same f,
+    and takes it with ``learning_rate``·(K − 1)/K, as :class:`GradientBoostingClassifier` does.
+
+    Parameters
+    ----------
+    n_estimators, learning_rate, max_depth, min_samples_leaf, max_bins, max_regressors, \
+l2_regularization, interaction_cst, early_stopping, validation_fraction, n_iter_no_change, \
+categorical_features, n_jobs, scoring, callbacks, verbose, time_limit, random_state
+        As in :class:`LinearTreeBoostingRegressor`.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+    trees_ : list of ModelTree
+        With more than two classes a list for each class.
+    n_iter_, columns_, history_, feature_importances_, coef_, intercept_, n_columns_, \
+objective_, best_round_, stop_reason_, n_features_in_, feature_names_in_
+        As in :class:`LinearTreeBoostingRegressor`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from cgboost import LinearTreeBoostingClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = LinearTreeBoostingClassifier(n_estimators=50).fit(X[::2], y[::2])
+    >>> model.score(X[1::2], y[1::2]) > 0.9
+    True
+    """
+
+    _scores: ClassVar[dict[str, Score]] = {"log_loss": mean_log_loss, "error": error_rate}
+
+    _most: ClassVar[float] = LARGEST_STEP
+
+    def _targets(self, encoded: NDArray[np.intp]) -> list[Vector]:
+        targets = super()._targets(encoded)
+        return targets if len(targets) == 1 else [np.column_stack(targets)]
+
+    def _loss(self, target: NDArray[Any], weights: Vector) -> DifferentiableLoss:
+        if len(self.classes_) == 2:
+            return LogLoss().on(self._targets(target)[0], weights)
+        return Multinomial(len(self.classes_)).on(target, weights)
+
+    def predict_proba(self, X: Any) -> Vector:
+        """Class probabilities, shape (n_rows, n_classes)."""
+        return class_probabilities(self._outputs(X))
+
+    def staged_predict_proba(self, X: Any) -> Iterator[Vector]:
+        """Class probabilities after every round up to the best one."""
+        return map(class_probabilities, self._staged_outputs(X))
+
+    def to_sql(
+        self,
+        table: str | Sequence[str],
+        *,
+        label: Any = None,
+        output: str = "prediction",
+        keep: str | Sequence[str] = (),
+        dialect: str = "duckdb",
+    ) -> str:
+        """A query for a class probability, as ``predict_proba`` gives it.
+
+        Parameters
+        ----------
+        table, output, keep, dialect
+            As in :meth:`TransformRegressor.to_sql`.
+        label : class label, optional
+            Whose probability it is; the second class by default, where there are two.
+
+        Returns
+        -------
+        str
+
+        Raises
+        ------
+        ValueError
+            If there are more than two classes and ``label`` is none of them, or two and it is not
+            the second; as in :meth:`TransformRegressor.to_sql`.
+        """
+        check_is_fitted(self)
+        labels = self.classes_[1:] if len(self.classes_) == 2 else self.classes_
+        places = [0] if label is None and len(labels) == 1 else np.flatnonzero(labels == label)
+        if not len(places):
+            raise ValueError(f"label must be one of {labels.tolist()}, got {label!r}")
+        link = "logistic" if len(labels) == 1 else "softmax"
+        return self._statement(
+            table, link, int(places[0]), output=output, keep=keep, dialect=dialect
+        )

@@ -1,0 +1,186 @@
+"""Boosted linear trees in the SQL of six databases: they say what Python says.
+
+Which database is asked for which dialect: see ``sql_databases``.
+"""
+
+import math
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cgboost import LinearTreeBoostingClassifier, LinearTreeBoostingRegressor
+from cgboost.additive.export.dialects import DIALECTS
+from cgboost.additive.export.sql import LONGEST_SUM
+from cgboost.additive.export.tree_sql import trees_statement
+from cgboost.additive.tables.preparation import Categories, Groups, Intervals
+from cgboost.additive.tables.schema import Schema
+from cgboost.additive.trees.model_tree import ModelTree, Node, Regressors
+from cgboost.losses import Quantile
+from tests.additive.export.sql_databases import Columns, ask
+
+each = pytest.mark.parametrize("dialect", DIALECTS)
+
+KINDS = ["o'clock", 'say "x"', "back\\", "é", "50 %"]
+NAMES = ("a b", 'q"uote', "select")
+SCHEMA = Schema(NAMES, (None, {kind: code for code, kind in enumerate(KINDS)}, None))
+GROUPS: list[Groups] = [
+    Intervals(np.array([-0.5, 0.1, 0.7]), -1.0, 1.0),
+    Categories(len(KINDS)),
+    Intervals(np.array([2.0, 2.5]), 1.0, 4.0),
+]
+
+
+def random_trees(rng: np.random.Generator, count: int) -> list[tuple[float, ModelTree]]:
+    """Trees with splits at one place of numbers, or between any categories, and slopes."""
+    regressors = Regressors.of(GROUPS, [0, 2])
+    found = []
+    for _ in range(count):
+        nodes = [Node(rng.normal(), rng.normal(size=2), 0, 1.0, 0.0, 0.0)]
+        for _ in range(int(rng.integers(0, 4))):
+            leaf = int(rng.choice([k for k, node in enumerate(nodes) if not node.children]))
+            feature = int(rng.integers(3))
+            size = GROUPS[feature].n_groups
+            child = rng.integers(0, 2, size)
+            if GROUPS[feature].ordered:
+                child[:-1] = np.arange(size - 1) >= rng.integers(1, size)
+            nodes[leaf].feature, nodes[leaf].child = feature, child
+            if child.min() == child.max():
+                child[-1] = 1 - child[0]
+            nodes[leaf].children = [len(nodes), len(nodes) + 1]
+            for _ in range(2):
+                coef = rng.normal(size=2) * (rng.random(2) < 0.5)
+                nodes.append(Node(rng.normal(), coef, 1, 1.0, 0.0, 0.0))
+        found.append((float(rng.normal()), ModelTree(GROUPS, regressors, nodes, np.zeros(2))))
+    return found
+
+
+def people(rng: np.random.Generator, n_rows: int = 60) -> Columns:
+    """Numbers on edges, beyond the range, infinite and missing; categories, unseen ones too."""
+    first = np.round(rng.normal(size=n_rows), 1).tolist()
+    last = np.round(rng.normal(2.5, 1.0, size=n_rows), 1).tolist()
+    first[:5] = [None, math.nan, math.inf, -math.inf, 0.1]
+    last[3:8] = [2.0, 2.5, None, math.nan, math.inf]
+    kinds: list[Any] = rng.choice([*KINDS, "new"], n_rows).tolist()
+    kinds[7:9] = [None, "back"]
+    return dict(zip(NAMES, [("DOUBLE", first), ("VARCHAR", kinds), ("DOUBLE", last)], strict=True))
+
+
+def encoded(columns: Columns) -> np.ndarray:
+    """The same as the trees take it; infinite values too, which frames may not have."""
+    first, kinds, last = (values for _, values in columns.values())
+    codes = [SCHEMA.categories[1].get(kind, math.nan) for kind in kinds]
+    return np.array([first, codes, last], dtype=float).T
+
+
+@each
+@settings(max_examples=12, deadline=None)
+@given(seed=st.integers(0, 2**32 - 1), count=st.sampled_from([0, 1, 3, LONGEST_SUM + 2]))
+def test_any_trees(dialect: str, seed: int, count: int, server: str) -> None:
+    """Random trees, on rows that meet edges, miss values and have categories of strange names."""
+    rng = np.random.default_rng(seed)
+    terms, columns = random_trees(rng, count), people(rng)
+    query = trees_statement([(0.25, terms)], SCHEMA, "peo ple", link="identity", dialect=dialect)
+    found = ask(dialect, query, "peo ple", columns, server).last
+    X = encoded(columns)
+    wanted = 0.25 + sum(coef * tree.predict(X) for coef, tree in terms)
+    np.testing.assert_allclose(found, np.broadcast_to(wanted, len(X)), rtol=1e-12, atol=1e-12)
+
+
+@each
+@pytest.mark.parametrize("link", ["log", "logistic", "softmax"])
+def test_links(dialect: str, link: str, server: str) -> None:
+    """Of large outputs too; those of several outputs add up to 1."""
+    rng = np.random.default_rng(0)
+    columns = people(rng)
+    outputs = [(level, random_trees(rng, 2)) for level in (0.5, 300.0, -900.0)]
+    X = encoded(columns)
+    f = np.column_stack(
+        [level + sum(coef * tree.predict(X) for coef, tree in terms) for level, terms in outputs]
+    )
+    own = np.minimum(f[:, 0], 600.0)
+    wanted = {
+        "log": np.exp(own)[:, None],
+        "logistic": 1.0 / (1.0 + np.exp(-2.0 * own))[:, None],
+        "softmax": np.exp(f - f.max(axis=1, keepdims=True)),
+    }[link]
+    wanted /= wanted.sum(axis=1, keepdims=True) if link == "softmax" else 1.0
+    for number in range(wanted.shape[1]):
+        query = trees_statement(
+            outputs if link == "softmax" else outputs[:1],
+            SCHEMA,
+            "people",
+            link=link,
+            number=number,
+            dialect=dialect,
+        )
+        found = ask(dialect, query, "people", columns, server).last
+        np.testing.assert_allclose(found, wanted[:, number], rtol=1e-11, atol=1e-15)
+
+
+def frame(n_rows: int) -> tuple[pd.DataFrame, np.ndarray]:
+    """Numbers and categories with gaps, names that need quotes, and a column of truth values."""
+    rng = np.random.default_rng(3)
+    X = pd.DataFrame(
+        {
+            "x 1": rng.normal(size=n_rows),
+            'kind"': rng.choice(KINDS, n_rows).astype(object),
+            "group": rng.integers(0, 9, n_rows).astype(float),
+            "is it": rng.integers(0, 2, n_rows) == 1,
+        }
+    )
+    y = X["x 1"] * (1 + X["is it"]) + np.where(X['kind"'] == "é", X["group"], 0.0)
+    y = y.to_numpy() + 0.1 * rng.normal(size=n_rows)
+    X.loc[::7, "x 1"] = np.nan
+    X.loc[3::9, 'kind"'] = None
+    return X, y
+
+
+def as_columns(X: pd.DataFrame) -> Columns:
+    """Types and values."""
+    kinds = ["DOUBLE", "VARCHAR", "DOUBLE", "BOOLEAN"]
+    values = [[None if pd.isna(v) else v for v in X[name].tolist()] for name in X]
+    return dict(zip(X.columns, zip(kinds, values, strict=True), strict=True))
+
+
+@each
+def test_fitted_models(dialect: str, server: str) -> None:
+    """Numbers, quantiles, counts, two classes and three: as ``predict`` and ``predict_proba``."""
+    X, y = frame(400)
+    columns = as_columns(X)
+
+    def asked(statement: str) -> np.ndarray:
+        return ask(dialect, statement, "t", columns, server).last
+
+    for loss, target in (
+        ("squared_error", y),
+        (Quantile(0.9), y),
+        ("poisson", np.round(np.exp(y.clip(None, 2)))),
+    ):
+        model = LinearTreeBoostingRegressor(loss=loss, n_estimators=40).fit(X, target)
+        found = asked(model.to_sql("t", dialect=dialect))
+        np.testing.assert_allclose(found, model.predict(X), rtol=1e-12, atol=1e-12)
+    for edges in ([0.0], [-0.5, 1.0]):
+        labels = np.array(["low", "middle", "top"])[np.digitize(y, edges)]
+        classifier = LinearTreeBoostingClassifier(n_estimators=40).fit(X, labels)
+        for k, label in list(enumerate(classifier.classes_))[len(edges) == 1 :]:
+            found = asked(classifier.to_sql("t", label=label, dialect=dialect))
+            wanted = classifier.predict_proba(X)[:, k]
+            np.testing.assert_allclose(found, wanted, rtol=1e-12, atol=1e-12)
+    with pytest.raises(ValueError, match=r"label must be one of \['low', 'middle', 'top'\]"):
+        classifier.to_sql("t", dialect=dialect)
+
+
+def test_words_of_errors() -> None:
+    """An unknown link, and categories of two types in one column."""
+    with pytest.raises(ValueError, match=r"link must be one of .*, got 'logit'"):
+        trees_statement([(0.0, [])], SCHEMA, "t", link="logit")
+    two = Schema(NAMES, (None, {"a": 0, 1: 1, 2: 2, 3: 3, 4: 4}, None))
+    node = Node(0.0, np.zeros(2), 0, 1.0, 0.0, 0.0, 0.0, 1, np.array([0, 1, 1, 1, 1, 1]), [1, 2])
+    leaves = [Node(float(k), np.zeros(2), 1, 1.0, 0.0, 0.0) for k in range(2)]
+    tree = ModelTree(GROUPS, Regressors.of(GROUPS, [0, 2]), [node, *leaves], np.zeros(2))
+    with pytest.raises(ValueError, match="has categories of different types"):
+        trees_statement([(0.0, [(1.0, tree)])], two, "t", link="identity")

@@ -1,0 +1,153 @@
+"""Fits in a database: what leaves it, and what fails."""
+
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.exceptions import ConvergenceWarning
+
+from cgboost import AdditiveRegressor, TransformRegressor
+from cgboost.additive.sql.session import DatabaseError, Session
+from cgboost.sources import SQLSource
+from tests.additive.sql.sql_tables import DATABASES, connected, mixed, stored, tables_of
+
+
+def test_a_query_of_the_model_says_in_the_database_what_the_model_says() -> None:
+    """Fitted there, and predicted there."""
+    data = mixed(5, 1000)
+    with connected("duckdb") as connection:
+        model = TransformRegressor(n_estimators=3).fit(stored(connection, "duckdb", data))
+        query = model.to_sql("t", keep=["the y"])
+        y, found = np.array(connection.execute(query).fetchall()).T
+    order = np.lexsort((found, y))
+    wanted = model.predict(data.frame)
+    again = np.lexsort((wanted, data.y))
+    np.testing.assert_allclose(found[order], wanted[again], atol=1e-9)
+
+
+def test_a_fit_fetches_no_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What leaves is as much for 8000 rows as for 2000."""
+    sessions: list[Session] = []
+    begin = Session.open
+
+    def noted(self: Session) -> None:
+        sessions.append(self)
+        begin(self)
+
+    monkeypatch.setattr(Session, "open", noted)
+    for n_rows in (2000, 8000):
+        with connected("duckdb") as connection:
+            source = stored(connection, "duckdb", mixed(6, n_rows))
+            TransformRegressor(n_estimators=2, tol=0.0, max_bins=16).fit(source)
+    few, many = (session.n_fetched for session in sessions)
+    assert many < 1.25 * few < 1000
+
+
+def test_validation_sets_are_scored() -> None:
+    """Rows in memory, after every stage."""
+    data = mixed(7)
+    with connected("duckdb") as connection:
+        source = stored(connection, "duckdb", data)
+        model = TransformRegressor(n_estimators=2, tol=0.0).fit(
+            source, eval_set=(data.frame, data.y)
+        )
+    assert model.history_["validation_mse"][-1] < model.history_["validation_mse"][0]
+
+
+def test_what_belongs_into_the_table_is_refused_beside_it() -> None:
+    """Responses and weights; estimators that need rows say so; a failed fit changes nothing."""
+    data = mixed(0)
+    with connected("duckdb") as connection:
+        source = stored(connection, "duckdb", data)
+        model = TransformRegressor(n_estimators=2).fit(data.frame, data.y)
+        before = dict(vars(model))
+        for given in ({"y": data.y}, {"sample_weight": data.weights}):
+            with pytest.raises(ValueError, match="are columns of its table"):
+                model.fit(source, **given)
+        with pytest.raises(ValueError, match="n_estimators"):
+            TransformRegressor(n_estimators=0).fit(source)
+        with pytest.raises(ValueError, match="SQLSource is none of them"):
+            AdditiveRegressor().fit(source)
+        with pytest.raises(ValueError, match="is no column of the table"):
+            model.fit(SQLSource(connection, "t", target="z"))
+        assert vars(model) == before
+
+
+class Failing:
+    """Makes a statement of a fit fail, by its number among those with a result."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, number: int, failure: Any) -> None:
+        self.count, run = 0, Session.rows
+
+        def rows(session: Session, statement: str) -> list[tuple[Any, ...]]:
+            self.count += 1
+            if self.count == number:
+                failure(session)
+            return run(session, statement)
+
+        monkeypatch.setattr(Session, "rows", rows)
+
+
+def fitted(model: TransformRegressor, source: SQLSource) -> str:
+    """Fit a model; the warning that it was cut short."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", ConvergenceWarning)
+        model.fit(source)
+    return " ".join(str(warning.message) for warning in caught)
+
+
+def lose(session: Session) -> None:
+    """The connection."""
+    session.connection.close()
+
+
+def interrupt(session: Session) -> None:
+    """As by Ctrl-C."""
+    raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("database", DATABASES)
+def test_a_connection_lost_early_is_an_error_and_later_the_stages_so_far(
+    database: str, server: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whichever statement it is that fails."""
+    data, n_models = mixed(3), 0
+    for number in (1, 4, 14, 18, 24, 26, 30, 32, 34):
+        with connected(database, server) as connection:
+            source = stored(connection, database, data)
+            with monkeypatch.context() as patch:
+                failing = Failing(patch, number, lose)
+                model = TransformRegressor(n_estimators=3, tol=0.0, early_stopping=False)
+                try:
+                    words = fitted(model, source)
+                except DatabaseError as error:
+                    words = str(error)
+                    assert not hasattr(model, "coef_")
+                else:
+                    n_models += 1
+                    assert np.isfinite(model.predict(data.frame)).all()
+                assert "leaves no table behind" in words
+                assert failing.count >= number
+    assert n_models > 0
+
+
+@pytest.mark.parametrize("database", DATABASES)
+def test_an_interrupt_leaves_no_table(
+    database: str, server: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Before the first stage it passes through; after it the model is that of the stages so far."""
+    data = mixed(3)
+    for number in (2, 14, 22, 26, 30, 34):
+        with connected(database, server) as connection:
+            source = stored(connection, database, data)
+            with monkeypatch.context() as patch:
+                Failing(patch, number, interrupt)
+                model = TransformRegressor(n_estimators=3, tol=0.0, early_stopping=False)
+                try:
+                    assert fitted(model, source)
+                except KeyboardInterrupt:
+                    assert not hasattr(model, "coef_")
+                else:
+                    assert np.isfinite(model.predict(data.frame)).all()
+            assert not [name for name in tables_of(connection, database) if "cgboost" in name]
