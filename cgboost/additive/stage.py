@@ -30,10 +30,10 @@ class Outputs:
 
     Parameters
     ----------
-    values : list of ndarray of shape (n_rows,)
+    values : list of ndarray of shape (n_rows,), or of what gives slices of it
     """
 
-    def __init__(self, values: list[Vector]) -> None:
+    def __init__(self, values: list[Any]) -> None:
         self.values = values
 
     def __len__(self) -> int:

@@ -118,7 +118,7 @@ feature_names_in_
     variant: Any = field(default="gradient", init=False)
     executor: Any = field(default=None, init=False)
 
-    _needs_rows: ClassVar[bool] = True
+    _fits_elsewhere: ClassVar[bool] = False
 
     # ------------------------------------------------------------------ checks
 

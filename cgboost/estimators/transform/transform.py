@@ -82,8 +82,8 @@ class BaseTransform(BaseEnsemble):
 
     _stops_by_eval_set: ClassVar[bool] = False
 
-    _needs_rows: ClassVar[bool] = False
-    """Whether sums over the rows are not enough."""
+    _fits_elsewhere: ClassVar[bool] = True
+    """Whether sums over the rows are all that it needs."""
 
     _limits = stagewise.limits
     _staged_outputs = stagewise.staged_outputs

@@ -259,7 +259,11 @@ def test_bad_input_is_refused() -> None:
         (model, (Partitions([(X, y[:3])]),), r"has 60 rows, 3 responses"),
         (TransformClassifier(), (Partitions([(X, ["a"] * 60)]),), r"at least two classes"),
         (TransformClassifier(), (Partitions([(X, ["a"] * 60), (X, [1] * 60)]),), r"one kind"),
-        (AdditiveRegressor(), (parts,), r"AdditiveRegressor needs its rows here.*got Partitions"),
+        (
+            AdditiveRegressor(),
+            (parts,),
+            r"AdditiveRegressor needs its rows here.*a Partitions is none",
+        ),
         (LinearTreeRegressor(), (parts,), r"a Partitions is none of them"),
     ]
     for estimator, given, message in cases:
