@@ -33,7 +33,7 @@ Vector = NDArray[np.float64]
 Sample = tuple[Vector, Vector]
 """Values of some rows, and their weights."""
 
-CHUNK = 2**18
+OUTSIDE_AT_ONCE = 2**18
 """Rows of which f, the loss and few outputs are held where outputs are in files: 2 MB each."""
 
 
@@ -144,7 +144,7 @@ class MemoryAggregates:
         self._spread = spread_of(target[sample]) if spread is None else spread
         n_rows = len(target)
         self._spills = isinstance(passes.rows, SourceRows) and n_rows > spilled.LARGEST_HELD
-        self._slices = slices(n_rows, CHUNK) if self._spills else [slice(0, n_rows)]
+        self._slices = slices(n_rows, OUTSIDE_AT_ONCE) if self._spills else [slice(0, n_rows)]
         self._bound: dict[int, LossOfRows] = {}
         self._coef, self._intercept = np.zeros(0), 0.0
         self._output = np.zeros(n_rows)

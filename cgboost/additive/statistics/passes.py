@@ -64,6 +64,13 @@ class Parts:
         """As :meth:`Moments.without_noise`, for the training rows: models come of these."""
         return Parts(self.training.without_noise(regressors), self.holdout)
 
+    def beside(self, regressors: NDArray[np.intp]) -> Parts:
+        """With some of the regressors, of variables (x, regressors, response)."""
+        if len(regressors) == self.training.mean.shape[1] - 2:
+            return self
+        chosen = [0, *(1 + regressors).tolist(), -1]
+        return Parts(self.training.of_variables(chosen), self.holdout.of_variables(chosen))
+
 
 class Passes:
     """What passes over the rows of a fit have in common.

@@ -190,7 +190,7 @@ Mask = NDArray[np.bool_]
 
 Indices = NDArray[np.intp]
 
-AT_ONCE = 2**22
+HASHED_AT_ONCE = 2**22
 """Hashes that are numbered at a time: of 10⁸ rows all at once would take several GB."""
 
 SAMPLE = 100_000
@@ -415,13 +415,13 @@ def chosen(hashes: Hashes, weights: Vector, share: float) -> Choice:
     weights : ndarray of shape (n_rows,)
     share : float
     """
-    if len(hashes) > AT_ONCE:
+    if len(hashes) > HASHED_AT_ONCE:
         hashes = _numbered_in_parts(hashes, weights)
     else:
         hashes = numbered(hashes, weights)
     held, counting = np.empty(len(hashes), dtype=np.bool_), weights > 0
-    for start in range(0, len(hashes), AT_ONCE):
-        rows = slice(start, start + AT_ONCE)
+    for start in range(0, len(hashes), HASHED_AT_ONCE):
+        rows = slice(start, start + HASHED_AT_ONCE)
         held[rows] = held_out(hashes[rows], share)
     held &= counting
     if not (counting & ~held).any():
@@ -431,10 +431,10 @@ def chosen(hashes: Hashes, weights: Vector, share: float) -> Choice:
 
 def _numbered_in_parts(hashes: Hashes, weights: Vector) -> Hashes:
     """As :func:`numbered`, which knows copies by their hash: those with the same remainder each."""
-    n_parts = -(-len(hashes) // AT_ONCE)
+    n_parts = -(-len(hashes) // HASHED_AT_ONCE)
     parts, found = np.empty(len(hashes), dtype=np.int16), np.empty_like(hashes)
-    for start in range(0, len(hashes), AT_ONCE):
-        rows = slice(start, start + AT_ONCE)
+    for start in range(0, len(hashes), HASHED_AT_ONCE):
+        rows = slice(start, start + HASHED_AT_ONCE)
         parts[rows] = hashes[rows] % n_parts
     for part in range(n_parts):
         chosen = np.flatnonzero(parts == part)
