@@ -29,7 +29,7 @@ MODELS: dict[str, Any] = {
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Limits that a thousand rows are beyond."""
     monkeypatch.setattr(spilled, "LARGEST_HELD", 100)
-    monkeypatch.setattr(memory, "CHUNK", 128)
+    monkeypatch.setattr(memory, "OUTSIDE_AT_ONCE", 128)
     monkeypatch.setattr(preparation, "AT_ONCE", 300)
 
 
