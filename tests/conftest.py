@@ -13,6 +13,7 @@ TESTS = Path(__file__).parent
 
 SLOW = (
     "additive/export",
+    "additive/places/test_spilled.py",
     "additive/sql",
     "estimators/boosting",
     "estimators/common/test_bad_input.py",
