@@ -90,6 +90,10 @@ class IndefiniteKernelError(KernelError):
         return type(self), (self.name, self.found)
 
 
+class DatabaseError(CGBoostError, RuntimeError):
+    """A database failed, or its connection was lost, while a model was fitted in it."""
+
+
 class UnsupportedLossError(CGBoostError, ValueError):
     """A loss lacks what a master or an estimator needs of it; the message names those that fit."""
 

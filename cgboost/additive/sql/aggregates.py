@@ -28,8 +28,7 @@ from cgboost.additive.sql.expressions import (
     term_expression,
 )
 from cgboost.additive.sql.losses import expressions_of
-from cgboost.additive.sql.store import Store
-from cgboost.additive.sql.table import MOST_AT_ONCE, TARGET, WEIGHT
+from cgboost.additive.sql.table import TARGET, WEIGHT
 from cgboost.additive.stage import Stage
 from cgboost.additive.statistics.moments import Moments
 from cgboost.additive.statistics.passes import Parts
@@ -41,6 +40,10 @@ from cgboost.losses.quadratic import Quadratic
 from cgboost.losses.squared_error import SquaredError
 
 Vector = NDArray[np.float64]
+
+INPUTS_AT_ONCE = 8
+"""Inputs that are grouped in one statement: branches of a union hold what they read in memory at
+the same time, in DuckDB 250 kB for every column of each."""
 
 MOST_SUMS = 1500
 """Sums in one statement: PostgreSQL takes 1664 columns."""
@@ -54,9 +57,8 @@ class SQLAggregates:
 
     Parameters
     ----------
-    store : Store
-        The table of the division; outputs become columns of it.
     division : Division
+        Outputs become columns of its table.
     loss : Loss
     target : ndarray of shape (n_classes,) or (0,)
         The label of each class, 1 or −1; without classes y is a number.
@@ -64,12 +66,10 @@ class SQLAggregates:
         What names of its columns begin with.
     """
 
-    def __init__(
-        self, store: Store, division: Division, loss: Loss, target: Vector, prefix: str
-    ) -> None:
-        self.store, self.division, self.loss = store, division, loss
-        self.session = store.session
-        self.sql = store.session.sql
+    def __init__(self, division: Division, loss: Loss, target: Vector, prefix: str) -> None:
+        self.store, self.division, self.loss = division.store, division, loss
+        self.session = self.store.session
+        self.sql = self.session.sql
         self.groups: list[Groups] = list(division.groups)
         self.n_features = len(division.groups)
         self.extremes: list[tuple[float, float]] = []
@@ -108,18 +108,17 @@ class SQLAggregates:
         for number in inputs:
             known = self._known.setdefault(number, [])
             texts = self._new_products(number, len(known), n_regressors)
-            queries.append((number, self._grouped(number, texts), len(texts)))
-        widest = max(width for _, _, width in queries)
+            queries.append((number, *self._grouped(number, texts), len(texts)))
+        widest = max(width for *_, width in queries)
         nothing = f"CAST(NULL AS {self.sql.double})"
-        table = self.store.table
         new: dict[int, Vector] = {
             number: np.zeros((2 * self.groups[number].n_groups, width))
-            for number, _, width in queries
+            for number, *_, width in queries
         }
-        for start in range(0, len(queries), MOST_AT_ONCE):
+        for start in range(0, len(queries), INPUTS_AT_ONCE):
             text = " UNION ALL ".join(
-                query.format(table=table, more=f", {nothing}" * (widest - width))
-                for _, query, width in queries[start : start + MOST_AT_ONCE]
+                query + f", {nothing}" * (widest - width) + rows
+                for _, query, rows, width in queries[start : start + INPUTS_AT_ONCE]
             )
             for number, code, *sums in self.session.rows(text):
                 own = new[int(number)]
@@ -169,15 +168,14 @@ class SQLAggregates:
         groups = self._intervals(total, max_bins)
         code = code_expression(self.sql, groups, total)
         away = distance_expression(self.sql, groups, total)
-        rows = (
-            f"SELECT {WEIGHT} AS w, {self._response} AS r, 2 * ({code}) + {HELD} AS g, {away} AS a "
-            f"FROM {self.store.table}"
-        )
+        read = [f"{WEIGHT} AS w", f"{self._response} AS r", f"2 * ({code}) + {HELD} AS g"]
+        read.append(f"{away} AS a")
+        rows = f"SELECT {', '.join(read)} FROM {self.store.source(*read)}"
         factors = [(), ("a",), ("a", "a"), ("r",), ("a", "r"), ("r", "r")]
         products = [self._product(*own) for own in factors]
         sums = np.zeros((2 * groups.n_groups, len(products)))
-        read = ", ".join(f"SUM({product})" for product in products)
-        for code_, *found in self.session.rows(f"SELECT g, {read} FROM ({rows}) AS p GROUP BY g"):
+        texts = ", ".join(f"SUM({product})" for product in products)
+        for code_, *found in self.session.rows(f"SELECT g, {texts} FROM ({rows}) AS p GROUP BY g"):
             sums[int(code_) // 2 + groups.n_groups * (int(code_) % 2)] = found
         centres = np.tile(groups.regressor(groups.centres), 2)
         origin_of = origins(centres, np.array([self._mean]))
@@ -193,9 +191,10 @@ class SQLAggregates:
             text = by_interval(self.sql, stage.link, total, self._outputs, complete=True)
             self.store.write()  # the sum is there before its function
             self.store.add(name, text)
+        rows = self.store.source(WEIGHT, name)
         ((low, high, mean, square),) = self.session.rows(
             f"SELECT MIN({name}), MAX({name}), SUM({WEIGHT} * {name}) / SUM({WEIGHT}), "
-            f"SUM({WEIGHT} * {name} * {name}) / SUM({WEIGHT}) FROM {self.store.table}"
+            f"SUM({WEIGHT} * {name} * {name}) / SUM({WEIGHT}) FROM {rows}"
         )
         self._forget_sum()
         self._outputs.append(name)
@@ -246,8 +245,8 @@ class SQLAggregates:
         loss = expressions_of(self.loss, self.sql, "y", "f")
         first = [self._y + " AS y", f"{self._at(coef, intercept)} AS f"]
         names = ["w", HELD, *columns]
-        table = self.store.table
-        inner = f"SELECT {WEIGHT} AS w, {', '.join([*names[1:], *first])} FROM {table}"
+        read = [f"{WEIGHT} AS w", *names[1:], *first]
+        inner = f"SELECT {', '.join(read)} FROM {self.store.source(*read)}"
         rows = (
             f"SELECT {', '.join(names)}, {loss.value} AS value, {loss.response} AS r, "
             f"{loss.curvature} AS c FROM ({inner}) AS q"
@@ -321,9 +320,9 @@ class SQLAggregates:
 
     def _intervals(self, column: str, max_bins: int) -> Intervals:
         """Intervals of a column on the sample."""
-        table = self.store.table
+        table = self.store.source(column, WEIGHT, SAMPLED)
         rows = f"(SELECT {column}, {WEIGHT} FROM {table} WHERE {SAMPLED} = 1) AS s"
-        return intervals_of_column(self.session, column, rows, max_bins, same=SAME)
+        return intervals_of_column(self.session, column, rows, max_bins, weight=WEIGHT, same=SAME)
 
     # ------------------------------------------------------------------ sums
 
@@ -355,8 +354,8 @@ class SQLAggregates:
         weight = ["w"] if self.division.is_weighted else []
         return " * ".join([*weight, *factors]) or self.sql.number(1.0)
 
-    def _grouped(self, number: int, texts: Sequence[str]) -> str:
-        """A query for sums by group; {table} and {more} columns are left open."""
+    def _grouped(self, number: int, texts: Sequence[str]) -> tuple[str, str]:
+        """A query for sums by group: its columns, and what comes after them."""
         groups, name = self.groups[number], self._inputs[number]
         code = code_column(name)
         read = [f"{code} AS g", f"{WEIGHT} AS w", f"{self._response} AS r"]
@@ -364,10 +363,8 @@ class SQLAggregates:
         if isinstance(groups, Intervals):
             read.append(f"{distance_column(name)} AS a")
         sums = ", ".join(f"SUM({text})" for text in texts)
-        return (
-            f"SELECT {number} AS i, g, {sums}{{more}} FROM (SELECT {', '.join(read)} "
-            "FROM {table}) AS q GROUP BY g"
-        )
+        rows = f"SELECT {', '.join(read)} FROM {self.store.source(*read)}"
+        return f"SELECT {number} AS i, g, {sums}", f" FROM ({rows}) AS q GROUP BY g"
 
     def _parts(self, number: int, n_regressors: int, new: Vector) -> Parts:
         """Statistics of an input; what does not change is kept."""
@@ -395,7 +392,8 @@ class SQLAggregates:
     ) -> dict[tuple[int, int], Vector]:
         """Σ w t_i t_j of pairs of terms, training and holdout."""
         found: dict[tuple[int, int], Vector] = {}
-        rows = f"SELECT {WEIGHT} AS w, {HELD}, {', '.join(columns)} FROM {self.store.table}"
+        read = [f"{WEIGHT} AS w", HELD, *columns]
+        rows = f"SELECT {', '.join(read)} FROM {self.store.source(*read)}"
         for start in range(0, len(pairs), MOST_SUMS):
             some = pairs[start : start + MOST_SUMS]
             texts = [self._product(*(f"t{k}" for k in pair if k > 0)) for pair in some]

@@ -21,6 +21,7 @@ from cgboost.additive.sql.expressions import (
     regressor_expression,
 )
 from cgboost.additive.sql.session import Session
+from cgboost.additive.sql.store import Store
 from cgboost.additive.sql.table import TARGET, WEIGHT, Copy
 from cgboost.additive.tables import preparation
 from cgboost.additive.tables.preparation import Categories, Groups, Intervals
@@ -28,6 +29,9 @@ from cgboost.additive.tables.row_hashes import holdout_limit
 
 HELD, SAMPLED = "held", "sampled"
 """Columns of zeros and ones: rows held out, and rows that intervals are made from."""
+
+RAW_TARGET, RAW_WEIGHT = "raw_y", "raw_w"
+"""Names of columns before the rows are divided."""
 
 AT_A_TIME = 500
 """Categories written in one statement."""
@@ -42,12 +46,10 @@ class Division:
 
     Attributes
     ----------
-    table : str
-        With the columns y, w, held, sampled, and those of the features: :func:`code_column`, and
+    store : Store
+        A table with the columns y, w, held, sampled, and those of inputs: :func:`code_column`, and
         :func:`regressor_column` and :func:`distance_column` of numbers.
     groups : list of Intervals or Categories
-    columns : list of str
-        Their names.
     training, holdout : float
         Σ w.
     n_rows : int
@@ -57,9 +59,8 @@ class Division:
         Whether there are weights other than 1.
     """
 
-    table: str
+    store: Store
     groups: list[Groups]
-    columns: list[str]
     training: float
     holdout: float
     n_rows: int
@@ -105,8 +106,9 @@ def divided(
     rows = _numbered(session, copy, numbers, seed, keep)
     held = f"CASE WHEN (mixed & {LOW}) < {holdout_limit(share)} THEN 1 ELSE 0 END"
     ((training, holdout, total),) = session.rows(
-        f"SELECT SUM((1 - a) * {WEIGHT}), SUM(a * {WEIGHT}), SUM({WEIGHT} * {TARGET}) FROM "
-        f"(SELECT {WEIGHT}, {TARGET}, {held} AS a FROM {rows}) AS q"
+        f"SELECT SUM((1 - a) * {RAW_WEIGHT}), SUM(a * {RAW_WEIGHT}), "
+        f"SUM({RAW_WEIGHT} * {RAW_TARGET}) FROM "
+        f"(SELECT {RAW_WEIGHT}, {RAW_TARGET}, {held} AS a FROM {rows}) AS q"
     )
     if not training > 0:
         held, training, holdout = "0", holdout, 0.0
@@ -118,29 +120,29 @@ def divided(
     if found:
         sample = session.create(f"SELECT * FROM {rows} WHERE mixed <= {found[0][0]}")
     groups: list[Groups] = [
-        intervals_of_column(session, x, sample, max_bins)
+        intervals_of_column(session, x, sample, max_bins, weight=RAW_WEIGHT)
         if known is None
         else Categories(len(known))
         for x, known in zip(numbers, schema.categories, strict=True)
     ]
-    columns = []
-    for j, (x, own_groups) in enumerate(zip(numbers, groups, strict=True)):
-        columns += input_columns(session, j, own_groups, x)
-    query = (
-        f"SELECT {', '.join(f'CAST({text} AS {kind}) AS {name}' for name, text, kind in columns)}, "
-        f"{TARGET}, {WEIGHT}, "
-        f"CAST({HELD} AS SMALLINT) AS {HELD}, CAST({SAMPLED} AS SMALLINT) AS {SAMPLED} FROM "
-        f"(SELECT {', '.join(numbers)}, {TARGET}, {WEIGHT}, {held} AS {HELD}, {sampled} AS "
-        f"{SAMPLED} FROM {rows}) AS q"
-    )
-    table = session.create(query)
-    session.drop(rows)
     if sample != rows:
         session.drop(sample)
-    names = [*(name for name, _, _ in columns), TARGET, WEIGHT, HELD, SAMPLED]
+    store = Store(session, rows, [*numbers, RAW_TARGET, RAW_WEIGHT, "mixed"])
+    store.add(HELD, held, "SMALLINT")
+    store.add(SAMPLED, sampled, "SMALLINT")
+    store.add(TARGET, RAW_TARGET)
+    store.add(WEIGHT, RAW_WEIGHT)
+    store.write()
+    for j, (x, own_groups) in enumerate(zip(numbers, groups, strict=True)):
+        for name, text, kind in input_columns(session, j, own_groups, x):
+            store.add(name, text, kind)
+        store.remove(x)
+    for name in ("mixed", RAW_TARGET, RAW_WEIGHT):
+        store.remove(name)
+    store.write()
     mean = float(total) / (float(training) + float(holdout))
     return Division(
-        table, groups, names, float(training), float(holdout), copy.n_rows, mean, copy.is_weighted
+        store, groups, float(training), float(holdout), copy.n_rows, mean, copy.is_weighted
     )
 
 
@@ -169,13 +171,13 @@ def code_type(groups: Groups) -> str:
 
 
 def intervals_of_column(
-    session: Session, column: str, table: str, max_bins: int, *, same: float = 0.0
+    session: Session, column: str, table: str, max_bins: int, *, weight: str, same: float = 0.0
 ) -> Intervals:
     """Intervals of a column of a table, or of a part of its rows in brackets.
 
     Each by a statement of its own: windows of several at a time need the memory of all.
     """
-    query = edges_query(session.engine, table, column, WEIGHT, max_bins, same)
+    query = edges_query(session.engine, table, column, weight, max_bins, same)
     return intervals_from(session.rows(query))
 
 
@@ -197,16 +199,16 @@ def _numbered(session: Session, copy: Copy, numbers: Sequence[str], seed: int, k
         joins.append(f"LEFT JOIN {maps[-1]} AS my ON t.{TARGET} = my.value")
         y = "my.code"
     encoded = (
-        f"SELECT {', '.join(read)}, {y} AS {TARGET}, t.{WEIGHT} AS {WEIGHT} FROM {copy.table} AS t "
-        f"{' '.join(joins)} WHERE t.{WEIGHT} > 0"
+        f"SELECT {', '.join(read)}, {y} AS {RAW_TARGET}, t.{WEIGHT} AS {RAW_WEIGHT} "
+        f"FROM {copy.table} AS t {' '.join(joins)} WHERE t.{WEIGHT} > 0"
     )
-    columns = [*numbers, TARGET, WEIGHT]
-    h = hash_expression(session.engine, [*numbers, TARGET], seed)
+    columns = [*numbers, RAW_TARGET, RAW_WEIGHT]
+    h = hash_expression(session.engine, [*numbers, RAW_TARGET], seed)
     hashed = session.create(f"SELECT {', '.join(columns)}, {h} AS h FROM ({encoded}) AS q")
     for table in maps if keep else (copy.table, *maps):
         session.drop(table)
     copies = session.create(copies_query(hashed))
-    rows = session.create(numbered_query(sql, hashed, copies, columns, WEIGHT))
+    rows = session.create(numbered_query(sql, hashed, copies, columns, RAW_WEIGHT))
     session.drop(hashed)
     session.drop(copies)
     return rows

@@ -10,7 +10,6 @@ from cgboost.additive.sql.aggregates import SQLAggregates
 from cgboost.additive.sql.division import Division, divided
 from cgboost.additive.sql.session import Session
 from cgboost.additive.sql.source import SQLSource
-from cgboost.additive.sql.store import Store
 from cgboost.additive.sql.table import Copy, copied
 from cgboost.additive.tables.schema import Schema
 from cgboost.losses.base import Loss
@@ -47,7 +46,6 @@ class SQLPlace:
     def __init__(self, source: SQLSource, categorical: Any, *, classification: bool) -> None:
         self.session = Session(source.connection, source.engine)
         self._division: Division | None = None
-        self._store: Store | None = None
         self._n_made = 0
         try:
             self.session.open()
@@ -78,13 +76,12 @@ class SQLPlace:
 
         What an earlier division has made is dropped.
         """
-        if self._store is not None:
-            self._store.drop()
+        if self._division is not None:
+            self._division.store.drop()
         division = divided(
             self.session, self.copy, max_bins=max_bins, share=share, seed=seed, keep=keep
         )
         self._division, self.has_holdout = division, division.holdout > 0
-        self._store = Store(self.session, division.table, division.columns)
         return self
 
     def aggregates(self, loss: Loss, target: NDArray[Any]) -> SQLAggregates:
@@ -97,9 +94,8 @@ class SQLPlace:
             The label of each class, 1 or −1; without classes y is the target.
         """
         assert self._division is not None
-        assert self._store is not None
         self._n_made += 1
-        return SQLAggregates(self._store, self._division, loss, target, f"o{self._n_made}")
+        return SQLAggregates(self._division, loss, target, f"o{self._n_made}")
 
     def close(self) -> None:
         """Leave nothing of the fit behind."""

@@ -7,11 +7,7 @@ import secrets
 from typing import Any
 
 from cgboost.additive.sql.engines import Engine
-from cgboost.exceptions import CGBoostError
-
-
-class DatabaseError(CGBoostError, RuntimeError):
-    """The database failed, or its connection was lost, while a model was fitted in it."""
+from cgboost.exceptions import DatabaseError
 
 
 class Session:
@@ -43,6 +39,7 @@ class Session:
         self._made = 0
         self._cursor: Any = None
         self._savepoint = False
+        self._is_set = False
         self._in_transaction = True
 
     def open(self) -> None:
@@ -58,6 +55,7 @@ class Session:
             self._cursor = self.connection.cursor() if self.engine.own_cursor else self.connection
             self.engine.prepare(self.connection)
             self._cursor.execute("SELECT 1")
+            self._set()
         except Exception as error:
             raise self._failed("could not begin", error) from error
         if self.engine.savepoint:
@@ -122,12 +120,25 @@ class Session:
                 with contextlib.suppress(Exception):
                     cursor.execute(f"DROP TABLE IF EXISTS {name}")
         self._tables.clear()
+        if self._is_set:
+            with contextlib.suppress(Exception):
+                cursor.execute(f"SET {self.engine.setting} = false")
         with contextlib.suppress(Exception):
             if not self._in_transaction and self.connection.in_transaction:
                 self.connection.commit()  # of a transaction that sqlite3 has begun for us
         if self.engine.own_cursor:
             with contextlib.suppress(Exception):
                 cursor.close()
+
+    def _set(self) -> None:
+        """Turn the setting on that tables joined by position need."""
+        setting = self.engine.setting
+        if not setting:
+            return
+        self._cursor.execute(f"SELECT current_setting('{setting}')")
+        if not self._cursor.fetchall()[0][0]:
+            self._cursor.execute(f"SET {setting} = true")
+            self._is_set = True
 
     def _failed(self, what: str, error: Exception) -> DatabaseError:
         words = str(error).strip().splitlines()

@@ -19,9 +19,8 @@ def test_the_same_rows_are_held_out_and_sampled_and_make_the_same_intervals(
     wanted = data.prepared(seed=seed)
     with place_of(database, server, data, seed=seed) as place:
         division = place._division
-        rows = place.session.rows(
-            f"SELECT y, w, {HELD}, {SAMPLED}, g0, g2, g4 FROM {division.table}"
-        )
+        source = division.store.source("y w held sampled g0 g2 g4")
+        rows = place.session.rows(f"SELECT y, w, {HELD}, {SAMPLED}, g0, g2, g4 FROM {source}")
     there = data.weights > 0
     y, w = data.y[there], data.weights[there]
     sampled = np.isin(np.arange(len(y)), wanted.sample)
@@ -63,6 +62,7 @@ def test_many_categories_have_the_numbers_that_python_gives_them(
         groups = place._division.groups[-1]
         assert isinstance(groups, Categories)
         assert groups.count == n
-        found = place.session.rows(f"SELECT y, g6 FROM {place._division.table}")
+        source = place._division.store.source("y g6")
+        found = place.session.rows(f"SELECT y, g6 FROM {source}")
     codes = data.schema.encode(data.frame)[:, -1]
     assert {int(y): code // 2 for y, code in found} == dict(enumerate(codes.tolist()))

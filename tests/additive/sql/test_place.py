@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from cgboost.additive.sql.place import SQLPlace
-from cgboost.additive.sql.session import DatabaseError, Session
+from cgboost.additive.sql.session import Session
+from cgboost.exceptions import DatabaseError
 from cgboost.losses import SquaredError
 from cgboost.sources import SQLSource
 from tests.additive.sql.sql_tables import DATABASES, columns_of, connected, mixed, stored, tables_of
@@ -18,17 +19,18 @@ def left(connection: object, database: str) -> list[str]:
 
 
 @pytest.mark.parametrize("database", DATABASES)
-def test_one_table_stays_until_the_place_is_closed(database: str, server: str) -> None:
+def test_tables_stay_until_the_place_is_closed(database: str, server: str) -> None:
     """Copies are dropped on the way, and all of it in the end; the user's table stays."""
+    most = 20 if database == "duckdb" else 1  # a table for a few columns, or one
     with connected(database, server) as connection:
         source = stored(connection, database, mixed(0))
         place = SQLPlace(source, "from_dtype", classification=False)
         assert len(left(connection, database)) == 1
         place.divide(max_bins=8, share=0.3, seed=0)
-        assert len(left(connection, database)) == 1
+        assert 0 < len(left(connection, database)) <= most
         sums = place.aggregates(SquaredError(), np.zeros(0))
         sums.by_group(range(sums.n_features), 0)
-        assert len(left(connection, database)) == 1
+        assert 0 < len(left(connection, database)) <= most
         place.close()
         assert not left(connection, database)
         cursor = connection.cursor() if database != "duckdb" else connection

@@ -9,7 +9,8 @@ import psycopg
 import pytest
 
 from cgboost.additive.sql.engines import engine_of
-from cgboost.additive.sql.session import DatabaseError, Session
+from cgboost.additive.sql.session import Session
+from cgboost.exceptions import DatabaseError
 from tests.additive.sql.sql_tables import DATABASES, connected, tables_of
 
 
@@ -116,3 +117,13 @@ def test_a_lost_connection_is_an_error_of_ours(database: str, server: str) -> No
         session.close()
         with pytest.raises(DatabaseError):
             opened(connection)
+
+
+def test_sqlite_gets_the_functions_that_it_lacks() -> None:
+    """One that the user has made stays as it is."""
+    with closing(sqlite3.connect(":memory:")) as connection:
+        connection.create_function("ln", 1, lambda x: 7.0)
+        session = opened(connection)
+        assert session.rows("SELECT cgboost_bits(0.0), exp(0.0), ln(0.0)") == [(0, 1.0, 7.0)]
+        session.close()
+        assert connection.execute("SELECT ln(1.0)").fetchall() == [(7.0,)]

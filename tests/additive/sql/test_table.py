@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from cgboost.additive.sql.place import SQLPlace
-from cgboost.additive.sql.session import DatabaseError
 from cgboost.additive.tables.schema import SchemaMaker
+from cgboost.exceptions import DatabaseError
 from cgboost.sources import SQLSource
 from tests.additive.sql.sql_tables import (
     DATABASES,

@@ -113,7 +113,7 @@ def test_quantiles_have_their_share_below() -> None:
         np.mean(z <= LinearTreeBoostingRegressor(loss=Quantile(q)).fit(X, y).predict(Z))
         for q in (0.1, 0.5, 0.9)
     ]
-    np.testing.assert_allclose(shares, [0.1, 0.5, 0.9], atol=0.05)
+    np.testing.assert_allclose(shares, [0.1, 0.5, 0.9], atol=0.08)
 
 
 @pytest.mark.parametrize("load", [load_breast_cancer, load_iris])
