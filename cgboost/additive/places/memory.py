@@ -33,7 +33,7 @@ Vector = NDArray[np.float64]
 Sample = tuple[Vector, Vector]
 """Values of some rows, and their weights."""
 
-OUTSIDE_AT_ONCE = 2**18
+LOSS_ROWS = 2**18
 """Rows of which f, the loss and few outputs are held where outputs are in files: 2 MB each."""
 
 
@@ -96,9 +96,8 @@ def in_memory(
     """
     check_size(len(weights), max(float(y.max(initial=0.0)), -float(y.min(initial=0.0))))
     table = X if isinstance(X, SourceRows) else TableRows(X)
-    target = np.asarray(y, dtype=np.float64)
     how: dict[str, Any] = {"max_bins": max_bins, "share": share, "seed": seed}
-    return MemoryPlace(prepared(table, schema, target, weights, **how), weights, n_jobs)
+    return MemoryPlace(prepared(table, schema, y, weights, **how), weights, n_jobs)
 
 
 def check_size(n_rows: int, largest: float) -> None:
@@ -144,7 +143,7 @@ class MemoryAggregates:
         self._spread = spread_of(target[sample]) if spread is None else spread
         n_rows = len(target)
         self._spills = isinstance(passes.rows, SourceRows) and n_rows > spilled.LARGEST_HELD
-        self._slices = slices(n_rows, OUTSIDE_AT_ONCE) if self._spills else [slice(0, n_rows)]
+        self._slices = slices(n_rows, LOSS_ROWS) if self._spills else [slice(0, n_rows)]
         self._bound: dict[int, LossOfRows] = {}
         self._coef, self._intercept = np.zeros(0), 0.0
         self._output = np.zeros(n_rows)

@@ -18,9 +18,9 @@ from cgboost.additive.tables.rows import BLOCK
 Vector = NDArray[np.float64]
 
 LARGEST_HELD = 2**23
-"""Rows of a source from which outputs of stages are in files: eight bytes a row and stage are then
-64 MB each. Ten stages of 3·10⁷ rows would be 2.4 GB beside the 0.5 GB of y and f; reading them
-back by blocks takes less than 2 % of the time of a fit from Parquet."""
+"""Rows of a source beyond which outputs of stages are in files: each is 64 MB then. Ten stages of
+3·10⁷ rows would be 2.4 GB beside the half that y and f are. Reading them back by blocks, with f and
+the response made again, takes 6 % more CPU time (10⁶ × 10 float32, ten stages: 11.8 for 11.1 s)."""
 
 ITEM = np.dtype(np.float64).itemsize
 

@@ -29,8 +29,8 @@ MODELS: dict[str, Any] = {
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Limits that a thousand rows are beyond."""
     monkeypatch.setattr(spilled, "LARGEST_HELD", 100)
-    monkeypatch.setattr(memory, "OUTSIDE_AT_ONCE", 128)
-    monkeypatch.setattr(preparation, "HASHED_AT_ONCE", 300)
+    monkeypatch.setattr(memory, "LOSS_ROWS", 128)
+    monkeypatch.setattr(preparation, "NUMBERED_AT_ONCE", 300)
 
 
 def test_values_are_read_as_they_were_written() -> None:
@@ -106,7 +106,7 @@ def test_rows_are_chosen_by_parts_of_their_hashes_as_all_at_once() -> None:
     for weights in (np.ones(1300), rng.integers(0, 3, 1300).astype(float)):
         found = preparation.chosen(hashes, weights, 0.3)
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(preparation, "HASHED_AT_ONCE", 10**6)
+            patch.setattr(preparation, "NUMBERED_AT_ONCE", 10**6)
             wanted = preparation.chosen(hashes, weights, 0.3)
         for value in (0.0, 1.0, 2.0):  # of equal copies any may be held out
             mine = [hashes[choice.held & (weights == value)] for choice in (found, wanted)]
