@@ -13,6 +13,8 @@ TESTS = Path(__file__).parent
 
 SLOW = (
     "additive/export",
+    "additive/places/test_spilled.py",
+    "additive/trees/test_boosted_tree_growth.py",
     "additive/sql",
     "estimators/boosting",
     "estimators/common/test_bad_input.py",

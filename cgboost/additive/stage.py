@@ -30,10 +30,10 @@ class Outputs:
 
     Parameters
     ----------
-    values : list of ndarray of shape (n_rows,)
+    values : list of ndarray of shape (n_rows,), or of what gives slices of it
     """
 
-    def __init__(self, values: list[Vector]) -> None:
+    def __init__(self, values: list[Any]) -> None:
         self.values = values
 
     def __len__(self) -> int:
@@ -152,13 +152,22 @@ class Stages:
 
 @dataclass(frozen=True)
 class StageOutput:
-    """The output of a stage, as a hypothesis."""
+    """The output of a stage, as a hypothesis.
+
+    Attributes
+    ----------
+    family : Stages
+    number : int
+    share : float
+        Of the additive model that it is a part of, by absolute weights.
+    """
 
     family: Stages
     number: int
+    share: float = 1.0
 
     def importances(self, n_features: int) -> Vector:
-        """Share of the features in the absolute weights of its terms, shape (n_features,).
+        """Parts of its share that are the features', by absolute weights, shape (n_features,).
 
         The share of an earlier output goes to the features of its stage.
         """
@@ -170,4 +179,4 @@ class StageOutput:
                 earlier = StageOutput(self.family, k).importances(n_features)
                 shares[:n_features] += shares[n_features + k] * earlier
         own = shares[:n_features]
-        return np.asarray(own / (own.sum() or 1.0))
+        return np.asarray(self.share * own / (own.sum() or 1.0))

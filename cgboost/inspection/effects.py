@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 Vector = NDArray[np.float64]
 
-MOST_ROWS = 1000
+DRAWN_FROM = 1000
 """Rows that predictions are the mean of; of more every so manieth one."""
 
 N_POINTS = 40
@@ -82,7 +82,7 @@ def effects(
     """
     check_is_fitted(model)
     frame = X if hasattr(X, "iloc") else pd.DataFrame(np.asarray(X))
-    frame = frame.iloc[:: max(1, -(-len(frame) // MOST_ROWS))]
+    frame = frame.iloc[:: max(1, -(-len(frame) // DRAWN_FROM))]
     rows = frame if hasattr(X, "iloc") else frame.to_numpy()
     names = [str(name) for name in frame.columns] if hasattr(X, "iloc") else None
     if features is None:

@@ -113,7 +113,14 @@ class DaskExecutor:
                 shared.send()
                 for own in kept:
                     own.send_if_lost()
-        return self._ask(task, combine, shared.future, kept, message)
+        try:
+            return self._ask(task, combine, shared.future, kept, message)
+        except futures.CancelledError as error:
+            raise RuntimeError(
+                f"the cluster lost its data {LOSSES + 1} times in one pass. What was on a lost "
+                "worker alone must be made again: give sources of blocks, delayed objects or "
+                "futures of functions, not of scattered data"
+            ) from error
 
     def _ask(
         self, task: Ask, combine: Combine, data: Any, kept: Sequence[_Kept], message: Any

@@ -38,6 +38,8 @@ Vector = NDArray[np.float64]
 class StagePricer:
     """Fits an additive model to the pseudo-response of all rows, held out ones included.
 
+    Where not all features may meet, it comes as several stages, whose sum it is.
+
     Parameters
     ----------
     builder : StageBuilder
@@ -50,19 +52,23 @@ class StagePricer:
         self.family = Stages()
 
     def price(self, state: MasterState, limit: int) -> Priced:
-        """One stage; none where it would be constant. The outputs it may use are the columns."""
+        """The stages of a round; none where it would be constant. They may use earlier columns."""
         count = len(state.columns)
         del self.family.stages[count:]
         self.sums.drop(count)
         if limit == 0:
             return Priced(columns=())
-        stage, n_inputs = self.builder.stage(self.sums), self.builder.n_inputs(self.sums)
-        if not stage.terms:
-            return Priced(columns=(), n_evaluated=n_inputs)
-        self.sums.append(stage)
-        self.family.stages.append(self.builder.bounded(stage, self.sums.extremes[count]))
-        column = Column(self.sums.values(count), ("stage", count), StageOutput(self.family, count))
-        return Priced([column], n_evaluated=n_inputs)
+        stages, n_inputs = self.builder.stages(self.sums, self.family.stages)
+        sizes = [sum(abs(weight) for weight, _ in stage.terms) for stage in stages]
+        columns = []
+        for number, (stage, size) in enumerate(zip(stages, sizes, strict=True), start=count):
+            if not stage.terms:
+                break
+            self.sums.append(stage)
+            self.family.stages.append(self.builder.bounded(stage, self.sums.extremes[number]))
+            output = StageOutput(self.family, number, size / sum(sizes))
+            columns.append(Column(self.sums.values(number), ("stage", number), output))
+        return Priced(columns, n_evaluated=n_inputs)
 
 
 NOTHING = AdditiveFunction()

@@ -67,7 +67,7 @@ def test_holdout_rows_have_pseudo_responses_too() -> None:
     constant = master.solve().intercept
     seen = []
     build = stages.builder.stage
-    stages.builder.stage = lambda sums: seen.append(sums.response) or build(sums)
+    stages.builder.stage = lambda sums, *rest: seen.append(sums.response) or build(sums, *rest)
     result = ColumnGeneration(master, stages, max_columns=2).run()
     assert (np.diff(result.history["objective"]) < 0).all()
     training = LogLoss().on(labels, TRAINING)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property, partial
-from typing import Any
+from functools import cached_property, partial, reduce
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from cgboost.additive.places import spilled
+from cgboost.additive.places.spilled import Made, Spilled, slices
 from cgboost.additive.stage import Outputs, Stage
 from cgboost.additive.statistics.passes import Parts, Passes
 from cgboost.additive.tables.preparation import (
@@ -22,14 +24,17 @@ from cgboost.additive.tables.preparation import (
 from cgboost.additive.tables.rows import Block, Matrix, SourceRows, TableRows
 from cgboost.additive.tables.schema import LARGEST_NUMBER, Schema
 from cgboost.additive.trees.transformation import Transformation
-from cgboost.losses.base import Loss
-from cgboost.losses.dual.piecewise import PiecewiseLinearLoss
+from cgboost.losses.base import Loss, WeightedLoss
+from cgboost.losses.dual.piecewise import PiecewiseLinearLoss, spread_of
 from cgboost.losses.quadratic import Quadratic
 
 Vector = NDArray[np.float64]
 
 Sample = tuple[Vector, Vector]
 """Values of some rows, and their weights."""
+
+LOSS_ROWS = 2**18
+"""Rows of which f, the loss and few outputs are held where outputs are in files: 2 MB each."""
 
 
 class MemoryPlace:
@@ -89,11 +94,10 @@ def in_memory(
     ValueError
         If there are fewer than 2 rows, or numbers whose squares cannot be summed.
     """
-    check_size(len(weights), float(np.abs(y).max(initial=0.0)))
+    check_size(len(weights), max(float(y.max(initial=0.0)), -float(y.min(initial=0.0))))
     table = X if isinstance(X, SourceRows) else TableRows(X)
-    target = np.asarray(y, dtype=np.float64)
     how: dict[str, Any] = {"max_bins": max_bins, "share": share, "seed": seed}
-    return MemoryPlace(prepared(table, schema, target, weights, **how), weights, n_jobs)
+    return MemoryPlace(prepared(table, schema, y, weights, **how), weights, n_jobs)
 
 
 def check_size(n_rows: int, largest: float) -> None:
@@ -117,6 +121,8 @@ class MemoryAggregates:
         Of the features.
     sample : ndarray of int
         Rows that intervals of outputs are made from.
+    spread : float or None
+        Of the targets of the sample of all rows, where these are a part of them.
     """
 
     def __init__(
@@ -127,19 +133,21 @@ class MemoryAggregates:
         weights: Vector,
         groups: Sequence[Groups],
         sample: NDArray[np.intp],
+        spread: float | None = None,
     ) -> None:
-        held = passes.held
         self.passes, self.sample = passes, sample
         self.groups, self.n_features = list(groups), len(groups)
         self.outputs = Outputs([])
         self.extremes: list[tuple[float, float]] = []
-        self._held = np.flatnonzero(held)
-        self._training = loss.on(target, np.where(held, 0.0, weights))
-        self._outside = loss.on(target[held], weights[held])
-        self._everyone = loss.on(target, np.broadcast_to(1.0, len(target)))
+        self._loss, self._target, self._weights = loss, target, weights
+        self._spread = spread_of(target[sample]) if spread is None else spread
+        n_rows = len(target)
+        self._spills = isinstance(passes.rows, SourceRows) and n_rows > spilled.LARGEST_HELD
+        self._slices = slices(n_rows, LOSS_ROWS) if self._spills else [slice(0, n_rows)]
+        self._bound: dict[int, LossOfRows] = {}
         self._coef, self._intercept = np.zeros(0), 0.0
-        self._output = np.zeros(len(target))
-        self._sum = np.zeros(0)
+        self._output = np.zeros(n_rows)
+        self._sum: Any = np.zeros(0)
         for own in self.groups:
             passes.keep(own)
 
@@ -151,9 +159,14 @@ class MemoryAggregates:
     # ------------------------------------------------------------------ for stages
 
     @cached_property
-    def response(self) -> Vector:
-        """−∂ℓ/∂f of all rows, with weights of 1."""
-        return self._everyone.pseudo_response(self._output)
+    def response(self) -> Any:
+        """−∂ℓ/∂f of all rows, with weights of 1; made by blocks where outputs are in files."""
+        made = Made(self._response_of, len(self._target))
+        return made if self._spills else made[self._slices[0]]
+
+    def _response_of(self, rows: slice) -> Vector:
+        everyone = self._on(self._target[rows], np.broadcast_to(1.0, rows.stop - rows.start))
+        return everyone.pseudo_response(self._output[rows])
 
     def by_group(self, inputs: Sequence[int], n_regressors: int) -> dict[int, Parts]:
         """See :meth:`Aggregates.by_group`."""
@@ -199,10 +212,13 @@ class MemoryAggregates:
     def append(self, stage: Stage) -> None:
         """See :meth:`Aggregates.append`."""
         values = self._of_stage(stage)
+        low, high = np.inf, -np.inf
+        for rows in self._slices:
+            own, counts = values[rows], self._weights[rows] > 0
+            low = min(low, float(own.min(where=counts, initial=np.inf)))
+            high = max(high, float(own.max(where=counts, initial=-np.inf)))
         self.outputs.values.append(values)
-        counts = self.passes.weights > 0
-        low = float(values.min(where=counts, initial=np.inf))
-        self.extremes.append((low, float(values.max(where=counts, initial=-np.inf))))
+        self.extremes.append((low, high))
 
     def intervals(self, number: int, max_bins: int) -> None:
         """See :meth:`Aggregates.intervals`."""
@@ -223,17 +239,21 @@ class MemoryAggregates:
         del self.groups[self.n_features + count :]
 
     def values(self, number: int) -> Vector:
-        """See :meth:`Aggregates.values`."""
-        return self.outputs.values[number]
+        """See :meth:`Aggregates.values`; not at hand where outputs are in files."""
+        values: Vector = self.outputs.values[number]
+        return np.zeros(0) if self._spills else values
 
-    def _of_stage(self, stage: Stage) -> Vector:
+    def _of_stage(self, stage: Stage) -> Any:
         """What a stage is on all rows."""
 
         def make(block: Block) -> Vector:
             evaluate = partial(self._value, rows=block.rows)
             return stage(block.X, self.outputs.on(block.rows), evaluate)
 
-        return self.passes.values(make)
+        n_rows = self.passes.rows.n_rows
+        values: Any = Spilled(n_rows) if self._spills else np.empty(n_rows)
+        self.passes.fill(values, make)
+        return values
 
     def _value(self, term: Transformation, x: Values, regressors: Vector, rows: slice) -> Vector:
         """A transformation on the rows of a block; groups are looked up once in a fit."""
@@ -253,25 +273,53 @@ class MemoryAggregates:
 
     # ------------------------------------------------------------------ for masters
 
+    def _loss_of(self, rows: slice) -> LossOfRows:
+        """The loss of some rows; kept where these are all."""
+        if rows.start in self._bound:
+            return self._bound[rows.start]
+        held = self.passes.held[rows]
+        target, weights = self._target[rows], self._weights[rows]
+        made = LossOfRows(
+            self._on(target, np.where(held, 0.0, weights)),
+            self._on(target[held], weights[held]),
+            np.flatnonzero(held),
+        )
+        if not self._spills:
+            self._bound[rows.start] = made
+        return made
+
+    def _on(self, target: Vector, weights: Vector) -> WeightedLoss:
+        """The loss on a part of the rows: what is at a kink follows from the sample of all rows."""
+        made = self._loss.on(target, weights)
+        if isinstance(made, PiecewiseLinearLoss):
+            made.spread = self._spread
+        return made
+
+    @cached_property
+    def _both_weights(self) -> tuple[float, float]:
+        parts = [self._loss_of(rows) for rows in self._slices]
+        training = sum(float(part.training.weights.sum()) for part in parts)
+        return training, sum(float(part.outside.weights.sum()) for part in parts)
+
     @property
     def weight(self) -> float:
         """See :meth:`Aggregates.weight`."""
-        return float(self._training.weights.sum())
+        return self._both_weights[0]
 
     @property
     def attains_minimum(self) -> bool:
         """See :attr:`Aggregates.attains_minimum`."""
-        return self._training.attains_minimum
+        return self._loss_of(self._slices[0]).training.attains_minimum
 
     @property
     def is_smooth(self) -> bool:
         """See :attr:`Aggregates.is_smooth`."""
-        return not isinstance(self._training, PiecewiseLinearLoss)
+        return not isinstance(self._loss_of(self._slices[0]).training, PiecewiseLinearLoss)
 
     @property
     def holdout_weight(self) -> float:
         """See :meth:`Aggregates.holdout_weight`."""
-        return float(self._outside.weights.sum())
+        return self._both_weights[1]
 
     def quadratic(self, coef: Vector, intercept: float, last: int) -> Quadratic:
         """See :meth:`Aggregates.quadratic`."""
@@ -286,10 +334,16 @@ class MemoryAggregates:
 
         That depends on all rows, of which these may be a part.
         """
-        output = self._at(coef, intercept)
-        response = self._training.pseudo_response(output)
-        curvature = self._training.weights if straight else self._training.curvature(output)
-        columns = self.outputs.values[len(coef) - last : len(coef)]
+        parts = (self._curved_on(rows, coef, intercept, last, straight) for rows in self._slices)
+        return reduce(Quadratic.merged, parts)
+
+    def _curved_on(
+        self, rows: slice, coef: Vector, intercept: float, last: int, straight: bool
+    ) -> Quadratic:
+        own, output = self._loss_of(rows), self._at(coef, intercept, rows)
+        response = own.training.pseudo_response(output)
+        curvature = own.training.weights if straight else own.training.curvature(output)
+        columns = [values[rows] for values in self.outputs.values[len(coef) - last : len(coef)]]
         gradient, hessian = np.zeros(1 + last), np.zeros((1 + last, 1 + last))
         gradient[0], hessian[0, 0] = -response.sum(), curvature.sum()
         for k, values in enumerate(columns, 1):
@@ -297,24 +351,49 @@ class MemoryAggregates:
             gradient[k] = -(response @ values)
             row = [bent.sum(), *(bent @ other for other in columns[:k])]
             hessian[k, : k + 1] = hessian[: k + 1, k] = row
-        outside = self._outside.value(output[self._held]) if len(self._held) else 0.0
-        return Quadratic(self._training.value(output), gradient, hessian, outside)
+        outside = own.outside.value(output[own.held]) if len(own.held) else 0.0
+        return Quadratic(own.training.value(output), gradient, hessian, outside)
 
     def move(self, coef: Vector, intercept: float) -> tuple[Vector, Vector]:
-        """See :meth:`Aggregates.move`."""
-        self._output = self._at(coef, intercept)
+        """See :meth:`Aggregates.move`; f is not at hand where outputs are in files."""
+        if self._spills:
+            for rows in self._slices:
+                self._output[rows] = self._at(coef, intercept, rows)
+        else:
+            self._output = self._at(coef, intercept, self._slices[0])
         self._coef, self._intercept = coef.copy(), intercept
         vars(self).pop("response", None)
-        return self._output, self._training.pseudo_response(self._output)
+        if self._spills:
+            return np.zeros(0), np.zeros(0)
+        training = self._loss_of(self._slices[0]).training
+        return self._output, training.pseudo_response(self._output)
 
-    def _at(self, coef: Vector, intercept: float) -> Vector:
-        """f, from where the last move has led."""
+    def _at(self, coef: Vector, intercept: float, rows: slice) -> Vector:
+        """The output f of some rows, from where the last move has led."""
         before = np.zeros(len(coef))
         shared = min(len(coef), len(self._coef))
         before[:shared] = self._coef[:shared]
-        output = self._output + (intercept - self._intercept)
+        output = self._output[rows] + (intercept - self._intercept)
         for k in np.flatnonzero(coef != before).tolist():
-            output += (coef[k] - before[k]) * self.outputs.values[k]
+            output += (coef[k] - before[k]) * self.outputs.values[k][rows]
         for k in range(shared, len(self._coef)):
-            output -= self._coef[k] * self.outputs.values[k]
+            output -= self._coef[k] * self.outputs.values[k][rows]
         return output
+
+
+class LossOfRows(NamedTuple):
+    """A loss on some rows.
+
+    Attributes
+    ----------
+    training : WeightedLoss
+        On all of them; those held out have weight 0.
+    outside : WeightedLoss
+        On those held out.
+    held : ndarray of int
+        Which these are.
+    """
+
+    training: WeightedLoss
+    outside: WeightedLoss
+    held: NDArray[np.intp]

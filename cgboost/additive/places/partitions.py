@@ -32,6 +32,7 @@ from cgboost.additive.places.workers import (
     look,
     looked,
     merged,
+    sample_targets,
     sample_values,
 )
 from cgboost.additive.stage import Stage
@@ -47,6 +48,7 @@ from cgboost.additive.tables.preparation import (
 from cgboost.additive.tables.schema import Schema
 from cgboost.additive.trees.transformation import Transformation
 from cgboost.losses.base import Loss
+from cgboost.losses.dual.piecewise import spread_of
 from cgboost.losses.quadratic import Quadratic
 from cgboost.parallel.cluster import is_lazy
 from cgboost.parallel.executors import KeepingExecutor
@@ -230,6 +232,12 @@ class PartitionedPlace:
         """
         return PartitionedAggregates(self, loss, target)
 
+    def spread(self, target: Vector) -> float:
+        """The spread of the targets of the sample."""
+        ask = self.rows.executor.ask
+        found = ask(sample_targets, list, self._shared, self.rows.kept, target)
+        return spread_of(np.concatenate(found))
+
     def ask(self, message: Message) -> Any:
         """The answer of all partitions to a message."""
         combine = partial(merged, message.query)
@@ -254,6 +262,7 @@ class PartitionedAggregates:
     def __init__(self, place: PartitionedPlace, loss: Loss, target: Vector) -> None:
         self.place, self.loss, self.target = place, loss, target
         self.number = place.rows.register(self)
+        self._spread = 0.0 if self.is_smooth else place.spread(target)
         self.groups: list[Groups] = list(place.groups)
         self.n_features = len(self.groups)
         self.extremes: list[tuple[float, float]] = []
@@ -360,6 +369,7 @@ class PartitionedAggregates:
                 self.place.rows.alive,
                 self.loss,
                 self.target,
+                self._spread,
                 start,
                 self._calls[start:],
                 query,

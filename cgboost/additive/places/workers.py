@@ -94,6 +94,8 @@ class Message:
     loss : Loss
     target : ndarray
         Of every class; of shape (0,) where the response is the target.
+    spread : float
+        Of the targets of the sample.
     start : int
         Calls that the worker should know of.
     calls : sequence of (method, arguments)
@@ -106,6 +108,7 @@ class Message:
     alive: frozenset[int]
     loss: Loss
     target: Vector
+    spread: float
     start: int
     calls: Sequence[tuple[str, tuple[Any, ...]]]
     query: str
@@ -210,9 +213,14 @@ class Partition:
         bits = plan.held[self.number]
         held = np.unpackbits(bits, count=len(y)).astype(np.bool_)
         passes = Passes(rows, weights, held, 1, plan.level)
-        target = message.target[y.astype(np.intp)] if len(message.target) else y
-        sample = plan.samples[self.number]
-        return MemoryAggregates(passes, message.loss, target, weights, plan.groups, sample)
+        target, sample = targets(message.target, y), plan.samples[self.number]
+        loss, groups = message.loss, plan.groups
+        return MemoryAggregates(passes, loss, target, weights, groups, sample, message.spread)
+
+
+def targets(of_classes: Vector, y: Vector) -> Vector:
+    """Targets of rows: those of their classes, or the responses where there are none."""
+    return of_classes[y.astype(np.intp)] if len(of_classes) else y
 
 
 # ---------------------------------------------------------------------- tasks
@@ -274,6 +282,13 @@ def sample_values(plan: Plan, partition: Partition, message: None) -> Vector:
     with partition.lock:
         rows, _, _ = partition.rows(plan)
         return sampled(rows, plan.n_features, plan.samples[partition.number])
+
+
+def sample_targets(plan: Plan, partition: Partition, of_classes: Vector) -> Vector:
+    """The targets of the sample."""
+    with partition.lock:
+        _, y, _ = partition.rows(plan)
+        return targets(of_classes, y[plan.samples[partition.number]])
 
 
 def answer(plan: Plan, partition: Partition, message: Message) -> Any:

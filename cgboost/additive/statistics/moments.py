@@ -310,6 +310,32 @@ def stepwise(
     return best
 
 
+def stepwise_signed(
+    training: Moments, holdout: Moments, *, price: float, signs: Sequence[int]
+) -> Regressions:
+    """:func:`stepwise` of one group, with signs of coefficients.
+
+    Regressors whose coefficients have the other sign are left out, and the others chosen anew.
+
+    Parameters
+    ----------
+    training, holdout, price
+        As :func:`stepwise` takes them.
+    signs : sequence of int
+        1 or −1 for coefficients that must not be negative or positive; 0 for the others.
+    """
+    model = stepwise(training, holdout, price=price)
+    wanted = np.array(signs, dtype=np.float64)
+    kept = np.arange(len(wanted))
+    while (wrong := model.coef[0] * wanted[kept] < 0.0).any():
+        kept = kept[~wrong]
+        chosen = [*kept.tolist(), len(wanted)]
+        model = stepwise(training.of_variables(chosen), holdout.of_variables(chosen), price=price)
+    coef = np.zeros((1, len(wanted)))
+    coef[:, kept] = model.coef
+    return Regressions(coef, model.intercept, model.training, model.holdout)
+
+
 def full(training: Moments, ridge: float, squares: Vector | None = None) -> Vector:
     """Squared training errors of models with all regressors, shape (n_groups,).
 

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, TypeVar
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +24,7 @@ from cgboost.additive.statistics.products import (
     weighted_means,
 )
 from cgboost.additive.tables.preparation import Groups, Values
-from cgboost.additive.tables.rows import Block, SourceRows, TableRows
+from cgboost.additive.tables.rows import BLOCK, Block, SourceRows, TableRows
 from cgboost.additive.trees.transformation import Transformation
 
 Vector = NDArray[np.float64]
@@ -63,6 +64,13 @@ class Parts:
         """As :meth:`Moments.without_noise`, for the training rows: models come of these."""
         return Parts(self.training.without_noise(regressors), self.holdout)
 
+    def beside(self, regressors: NDArray[np.intp]) -> Parts:
+        """With some of the regressors, of variables (x, regressors, response)."""
+        if len(regressors) == self.training.mean.shape[1] - 2:
+            return self
+        chosen = [0, *(1 + regressors).tolist(), -1]
+        return Parts(self.training.of_variables(chosen), self.holdout.of_variables(chosen))
+
 
 class Passes:
     """What passes over the rows of a fit have in common.
@@ -92,6 +100,7 @@ class Passes:
         level = level_of(weights) if level is None else level
         self.weights = weights if level == 1.0 else weights / level
         self.rows, self.held, self.n_jobs = rows, held, n_jobs
+        self._means: WeakKeyDictionary[Any, float] = WeakKeyDictionary()
         self._kept: dict[Groups, NDArray[np.uint8]] = {}
         self._known: dict[Groups, set[int]] = {}
         self._sums: dict[Groups, tuple[list[Vector], Vector | None]] = {}
@@ -123,7 +132,7 @@ class Passes:
         return term.on(self.codes(term.groups, x, rows), x, regressors)
 
     def by_group(
-        self, inputs: dict[int, Groups], outputs: Outputs, regressors: Outputs, response: Vector
+        self, inputs: dict[int, Groups], outputs: Outputs, regressors: Outputs, response: Any
     ) -> dict[int, Parts]:
         """Statistics of (x, regressors, response) in each group of each input.
 
@@ -133,10 +142,10 @@ class Passes:
             Groups of the inputs: features, and then outputs of earlier stages.
         outputs, regressors : Outputs
             Outputs that are inputs, and those that leaves may use.
-        response : ndarray of shape (n_rows,)
+        response : ndarray of shape (n_rows,), or what gives slices of it
         """
         columns = [*regressors.values, response]
-        origin = weighted_means(columns, self.weights)
+        origin = np.array([self._mean(values) for values in columns])
         before = {number: self._before(groups, regressors) for number, groups in inputs.items()}
         centres = {number: np.tile(g.regressor(g.centres), 2) for number, g in inputs.items()}
 
@@ -170,6 +179,18 @@ class Passes:
             result[number] = Parts.of(Moments.from_sums(sums, origins(centres[number], origin)))
         return result
 
+    def _mean(self, values: Any) -> float:
+        """The mean of values of all rows; known of those that come by slices, as they stay."""
+        if isinstance(values, np.ndarray):
+            return float(weighted_means([values], self.weights)[0])
+        if values not in self._means:
+            total, n_rows = 0.0, len(values)
+            for start in range(0, n_rows, BLOCK):
+                rows = slice(start, min(start + BLOCK, n_rows))
+                total += float(self.weights[rows] @ values[rows])
+            self._means[values] = total / (float(self.weights.sum()) or 1.0)
+        return self._means[values]
+
     def _before(self, groups: Groups, regressors: Outputs) -> tuple[int | None, Vector]:
         """How many of the regressors have sums from earlier passes, and these sums."""
         values, sums = self._sums.get(groups, ([], None))
@@ -178,7 +199,7 @@ class Passes:
             return None, np.zeros((2 * groups.n_groups, 0))
         return len(values), sums
 
-    def of_values(self, make: Callable[[Block], list[Vector]], response: Vector) -> Parts:
+    def of_values(self, make: Callable[[Block], list[Vector]], response: Any) -> Parts:
         """Statistics of columns of values made of blocks, and of the response."""
 
         def work(block: Block) -> Parts:
@@ -198,13 +219,17 @@ class Passes:
     def values(self, make: Callable[[Block], Vector]) -> Vector:
         """Values made of blocks, for all rows."""
         result = np.empty(self.rows.n_rows)
+        self.fill(result, make)
+        return result
+
+    def fill(self, result: Any, make: Callable[[Block], Vector]) -> None:
+        """The same, into an array or what takes values by slices."""
 
         def work(block: Block) -> None:
             result[block.rows] = make(block)
 
         for _ in self._mapped(work):
             pass
-        return result
 
     def _mapped(self, work: Callable[[Block], T]) -> Iterator[T]:
         """What a function makes of every block, in order, a few blocks ahead of time."""

@@ -190,6 +190,9 @@ Mask = NDArray[np.bool_]
 
 Indices = NDArray[np.intp]
 
+NUMBERED_AT_ONCE = 2**22
+"""Hashes that are numbered at a time: of 10⁸ rows all at once would take several GB."""
+
 SAMPLE = 100_000
 """Rows that intervals are made from: all, or those with the smallest hashes."""
 
@@ -353,7 +356,7 @@ def check_weight_size(name: str, weights: Vector) -> None:
 def prepared(
     rows: TableRows | SourceRows,
     schema: Schema,
-    y: Vector,
+    y: Values,
     weights: Vector,
     *,
     max_bins: int,
@@ -381,11 +384,12 @@ def prepared(
     return Prepared(rows, choice.held, groups, choice.sample)
 
 
-def row_hashes(rows: TableRows | SourceRows, y: Vector, seed: int) -> Hashes:
+def row_hashes(rows: TableRows | SourceRows, y: Values, seed: int) -> Hashes:
     """The content hash of every row; those of equal rows are equal."""
     hashes = np.empty(rows.n_rows, dtype=np.int64)
     for block in rows:
-        hashes[block.rows] = content_hash(block.X, y[block.rows], seed)
+        own = np.asarray(y[block.rows], dtype=np.float64)
+        hashes[block.rows] = content_hash(block.X, own, seed)
     return hashes
 
 
@@ -412,11 +416,32 @@ def chosen(hashes: Hashes, weights: Vector, share: float) -> Choice:
     weights : ndarray of shape (n_rows,)
     share : float
     """
-    hashes = numbered(hashes, weights)
-    held = held_out(hashes, share) & (weights > 0)
-    if not weights[~held].any():
+    if len(hashes) > NUMBERED_AT_ONCE:
+        hashes = _numbered_in_parts(hashes, weights)
+    else:
+        hashes = numbered(hashes, weights)
+    held, counting = np.empty(len(hashes), dtype=np.bool_), weights > 0
+    for start in range(0, len(hashes), NUMBERED_AT_ONCE):
+        rows = slice(start, start + NUMBERED_AT_ONCE)
+        held[rows] = held_out(hashes[rows], share)
+    held &= counting
+    if not (counting & ~held).any():
         held = np.zeros_like(held)
-    return Choice(held, _sample(hashes, weights))
+    return Choice(held, _sample(hashes, counting))
+
+
+def _numbered_in_parts(hashes: Hashes, weights: Vector) -> Hashes:
+    """As :func:`numbered`, which knows copies by their hash: those with the same remainder each."""
+    n_parts = -(-len(hashes) // NUMBERED_AT_ONCE)
+    parts, found = np.empty(len(hashes), dtype=np.int16), np.empty_like(hashes)
+    for start in range(0, len(hashes), NUMBERED_AT_ONCE):
+        rows = slice(start, start + NUMBERED_AT_ONCE)
+        parts[rows] = hashes[rows] % n_parts
+    for part in range(n_parts):
+        chosen = np.flatnonzero(parts == part)
+        if len(chosen):
+            found[chosen] = numbered(hashes[chosen], weights[chosen])
+    return found
 
 
 def sampled(rows: TableRows | SourceRows, n_features: int, sample: Indices) -> Vector:
@@ -449,10 +474,9 @@ def groups_of(
     ]
 
 
-def _sample(hashes: Hashes, weights: Vector) -> Indices:
-    """Rows of positive weight: all of them, or those with the smallest hashes."""
-    there = np.flatnonzero(weights > 0)
-    if len(there) <= SAMPLE:
-        return there
-    most = np.partition(hashes[there], SAMPLE)[SAMPLE]
-    return there[hashes[there] <= most]
+def _sample(hashes: Hashes, counting: Mask) -> Indices:
+    """Rows that count: all of them, or those with the smallest hashes."""
+    if np.count_nonzero(counting) <= SAMPLE:
+        return np.flatnonzero(counting)
+    most = np.partition(hashes if counting.all() else hashes[counting], SAMPLE)[SAMPLE]
+    return np.flatnonzero(counting & (hashes <= most))

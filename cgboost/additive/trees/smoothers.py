@@ -175,7 +175,7 @@ class SmoothedStages(StageBuilder):
 
     smoother: Smoother
 
-    def stage(self, sums: Any) -> Stage:
+    def stage(self, sums: Any, belongings: Any = None) -> Stage:
         """The additive model of the response ([P] Table 3), of rows in memory."""
         terms: list[Any] = [self.smoother.smooth(j, sums.response) for j in range(sums.n_features)]
         told = [term for term in terms if not term.is_constant]

@@ -19,10 +19,10 @@ Zeileis, Hothorn, Hornik, *Model-Based Recursive Partitioning*, J. Comput. Graph
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -65,49 +65,12 @@ class Interactions(NamedTuple):
     sets: Mask
 
     @classmethod
-    def of(cls, given: Any, names: Sequence[str] | None, n_features: int) -> Interactions:
-        """From the forms that scikit-learn has.
-
-        Parameters
-        ----------
-        given : None, "pairwise", "no_interactions" or sequence of sequences of int or str
-            All may meet; any two; none; those of a set. Features that are in no set are one
-            together.
-        names : sequence of str or None
-        n_features : int
-
-        Raises
-        ------
-        ValueError
-            If it is something else, or has a feature that there is not.
-        """
-        everyone = np.arange(n_features)
-        if given is None:
-            return cls(np.ones((1, n_features), dtype=bool))
-        if isinstance(given, str) and given in ("no_interactions", "pairwise"):
-            sets: list[Any] = [[j] for j in everyone]
-            if given == "pairwise":
-                sets += [[j, k] for j in everyone for k in everyone[:j]]
-        elif isinstance(given, str) or not np.iterable(given) or not all(map(_is_set, given)):
-            raise ValueError(
-                "interaction_cst must be None, 'pairwise', 'no_interactions' or a list of sets of "
-                f"features, got {given!r}"
-            )
-        else:
-            places: dict[Any, int] = {int(j): int(j) for j in everyone}
-            places |= {name: j for j, name in enumerate(names or ())}
-            unknown = [feature for own in given for feature in own if feature not in places]
-            if unknown:
-                raise ValueError(
-                    f"interaction_cst has {unknown[:5]}, which X does not have; it has "
-                    f"{n_features} features"
-                )
-            sets = [[places[feature] for feature in own] for own in given]
-            sets.append(sorted(set(everyone.tolist()) - {j for own in sets for j in own}))
+    def of(cls, sets: Sequence[Collection[int]], n_features: int) -> Interactions:
+        """From sets of numbers of features."""
         rows = np.zeros((len(sets), n_features), dtype=bool)
         for row, own in zip(rows, sets, strict=True):
-            row[own] = True
-        return cls(rows[rows.any(axis=1)])
+            row[list(own)] = True
+        return cls(rows)
 
     def after(self, path: tuple[int, ...]) -> Mask:
         """Features that may follow those of a path, shape (n_features,); all follow none."""
@@ -302,10 +265,6 @@ class _Layout:
         order = np.argsort(np.where(counts > 0, rounded, np.inf), axis=1, kind="stable")
         numbers[~self.is_ordered] = np.take_along_axis(own, order, axis=1)
         return numbers
-
-
-def _is_set(given: Any) -> bool:
-    return np.iterable(given) and not isinstance(given, (str, bytes))
 
 
 def _child(counts: Vector, left: Indices, missing_left: bool, ordered: bool) -> Indices:

@@ -12,7 +12,7 @@ Fitted functions in words: which values a leaf has, and its formula.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -23,6 +23,7 @@ from cgboost.additive.statistics.moments import (
     Moments,
     Regressions,
     mean_squares,
+    squared_error,
     stepwise,
 )
 from cgboost.additive.tables.preparation import Groups, Intervals, Values
@@ -94,24 +95,35 @@ class Transformation:
         """Whether it is the same for all values."""
         return not (np.ptp(self.intercept) or self.slope.any() or self.coef.any())
 
+    def among(self, outputs: Indices) -> Transformation:
+        """The same with regressors that have these numbers among all outputs."""
+        if len(outputs) == 0 or outputs[-1] == len(outputs) - 1:
+            return self
+        coef = np.zeros((self.n_leaves, int(outputs[-1]) + 1))
+        coef[:, outputs] = self.coef
+        return replace(self, coef=coef)
+
 
 def transformation(
     feature: int, groups: Groups, training: Moments, holdout: Moments
 ) -> Transformation:
     """The tree of one input, from statistics of its groups: as :func:`transformations`."""
-    return transformations({feature: groups}, [training], [holdout])[0]
+    return transformations([(feature, groups)], [training], [holdout])[0]
 
 
 def transformations(
-    inputs: dict[int, Groups], training: Sequence[Moments], holdout: Sequence[Moments]
+    inputs: Sequence[tuple[int, Groups]],
+    training: Sequence[Moments],
+    holdout: Sequence[Moments],
 ) -> list[Transformation]:
     """The trees of all inputs of a stage, from statistics of their groups.
 
     Parameters
     ----------
-    inputs : dict of int to Intervals or Categories
+    inputs : sequence of (int, Intervals or Categories)
+        Numbers and groups; an input may come again, with other regressors.
     training, holdout : sequence of Moments
-        For each input and group, of the variables (x, z…, response).
+        For each input and group, of the variables (x, z…, response): as many for all.
     """
     if not inputs:
         return []
@@ -122,7 +134,7 @@ def transformations(
     input_of = np.repeat(np.arange(len(sizes)), sizes)
     pairs = [
         tuple(start + np.asarray(side) for side in _pairs(groups, own))
-        for groups, own, start in zip(inputs.values(), training, starts, strict=False)
+        for (_, groups), own, start in zip(inputs, training, starts, strict=False)
     ]
     squares = np.array([mean_squares(own) for own in training])
     merging = Merging(
@@ -139,7 +151,7 @@ def transformations(
     leaves = merging.pruned(models.holdout, rounding)
     return [
         _with_leaves(number, groups, leaves[a:b], models, merging.nodes, whole)
-        for (number, groups), a, b in zip(inputs.items(), starts[:-1], starts[1:], strict=True)
+        for (number, groups), a, b in zip(inputs, starts[:-1], starts[1:], strict=True)
     ]
 
 
@@ -157,6 +169,16 @@ def mean_of(term: Transformation, training: Moments) -> float:
     beside = training.mean[:, 1 : 1 + coef.shape[1]]
     means = level + slope * training.mean[:, 0] + np.einsum("gk,gk->g", coef, beside)
     return float(training.count @ means / max(float(training.count.sum()), SMALLEST))
+
+
+def cost_of(term: Transformation, training: Moments, holdout: Moments) -> float:
+    """The squared error of a tree on the rows that decide, and the price of its coefficients."""
+    rows, price = judges(training, holdout)
+    coef = np.zeros((len(training), training.mean.shape[1] - 1))
+    coef[:, 0] = term.slope[term.leaf]
+    coef[:, 1 : 1 + term.coef.shape[1]] = term.coef[term.leaf]
+    size = term.n_leaves + np.count_nonzero(term.slope) + np.count_nonzero(term.coef)
+    return float(squared_error(rows, coef, term.intercept[term.leaf]).sum() + price * size)
 
 
 def together(parts: Sequence[tuple[float, Transformation]]) -> Transformation:

@@ -115,10 +115,12 @@ feature_names_in_
     n_estimators: int = field(default=1, init=False)
     learning_rate: float = field(default=1.0, init=False)
     n_holdouts: int = field(default=1, init=False)
+    interaction_cst: Any = field(default=None, init=False)
+    monotonic_cst: Any = field(default=None, init=False)
     variant: Any = field(default="gradient", init=False)
     executor: Any = field(default=None, init=False)
 
-    _needs_rows: ClassVar[bool] = True
+    _fits_elsewhere: ClassVar[bool] = False
 
     # ------------------------------------------------------------------ checks
 

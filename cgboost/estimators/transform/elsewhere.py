@@ -71,10 +71,10 @@ def rows_elsewhere(
     """
     with unchanged_on_failure(estimator):
         estimator._check_parameters()
-        if estimator._needs_rows:
+        if not estimator._fits_elsewhere:
             raise ValueError(
                 f"{type(estimator).__name__} needs its rows here: X must be an array, a data frame "
-                f"or a source of blocks, got {type(X).__name__}"
+                f"or a source of blocks; a {type(X).__name__} is none of them"
             )
         if isinstance(X, SQLSource):
             rows: SQLPlace | PartitionedRows = _of_database(estimator, X, y, sample_weight)

@@ -41,8 +41,10 @@ from cgboost.estimators.common.targets import (
     class_probabilities,
     mean_log_loss,
 )
+from cgboost.estimators.transform.constraints import sets_of
 from cgboost.estimators.transform.holdouts import seed_of
-from cgboost.estimators.transform.transform import LARGEST_STEP, BaseTransform
+from cgboost.estimators.transform.transform import BaseTransform
+from cgboost.estimators.transform.variants import LARGEST_STEP
 from cgboost.generation.callbacks import EarlyStopping, Score, error_rate
 from cgboost.losses.base import DifferentiableLoss, Loss
 from cgboost.losses.log_loss import LogLoss
@@ -196,7 +198,7 @@ class BaseLinearTreeBoosting(BaseEnsemble):
             max_regressors=self.max_regressors,
             ridge=self.l2_regularization,
             interactions=Interactions.of(
-                self.interaction_cst, self._schema.names, self._schema.n_features
+                sets_of(self._schema, self.interaction_cst), self._schema.n_features
             ),
             mapped=on_threads(threads_of(self.n_jobs)),
         )

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, Self
 
@@ -14,13 +14,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from cgboost.additive.builder import StageBuilder
 from cgboost.additive.places.memory import in_memory
 from cgboost.additive.places.partitions import PartitionedRows
 from cgboost.additive.places.place import Place
 from cgboost.additive.sql.place import SQLPlace
 from cgboost.additive.stage import Stage
-from cgboost.additive.tables.rows import HoldoutLoss, SmallGain
 from cgboost.estimators.common import stagewise
 from cgboost.estimators.common.base import BaseEnsemble
 from cgboost.estimators.common.fit_loop import FittedRun, Table
@@ -33,24 +31,17 @@ from cgboost.estimators.common.parameters import (
     threads_of,
 )
 from cgboost.estimators.common.rows import Held, Rows, Vector, rows_in, rows_of, table_of
-from cgboost.estimators.common.subproblems import Task
 from cgboost.estimators.common.targets import Classification, Regression, probabilities
 from cgboost.estimators.transform import holdouts
 from cgboost.estimators.transform import transform_inspection as inspection
+from cgboost.estimators.transform.constraints import constraints_of
 from cgboost.estimators.transform.elsewhere import is_elsewhere, rows_elsewhere
-from cgboost.estimators.transform.variants import VARIANTS
-from cgboost.generation.callbacks import EarlyStopping
+from cgboost.estimators.transform.variants import VARIANTS, tasks
 from cgboost.losses.base import Loss
 from cgboost.losses.log_loss import LogLoss
 from cgboost.losses.poisson import Poisson
 from cgboost.losses.registry import REGRESSION, RegressionLoss, check_loss, get_loss
 from cgboost.losses.squared_error import SquaredError
-from cgboost.masters.stagewise.aggregate import AggregateMaster
-from cgboost.pricing.additive import StagePricer
-
-LARGEST_STEP = 2.0
-"""What a stage changes half the log-odds or the log of a mean by, at most: a stage that is right on
-every training row would be sure of what it is not."""
 
 
 @dataclass(eq=False, repr=False)
@@ -79,16 +70,19 @@ class BaseTransform(BaseEnsemble):
     validation_fraction: float = field(default=0.3, kw_only=True)
     n_iter_no_change: int = field(default=3, kw_only=True)
     n_holdouts: int = field(default=1, kw_only=True)
+    interaction_cst: Any = field(default=None, kw_only=True)
+    monotonic_cst: Any = field(default=None, kw_only=True)
 
     _stops_by_eval_set: ClassVar[bool] = False
 
-    _needs_rows: ClassVar[bool] = False
-    """Whether sums over the rows are not enough."""
+    _fits_elsewhere: ClassVar[bool] = True
+    """Whether sums over the rows are all that it needs."""
 
     _limits = stagewise.limits
     _staged_outputs = stagewise.staged_outputs
     _warn = stagewise.warn
     _run_all = holdouts.run_all
+    _tasks = tasks
     feature_importances_ = property(holdouts.importances)
     feature_importances_std_ = property(holdouts.spread)
     holdout_models_ = property(holdouts.models)
@@ -174,6 +168,7 @@ class BaseTransform(BaseEnsemble):
             self._schema, rows = rows_in(self, X, self._learn)
         else:
             self._schema, rows = rows_of(self, X, y, sample_weight, self._learn)
+        self._constraints = constraints_of(self, self._schema)
         return self._weighted(rows), self._held(eval_set)
 
     def _checked_set(self, name: str, pair: Any) -> tuple[Any, NDArray[Any]]:
@@ -204,30 +199,6 @@ class BaseTransform(BaseEnsemble):
     @abstractmethod
     def _fitted_loss(self) -> Loss:
         """The loss of one output."""
-
-    @property
-    def _most(self) -> float:
-        """What a stage changes an output by, at most: of a logarithm, not more than this."""
-        return LARGEST_STEP if isinstance(self._fitted_loss, (LogLoss, Poisson)) else np.inf
-
-    def _tasks(self, pool: Place, rows: Rows) -> Iterator[Task]:
-        variant = VARIANTS[self.variant]
-        for target in self._targets(rows.y):
-            sums = pool.aggregates(self._fitted_loss, target)
-            master = AggregateMaster(
-                sums,
-                corrective=variant.orthogonal,
-                learning_rate=self.learning_rate,
-                most=self._most,
-            )
-            builder = StageBuilder(
-                self.max_bins, variant.feed_forward, variant.regressors, variant.link
-            )
-            pricer = StagePricer(builder, sums)
-            callbacks: list[Any] = [HoldoutLoss(master.holdout_loss)]
-            if pool.has_holdout:
-                callbacks.append(EarlyStopping("holdout_loss", patience=self.n_iter_no_change))
-            yield Task(master, pricer, callbacks=[*callbacks, SmallGain(self.tol)])
 
     # ------------------------------------------------------------------ fitted attributes
 
@@ -273,7 +244,7 @@ class TransformRegressor(BaseTransform, Regression):
     Parameters
     ----------
     n_estimators : int, default=10
-        Stages at most.
+        Rounds at most, with a stage each, or several where ``interaction_cst`` asks for them.
     loss : {"squared_error", "absolute_error", "quantile", "huber", "epsilon_insensitive", \
 "squared_epsilon_insensitive", "poisson"} or Loss, default="squared_error"
         A name, or a :class:`~cgboost.losses.Loss` with parameters, ``Quantile(0.9)`` say. Stages
@@ -305,6 +276,12 @@ class TransformRegressor(BaseTransform, Regression):
         Models that each hold other rows out, and whose average is the model. It has the stages of
         all of them; ``history_`` says which holdout a row belongs to, ``holdout_models_`` are the
         models, and ``feature_importances_`` is their mean, with ``feature_importances_std_``.
+    interaction_cst : {"pairwise", "no_interactions"}, sequence of sets of int or str, or None
+        Features that may meet in f, a sum of functions of the features of one set each; those in
+        no set are one more. A round is then several stages, a part of its additive model each.
+    monotonic_cst : array-like of shape (n_features,), dict of str or int to int, or None
+        1: f never falls along a feature; −1: it never rises; 0: both. Numbers only, their missing
+        values are not compared; such a feature meets no other in f.
     categorical_features : "from_dtype" or sequence of str or int, default="from_dtype"
         Features that are categories. By default those of a data frame that are no numbers, or of a
         categorical type; a column of Python objects that are all numbers is numeric. A list takes
@@ -323,7 +300,7 @@ class TransformRegressor(BaseTransform, Regression):
     ----------
     stages_ : list of cgboost.additive.stage.Stage
     n_iter_ : int
-        Stages in the model.
+        Rounds in the model; ``n_columns_`` counts stages.
     columns_ : dict of str to ndarray
         stage, coefficient, round.
     history_ : dict of str to ndarray
@@ -432,8 +409,8 @@ class TransformClassifier(BaseTransform, Classification):
     Parameters
     ----------
     n_estimators, learning_rate, variant, max_bins, tol, early_stopping, validation_fraction, \
-n_iter_no_change, n_holdouts, categorical_features, n_jobs, executor, scoring, callbacks, \
-verbose, time_limit, random_state
+n_iter_no_change, n_holdouts, interaction_cst, monotonic_cst, categorical_features, n_jobs, \
+executor, scoring, callbacks, verbose, time_limit, random_state
         As in :class:`TransformRegressor`.
 
     Attributes

@@ -1,11 +1,25 @@
-"""The variants of transform regression, as switches of one builder and one master.
+"""The variants of transform regression, as switches of one builder and one master, and their runs.
 
 [P] is Pednault, *Transform Regression and the Kolmogorov Superposition Theorem*, SDM 2006.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cgboost.additive.builder import StageBuilder
+from cgboost.additive.places.place import Place
+from cgboost.additive.tables.rows import HoldoutLoss, SmallGain
+from cgboost.estimators.common.rows import Rows
+from cgboost.estimators.common.subproblems import Task
+from cgboost.generation.callbacks import EarlyStopping
+from cgboost.losses.log_loss import LogLoss
+from cgboost.losses.poisson import Poisson
+from cgboost.masters.stagewise.aggregate import AggregateMaster
+from cgboost.pricing.additive import StagePricer
 
 
 class Variant(NamedTuple):
@@ -26,3 +40,31 @@ VARIANTS = {
     "transform": Variant(feed_forward=True, regressors=True),
 }
 """[P]: Table 1 with Table 3 as its base learner, Tables 4, 5, 6, 7 and 8."""
+
+
+LARGEST_STEP = 2.0
+"""What a stage changes half the log-odds or the log of a mean by, at most: a stage that is right on
+every training row would be sure of what it is not."""
+
+
+def tasks(self: Any, pool: Place, rows: Rows) -> Iterator[Task]:
+    """A run for every output. A method of the estimator."""
+    variant, rules = VARIANTS[self.variant], self._constraints
+    of_logarithm = isinstance(self._fitted_loss, (LogLoss, Poisson))
+    for target in self._targets(rows.y):
+        sums = pool.aggregates(self._fitted_loss, target)
+        master = AggregateMaster(
+            sums,
+            corrective=variant.orthogonal,
+            learning_rate=self.learning_rate,
+            most=LARGEST_STEP if of_logarithm else np.inf,
+            positive=bool(rules.signs),
+        )
+        builder = StageBuilder(
+            self.max_bins, variant.feed_forward, variant.regressors, variant.link, rules
+        )
+        pricer = StagePricer(builder, sums)
+        callbacks: list[Any] = [HoldoutLoss(master.holdout_loss)]
+        if pool.has_holdout:
+            callbacks.append(EarlyStopping("holdout_loss", patience=self.n_iter_no_change))
+        yield Task(master, pricer, callbacks=[*callbacks, SmallGain(self.tol)])

@@ -26,6 +26,12 @@ Where f is fitted it lies on kinks up to rounding, about 1e-15; other rows rarel
 """
 
 
+def spread_of(target: Vector) -> float:
+    """The median distance of targets from their median, of those that are not 0."""
+    distances = np.abs(target - np.median(target)) if len(target) else target
+    return float(np.median(distances[distances > 0])) if distances.any() else 0.0
+
+
 class PiecewiseLinearLoss(WeightedLoss):
     """A loss whose dual is a box alone.
 
@@ -43,18 +49,16 @@ class PiecewiseLinearLoss(WeightedLoss):
     def pseudo_response(self, output: Vector) -> Vector:
         """The ends of the box that f pays for; at a kink, up to rounding, its end nearest to 0."""
         variables = self.box.variables
-        sizes = np.abs(variables.target) + np.abs(output[variables.row]) + self._spread
+        sizes = np.abs(variables.target) + np.abs(output[variables.row]) + self.spread
+        sizes += self.box.epsilon
         return variables.response(
             np.where(variables.rate(output) > AT_KINK * sizes, variables.cap, 0.0)
         )
 
     @cached_property
-    def _spread(self) -> float:
-        """ε and the median distance of targets from their median, of those that are not 0."""
-        target = self.box.variables.target
-        distances = np.abs(target - np.median(target)) if len(target) else target
-        size = float(np.median(distances[distances > 0])) if distances.any() else 0.0
-        return size + self.box.epsilon
+    def spread(self) -> float:
+        """The spread of the targets; it may be set to that of all rows, where these are a part."""
+        return spread_of(self.box.variables.target)
 
     def line_search(self, output: Vector, direction: Vector) -> float:
         """The middle of the best steps: they lie between two kinks, found by sorting."""

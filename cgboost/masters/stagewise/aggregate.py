@@ -4,7 +4,8 @@
 
 The columns are where the rows are. Their coefficients follow from the value, the gradient and the
 Hessian of the loss along few of them. Forward stagewise: the step along the newest column together
-with the best change of the constant; corrective: all coefficients anew.
+with the best change of the constant; columns that come together are parts of one direction, and
+take the same step. Corrective: all coefficients anew.
 """
 
 from __future__ import annotations
@@ -81,6 +82,8 @@ class AggregateMaster:
         Multiplies a step and its change of the constant. Not where all are chosen anew.
     most : float, default=inf
         What a step changes an output by, at most. Not where all are chosen anew.
+    positive : bool, default=False
+        Whether a step that would be negative is not taken. Not where all are chosen anew.
     """
 
     descends = False
@@ -93,9 +96,10 @@ class AggregateMaster:
         corrective: bool = False,
         learning_rate: float = 1.0,
         most: float = np.inf,
+        positive: bool = False,
     ) -> None:
         self.sums, self.corrective = sums, corrective
-        self.learning_rate, self.most = learning_rate, most
+        self.learning_rate, self.most, self.positive = learning_rate, most, positive
         self.columns: list[Column] = []
         self._coef, self._intercept = np.zeros(0), 0.0
         self._lowest = -np.inf if sums.attains_minimum else SEPARATED * sums.weight
@@ -107,14 +111,15 @@ class AggregateMaster:
         return self._here.holdout / weight if weight > 0 else 0.0
 
     def add(self, columns: Sequence[Column]) -> None:
-        """Choose the coefficients of new columns, one after the other."""
-        for column in columns:
-            self.columns.append(column)
-            self._coef = np.append(self._coef, 0.0)
-            if self.corrective:
-                self._choose()
-            else:
-                self._step()
+        """Choose the coefficients of new columns."""
+        if not columns:
+            return
+        self.columns.extend(columns)
+        self._coef = np.append(self._coef, np.zeros(len(columns)))
+        if self.corrective:
+            self._choose()
+        else:
+            self._step(len(columns))
 
     def solve(self, *, time_limit: float | None = None) -> MasterState:
         """Where f stands."""
@@ -151,31 +156,38 @@ class AggregateMaster:
         )
         self._intercept, self._coef = float(found[0]), found[1:]
 
-    def _step(self) -> None:
-        """The step along the last column and the change of the constant that are best together.
+    def _step(self, count: int) -> None:
+        """The step along the last columns and the change of the constant that are best together.
 
-        Both together are linear in what they add where the column is least and where it is largest:
-        bounds are a box in these two.
+        Both together are linear in what they add where the sum of these columns is least and where
+        it is largest: bounds are a box in these two. Of several columns the sums of their least and
+        of their largest values are taken for that.
         """
-        low, high = self.sums.extremes[len(self._coef) - 1]
+        first = len(self._coef) - count
+        extremes = self.sums.extremes[first : len(self._coef)]
+        low, high = (sum(values) for values in zip(*extremes, strict=True))
         width = high - low or 1.0
         basis = np.array([[1.0 + low / width, -low / width], [-1.0 / width, 1.0 / width]])
+        spread = basis[[0] + count * [1]]
 
         def at(ends: Vector, last: int) -> Quadratic:
             shift, step = basis @ ends
-            coef = np.append(self._coef[:-1], step)
+            coef = np.append(self._coef[:first], np.full(count, step))
             return self.sums.quadratic(coef, self._intercept + float(shift), last)
 
         def surface(ends: Vector) -> Quadratic:
-            return at(ends, 1).along(basis)
+            return at(ends, count).along(spread)
 
         ends, self._here = (
             descended(surface, np.zeros(2), within(self.most))
             if self.sums.is_smooth
             else descended_at_kinks(surface, np.zeros(2), self.most)
         )
-        if self.learning_rate != 1.0:
-            ends = self.learning_rate * ends
+        rate = self.learning_rate
+        if self.positive and ends[1] < ends[0]:
+            rate = 0.0
+        if rate != 1.0:
+            ends = rate * ends
             self._here = at(ends, 0)
-        shift, self._coef[-1] = basis @ ends
+        shift, self._coef[first:] = basis @ ends
         self._intercept += float(shift)

@@ -9,6 +9,7 @@ from cgboost.additive.statistics.moments import (
     mean_squares,
     squared_error,
     stepwise,
+    stepwise_signed,
 )
 from cgboost.additive.statistics.products import SharedProducts
 
@@ -163,3 +164,19 @@ def test_mean_squares_are_over_all_groups() -> None:
     Z, r = rows(0, 60, COEF)
     batch = SharedProducts(np.column_stack([Z, r]), np.ones(60)).grouped(np.arange(60) % 7, 9)
     np.testing.assert_allclose(mean_squares(batch), (Z**2).mean(axis=0))
+
+
+def test_coefficients_of_the_wrong_sign_are_left_out() -> None:
+    """The others are those of a regression without them; without signs nothing is."""
+    training, holdout = (moments(*rows(seed, 300, COEF)) for seed in (0, 1))
+    free = stepwise_signed(training, holdout, price=4.0, signs=[0] * 6)
+    np.testing.assert_array_equal(free.coef, stepwise(training, holdout, price=4.0).coef)
+    np.testing.assert_array_equal(
+        stepwise_signed(training, holdout, price=4.0, signs=[1, 0, -1, 1, 0, 0]).coef, free.coef
+    )
+    found = stepwise_signed(training, holdout, price=4.0, signs=[1, 0, 1, 0, 0, 0])
+    some = [0, 1, 3, 4, 5, 6]
+    wanted = stepwise(training.of_variables(some), holdout.of_variables(some), price=4.0)
+    assert found.coef[0, 2] == 0.0
+    np.testing.assert_array_equal(found.coef[:, some[:-1]], wanted.coef)
+    np.testing.assert_array_equal(found.holdout, wanted.holdout)

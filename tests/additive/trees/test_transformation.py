@@ -200,7 +200,7 @@ def test_inputs_of_a_stage_do_not_disturb_each_other() -> None:
         [statistics(groups, X[rows, j], y[rows]) for j, groups in inputs.items()]
         for rows in (~held, held)
     ]
-    together = transformations(inputs, *parts)
+    together = transformations(list(inputs.items()), *parts)
     for j, groups in inputs.items():
         alone = transformation(j, groups, parts[0][j], parts[1][j])
         np.testing.assert_array_equal(together[j].leaf, alone.leaf)

@@ -55,8 +55,8 @@ ADDITIVE = [AdditiveRegressor(), LinearTreeRegressor()]
 ADDITIVE_VARIANTS = [AdditiveRegressor("backfitting")]
 TRANSFORMS = [TransformRegressor(), TransformClassifier()]
 BOOSTED_TREES = [
-    LinearTreeBoostingRegressor(n_estimators=50),
-    LinearTreeBoostingClassifier(n_estimators=50),
+    LinearTreeBoostingRegressor(n_estimators=50, validation_fraction=0.3),
+    LinearTreeBoostingClassifier(n_estimators=50, validation_fraction=0.3),
 ]
 WITHOUT_HOLDOUT = [
     LinearTreeBoostingRegressor(n_estimators=50, early_stopping=False),

@@ -195,6 +195,17 @@ def test_a_killed_worker_changes_nothing(client: Any, when: int) -> None:
         assert_same(model, wanted, X)
 
 
+def test_data_that_cannot_be_made_again_is_an_error(client: Any) -> None:
+    """Scattered by the user, and lost with the one worker that had it."""
+    X, y, weights = mixed(5)
+    client.wait_for_workers(2)
+    parts = [client.scatter([part], hash=False)[0] for part in cut(X, y, weights, 2, 9)]
+    model = TransformRegressor(executor=Killing(client, 3))
+    with pytest.raises(RuntimeError, match=r"lost its data 4 times.*futures of functions"):
+        model.fit(Partitions(parts))
+    assert not hasattr(model, "stages_")
+
+
 class Breaking(SerialExecutor):
     """An executor that fails after some questions."""
 
@@ -259,7 +270,11 @@ def test_bad_input_is_refused() -> None:
         (model, (Partitions([(X, y[:3])]),), r"has 60 rows, 3 responses"),
         (TransformClassifier(), (Partitions([(X, ["a"] * 60)]),), r"at least two classes"),
         (TransformClassifier(), (Partitions([(X, ["a"] * 60), (X, [1] * 60)]),), r"one kind"),
-        (AdditiveRegressor(), (parts,), r"AdditiveRegressor needs its rows here.*got Partitions"),
+        (
+            AdditiveRegressor(),
+            (parts,),
+            r"AdditiveRegressor needs its rows here.*a Partitions is none",
+        ),
         (LinearTreeRegressor(), (parts,), r"a Partitions is none of them"),
     ]
     for estimator, given, message in cases:

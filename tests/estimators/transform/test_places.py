@@ -51,3 +51,12 @@ def test_losses_steps_and_holdouts(database: str, loss: str, server: str) -> Non
         data,
         TransformRegressor(loss=loss, learning_rate=0.5, n_holdouts=2, n_estimators=3),
     )
+
+
+@pytest.mark.parametrize("database", DATABASES)
+def test_constraints(database: str, server: str) -> None:
+    """Pairs that may meet, and a monotone feature: several stages a round."""
+    data = mixed(4)
+    numeric = data.frame.select_dtypes("number").columns[0]
+    rules = {"interaction_cst": "pairwise", "monotonic_cst": {numeric: 1}}
+    close(database, server, data, TransformRegressor(n_estimators=4, **rules))

@@ -121,3 +121,35 @@ def test_the_bound_is_the_objective_where_an_exact_search_found_nothing() -> Non
     settled = Priced(columns=(), exact=True, max_excess=0.0, total_excess=0.0)
     assert master.bound(state, settled) == state.objective
     assert master.bound(state, Priced(columns=())) is None
+
+
+def test_columns_that_come_together_take_one_step() -> None:
+    """That of their sum as one column."""
+    loss, target = CASES["huber"]
+    (sums, whole), (rows, alone) = (
+        (s, AggregateMaster(s)) for s in (sums_of(loss, target), sums_of(loss, target))
+    )
+    for j in range(2):
+        sums.append(feature(sums, j))
+    whole.add([Column(sums.values(j), ("feature", j), None) for j in range(2)])
+    both = Stage(0.0, [*feature(rows, 0).terms, *feature(rows, 1).terms])
+    rows.append(both)
+    alone.add([Column(rows.values(0), "both", None)])
+    np.testing.assert_allclose(whole.solve().coef, np.repeat(alone.solve().coef, 2), rtol=1e-7)
+    assert whole.solve().objective == pytest.approx(alone.solve().objective, rel=1e-10)
+
+
+@pytest.mark.parametrize("positive", [False, True])
+def test_a_negative_step_is_not_taken_where_none_may_be(positive: bool) -> None:
+    """The second feature lowers the loss by a negative coefficient alone."""
+    loss, target = CASES["squared_error"]
+    sums = sums_of(loss, target)
+    master = AggregateMaster(sums, positive=positive)
+    before = master.solve()
+    sums.append(feature(sums, 1))
+    master.add([Column(sums.values(0), "second", None)])
+    after = master.solve()
+    assert (after.coef[0] < 0.0) == (not positive)
+    assert (after.objective < before.objective) == (not positive)
+    if positive:
+        np.testing.assert_array_equal(after.output, before.output)

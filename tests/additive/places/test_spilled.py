@@ -1,0 +1,115 @@
+"""Outputs of stages in files: the same sums as from memory, and no file that is left."""
+
+import errno
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+
+from cgboost import AdditiveRegressor, TransformClassifier, TransformRegressor
+from cgboost.additive.places import memory, spilled
+from cgboost.additive.places.spilled import Made, Spilled, slices
+from cgboost.additive.tables import preparation
+from cgboost.estimators.transform.variants import VARIANTS
+from tests.estimators.transform.transform_data import blocks, mixed, outputs, structure, target
+
+MODELS: dict[str, Any] = {
+    **{variant: TransformRegressor(variant=variant, n_estimators=4) for variant in VARIANTS},
+    "classes": TransformClassifier(n_estimators=4),
+    "quantile": TransformRegressor(loss="quantile", n_estimators=4),
+    "huber": TransformRegressor(loss="huber", n_estimators=4),
+    "additive": AdditiveRegressor(),
+}
+
+
+@pytest.fixture
+def small(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Limits that a thousand rows are beyond."""
+    monkeypatch.setattr(spilled, "LARGEST_HELD", 100)
+    monkeypatch.setattr(memory, "LOSS_ROWS", 128)
+    monkeypatch.setattr(preparation, "NUMBERED_AT_ONCE", 300)
+
+
+def test_values_are_read_as_they_were_written() -> None:
+    """By slices, in any order, and by numbers of rows."""
+    values = np.random.default_rng(0).normal(size=1000)
+    there = Spilled(1000)
+    for rows in slices(1000, 300)[::-1]:
+        there[rows] = values[rows]
+    assert len(there) == 1000
+    np.testing.assert_array_equal(there[slice(0, 1000)], values)
+    np.testing.assert_array_equal(there[slice(299, 302)], values[299:302])
+    chosen = np.array([0, 5, 400, 999])
+    np.testing.assert_array_equal(there[chosen], values[chosen])
+    made = Made(lambda rows: 2 * values[rows], 1000)
+    np.testing.assert_array_equal(np.asarray(made), 2 * values)
+    assert len(made) == 1000
+
+
+@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.usefixtures("small")
+def test_models_are_those_of_outputs_in_memory(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of every variant, losses with and without curvature, one thread or two."""
+    X, y, weights = mixed(3)
+    y = target(TransformRegressor if name != "classes" else TransformClassifier, y)
+    parts = blocks(X, y, weights, 5, 0)
+    model = clone(MODELS[name])
+    made: list[int] = []
+    monkeypatch.setattr(memory, "Spilled", lambda n_rows: (made.append(n_rows), Spilled(n_rows))[1])
+    wanted = clone(model).fit(X, y, weights)
+    assert not made
+    for n_jobs in (1, 2):
+        found = clone(model).set_params(n_jobs=n_jobs).fit(parts)
+        if name != "additive":
+            assert structure(found) == structure(wanted)
+            np.testing.assert_allclose(outputs(found, X), outputs(wanted, X), rtol=0, atol=1e-8)
+        np.testing.assert_allclose(found.predict(X), wanted.predict(X), rtol=0, atol=1e-8)
+        np.testing.assert_allclose(found.objective_, wanted.objective_, rtol=1e-9)
+    assert made
+
+
+@pytest.mark.usefixtures("small")
+def test_a_full_disk_leaves_the_last_complete_stage(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """With a warning that says so; and no file."""
+    X, y, weights = mixed(3)
+    parts = blocks(X, y, weights, 5, 0)
+    whole = TransformRegressor(n_estimators=5, tol=0.0).fit(parts)
+    monkeypatch.setattr(spilled.tempfile, "tempdir", str(tmp_path))
+    files = []
+
+    def made(n_rows: int) -> Spilled:
+        if len(files) == 2:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        files.append(Spilled(n_rows))
+        return files[-1]
+
+    monkeypatch.setattr(memory, "Spilled", made)
+    with pytest.warns(ConvergenceWarning, match="No space left on device"):
+        model = TransformRegressor(n_estimators=5, tol=0.0).fit(parts)
+    assert model.n_iter_ == 1  # the round in which it happens is not complete
+    stages = list(whole.staged_predict(X))
+    np.testing.assert_allclose(model.predict(X), stages[0], rtol=0, atol=1e-8)
+    files.clear()
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.usefixtures("small")
+def test_rows_are_chosen_by_parts_of_their_hashes_as_all_at_once() -> None:
+    """Copies of equal rows too, with weights, and without."""
+    rng = np.random.default_rng(0)
+    hashes = np.concatenate([rng.integers(0, 50, 900), rng.integers(0, 2**61, 400)])
+    for weights in (np.ones(1300), rng.integers(0, 3, 1300).astype(float)):
+        found = preparation.chosen(hashes, weights, 0.3)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(preparation, "NUMBERED_AT_ONCE", 10**6)
+            wanted = preparation.chosen(hashes, weights, 0.3)
+        for value in (0.0, 1.0, 2.0):  # of equal copies any may be held out
+            mine = [hashes[choice.held & (weights == value)] for choice in (found, wanted)]
+            np.testing.assert_array_equal(*map(np.sort, mine))
+        np.testing.assert_array_equal(found.sample, wanted.sample)
+        assert 0.2 < found.held.mean() < 0.4

@@ -1,0 +1,246 @@
+"""Constraints on f hold everywhere: which features meet in it, and along which it is monotone."""
+
+import itertools
+import pickle
+from typing import Any
+
+import duckdb
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cgboost.estimators.transform.transform import TransformClassifier, TransformRegressor
+from cgboost.estimators.transform.variants import VARIANTS
+from cgboost.losses import Quantile
+from tests.estimators.transform.transform_data import blocks, mixed
+
+NUMBERS = [0, 1, 2, 5]
+"""The features of ``mixed`` that are numbers; 3 and 4 are categories."""
+
+CHOICES: list[dict[str, Any]] = [
+    {},
+    {"n_holdouts": 2},
+    {"learning_rate": 0.3, "n_estimators": 20},
+    {"early_stopping": False, "n_estimators": 3},
+    {"variant": "gradient"},
+    {"loss": Quantile(0.8), "learning_rate": 0.3},
+    {"loss": "poisson"},
+    {"log_loss": True},
+]
+
+
+def fitted(
+    seed: int, choices: dict[str, Any], **rules: Any
+) -> tuple[pd.DataFrame, TransformRegressor | TransformClassifier]:
+    """A model of features that all meet, on rows with gaps, categories and weights."""
+    X, y, weights = mixed(seed, 500)
+    y = y + 2 * np.nan_to_num(X["x"]) * X["far"].sub(1e6) * (X["gaps"] == "p")
+    own = {"n_estimators": 6} | choices | rules
+    if own.pop("log_loss", False):
+        return X, TransformClassifier(**own).fit(X, y > np.median(y), weights)
+    target = np.round(np.exp(np.clip(y, -5, 4) / 2)) if own.get("loss") == "poisson" else y
+    return X, TransformRegressor(**own).fit(X, target, weights)
+
+
+def f_of(model: TransformRegressor | TransformClassifier, X: pd.DataFrame) -> np.ndarray:
+    """The function that is constrained: half log-odds of classes, the log of a mean."""
+    if isinstance(model, TransformClassifier):
+        return model.decision_function(X)
+    values = model.predict(X)
+    return np.log(values) if model.loss == "poisson" else values
+
+
+def with_column(X: pd.DataFrame, j: int, other: pd.DataFrame) -> pd.DataFrame:
+    """The rows with a feature of other rows."""
+    name = X.columns[j]
+    return X.assign(**{name: other[name].to_numpy()})
+
+
+def moved(X: pd.DataFrame, seed: int) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Pairs of rows at random, of all values with their gaps, and some beyond the range."""
+    far = X.assign(x=X["x"] * 3, few=X["few"] * 3 - 5, twice=X["twice"] * 3)
+    rows = pd.concat([X, far])
+    return tuple(rows.sample(300, random_state=seed + k).reset_index(drop=True) for k in (0, 1))
+
+
+@settings(max_examples=20)
+@given(
+    seed=st.integers(0, 99),
+    choices=st.sampled_from(CHOICES),
+    sets=st.one_of(
+        st.sampled_from(["pairwise", "no_interactions"]),
+        st.lists(st.sets(st.integers(0, 5), min_size=1, max_size=3), min_size=1, max_size=4),
+    ),
+)
+def test_features_of_no_common_set_do_not_meet(
+    seed: int, choices: dict[str, Any], sets: Any
+) -> None:
+    """Mixed differences f(a, b) − f(a', b) − f(a, b') + f(a', b') are 0 to rounding."""
+    X, model = fitted(seed, choices, interaction_cst=sets)
+    first, second = moved(X, seed)
+    rest = set(range(6)).difference(*sets) if not isinstance(sets, str) else set()
+    allowed = (
+        set()
+        if sets == "no_interactions"
+        else {
+            frozenset(pair)
+            for own in ([] if isinstance(sets, str) else [*sets, rest])
+            for pair in itertools.combinations(sorted(own), 2)
+        }
+    )
+    if sets == "pairwise":
+        check_triples(model, first, second)
+        return
+    for a, b in itertools.combinations(range(6), 2):
+        if frozenset([a, b]) not in allowed:
+            corners = [first, with_column(first, a, second)]
+            corners += [with_column(own, b, second) for own in corners]
+            f = [f_of(model, own) for own in corners]
+            size = 1 + np.abs(f).max()
+            np.testing.assert_allclose(f[0] - f[1] - f[2] + f[3], 0.0, atol=1e-11 * size)
+
+
+def check_triples(model: Any, first: pd.DataFrame, second: pd.DataFrame) -> None:
+    """No three features meet: the third differences are 0."""
+    for triple in itertools.combinations(range(6), 3):
+        corners, signs = [first], [1]
+        for j in triple:
+            corners += [with_column(own, j, second) for own in corners]
+            signs += [-sign for sign in signs]
+        f = np.array([f_of(model, own) for own in corners])
+        np.testing.assert_allclose(np.array(signs) @ f, 0.0, atol=1e-11 * (1 + np.abs(f).max()))
+
+
+@settings(max_examples=20)
+@given(
+    seed=st.integers(0, 99),
+    choices=st.sampled_from(CHOICES),
+    signs=st.lists(st.sampled_from([-1, 0, 1]), min_size=4, max_size=4).filter(any),
+    sets=st.sampled_from([None, "pairwise", [(0, 3), (1, 2, 4)]]),
+)
+def test_f_is_monotone(seed: int, choices: dict[str, Any], signs: list[int], sets: Any) -> None:
+    """Along lines at random, across all edges and beyond the range; with interactions of others."""
+    cst = np.zeros(6, dtype=int)
+    cst[NUMBERS] = signs
+    X, model = fitted(seed, choices, monotonic_cst=cst, interaction_cst=sets)
+    rng = np.random.default_rng(seed)
+    for j in np.flatnonzero(cst):
+        name = X.columns[j]
+        known = X[name].dropna().to_numpy()
+        width = np.ptp(known)
+        ends = known.min() - width, known.max() + width
+        line = np.sort(np.concatenate([rng.uniform(*ends, 200), known, np.nextafter(known, -9e9)]))
+        for row in X.sample(3, random_state=seed).index:
+            points = X.loc[[row] * len(line)].reset_index(drop=True).assign(**{name: line})
+            f = f_of(model, points)
+            assert (cst[j] * np.diff(f)).min() >= -1e-12 * (1 + np.abs(f).max())
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("sets", [[range(6)], [{0, 1}, list(range(6)), ("x", "few")]])
+def test_one_set_of_all_is_no_constraint(variant: str, sets: Any) -> None:
+    """To the last digit, whatever is named beside it; nor are signs of 0."""
+    X, y, _ = mixed(0, 600)
+    plain = TransformRegressor(variant=variant).fit(X, y)
+    rules = {"interaction_cst": sets, "monotonic_cst": {"x": 0}}
+    model = TransformRegressor(variant=variant, **rules).fit(X, y)
+    np.testing.assert_array_equal(model.predict(X), plain.predict(X))
+    np.testing.assert_array_equal(model.feature_importances_, plain.feature_importances_)
+
+
+def test_names_and_numbers_are_the_same() -> None:
+    """Features in no set are a set of their own, as in scikit-learn."""
+    X, y, _ = mixed(1, 600)
+    sets = ([(0, 3), (1, 4)], [("x", "group"), ("few", "gaps")], [(0, 3), (1, 4), (2, 5)])
+    models = [TransformRegressor(interaction_cst=own).fit(X, y).predict(X) for own in sets]
+    np.testing.assert_array_equal(models[0], models[1])
+    np.testing.assert_array_equal(models[0], models[2])
+    signs = ([1, 0, -1, 0, 0, 0], {"x": 1, "far": -1}, {0: 1, 2: -1})
+    models = [TransformRegressor(monotonic_cst=own).fit(X, y).predict(X) for own in signs]
+    np.testing.assert_array_equal(models[0], models[1])
+    np.testing.assert_array_equal(models[0], models[2])
+
+
+def test_what_may_meet_does() -> None:
+    """A product is found where its features have a set, and not where they have none."""
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-1, 1, size=(3000, 4))
+    y = X[:, 0] + X[:, 1] + 3 * X[:, 0] * X[:, 1] + X[:, 2] + 0.1 * rng.normal(size=3000)
+    scores = {
+        name: TransformRegressor(interaction_cst=sets)
+        .fit(X[:2000], y[:2000])
+        .score(X[2000:], y[2000:])
+        for name, sets in {"met": [(0, 1)], "pairs": "pairwise", "apart": [(0, 2), (1, 3)]}.items()
+    }
+    assert min(scores["met"], scores["pairs"]) > 0.95
+    assert scores["apart"] < 0.6
+
+
+def test_monotone_curves_follow_monotone_truth() -> None:
+    """With slopes and jumps, beside noise of 0.25; a wrong sign leaves nothing."""
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-1, 1, size=(3000, 2))
+    truth = np.exp(X[:, 0]) + (X[:, 0] > 0.3) - 2 * X[:, 1]
+    y = truth + 0.5 * rng.normal(size=3000)
+    errors = {
+        signs: np.mean((TransformRegressor(monotonic_cst=signs).fit(X, y).predict(X) - truth) ** 2)
+        for signs in ((0, 0), (1, -1), (-1, -1))
+    }
+    assert errors[1, -1] < 0.02
+    assert errors[-1, -1] > 0.3 > errors[0, 0]
+
+
+def test_what_models_can_do_constrained_ones_can_too() -> None:
+    """Pickles, text, SQL, the graph of stages, importances, blocks of rows."""
+    X, y, weights = mixed(7, 600)
+    rules = {"interaction_cst": "pairwise", "monotonic_cst": {"x": 1}, "n_holdouts": 2}
+    model = TransformRegressor(**rules).fit(X, y, weights)
+    wanted = model.predict(X)
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(model)).predict(X), wanted)
+    assert f"stage_{len(model.stages_) - 1}:" in model.text()
+    assert len(model.stages_) == model.n_columns_ > model.n_iter_
+    assert sum(isinstance(node, int) for node in model.stage_graph()) == len(model.stages_)
+    assert model.feature_importances_.sum() == pytest.approx(1.0)
+    connection = duckdb.connect()
+    connection.register("people", X.assign(row=np.arange(len(X))))
+    answer = connection.sql(model.to_sql("people", keep="row")).df().sort_values("row")
+    np.testing.assert_allclose(answer["prediction"], wanted, rtol=1e-9, atol=1e-9)
+    parts = TransformRegressor(**rules).fit(blocks(X, y, weights, 5, 0))
+    np.testing.assert_allclose(parts.predict(X), wanted, rtol=1e-8, atol=1e-8)
+
+
+@pytest.mark.parametrize(
+    ("rules", "message"),
+    [
+        ({"interaction_cst": "triples"}, "interaction_cst must be .* got 'triples'"),
+        ({"interaction_cst": 3}, "interaction_cst must be .* a list of sets .* got 3"),
+        ({"interaction_cst": ["x"]}, r"interaction_cst must be .* got \['x'\]"),
+        ({"interaction_cst": [("x", "colour")]}, "names the feature 'colour'.*'group'"),
+        ({"interaction_cst": [(0, 6)]}, "names the feature 6; numbers go from 0 to 5"),
+        ({"interaction_cst": [(0, True)]}, "names the feature True"),
+        ({"monotonic_cst": [1, 0]}, r"a value for each of the 6 features.* got \[1, 0\]"),
+        ({"monotonic_cst": 1}, "a value for each of the 6 features.* got 1"),
+        ({"monotonic_cst": {"colour": 1}}, "monotonic_cst names the feature 'colour'"),
+        ({"monotonic_cst": {"x": 2}}, "values of -1, 0 and 1, got 2 for feature 'x'"),
+        ({"monotonic_cst": {"x": "up"}}, "values of -1, 0 and 1, got 'up' for feature 'x'"),
+        ({"monotonic_cst": {"group": 1}}, "feature 'group' has categories, which have no order"),
+        ({"monotonic_cst": {"x": 1}, "variant": "initial"}, "monotonic_cst cannot .*'initial'"),
+        ({"interaction_cst": "pairwise", "variant": "orthogonal"}, "interaction_cst cannot"),
+    ],
+)
+def test_bad_constraints_are_refused(rules: dict[str, Any], message: str) -> None:
+    """By name, value and what there is."""
+    X, y, _ = mixed(0, 60)
+    with pytest.raises(ValueError, match=message):
+        TransformRegressor(**rules).fit(X, y)
+
+
+def test_features_without_names_are_numbers() -> None:
+    """A name is refused, and so is a direction of more than two classes."""
+    X = np.random.default_rng(0).normal(size=(90, 2))
+    with pytest.raises(ValueError, match="'a'; numbers go from 0 to 1, and the features have no"):
+        TransformRegressor(monotonic_cst={"a": 1}).fit(X, X[:, 0])
+    with pytest.raises(ValueError, match="numbers and two classes.* y has 3 classes"):
+        TransformClassifier(monotonic_cst=[1, 0]).fit(X, np.arange(90) % 3)
