@@ -53,7 +53,7 @@ def compare_stage(found: SQLAggregates, wanted: MemoryAggregates, builder: Stage
     for own, groups in zip(found.groups, wanted.groups, strict=True):
         if isinstance(own, Intervals):
             np.testing.assert_allclose(own.edges, groups.edges, rtol=1e-9, atol=1e-12)
-    inputs = range(wanted.n_features + wanted.n_outputs)
+    inputs = range(wanted.n_features + (wanted.n_outputs if builder.feed_forward else 0))
     sums, others = found.by_group(inputs, n_regressors), wanted.by_group(inputs, n_regressors)
     assert list(sums) == list(others)
     for number, parts in others.items():
