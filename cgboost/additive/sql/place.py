@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Self
 
+import numpy as np
 from numpy.typing import NDArray
 
 from cgboost.additive.sql.aggregates import SQLAggregates
@@ -92,7 +93,14 @@ class SQLPlace:
         loss : Loss
         target : ndarray of shape (n_classes,) or (0,)
             The label of each class, 1 or −1; without classes y is the target.
+
+        Raises
+        ------
+        ValueError
+            If the loss is not defined for the least y.
         """
+        if self.classes is None:
+            loss.check_target(np.array([self.copy.least]))
         assert self._division is not None
         self._n_made += 1
         return SQLAggregates(self._division, loss, target, f"o{self._n_made}")

@@ -6,6 +6,7 @@ TransformRegressor().fit(SQLSource(connection, "people", target="income"))
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -16,6 +17,9 @@ __all__ = ["SQLSource"]
 
 QUERIES = ("select", "with", "from", "values", "table")
 """Words that a query begins with."""
+
+COMMENTS = re.compile(r"--[^\n]*|/\*.*?\*/", re.DOTALL)
+"""Comments of SQL; those inside a literal do no harm where only the first word counts."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,7 +47,8 @@ class SQLSource:
     Raises
     ------
     ValueError
-        If the dialect is unknown, or ``target`` and ``weight`` are no names or the same.
+        If the dialect is unknown, ``table`` is none, or ``target`` and ``weight`` are no names or
+        the same.
     """
 
     connection: Any
@@ -58,6 +63,12 @@ class SQLSource:
                 raise ValueError(f"{name} must be the name of a column, got {value!r}")
         if self.target == self.weight:
             raise ValueError(f"target and weight are the same column, {self.target!r}")
+        parts = [self.table] if isinstance(self.table, str) else self.table
+        if not isinstance(parts, Sequence) or not all(p and isinstance(p, str) for p in parts):
+            raise ValueError(
+                "table must be a name, the parts of a name or a query that begins with SELECT or "
+                f"WITH, got {self.table!r}"
+            )
         engine_of(self.connection, self.dialect)
 
     @property
@@ -69,8 +80,9 @@ class SQLSource:
     def query(self) -> str:
         """A query of all columns and rows."""
         if isinstance(self.table, str):
-            words = self.table.split(maxsplit=1)
+            words = COMMENTS.sub(" ", self.table).split(maxsplit=1)
             if len(words) > 1 and words[0].lower().lstrip("(") in QUERIES:
-                return self.table.strip().rstrip(";")
+                query = self.table.strip().rstrip(";")
+                return f"{query}\n" if "--" in query else query  # it may end with a comment
         parts = [self.table] if isinstance(self.table, str) else list(self.table)
         return f"SELECT * FROM {self.engine.sql.path(parts)}"

@@ -20,6 +20,7 @@ from sklearn.utils.validation import (
 
 from cgboost.additive.places.partitions import PartitionedRows
 from cgboost.additive.sql.place import SQLPlace
+from cgboost.additive.sql.source import SQLSource
 from cgboost.additive.tables.preparation import check_weight_size, numbers_of, read_source
 from cgboost.additive.tables.rows import SourceRows
 from cgboost.additive.tables.schema import Schema, SchemaMaker, check_frame
@@ -208,6 +209,11 @@ def table_of(estimator: Any, X: Any, y: Any, *, reset: bool) -> tuple[Any, Any]:
         As scikit-learn's ``validate_data``; nan is allowed in X. If X is a source of blocks, or a
         frame of another library than pandas or polars.
     """
+    if isinstance(X, SQLSource):
+        raise ValueError(
+            "X must be one table here, an array or a data frame, got an SQLSource: model.to_sql() "
+            "is a query for predictions in a database"
+        )
     if is_source(X):
         raise ValueError(
             f"X must be one table here, an array or a data frame, got a {type(X).__name__} of "

@@ -24,6 +24,7 @@ def connection() -> sqlite3.Connection:
         (("main", "people"), 'SELECT * FROM "main"."people"'),
         (" SELECT a, b\nFROM people; ", "SELECT a, b\nFROM people"),
         ("with x as (select 1) select * from x", "with x as (select 1) select * from x"),
+        ("-- all\nselect a /* b */\nfrom t -- end", "-- all\nselect a /* b */\nfrom t -- end\n"),
     ],
 )
 def test_a_table_is_a_name_its_parts_or_a_query(
@@ -44,5 +45,10 @@ def test_bad_arguments_are_refused(connection: sqlite3.Connection) -> None:
     ):
         with pytest.raises(ValueError, match=words):
             SQLSource(connection, "t", **options)
+    for table in (None, 3, "", ("main", "")):
+        with pytest.raises(
+            ValueError, match="table must be a name, the parts of a name or a query"
+        ):
+            SQLSource(connection, table, target="y")
     with pytest.raises(ValueError, match="give dialect"):
         SQLSource(object(), "t", target="y")

@@ -185,7 +185,10 @@ def test_pairs_that_cannot_work_are_refused() -> None:
     for kind in REGRESSORS.values():
         with pytest.raises(UnsupportedLossError, match=r"Hinge is for labels ±1: use a class"):
             clone(kind).set_params(loss=Hinge()).fit(X, COUNTS)
-        with pytest.raises(UnsupportedLossError, match="has 3 outputs a row, which only classifiers by gradient boosting"):
+        with pytest.raises(
+            UnsupportedLossError,
+            match="has 3 outputs a row, which only classifiers by gradient boosting",
+        ):
             clone(kind).set_params(loss=Multinomial(3)).fit(X, COUNTS)
     with pytest.raises(UnsupportedLossError, match="Hinge is for labels ±1"):
         AnyBoostRegressor(loss=Hinge).fit(X, COUNTS)

@@ -72,7 +72,28 @@ def test_what_belongs_into_the_table_is_refused_beside_it() -> None:
             AdditiveRegressor().fit(source)
         with pytest.raises(ValueError, match="is no column of the table"):
             model.fit(SQLSource(connection, "t", target="z"))
+        with pytest.raises(ValueError, match="an SQLSource: model.to_sql"):
+            model.predict(source)
         assert vars(model) == before
+
+
+def test_targets_that_are_none_for_a_loss_are_refused() -> None:
+    """As those of arrays: the least y of the table is looked at."""
+    data = mixed(0)
+    with connected("duckdb") as connection:
+        source = stored(connection, "duckdb", data)
+        with pytest.raises(ValueError, match="y must not be negative for the Poisson loss"):
+            TransformRegressor(loss="poisson").fit(source)
+
+
+def test_comments_around_a_query_do_no_harm() -> None:
+    """Before it, and behind it without a line of its own."""
+    data = mixed(0)
+    with connected("duckdb") as connection:
+        stored(connection, "duckdb", data)
+        query = '-- the rows\nSELECT "plain", "the y" FROM t -- all of them'
+        model = TransformRegressor(n_estimators=1).fit(SQLSource(connection, query, target="the y"))
+    assert list(model.feature_names_in_) == ["plain"]
 
 
 class Failing:
