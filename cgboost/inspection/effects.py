@@ -62,8 +62,8 @@ def effects(
 
     Parameters
     ----------
-    model : fitted TransformRegressor or TransformClassifier
-        With ``n_holdouts`` above 1 there are error bars. Of a classifier with two classes it is the
+    model : fitted estimator with ``feature_importances_``
+        A transform regression with ``n_holdouts`` above 1 has error bars. Of a classifier with two classes it is the
         probability of the second; of more, the class of the last.
     X : array-like or data frame of shape (n_rows, n_features)
         Rows that predictions are the mean of.
@@ -112,7 +112,7 @@ def _effect(model: Any, rows: Any, column: Any, number: int, names: list[str] | 
             categorical_features=[key] if is_category else None,
             kind="average",
         )["average"][-1]
-        for own in model.holdout_models_
+        for own in getattr(model, "holdout_models_", [model])
     ]
     name = f"x{number}" if names is None else names[number]
     return Effect(name, values, np.mean(curves, axis=0), np.std(curves, axis=0))

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from cgboost import TransformClassifier, TransformRegressor
+from cgboost import LinearTreeBoostingRegressor, TransformClassifier, TransformRegressor
 from cgboost.inspection.effects import effects, plot_effects
 
 
@@ -65,6 +65,15 @@ def test_classes_have_probabilities() -> None:
     there = array.copy()
     there[:, 0] = effect.values[3]
     assert effect.mean[3] == pytest.approx(classifier.predict_proba(there)[:, 1].mean())
+
+
+def test_other_models_have_effects_without_a_band() -> None:
+    """What they need is importances."""
+    X, y = data()
+    trees = LinearTreeBoostingRegressor(n_estimators=20).fit(X, y)
+    (effect,) = effects(trees, X, ["shop"])
+    assert effect.mean[0] == pytest.approx(trees.predict(X.assign(shop="east")).mean())
+    assert not effect.std.any()
 
 
 def test_lines_and_bars_have_bands() -> None:
