@@ -63,8 +63,8 @@ def effects(
     Parameters
     ----------
     model : fitted estimator with ``feature_importances_``
-        A transform regression with ``n_holdouts`` above 1 has error bars. Of a classifier with two classes it is the
-        probability of the second; of more, the class of the last.
+        A transform regression with ``n_holdouts`` above 1 has error bars. Of a classifier with two
+        classes it is the probability of the second; of more, that of the last.
     X : array-like or data frame of shape (n_rows, n_features)
         Rows that predictions are the mean of.
     features : sequence of int or str, optional
