@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,6 +15,26 @@ from cgboost.additive.trees.model_tree import Regressors
 
 Vector = NDArray[np.float64]
 Codes = NDArray[np.unsignedinteger[Any]]
+
+
+FENCE = 3.0
+"""Lines end so many interquartile ranges beyond the quartiles (Tukey, *Exploratory Data Analysis*,
+1977: values beyond are far out). A few values far from all others would else make the slopes, and
+the ridge, which is in units of the range, would hold down those of the rest: with a lognormal
+feature (σ = 2) the error was four times as large. 1.5 and 6 differ from 3 by at most 5 % on nine
+tables, to either side."""
+
+
+def without_far_values(groups: Groups) -> Groups:
+    """Intervals whose regressor stays near the bulk of the values; splits are as before."""
+    if not isinstance(groups, Intervals) or not len(groups.edges):
+        return groups
+    first, third = np.quantile(groups.edges, [0.25, 0.75]).tolist()
+    if not first < third:
+        return groups
+    reach = FENCE * (third - first)
+    low, high = max(groups.low, first - reach), min(groups.high, third + reach)
+    return replace(groups, low=low, high=high)
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,9 +58,9 @@ class CodedRows:
 
     @classmethod
     def of(cls, rows: TableRows | SourceRows, groups: list[Groups]) -> CodedRows:
-        """Read the rows once; all numeric features that vary are regressors."""
+        """Read the rows once; all numeric features that vary are regressors, but for far values."""
         regressors = Regressors.of(
-            groups,
+            [without_far_values(own) for own in groups],
             [j for j, own in enumerate(groups) if isinstance(own, Intervals) and len(own.edges)],
         )
         codes = np.empty((rows.n_rows, len(groups)), dtype=code_type(groups))

@@ -464,7 +464,8 @@ n_columns_, objective_, best_round_, stop_reason_, n_features_in_, feature_names
         labels = self.classes_[1:] if len(self.classes_) == 2 else self.classes_
         places = [0] if label is None and len(labels) == 1 else np.flatnonzero(labels == label)
         if not len(places):
-            raise ValueError(f"label must be one of {labels.tolist()}, got {label!r}")
+            rest = " (that of the first class is 1 minus this)" if len(labels) == 1 else ""
+            raise ValueError(f"label must be one of {labels.tolist()}{rest}, got {label!r}")
         place = int(places[0])
         return inspection.statement(
             self, table, place, "logistic", output=output, keep=keep, dialect=dialect

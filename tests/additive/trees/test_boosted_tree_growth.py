@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from cgboost.additive.tables.preparation import Categories, Groups, Intervals, intervals_of
 from cgboost.additive.tables.rows import TableRows
 from cgboost.additive.trees import boosted_tree_growth
-from cgboost.additive.trees.boosted_rows import CodedRows, Working
+from cgboost.additive.trees.boosted_rows import CodedRows, Working, without_far_values
 from cgboost.additive.trees.boosted_tree_growth import GrownTree, TreeGrower
 from cgboost.additive.trees.split_search import CATEGORY_PRIOR
 from cgboost.estimators.transform.linear_tree_boosting import on_threads
@@ -49,8 +49,9 @@ def regressors(X: np.ndarray, groups: list[Groups]) -> np.ndarray:
     columns = []
     for j, own in enumerate(groups):
         if isinstance(own, Intervals):
-            x = np.clip(X[:, j], own.low, own.high) - np.median(own.edges)
-            columns.append(np.nan_to_num(x / (own.high - own.low)))
+            bounded = without_far_values(own)
+            x = np.clip(X[:, j], bounded.low, bounded.high) - np.median(own.edges)
+            columns.append(np.nan_to_num(x / (bounded.high - bounded.low)))
     return np.column_stack(columns)
 
 
@@ -253,3 +254,20 @@ def test_a_response_of_zero_has_no_splits() -> None:
     found = grown(X, groups, working._replace(response=np.zeros(len(X))))
     assert len(found.tree.nodes) == 1
     assert not found.gains.any()
+
+
+def test_lines_end_where_values_are_far_out() -> None:
+    """Three interquartile ranges beyond the quartiles; what has no such values stays as it is."""
+    rng = np.random.default_rng(0)
+    skewed, even = np.exp(2.0 * rng.normal(size=2000)), rng.uniform(size=2000)
+    for x, cut in ((skewed, True), (even, False)):
+        groups = intervals_of(x, np.ones(2000), 64)
+        bounded = without_far_values(groups)
+        first, third = np.quantile(groups.edges, [0.25, 0.75])
+        limit = third + 3.0 * (third - first)
+        assert bounded.high == pytest.approx(limit if cut else groups.high)
+        assert bounded.low == groups.low
+        np.testing.assert_array_equal(bounded.edges, groups.edges)
+    few = intervals_of(np.array([0.0] * 9 + [1.0]), np.ones(10), 64)
+    assert without_far_values(few) is few
+    assert without_far_values(Categories(3)).count == 3
