@@ -6,6 +6,7 @@ import signal
 import tempfile
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -40,9 +41,9 @@ def processes() -> Iterator[ProcessPoolExecutor]:
         yield pool
 
 
-@pytest.fixture(scope="module")
-def client() -> Iterator[Any]:
-    """Two workers of a Dask cluster, each in a process of its own."""
+@contextmanager
+def two_workers() -> Iterator[Any]:
+    """A client of a Dask cluster with two workers, each in a process of its own."""
     distributed = pytest.importorskip("distributed", reason="pip install cgboost[distributed]")
     with (
         distributed.LocalCluster(
@@ -50,6 +51,20 @@ def client() -> Iterator[Any]:
         ) as cluster,
         distributed.Client(cluster) as client,
     ):
+        yield client
+
+
+@pytest.fixture(scope="module")
+def client() -> Iterator[Any]:
+    """Of a cluster that no worker is taken from."""
+    with two_workers() as client:
+        yield client
+
+
+@pytest.fixture
+def fragile() -> Iterator[Any]:
+    """Of a cluster of its own: a worker that was killed is not always started again."""
+    with two_workers() as client:
         yield client
 
 
@@ -181,26 +196,25 @@ class Killing(DaskExecutor):
         return super().ask(task, combine, shared, kept, message)
 
 
+@pytest.mark.parametrize("sent", [True, False])
 @pytest.mark.parametrize("when", [2, 3, 9, 20])
-def test_a_killed_worker_changes_nothing(client: Any, when: int) -> None:
+def test_a_killed_worker_changes_nothing(fragile: Any, when: int, sent: bool) -> None:
     """Its partition is sent or computed again, and all calls of the fit with it."""
     X, y, weights = mixed(5)
     wanted = TransformRegressor(n_estimators=3).fit(X, y, weights)
-    parts = [client.submit(tuple, part) for part in cut(X, y, weights, 2, 9)]
-    for rows in ((X, y, weights), (Partitions(parts),)):
-        client.wait_for_workers(2)
-        executor = Killing(client, when)
-        model = TransformRegressor(n_estimators=3, executor=executor).fit(*rows)
-        assert executor.count > when
-        assert_same(model, wanted, X)
+    parts = [fragile.submit(tuple, part) for part in cut(X, y, weights, 2, 9)]
+    rows = (X, y, weights) if sent else (Partitions(parts),)
+    executor = Killing(fragile, when)
+    model = TransformRegressor(n_estimators=3, executor=executor).fit(*rows)
+    assert executor.count > when
+    assert_same(model, wanted, X)
 
 
-def test_data_that_cannot_be_made_again_is_an_error(client: Any) -> None:
+def test_data_that_cannot_be_made_again_is_an_error(fragile: Any) -> None:
     """Scattered by the user, and lost with the one worker that had it."""
     X, y, weights = mixed(5)
-    client.wait_for_workers(2)
-    parts = [client.scatter([part], hash=False)[0] for part in cut(X, y, weights, 2, 9)]
-    model = TransformRegressor(executor=Killing(client, 3))
+    parts = [fragile.scatter([part], hash=False)[0] for part in cut(X, y, weights, 2, 9)]
+    model = TransformRegressor(executor=Killing(fragile, 3))
     with pytest.raises(RuntimeError, match=r"lost its data 4 times.*futures of functions"):
         model.fit(Partitions(parts))
     assert not hasattr(model, "stages_")
