@@ -23,7 +23,8 @@ from cgboost.additive.sql.place import SQLPlace
 from cgboost.additive.sql.source import SQLSource
 from cgboost.additive.tables.preparation import check_weight_size, numbers_of, read_source
 from cgboost.additive.tables.rows import SourceRows
-from cgboost.additive.tables.schema import Schema, SchemaMaker, check_frame
+from cgboost.additive.tables.schema import Schema, SchemaMaker
+from cgboost.additive.tables.table_columns import check_frame
 from cgboost.exceptions import see
 
 Matrix = NDArray[np.floating[Any]]

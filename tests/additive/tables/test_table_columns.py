@@ -8,7 +8,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from cgboost.additive.tables.schema import columns_of, is_missing
+from cgboost.additive.tables.table_columns import columns_of, is_missing
 
 NUMERIC = {
     "floats": pd.Series([1.5, np.nan]),
