@@ -215,7 +215,7 @@ class SchemaMaker:
     def _is_category(self, number: int, column: Column) -> bool:
         if self.categorical is not None and {number, column.name} & set(self.categorical):
             return True
-        if column.is_time:
+        if column.has_times and not column.is_categorical:
             raise ValueError(
                 f"{column.called} has dates or times: make them numbers, days since a first day "
                 "say, or name the feature in categorical_features"
@@ -293,7 +293,7 @@ def _other_columns(names: Names, expected: Names) -> ValueError:
 
 def _distinct(column: Column) -> set[Any]:
     try:
-        found = set(column.values.tolist())
+        found = set(column.categories)
     except TypeError as error:
         raise ValueError(
             f"{column.called} has values that are neither numbers nor categories ({error})"
@@ -302,7 +302,7 @@ def _distinct(column: Column) -> set[Any]:
 
 
 def _codes(column: Column, known: dict[Any, int]) -> Vector:
-    values = column.values.tolist()
+    values = column.categories
     found = (known.get(value, np.nan) if _hashable(value) else np.nan for value in values)
     codes = np.fromiter(found, dtype=np.float64, count=len(values))
     if known and np.isnan(codes).all() and not column.is_empty:

@@ -1,12 +1,17 @@
 """Columns of tables, of arrays and of frames of pandas and polars: their values and what they are.
 
 A column has numbers if its type has, or if it is one of Python objects that are all numbers (as
-frames have them after an ``astype(object)``); a column of a categorical type has categories, also
-where these are numbers. Without any value it is undecided, unless later blocks decide.
+frames have them after an ``astype(object)``); the same goes for dates. A column of a categorical
+type has categories, also where these are numbers or dates. Without any value it is undecided,
+unless later blocks decide.
+
+As a category a date is its midnight, and a time of a time zone that of UTC, whatever type a table
+has for them: days of Arrow, of Python and of NumPy are the same.
 """
 
 from __future__ import annotations
 
+import datetime
 import numbers
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -21,6 +26,9 @@ Values = NDArray[Any]
 
 TIMES = "mM"
 """Kinds of NumPy's types of times."""
+
+DATES = (datetime.date, datetime.timedelta, np.datetime64, np.timedelta64)
+"""Types of objects that are dates, times or differences of them."""
 
 NUMBERS = "fiub"
 """Kinds of NumPy's types of numbers."""
@@ -63,9 +71,16 @@ class Column:
         return f"{self.dtype}, values of type {listed(self.types)}"
 
     @property
-    def is_time(self) -> bool:
-        """Whether it has dates or times."""
-        return self.values.dtype.kind in TIMES
+    def has_times(self) -> bool:
+        """Whether all values there are are dates or times."""
+        if self.values.dtype.kind != "O":
+            return self.values.dtype.kind in TIMES
+        return bool(self.types) and all(issubclass(kind, DATES) for kind in self.types)
+
+    @property
+    def is_categorical(self) -> bool:
+        """Whether its type says that it has categories, whatever they are."""
+        return self.dtype.lower().startswith(CATEGORICAL)
 
     @cached_property
     def types(self) -> set[type]:
@@ -88,7 +103,7 @@ class Column:
     @property
     def has_numbers(self) -> bool:
         """Whether all values there are are numbers."""
-        return not self.is_time and all(map(_is_number, self.types))
+        return self.values.dtype.kind not in TIMES and all(map(_is_number, self.types))
 
     @property
     def has_truths(self) -> bool:
@@ -99,7 +114,15 @@ class Column:
     @property
     def is_numeric(self) -> bool:
         """Whether it is to be taken for numbers unless somebody says otherwise."""
-        return self.has_numbers and not self.dtype.lower().startswith(CATEGORICAL)
+        return self.has_numbers and not self.is_categorical
+
+    @property
+    def categories(self) -> list[Any]:
+        """The values as categories: dates and times as :func:`plain_time` has them."""
+        values = self.values.tolist()
+        if self.values.dtype.kind != "O" or not any(issubclass(kind, DATES) for kind in self.types):
+            return values
+        return [plain_time(value) if isinstance(value, DATES) else value for value in values]
 
     def as_floats(self) -> NDArray[np.float64]:
         """The numbers, nan where missing."""
@@ -111,6 +134,31 @@ class Column:
     def _has_values(self) -> bool:
         # nan and NaT are not equal to themselves
         return any(bool((part == part).any()) for part in (self.values[:1], self.values))
+
+
+def plain_time(value: Any) -> Any:
+    """A date or a time as ``datetime`` in UTC without a zone, in microseconds; None if missing.
+
+    Differences are ``timedelta``, other values stay as they are.
+    """
+    if is_missing(value):
+        return None
+    if isinstance(value, (np.datetime64, np.timedelta64)):
+        return microseconds(np.asarray(value)).item()
+    if isinstance(value, datetime.timedelta):
+        return datetime.timedelta(value.days, value.seconds, value.microseconds)
+    if not isinstance(value, datetime.date):
+        return value
+    if not isinstance(value, datetime.datetime):
+        return datetime.datetime(value.year, value.month, value.day)
+    if value.tzinfo is not None:
+        value = value.astimezone(datetime.UTC)
+    return datetime.datetime.combine(value.date(), value.time())
+
+
+def microseconds(values: Values) -> Values:
+    """Dates or times of NumPy in the unit that categories have."""
+    return values.astype(f"{values.dtype.kind}8[us]")
 
 
 def called(name: str | None) -> str:
@@ -139,7 +187,8 @@ def columns_of(X: Any) -> list[Column]:
     array = np.asarray(X)
     if array.ndim != 2:
         raise ValueError(f"X must have 2 dimensions (rows, features), got shape {array.shape}")
-    return [Column(None, array[:, j], str(array.dtype)) for j in range(array.shape[1])]
+    values = microseconds(array) if array.dtype.kind in TIMES else array
+    return [Column(None, values[:, j], str(array.dtype)) for j in range(array.shape[1])]
 
 
 def check_frame(X: Any) -> None:
@@ -172,7 +221,7 @@ def some(names: Sequence[str | None]) -> str:
 
 
 def _is_number(kind: type) -> bool:
-    return issubclass(kind, (numbers.Real, Decimal, np.bool_))
+    return issubclass(kind, (numbers.Real, Decimal, np.bool_)) and not issubclass(kind, DATES)
 
 
 def listed(types: Iterable[type]) -> str:
@@ -186,9 +235,13 @@ def _array(column: Any) -> Values:
     values = np.asarray(column.to_numpy())
     kind = getattr(dtype, "kind", values.dtype.kind)
     if kind in TIMES:
-        if values.dtype.kind == "O":  # times of a time zone
+        if getattr(dtype, "tz", None) is not None:  # the same as objects takes long
             values = np.asarray(column.to_numpy(dtype=f"{kind}8[us]"))
-        return values.astype(f"{kind}8[us]")
+        elif values.dtype.kind == "O":  # days of Arrow
+            values = np.array([plain_time(value) for value in values], dtype=f"{kind}8[us]")
+        return microseconds(values)
+    if values.dtype.kind in TIMES:  # of a categorical type
+        return microseconds(values).astype(object)
     if values.dtype.kind in NUMBERS and str(dtype) != "category":
         return values
     if kind in NUMBERS or str(dtype).lower().startswith(NUMERIC):

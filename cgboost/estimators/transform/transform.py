@@ -388,7 +388,8 @@ default="duckdb"
         without quotes in lower case, Snowflake in upper case; BigQuery takes a dot in the name of a
         table for a division of its parts. Missing values are NULL or NaN; numbers beyond the range
         of the training rows, infinite ones too, count as its nearest end. Dates and times that
-        are categories are text in SQLite, as Python's ``sqlite3`` writes them: 2020-02-29 01:02:03.
+        are categories are text in SQLite, as Python's ``sqlite3`` writes them: 2020-02-29 01:02:03,
+        2020-02-29. Text is compared exactly, whatever its collation.
         MySQL must read a backslash in text as an escape, as it does unless its ``sql_mode`` has
         NO_BACKSLASH_ESCAPES.
         """
