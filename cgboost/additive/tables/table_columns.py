@@ -161,6 +161,12 @@ def microseconds(values: Values) -> Values:
     return values.astype(f"{values.dtype.kind}8[us]")
 
 
+def legible(value: Any) -> str:
+    """A name or a category on one line; with quotes where blanks at its ends would not be seen."""
+    text = str(value)
+    return text if text and text == text.strip() and text.isprintable() else repr(text)
+
+
 def called(name: str | None) -> str:
     """How messages call a feature."""
     return "a feature of X" if name is None else f"feature {name!r}"

@@ -30,6 +30,7 @@ from cgboost.estimators.common.parameters import (
     check_bool,
     check_count,
     check_jobs,
+    check_learning_rate,
     check_number,
     threads_of,
 )
@@ -137,11 +138,7 @@ class BaseLinearTreeBoosting(BaseEnsemble):
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_bool("early_stopping", self.early_stopping)
-        check_number("learning_rate", self.learning_rate, above=0)
-        if self.learning_rate > 1:
-            raise ValueError(
-                f"learning_rate must be a number > 0 and ≤ 1, got {self.learning_rate!r}"
-            )
+        check_learning_rate(self.learning_rate)
         counts = ("n_estimators", "max_depth", "min_samples_leaf", "max_bins", "max_regressors")
         for name in counts:
             check_count(name, getattr(self, name))
@@ -292,7 +289,7 @@ class LinearTreeBoostingRegressor(BaseLinearTreeBoosting, Regression):
     n_estimators : int, default=500
         Rounds at most.
     learning_rate : float, default=0.1
-        Share of the best step that is taken, at most 1.
+        Share of the best step that is taken, below 2, where steps no longer lower the loss.
     max_depth : int, default=2
         Splits on the way to a leaf.
     min_samples_leaf : int, default=20

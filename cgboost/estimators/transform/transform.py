@@ -27,6 +27,7 @@ from cgboost.estimators.common.parameters import (
     check_choice,
     check_count,
     check_jobs,
+    check_learning_rate,
     check_number,
     threads_of,
 )
@@ -143,7 +144,7 @@ class BaseTransform(BaseEnsemble):
         check_count("n_estimators", self.n_estimators)
         check_choice("variant", self.variant, VARIANTS)
         check_count("max_bins", self.max_bins)
-        check_number("learning_rate", self.learning_rate, above=0)
+        check_learning_rate(self.learning_rate)
         if VARIANTS[self.variant].orthogonal and self.learning_rate != 1.0:
             raise ValueError(
                 f"learning_rate must be 1 where variant={self.variant!r} chooses all coefficients "
@@ -251,8 +252,9 @@ class TransformRegressor(BaseTransform, Regression):
         are fitted to its pseudo-residuals, and added with the step and the change of the constant
         that together lower it most. The output of "poisson" is the log of the mean.
     learning_rate : float, default=1.0
-        Share of every step that is taken. Stages are more then, and should be allowed to be; must
-        be 1 where all coefficients are chosen anew.
+        Share of every step that is taken, below 2, where steps no longer lower the loss. Of smaller
+        ones there are more, and should be allowed to be; must be 1 where all coefficients are
+        chosen anew.
     variant : {"transform", "gradient", "initial", "orthogonal", "feed_forward", \
 "orthogonal_feed_forward"}, default="transform"
         The methods of the paper: transform regression (Table 8), gradient boosting of additive

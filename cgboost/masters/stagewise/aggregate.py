@@ -178,12 +178,13 @@ class AggregateMaster:
         def surface(ends: Vector) -> Quadratic:
             return at(ends, count).along(spread)
 
-        ends, self._here = (
-            descended(surface, np.zeros(2), within(self.most))
-            if self.sums.is_smooth
-            else descended_at_kinks(surface, np.zeros(2), self.most)
-        )
         rate = self.learning_rate
+        most = self.most / max(1.0, rate)
+        ends, self._here = (
+            descended(surface, np.zeros(2), within(most))
+            if self.sums.is_smooth
+            else descended_at_kinks(surface, np.zeros(2), most)
+        )
         if self.positive and ends[1] < ends[0]:
             rate = 0.0
         if rate != 1.0:
