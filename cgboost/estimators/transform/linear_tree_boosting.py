@@ -108,7 +108,9 @@ class BaseLinearTreeBoosting(BaseEnsemble):
             Numbers, with nan where missing; in a data frame also categories. A source is anything
             that can be iterated over again and again and yields (X, y) or (X, y, weights), the same
             rows in the same order each time; a byte or two a feature, and 8 a numeric feature, of
-            each row are held in memory.
+            each row are held in memory. A :class:`~cgboost.sources.SQLSource` or
+            :class:`~cgboost.sources.Partitions` is refused: only :class:`TransformRegressor` and
+            :class:`TransformClassifier` are fitted elsewhere.
         y : array-like of shape (n_rows,), or None with a source
         sample_weight : array-like of shape (n_rows,) or None
             Multiplies the loss row by row; a row of weight 2 counts as two rows. It is held out
