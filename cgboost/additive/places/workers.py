@@ -11,14 +11,15 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import reduce
+from functools import partial, reduce
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.multiclass import check_classification_targets
 
-from cgboost.additive.places.memory import MemoryAggregates, Sample
+from cgboost.additive.places.joint import JointMemoryAggregates
+from cgboost.additive.places.memory import MemoryAggregates, Sample, joint_in_memory
 from cgboost.additive.statistics.passes import Parts, Passes
 from cgboost.additive.tables.preparation import (
     BlocksRead,
@@ -33,9 +34,15 @@ from cgboost.additive.tables.preparation import (
 from cgboost.additive.tables.rows import SourceRows, TableRows
 from cgboost.additive.tables.schema import Schema, SchemaMaker
 from cgboost.losses.base import Loss
+from cgboost.losses.multinomial import Multinomial
 from cgboost.losses.quadratic import Quadratic
 
 Vector = NDArray[np.float64]
+
+AnySums = MemoryAggregates | JointMemoryAggregates
+
+Call = tuple[int | None, str, tuple[Any, ...]]
+"""Of the aggregates of a class, or of all that there is; the method, and its arguments."""
 
 
 class EncodedRows(NamedTuple):
@@ -101,9 +108,9 @@ class Message:
         Of the targets of the sample.
     start : int
         Calls that the worker should know of.
-    calls : sequence of (method, arguments)
+    calls : sequence of (part, method, arguments)
         Those that followed, in their order.
-    query, arguments : str, tuple
+    part, query, arguments : int or None, str, tuple
         What to answer when all calls are made.
     """
 
@@ -113,7 +120,8 @@ class Message:
     target: Vector
     spread: float
     start: int
-    calls: Sequence[tuple[str, tuple[Any, ...]]]
+    calls: Sequence[Call]
+    part: int | None
     query: str
     arguments: tuple[Any, ...]
 
@@ -141,7 +149,7 @@ class Partition:
         self.lock = threading.Lock()  # a call that nobody waits for any more may still run
         self._read: tuple[NDArray[Any], Vector | None] | None = None
         self._rows: tuple[TableRows | SourceRows, Vector, Vector] | None = None
-        self._aggregates: dict[int, tuple[int, MemoryAggregates]] = {}
+        self._aggregates: dict[int, tuple[int, AnySums]] = {}
 
     def __getstate__(self) -> tuple[Any, int]:
         """The rows alone: all else can be made again."""
@@ -205,7 +213,7 @@ class Partition:
         parts = [plan.schema.encode(block[0]) for block in self.blocks]
         return TableRows(parts[0] if len(parts) == 1 else np.concatenate(parts)), given, weights
 
-    def aggregates(self, plan: Plan, message: Message) -> MemoryAggregates | None:
+    def aggregates(self, plan: Plan, message: Message) -> AnySums | None:
         """Aggregates after all calls of the message; None where earlier ones are missing."""
         for number in set(self._aggregates) - message.alive:
             del self._aggregates[number]
@@ -214,20 +222,27 @@ class Partition:
             return None
         if sums is None:
             sums = self._new(plan, message)
-        for method, arguments in message.calls[known - message.start :]:
-            getattr(sums, method)(*arguments)
+        for part, method, arguments in message.calls[known - message.start :]:
+            getattr(part_of(sums, part), method)(*arguments)
         now = max(known, message.start + len(message.calls))  # less in a call that comes late
         self._aggregates[message.number] = now, sums
         return sums
 
-    def _new(self, plan: Plan, message: Message) -> MemoryAggregates:
+    def _new(self, plan: Plan, message: Message) -> AnySums:
         rows, y, weights = self.rows(plan)
         bits = plan.held[self.number]
         held = np.unpackbits(bits, count=len(y)).astype(np.bool_)
-        passes = Passes(rows, weights, held, 1, plan.level)
+        passes = partial(Passes, rows, weights, held, 1, plan.level)
         target, sample = targets(message.target, y), plan.samples[self.number]
         loss, groups = message.loss, plan.groups
-        return MemoryAggregates(passes, loss, target, weights, groups, sample, message.spread)
+        if isinstance(loss, Multinomial):
+            return joint_in_memory(passes, loss, target, weights, groups, sample)
+        return MemoryAggregates(passes(), loss, target, weights, groups, sample, message.spread)
+
+
+def part_of(sums: Any, part: int | None) -> Any:
+    """The aggregates of a class, or all."""
+    return sums if part is None else sums.parts[part]
 
 
 def targets(of_classes: Vector, y: Vector) -> Vector:
@@ -348,7 +363,7 @@ def answer(plan: Plan, partition: Partition, message: Message) -> Any:
         sums = partition.aggregates(plan, message)
         if sums is None:
             return Behind()
-        return QUERIES[message.query].ask(sums, *message.arguments)
+        return QUERIES[message.query].ask(part_of(sums, message.part), *message.arguments)
 
 
 # ---------------------------------------------------------------------- queries
@@ -369,7 +384,7 @@ class Query(NamedTuple):
     merge: Callable[[Any, Any], Any]
 
 
-def _weights(sums: MemoryAggregates) -> Vector:
+def _weights(sums: AnySums) -> Vector:
     return np.array([sums.weight, sums.holdout_weight])
 
 
@@ -404,6 +419,7 @@ QUERIES = {
     "output_sample": Query(MemoryAggregates.output_sample, _both_samples),
     "extremes": Query(_extremes, _widest),
     "quadratic": Query(_curved, Quadratic.merged),
+    "joint": Query(JointMemoryAggregates.quadratic, Quadratic.merged),
 }
 """By name; answers merge in the order of the partitions."""
 

@@ -45,6 +45,7 @@ from cgboost.estimators.common.targets import (
 from cgboost.estimators.transform.constraints import sets_of
 from cgboost.estimators.transform.holdouts import seed_of
 from cgboost.estimators.transform.transform import BaseTransform
+from cgboost.estimators.transform.transform_inspection import class_number
 from cgboost.estimators.transform.variants import LARGEST_STEP
 from cgboost.generation.callbacks import EarlyStopping, Score, error_rate
 from cgboost.losses.base import DifferentiableLoss, Loss
@@ -483,12 +484,6 @@ objective_, best_round_, stop_reason_, n_features_in_, feature_names_in_
             If there are more than two classes and ``label`` is none of them, or two and it is not
             the second; as in :meth:`TransformRegressor.to_sql`.
         """
-        check_is_fitted(self)
-        labels = self.classes_[1:] if len(self.classes_) == 2 else self.classes_
-        places = [0] if label is None and len(labels) == 1 else np.flatnonzero(labels == label)
-        if not len(places):
-            raise ValueError(f"label must be one of {labels.tolist()}, got {label!r}")
-        link = "logistic" if len(labels) == 1 else "softmax"
-        return self._statement(
-            table, link, int(places[0]), output=output, keep=keep, dialect=dialect
-        )
+        number = class_number(self, label)
+        link = "logistic" if len(self.classes_) == 2 else "softmax"
+        return self._statement(table, link, number, output=output, keep=keep, dialect=dialect)

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, Self
 
@@ -32,7 +32,12 @@ from cgboost.estimators.common.parameters import (
     threads_of,
 )
 from cgboost.estimators.common.rows import Held, Rows, Vector, rows_in, rows_of, table_of
-from cgboost.estimators.common.targets import Classification, Regression, probabilities
+from cgboost.estimators.common.targets import (
+    Classification,
+    Regression,
+    class_probabilities,
+    probabilities,
+)
 from cgboost.estimators.transform import holdouts
 from cgboost.estimators.transform import transform_inspection as inspection
 from cgboost.estimators.transform.constraints import constraints_of
@@ -40,6 +45,7 @@ from cgboost.estimators.transform.elsewhere import is_elsewhere, rows_elsewhere
 from cgboost.estimators.transform.variants import VARIANTS, tasks
 from cgboost.losses.base import Loss
 from cgboost.losses.log_loss import LogLoss
+from cgboost.losses.multinomial import Multinomial
 from cgboost.losses.poisson import Poisson
 from cgboost.losses.registry import REGRESSION, RegressionLoss, check_loss, get_loss
 from cgboost.losses.squared_error import SquaredError
@@ -84,7 +90,7 @@ class BaseTransform(BaseEnsemble):
     _warn = stagewise.warn
     _run_all = holdouts.run_all
     _tasks = tasks
-    feature_importances_ = property(holdouts.importances)
+    feature_importances_ = importances_ = property(holdouts.importances)
     feature_importances_std_ = property(holdouts.spread)
     holdout_models_ = property(holdouts.models)
 
@@ -208,24 +214,20 @@ class BaseTransform(BaseEnsemble):
 
     def _keep(self, runs: list[FittedRun], rows: Rows) -> None:
         stagewise.keep(self, runs, rows)
-        for run in runs:  # stages that were found and not kept
-            del inspection.stages_of(run)[len(run.outputs[0].coef) :]
-        stages = [inspection.stages_of(run) for run in runs]
-        self.stages_ = stages[0] if len(runs) == 1 else stages
+        outputs = inspection.outputs_of(runs)
+        for output in outputs:  # stages that were found and not kept
+            del inspection.stages_of(output)[len(output.coef) :]
+        stages = list(map(inspection.stages_of, outputs))
+        self.stages_ = stages[0] if len(outputs) == 1 else stages
 
     def _stages_of(self, output: int) -> list[Stage]:
         check_is_fitted(self)
-        return inspection.stages_of(self._runs[output])
+        return inspection.stages_of(inspection.outputs_of(self._runs)[output])
 
     def _rows(self, X: Any) -> Any:
         check_is_fitted(self)
         X, _ = table_of(self, X, None, reset=False)
         return self._schema.encode(X)
-
-    @property
-    def importances_(self) -> Vector:
-        """Share of the features in the training loss that the stages took off."""
-        return self.feature_importances_
 
 
 @dataclass(eq=False, repr=False)
@@ -401,16 +403,24 @@ default="duckdb"
 
 @dataclass(eq=False, repr=False)
 class TransformClassifier(BaseTransform, Classification):
-    """Transform regression of 0/1 targets by the log loss ([P] sections 2 and 6).
+    """Transform regression of classes by the log loss ([P] sections 2 and 6).
 
     Stages are fitted to the pseudo-residuals of Σ w_i log(1 + exp(−2 y_i f_i)), and added with the
     step and the change of the constant that together lower it most, as long as they change no f,
-    half the log-odds, by more than 2. More than two classes are handled one against the rest. With
-    ``variant="orthogonal"`` and ``"orthogonal_feed_forward"`` all steps and the constant are chosen
-    anew after every stage, without that bound.
+    half the log-odds, by more than 2. With ``variant="orthogonal"`` and
+    ``"orthogonal_feed_forward"`` all steps and the constant are chosen anew after every stage,
+    without that bound. More than two classes have the multinomial deviance and an output each,
+
+        L = Σ_i w_i (log Σ_l e^{f_il} − f_{i,y_i}),        p_k = e^{f_k} / Σ_l e^{f_l}
+
+    A round fits a stage for every class to [y = k] − p_k, all from the same f; then the steps and
+    constants of all classes are those that together lower L most, inside the same bounds.
 
     Parameters
     ----------
+    multi_class : {"joint", "ovr"}, default="joint"
+        What is minimised with more than two classes: the multinomial deviance, or for each class
+        the log loss of a model against the rest. Two classes are one model either way.
     n_estimators, learning_rate, variant, max_bins, tol, early_stopping, validation_fraction, \
 n_iter_no_change, n_holdouts, interaction_cst, monotonic_cst, categorical_features, n_jobs, \
 executor, scoring, callbacks, verbose, time_limit, random_state
@@ -426,13 +436,27 @@ n_columns_, objective_, best_round_, stop_reason_, n_features_in_, feature_names
         As in :class:`TransformRegressor`.
     """
 
+    multi_class: Literal["joint", "ovr"] = field(default="joint", kw_only=True)
+
     transformation = inspection.transformation
     text = inspection.text
     stage_graph = inspection.stage_graph
 
     @property
     def _fitted_loss(self) -> Loss:
-        return LogLoss()
+        return Multinomial(len(self.classes_)) if self._is_joint else LogLoss()
+
+    @property
+    def _is_joint(self) -> bool:
+        return self.multi_class == "joint" and len(self.classes_) > 2
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_choice("multi_class", self.multi_class, ("joint", "ovr"))
+
+    def _targets(self, encoded: NDArray[np.intp]) -> list[Vector]:
+        targets = super()._targets(encoded)
+        return [np.column_stack(targets)] if self._is_joint else targets
 
     def to_sql(
         self,
@@ -443,15 +467,16 @@ n_columns_, objective_, best_round_, stop_reason_, n_features_in_, feature_names
         keep: str | Sequence[str] = (),
         dialect: str = "duckdb",
     ) -> str:
-        """A query for a probability, of the second class or of one against the rest.
+        """A query for a class probability.
 
         Parameters
         ----------
         table, output, keep, dialect
             As in :meth:`TransformRegressor.to_sql`.
         label : class label, optional
-            Needed with more than two classes: whose probability against all others it is. What
-            ``predict_proba`` gives are these numbers divided by their sum over the classes.
+            Whose probability it is, needed with more than two classes. With ``multi_class="ovr"``
+            it is that against all others: what ``predict_proba`` gives are these numbers divided by
+            their sum over the classes.
 
         Returns
         -------
@@ -463,17 +488,16 @@ n_columns_, objective_, best_round_, stop_reason_, n_features_in_, feature_names
             If there are more than two classes and ``label`` is none of them, or two and it is not
             the second; as :func:`cgboost.additive.export.sql.select_statement`.
         """
-        check_is_fitted(self)
-        labels = self.classes_[1:] if len(self.classes_) == 2 else self.classes_
-        places = [0] if label is None and len(labels) == 1 else np.flatnonzero(labels == label)
-        if not len(places):
-            rest = " (that of the first class is 1 minus this)" if len(labels) == 1 else ""
-            raise ValueError(f"label must be one of {labels.tolist()}{rest}, got {label!r}")
-        place = int(places[0])
-        return inspection.statement(
-            self, table, place, "logistic", output=output, keep=keep, dialect=dialect
-        )
+        k, link = inspection.class_number(self, label), "softmax" if self._is_joint else "logistic"
+        return inspection.statement(self, table, k, link, output=output, keep=keep, dialect=dialect)
 
     def predict_proba(self, X: Any) -> Vector:
         """Class probabilities, shape (n_rows, n_classes)."""
-        return probabilities(self._outputs(X))
+        return self._shares(self._outputs(X))
+
+    def staged_predict_proba(self, X: Any) -> Iterator[Vector]:
+        """Class probabilities after every round up to the best one."""
+        return map(self._shares, self._staged_outputs(X))
+
+    def _shares(self, outputs: Vector) -> Vector:
+        return class_probabilities(outputs) if self._is_joint else probabilities(outputs)

@@ -31,13 +31,27 @@ def test_a_database_gives_the_model_of_the_frame(variant: str, database: str, se
     close(database, server, mixed(1), TransformRegressor(variant=variant, n_estimators=4))
 
 
+@pytest.mark.parametrize("way", ["joint", "ovr"])
 @pytest.mark.parametrize("database", DATABASES)
-def test_classes(database: str, server: str) -> None:
-    """Two, and more than two: one against the rest."""
+def test_classes(database: str, way: str, server: str) -> None:
+    """Two, and more than two, jointly or one against the rest."""
     data = mixed(2)
     for edges in ([0.3], [0.2, 0.6]):
         labels = np.digitize(data.y, np.quantile(data.y, edges)).astype(float)
-        close(database, server, data._replace(y=labels), TransformClassifier(n_estimators=3))
+        model = TransformClassifier(n_estimators=3, multi_class=way)
+        close(database, server, data._replace(y=labels), model)
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("database", DATABASES)
+def test_classes_jointly_in_every_variant(database: str, variant: str, server: str) -> None:
+    """Four classes, a share of every step where that may be, and sets of features."""
+    data = mixed(5)
+    labels = np.digitize(data.y, np.quantile(data.y, [0.2, 0.5, 0.8])).astype(float)
+    how = {"n_holdouts": 2} if VARIANTS[variant].orthogonal else {"learning_rate": 0.5}
+    rules = {} if VARIANTS[variant].link else {"interaction_cst": "pairwise"}
+    model = TransformClassifier(variant=variant, n_estimators=2, **how, **rules)
+    close(database, server, data._replace(y=labels), model)
 
 
 @pytest.mark.parametrize("loss", ["huber", "poisson"])
