@@ -1,8 +1,7 @@
 """Sums over rows in a database for a loss of several classes.
 
 The equations are those of :mod:`cgboost.additive.places.joint`.
-Scores f_k of a round are columns for as long as it takes to make the responses [y = k] − p_k, with
-p_k = 1 / Σ_l e^{f_l − f_k}.
+The e^{f_k} of a round are columns for as long as it takes to make the responses [y = k] − p_k.
 """
 
 from __future__ import annotations
@@ -13,14 +12,20 @@ from itertools import combinations_with_replacement
 import numpy as np
 from numpy.typing import NDArray
 
-from cgboost.additive.export.sql import case, share
+from cgboost.additive.export.sql import between, case
 from cgboost.additive.sql.aggregates import SQLAggregates
 from cgboost.additive.sql.division import HELD, Division
+from cgboost.additive.sql.expressions import added
 from cgboost.additive.sql.table import TARGET, WEIGHT
 from cgboost.losses.multinomial import Multinomial
 from cgboost.losses.quadratic import Quadratic
 
 Vector = NDArray[np.float64]
+
+
+LARGEST_SCORE = 150.0
+"""Scores beyond this count as if they were at it: shares are at least 10⁻¹³³ then, and products of
+two of them are no underflow, which PostgreSQL reports. Stages change a score by 2 at most."""
 
 
 class ClassAggregates(SQLAggregates):
@@ -70,12 +75,16 @@ class JointSQLAggregates:
         scores = [f"{part.output_at(coef, b)} AS f{k}" for k, (part, coef, b, _) in enumerate(own)]
         source = self.store.source(*kept, *scores)
         names = ["w", HELD, "y", *(column for _, column in columns)]
-        shares = [f"{share(self.sql, [f'f{k}' for k in numbers], k)} AS p{k}" for k in numbers]
+        powers = [f"{self._power(f'f{k}')} AS e{k}" for k in numbers]
+        total = f"{added(f'e{k}' for k in numbers)} AS total"
+        shares = [f"e{k} / total AS p{k}" for k in numbers]
         right = case([f"WHEN {self._is(k)} THEN p{k}" for k in numbers[:-1]], f"p{numbers[-1]}")
         rest = [f"{self._response(k, f'p{k}')} AS r{k}" for k in numbers]
         before = {
             "scores": f"SELECT {', '.join([*kept, *scores])} FROM {source}",
-            "shares": f"SELECT {', '.join([*names, *shares])} FROM scores",
+            "powers": f"SELECT {', '.join([*names, *powers])} FROM scores",
+            "totals": f"SELECT powers.*, {total} FROM powers",
+            "shares": f"SELECT {', '.join([*names, *shares])} FROM totals",
         }
         made = [*names, *(f"p{k}" for k in numbers), *rest, f"-LN({right}) AS value"]
         factors: list[tuple[int, tuple[str, ...]]] = [(k, ()) for k in numbers]
@@ -93,21 +102,24 @@ class JointSQLAggregates:
     def move(self, coefs: Sequence[Vector], intercepts: Vector) -> tuple[Vector, Vector]:
         """See :meth:`JointAggregates.move`; no row leaves the database."""
         own = list(zip(self.parts, coefs, intercepts.tolist(), strict=True))
-        scores = [self.sql.number(intercept) for intercept in intercepts.tolist()]
+        powers = [self.sql.number(value) for value in np.exp(intercepts).tolist()]
         if any(len(coef) for coef in coefs):
             self._n_moves += 1
-            scores = [f"{self._prefix}_{k}_f{self._n_moves}" for k in range(len(own))]
-            for score, (part, coef, intercept) in zip(scores, own, strict=True):
-                self.store.add(score, part.output_at(coef, intercept))
-            self.store.write()  # scores are there before the shares
-            for score in scores:
-                self.store.remove(score)
-        for k, part in enumerate(self.parts):
-            part.respond(self._response(k, share(self.sql, scores, k)))
+            powers = [f"{self._prefix}_{k}_e{self._n_moves}" for k in range(len(own))]
+            for name, (part, coef, intercept) in zip(powers, own, strict=True):
+                self.store.add(name, self._power(f"({part.output_at(coef, intercept)})"))
+            self.store.write()  # they are there before the shares
+            for name in powers:
+                self.store.remove(name)
+        for k, (part, power) in enumerate(zip(self.parts, powers, strict=True)):
+            part.respond(self._response(k, f"{power} / ({added(powers)})"))
         return np.zeros(0), np.zeros(0)
 
     def _is(self, k: int) -> str:
         return f"y = {self.sql.number(float(k))}"
+
+    def _power(self, score: str) -> str:
+        return f"EXP({between(self.sql, score, -LARGEST_SCORE, LARGEST_SCORE)})"
 
     def _response(self, k: int, p: str) -> str:
         """[y = k] − p."""

@@ -2,6 +2,7 @@
 
 import itertools
 import pickle
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import duckdb
@@ -15,6 +16,7 @@ from sklearn.metrics import log_loss
 from cgboost.additive.stage import Stages
 from cgboost.estimators.transform.transform import TransformClassifier
 from cgboost.estimators.transform.variants import LARGEST_STEP, VARIANTS
+from cgboost.sources import Partitions
 from tests.estimators.transform.transform_data import blocks
 
 
@@ -232,3 +234,18 @@ def test_a_class_without_a_stage_keeps_its_constant() -> None:
     assert np.ptp(model.decision_function(x[:, None]), axis=0)[2] == 0.0
     shares = np.array([np.mean(y == k) for k in range(3)])
     assert log_loss(y, model.predict_proba(x[:, None])) < log_loss(y, np.tile(shares, (4000, 1)))
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_partitions_have_the_model_of_one_table(variant: str) -> None:
+    """Four classes, some of which are in one partition alone, on an executor."""
+    X, y, weights = drawn()
+    model = TransformClassifier(variant=variant, n_estimators=3)
+    wanted = clone(model).fit(X, y, weights).decision_function(X)
+    order = np.argsort(y, kind="stable")
+    parts = [
+        (X.iloc[rows], y[rows], weights[rows]) for rows in (order[:250], order[250:], order[:0])
+    ]
+    with ThreadPoolExecutor(2) as executor:
+        found = clone(model).set_params(executor=executor).fit(Partitions(parts))
+    np.testing.assert_allclose(found.decision_function(X), wanted, rtol=1e-8, atol=1e-8)
