@@ -98,7 +98,7 @@ def by_category(
     check_one_type(column, known)
     return case(
         [
-            f"WHEN {column} IN ({', '.join(map(sql.category, values))}) THEN {text}"
+            f"WHEN {column} IN ({sql.categories(values)}) THEN {text}"
             for text, values in lists.items()
         ],
         unknown,

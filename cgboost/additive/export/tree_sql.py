@@ -160,7 +160,7 @@ def _condition(
     if known is not None:
         check_one_type(column, known)
         values = [value for value, code in known.items() if node.child[code] == branch]
-        return f"{column} IN ({', '.join(map(sql.category, values))})"
+        return f"{column} IN ({sql.categories(values)})"
     assert isinstance(groups, Intervals)
     if len(own) == groups.n_groups - 1:
         return is_number(sql, column)

@@ -70,7 +70,8 @@ class Partitions:
         Of each partition: a pair (X, y) or a triple (X, y, weights); a source of blocks, that is an
         object that can be pickled, whose ``__iter__`` yields such pairs or triples, the same ones
         each time (it is read by its worker, in every pass); or, with a ``DaskExecutor``, a Dask
-        future or delayed object of one of these. A partition may be empty.
+        future or delayed object of one of these. A partition may be empty. All have the same
+        columns, and weights all or none.
 
     Raises
     ------

@@ -8,13 +8,15 @@ fit so far: a worker that has only the rows makes them again from the whole log 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial, reduce
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.multiclass import check_classification_targets
 
 from cgboost.additive.places.joint import JointMemoryAggregates
 from cgboost.additive.places.memory import MemoryAggregates, Sample, joint_in_memory
@@ -23,6 +25,7 @@ from cgboost.additive.tables.preparation import (
     BlocksRead,
     Groups,
     Indices,
+    check_weights,
     numbers_of,
     read_blocks,
     row_hashes,
@@ -161,6 +164,15 @@ class Partition:
         parts = [part for block in self.blocks if isinstance(block, tuple) for part in block]
         return 1000 + sum(int(getattr(part, "nbytes", 0)) for part in parts)
 
+    @contextmanager
+    def at_work(self) -> Iterator[None]:
+        """Nothing else is done with it inside; errors of its data name it."""
+        with self.lock:
+            try:
+                yield
+            except ValueError as error:
+                raise ValueError(f"partition {self.number}: {error}") from error
+
     @property
     def blocks(self) -> Iterable[Any]:
         """The data as blocks."""
@@ -250,43 +262,77 @@ class Look:
     maker : SchemaMaker
     n_rows : tuple of int
         Of every partition.
+    weighted : tuple of bool or None
+        Whether each has weights; None without rows.
     responses : ndarray
         The least and the largest, or all classes.
     """
 
     maker: SchemaMaker
     n_rows: tuple[int, ...]
+    weighted: tuple[bool | None, ...]
     responses: NDArray[Any]
 
 
 def look(shared: None, partition: Partition, message: tuple[Any, bool]) -> Look:
     """Columns, and responses: numbers, or classes."""
     categorical, numeric = message
-    with partition.lock:
+    with partition.at_work():
         read = partition.read(categorical)
-    y = numbers_of(read.y) if numeric else read.y
-    try:
-        ends = np.array([y.min(), y.max()]) if numeric and len(y) else np.unique(y)
-    except TypeError as error:
-        raise ValueError(f"y must have labels of one kind, got a mixture ({error})") from error
-    return Look(read.maker, (len(y),), ends)
+        y = numbers_of(read.y) if numeric else read.y
+        try:
+            ends = np.array([y.min(), y.max()]) if numeric and len(y) else np.unique(y)
+        except TypeError as error:
+            raise ValueError(f"y must have labels of one kind, got a mixture ({error})") from error
+        if not numeric and len(y):
+            check_classification_targets(y)
+        weights = read.weights
+        if weights is not None and weights.any():  # 0 in one partition alone is no error
+            check_weights("the weights", weights)
+    return Look(read.maker, (len(y),), (weights is not None if len(y) else None,), ends)
 
 
 def looked(looks: Sequence[Look]) -> Look:
-    """Of all partitions."""
+    """Of all partitions.
+
+    Raises
+    ------
+    ValueError
+        If their columns, labels or weights do not go together.
+    """
     maker = looks[0].maker
-    for other in looks[1:]:
-        maker.merge(other.maker)
-    there = [own.responses for own in looks if sum(own.n_rows)] or [np.zeros(0)]
-    if len({own.dtype.kind in "OUS" for own in there}) > 1:  # words stay words, and no numbers
-        there = [own.astype(object) for own in there]
+    for number, other in enumerate(looks[1:], 1):
+        try:
+            maker.merge(other.maker)
+        except ValueError as error:
+            raise ValueError(
+                f"partition {number} does not go with those before it: {error}"
+            ) from error
     n_rows = tuple(count for own in looks for count in own.n_rows)
-    return Look(maker, n_rows, np.concatenate(there))
+    weighted = tuple(has for own in looks for has in own.weighted)
+    if {True, False} <= {*weighted}:
+        has, lacks = weighted.index(True), weighted.index(False)
+        raise ValueError(
+            f"partition {lacks} has no weights, and partition {has} has some: give weights in "
+            "every partition, 1 where a row counts as one, or in none"
+        )
+    there = {number: own.responses for number, own in enumerate(looks) if sum(own.n_rows)}
+    example = {number: own.tolist()[0] for number, own in there.items()}
+    of_words = {number: isinstance(label, str) for number, label in example.items()}
+    if len({*of_words.values()}) > 1:
+        first, second = (
+            next(k for k, own in of_words.items() if own is has) for has in (False, True)
+        )
+        raise ValueError(
+            f"partition {first} has labels that are numbers ({example[first]!r}), and partition "
+            f"{second} has words ({example[second]!r}): give labels of one kind"
+        )
+    return Look(maker, n_rows, weighted, np.concatenate([*there.values()] or [np.zeros(0)]))
 
 
 def hashes(plan: Plan, partition: Partition, seed: int) -> tuple[NDArray[Any], Vector | None]:
     """Content hashes, and weights unless all are 1: the only numbers of every row that travel."""
-    with partition.lock:
+    with partition.at_work():
         rows, y, weights = partition.rows(plan)
         plain = not len(weights) or weights.min() == weights.max() == 1.0
         return row_hashes(rows, y, seed), None if plain else weights
@@ -294,14 +340,14 @@ def hashes(plan: Plan, partition: Partition, seed: int) -> tuple[NDArray[Any], V
 
 def sample_values(plan: Plan, partition: Partition, message: None) -> Vector:
     """The rows of the sample."""
-    with partition.lock:
+    with partition.at_work():
         rows, _, _ = partition.rows(plan)
         return sampled(rows, plan.n_features, plan.samples[partition.number])
 
 
 def sample_targets(plan: Plan, partition: Partition, of_classes: Vector) -> Vector:
     """The targets of the sample."""
-    with partition.lock:
+    with partition.at_work():
         _, y, _ = partition.rows(plan)
         return targets(of_classes, y[plan.samples[partition.number]])
 
@@ -311,7 +357,7 @@ def answer(plan: Plan, partition: Partition, message: Message) -> Any:
 
     :class:`Behind` where earlier calls are missing, None where there are no rows.
     """
-    with partition.lock:
+    with partition.at_work():
         if partition.rows(plan)[0].n_rows == 0:
             return None
         sums = partition.aggregates(plan, message)

@@ -30,6 +30,7 @@ from cgboost.estimators.common.parameters import (
     check_bool,
     check_count,
     check_jobs,
+    check_learning_rate,
     check_number,
     threads_of,
 )
@@ -108,7 +109,9 @@ class BaseLinearTreeBoosting(BaseEnsemble):
             Numbers, with nan where missing; in a data frame also categories. A source is anything
             that can be iterated over again and again and yields (X, y) or (X, y, weights), the same
             rows in the same order each time; a byte or two a feature, and 8 a numeric feature, of
-            each row are held in memory.
+            each row are held in memory. A :class:`~cgboost.sources.SQLSource` or
+            :class:`~cgboost.sources.Partitions` is refused: only :class:`TransformRegressor` and
+            :class:`TransformClassifier` are fitted elsewhere.
         y : array-like of shape (n_rows,), or None with a source
         sample_weight : array-like of shape (n_rows,) or None
             Multiplies the loss row by row; a row of weight 2 counts as two rows. It is held out
@@ -138,11 +141,7 @@ class BaseLinearTreeBoosting(BaseEnsemble):
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_bool("early_stopping", self.early_stopping)
-        check_number("learning_rate", self.learning_rate, above=0)
-        if self.learning_rate > 1:
-            raise ValueError(
-                f"learning_rate must be a number > 0 and ≤ 1, got {self.learning_rate!r}"
-            )
+        check_learning_rate(self.learning_rate)
         counts = ("n_estimators", "max_depth", "min_samples_leaf", "max_bins", "max_regressors")
         for name in counts:
             check_count(name, getattr(self, name))
@@ -293,7 +292,7 @@ class LinearTreeBoostingRegressor(BaseLinearTreeBoosting, Regression):
     n_estimators : int, default=500
         Rounds at most.
     learning_rate : float, default=0.1
-        Share of the best step that is taken, at most 1.
+        Share of the best step that is taken, below 2, where steps no longer lower the loss.
     max_depth : int, default=2
         Splits on the way to a leaf.
     min_samples_leaf : int, default=20

@@ -27,6 +27,7 @@ from cgboost.estimators.common.parameters import (
     check_choice,
     check_count,
     check_jobs,
+    check_learning_rate,
     check_number,
     threads_of,
 )
@@ -149,7 +150,7 @@ class BaseTransform(BaseEnsemble):
         check_count("n_estimators", self.n_estimators)
         check_choice("variant", self.variant, VARIANTS)
         check_count("max_bins", self.max_bins)
-        check_number("learning_rate", self.learning_rate, above=0)
+        check_learning_rate(self.learning_rate)
         if VARIANTS[self.variant].orthogonal and self.learning_rate != 1.0:
             raise ValueError(
                 f"learning_rate must be 1 where variant={self.variant!r} chooses all coefficients "
@@ -253,8 +254,9 @@ class TransformRegressor(BaseTransform, Regression):
         are fitted to its pseudo-residuals, and added with the step and the change of the constant
         that together lower it most. The output of "poisson" is the log of the mean.
     learning_rate : float, default=1.0
-        Share of every step that is taken. Stages are more then, and should be allowed to be; must
-        be 1 where all coefficients are chosen anew.
+        Share of every step that is taken, below 2, where steps no longer lower the loss. Of smaller
+        ones there are more, and should be allowed to be; must be 1 where all coefficients are
+        chosen anew.
     variant : {"transform", "gradient", "initial", "orthogonal", "feed_forward", \
 "orthogonal_feed_forward"}, default="transform"
         The methods of the paper: transform regression (Table 8), gradient boosting of additive
@@ -390,7 +392,8 @@ default="duckdb"
         without quotes in lower case, Snowflake in upper case; BigQuery takes a dot in the name of a
         table for a division of its parts. Missing values are NULL or NaN; numbers beyond the range
         of the training rows, infinite ones too, count as its nearest end. Dates and times that
-        are categories are text in SQLite, as Python's ``sqlite3`` writes them: 2020-02-29 01:02:03.
+        are categories are text in SQLite, as Python's ``sqlite3`` writes them: 2020-02-29 01:02:03,
+        2020-02-29. Text is compared exactly, whatever its collation.
         MySQL must read a backslash in text as an escape, as it does unless its ``sql_mode`` has
         NO_BACKSLASH_ESCAPES.
         """

@@ -275,10 +275,11 @@ class AggregateMaster:
             return self._definite(at(ends, count).along(spread))
 
         start = np.zeros(spread.shape[1])
+        most = self.most / max(1.0, self.learning_rate)
         ends, self._here = (
-            descended(surface, start, within(self.most))
+            descended(surface, start, within(most))
             if self.sums.is_smooth
-            else descended_at_kinks(surface, start, self.most)
+            else descended_at_kinks(surface, start, most)
         )
         rates = np.full(len(ends), self.learning_rate)
         for low, high in ends_of:
