@@ -474,19 +474,13 @@ n_columns_, objective_, best_round_, stop_reason_, n_features_in_, feature_names
         table, output, keep, dialect
             As in :meth:`TransformRegressor.to_sql`.
         label : class label, optional
-            Whose probability it is, needed with more than two classes. With ``multi_class="ovr"``
-            it is that against all others: what ``predict_proba`` gives are these numbers divided by
-            their sum over the classes.
-
-        Returns
-        -------
-        str
+            Of two classes the second. With ``multi_class="ovr"`` its probability is that against
+            the rest: ``predict_proba`` divides these by their sum over the classes.
 
         Raises
         ------
         ValueError
-            If there are more than two classes and ``label`` is none of them, or two and it is not
-            the second; as :func:`cgboost.additive.export.sql.select_statement`.
+            If ``label`` is none of them; as :meth:`TransformRegressor.to_sql`.
         """
         k, link = inspection.class_number(self, label), "softmax" if self._is_joint else "logistic"
         return inspection.statement(self, table, k, link, output=output, keep=keep, dialect=dialect)
