@@ -448,11 +448,13 @@ n_columns_, objective_, best_round_, stop_reason_, n_features_in_, feature_names
 
     @property
     def _is_joint(self) -> bool:
-        return self.multi_class == "joint" and len(self.classes_) > 2
+        """As it was fitted, whatever the parameter is now."""
+        return self._fitted_jointly and len(self.classes_) > 2
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_choice("multi_class", self.multi_class, ("joint", "ovr"))
+        self._fitted_jointly = self.multi_class == "joint"
 
     def _targets(self, encoded: NDArray[np.intp]) -> list[Vector]:
         targets = super()._targets(encoded)

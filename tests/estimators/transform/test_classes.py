@@ -249,3 +249,13 @@ def test_partitions_have_the_model_of_one_table(variant: str) -> None:
     with ThreadPoolExecutor(2) as executor:
         found = clone(model).set_params(executor=executor).fit(Partitions(parts))
     np.testing.assert_allclose(found.decision_function(X), wanted, rtol=1e-8, atol=1e-8)
+
+
+def test_a_fitted_model_keeps_its_way_whatever_the_parameter_is_set_to_later() -> None:
+    """``set_params(multi_class=…)`` after a fit changes nothing before the next fit."""
+    X, y, _ = drawn(n_rows=600)
+    model = TransformClassifier(n_estimators=3).fit(X, y)
+    shares = model.predict_proba(X)
+    model.set_params(multi_class="ovr")
+    np.testing.assert_array_equal(model.predict_proba(X), shares)
+    assert np.abs(model.fit(X, y).predict_proba(X) - shares).max() > 1e-3
