@@ -256,7 +256,11 @@ n_columns_, objective_, best_round_, stop_reason_, n_features_in_, feature_names
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_choice("multi_class", self.multi_class, ("joint", "ovr"))
+
+    def _learn(self, y: NDArray[Any]) -> NDArray[np.intp]:
+        encoded = super()._learn(y)
         self._fitted_jointly = self.multi_class == "joint"
+        return encoded
 
     def _targets(self, encoded: NDArray[np.intp]) -> list[Vector]:
         targets = super()._targets(encoded)
