@@ -6,10 +6,9 @@ Statistics of blocks are made on several threads and merged in the order of the 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -26,16 +25,13 @@ from cgboost.additive.statistics.products import (
 from cgboost.additive.tables.preparation import Groups, Values
 from cgboost.additive.tables.rows import BLOCK, Block, SourceRows, TableRows
 from cgboost.additive.trees.transformation import Transformation
+from cgboost.parallel.threads import on_threads
 
 Vector = NDArray[np.float64]
 Mask = NDArray[np.bool_]
-T = TypeVar("T")
 
 MOST_KEPT = 256
 """With more groups than a byte can tell apart, they are looked up again in every pass."""
-
-AHEAD = 2
-"""Blocks that wait for each thread."""
 
 
 @dataclass(frozen=True)
@@ -87,6 +83,11 @@ class Passes:
         Threads.
     level : float or None
         That mean, at most 1, of all rows where these are a part of them.
+
+    Attributes
+    ----------
+    mapped : callable
+        ``map`` on these threads.
     """
 
     def __init__(
@@ -99,7 +100,8 @@ class Passes:
     ) -> None:
         level = level_of(weights) if level is None else level
         self.weights = weights if level == 1.0 else weights / level
-        self.rows, self.held, self.n_jobs = rows, held, n_jobs
+        self.rows, self.held = rows, held
+        self.mapped = on_threads(n_jobs)
         self._means: WeakKeyDictionary[Any, float] = WeakKeyDictionary()
         self._kept: dict[Groups, NDArray[np.uint8]] = {}
         self._known: dict[Groups, set[int]] = {}
@@ -168,7 +170,7 @@ class Passes:
             return found
 
         totals: list[Vector] = []
-        for found in self._mapped(work):
+        for found in self.mapped(work, self.rows):
             totals = [a + b for a, b in zip(totals, found, strict=True)] if totals else found
         result = {}
         for (number, groups), new in zip(inputs.items(), totals, strict=True):
@@ -211,7 +213,7 @@ class Passes:
             )
 
         total: Parts | None = None
-        for found in self._mapped(work):
+        for found in self.mapped(work, self.rows):
             total = found if total is None else total.merged(found)
         assert total is not None
         return total
@@ -228,31 +230,11 @@ class Passes:
         def work(block: Block) -> None:
             result[block.rows] = make(block)
 
-        for _ in self._mapped(work):
+        for _ in self.mapped(work, self.rows):
             pass
-
-    def _mapped(self, work: Callable[[Block], T]) -> Iterator[T]:
-        """What a function makes of every block, in order, a few blocks ahead of time."""
-        if self.n_jobs == 1:
-            yield from map(work, self.rows)
-            return
-        with ThreadPoolExecutor(self.n_jobs) as pool:
-            yield from _in_order(pool, work, self.rows, AHEAD * self.n_jobs)
 
 
 def level_of(weights: Vector) -> float:
     """The mean of the weights that are not 0, at most 1."""
     counting = np.count_nonzero(weights)
     return min(1.0, float(weights.sum()) / counting) if counting else 1.0
-
-
-def _in_order(
-    pool: ThreadPoolExecutor, work: Callable[[Any], T], items: Iterable[Any], ahead: int
-) -> Iterator[T]:
-    waiting: list[Future[T]] = []
-    for item in items:
-        waiting.append(pool.submit(work, item))
-        if len(waiting) > ahead:
-            yield waiting.pop(0).result()
-    for future in waiting:
-        yield future.result()
