@@ -54,3 +54,19 @@ def test_few_items_are_read_ahead() -> None:
     assert next(results) == 0
     assert len(read) <= 2 * AHEAD + 1
     assert list(results) == list(range(1, 100))
+
+
+def test_nothing_goes_on_after_an_error() -> None:
+    """Items that wait are dropped, and those that have begun are done when the error arrives."""
+    begun, done = [], []
+
+    def work(k: int) -> None:
+        begun.append(k)
+        if k == 0:
+            raise RuntimeError("the first")
+        done.append(k)
+
+    with pytest.raises(RuntimeError, match="the first"):
+        list(on_threads(2)(work, range(1000)))
+    assert sorted(begun) == sorted([0, *done])
+    assert len(begun) <= 2 * AHEAD + 2

@@ -25,7 +25,7 @@ from cgboost.additive.statistics.products import (
 from cgboost.additive.tables.preparation import Groups, Values
 from cgboost.additive.tables.rows import BLOCK, Block, SourceRows, TableRows
 from cgboost.additive.trees.transformation import Transformation
-from cgboost.parallel.threads import on_threads
+from cgboost.parallel.threads import Mapped
 
 Vector = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -79,15 +79,10 @@ class Passes:
         any, are multiplied to have the mean 1: there cannot be less than one row behind each.
     held : ndarray of bool, shape (n_rows,)
         Holdout rows.
-    n_jobs : int
-        Threads.
+    mapped : callable
+        ``map``, or the same on threads.
     level : float or None
         That mean, at most 1, of all rows where these are a part of them.
-
-    Attributes
-    ----------
-    mapped : callable
-        ``map`` on these threads.
     """
 
     def __init__(
@@ -95,13 +90,12 @@ class Passes:
         rows: TableRows | SourceRows,
         weights: Vector,
         held: Mask,
-        n_jobs: int,
+        mapped: Mapped = map,
         level: float | None = None,
     ) -> None:
         level = level_of(weights) if level is None else level
         self.weights = weights if level == 1.0 else weights / level
-        self.rows, self.held = rows, held
-        self.mapped = on_threads(n_jobs)
+        self.rows, self.held, self.mapped = rows, held, mapped
         self._means: WeakKeyDictionary[Any, float] = WeakKeyDictionary()
         self._kept: dict[Groups, NDArray[np.uint8]] = {}
         self._known: dict[Groups, set[int]] = {}
@@ -147,7 +141,7 @@ class Passes:
         response : ndarray of shape (n_rows,), or what gives slices of it
         """
         columns = [*regressors.values, response]
-        origin = np.array([self._mean(values) for values in columns])
+        origin = np.array(list(self.mapped(self._mean, columns)))
         before = {number: self._before(groups, regressors) for number, groups in inputs.items()}
         centres = {number: np.tile(g.regressor(g.centres), 2) for number, g in inputs.items()}
 
