@@ -153,11 +153,12 @@ class Passes:
                 for known in {known for known, _ in before.values()}
             }
             n_features, held = block.X.shape[1], self.held[rows]
+            beyond = {n: np.int32(n) * held for n in {g.n_groups for g in inputs.values()}}
             found = []
             for number, groups in inputs.items():
                 is_feature = number < n_features
                 x = block.X[:, number] if is_feature else outputs.values[number - n_features][rows]
-                codes = self.codes(groups, x, rows) + np.int32(groups.n_groups) * held
+                codes = self.codes(groups, x, rows) + beyond[groups.n_groups]
                 away = groups.regressor(x) - centres[number].take(codes) if groups.ordered else None
                 known, _ = before[number]
                 found.append(shared[known].sums(away, codes, 2 * groups.n_groups))
@@ -199,12 +200,10 @@ class Passes:
         """Statistics of columns of values made of blocks, and of the response."""
 
         def work(block: Block) -> Parts:
-            values = np.array([*make(block), response[block.rows]]).T
+            values = np.array([*make(block), response[block.rows]])
             weights, held = self.weights[block.rows], self.held[block.rows]
-            return Parts(
-                Moments.of(values, np.where(held, 0.0, weights)),
-                Moments.of(values[held], weights[held]),
-            )
+            outside = Moments.from_rows(values.compress(held, axis=1).T, weights[held])
+            return Parts(Moments.from_rows(values.T, np.where(held, 0.0, weights)), outside)
 
         total: Parts | None = None
         for found in self.mapped(work, self.rows):

@@ -91,7 +91,8 @@ class Intervals:
     def regressor(self, values: Values) -> Vector:
         """The values as a regressor: in the range, less the origin; 0 where missing."""
         inside = np.clip(values, self.low, self.high, dtype=np.float64)
-        inside -= self.origin
+        if self.origin:
+            inside -= self.origin
         missing = np.isnan(inside)
         if missing.any():
             inside[missing] = 0.0
