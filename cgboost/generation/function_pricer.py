@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 
 from cgboost.generation.columns import Column
-from cgboost.generation.protocols import MasterState, NodeDecisions, Priced, Pricer
+from cgboost.generation.protocols import MasterState, NodeDecisions, Priced, Pricer, Vector
 
 PriceFunction = Callable[["Duals"], Any]
 """``price(duals)`` -> columns, or (columns, bound), or (columns, bound, exact)."""
@@ -55,6 +55,15 @@ class Duals(np.ndarray[Any, np.dtype[np.float64]]):
     def extra(self) -> Mapping[Any, float]:
         """Duals of all rows that a node adds."""
         return self._decisions.duals
+
+    @property
+    def rhs(self) -> Vector | None:
+        """What the rows still need, after the columns that a heuristic has fixed; shape (n_rows,).
+
+        None outside of a branch-and-price tree. Columns that give more than that are no use to the
+        heuristic.
+        """
+        return self._decisions.rhs
 
     def constant(self, block: Hashable | None = None) -> float:
         """What every column (of a block) earns by the rows that a node adds."""

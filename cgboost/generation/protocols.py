@@ -78,12 +78,15 @@ class NodeDecisions:
         variables: a column with the amounts z earns Σ_v prices_v z_v.
     constants : mapping of block to float
         What every column of a block earns; that of all blocks is under None.
+    rhs : ndarray of shape (n_rows,) or None
+        Right-hand sides of the master's own rows, less what columns use that a heuristic has fixed.
     """
 
     restrictions: tuple[Any, ...] = ()
     duals: Mapping[Any, float] = field(default_factory=dict)
     prices: Mapping[Hashable, float] = field(default_factory=dict)
     constants: Mapping[Hashable | None, float] = field(default_factory=dict)
+    rhs: Vector | None = None
 
 
 @dataclass(frozen=True)

@@ -222,6 +222,15 @@ class SubsetRow:
         return float(math.floor(self.multiplier * total + ROUNDING))
 
 
+class Residual:
+    """Mark of a pricer that keeps to ``duals.rhs``: no row gets more than it still needs.
+
+    Diving takes what fixed columns use off the right-hand sides. Where the pricer makes no columns that give
+    more than is left, and those of the pool that do are left out, the relaxation of the rest is as
+    tight as that of the whole problem, and dives end in better solutions.
+    """
+
+
 T = TypeVar("T")
 
 

@@ -18,7 +18,15 @@ from cgboost.generation.protocols import (
     Pricer,
     TimedPricer,
 )
-from cgboost.integer.decisions import CountRow, Decision, Restriction, Row, VariableRow
+from cgboost.integer.decisions import (
+    CountRow,
+    Decision,
+    Residual,
+    Restriction,
+    Row,
+    VariableRow,
+    respected_by,
+)
 from cgboost.integer.pool import ColumnPool, Numbers
 from cgboost.masters.linear.master import LinearMaster
 
@@ -71,7 +79,7 @@ class NodeProblem:
         fixed: Mapping[int, float] | None = None,
         near: tuple[Vector, Mapping[Row, float]] | None = None,
     ) -> None:
-        self.root, self.pool = root, pool
+        self.root, self.pool, self._user = root, pool, pricer
         self.restrictions = tuple(d for d in decisions if isinstance(d, Restriction))
         self.rows = tuple(d for d in decisions if isinstance(d, Row))
         self.fixed = dict(fixed or {})
@@ -86,6 +94,14 @@ class NodeProblem:
         self.fixed_cost = sum(n * pool.columns[j].cost for j, n in self.fixed.items())
         self.pricer = NodePricer(self, pricer)
         self.take(self._beginning(near))
+
+    def allowed(self) -> NDArray[np.bool_]:
+        """Which columns of the pool may be in the problem, shape (n_columns,)."""
+        allowed = self.pool.allowed(self.restrictions)
+        if self.fixed and Residual in respected_by(self._user):
+            left = self.master.constraints.rhs[: len(self.root.rows)]
+            allowed &= self.pool.proper(np.maximum(left, 0.0))
+        return allowed
 
     def take(self, numbers: Iterable[int]) -> None:
         """Put columns of the pool into the master."""
@@ -139,7 +155,7 @@ class NodeProblem:
     def _beginning(self, near: tuple[Vector, Mapping[Row, float]] | None) -> Numbers:
         """Columns to begin with: those that may be taken and are cheapest at some duals."""
         most = BEGINNING * (len(self.root.rows) + len(self.rows))
-        allowed = np.flatnonzero(self.pool.allowed(self.restrictions))
+        allowed = np.flatnonzero(self.allowed())
         if near is None or len(allowed) <= most:
             return allowed
         reduced = self.pool.reduced_costs(*near)[allowed]
@@ -175,7 +191,7 @@ class NodePricer:
             rows=problem.root.rows,
             slack=state.slack[: len(duals)],
             output=state.output[: len(duals)],
-            decisions=_decisions(problem.restrictions, extra),
+            decisions=_decisions(problem, extra),
         )
         priced = self._pricer.price(asked, limit)
         for column in priced.columns:
@@ -190,7 +206,7 @@ class NodePricer:
         reduced = pool.reduced_costs(duals, extra)
         scale = np.maximum(1.0, np.abs(pool.costs()))
         reduced[[pool.number(column) for column in state.columns]] = 0.0
-        improving = (reduced < -ZERO_REDUCED_COST * scale) & pool.allowed(problem.restrictions)
+        improving = (reduced < -ZERO_REDUCED_COST * scale) & problem.allowed()
         found = np.flatnonzero(improving)
         return problem.extended(found[np.argsort(reduced[found], kind="stable")[:limit]].tolist())
 
@@ -203,7 +219,7 @@ class NodePricer:
                 )
 
 
-def _decisions(restrictions: tuple[Restriction, ...], extra: Mapping[Row, float]) -> NodeDecisions:
+def _decisions(problem: NodeProblem, extra: Mapping[Row, float]) -> NodeDecisions:
     prices: dict[Hashable, float] = {}
     constants: dict[Hashable | None, float] = {}
     for row, dual in extra.items():
@@ -212,6 +228,7 @@ def _decisions(restrictions: tuple[Restriction, ...], extra: Mapping[Row, float]
                 prices[variable] = prices.get(variable, 0.0) + a * dual
         elif isinstance(row, CountRow):
             constants[row.block] = constants.get(row.block, 0.0) + dual
-    return NodeDecisions(restrictions, dict(extra), prices, constants)
+    rhs = problem.master.constraints.rhs[: len(problem.root.rows)]
+    return NodeDecisions(problem.restrictions, dict(extra), prices, constants, rhs)
 
 

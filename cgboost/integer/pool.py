@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from cgboost.generation.columns import Column
-from cgboost.integer.decisions import Restriction, Row, RowNumbers
+from cgboost.integer.decisions import ROUNDING, Restriction, Row, RowNumbers
 
 Vector = NDArray[np.float64]
 Numbers = NDArray[np.intp]
@@ -78,6 +78,17 @@ class ColumnPool:
                 new = [each.allows(column, self.numbers) for column in self.columns[len(known) :]]
                 known = self._allowed[each] = np.concatenate([known, np.array(new, dtype=np.bool_)])
             result &= known
+        return result
+
+    def proper(self, rhs: Vector) -> NDArray[np.bool_]:
+        """Which columns give no row more than it needs, shape (n_columns,)."""
+        self._grow()
+        n_known = self._matrix.shape[1]
+        matrix, result = self._matrix, np.ones(len(self), dtype=np.bool_)
+        over = matrix.data > rhs[matrix.indices] + ROUNDING
+        result[np.repeat(np.arange(n_known), np.diff(matrix.indptr))[over]] = False
+        for number, column in enumerate(self.columns[n_known:], n_known):
+            result[number] = bool((column.values <= rhs + ROUNDING).all())
         return result
 
     def reduced_costs(self, duals: Vector, extra: dict[Row, float] | Any) -> Vector:
