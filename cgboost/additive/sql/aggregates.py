@@ -6,7 +6,7 @@ groups of the input, and products of terms that come again.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -82,7 +82,7 @@ class SQLAggregates:
         if len(target):
             self._y = f"(CASE WHEN {TARGET} IN ({positive}) THEN {n(1.0)} ELSE {n(-1.0)} END)"
         self._prefix, self._n_columns = prefix, 0
-        self._outputs: list[str] = []
+        self.outputs: list[str] = []
         self._means: list[float] = []
         self._origins: list[float] = []
         self._inputs: list[str] = [str(k) for k in range(self.n_features)]
@@ -98,7 +98,7 @@ class SQLAggregates:
     @property
     def n_outputs(self) -> int:
         """See :class:`Aggregates`."""
-        return len(self._outputs)
+        return len(self.outputs)
 
     # ------------------------------------------------------------------ for stages
 
@@ -172,7 +172,7 @@ class SQLAggregates:
         read.append(f"{away} AS a")
         rows = f"SELECT {', '.join(read)} FROM {self.store.source(*read)}"
         factors = [(), ("a",), ("a", "a"), ("r",), ("a", "r"), ("r", "r")]
-        products = [self._product(*own) for own in factors]
+        products = [self.product(*own) for own in factors]
         sums = np.zeros((2 * groups.n_groups, len(products)))
         texts = ", ".join(f"SUM({product})" for product in products)
         for code_, *found in self.session.rows(f"SELECT g, {texts} FROM ({rows}) AS p GROUP BY g"):
@@ -188,7 +188,7 @@ class SQLAggregates:
             self.store.add(name, self._stage(stage))
         else:
             total = self._summed(stage)
-            text = by_interval(self.sql, stage.link, total, self._outputs, complete=True)
+            text = by_interval(self.sql, stage.link, total, self.outputs, complete=True)
             self.store.write()  # the sum is there before its function
             self.store.add(name, text)
         rows = self.store.source(WEIGHT, name)
@@ -197,7 +197,7 @@ class SQLAggregates:
             f"SUM({WEIGHT} * {name} * {name}) / SUM({WEIGHT}) FROM {rows}"
         )
         self._forget_sum()
-        self._outputs.append(name)
+        self.outputs.append(name)
         self._means.append(float(mean))
         # sums about 0 lose no digits where the mean is no further from it than most values
         self._origins.append(float(mean) if mean**2 > 0.5 * square else 0.0)
@@ -205,7 +205,7 @@ class SQLAggregates:
 
     def intervals(self, number: int, max_bins: int) -> None:
         """See :meth:`Aggregates.intervals`."""
-        column = self._outputs[number]
+        column = self.outputs[number]
         groups = self._intervals(column, max_bins)
         self.groups.append(groups)
         self._inputs.append(column)
@@ -221,10 +221,10 @@ class SQLAggregates:
             self.store.remove(code_column(name))
             self.store.remove(regressor_column(name))
             self.store.remove(distance_column(name))
-        for name in self._outputs[count:]:
+        for name in self.outputs[count:]:
             self.store.remove(name)
         del self._inputs[self.n_features + count :], self.groups[self.n_features + count :]
-        del self._outputs[count:], self._means[count:], self._origins[count:]
+        del self.outputs[count:], self._means[count:], self._origins[count:]
         del self.extremes[count:]
         for number in [*self._known]:
             if number >= self.n_features + count:
@@ -241,9 +241,9 @@ class SQLAggregates:
 
     def quadratic(self, coef: Vector, intercept: float, last: int) -> Quadratic:
         """See :meth:`Aggregates.quadratic`."""
-        columns = self._outputs[len(coef) - last : len(coef)]
+        columns = self.outputs[len(coef) - last : len(coef)]
         loss = expressions_of(self.loss, self.sql, "y", "f")
-        first = [self._y + " AS y", f"{self._at(coef, intercept)} AS f"]
+        first = [self._y + " AS y", f"{self.output_at(coef, intercept)} AS f"]
         names = ["w", HELD, *columns]
         read = [f"{WEIGHT} AS w", *names[1:], *first]
         inner = f"SELECT {', '.join(read)} FROM {self.store.source(*read)}"
@@ -252,13 +252,13 @@ class SQLAggregates:
             f"{loss.curvature} AS c FROM ({inner}) AS q"
         )
         factors = [(), *((column,) for column in columns)]
-        sums = [self._product("value"), *(self._product("r", *own) for own in factors)]
+        sums = [self.product("value"), *(self.product("r", *own) for own in factors)]
         sums += self._squares(factors, "c")
-        found = self._by_part(rows, sums)
+        found = self.by_part(rows, sums)
         size = 1 + last
         bent = found[0, 1 + size :]
         if not bent.any():  # as for residuals that are all beyond Huber's δ
-            bent = self._by_part(rows, self._squares(factors))[0]
+            bent = self.by_part(rows, self._squares(factors))[0]
         hessian = np.zeros((size, size))
         second, first_ = np.tril_indices(size)
         hessian[second, first_] = hessian[first_, second] = bent
@@ -273,18 +273,23 @@ class SQLAggregates:
 
     def _respond(self, coef: Vector, intercept: float) -> None:
         """Note the pseudo-response, less its mean where that is known, as a column."""
-        if self._response:
-            self.store.remove(self._response)
         self._mean = 0.0
         if isinstance(self.loss, SquaredError):  # the mean of y − f is known
             moved = float(coef @ np.array(self._means[: len(coef)]))
             self._mean = self.division.mean - intercept - moved
-        f = f"({self._at(coef, intercept + self._mean)})"
-        self._response = self._new_column()
-        self.store.add(self._response, expressions_of(self.loss, self.sql, self._y, f).response)
+        f = f"({self.output_at(coef, intercept + self._mean)})"
+        self.respond(expressions_of(self.loss, self.sql, self._y, f).response)
 
-    def _at(self, coef: Vector, intercept: float) -> str:
-        outputs = self._outputs[: len(coef)]
+    def respond(self, expression: str) -> None:
+        """Note an expression as the column of the response."""
+        if self._response:
+            self.store.remove(self._response)
+        self._response = self._new_column()
+        self.store.add(self._response, expression)
+
+    def output_at(self, coef: Vector, intercept: float) -> str:
+        """F = intercept + Σ coef·output."""
+        outputs = self.outputs[: len(coef)]
         return linear(self.sql, intercept, zip(coef.tolist(), outputs, strict=True))
 
     def _new_column(self) -> str:
@@ -294,7 +299,7 @@ class SQLAggregates:
     def _term(self, term: Transformation) -> str:
         name = self._inputs[term.feature]
         return term_expression(
-            self.sql, term, code_column(name), regressor_column(name), self._outputs
+            self.sql, term, code_column(name), regressor_column(name), self.outputs
         )
 
     def _stage(self, stage: Stage) -> str:
@@ -332,7 +337,7 @@ class SQLAggregates:
         x is about the middle of its group.
         """
         has_x = isinstance(self.groups[number], Intervals)
-        product, zero = self._product, self.sql.number(0.0)
+        product, zero = self.product, self.sql.number(0.0)
 
         def with_x(*factors: str) -> str:
             return product(*factors) if has_x else zero
@@ -349,7 +354,7 @@ class SQLAggregates:
             texts.append(product(v, v))
         return texts
 
-    def _product(self, *factors: str) -> str:
+    def product(self, *factors: str) -> str:
         """A product of columns and the weight, if there is one."""
         weight = ["w"] if self.division.is_weighted else []
         return " * ".join([*weight, *factors]) or self.sql.number(1.0)
@@ -359,7 +364,7 @@ class SQLAggregates:
         groups, name = self.groups[number], self._inputs[number]
         code = code_column(name)
         read = [f"{code} AS g", f"{WEIGHT} AS w", f"{self._response} AS r"]
-        read += [f"{output} AS s{k}" for k, output in enumerate(self._outputs)]
+        read += [f"{output} AS s{k}" for k, output in enumerate(self.outputs)]
         if isinstance(groups, Intervals):
             read.append(f"{distance_column(name)} AS a")
         sums = ", ".join(f"SUM({text})" for text in texts)
@@ -382,7 +387,7 @@ class SQLAggregates:
     def _squares(self, factors: Sequence[tuple[str, ...]], *weights: str) -> list[str]:
         """Products of all pairs, by the second and then by the first."""
         return [
-            self._product(*weights, *factors[i], *factors[j])
+            self.product(*weights, *factors[i], *factors[j])
             for j in range(len(factors))
             for i in range(j + 1)
         ]
@@ -391,24 +396,34 @@ class SQLAggregates:
         self, columns: Sequence[str], pairs: Sequence[tuple[int, int]]
     ) -> dict[tuple[int, int], Vector]:
         """Σ w t_i t_j of pairs of terms, training and holdout."""
-        found: dict[tuple[int, int], Vector] = {}
         read = [f"{WEIGHT} AS w", HELD, *columns]
         rows = f"SELECT {', '.join(read)} FROM {self.store.source(*read)}"
-        for start in range(0, len(pairs), MOST_SUMS):
-            some = pairs[start : start + MOST_SUMS]
-            texts = [self._product(*(f"t{k}" for k in pair if k > 0)) for pair in some]
-            sums = self._by_part(rows, texts)
-            found |= {pair: sums[:, k] for k, pair in enumerate(some)}
-        return found
+        texts = [self.product(*(f"t{k}" for k in pair if k > 0)) for pair in pairs]
+        sums = self.by_part(rows, texts)
+        return {pair: sums[:, k] for k, pair in enumerate(pairs)}
 
-    def _by_part(self, rows: str, texts: Sequence[str]) -> Vector:
-        """Sums of expressions over training rows and holdout rows, shape (2, n_sums)."""
-        sums = ", ".join(f"SUM({text})" for text in texts)
-        step = self.sql.table_expression("terms", rows)
+    def by_part(
+        self, rows: str, texts: Sequence[str], before: Mapping[str, str] | None = None
+    ) -> Vector:
+        """Sums of expressions over training rows and holdout rows, shape (2, n_sums).
+
+        Parameters
+        ----------
+        rows : str
+            A query.
+        texts : sequence of str
+            Expressions in its columns.
+        before : mapping of str to str
+            Queries by the names that it, and each after another, call them by.
+        """
         result = np.zeros((2, len(texts)))
-        query = f"WITH {step} SELECT {HELD}, {sums} FROM terms GROUP BY {HELD}"
-        for held, *found in self.session.rows(query):
-            result[int(held)] = found
+        expressions = {**(before or {}), "terms": rows}
+        steps = [self.sql.table_expression(name, text) for name, text in expressions.items()]
+        for start in range(0, len(texts), MOST_SUMS):
+            sums = ", ".join(f"SUM({text})" for text in texts[start : start + MOST_SUMS])
+            query = f"WITH {', '.join(steps)} SELECT {HELD}, {sums} FROM terms GROUP BY {HELD}"
+            for held, *found in self.session.rows(query):
+                result[int(held), start : start + MOST_SUMS] = found
         return result
 
 
