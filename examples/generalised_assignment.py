@@ -97,5 +97,7 @@ if __name__ == "__main__":
     for path in sys.argv[1:]:
         for number, (cost, weight, capacity) in enumerate(instances(path), 1):
             result = assign(cost, weight, capacity).run(time_limit=60)
-            print(f"{Path(path).stem} {number}: {result.objective:g}, bound {result.bound:g}, "
-                  f"{result.n_nodes} nodes: {result.stop_reason}")
+            print(
+                f"{Path(path).stem} {number}: {result.objective:g}, bound {result.bound:g}, "
+                f"{result.n_nodes} nodes: {result.stop_reason}"
+            )

@@ -197,9 +197,7 @@ class BranchAndPrice:
 class _Stopped(Exception):
     """Carries the reason for which a search ends before the gap is closed."""
 
-    def __init__(
-        self, reason: StopReason, message: str, error: Exception | None = None
-    ) -> None:
+    def __init__(self, reason: StopReason, message: str, error: Exception | None = None) -> None:
         super().__init__(message)
         self.reason, self.message, self.error = reason, message, error
 
@@ -355,8 +353,10 @@ class _Run:
                 raise _Stopped(run.stop_reason, "the time limit was reached")
             if run.stop_reason is StopReason.INFEASIBLE and node.number == 0:
                 self.infeasible = run.message
-            if not relaxation.feasible or search.closes(bound) or not self._separate(
-                node, relaxation
+            if (
+                not relaxation.feasible
+                or search.closes(bound)
+                or not self._separate(node, relaxation)
             ):
                 break
         return relaxation, bound
@@ -377,9 +377,7 @@ class _Run:
                 self.cuts.setdefault(row)
         return len(self.cuts) > before
 
-    def _children(
-        self, node: Node, relaxation: Relaxation, solution: NodeSolution
-    ) -> list[Node]:
+    def _children(self, node: Node, relaxation: Relaxation, solution: NodeSolution) -> list[Node]:
         for rule in self.what.branching:
             branches = rule.branches(solution, 1)
             if branches:

@@ -303,9 +303,7 @@ def _distance(values: Vector) -> Vector:
     return np.asarray(np.abs(values - np.round(values)), dtype=np.float64)
 
 
-def _most_fractional(
-    totals: Mapping[Hashable, float], most: int
-) -> list[tuple[Hashable, float]]:
+def _most_fractional(totals: Mapping[Hashable, float], most: int) -> list[tuple[Hashable, float]]:
     """The entries that are farthest from whole numbers."""
     away = {name: abs(value - round(value)) for name, value in totals.items()}
     found = sorted((name for name in totals if away[name] > INTEGRAL), key=lambda n: -away[n])

@@ -20,7 +20,12 @@ from cgboost.integer.search import Relaxation, Search
 from cgboost.tolerances import LP_FEASIBILITY
 from solvers import LimitError, Program, SolverError, solve
 
-FAILED = (StopReason.TIME, StopReason.INTERRUPTED, StopReason.MASTER_FAILED, StopReason.PRICER_FAILED)
+FAILED = (
+    StopReason.TIME,
+    StopReason.INTERRUPTED,
+    StopReason.MASTER_FAILED,
+    StopReason.PRICER_FAILED,
+)
 
 
 class Heuristic(Protocol):

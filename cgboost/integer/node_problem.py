@@ -230,5 +230,3 @@ def _decisions(problem: NodeProblem, extra: Mapping[Row, float]) -> NodeDecision
             constants[row.block] = constants.get(row.block, 0.0) + dual
     rhs = problem.master.constraints.rhs[: len(problem.root.rows)]
     return NodeDecisions(problem.restrictions, dict(extra), prices, constants, rhs)
-
-

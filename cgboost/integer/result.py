@@ -12,7 +12,17 @@ from numpy.typing import NDArray
 from cgboost.generation.columns import Column
 from cgboost.generation.history import StopReason
 
-TREE = ("node", "parent", "depth", "bound", "status", "columns", "incumbent", "global_bound", "seconds")
+TREE = (
+    "node",
+    "parent",
+    "depth",
+    "bound",
+    "status",
+    "columns",
+    "incumbent",
+    "global_bound",
+    "seconds",
+)
 """Columns of the table of a tree."""
 
 

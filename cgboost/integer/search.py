@@ -156,9 +156,7 @@ class Search:
         near: Near | None = None,
     ) -> NodeProblem:
         """The problem of some decisions, with some columns fixed."""
-        return NodeProblem(
-            self.master, self.pool, self.pricer, decisions, fixed=fixed, near=near
-        )
+        return NodeProblem(self.master, self.pool, self.pricer, decisions, fixed=fixed, near=near)
 
     def relaxation(self, problem: NodeProblem, *, tol: float = RELAXED) -> Relaxation:
         """Solve the relaxation, until its bound closes it."""
@@ -247,9 +245,7 @@ class Search:
             total += count * column.values
             size = np.maximum(size, np.abs(count * column.values))
         allowed = INTEGRAL * np.maximum(1.0, size)
-        return bool(
-            (total >= rows.lower - allowed).all() and (total <= rows.upper + allowed).all()
-        )
+        return bool((total >= rows.lower - allowed).all() and (total <= rows.upper + allowed).all())
 
     def check_bound(self, bound: float) -> None:
         """Raise a BoundError if the incumbent is better than a bound says it can be."""

@@ -107,7 +107,11 @@ class LinearMaster:
             [k for k, row in enumerate(self.constraints.names) if row in counted], dtype=np.intp
         )
         options = checked_options(solver, solver_options)
-        self._how: dict[str, Any] = {"solver": solver, "park_after": park_after, "solver_options": solver_options}
+        self._how: dict[str, Any] = {
+            "solver": solver,
+            "park_after": park_after,
+            "solver_options": solver_options,
+        }
         self._primal = RestrictedPrimal(self.constraints, solver, park_after, options)
 
     @property
