@@ -2,8 +2,9 @@
 
     python examples/generalised_assignment.py [FILE ...]
 
-FILE is in the OR-Library's format (gap1.txt, …). A column is a set of jobs for one agent; the set that
-helps most is a knapsack, solved by dynamic programming. A branch decides whether an agent has a job.
+FILE is in the OR-Library's format (gap1.txt, …). A column is a set of jobs for one agent; the set
+that helps most is a knapsack, solved by dynamic programming. A branch decides whether an agent has
+a job.
 """
 
 import sys

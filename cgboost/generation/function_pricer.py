@@ -23,8 +23,8 @@ class Duals(np.ndarray[Any, np.dtype[np.float64]]):
 
     ``duals[i]`` and all of NumPy work as ever; ``duals.of(name)`` is the dual of a named row, and
     ``duals.capped`` are the columns that a search has to leave out. At a node of a branch-and-price
-    tree ``duals.restrictions``, ``duals.prices``, ``duals.constant(block)`` and ``duals.extra`` tell
-    what its decisions add; elsewhere they are empty.
+    tree ``duals.restrictions``, ``duals.prices``, ``duals.constant(block)`` and ``duals.extra``
+    tell what its decisions add; elsewhere they are empty.
     """
 
     _numbers: dict[Hashable, int] | None = None

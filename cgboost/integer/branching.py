@@ -32,7 +32,8 @@ from cgboost.integer.decisions import (
 Vector = NDArray[np.float64]
 
 INTEGRAL = 1e-6
-"""A value this close to a whole number is one: solvers miss a row by up to 1e-7, and a sum of values
+"""A value this close to a whole number is one: solvers miss a row by up to 1e-7, and a sum of
+values
 by several of these."""
 
 MOST_CONDITIONS = 50
@@ -142,8 +143,8 @@ class CountBranching:
 class RyanFoster:
     """Two rows in the same column, or in different ones (Ryan and Foster 1981).
 
-    For rows ``= 1`` with values 0 and 1. A pair of rows whose columns in common have a fractional sum is
-    there whenever the solution is fractional.
+    For rows ``= 1`` with values 0 and 1. A pair of rows whose columns in common have a fractional
+    sum is there whenever the solution is fractional.
 
     Parameters
     ----------
@@ -164,7 +165,9 @@ class RyanFoster:
         active = np.flatnonzero(solution.fractional)
         if not len(ones) or not len(active):
             return []
-        values = np.array([solution.columns[j].values[ones] != 0 for j in active], dtype=np.float64)
+        values = np.array(
+            [solution.columns[j].values[ones] != 0 for j in active.tolist()], np.float64
+        )
         together = (values * solution.coef[active, None]).T @ values
         first, second = np.triu_indices(len(ones), 1)
         shares = together[first, second]
@@ -185,8 +188,8 @@ VariablesOf = Callable[[Column], Mapping[Hashable, float]]
 class VariableBranching:
     """An original variable or an aggregate of some, ``z_v ≤ ⌊z⌋`` or ``≥ ⌈z⌉``.
 
-    A bound in the subproblem where a solution has exactly one column of the variable's block, or where it is 0
-    for all columns; else a row of the master, whose dual the pricer sees.
+    A bound in the subproblem where a solution has exactly one column of the variable's block, or
+    where it is 0 for all columns; else a row of the master, whose dual the pricer sees.
 
     Parameters
     ----------
@@ -239,11 +242,11 @@ class VariableBranching:
 
 
 class ComponentBranching:
-    """How many columns have at least so much of some rows (Vanderbeck, Operations Research 48, 2000).
+    """How many columns have at least so much of some rows.
 
-    For identical subproblems whose columns have whole values and are used several times, as in cutting
-    stock. A set of conditions is there whenever the solution is fractional: that of a column with no
-    larger one beside it counts this column alone.
+    Vanderbeck, Operations Research 48, 2000. For identical subproblems whose columns have whole values and are used several times, as in
+    cutting stock. A set of conditions is there whenever the solution is fractional: that of a
+    column with no larger one beside it counts this column alone.
     """
 
     makes = (ComponentRow,)

@@ -225,9 +225,9 @@ class SubsetRow:
 class Residual:
     """Mark of a pricer that keeps to ``duals.rhs``: no row gets more than it still needs.
 
-    Diving takes what fixed columns use off the right-hand sides. Where the pricer makes no columns that give
-    more than is left, and those of the pool that do are left out, the relaxation of the rest is as
-    tight as that of the whole problem, and dives end in better solutions.
+    Diving takes what fixed columns use off the right-hand sides. Where the pricer makes no columns
+    that give more than is left, and those of the pool that do are left out, the relaxation of the
+    rest is as tight as that of the whole problem, and dives end in better solutions.
     """
 
 
@@ -240,8 +240,8 @@ def respects(*kinds: type) -> Callable[[T], T]:
     Parameters
     ----------
     *kinds : type
-        :class:`Together`, :class:`VariableRow`, …, or your own. A branching rule that makes others is
-        refused.
+        :class:`Together`, :class:`VariableRow`, …, or your own. A branching rule that makes others
+        is refused.
     """
 
     def mark(pricer: T) -> T:
@@ -253,7 +253,5 @@ def respects(*kinds: type) -> Callable[[T], T]:
 
 def respected_by(pricer: Any) -> tuple[type, ...]:
     """The kinds of decisions that a pricer, or the function in it, says it respects."""
-    own = getattr(pricer, "respects", None)
-    if own is None:
-        own = getattr(getattr(pricer, "function", None), "respects", ())
-    return tuple(own)
+    inside = getattr(pricer, "function", None)
+    return tuple(getattr(pricer, "respects", getattr(inside, "respects", ())))

@@ -120,8 +120,8 @@ class Diving:
 
     Whole parts of coefficients are fixed with them. What fixed columns use is taken off the rows,
     so that the pricer finds columns for the rest. Where a dive fails, others follow that leave out
-    what was chosen near the top (limited discrepancy search: Sadykov and others, INFORMS J. on Computing
-    31, 2019).
+    what was chosen near the top (limited discrepancy search: Sadykov and others, INFORMS J. on
+    Computing 31, 2019).
 
     Parameters
     ----------
@@ -157,7 +157,9 @@ class Diving:
         """Whether the search is at its end: the incumbent closes the node, or the time is up."""
         whole, loose = _parted(search, relaxation)
         if not loose:
-            search.offer(_sum(fixed, search.merged(relaxation.numbers, relaxation.coef)), "diving")
+            search.offer(
+                _sum(fixed, search.merged(relaxation.numbers.tolist(), relaxation.coef)), "diving"
+            )
             return search.is_over or search.closes(relaxation.bound)
         base = _sum(fixed, whole)
         while True:
@@ -169,9 +171,9 @@ class Diving:
             below = search.relaxation(problem, tol=self.tol)
             if below.run.stop_reason in FAILED or search.is_over:
                 return True
-            if below.feasible and not search.closes(below.bound):
-                if self._dive(search, decisions, with_it, below, left_out, level + 1):
-                    return True
+            promising = below.feasible and not search.closes(below.bound)
+            if promising and self._dive(search, decisions, with_it, below, left_out, level + 1):
+                return True
             if search.closes(relaxation.bound):
                 return True
             if level >= self.depth or len(left_out) >= self.discrepancies:

@@ -85,7 +85,7 @@ class NodeProblem:
         self.fixed = dict(fixed or {})
         rhs = [row.rhs - self._used_of(row) for row in self.rows]
         self.master = root.with_rows(
-            self.rows,
+            [row for row in self.rows if isinstance(row, Hashable)],
             [row.sense for row in self.rows],
             rhs,
             used=self._used(),
@@ -214,8 +214,8 @@ class NodePricer:
         for restriction in self._problem.restrictions:
             if not restriction.allows(column, self._problem.pool.numbers):
                 raise ForbiddenColumnError(
-                    f"the pricer returned the column {column.key!r}, which {restriction} forbids at "
-                    "this node: it must respect duals.restrictions, or not say that it does"
+                    f"the pricer returned the column {column.key!r}, which {restriction} forbids "
+                    "at this node: it must respect duals.restrictions, or not say that it does"
                 )
 
 

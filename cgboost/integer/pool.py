@@ -92,7 +92,7 @@ class ColumnPool:
         return result
 
     def reduced_costs(self, duals: Vector, extra: dict[Row, float] | Any) -> Vector:
-        """c − r·h of all columns, with the rows that decisions add; shape (n_columns,)."""
+        """Reduced costs of all columns, rows of decisions included; shape (n_columns,)."""
         self._grow()
         n_known = self._matrix.shape[1]
         reduced = np.empty(len(self))

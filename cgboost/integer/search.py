@@ -253,8 +253,8 @@ class Search:
         if math.isfinite(self.objective) and self.objective < bound - allowed:
             raise BoundError(
                 f"the lower bound {bound:.10g} is above the objective {self.objective:.10g} of a "
-                "solution: the pricer overlooks columns, its bound is wrong, or a branching rule or "
-                "a cut has cut off solutions"
+                "solution: the pricer overlooks columns, its bound is wrong, or a branching rule "
+                "or a cut has cut off solutions"
             )
 
     def _check_step(self, objective: float, counts: Mapping[int, float]) -> None:
@@ -268,8 +268,8 @@ class Search:
             )
             raise ObjectiveStepError(
                 f"an integer solution costs {objective:.10g}, no multiple of objective_step="
-                f"{step:g} (its column {odd.key!r} costs {odd.cost:.10g}): leave objective_step out, "
-                "or give a step that divides all costs"
+                f"{step:g} (its column {odd.key!r} costs {odd.cost:.10g}): leave objective_step "
+                "out, or give a step that divides all costs"
             )
 
 
