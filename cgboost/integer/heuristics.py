@@ -133,12 +133,21 @@ class Diving:
         Called at every so many nodes after the root; 0: at the root alone.
     tol : float, default=1e-4
         Relative gap of the relaxations on the way.
+    max_rounds : int or None, default=30
+        Rounds of column generation for each of them, at most.
     """
 
     def __init__(
-        self, *, discrepancies: int = 2, depth: int = 3, every: int = 20, tol: float = 1e-4
+        self,
+        *,
+        discrepancies: int = 2,
+        depth: int = 3,
+        every: int = 20,
+        tol: float = 1e-4,
+        max_rounds: int | None = 30,
     ) -> None:
-        self.discrepancies, self.depth, self.every, self.tol = discrepancies, depth, every, tol
+        self.discrepancies, self.depth, self.every = discrepancies, depth, every
+        self.tol, self.max_rounds = tol, max_rounds
 
     def __call__(self, search: Search, node: Node, relaxation: Relaxation) -> None:
         """See :class:`Heuristic`."""
@@ -168,7 +177,7 @@ class Diving:
                 return False
             with_it = _sum(base, {chosen: 1.0})
             problem = search.problem(decisions, fixed=with_it, near=relaxation.near)
-            below = search.relaxation(problem, tol=self.tol)
+            below = search.relaxation(problem, tol=self.tol, max_rounds=self.max_rounds)
             if below.run.stop_reason in FAILED or search.is_over:
                 return True
             promising = below.feasible and not search.closes(below.bound)

@@ -106,7 +106,9 @@ class ColumnPool:
 
     def costs(self) -> Vector:
         """Costs of all columns, shape (n_columns,)."""
-        return np.array([column.cost for column in self.columns])
+        self._grow()
+        new = [column.cost for column in self.columns[len(self._costs) :]]
+        return np.concatenate([self._costs, new])
 
     def _grow(self) -> None:
         new = self.columns[self._matrix.shape[1] :]

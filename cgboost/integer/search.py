@@ -158,7 +158,13 @@ class Search:
         """The problem of some decisions, with some columns fixed."""
         return NodeProblem(self.master, self.pool, self.pricer, decisions, fixed=fixed, near=near)
 
-    def relaxation(self, problem: NodeProblem, *, tol: float = RELAXATION_TOL) -> Relaxation:
+    def relaxation(
+        self,
+        problem: NodeProblem,
+        *,
+        tol: float = RELAXATION_TOL,
+        max_rounds: int | None = None,
+    ) -> Relaxation:
         """Solve the relaxation, until its bound closes it."""
         self.n_relaxations += 1
         last: list[Round] = []
@@ -178,6 +184,7 @@ class Search:
             problem.pricer,
             tol=tol,
             columns_per_round=self.columns_per_round,
+            max_rounds=max_rounds,
             time_limit=self.seconds_left,
             callbacks=[CutOff()],
             smoothing=self.smoothing,
