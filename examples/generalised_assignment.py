@@ -14,7 +14,7 @@ import numpy as np
 
 from cgboost import BranchAndPrice
 from cgboost.generation import Column
-from cgboost.integer import VariableBound, VariableBranching, respects
+from cgboost.integer import VariableBound, respects
 from cgboost.masters import LinearMaster
 
 
@@ -78,10 +78,7 @@ def assign(cost, weight, capacity, **options):
                 columns.append(job_set(i, sorted([*must.tolist(), *chosen]), cost))
         return columns, bound
 
-    class Assignment(VariableBranching):
-        makes = (VariableBound,)
-
-    return BranchAndPrice(master, price, branching=Assignment(), objective_step=1.0, **options)
+    return BranchAndPrice(master, price, objective_step=1.0, **options)
 
 
 def instances(path):

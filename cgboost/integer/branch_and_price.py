@@ -26,7 +26,7 @@ from cgboost.integer.branching import (
     RyanFoster,
     VariableBranching,
 )
-from cgboost.integer.decisions import respected_by
+from cgboost.integer.decisions import VariableRow, respected_by
 from cgboost.integer.heuristics import Diving, Heuristic, RestrictedMaster
 from cgboost.integer.node_selection import BestBound, NodeSelection
 from cgboost.integer.result import BranchAndPriceResult
@@ -164,6 +164,8 @@ def _rules(branching: Any, pricer: Pricer) -> list[BranchingRule]:
             VariableBranching(),
             ComponentBranching(),
         ]
+        if VariableRow not in known:
+            every[2] = VariableBranching(rows=False)
         return [rule for rule in every if set(rule.makes) <= set(known)]
     rules = list(branching) if isinstance(branching, (list, tuple)) else [branching]
     for rule in rules:

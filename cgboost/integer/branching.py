@@ -197,15 +197,24 @@ class VariableBranching:
         The variables that have to be whole; None: all that columns name.
     first : collection of hashable, default=()
         Variables that are decided before all others.
+    rows : bool, default=True
+        Whether there may be rows. False: variables that need one are not divided.
     """
 
-    makes = (VariableBound, VariableRow)
-
     def __init__(
-        self, integer: Collection[Hashable] | None = None, first: Collection[Hashable] = ()
+        self,
+        integer: Collection[Hashable] | None = None,
+        first: Collection[Hashable] = (),
+        *,
+        rows: bool = True,
     ) -> None:
         self.integer = None if integer is None else frozenset(integer)
-        self.first = frozenset(first)
+        self.first, self.rows = frozenset(first), rows
+
+    @property
+    def makes(self) -> tuple[type, ...]:
+        """Kinds of decisions that the pricer has to respect."""
+        return (VariableBound, VariableRow) if self.rows else (VariableBound,)
 
     def branches(self, solution: NodeSolution, most: int) -> Sequence[Branch]:
         """See :class:`BranchingRule`."""
@@ -213,7 +222,8 @@ class VariableBranching:
         blocks: dict[Hashable, set[Hashable | None]] = defaultdict(set)
         for column, x in zip(solution.columns, solution.coef.tolist(), strict=True):
             for variable, amount in column.variables.items():
-                if self.integer is None or variable in self.integer:
+                wanted = self.integer is None or variable in self.integer
+                if wanted and (self.rows or column.block in solution.once):
                     totals[variable] += amount * x
                     blocks[variable].add(column.block)
         found = _most_fractional({v: z for v, z in totals.items() if v in self.first}, most)
