@@ -150,6 +150,24 @@ def test_or_library_instances_are_solved_within_one_roll() -> None:
 
 
 @pytest.mark.data
+@pytest.mark.parametrize("sense", ["min", "max"])
+def test_generalised_assignment_reaches_its_known_optima(sense: str) -> None:
+    """The five problems of gap1 and of gap5 are proven, for costs and for profits."""
+    functions = example("generalised_assignment")
+    (values,) = data_files("gap", "OPTIMA.csv")
+    with values.open(encoding="utf-8") as lines:
+        optima = {(r["file"], r["problem"], r["sense"]): r["value"] for r in csv.DictReader(lines)}
+    for name in ("gap1.txt", "gap5.txt"):
+        for number, (cost, weight, capacity) in enumerate(
+            functions["instances"](values.parent / name), 1
+        ):
+            sign = 1.0 if sense == "min" else -1.0
+            result = functions["assign"](sign * cost, weight, capacity).run()
+            assert sign * result.objective == float(optima[name, str(number), sense])
+            assert result.objective == result.bound
+
+
+@pytest.mark.data
 def test_canad_networks_reach_their_known_optimum() -> None:
     """c33, c41 and c49 to 1e-6."""
     functions = example("multicommodity_flow")
