@@ -126,16 +126,21 @@ def test_a_network_without_room_is_infeasible_and_says_which_demand() -> None:
 
 
 @pytest.mark.parametrize(
-    ("graph", "fractional", "colours"),
-    [(nx.cycle_graph(5), 2.5, 3), (nx.petersen_graph(), 2.5, 3), (nx.complete_graph(4), 4, 4)],
+    ("graph", "colours"),
+    [
+        (nx.cycle_graph(5), 3),
+        (nx.petersen_graph(), 3),
+        (nx.complete_graph(4), 4),
+        (nx.mycielski_graph(4), 4),
+    ],
 )
+@pytest.mark.parametrize("heuristics", ["auto", ()], ids=["heuristics", "tree"])
 def test_small_graphs_are_coloured_with_their_known_numbers(
-    graph: nx.Graph, fractional: float, colours: int
+    graph: nx.Graph, colours: int, heuristics: Any
 ) -> None:
-    """Fractional and integer chromatic numbers of three graphs that everybody knows."""
-    result, integer = example("graph_colouring")["colour"](graph)
-    assert result.bound == pytest.approx(fractional, rel=1e-4)
-    assert integer.objective == colours
+    """Chromatic numbers of four graphs that everybody knows are proven, with heuristics and without."""
+    result = example("graph_colouring")["colour"](graph, heuristics=heuristics).run()
+    assert result.objective == result.bound == colours
 
 
 @pytest.mark.data
