@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from cgboost.generation.columns import Column
 from cgboost.integer.decisions import (
-    ROUNDING,
+    AMOUNT_ROUNDING,
     Apart,
     ComponentRow,
     CountRow,
@@ -244,9 +244,10 @@ class VariableBranching:
 class ComponentBranching:
     """How many columns have at least so much of some rows.
 
-    Vanderbeck, Operations Research 48, 2000. For identical subproblems whose columns have whole values and are used several times, as in
-    cutting stock. A set of conditions is there whenever the solution is fractional: that of a
-    column with no larger one beside it counts this column alone.
+    Vanderbeck, Operations Research 48, 2000. For identical subproblems whose columns have whole
+    values and are used several times, as in cutting stock. A set of conditions is there whenever
+    the solution is fractional: that of a column with no larger one beside it counts this column
+    alone.
     """
 
     makes = (ComponentRow,)
@@ -277,7 +278,7 @@ class ComponentBranching:
                 return []
             i, v = conditions[min(halves, key=lambda k: abs(2 * shares[k] - n_loose))]
             least.append((names[i], v))
-            inside &= values[:, i] >= v - ROUNDING
+            inside &= values[:, i] >= v - AMOUNT_ROUNDING
         return []
 
     @staticmethod

@@ -16,7 +16,7 @@ from cgboost.generation.columns import Column
 RowNumbers = Mapping[Hashable, int]
 """The place of each row of the user's master in ``Column.values``."""
 
-ROUNDING = 1e-9
+AMOUNT_ROUNDING = 1e-9
 """Amounts of columns closer than this are equal: they are whole numbers, or sums of a few data."""
 
 
@@ -111,7 +111,7 @@ class VariableBound:
         if self.block is not None and column.block != self.block:
             return True
         amount = column.variables.get(self.variable, 0.0)
-        return self.lower - ROUNDING <= amount <= self.upper + ROUNDING
+        return self.lower - AMOUNT_ROUNDING <= amount <= self.upper + AMOUNT_ROUNDING
 
 
 @dataclass(frozen=True)
@@ -184,7 +184,7 @@ class ComponentRow:
     def coefficient(self, column: Column, rows: RowNumbers) -> float:
         """1 for the columns that are counted."""
         values = column.values
-        return float(all(values[rows[row]] >= v - ROUNDING for row, v in self.least))
+        return float(all(values[rows[row]] >= v - AMOUNT_ROUNDING for row, v in self.least))
 
 
 @dataclass(frozen=True)
@@ -214,12 +214,12 @@ class SubsetRow:
     @property
     def rhs(self) -> float:
         """⌊m·|S|⌋."""
-        return float(math.floor(self.multiplier * len(self.subset) + ROUNDING))
+        return float(math.floor(self.multiplier * len(self.subset) + AMOUNT_ROUNDING))
 
     def coefficient(self, column: Column, rows: RowNumbers) -> float:
         """⌊m·Σ_{i∈S} h_i⌋."""
         total = sum(float(column.values[rows[row]]) for row in self.subset)
-        return float(math.floor(self.multiplier * total + ROUNDING))
+        return float(math.floor(self.multiplier * total + AMOUNT_ROUNDING))
 
 
 class Residual:

@@ -25,7 +25,7 @@ from cgboost.masters.linear.master import LinearMaster
 Vector = NDArray[np.float64]
 Near = tuple[Vector, Mapping[Row, float]]
 
-RELAXED = 1e-7
+RELAXATION_TOL = 1e-7
 """Relative gap to which the relaxation of a node is solved: the tolerance of the solvers of linear
 programs. The bound of a node is certified whatever it is."""
 
@@ -33,7 +33,7 @@ STEP_ROUNDING = 1e-6
 """A bound may exceed a multiple of ``objective_step`` by this share of it and still be rounded down
 to it: bounds that come from solvers' duals have errors of 1e-9."""
 
-USED = 1e-9
+LEAST_COEF = 1e-9
 """A coefficient up to this is 0."""
 
 
@@ -158,7 +158,7 @@ class Search:
         """The problem of some decisions, with some columns fixed."""
         return NodeProblem(self.master, self.pool, self.pricer, decisions, fixed=fixed, near=near)
 
-    def relaxation(self, problem: NodeProblem, *, tol: float = RELAXED) -> Relaxation:
+    def relaxation(self, problem: NodeProblem, *, tol: float = RELAXATION_TOL) -> Relaxation:
         """Solve the relaxation, until its bound closes it."""
         self.n_relaxations += 1
         last: list[Round] = []
@@ -185,7 +185,7 @@ class Search:
         bound = -math.inf if run.bound is None else run.bound + problem.fixed_cost
         if run.stop_reason is StopReason.INFEASIBLE:
             bound = math.inf
-        used = np.flatnonzero(run.coef > USED)
+        used = np.flatnonzero(run.coef > LEAST_COEF)
         numbers = np.array([self.pool.number(run.columns[j]) for j in used], dtype=np.intp)
         near = problem.duals(last[0].state) if last else None
         return Relaxation(run, bound, numbers, run.coef[used], near)
@@ -225,7 +225,7 @@ class Search:
             value = float(round(count)) if self.pool.columns[number].integer else float(count)
             if self.pool.columns[number].integer and abs(value - count) > INTEGRAL:
                 return False
-            if value > USED:
+            if value > LEAST_COEF:
                 rounded[number] = value
         objective = float(sum(n * self.pool.columns[j].cost for j, n in rounded.items()))
         if objective >= self.objective or not self.is_feasible(rounded):
