@@ -108,9 +108,7 @@ class Problem:
     def search(self, pricer: Any = None, **options: Any) -> BranchAndPrice:
         """A tree search."""
         options.setdefault("objective_step", self.step)
-        return BranchAndPrice(
-            self.master(), self.pricer() if pricer is None else pricer, **options
-        )
+        return BranchAndPrice(self.master(), self.pricer() if pricer is None else pricer, **options)
 
     def solves(self, result: BranchAndPriceResult) -> bool:
         """Whether the columns of a result are whole, meet the rows and cost what it says."""
@@ -162,7 +160,7 @@ def bin_packing(seed: int) -> Problem:
             indicator(n, own),
             own,
             cost=float(rng.integers(6, 12)),
-            variables={(a, b): 1.0 for a, b in itertools.pairwise(own)},
+            variables=dict.fromkeys(itertools.pairwise(own), 1.0),
         )
         for own in subsets(n)
         if size[list(own)].sum() <= 12
@@ -182,17 +180,12 @@ def cutting_stock(seed: int) -> Problem:
         Column(np.array(p, dtype=float), p, cost=float(10 + rng.integers(0, 4))) for p in patterns
     ]
     return Problem(
-        [("width", i) for i in range(3)],
-        ">=",
-        demand,
-        columns,
-        copies=float(demand.sum()),
-        step=1.0,
+        [("width", i) for i in range(3)], ">=", demand, columns, least_cost=10.0, step=1.0
     )
 
 
 def generalised_assignment(seed: int) -> Problem:
-    """Jobs to agents with capacities; every agent has one column, which may be empty."""
+    """Jobs to agents with capacities, and costs of the sets; every agent has one set, or none."""
     rng = np.random.default_rng(seed)
     m, n = 3, 6
     cost, weight = rng.integers(3, 15, (m, n)), rng.integers(2, 9, (m, n))
@@ -202,7 +195,7 @@ def generalised_assignment(seed: int) -> Problem:
         Column(
             indicator(n + m, [*own, n + i]),
             (i, own),
-            cost=float(cost[i, list(own)].sum()),
+            cost=float(cost[i, list(own)].sum() + rng.integers(0, 12)),
             variables={(i, j): 1.0 for j in own},
             block=("agent", i),
         )
@@ -229,8 +222,8 @@ def identical_agents(seed: int) -> Problem:
         Column(
             indicator(n + 1, [*own, n]),
             own,
-            cost=float(sum(change[a, b] for a, b in itertools.pairwise(own))),
-            variables={(a, b): 1.0 for a, b in itertools.pairwise((*own, "end"))},
+            cost=float(sum(change[a, b] for a, b in itertools.pairwise(own)) + rng.integers(0, 9)),
+            variables=dict.fromkeys(itertools.pairwise((*own, "end")), 1.0),
             block="agents",
         )
         for own in subsets(n, 0)
@@ -247,12 +240,12 @@ def identical_agents(seed: int) -> Problem:
 
 
 def colouring(seed: int) -> Problem:
-    """The chromatic number of a graph with seven vertices."""
+    """Colours for seven vertices; a colour costs as much as the dearest vertex that has it."""
     rng = np.random.default_rng(seed)
     n = 7
-    edge = np.triu(rng.random((n, n)) < 0.5, 1)
+    edge, weight = np.triu(rng.random((n, n)) < 0.4, 1), rng.integers(1, 6, n)
     columns = [
-        Column(indicator(n, own), own, cost=1.0)
+        Column(indicator(n, own), own, cost=float(weight[list(own)].max()))
         for own in subsets(n)
         if not edge[np.ix_(own, own)].any()
     ]
@@ -279,7 +272,7 @@ def set_covering(seed: int) -> Problem:
         )
         for j in range(m)
     ]
-    return Problem(range(n), ">=", np.ones(n), columns, copies=float(m), step=0.5)
+    return Problem(range(n), ">=", np.ones(n), columns, least_cost=1.5, step=0.5)
 
 
 def fixed_charge(seed: int) -> Problem:
