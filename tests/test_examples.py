@@ -138,7 +138,7 @@ def test_a_network_without_room_is_infeasible_and_says_which_demand() -> None:
 def test_small_graphs_are_coloured_with_their_known_numbers(
     graph: nx.Graph, colours: int, heuristics: Any
 ) -> None:
-    """Chromatic numbers of four graphs that everybody knows are proven, with heuristics and without."""
+    """Chromatic numbers of graphs that everybody knows are proven, by the tree alone too."""
     result = example("graph_colouring")["colour"](graph, heuristics=heuristics).run()
     assert result.objective == result.bound == colours
 

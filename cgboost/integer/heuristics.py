@@ -22,7 +22,6 @@ from solvers import LimitError, Program, SolverError, solve
 
 FAILED = (
     StopReason.TIME,
-    StopReason.INTERRUPTED,
     StopReason.MASTER_FAILED,
     StopReason.PRICER_FAILED,
 )
@@ -178,6 +177,8 @@ class Diving:
             with_it = _sum(base, {chosen: 1.0})
             problem = search.problem(decisions, fixed=with_it, near=relaxation.near)
             below = search.relaxation(problem, tol=self.tol, max_rounds=self.max_rounds)
+            if below.run.stop_reason is StopReason.INTERRUPTED:
+                raise KeyboardInterrupt
             if below.run.stop_reason in FAILED or search.is_over:
                 return True
             promising = below.feasible and not search.closes(below.bound)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -216,29 +216,56 @@ class Search:
 
     # ------------------------------------------------------------------ incumbents
 
-    def merged(self, numbers: Sequence[int], coef: Vector) -> dict[int, float]:
-        """Coefficients with those of equal columns put to the cheapest of them."""
-        groups: dict[tuple[bytes, bool], list[tuple[float, int, float]]] = {}
+    def merged(
+        self, numbers: Sequence[int], coef: Vector, *, by_variables: bool = False
+    ) -> dict[int, float]:
+        """Coefficients with those of equal columns put to the cheapest of them.
+
+        Up to its upper bound. With ``by_variables`` columns of different variables or blocks are
+        not equal: decisions tell them apart.
+        """
+        groups: dict[Hashable, list[tuple[float, int, float]]] = {}
         for j, x in zip(numbers, coef.tolist(), strict=True):
             column = self.pool.columns[j]
-            same = (np.asarray(column.values, dtype=np.float64).tobytes(), column.integer)
+            same: tuple[Hashable, ...] = (
+                np.asarray(column.values, dtype=np.float64).tobytes(),
+                column.integer,
+            )
+            if by_variables:
+                same = (*same, column.block, frozenset(column.variables.items()))
             groups.setdefault(same, []).append((column.cost, j, x))
-        return {min(own)[1]: sum(x for _, _, x in own) for own in groups.values()}
+        counts = {}
+        for own in groups.values():
+            left = sum(x for _, _, x in own)
+            for _, j, _ in sorted(own):
+                counts[j] = min(left, self.pool.columns[j].upper)
+                left -= counts[j]
+                if left <= LEAST_COEF:
+                    break
+        return counts
+
+    def whole(self, counts: Mapping[int, float]) -> dict[int, float] | None:
+        """A solution with its integer coefficients rounded; None if it is none."""
+        rounded = {}
+        for number, count in counts.items():
+            integer = self.pool.columns[number].integer
+            value = float(round(count)) if integer else float(count)
+            if integer and abs(value - count) > INTEGRAL:
+                return None
+            if value > LEAST_COEF:
+                rounded[number] = value
+        return rounded if self.is_feasible(rounded) else None
 
     def offer(self, counts: Mapping[int, float], by: str) -> bool:
         """Take a solution for the incumbent, if it is one and better; whether it was."""
-        rounded = {}
-        for number, count in counts.items():
-            value = float(round(count)) if self.pool.columns[number].integer else float(count)
-            if self.pool.columns[number].integer and abs(value - count) > INTEGRAL:
-                return False
-            if value > LEAST_COEF:
-                rounded[number] = value
-        objective = float(sum(n * self.pool.columns[j].cost for j, n in rounded.items()))
-        if objective >= self.objective or not self.is_feasible(rounded):
+        whole = self.whole(counts)
+        if whole is None:
             return False
-        self._check_step(objective, rounded)
-        self.incumbent, self.objective, self.found_by = rounded, objective, by
+        objective = float(sum(n * self.pool.columns[j].cost for j, n in whole.items()))
+        if objective >= self.objective:
+            return False
+        self._check_step(objective, whole)
+        self.incumbent, self.objective, self.found_by = whole, objective, by
         return True
 
     def is_feasible(self, counts: Mapping[int, float]) -> bool:

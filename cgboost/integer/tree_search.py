@@ -4,24 +4,25 @@ from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
-from cgboost.exceptions import CGBoostError
+from cgboost.exceptions import BoundError, CGBoostError, MasterError
 from cgboost.generation.columns import Column
 from cgboost.generation.history import StopReason
 from cgboost.generation.protocols import Pricer
 from cgboost.generation.stabilization import Smoothing
 from cgboost.generation.termination import described
-from cgboost.integer.branching import BranchingRule, NodeSolution
+from cgboost.integer.branching import INTEGRAL, BranchingRule, NodeSolution
 from cgboost.integer.decisions import Row, respected_by
 from cgboost.integer.heuristics import Heuristic
 from cgboost.integer.node_selection import Node, NodeSelection
 from cgboost.integer.result import TREE, BranchAndPriceResult
-from cgboost.integer.search import Relaxation, Search, columns_of
+from cgboost.integer.search import ObjectiveStepError, Relaxation, Search, columns_of
 from cgboost.masters.linear.master import LinearMaster
 
 logger = logging.getLogger(__name__)
@@ -95,6 +96,22 @@ class _Tree:
     made: int = 1
 
 
+@contextmanager
+def _ending() -> Iterator[None]:
+    """What the master or the pricer raises ends the search, but for what shows a wrong claim."""
+    try:
+        yield
+    except (BoundError, ObjectiveStepError):
+        raise
+    except MasterError as error:
+        reason = StopReason.TIME if error.timed_out else StopReason.MASTER_FAILED
+        raise SearchEnd(reason, described(error), error) from error
+    except Exception as error:
+        if isinstance(error, CGBoostError) and error.refutes_bounds:
+            raise
+        raise SearchEnd(StopReason.PRICER_FAILED, described(error), error) from error
+
+
 class TreeSearch:
     """One search.
 
@@ -138,14 +155,14 @@ class TreeSearch:
         except SearchEnd as stopped:
             reason, message, error = stopped.reason, stopped.message, stopped.error
         except KeyboardInterrupt:
-            if not self.tree.rows and not self.search.incumbent:
+            if not self.search.incumbent and not math.isfinite(self._bound()):
                 raise
             reason, message = StopReason.INTERRUPTED, "Ctrl-C; the best solution so far is kept"
         logger.info("stopped after %d nodes: %s (%s)", len(self.tree.rows), reason, message)
         bound = self._bound()
         if error is not None and not self.search.incumbent and not math.isfinite(bound):
             raise error
-        self.search.check_bound(bound)
+        self.search.check_bound(self._least())
         columns, coef = columns_of(self.search, self.search.incumbent)
         table = list(zip(*self.tree.rows, strict=True)) or [()] * len(TREE)
         return BranchAndPriceResult(
@@ -177,8 +194,8 @@ class TreeSearch:
         if self.max_nodes is not None and len(self.tree.rows) >= self.max_nodes:
             raise SearchEnd(StopReason.MAX_NODES, f"{self.max_nodes} nodes")
         status = self._evaluate(node)
-        self.current = None
-        self._record(node, status)
+        done, self.current = self.current or node, None
+        self._record(done, status)
 
     def _evaluate(self, node: Node) -> str:
         """Relaxation, cuts, heuristics, children; what became of the node."""
@@ -196,13 +213,15 @@ class TreeSearch:
             )
         solution = self._solution(node, relaxation)
         counts = search.merged(relaxation.numbers.tolist(), relaxation.coef)
-        if search.offer(counts, "relaxation") and search.closes(bound):
+        if search.whole(counts) is not None:
+            search.offer(counts, "relaxation")
             self._close(bound)
             return "integral"
         for heuristic in self.what.heuristics:
             if search.closes(bound) or search.is_over:
                 break
-            heuristic(search, node, relaxation)
+            with _ending():
+                heuristic(search, node, relaxation)
         if search.closes(bound):
             self._close(bound)
             return "cut_off"
@@ -218,16 +237,8 @@ class TreeSearch:
         near: Any = node.near
         for _ in range(MOST_CUT_ROUNDS):
             decisions = [*node.decisions, *self.cuts]
-            try:
+            with _ending():
                 relaxation = search.relaxation(search.problem(decisions, near=near))
-            except KeyboardInterrupt:
-                raise
-            except CGBoostError as error:
-                if error.refutes_bounds:
-                    raise
-                raise SearchEnd(StopReason.MASTER_FAILED, described(error), error) from error
-            except Exception as error:
-                raise SearchEnd(StopReason.PRICER_FAILED, described(error), error) from error
             run, near = relaxation.run, relaxation.near
             bound = max(bound, search.rounded(relaxation.bound))
             self.current = self._at_least(node, bound)
@@ -296,7 +307,8 @@ class TreeSearch:
         )
 
     def _solution(self, node: Node, relaxation: Relaxation) -> NodeSolution:
-        counts = self.search.merged(relaxation.numbers.tolist(), relaxation.coef)
+        numbers = relaxation.numbers.tolist()
+        counts = self.search.merged(numbers, relaxation.coef, by_variables=True)
         coef = np.array(list(counts.values()))
         return self.search.solution(list(counts), coef, node.decisions, node.depth)
 
@@ -323,12 +335,16 @@ class TreeSearch:
         self.tree.least_closed = min(self.tree.least_closed, self.search.rounded(bound))
 
     def _bound(self) -> float:
-        """The bound of the tree: the least of all open nodes and those that were closed."""
+        """The bound of the tree, which is no more than the best solution."""
+        return min(self._least(), self.search.objective)
+
+    def _least(self) -> float:
+        """The least bound of all open and closed nodes: one of them has the best solution."""
         bounds = [node.bound for node in self.open.nodes()]
         if self.current is not None:
             bounds.append(self.current.bound)
         least = min([self.search.rounded(bound) for bound in bounds], default=math.inf)
-        return min(least, self.tree.least_closed, self.search.objective)
+        return min(least, self.tree.least_closed)
 
     def _gap(self, bound: float) -> float:
         objective = self.search.objective
@@ -343,7 +359,7 @@ class TreeSearch:
         n_columns = len(search.pool)
         entry = (node.number, node.parent, node.depth, own, status, n_columns)
         self.tree.rows.append((*entry, search.objective, bound, search.seconds))
-        search.check_bound(bound)
+        search.check_bound(self._least())
         if status == "unfinished":
             return
         nodes = len(self.open.nodes())
@@ -363,4 +379,7 @@ class TreeSearch:
         gap = self._gap(self._bound())
         if gap == 0:
             return StopReason.OPTIMAL, f"proven, solution found by {self.search.found_by}"
-        return StopReason.GAP, f"relative gap {gap:.1e} ≤ {self.gap:g}"
+        if gap > self.gap + INTEGRAL:
+            reason = StopReason.STALLED if math.isfinite(gap) else StopReason.NO_COLUMN
+            return reason, "no node is left to divide, but the pricer's bounds do not prove it"
+        return StopReason.GAP, f"relative gap {gap:.1e}, no node is left to divide"
