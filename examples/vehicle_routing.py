@@ -2,55 +2,47 @@
 
     python examples/vehicle_routing.py FILE [CUSTOMERS]
 
-FILE is in Solomon's format (R101.txt, …). A column is a route; the one that helps most is an elementary
-path, found by labelling. Distances are in tenths. First the number of vehicles is decided, then arcs.
+FILE is in Solomon's format (R101.txt, …). A column is a route; the one that helps most is an
+elementary path, found by labelling. Distances are in tenths. The number of vehicles is decided
+first, then arcs.
 """
 
 import sys
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 
-from cgboost import BranchAndPrice
+from cgboost import BranchAndPrice, integer
 from cgboost.generation import Column
-from cgboost.integer import (
-    CountBranching,
-    CountRow,
-    VariableBound,
-    VariableBranching,
-    VariableRow,
-    respects,
-)
 from cgboost.masters import LinearMaster
 from cgboost.pricing import ElementaryPaths
 
 
 def route(fleet, **options):
-    """The search for the shortest routes, of customers 1 to n from depot 0 to its copy n + 1."""
+    """The search for the shortest routes, from depot 0 to its copy n + 1 over customers 1 to n."""
     distance, demand, window, service, capacity = fleet
     end = len(demand) - 1
-    customers = range(1, end)
-    load = np.broadcast_to(demand, distance.shape)
-    empty, full = np.zeros(end + 1), np.full(end + 1, capacity)
+    load, empty = np.broadcast_to(demand, distance.shape), np.zeros(end + 1)
     paths = ElementaryPaths(
-        [distance + service[:, None], load],
-        [window[0], empty],
-        [window[1], full],
+        consumption=[distance + service[:, None], load],
+        lower=[window[0], empty],
+        upper=[window[1], empty + capacity],
         source=0,
         sink=end,
         memory=8,
     )
-    master = LinearMaster(customers, "==", 1.0, copies=end - 1)
+    customers = range(1, end)
+    master = LinearMaster(customers, "==", 1.0, copies=len(customers))
 
     def column(path):
-        arcs = list(zip(path[:-1], path[1:], strict=True))
         values = np.isin(customers, path).astype(float)
-        cost = float(sum(distance[arc] for arc in arcs))
-        return Column(values, key=path, cost=cost, variables=dict.fromkeys(arcs, 1.0))
+        length = float(sum(distance[arc] for arc in pairwise(path)))
+        return Column(values, path, cost=length, variables=dict.fromkeys(pairwise(path), 1.0))
 
-    @respects(CountRow, VariableRow, VariableBound)
+    @integer.respects(integer.CountRow, integer.VariableRow, integer.VariableBound)
     def price(duals):
-        cost = distance.astype(float)
+        cost = distance.copy()
         cost[1:end] -= np.asarray(duals)[:, None]
         cost[0] -= duals.constant()
         for arc, dual in duals.prices.items():
@@ -64,7 +56,7 @@ def route(fleet, **options):
         found = paths.shortest(cost, 50, below=-1e-6)
         return [column(path) for path in found.paths], found.bound
 
-    rules = [CountBranching(), VariableBranching()]
+    rules = [integer.CountBranching(), integer.VariableBranching()]
     return BranchAndPrice(master, price, branching=rules, objective_step=1.0, **options)
 
 
@@ -83,4 +75,5 @@ if __name__ == "__main__":
     result = route(read(sys.argv[1], n_customers)).run(time_limit=600)
     for column in result.columns:
         print(*column.key[1:-1])
-    print(f"length {result.objective / 10:g}, bound {result.bound / 10:g}: {result.stop_reason}")
+    length, bound = result.objective / 10, result.bound / 10
+    print(f"length {length:g}, bound {bound:g}: {result.stop_reason}")

@@ -4,8 +4,8 @@ Feillet, Dejax, Gendreau, Gueguen (Networks 44, 2004): labels with unreachable n
 Baldacci, Mingozzi, Roberti (Operations Research 59, 2011): ng-paths. Righini, Salani (Networks 51,
 2008): a relaxed memory that is extended until the best path is elementary.
 
-A label is a path from the source to a node: its cost, its resources, and the nodes that it cannot go
-to. Labels are taken in steps of the first resource that are so short that no label of a step comes from
+A label is a path from the source to a node: its cost, its resources, and the nodes that it cannot
+go to. Labels are taken in steps of the first resource, so short that no label of a step comes from
 another of the same step: all labels of a step are compared and extended at once.
 """
 
@@ -25,7 +25,7 @@ WORD = 64
 """Nodes in a word of a bitset."""
 
 CHUNK = 256
-"""Labels of a node that are compared with all others at once: their table of pairs stays in the cache."""
+"""Labels of a node that are compared with all others at once."""
 
 
 @dataclass(frozen=True)
@@ -50,14 +50,14 @@ class ElementaryPaths:
     """Cheapest elementary paths that keep to windows of resources.
 
     A path takes ``r_j = max(lower_j, r_i + consumption_ij)`` of each resource to node j, at most
-    ``upper_j``. It begins with ``lower`` at the source. Times with windows and loads with a capacity
-    are such resources.
+    ``upper_j``. It begins with ``lower`` at the source. Time with windows and a load with a
+    capacity are such resources.
 
     Parameters
     ----------
     consumption : array-like of shape (n_resources, n_nodes, n_nodes)
-        At least 0; that of the first resource above 0 between inner nodes (a time that passes, or the
-        number of arcs).
+        At least 0; that of the first resource above 0 between inner nodes (time, or the number of
+        arcs). Inf where there is no arc.
     lower, upper : array-like of shape (n_resources, n_nodes)
     source, sink : int
         Two nodes.
@@ -104,8 +104,8 @@ class ElementaryPaths:
         self._step = float(between.min()) if len(between) else 1.0
         if self._step <= 0:
             raise ValueError(
-                "the first resource must grow on every arc between inner nodes, got a consumption of "
-                f"{self._step:g}: put a resource that counts arcs in front of the others"
+                "the first resource must grow on every arc between inner nodes, got a consumption "
+                f"of {self._step:g}: put a resource that counts arcs in front of the others"
             )
         self._nearest = _closure(self.consumption)
         self._bit = _packed(np.eye(n, dtype=np.bool_))
