@@ -27,6 +27,13 @@ WORD = 64
 CHUNK = 256
 """Labels of a node that are compared with all others at once."""
 
+CELLS = 4
+"""Cells of the first resource in a step, for the bounds of what a path can still cost."""
+
+CELL_ROUNDING = 1e-9
+"""An amount may be below its cell by this share of it: the quotient that gives the cell is rounded,
+with an error of 1e-12 for the ten thousandth cell."""
+
 
 @dataclass(frozen=True)
 class FoundPaths:
@@ -59,6 +66,7 @@ class ElementaryPaths:
         At least 0; that of the first resource above 0 between inner nodes (time, or the number of
         arcs). Inf where there is no arc.
     lower, upper : array-like of shape (n_resources, n_nodes)
+        ``upper`` is finite for the first resource.
     source, sink : int
         Two nodes.
     memory : int or None, default=None
@@ -96,12 +104,17 @@ class ElementaryPaths:
                 raise ValueError(f"{name} must have the shape {(n_resources, n)}, got {own.shape}")
         if source == sink:
             raise ValueError(f"source and sink must be two nodes, got {source} for both")
+        if not np.isfinite(self.upper[0]).all():
+            raise ValueError(
+                f"upper must be finite for the first resource, got {self.upper[0].max():g}"
+            )
         if (self.consumption < 0).any():
             raise ValueError(f"consumption must be at least 0, got {self.consumption.min():g}")
         self.n_nodes = n
         inner = np.setdiff1d(np.arange(n), [source, sink])
         between = self.consumption[0][np.ix_(inner, inner)][~np.eye(len(inner), dtype=np.bool_)]
-        self._step = float(between.min()) if len(between) else 1.0
+        self._step = float(between.min(where=np.isfinite(between), initial=np.inf))
+        self._step = self._step if np.isfinite(self._step) else 1.0
         if self._step <= 0:
             raise ValueError(
                 "the first resource must grow on every arc between inner nodes, got a consumption "
@@ -211,6 +224,7 @@ class _Labelling:
     ) -> None:
         self.graph, self.cost, self.below, self.remember = graph, cost, below, remember
         self.near = _packed(graph._near) if remember else np.full_like(graph._bit, ~np.uint64(0))
+        self._bounds_onward = self._onward()
         self.kept: dict[int, _Labels] = {}
         self.steps: dict[int, list[_Labels]] = {}
         self.nodes: list[Index] = []
@@ -256,6 +270,9 @@ class _Labelling:
         feasible &= ~_unpacked(labels.closed, graph.n_nodes)
         feasible[:, [graph.source, graph.sink]] = False
         own, node = np.nonzero(feasible)
+        onward = self._bounds_onward[node, self._cell(resources[0, own, node])]
+        useful = cost[own, node] + onward < self.below
+        own, node = own[useful], node[useful]
         if not len(own):
             return
         arrived = resources[:, own, node]
@@ -265,6 +282,40 @@ class _Labelling:
         step = np.floor(new.resources[0] / graph._step).astype(np.intp)
         for number in np.unique(step).tolist():
             self.steps.setdefault(number, []).append(new.take(step == number))
+
+    def _cell(self, amount: Vector) -> Index:
+        """The cell of the first resource that an amount is in."""
+        low = self.graph.lower[0].min()
+        return np.asarray(np.floor((amount - low) * CELLS / self.graph._step), dtype=np.intp)
+
+    def _onward(self) -> Vector:
+        """Least cost of a walk from a node to the sink, from the first amount of a cell on.
+
+        Dynamic programming backwards over the first resource, shape (n_nodes, n_cells): a bound on
+        what a path can still cost, as no other resource counts and nodes may come again.
+        """
+        graph = self.graph
+        lower, upper = graph.lower[0], graph.upper[0]
+        n_cells = max(0, int(self._cell(upper.max(keepdims=True))[0])) + 1
+        onward = np.full((graph.n_nodes, n_cells), np.inf)
+        onward[graph.sink] = 0.0
+        inner = np.setdiff1d(np.arange(graph.n_nodes), [graph.source, graph.sink])
+        nexts = np.append(inner, graph.sink)
+        arcs = np.ix_(inner, nexts)
+        cost, consumption = self.cost[arcs].copy(), graph.consumption[0][arcs]
+        cost[:, :-1][np.eye(len(inner), dtype=np.bool_)] = np.inf
+        block = CELLS - 1  # an arc leads into a later block, whatever is rounded
+        for end in range(n_cells, 0, -block):
+            cells = np.arange(max(0, end - block), end)
+            amount = lower.min() + (cells - CELL_ROUNDING) * graph._step / CELLS
+            arrived = amount[:, None, None] + consumption
+            np.maximum(arrived, lower[nexts], out=arrived)
+            late = arrived > upper[nexts]
+            arrived[late] = lower.min()
+            total = cost + onward[nexts, self._cell(arrived)]
+            total[late] = np.inf
+            onward[inner[:, None], cells] = total.min(axis=2).T
+        return onward
 
     def _unreachable(self, node: Index, resources: Vector) -> Bits:
         """Nodes that no path from here can reach within their upper limits."""
@@ -285,8 +336,8 @@ class _Labelling:
             for first in range(begin, end, CHUNK):
                 own = labels.take(np.arange(first, min(first + CHUNK, end)))
                 if node in self.kept:
-                    own = own.take(~self._dominates(self.kept[node], own).any(axis=1))
-                own = own.take(~np.tril(self._dominates(own, own), -1).any(axis=1))
+                    own = own.take(_none(self._dominates(self.kept[node], own)))
+                own = own.take(_none(np.tril(self._dominates(own, own), -1)))
                 before = [self.kept[node]] if node in self.kept else []
                 self.kept[node] = _Labels.joined([*before, own])
                 left.append(own)
@@ -302,6 +353,11 @@ class _Labelling:
             for own, other in zip(first.closed, ~second.closed, strict=True):
                 better &= (own & other[:, None]) == 0
         return better
+
+
+def _none(table: NDArray[np.bool_]) -> Index:
+    """Rows without a true value."""
+    return np.flatnonzero(~table.any(axis=1))
 
 
 def _closure(consumption: Vector) -> Vector:

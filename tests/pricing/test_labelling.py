@@ -150,6 +150,7 @@ def test_more_nodes_than_bits_of_a_word():
         ({"consumption": np.full((1, 4, 4), -1.0)}, "at least 0, got -1"),
         ({"lower": np.zeros((2, 4))}, r"lower must have the shape \(1, 4\), got \(2, 4\)"),
         ({"upper": np.zeros(4)}, r"upper must have the shape \(1, 4\), got \(4,\)"),
+        ({"upper": np.full((1, 4), np.inf)}, "upper must be finite for the first resource"),
         ({"sink": 0}, "two nodes, got 0 for both"),
     ],
 )
