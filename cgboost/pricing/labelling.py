@@ -24,7 +24,7 @@ Index = NDArray[np.intp]
 WORD = 64
 """Nodes in a word of a bitset."""
 
-CHUNK = 256
+LABELS_AT_ONCE = 256
 """Labels of a node that are compared with all others at once."""
 
 CELLS = 4
@@ -163,7 +163,7 @@ class ElementaryPaths:
                 return FoundPaths(*_elementary(found, limit), bound)
 
     def relaxed_bound(self, cost: Vector, below: float = np.inf) -> float:
-        """Cost of the cheapest ng-path: a bound on elementary ones."""
+        """Cost of the cheapest ng-path, or ``below``: a bound on elementary paths."""
         found = _Labelling(self, cost, below, remember=True).run()
         return found[0][0] if found else below
 
@@ -333,8 +333,8 @@ class _Labelling:
         left, begin = [], 0
         for end in ends.tolist():
             node = int(labels.node[begin])
-            for first in range(begin, end, CHUNK):
-                own = labels.take(np.arange(first, min(first + CHUNK, end)))
+            for first in range(begin, end, LABELS_AT_ONCE):
+                own = labels.take(np.arange(first, min(first + LABELS_AT_ONCE, end)))
                 if node in self.kept:
                     own = own.take(_none(self._dominates(self.kept[node], own)))
                 own = own.take(_none(np.tril(self._dominates(own, own), -1)))
