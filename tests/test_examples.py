@@ -154,6 +154,80 @@ def test_or_library_instances_are_solved_within_one_roll() -> None:
             assert rolls.objective <= best + 1
 
 
+def fleet(seed: int, n_customers: int) -> tuple[Any, ...]:
+    """Customers with windows, for the example of vehicle routing; whole distances."""
+    rng = np.random.default_rng(seed)
+    x, y = rng.integers(0, 100, size=(2, n_customers + 2))
+    demand, ready = rng.integers(1, 9, n_customers + 2), rng.integers(0, 200, n_customers + 2)
+    x[-1], y[-1], demand[[0, -1]], ready[[0, -1]] = x[0], y[0], 0, 0
+    due = ready + rng.integers(80, 300, n_customers + 2)
+    due[[0, -1]] = 1000
+    distance = np.floor(np.hypot(x[:, None] - x, y[:, None] - y)) + 1
+    window = np.array([np.minimum(ready, due), np.maximum(due, 160)])
+    return distance, demand, window, np.full(n_customers + 2, 5.0), 20.0
+
+
+def best_routes(fleet: tuple[Any, ...]) -> float:
+    """Least length of routes over all orders of all sets of customers, by a partition of them."""
+    distance, demand, window, service, capacity = fleet
+    n = len(demand) - 2
+    least: dict[frozenset[int], float] = {}
+
+    def onward(path: list[int], time: float, length: float) -> None:
+        visited = frozenset(path[1:])
+        if visited:
+            back = length + distance[path[-1], n + 1]
+            least[visited] = min(least.get(visited, math.inf), back)
+        for j in set(range(1, n + 1)) - visited:
+            arrival = max(time + service[path[-1]] + distance[path[-1], j], window[0, j])
+            if arrival <= window[1, j] and demand[[*visited, j]].sum() <= capacity:
+                onward([*path, j], arrival, length + distance[path[-1], j])
+
+    onward([0], 0.0, 0.0)
+    sets = list(least)
+    matrix = np.array([[float(i in own) for own in sets] for i in range(1, n + 1)])
+    return solve(
+        Program(
+            cost=np.array([least[own] for own in sets]),
+            matrix=matrix,
+            row_lower=np.ones(n),
+            row_upper=np.ones(n),
+            upper=np.ones(len(sets)),
+            integrality=np.ones(len(sets), dtype=bool),
+        ),
+        "highs",
+    ).objective
+
+
+def test_routes_are_the_shortest_of_all() -> None:
+    """Random customers: the length is that of the best partition into all routes that exist."""
+    for seed in range(5):
+        own = fleet(seed, 7)
+        result = example("vehicle_routing")["route"](own).run()
+        assert result.objective == result.bound == best_routes(own)
+        assert sorted(c for column in result.columns for c in column.key[1:-1]) == [*range(1, 8)]
+
+
+def test_the_example_of_vehicle_routing_is_short() -> None:
+    """At most 80 lines."""
+    text = (EXAMPLES / "vehicle_routing.py").read_text(encoding="utf-8")
+    assert len(text.splitlines()) <= 80
+
+
+@pytest.mark.data
+def test_solomon_instances_reach_their_optimum() -> None:
+    """Three instances with 25 customers, of which RC101 has a gap at the root: proven optima."""
+    functions = example("vehicle_routing")
+    (values,) = data_files("vrptw", "OPTIMA.csv")
+    with values.open(encoding="utf-8") as lines:
+        optima = {row["name"]: float(row["value"]) for row in csv.DictReader(lines)}
+    for name in ("C102", "R106", "RC101"):
+        (path,) = data_files("vrptw", f"{name}.txt")
+        result = functions["route"](functions["read"](path)).run()
+        assert result.stop_reason == "optimal"
+        assert result.objective / 10 == pytest.approx(optima[f"{name}.25"], rel=1e-9)
+
+
 @pytest.mark.data
 @pytest.mark.parametrize("sense", ["min", "max"])
 def test_generalised_assignment_reaches_its_known_optima(sense: str) -> None:
