@@ -66,7 +66,7 @@ class Duals(np.ndarray[Any, np.dtype[np.float64]]):
         return self._decisions.rhs
 
     def constant(self, block: Hashable | None = None) -> float:
-        """What every column (of a block) earns by the rows that a node adds."""
+        """What every integer column (of a block) earns by the rows that a node adds."""
         constants = self._decisions.constants
         own = constants.get(block, 0.0) if block is not None else 0.0
         return constants.get(None, 0.0) + own

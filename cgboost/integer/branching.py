@@ -129,8 +129,6 @@ class CountBranching:
                 totals[None] += x
                 if self.by_block and column.block is not None:
                     totals[column.block] += x
-        if not all(column.integer for column in solution.columns):
-            totals.pop(None, None)  # a row counts all columns
 
         def branch(block: Hashable | None, value: float) -> Branch:
             low = CountRow("<=", math.floor(value), block)
@@ -268,7 +266,7 @@ class ComponentBranching:
             return []
         values = np.array([column.values for column in solution.columns])
         names = list(solution.rows)
-        inside = np.ones(len(values), dtype=np.bool_)
+        inside = np.array([column.integer for column in solution.columns], dtype=np.bool_)
         least: list[tuple[Hashable, float]] = []
         while len(least) < MOST_CONDITIONS:
             sums, conditions = self._sums(values, solution, inside)

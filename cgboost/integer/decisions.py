@@ -118,6 +118,8 @@ class VariableBound:
 class CountRow:
     """Bound on the number of columns, ``Σ_j x_j ≤ rhs`` or ``≥ rhs``.
 
+    Columns that need not be whole (``integer=False``) are not counted.
+
     Attributes
     ----------
     sense : str
@@ -132,7 +134,7 @@ class CountRow:
 
     def coefficient(self, column: Column, rows: RowNumbers) -> float:
         """1 for the columns that are counted."""
-        return 1.0 if self.block is None or column.block == self.block else 0.0
+        return float(column.integer and (self.block is None or column.block == self.block))
 
 
 @dataclass(frozen=True)
@@ -169,6 +171,8 @@ class VariableRow:
 class ComponentRow:
     """Bound on the number of columns with ``h_i ≥ least_i`` in all of some rows (Vanderbeck 2000).
 
+    Columns that need not be whole (``integer=False``) are not counted.
+
     Attributes
     ----------
     least : frozenset of (hashable, float)
@@ -184,7 +188,8 @@ class ComponentRow:
     def coefficient(self, column: Column, rows: RowNumbers) -> float:
         """1 for the columns that are counted."""
         values = column.values
-        return float(all(values[rows[row]] >= v - AMOUNT_ROUNDING for row, v in self.least))
+        has_all = all(values[rows[row]] >= v - AMOUNT_ROUNDING for row, v in self.least)
+        return float(column.integer and has_all)
 
 
 @dataclass(frozen=True)

@@ -32,6 +32,11 @@ CASES: dict[str, tuple[Callable[[int], Problem], Sequence[Any]]] = {
     "packing, arcs, pairs": (problems.bin_packing, [VariableBranching(), RyanFoster()]),
     "cutting, components": (problems.cutting_stock, [ComponentBranching()]),
     "cutting, count": (problems.cutting_stock, [CountBranching(), ComponentBranching()]),
+    "partly continuous, components": (problems.partly_continuous, [ComponentBranching()]),
+    "partly continuous, count": (
+        problems.partly_continuous,
+        [CountBranching(), ComponentBranching()],
+    ),
     "assignment, variables": (problems.generalised_assignment, [VariableBranching()]),
     "assignment, pairs": (problems.generalised_assignment, [RyanFoster()]),
     "equal agents, arcs": (problems.identical_agents, [VariableBranching(), RyanFoster()]),

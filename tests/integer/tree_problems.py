@@ -1,11 +1,12 @@
-"""Small integer problems with all their columns, so that HiGHS knows the optimum, and a pricer that
-looks at every column and so respects every decision.
+"""Small integer problems with all their columns, so that HiGHS knows the optimum.
+
+Their pricer looks at every column, and so respects every decision.
 """
 
 import itertools
 import math
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -118,7 +119,8 @@ class Problem:
             np.zeros(len(self.rows)),
         )
         cost = sum(x * c.cost for c, x in zip(result.columns, result.coef, strict=True))
-        whole = [float(x).is_integer() for c, x in zip(result.columns, result.coef) if c.integer]
+        pairs = list(zip(result.columns, result.coef, strict=True))
+        whole = [float(x).is_integer() for c, x in pairs if c.integer]
         return bool(
             all(whole)
             and (total >= constraints.lower - ROUNDING).all()
@@ -182,6 +184,20 @@ def cutting_stock(seed: int) -> Problem:
     return Problem(
         [("width", i) for i in range(3)], ">=", demand, columns, least_cost=10.0, step=1.0
     )
+
+
+def partly_continuous(seed: int) -> Problem:
+    """Cutting stock in which some patterns may be used in fractions, at a higher price."""
+    rng = np.random.default_rng(seed)
+    problem = cutting_stock(seed)
+    problem.columns = [
+        replace(column, integer=False, cost=column.cost + float(rng.integers(1, 5)))
+        if rng.random() < 0.4
+        else column
+        for column in problem.columns
+    ]
+    problem.step = None
+    return problem
 
 
 def generalised_assignment(seed: int) -> Problem:
