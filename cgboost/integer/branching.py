@@ -192,7 +192,7 @@ class VariableBranching:
     Parameters
     ----------
     integer : collection of hashable or None
-        The variables that have to be whole; None: all that columns name.
+        The variables that have to be whole; None: all that integer columns name, and no others.
     first : collection of hashable, default=()
         Variables that are decided before all others.
     rows : bool, default=True
@@ -224,6 +224,10 @@ class VariableBranching:
                 if wanted and (self.rows or column.block in solution.once):
                     totals[variable] += amount * x
                     blocks[variable].add(column.block)
+        if self.integer is None:
+            for column in solution.columns:
+                for variable in () if column.integer else column.variables:
+                    totals.pop(variable, None)
         found = _most_fractional({v: z for v, z in totals.items() if v in self.first}, most)
         found = found or _most_fractional(totals, most)
         return [self._branch(v, z, blocks[v], solution.once) for v, z in found]

@@ -141,6 +141,8 @@ class NodeProblem:
 
     def _copies_left(self) -> float | Mapping[Hashable, float] | None:
         copies = self.root.copies
+        if not isinstance(copies, Mapping) and any(row.sense != "<=" for row in self.rows):
+            return None  # such a row may ask the relaxation for more columns than solutions have
         if copies is None or not self.fixed:
             return copies
         if not isinstance(copies, Mapping):

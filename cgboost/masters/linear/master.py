@@ -147,8 +147,8 @@ class LinearMaster:
         used : ndarray of shape (n_rows,), optional
             What is taken off the right-hand sides of the rows of this master, because columns are
             fixed.
-        copies : float or mapping, optional
-            Most columns that a solution has beside the fixed ones; by default as here.
+        copies : float, mapping or None
+            Most columns that a solution has beside the fixed ones.
         """
         own = self.constraints
         left = own.rhs if used is None else own.rhs - used
@@ -156,7 +156,7 @@ class LinearMaster:
             [*own.names, *names],
             [*own.senses.tolist(), *senses],
             np.concatenate([left, np.asarray(rhs, dtype=np.float64)]),
-            copies=self.copies if copies is None else copies,
+            copies=copies,
             least_cost=self.least_cost,
             **self._how,
         )
