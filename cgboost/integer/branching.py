@@ -58,6 +58,10 @@ class NodeSolution:
     once : frozenset of hashable
         Blocks of which every solution has exactly one column.
     depth : int
+    signed : frozenset of hashable
+        Variables of which some column, also of other nodes, has a negative amount.
+    shared : ndarray of bool of shape (n_rows,)
+        Rows in which there are columns, also of other nodes, that need not be whole.
     """
 
     columns: Sequence[Column]
@@ -68,6 +72,8 @@ class NodeSolution:
     decisions: Sequence[Decision]
     once: frozenset[Hashable]
     depth: int
+    signed: frozenset[Hashable]
+    shared: NDArray[np.bool_]
 
     @property
     def fractional(self) -> NDArray[np.bool_]:
@@ -141,8 +147,8 @@ class CountBranching:
 class RyanFoster:
     """Two rows in the same column, or in different ones (Ryan and Foster 1981).
 
-    For rows ``= 1`` with values 0 and 1. A pair of rows whose columns in common have a fractional
-    sum is there whenever the solution is fractional.
+    For rows ``= 1`` with values 0 and 1 in which all columns have to be whole. A pair of rows whose
+    columns in common have a fractional sum is there whenever the solution is fractional.
 
     Parameters
     ----------
@@ -159,7 +165,8 @@ class RyanFoster:
     def branches(self, solution: NodeSolution, most: int) -> Sequence[Branch]:
         """See :class:`BranchingRule`."""
         senses = ("==", ">=") if self.subset_closed else ("==",)
-        ones = np.flatnonzero(np.isin(solution.senses, senses) & (solution.rhs == 1.0))
+        once = np.isin(solution.senses, senses) & (solution.rhs == 1.0)
+        ones = np.flatnonzero(once & ~solution.shared)
         active = np.flatnonzero(solution.fractional)
         if not len(ones) or not len(active):
             return []
@@ -187,7 +194,10 @@ class VariableBranching:
     """An original variable or an aggregate of some, ``z_v ≤ ⌊z⌋`` or ``≥ ⌈z⌉``.
 
     A bound in the subproblem where a solution has exactly one column of the variable's block, or
-    where it is 0 for all columns; else a row of the master, whose dual the pricer sees.
+    where it is 0 for all columns and no column has had a negative amount; else a row of the master,
+    whose dual the pricer sees. Columns with negative amounts of a variable must be among the
+    initial ones, if there are any. Where all variables are whole, but a block that has one column
+    takes parts of several, their amounts of a variable are divided at the mean.
 
     Parameters
     ----------
@@ -218,38 +228,78 @@ class VariableBranching:
         """See :class:`BranchingRule`."""
         totals: dict[Hashable, float] = defaultdict(float)
         blocks: dict[Hashable, set[Hashable | None]] = defaultdict(set)
+        free = self._free(solution)
         for column, x in zip(solution.columns, solution.coef.tolist(), strict=True):
             for variable, amount in column.variables.items():
-                wanted = self.integer is None or variable in self.integer
-                if wanted and (self.rows or column.block in solution.once):
+                if variable not in free and (self.rows or column.block in solution.once):
                     totals[variable] += amount * x
                     blocks[variable].add(column.block)
-        if self.integer is None:
-            for column in solution.columns:
-                for variable in () if column.integer else column.variables:
-                    totals.pop(variable, None)
         found = _most_fractional({v: z for v, z in totals.items() if v in self.first}, most)
         found = found or _most_fractional(totals, most)
-        return [self._branch(v, z, blocks[v], solution.once) for v, z in found]
+        if not found:
+            return self._of_unequal_columns(solution, free, most)
+        return [self._branch(v, z, blocks[v], solution) for v, z in found]
+
+    def _free(self, solution: NodeSolution) -> frozenset[Hashable]:
+        """Variables of the solution that need not be whole."""
+        named = frozenset(v for column in solution.columns for v in column.variables)
+        if self.integer is not None:
+            return named - self.integer
+        loose = [column for column in solution.columns if not column.integer]
+        return frozenset(v for column in loose for v in column.variables)
+
+    @staticmethod
+    def _of_unequal_columns(
+        solution: NodeSolution, free: frozenset[Hashable], most: int
+    ) -> list[Branch]:
+        """Variables that are whole in the mean of several columns of a block that has one."""
+        parts: dict[tuple[Hashable, Hashable], list[tuple[float, float]]] = defaultdict(list)
+        for column, x in zip(solution.columns, solution.coef.tolist(), strict=True):
+            if column.block in solution.once:
+                parts[column.block, None].append((x, 0.0))
+                for variable in column.variables.keys() - free:
+                    parts[column.block, variable].append((x, column.variables[variable]))
+        spread: dict[tuple[Hashable, Hashable], tuple[float, float]] = {}
+        for (block, variable), own in parts.items():
+            amounts = np.array([amount for _, amount in own])
+            if variable is None or (_distance(amounts) > AMOUNT_ROUNDING).any():
+                continue
+            shares = np.array([x for x, _ in own])
+            rest = max(0.0, sum(x for x, _ in parts[block, None]) - shares.sum())
+            mean = float(shares @ amounts)
+            variance = float(shares @ (amounts - mean) ** 2 + rest * mean**2)
+            if variance > INTEGRAL:
+                spread[block, variable] = variance, mean
+        chosen = sorted(spread, key=lambda name: -spread[name][0])[:most]
+
+        def branch(block: Hashable, variable: Hashable) -> Branch:
+            mean = spread[block, variable][1]
+            low = float(math.floor(mean + INTEGRAL))
+            up = VariableBound(variable, lower=low + 1.0, block=block)
+            down = VariableBound(variable, upper=low, block=block)
+            return Branch((block, variable), mean, ((up,), (down,)))
+
+        return [branch(*name) for name in chosen]
 
     def _branch(
         self,
         variable: Hashable,
         value: float,
         blocks: set[Hashable | None],
-        once: frozenset[Hashable],
+        solution: NodeSolution,
     ) -> Branch:
         low, high = float(math.floor(value)), float(math.ceil(value))
         block = next(iter(blocks)) if len(blocks) == 1 else None
         down: Decision
         up: Decision
-        if block is not None and block in once:
+        if block is not None and block in solution.once:
             down = VariableBound(variable, upper=low, block=block)
             up = VariableBound(variable, lower=high, block=block)
         else:
             terms = ((variable, 1.0),)
             up = VariableRow(terms, ">=", high)
-            down = VariableBound(variable, upper=0.0) if not low else VariableRow(terms, "<=", low)
+            absent = low == 0 and variable not in solution.signed
+            down = VariableBound(variable, upper=0.0) if absent else VariableRow(terms, "<=", low)
         return Branch(variable, value, ((up,), (down,)))
 
 

@@ -102,7 +102,7 @@ class VariableBound:
     """
 
     variable: Hashable
-    lower: float = 0.0
+    lower: float = -math.inf
     upper: float = math.inf
     block: Hashable | None = None
 

@@ -1,5 +1,7 @@
 """Branching rules: children lose no integer solution, and both exclude the fractional one."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import pytest
 
@@ -13,6 +15,7 @@ from cgboost.integer import (
     RyanFoster,
     VariableBound,
     VariableBranching,
+    VariableRow,
 )
 
 
@@ -24,6 +27,8 @@ def solution(
     once: frozenset[str] = frozenset(),
     blocks: list[str] | None = None,
     integer: bool = True,
+    signed: frozenset[int] = frozenset(),
+    shared: Sequence[int] = (),
 ) -> NodeSolution:
     """Columns with these values, each with its rows as variables."""
     columns = [
@@ -40,7 +45,18 @@ def solution(
     n_rows = len(values[0])
     rows = {i: i for i in range(n_rows)}
     senses = np.array([sense] * n_rows)
-    return NodeSolution(columns, np.array(coef), rows, senses, np.ones(n_rows), (), once, 0)
+    return NodeSolution(
+        columns,
+        np.array(coef),
+        rows,
+        senses,
+        np.ones(n_rows),
+        (),
+        once,
+        0,
+        signed,
+        np.isin(range(n_rows), shared),
+    )
 
 
 PAIRS = [[1, 1, 0], [1, 0, 1], [0, 1, 1]]
@@ -123,3 +139,22 @@ def test_variables_of_a_block_with_one_column_are_bounded_in_the_subproblem() ->
     loose = solution(PAIRS, [0.5, 0.25, 0.25], blocks=blocks)
     assert not VariableBranching(rows=False).branches(loose, 1)
     assert VariableBranching(integer=[2]).branches(loose, 3)[0].name == 2
+
+
+def test_a_bound_of_0_needs_amounts_that_are_not_negative() -> None:
+    """Amounts 1 and −1 may sum to 0: then there is a row."""
+    blocks = ["a", "b", "c"]
+    at = solution(PAIRS, [0.5, 0.25, 0.25], blocks=blocks)
+    assert VariableBranching(first=[1]).branches(at, 1)[0].children[1] == (
+        VariableBound(1, upper=0.0),
+    )
+    at = solution(PAIRS, [0.5, 0.25, 0.25], blocks=blocks, signed=frozenset([1]))
+    assert VariableBranching(first=[1]).branches(at, 1)[0].children[1] == (
+        VariableRow(((1, 1.0),), "<=", 0.0),
+    )
+
+
+def test_rows_with_columns_that_need_not_be_whole_are_no_pairs() -> None:
+    """Such a column may meet a row beside others in any solution."""
+    at = solution(PAIRS, [0.5, 0.5, 0.5], shared=[1])
+    assert [branch.name for branch in RyanFoster().branches(at, 3)] == [(0, 2)]
