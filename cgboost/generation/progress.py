@@ -32,6 +32,9 @@ IN_WORDS = {
     StopReason.UNBOUNDED: "the loss falls without end",
     StopReason.EXHAUSTED: "no further column",
     StopReason.INFEASIBLE: "infeasible",
+    StopReason.CUT_OFF: "cut off by the best solution",
+    StopReason.MAX_NODES: "max_nodes reached",
+    StopReason.NO_BRANCHING: "nothing to branch at",
 }
 """Each stop reason as a progress line ends with it."""
 
