@@ -30,6 +30,7 @@ ELSEWHERE = {
     "cgboost/estimators/linear/linear_fit.py": "estimators/linear/test_sparse_linear.py",
     "cgboost/estimators/linear/mean_loss.py": "estimators/linear/test_sparse_linear.py",
     "cgboost/estimators/linear/scaling.py": "estimators/linear/test_sparse_linear.py",
+    "cgboost/estimators/transform/base.py": "estimators/transform/test_conformance.py",
     "cgboost/estimators/transform/variants.py": "estimators/transform/test_transform.py",
     "cgboost/exceptions.py": "test_messages.py",
     "cgboost/generation/protocols.py": "generation/test_loop.py",

@@ -19,13 +19,13 @@ from cgboost.additive.tables.preparation import Groups
 from cgboost.additive.trees.transformation import Transformation
 from cgboost.losses.base import Loss
 from cgboost.losses.multinomial import Multinomial
-from cgboost.losses.quadratic import Quadratic
+from cgboost.losses.quadratic import JointSums, RowSums
 
 Vector = NDArray[np.float64]
 
 
-class Aggregates(Protocol):
-    """Sums over the rows, for one output of a model.
+class Aggregates(RowSums, Protocol):
+    """Sums over the rows, for one output of a model: its columns are the outputs of its stages.
 
     Attributes
     ----------
@@ -44,8 +44,6 @@ class Aggregates(Protocol):
     def n_outputs(self) -> int:
         """Outputs of stages that are there."""
         ...
-
-    # ------------------------------------------------------------------ for stages
 
     def by_group(self, inputs: Sequence[int], n_regressors: int) -> dict[int, Parts]:
         """Statistics of (x, regressors, response) in each group of each input.
@@ -98,104 +96,13 @@ class Aggregates(Protocol):
         """The output of a stage on all rows where they are at hand; elsewhere of shape (0,)."""
         ...
 
-    # ------------------------------------------------------------------ for masters
 
-    @property
-    def weight(self) -> float:
-        """Σ w of the training rows."""
-        ...
-
-    @property
-    def attains_minimum(self) -> bool:
-        """Whether a loss near 0 is near a minimum; otherwise only f without end makes it 0."""
-        ...
-
-    @property
-    def is_smooth(self) -> bool:
-        """Whether the loss has a curvature."""
-        ...
-
-    @property
-    def holdout_weight(self) -> float:
-        """Σ w of the rows held out."""
-        ...
-
-    def quadratic(self, coef: Vector, intercept: float, last: int) -> Quadratic:
-        """The loss at f = intercept + Σ coef·output, by the intercept and the last coefficients.
-
-        Parameters
-        ----------
-        coef : ndarray of shape (n_coefficients,)
-            Of the first outputs.
-        intercept : float
-        last : int
-            Number of the last coefficients that the gradient and the Hessian have.
-        """
-        ...
-
-    def move(self, coef: Vector, intercept: float) -> tuple[Vector, Vector]:
-        """The response is that of f = intercept + Σ coef·output from now on.
-
-        Returns
-        -------
-        output, pseudo_response : ndarray of shape (n_rows,)
-            f, and −∂L/∂f on the training rows; of shape (0,) where the rows are elsewhere.
-        """
-        ...
-
-
-class JointAggregates(Protocol):
+class JointAggregates(JointSums, Protocol):
     """Sums over the rows, for all classes of a multinomial deviance together."""
 
     @property
     def parts(self) -> Sequence[Aggregates]:
         """Of each class, for its stages: their response is that of the class."""
-        ...
-
-    @property
-    def weight(self) -> float:
-        """Σ w of the training rows."""
-        ...
-
-    @property
-    def holdout_weight(self) -> float:
-        """Σ w of the rows held out."""
-        ...
-
-    @property
-    def attains_minimum(self) -> bool:
-        """False: only f without end makes the loss 0."""
-        ...
-
-    @property
-    def is_smooth(self) -> bool:
-        """True."""
-        ...
-
-    def quadratic(
-        self, coefs: Sequence[Vector], intercepts: Vector, last: Sequence[int]
-    ) -> Quadratic:
-        """The loss at f_k = intercept_k + Σ coef·output.
-
-        Parameters
-        ----------
-        coefs : sequence of ndarray
-            Of the first outputs of each class.
-        intercepts : ndarray of shape (n_classes,)
-        last : sequence of int
-            For each class the number of its last coefficients that the gradient and the Hessian
-            have: after the intercepts of all classes those of the first class, of the second, ….
-        """
-        ...
-
-    def move(self, coefs: Sequence[Vector], intercepts: Vector) -> tuple[Vector, Vector]:
-        """The responses are those of f_k = intercept_k + Σ coef·output from now on.
-
-        Returns
-        -------
-        output, pseudo_response : ndarray of shape (n_rows, n_classes)
-            Of shape (0,) where the rows are elsewhere.
-        """
         ...
 
 

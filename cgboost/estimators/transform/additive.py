@@ -30,7 +30,7 @@ from cgboost.estimators.common.parameters import check_choice, check_count
 from cgboost.estimators.common.rows import Held, Rows, Vector
 from cgboost.estimators.common.subproblems import Task
 from cgboost.estimators.common.targets import Regression
-from cgboost.estimators.transform.transform import BaseTransform
+from cgboost.estimators.transform.base import BaseTransform
 from cgboost.exceptions import see, warn_caller
 from cgboost.generation.callbacks import EarlyStopping
 from cgboost.generation.history import StopReason

@@ -42,9 +42,9 @@ from cgboost.estimators.common.targets import (
     class_probabilities,
     mean_log_loss,
 )
+from cgboost.estimators.transform.base import BaseTransform
 from cgboost.estimators.transform.constraints import sets_of
 from cgboost.estimators.transform.holdouts import seed_of
-from cgboost.estimators.transform.transform import BaseTransform
 from cgboost.estimators.transform.transform_inspection import class_number
 from cgboost.estimators.transform.variants import LARGEST_STEP
 from cgboost.generation.callbacks import EarlyStopping, Score, error_rate

@@ -19,6 +19,7 @@ from cgboost.generation.callbacks import EarlyStopping
 from cgboost.losses.log_loss import LogLoss
 from cgboost.losses.multinomial import Multinomial
 from cgboost.losses.poisson import Poisson
+from cgboost.losses.quadratic import JointSums, RowSums
 from cgboost.masters.stagewise.aggregate import AggregateMaster
 from cgboost.pricing.additive import JointStagePricer, StagePricer
 
@@ -51,10 +52,19 @@ stage that is right on every training row would be sure of what it is not."""
 def tasks(self: Any, pool: Place, rows: Rows) -> Iterator[Task]:
     """A run for every output, or one for all classes. A method of the estimator."""
     variant, rules, loss = VARIANTS[self.variant], self._constraints, self._fitted_loss
-    is_joint = isinstance(loss, Multinomial)
     of_logarithm = isinstance(loss, (LogLoss, Poisson, Multinomial))
-    for target in [rows.y] if is_joint else self._targets(rows.y):
-        sums: Any = pool.joint(loss, target) if is_joint else pool.aggregates(loss, target)
+    builder = StageBuilder(
+        self.max_bins, variant.feed_forward, variant.regressors, variant.link, rules
+    )
+    for target in [rows.y] if isinstance(loss, Multinomial) else self._targets(rows.y):
+        sums: RowSums | JointSums
+        pricer: StagePricer | JointStagePricer
+        if isinstance(loss, Multinomial):
+            sums = joint = pool.joint(loss, target)
+            pricer = JointStagePricer(builder, joint.parts)
+        else:
+            sums = own = pool.aggregates(loss, target)
+            pricer = StagePricer(builder, own)
         master = AggregateMaster(
             sums,
             corrective=variant.orthogonal,
@@ -62,10 +72,6 @@ def tasks(self: Any, pool: Place, rows: Rows) -> Iterator[Task]:
             most=LARGEST_STEP if of_logarithm else np.inf,
             positive=bool(rules.signs),
         )
-        builder = StageBuilder(
-            self.max_bins, variant.feed_forward, variant.regressors, variant.link, rules
-        )
-        pricer = JointStagePricer(builder, sums.parts) if is_joint else StagePricer(builder, sums)
         callbacks: list[Any] = [HoldoutLoss(master.holdout_loss)]
         if pool.has_holdout:
             callbacks.append(EarlyStopping("holdout_loss", patience=self.n_iter_no_change))

@@ -12,14 +12,13 @@ the constants of all of them are chosen together.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cgboost.generation.columns import Column
 from cgboost.generation.protocols import MasterState, Priced
-from cgboost.losses.quadratic import Quadratic
+from cgboost.losses.quadratic import JointSums, Quadratic, RowSums
 from cgboost.masters.stagewise.descent import (
     descended,
     descended_at_kinks,
@@ -36,82 +35,6 @@ DAMPING = 1e-6
 """Share of its diagonal that is added to the Hessian of a loss with several outputs, which does not
 change where all of them grow alike. Rounding of the gradient then moves them by 10⁻¹⁰; directions
 along which the loss is curved by less than this share take more Newton steps."""
-
-
-class RowSums(Protocol):
-    """A loss with one output, along columns that are where its rows are."""
-
-    @property
-    def weight(self) -> float:
-        """Σ w of the training rows."""
-        ...
-
-    @property
-    def holdout_weight(self) -> float:
-        """Σ w of the rows held out."""
-        ...
-
-    @property
-    def attains_minimum(self) -> bool:
-        """Whether a loss near 0 is near a minimum; otherwise only f without end makes it 0."""
-        ...
-
-    @property
-    def is_smooth(self) -> bool:
-        """Whether the loss has a curvature."""
-        ...
-
-    @property
-    def extremes(self) -> Sequence[tuple[float, float]]:
-        """The least and the largest value of every column."""
-        ...
-
-    def quadratic(self, coef: Vector, intercept: float, last: int) -> Quadratic:
-        """The loss at f = intercept + Σ coef·h, by the intercept and the ``last`` coefficients."""
-        ...
-
-    def move(self, coef: Vector, intercept: float) -> tuple[Vector, Vector]:
-        """F is this from now on; f and the pseudo-response, where they are at hand."""
-        ...
-
-
-class JointSums(Protocol):
-    """A loss of several outputs, along columns of each of them."""
-
-    @property
-    def parts(self) -> Sequence[Any]:
-        """Of each output, with the ``extremes`` of its columns."""
-        ...
-
-    @property
-    def weight(self) -> float:
-        """As of :class:`RowSums`."""
-        ...
-
-    @property
-    def holdout_weight(self) -> float:
-        """As of :class:`RowSums`."""
-        ...
-
-    @property
-    def attains_minimum(self) -> bool:
-        """As of :class:`RowSums`."""
-        ...
-
-    @property
-    def is_smooth(self) -> bool:
-        """As of :class:`RowSums`."""
-        ...
-
-    def quadratic(
-        self, coefs: Sequence[Vector], intercepts: Vector, last: Sequence[int]
-    ) -> Quadratic:
-        """By the intercepts, then the last coefficients of the first output, then the second's."""
-        ...
-
-    def move(self, coefs: Sequence[Vector], intercepts: Vector) -> tuple[Vector, Vector]:
-        """F is this from now on; f and the pseudo-response, (n_rows, n_outputs), or (0,) each."""
-        ...
 
 
 class OneOutput:
@@ -168,8 +91,7 @@ class AggregateMaster:
         most: float = np.inf,
         positive: bool = False,
     ) -> None:
-        joint: Any = sums if hasattr(sums, "parts") else OneOutput(sums)
-        self.sums: JointSums = joint
+        self.sums: JointSums = sums if isinstance(sums, JointSums) else OneOutput(sums)
         self.corrective = corrective
         self.learning_rate, self.most, self.positive = learning_rate, most, positive
         self.n_outputs = len(self.sums.parts)
@@ -304,7 +226,7 @@ class AggregateMaster:
             own = np.flatnonzero(owner == k)
             basis = np.ones((1, 1))
             if len(own):
-                there = np.count_nonzero(self._owner == k)
+                there = int(np.count_nonzero(self._owner == k))
                 extremes = part.extremes[there - len(own) : there]
                 low, high = (sum(values) for values in zip(*extremes, strict=True))
                 width = high - low or 1.0

@@ -259,3 +259,26 @@ def test_a_fitted_model_keeps_its_way_whatever_the_parameter_is_set_to_later() -
     model.set_params(multi_class="ovr")
     np.testing.assert_array_equal(model.predict_proba(X), shares)
     assert np.abs(model.fit(X, y).predict_proba(X) - shares).max() > 1e-3
+
+
+@pytest.mark.parametrize("executor", [False, True], ids=["here", "executor"])
+def test_a_refit_that_fails_leaves_the_old_model(executor: bool) -> None:
+    """Parameters are right and classes learned, and then a callback raises an error."""
+
+    def fail(turn: Any) -> None:
+        raise RuntimeError("no further")
+
+    X, y, _ = drawn(n_rows=600)
+    model = TransformClassifier(n_estimators=3).fit(X, y)
+    shares, fitted = model.predict_proba(X), dict(vars(model))
+    other = np.where(y == "a", "e", y)
+    with ThreadPoolExecutor(1) as pool:
+        model.set_params(multi_class="ovr", callbacks=[fail], executor=pool if executor else None)
+        with pytest.raises(RuntimeError, match="no further"):
+            model.fit(X, other)
+    np.testing.assert_array_equal(model.predict_proba(X), shares)
+    assert {name for name, value in vars(model).items() if value is not fitted[name]} <= {
+        "multi_class",
+        "callbacks",
+        "executor",
+    }
