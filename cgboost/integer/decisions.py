@@ -97,6 +97,7 @@ class VariableBound:
     ----------
     variable : hashable
     lower, upper : float
+        Amounts may be negative: what is not given bounds nothing.
     block : hashable or None
         None: of all blocks.
     """
