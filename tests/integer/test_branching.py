@@ -131,7 +131,7 @@ def test_variables_of_a_block_with_one_column_are_bounded_in_the_subproblem() ->
     blocks = ["a", "a", "a"]
     at = solution(PAIRS, [0.5, 0.25, 0.25], once=frozenset(["a"]), blocks=blocks)
     (branch,) = VariableBranching(first=[1]).branches(at, 1)
-    assert branch.name == 1
+    assert branch.name == (1, "a")
     assert branch.children == (
         (VariableBound(1, lower=1.0, block="a"),),
         (VariableBound(1, upper=0.0, block="a"),),
@@ -148,13 +148,26 @@ def test_a_bound_of_0_needs_amounts_that_are_not_negative() -> None:
     assert VariableBranching(first=[1]).branches(at, 1)[0].children[1] == (
         VariableBound(1, upper=0.0),
     )
-    at = solution(PAIRS, [0.5, 0.25, 0.25], blocks=blocks, signed=frozenset([1]))
-    assert VariableBranching(first=[1]).branches(at, 1)[0].children[1] == (
-        VariableRow(((1, 1.0),), "<=", 0.0),
-    )
+    seen = solution(PAIRS, [0.5, 0.25, 0.25], blocks=blocks, signed=frozenset([1]))
+    for rule, other in (
+        (VariableBranching(first=[1]), seen),
+        (VariableBranching(first=[1], signed=[1]), at),
+    ):
+        assert rule.branches(other, 1)[0].children[1] == (VariableRow(((1, 1.0),), "<=", 0.0),)
 
 
 def test_rows_with_columns_that_need_not_be_whole_are_no_pairs() -> None:
     """Such a column may meet a row beside others in any solution."""
     at = solution(PAIRS, [0.5, 0.5, 0.5], shared=[1])
     assert [branch.name for branch in RyanFoster().branches(at, 3)] == [(0, 2)]
+
+
+def test_a_pricer_that_knows_bounds_alone_gets_no_rows() -> None:
+    """Without rows the amounts in each block are divided, though another block has the variable."""
+    at = solution(PAIRS, [0.5, 0.5, 0.5], once=frozenset("ab"), blocks=["a", "b", "b"])
+    for branch in VariableBranching(rows=False).branches(at, 9):
+        for decision in (each for child in branch.children for each in child):
+            assert isinstance(decision, VariableBound)
+            assert decision.block in ("a", "b")
+    names = {branch.name for branch in VariableBranching().branches(at, 9)}
+    assert names == {(0, "a"), (1, "a"), (0, "b"), (1, "b")}
