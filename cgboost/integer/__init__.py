@@ -11,6 +11,8 @@
     search.py            incumbent, bounds, relaxations
     heuristics.py        integer solutions from the columns of a node
     node_selection.py    which node comes next
+    callbacks.py         what a search tells while it runs
+    progress.py          a live line, or plain ones
     result.py            the solution, what is proven, a table of the tree
 """
 
@@ -24,6 +26,7 @@ from cgboost.integer.branching import (
     RyanFoster,
     VariableBranching,
 )
+from cgboost.integer.callbacks import TreeState
 from cgboost.integer.decisions import (
     Apart,
     ComponentRow,
@@ -39,8 +42,9 @@ from cgboost.integer.decisions import (
 )
 from cgboost.integer.heuristics import Diving, Heuristic, RestrictedMaster, Rounding
 from cgboost.integer.node_selection import BestBound, DepthFirst, Node, NodeSelection
+from cgboost.integer.progress import TreeProgress
 from cgboost.integer.result import BranchAndPriceResult
-from cgboost.integer.tree_search import BranchingError, TreeState
+from cgboost.integer.tree_search import BranchingError
 
 __all__ = [
     "Apart",
@@ -68,6 +72,7 @@ __all__ = [
     "RyanFoster",
     "SubsetRow",
     "Together",
+    "TreeProgress",
     "TreeState",
     "VariableBound",
     "VariableBranching",

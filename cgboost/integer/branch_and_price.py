@@ -26,6 +26,7 @@ from cgboost.integer.branching import (
     RyanFoster,
     VariableBranching,
 )
+from cgboost.integer.callbacks import TreeState
 from cgboost.integer.decisions import VariableRow, respected_by
 from cgboost.integer.heuristics import Diving, Heuristic, RestrictedMaster
 from cgboost.integer.node_selection import BestBound, NodeSelection
@@ -35,7 +36,6 @@ from cgboost.integer.tree_search import (
     CutCallback,
     TreeOptions,
     TreeSearch,
-    TreeState,
 )
 from cgboost.masters.linear.master import LinearMaster
 
@@ -72,6 +72,7 @@ class BranchAndPrice:
         bin packing.
     callbacks : sequence of callables
         Each is called with a :class:`TreeState` after every node; a true value stops the search.
+        :class:`TreeProgress` shows it on the terminal.
 
     Raises
     ------

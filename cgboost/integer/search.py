@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -113,6 +113,7 @@ class Search:
         self.objective = math.inf
         self.found_by = ""
         self.n_relaxations = 0
+        self.between_rounds: Callable[[], None] = lambda: None
 
     # ------------------------------------------------------------------ time and bounds
 
@@ -176,6 +177,7 @@ class Search:
 
             def __call__(_, current: Round) -> bool:  # noqa: N805
                 last[:] = [current]
+                self.between_rounds()
                 bound = current.bound
                 return not math.isnan(bound) and self.closes(bound + problem.fixed_cost)
 

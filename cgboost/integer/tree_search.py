@@ -12,12 +12,14 @@ from typing import Any
 import numpy as np
 
 from cgboost.exceptions import BoundError, CGBoostError, MasterError
+from cgboost.generation.callbacks import ClosingCallback
 from cgboost.generation.columns import Column
 from cgboost.generation.history import StopReason
 from cgboost.generation.protocols import Pricer
 from cgboost.generation.stabilization import Smoothing
 from cgboost.generation.termination import described
 from cgboost.integer.branching import INTEGRAL, BranchingRule, NodeSolution
+from cgboost.integer.callbacks import FinishingCallback, TreeState, WaitingCallback
 from cgboost.integer.decisions import Row, respected_by
 from cgboost.integer.heuristics import Heuristic
 from cgboost.integer.node_selection import Node, NodeSelection
@@ -36,30 +38,6 @@ CutCallback = Callable[[NodeSolution], Sequence[Row]]
 
 class BranchingError(CGBoostError, ValueError):
     """A branching rule makes decisions that the pricer does not respect."""
-
-
-@dataclass(frozen=True)
-class TreeState:
-    """What callbacks of a tree search see after every node.
-
-    Attributes
-    ----------
-    n_nodes, n_open : int
-        Nodes done, and open ones.
-    bound, objective, gap : float
-    n_columns : int
-        In the pool.
-    seconds : float
-        Since the start.
-    """
-
-    n_nodes: int
-    n_open: int
-    bound: float
-    objective: float
-    gap: float
-    n_columns: int
-    seconds: float
 
 
 @dataclass(frozen=True)
@@ -136,6 +114,7 @@ class TreeSearch:
             gap=gap,
             time_limit=time_limit,
         )
+        self.search.between_rounds = self._wait
         self.open = what.node_selection
         self.tree = _Tree()
         self.cuts: dict[Row, None] = {}
@@ -144,6 +123,14 @@ class TreeSearch:
 
     def result(self) -> BranchAndPriceResult:
         """Search, and say what was found."""
+        try:
+            return self._result()
+        finally:
+            for callback in self.what.callbacks:
+                if isinstance(callback, ClosingCallback):
+                    callback.close()
+
+    def _result(self) -> BranchAndPriceResult:
         error = None
         self.open.start()
         self.open.push([Node(0)])
@@ -165,7 +152,7 @@ class TreeSearch:
         self.search.check_bound(self._least())
         columns, coef = columns_of(self.search, self.search.incumbent)
         table = list(zip(*self.tree.rows, strict=True)) or [()] * len(TREE)
-        return BranchAndPriceResult(
+        result = BranchAndPriceResult(
             objective=self.search.objective,
             bound=None if bound == -math.inf else bound,
             gap=self._gap(bound),
@@ -178,6 +165,10 @@ class TreeSearch:
             tree={name: np.array(own) for name, own in zip(TREE, table, strict=True)},
             error=error,
         )
+        for callback in self.what.callbacks:
+            if isinstance(callback, FinishingCallback):
+                callback.finish(result)
+        return result
 
     # ------------------------------------------------------------------ nodes
 
@@ -363,14 +354,32 @@ class TreeSearch:
         search.check_bound(self._least())
         if status == "unfinished":
             return
-        nodes = len(self.open.nodes())
-        done = len(self.tree.rows)
-        seen = TreeState(
-            done, nodes, bound, search.objective, self._gap(bound), n_columns, search.seconds
-        )
+        seen = self._state(bound)
         asked = [callback(seen) for callback in self.what.callbacks]
-        if nodes and any(asked):
-            raise SearchEnd(StopReason.CALLBACK, f"asked to stop after {done} nodes")
+        if seen.n_open and any(asked):
+            raise SearchEnd(StopReason.CALLBACK, f"asked to stop after {seen.n_nodes} nodes")
+
+    def _state(self, bound: float) -> TreeState:
+        search = self.search
+        return TreeState(
+            len(self.tree.rows),
+            len(self.open.nodes()),
+            bound,
+            search.objective,
+            self._gap(bound),
+            len(search.pool),
+            search.seconds,
+        )
+
+    def _wait(self) -> None:
+        """Between the rounds of a relaxation."""
+        waiting: list[WaitingCallback] = [
+            each for each in self.what.callbacks if isinstance(each, WaitingCallback)
+        ]
+        if waiting:
+            state = self._state(self._bound())
+            for callback in waiting:
+                callback.waiting(state)
 
     def _conclusion(self) -> tuple[StopReason, str]:
         if not self.search.incumbent and not math.isfinite(self.search.objective):
