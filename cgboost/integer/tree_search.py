@@ -373,13 +373,9 @@ class TreeSearch:
 
     def _wait(self) -> None:
         """Between the rounds of a relaxation."""
-        waiting: list[WaitingCallback] = [
-            each for each in self.what.callbacks if isinstance(each, WaitingCallback)
-        ]
-        if waiting:
-            state = self._state(self._bound())
-            for callback in waiting:
-                callback.waiting(state)
+        for callback in self.what.callbacks:
+            if isinstance(callback, WaitingCallback):
+                callback.waiting(self._state(self._bound()))
 
     def _conclusion(self) -> tuple[StopReason, str]:
         if not self.search.incumbent and not math.isfinite(self.search.objective):
