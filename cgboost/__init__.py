@@ -34,6 +34,7 @@ from cgboost.estimators import (
     TransformRegressor,
 )
 from cgboost.generation import ColumnGeneration
+from cgboost.integer import BranchAndPrice
 from cgboost.kernels import (
     RBF,
     Chi2,
@@ -69,6 +70,7 @@ __all__ = [
     "AnyBoostRegressor",
     "BLFClassifier",
     "BLFRegressor",
+    "BranchAndPrice",
     "CGBoostClassifier",
     "CGBoostOutlierDetector",
     "CGBoostRegressor",

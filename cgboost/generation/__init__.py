@@ -10,7 +10,8 @@
     stabilization.py    where to price (Wentges smoothing)
     function_pricer.py  a function of the duals as a pricer
     callbacks.py        validation scores, early stopping
-    progress.py         a live line, or plain ones
+    progress.py         the progress of a run: a live line, or plain ones
+    live_line.py        a line that is drawn again where it is
 """
 
 from cgboost.generation.callbacks import (

@@ -106,6 +106,11 @@ class Column:
         Whether its variable is integer in :func:`~cgboost.masters.solve_integer`.
     output : int
         Number of the output of the model that the column adds to; 0 where there is only one.
+    variables : mapping of hashable to float
+        Amounts of the original variables that one unit of the column stands for, by name; variables
+        that are not named have the amount 0. Branching rules and robust cuts use them.
+    block : hashable or None
+        The subproblem that the column comes from, where there are several.
     """
 
     values: FloatArray
@@ -116,6 +121,8 @@ class Column:
     upper: float = math.inf
     integer: bool = True
     output: int = 0
+    variables: Mapping[Hashable, float] = field(default_factory=dict)
+    block: Hashable | None = None
 
     @property
     def parts(self) -> Sequence[tuple[int, Any]]:

@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 
 from cgboost.generation.columns import Column
-from cgboost.generation.protocols import MasterState, Priced, Pricer
+from cgboost.generation.protocols import MasterState, NodeDecisions, Priced, Pricer, Vector
 
 PriceFunction = Callable[["Duals"], Any]
 """``price(duals)`` -> columns, or (columns, bound), or (columns, bound, exact)."""
@@ -22,11 +22,14 @@ class Duals(np.ndarray[Any, np.dtype[np.float64]]):
     """The vector of row duals, which also answers to the names of the rows.
 
     ``duals[i]`` and all of NumPy work as ever; ``duals.of(name)`` is the dual of a named row, and
-    ``duals.capped`` are the columns that a search has to leave out.
+    ``duals.capped`` are the columns that a search has to leave out. At a node of a branch-and-price
+    tree ``duals.restrictions``, ``duals.prices``, ``duals.constant(block)`` and ``duals.extra``
+    tell what its decisions add; elsewhere they are empty.
     """
 
     _numbers: dict[Hashable, int] | None = None
     _columns: Sequence[Column] | None = None
+    _decisions = NodeDecisions()
 
     @classmethod
     def of_state(cls, state: MasterState) -> Self:
@@ -35,7 +38,38 @@ class Duals(np.ndarray[Any, np.dtype[np.float64]]):
         if state.rows is not None:
             duals._numbers = {name: number for number, name in enumerate(state.rows)}
         duals._columns = state.columns
+        duals._decisions = state.decisions
         return duals
+
+    @property
+    def restrictions(self) -> tuple[Any, ...]:
+        """Decisions of a node that every new column has to keep to."""
+        return self._decisions.restrictions
+
+    @property
+    def prices(self) -> Mapping[Hashable, float]:
+        """What one unit of an original variable earns by the rows that a node adds."""
+        return self._decisions.prices
+
+    @property
+    def extra(self) -> Mapping[Any, float]:
+        """Duals of all rows that a node adds."""
+        return self._decisions.duals
+
+    @property
+    def rhs(self) -> Vector | None:
+        """What the rows still need, after the columns that a heuristic has fixed; shape (n_rows,).
+
+        None outside of a branch-and-price tree. Columns that give more than that are no use to the
+        heuristic.
+        """
+        return self._decisions.rhs
+
+    def constant(self, block: Hashable | None = None) -> float:
+        """What every integer column (of a block) earns by the rows that a node adds."""
+        constants = self._decisions.constants
+        own = constants.get(block, 0.0) if block is not None else 0.0
+        return constants.get(None, 0.0) + own
 
     @property
     def capped(self) -> frozenset[Hashable]:

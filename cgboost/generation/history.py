@@ -61,6 +61,12 @@ class StopReason(StrEnum):
     """There is no further column: those in the master span all that the data can make."""
     INFEASIBLE = "infeasible"
     """No column helps to meet the rows that the columns so far cannot meet."""
+    CUT_OFF = "cut_off"
+    """The bound of a node of a tree has reached the best solution known."""
+    MAX_NODES = "max_nodes"
+    """``max_nodes`` nodes of a tree are complete."""
+    NO_BRANCHING = "no_branching"
+    """A fractional node of a tree, at which no branching rule finds anything."""
 
 
 @dataclass(frozen=True)

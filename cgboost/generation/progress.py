@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import math
-import sys
 from collections import Counter
-from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from cgboost.generation.history import Result, Round, StopReason
+from cgboost.generation.live_line import bar_of_width, can_redraw, duration, gap_in_words, started
 
 if TYPE_CHECKING:
-    from rich.progress import BarColumn, Progress
+    from rich.progress import Progress
 
 IN_WORDS = {
     StopReason.OPTIMAL: "optimal",
@@ -32,6 +31,9 @@ IN_WORDS = {
     StopReason.UNBOUNDED: "the loss falls without end",
     StopReason.EXHAUSTED: "no further column",
     StopReason.INFEASIBLE: "infeasible",
+    StopReason.CUT_OFF: "cut off by the best solution",
+    StopReason.MAX_NODES: "max_nodes reached",
+    StopReason.NO_BRANCHING: "nothing to branch at",
 }
 """Each stop reason as a progress line ends with it."""
 
@@ -93,7 +95,7 @@ class ProgressLine:
         self._start_afresh()
 
     def _start_afresh(self) -> None:
-        self._is_lively = _can_redraw(self._console)
+        self._is_lively = can_redraw(self._console)
         self._written = 0.0
         self._drawn = -math.inf
         self._columns = 0
@@ -126,7 +128,7 @@ class ProgressLine:
         self._write(
             f"{self.label}{IN_WORDS[result.stop_reason]} after {rounds}, "
             f"{result.history['seconds'][-1]:.1f} s{kept}: {columns:.0f} columns, "
-            f"objective {result.objective:.6g}, gap {_gap(result.gap)}",
+            f"objective {result.objective:.6g}, gap {gap_in_words(result.gap)}",
             soft_wrap=True,
         )
 
@@ -179,11 +181,11 @@ class ProgressLine:
             room = self._console.width - len(first) - len(last) - 2
             if room >= NARROWEST:
                 break
-        bar = _bar(min(room, WIDEST) if room >= NARROWEST else 1)
+        bar = bar_of_width(min(room, WIDEST) if room >= NARROWEST else 1)
         total = 1.0 if share else None  # without a sign of its end the bar only moves
         task = {"description": first, "words": last, "completed": share, "total": total}
         if self._live is None:
-            self._live = _started(self._console, bar, task)
+            self._live = started(self._console, bar, task)
             self._is_lively = self._live is not None
             return
         self._live.columns = (self._live.columns[0], bar, self._live.columns[2])
@@ -193,14 +195,18 @@ class ProgressLine:
     def _aims(self, current: Round) -> list[str]:
         aim = f" → {self.tol:.0e}" if self.tol else ""
         known = math.isfinite(current.gap)
-        gap = f"gap {_gap(current.gap)}{aim}" if known else f"objective {current.objective:.4g}"
+        gap = (
+            f"gap {gap_in_words(current.gap)}{aim}"
+            if known
+            else f"objective {current.objective:.4g}"
+        )
         scores = [f"{name.replace('_', ' ')} {score:.4g}" for name, score in current.scores.items()]
         return [gap, *scores[:1]]
 
     def _times(self, current: Round) -> list[str]:
         left = self._left(current.seconds)
-        ahead = [] if left is None else [f"about {_duration(left)} left"]
-        return [_duration(current.seconds), *ahead]
+        ahead = [] if left is None else [f"about {duration(left)} left"]
+        return [duration(current.seconds), *ahead]
 
     def _generated(self, current: Round) -> str:
         """The columns that are new in this round, by stratum."""
@@ -218,7 +224,7 @@ class ProgressLine:
             *([generated] if generated else []),
             _columns(current),
             f"objective {current.objective:.6g}",
-            f"gap {_gap(current.gap)}",
+            f"gap {gap_in_words(current.gap)}",
             *(f"{name.replace('_', ' ')} {score:.4g}" for name, score in current.scores.items()),
             f"{current.evaluated} evaluated",
             f"{current.seconds:.1f} s",
@@ -230,53 +236,5 @@ class ProgressLine:
         self._console.print(text, markup=False, highlight=False, emoji=False, **layout)
 
 
-def _can_redraw(console: Any) -> bool:
-    """Whether a line can be drawn again where it is."""
-    if console.is_jupyter:
-        return find_spec("ipywidgets") is not None
-    return bool(console.is_terminal and not console.is_dumb_terminal)
-
-
-def _bar(width: int) -> BarColumn:
-    from rich.progress import BarColumn
-
-    return BarColumn(bar_width=width)
-
-
-def _started(console: Any, bar: BarColumn, task: dict[str, Any]) -> Progress | None:
-    """A live line with its first task; None where another one has the console already."""
-    from rich.errors import LiveError
-    from rich.progress import Progress, TextColumn
-    from rich.table import Column
-
-    fixed = Column(no_wrap=True, overflow="ellipsis")
-    live = Progress(
-        TextColumn("{task.description}", markup=False, table_column=fixed),
-        bar,
-        TextColumn("{task.fields[words]}", markup=False, table_column=fixed.copy()),
-        console=console,
-        auto_refresh=False,  # no thread: executors may fork
-        transient=True,
-        redirect_stdout=sys.stdout.isatty(),  # what goes to a file stays there
-    )
-    live.add_task(**task)
-    try:
-        live.start()
-    except LiveError:
-        return None
-    return live
-
-
 def _columns(current: Round) -> str:
     return f"{current.columns} column{'s' * (current.columns != 1)}"
-
-
-def _duration(seconds: float) -> str:
-    if seconds < 60:
-        return f"{seconds:.0f} s"
-    minutes = round(seconds / 60)
-    return f"{minutes} min" if minutes < 60 else f"{minutes // 60} h {minutes % 60:02d} min"
-
-
-def _gap(gap: float) -> str:
-    return f"{gap:.1e}" if math.isfinite(gap) else "unknown"

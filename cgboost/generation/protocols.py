@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -64,6 +64,32 @@ class SumsOrNot(Protocol):
 
 
 @dataclass(frozen=True)
+class NodeDecisions:
+    """What a node of a tree adds to the problem that a pricer knows.
+
+    Attributes
+    ----------
+    restrictions : tuple
+        What every new column has to keep to.
+    duals : mapping of row to float
+        Duals of the rows that are not the master's own.
+    prices : mapping of hashable to float
+        For each original variable v the sum of r_k·a_kv over those rows k that are rows on original
+        variables: a column with the amounts z earns Σ_v prices_v z_v.
+    constants : mapping of block to float
+        What every integer column of a block earns; that of all blocks is under None.
+    rhs : ndarray of shape (n_rows,) or None
+        Right-hand sides of the master's own rows, less what columns use that a heuristic has fixed.
+    """
+
+    restrictions: tuple[Any, ...] = ()
+    duals: Mapping[Any, float] = field(default_factory=dict)
+    prices: Mapping[Hashable, float] = field(default_factory=dict)
+    constants: Mapping[Hashable | None, float] = field(default_factory=dict)
+    rhs: Vector | None = None
+
+
+@dataclass(frozen=True)
 class MasterState:
     """The optimum of a restricted master.
 
@@ -101,6 +127,8 @@ class MasterState:
     left : int
         How many of the columns have left the master. They keep their place and have the
         coefficient 0.
+    decisions : NodeDecisions
+        What a node of a branch-and-price tree adds; nothing outside of such a tree.
     """
 
     columns: Sequence[Column]
@@ -117,6 +145,7 @@ class MasterState:
     solved: bool = True
     bounded: bool = True
     left: int = 0
+    decisions: NodeDecisions = NodeDecisions()
 
     @property
     def n_held(self) -> int:

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from rich.console import Console
 
+from cgboost.generation import live_line
 from cgboost.generation import progress as module
 from cgboost.generation.callbacks import EarlyStopping
 from cgboost.generation.history import StopReason
@@ -158,7 +159,7 @@ def test_the_time_left_follows_the_pace() -> None:
     assert [text.rsplit("  ", 1)[1] for text in lines[2:]] == ["about 20 s left", "about 10 s left"]
     line.time_limit = 33.0
     assert line._left(30.0) == pytest.approx(3.0)
-    assert [module._duration(s) for s in (59, 90, 7300)] == ["59 s", "2 min", "2 h 02 min"]
+    assert [live_line.duration(s) for s in (59, 90, 7300)] == ["59 s", "2 min", "2 h 02 min"]
 
 
 def test_what_callbacks_print_does_not_break_the_line(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -176,10 +177,10 @@ def test_a_notebook_without_widgets_has_plain_lines(monkeypatch: pytest.MonkeyPa
     """A line cannot be drawn again there; with them it can."""
     notebook = Console(file=io.StringIO(), force_jupyter=True)
     for found in (None, object()):
-        monkeypatch.setattr(module, "find_spec", lambda name, found=found: found)
-        assert module._can_redraw(notebook) == (found is not None)
+        monkeypatch.setattr(live_line, "find_spec", lambda name, found=found: found)
+        assert live_line.can_redraw(notebook) == (found is not None)
     dumb = Console(file=io.StringIO(), force_terminal=True, _environ={"TERM": "dumb"})
-    assert not module._can_redraw(dumb)
+    assert not live_line.can_redraw(dumb)
 
 
 def test_a_line_is_used_for_one_run_after_another() -> None:

@@ -29,7 +29,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from cgboost.exceptions import MasterError
 from cgboost.generation.columns import Column, least_of
-from cgboost.generation.protocols import MasterState, Priced
+from cgboost.generation.protocols import ZERO_REDUCED_COST, MasterState, Priced
 from cgboost.masters.linear.lagrangian_bound import (
     Capped,
     check_copies,
@@ -107,6 +107,11 @@ class LinearMaster:
             [k for k, row in enumerate(self.constraints.names) if row in counted], dtype=np.intp
         )
         options = checked_options(solver, solver_options)
+        self._how: dict[str, Any] = {
+            "solver": solver,
+            "park_after": park_after,
+            "solver_options": solver_options,
+        }
         self._primal = RestrictedPrimal(self.constraints, solver, park_after, options)
 
     @property
@@ -123,6 +128,43 @@ class LinearMaster:
     def n_parked(self) -> int:
         """Number of columns that are out of the live session for now."""
         return self._primal.n_parked
+
+    def with_rows(
+        self,
+        names: Sequence[Hashable] = (),
+        senses: Sequence[str] = (),
+        rhs: ArrayLike = (),
+        *,
+        used: Vector | None = None,
+        copies: float | Mapping[Hashable, float] | None = None,
+    ) -> LinearMaster:
+        """A master without columns, with these rows and then some more.
+
+        Parameters
+        ----------
+        names, senses, rhs
+            Of the rows that are added.
+        used : ndarray of shape (n_rows,), optional
+            What is taken off the right-hand sides of the rows of this master, because columns are
+            fixed.
+        copies : float, mapping or None
+            Most columns that a solution has beside the fixed ones.
+        """
+        own = self.constraints
+        left = own.rhs if used is None else own.rhs - used
+        return LinearMaster(
+            [*own.names, *names],
+            [*own.senses.tolist(), *senses],
+            np.concatenate([left, np.asarray(rhs, dtype=np.float64)]),
+            copies=copies,
+            least_cost=self.least_cost,
+            **self._how,
+        )
+
+    def row_of(self, column: Column) -> Hashable | None:
+        """The convexity row of a column, None if it is in none."""
+        own = self._counted[np.flatnonzero(column.values[self._counted])]
+        return self.rows[own[0]] if own.size else None
 
     def add(self, columns: Sequence[Column]) -> None:
         """Take new columns into the problem.
@@ -163,14 +205,16 @@ class LinearMaster:
         )
 
     def bound(self, state: MasterState, priced: Priced) -> float | None:
-        """Lagrange's bound if ``copies`` is known, else Farley's if ``least_cost`` is, else None.
+        """Lagrange's bound if ``copies`` is known, else Farley's if ``least_cost`` is.
+
+        With neither, there is one only where no reduced cost is negative: the dual objective.
 
         Columns with a finite upper bound that are in the master count with their own reduced cost.
         """
         duals = state.pseudo_response
-        check_reduced_costs(state, priced, self._row_of)
+        check_reduced_costs(state, priced, self.row_of)
         if self.copies is not None:
-            check_copies(state, self.copies, self._row_of)
+            check_copies(state, self.copies, self.row_of)
             if isinstance(self.copies, Mapping):
                 check_rows(self.copies, priced)
             deficit = deficit_of(self.copies, priced.reduced_cost, self._capped(state, duals))
@@ -178,6 +222,12 @@ class LinearMaster:
             least = float(np.minimum(0.0, least_of(priced.reduced_cost)))  # keeps a nan
             duals = duals / (1.0 - least / self.least_cost)
             capped = self._capped(state, duals)
+            deficit = sum(column.upper * min(0.0, column.reduced_cost) for column in capped)
+        elif priced.exact and not priced.columns:
+            capped = self._capped(state, duals)
+            least = least_of(priced.reduced_cost)
+            if not least >= -ZERO_REDUCED_COST:
+                return None  # nothing prices out, but the pricer does not say so
             deficit = sum(column.upper * min(0.0, column.reduced_cost) for column in capped)
         else:
             return None
@@ -195,15 +245,10 @@ class LinearMaster:
     def _capped(self, state: MasterState, duals: Vector) -> list[Capped]:
         """The columns with a finite upper bound, each with its convexity row if it has one."""
         return [
-            Capped(self._row_of(column), column.upper, column.cost - float(column.values @ duals))
+            Capped(self.row_of(column), column.upper, column.cost - float(column.values @ duals))
             for column in state.columns
             if math.isfinite(column.upper)
         ]
-
-    def _row_of(self, column: Column) -> Hashable | None:
-        """The convexity row of a column, None if it is in none."""
-        own = self._counted[np.flatnonzero(column.values[self._counted])]
-        return self.rows[own[0]] if own.size else None
 
 
 def _check_copies(

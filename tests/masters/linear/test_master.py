@@ -125,6 +125,18 @@ def test_an_infeasible_master_names_its_rows_and_the_cost_it_proves() -> None:
     assert "inf" in result.summary()
 
 
+@pytest.mark.parametrize("seed", range(10))
+def test_columns_of_negative_cost_do_not_hide_that_a_master_is_infeasible(seed: int) -> None:
+    """The pricer offers them again and again, as the rows can be met by none."""
+    master, family = convex(seed)
+    rhs = np.r_[master.constraints.rhs[:2], -np.ones(len(master.rows) - 2)]
+    master = LinearMaster(master.rows, list(master.constraints.senses), rhs, copies=master.copies)
+    assert (family.cost < 0).any()
+    result = ColumnGeneration(master, family).run()
+    assert result.stop_reason is StopReason.INFEASIBLE
+    assert result.bound > 1e3
+
+
 def test_finding_nothing_without_proof_is_not_infeasibility() -> None:
     """A heuristic that finds nothing proves nothing."""
     result = ColumnGeneration(LinearMaster(1, ">=", 1.0), lambda duals: []).run()
@@ -167,11 +179,15 @@ def test_column_upper_bounds_hold_and_keep_the_bound_valid() -> None:
     np.testing.assert_allclose(result.coef, [2.0, 3.0])
 
 
-def test_without_copies_or_least_cost_there_is_no_bound() -> None:
-    """The default bound is None, never 0."""
+def test_without_copies_or_least_cost_only_an_end_gives_a_bound() -> None:
+    """The dual objective where nothing is cheaper than 0; else None, never 0."""
     master = LinearMaster(1, ">=", 1.0)
-    master.add([Column(np.ones(1), 0, cost=1.0)])
-    assert master.bound(master.solve(), Priced([], exact=True, reduced_cost=0.0)) is None
+    column = Column(np.ones(1), 0, cost=1.0)
+    master.add([column])
+    assert master.bound(master.solve(), Priced([], exact=True, reduced_cost=0.0)) == 1.0
+    assert master.bound(master.solve(), Priced([], exact=True, reduced_cost=-0.1)) is None
+    assert master.bound(master.solve(), Priced([], exact=True)) is None
+    assert master.bound(master.solve(), Priced([column], exact=True, reduced_cost=0.0)) is None
     assert (
         LinearMaster(1, ">=", 1.0, least_cost=1.0).bound(master.solve(), Priced([], exact=True))
         is None

@@ -1,0 +1,263 @@
+"""Decisions of a branch-and-price tree: restrictions of the columns, and rows of the master.
+
+A *restriction* says which columns stay, and the pricer must make no others. A *row* comes into the
+master; the pricer sees its dual. Branching rules make children of them, cuts are rows.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeVar, runtime_checkable
+
+from cgboost.generation.columns import Column
+
+RowNumbers = Mapping[Hashable, int]
+"""The place of each row of the user's master in ``Column.values``."""
+
+AMOUNT_ROUNDING = 1e-9
+"""Amounts of columns closer than this are equal: they are whole numbers, or sums of a few data."""
+
+
+@runtime_checkable
+class Restriction(Protocol):
+    """Says which columns stay at a node."""
+
+    def allows(self, column: Column, rows: RowNumbers) -> bool:
+        """Whether a column keeps to it."""
+        ...
+
+
+@runtime_checkable
+class Row(Protocol):
+    """A row Σ_j a(column_j) x_j  ≤ | = | ≥  rhs that a node adds to the master."""
+
+    @property
+    def sense(self) -> str:
+        """``"<="``, ``"=="`` or ``">="``."""
+        ...
+
+    @property
+    def rhs(self) -> float:
+        """The right-hand side."""
+        ...
+
+    def coefficient(self, column: Column, rows: RowNumbers) -> float:
+        """What one unit of a column counts."""
+        ...
+
+
+Decision = Restriction | Row
+
+
+@dataclass(frozen=True)
+class Together:
+    """Two rows are met by the same columns: a column has both or neither (Ryan and Foster 1981).
+
+    Attributes
+    ----------
+    first, second : hashable
+        Names of rows of the master.
+    """
+
+    first: Hashable
+    second: Hashable
+
+    def allows(self, column: Column, rows: RowNumbers) -> bool:
+        """Whether a column has both rows or neither."""
+        values = column.values
+        return bool((values[rows[self.first]] != 0) == (values[rows[self.second]] != 0))
+
+
+@dataclass(frozen=True)
+class Apart:
+    """Two rows are met by different columns: none has both (Ryan and Foster 1981).
+
+    Attributes
+    ----------
+    first, second : hashable
+        Names of rows of the master.
+    """
+
+    first: Hashable
+    second: Hashable
+
+    def allows(self, column: Column, rows: RowNumbers) -> bool:
+        """Whether a column lacks one of the rows."""
+        values = column.values
+        return not (values[rows[self.first]] != 0 and values[rows[self.second]] != 0)
+
+
+@dataclass(frozen=True)
+class VariableBound:
+    """``lower ≤ z_v ≤ upper`` for the amount of an original variable in every column of a block.
+
+    Attributes
+    ----------
+    variable : hashable
+    lower, upper : float
+        Amounts may be negative: what is not given bounds nothing.
+    block : hashable or None
+        None: of all blocks.
+    """
+
+    variable: Hashable
+    lower: float = -math.inf
+    upper: float = math.inf
+    block: Hashable | None = None
+
+    def allows(self, column: Column, rows: RowNumbers) -> bool:
+        """Whether the amount is between the bounds."""
+        if self.block is not None and column.block != self.block:
+            return True
+        amount = column.variables.get(self.variable, 0.0)
+        return self.lower - AMOUNT_ROUNDING <= amount <= self.upper + AMOUNT_ROUNDING
+
+
+@dataclass(frozen=True)
+class CountRow:
+    """Bound on the number of columns, ``Σ_j x_j ≤ rhs`` or ``≥ rhs``.
+
+    Columns that need not be whole (``integer=False``) are not counted.
+
+    Attributes
+    ----------
+    sense : str
+    rhs : float
+    block : hashable or None
+        Of which columns are counted; None: all.
+    """
+
+    sense: str
+    rhs: float
+    block: Hashable | None = None
+
+    def coefficient(self, column: Column, rows: RowNumbers) -> float:
+        """1 for the columns that are counted."""
+        return float(column.integer and (self.block is None or column.block == self.block))
+
+
+@dataclass(frozen=True)
+class VariableRow:
+    """A row on original variables, ``Σ_v a_v z_v ≤ | = | ≥ rhs``: a branch, or a robust cut.
+
+    The structure of the pricing problem stays as it is: the dual changes what variables earn
+    (``duals.prices``).
+
+    Attributes
+    ----------
+    terms : tuple of (hashable, float)
+        Variables and their coefficients; see :meth:`of`.
+    sense : str
+    rhs : float
+    """
+
+    terms: tuple[tuple[Hashable, float], ...]
+    sense: str
+    rhs: float
+
+    @classmethod
+    def of(cls, coefficients: Mapping[Hashable, float], sense: str, rhs: float) -> VariableRow:
+        """The row with these coefficients."""
+        return cls(tuple(coefficients.items()), sense, rhs)
+
+    def coefficient(self, column: Column, rows: RowNumbers) -> float:
+        """Σ_v a_v z_v of one unit of the column."""
+        amounts = column.variables
+        return sum(a * amounts.get(variable, 0.0) for variable, a in self.terms)
+
+
+@dataclass(frozen=True)
+class ComponentRow:
+    """Bound on the number of columns with ``h_i ≥ least_i`` in all of some rows (Vanderbeck 2000).
+
+    Columns that need not be whole (``integer=False``) are not counted.
+
+    Attributes
+    ----------
+    least : frozenset of (hashable, float)
+        Rows of the master, and the least value there.
+    sense : str
+    rhs : float
+    """
+
+    least: frozenset[tuple[Hashable, float]]
+    sense: str
+    rhs: float
+
+    def coefficient(self, column: Column, rows: RowNumbers) -> float:
+        """1 for the columns that are counted."""
+        values = column.values
+        has_all = all(values[rows[row]] >= v - AMOUNT_ROUNDING for row, v in self.least)
+        return float(column.integer and has_all)
+
+
+@dataclass(frozen=True)
+class SubsetRow:
+    """Subset-row cut ``Σ_j ⌊m·Σ_{i∈S} h_ij⌋ x_j ≤ ⌊m·|S|⌋``, a Chvátal–Gomory cut of rank one.
+
+    It holds where each of the rows S is ``≤ 1`` or ``= 1`` with whole, nonnegative values. It is
+    *not robust*: the pricer has to count what its columns have of S (Jepsen, Petersen, Spoorendonk,
+    Pisinger, Operations Research 56, 2008).
+
+    Attributes
+    ----------
+    subset : frozenset of hashable
+        Rows of the master.
+    multiplier : float, default=0.5
+        m, between 0 and 1.
+    """
+
+    subset: frozenset[Hashable]
+    multiplier: float = 0.5
+
+    @property
+    def sense(self) -> str:
+        """``"<="``."""
+        return "<="
+
+    @property
+    def rhs(self) -> float:
+        """⌊m·|S|⌋."""
+        return float(math.floor(self.multiplier * len(self.subset) + AMOUNT_ROUNDING))
+
+    def coefficient(self, column: Column, rows: RowNumbers) -> float:
+        """⌊m·Σ_{i∈S} h_i⌋."""
+        total = sum(float(column.values[rows[row]]) for row in self.subset)
+        return float(math.floor(self.multiplier * total + AMOUNT_ROUNDING))
+
+
+class Residual:
+    """Mark of a pricer that keeps to ``duals.rhs``: no row gets more than it still needs.
+
+    Diving takes what fixed columns use off the right-hand sides. Where the pricer makes no columns
+    that give more than is left, and those of the pool that do are left out, the relaxation of the
+    rest is as tight as that of the whole problem, and dives end in better solutions.
+    """
+
+
+T = TypeVar("T")
+
+
+def respects(*kinds: type) -> Callable[[T], T]:
+    """Decorator for a pricing function, or pricer, that knows some kinds of decisions.
+
+    Parameters
+    ----------
+    *kinds : type
+        :class:`Together`, :class:`VariableRow`, …, or your own. A branching rule that makes others
+        is refused.
+    """
+
+    def mark(pricer: T) -> T:
+        pricer.respects = kinds  # type: ignore[attr-defined]
+        return pricer
+
+    return mark
+
+
+def respected_by(pricer: Any) -> tuple[type, ...]:
+    """The kinds of decisions that a pricer, or the function in it, says it respects."""
+    inside = getattr(pricer, "function", None)
+    return tuple(getattr(pricer, "respects", getattr(inside, "respects", ())))

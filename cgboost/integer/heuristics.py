@@ -1,0 +1,221 @@
+"""Primal heuristics: integer solutions from the columns of a node.
+
+A heuristic is called with the search, the node and its relaxation, and offers what it finds.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+
+import numpy as np
+import scipy.sparse as sp
+
+from cgboost.generation.history import StopReason
+from cgboost.integer.branching import INTEGRAL
+from cgboost.integer.decisions import Decision
+from cgboost.integer.node_selection import Node
+from cgboost.integer.search import Relaxation, Search
+from cgboost.tolerances import LP_FEASIBILITY
+from solvers import LimitError, Program, SolverError, solve
+
+FAILED = (
+    StopReason.TIME,
+    StopReason.MASTER_FAILED,
+    StopReason.PRICER_FAILED,
+)
+
+
+class Heuristic(Protocol):
+    """Looks for integer solutions at a node."""
+
+    def __call__(self, search: Search, node: Node, relaxation: Relaxation) -> None:
+        """Offer what is found to ``search.offer``."""
+        ...
+
+
+class Rounding:
+    """Round the coefficients of the relaxation up, the largest fractions first, while that helps.
+
+    Right for rows ``≥``: where the rows are not met in the end there is nothing to offer.
+    """
+
+    def __call__(self, search: Search, node: Node, relaxation: Relaxation) -> None:
+        """See :class:`Heuristic`."""
+        rows = search.master.constraints
+        counts = {
+            j: math.floor(x + INTEGRAL) if search.pool.columns[j].integer else x
+            for j, x in zip(relaxation.numbers.tolist(), relaxation.coef.tolist(), strict=True)
+        }
+        order = np.argsort(np.floor(relaxation.coef + INTEGRAL) - relaxation.coef, kind="stable")
+        total = sum(
+            (x * search.pool.columns[j].values for j, x in counts.items()), np.zeros(len(rows))
+        )
+        for j in relaxation.numbers[order].tolist():
+            column = search.pool.columns[j]
+            short = total < rows.lower - LP_FEASIBILITY
+            fits = (total + column.values <= rows.upper + LP_FEASIBILITY).all()
+            if column.integer and fits and (column.values[short] > 0).any():
+                counts[j] += 1
+                total = total + column.values
+        search.offer(counts, "rounding")
+
+
+class RestrictedMaster:
+    """The best integer combination of the columns in the pool, by branch and cut.
+
+    Parameters
+    ----------
+    time_limit : float, default=10.0
+        Seconds, at most.
+    share : float, default=0.5
+        And at most this share of the time that the search has taken, but a second.
+    every : int, default=0
+        Called at every so many nodes after the root; 0: at the root alone.
+    """
+
+    def __init__(self, *, time_limit: float = 10.0, share: float = 0.5, every: int = 0) -> None:
+        self.time_limit, self.share, self.every = time_limit, share, every
+
+    def __call__(self, search: Search, node: Node, relaxation: Relaxation) -> None:
+        """See :class:`Heuristic`."""
+        if not _is_due(node, self.every) or relaxation.near is None:
+            return
+        duals, extra = relaxation.near
+        reduced = search.pool.reduced_costs(duals, extra)
+        room = search.objective - relaxation.bound  # a column above that is in no better solution
+        numbers = np.flatnonzero(reduced <= room + LP_FEASIBILITY * max(1.0, abs(search.objective)))
+        if not math.isfinite(room) or not math.isfinite(relaxation.bound):
+            numbers = np.arange(len(search.pool))
+        columns = [search.pool.columns[j] for j in numbers.tolist()]
+        if not columns:
+            return
+        rows = search.master.constraints
+        program = Program(
+            cost=np.array([column.cost for column in columns]),
+            matrix=sp.csc_array(np.column_stack([column.values for column in columns])),
+            row_lower=rows.lower,
+            row_upper=rows.upper,
+            upper=np.array([column.upper for column in columns]),
+            integrality=np.array([column.integer for column in columns]),
+        )
+        limit = min(self.time_limit, max(1.0, self.share * search.seconds))
+        left = search.seconds_left
+        try:
+            found = solve(program, "highs", time_limit=limit if left is None else min(limit, left))
+        except LimitError as error:
+            if error.solution is None:
+                return
+            found = error.solution
+        except SolverError:
+            return
+        counts = dict(zip(numbers.tolist(), found.x.tolist(), strict=True))
+        search.offer({j: x for j, x in counts.items() if x > LP_FEASIBILITY}, "restricted master")
+
+
+class Diving:
+    """Fix the columns with the largest fractions one after another, and price again each time.
+
+    Whole parts of coefficients are fixed with them. What fixed columns use is taken off the rows,
+    so that the pricer finds columns for the rest. Where a dive fails, others follow that leave out
+    what was chosen near the top (limited discrepancy search: Sadykov and others, INFORMS J. on
+    Computing 31, 2019).
+
+    Parameters
+    ----------
+    discrepancies : int, default=2
+        Choices that may be left out on the way to a leaf.
+    depth : int, default=3
+        Levels from the top at which they may.
+    every : int, default=20
+        Called at every so many nodes after the root; 0: at the root alone.
+    tol : float, default=1e-4
+        Relative gap of the relaxations on the way.
+    max_rounds : int or None, default=30
+        Rounds of column generation for each of them, at most.
+    """
+
+    def __init__(
+        self,
+        *,
+        discrepancies: int = 2,
+        depth: int = 3,
+        every: int = 20,
+        tol: float = 1e-4,
+        max_rounds: int | None = 30,
+    ) -> None:
+        self.discrepancies, self.depth, self.every = discrepancies, depth, every
+        self.tol, self.max_rounds = tol, max_rounds
+
+    def __call__(self, search: Search, node: Node, relaxation: Relaxation) -> None:
+        """See :class:`Heuristic`."""
+        if _is_due(node, self.every):
+            self._dive(search, node.decisions, {}, relaxation, frozenset(), 0)
+
+    def _dive(
+        self,
+        search: Search,
+        decisions: Sequence[Decision],
+        fixed: dict[int, float],
+        relaxation: Relaxation,
+        left_out: frozenset[int],
+        level: int,
+    ) -> bool:
+        """Whether the search is at its end: the incumbent closes the node, or the time is up."""
+        whole, loose = _parted(search, relaxation)
+        if not loose:
+            search.offer(
+                _sum(fixed, search.merged(relaxation.numbers.tolist(), relaxation.coef)), "diving"
+            )
+            return search.is_over or search.closes(relaxation.bound)
+        base = _sum(fixed, whole)
+        while True:
+            chosen = next((j for j in loose if j not in left_out and _fits(search, base, j)), None)
+            if chosen is None:
+                return False
+            with_it = _sum(base, {chosen: 1.0})
+            problem = search.problem(decisions, fixed=with_it, near=relaxation.near)
+            below = search.relaxation(problem, tol=self.tol, max_rounds=self.max_rounds)
+            if below.run.stop_reason is StopReason.INTERRUPTED:
+                raise KeyboardInterrupt
+            if below.run.stop_reason in FAILED or search.is_over:
+                return True
+            promising = below.feasible and not search.closes(below.bound)
+            if promising and self._dive(search, decisions, with_it, below, left_out, level + 1):
+                return True
+            if search.closes(relaxation.bound):
+                return True
+            if level >= self.depth or len(left_out) >= self.discrepancies:
+                return False
+            left_out = left_out | {chosen}
+
+
+def _is_due(node: Node, every: int) -> bool:
+    return node.number == 0 or (every > 0 and node.number % every == 0)
+
+
+def _parted(search: Search, relaxation: Relaxation) -> tuple[dict[int, float], list[int]]:
+    """Whole parts of the integer coefficients; columns with a fraction, the largest first."""
+    whole, fractions = {}, {}
+    counts = search.merged(relaxation.numbers.tolist(), relaxation.coef)
+    for j, x in counts.items():
+        if not search.pool.columns[j].integer:
+            continue
+        floor = math.floor(x + INTEGRAL)
+        if floor:
+            whole[j] = float(floor)
+        if x - floor > INTEGRAL:
+            fractions[j] = x - floor
+    return whole, sorted(fractions, key=lambda j: (-fractions[j], j))
+
+
+def _sum(first: Mapping[int, float], second: Mapping[int, float]) -> dict[int, float]:
+    return {j: first.get(j, 0.0) + second.get(j, 0.0) for j in {**first, **second}}
+
+
+def _fits(search: Search, fixed: Mapping[int, float], number: int) -> bool:
+    """Whether one more of a column keeps to the rows ``≤`` and ``=``, if nothing is negative."""
+    columns, upper = search.pool.columns, search.master.constraints.upper
+    total = sum((n * columns[j].values for j, n in fixed.items()), 1.0 * columns[number].values)
+    return bool((total <= upper + LP_FEASIBILITY).all() or (columns[number].values < 0).any())

@@ -1,0 +1,128 @@
+"""The columns of all nodes of a tree, priced by one sparse product."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from cgboost.generation.columns import Column
+from cgboost.integer.decisions import AMOUNT_ROUNDING, Restriction, Row, RowNumbers
+
+Vector = NDArray[np.float64]
+Numbers = NDArray[np.intp]
+
+NEW_COLUMNS = 0.2
+"""New columns are put to the others when there are so many of them, relative to all: each is then
+copied a few times."""
+
+
+class ColumnPool:
+    """Columns with their values on the rows of the user's master, by number.
+
+    Parameters
+    ----------
+    rows : sequence of hashable
+        Names of the rows.
+
+    Attributes
+    ----------
+    columns : list of Column
+    numbers : dict of hashable to int
+        Places of the rows.
+    signed : set of hashable
+        Variables of which some column has a negative amount.
+    shared : ndarray of bool of shape (n_rows,)
+        Rows in which columns are that need not be whole.
+    """
+
+    def __init__(self, rows: Sequence[Hashable]) -> None:
+        self.columns: list[Column] = []
+        self.numbers: RowNumbers = {name: number for number, name in enumerate(rows)}
+        self.signed: set[Hashable] = set()
+        self.shared = np.zeros(len(rows), dtype=np.bool_)
+        self._places: dict[Hashable, int] = {}
+        self._costs = np.zeros(0)
+        self._matrix = sp.csc_array((len(rows), 0))
+        self._coefficients: dict[Row, Vector] = {}
+        self._allowed: dict[Restriction, NDArray[np.bool_]] = {}
+
+    def __len__(self) -> int:
+        return len(self.columns)
+
+    def add(self, columns: Iterable[Column]) -> Numbers:
+        """Take in columns; the numbers of all of them, also of those that are here already."""
+        found = []
+        for column in columns:
+            place = self._places.setdefault(column.key, len(self.columns))
+            if place == len(self.columns):
+                self.columns.append(column)
+                self.signed.update(v for v, amount in column.variables.items() if amount < 0)
+                if not column.integer:
+                    self.shared |= np.asarray(column.values) != 0
+            found.append(place)
+        return np.array(found, dtype=np.intp)
+
+    def number(self, column: Column) -> int:
+        """Its place."""
+        return self._places[column.key]
+
+    def coefficients(self, row: Row) -> Vector:
+        """Those of all columns in a row that a decision adds, shape (n_columns,)."""
+        known = self._coefficients.get(row, np.zeros(0))
+        if len(known) < len(self):
+            new = [row.coefficient(each, self.numbers) for each in self.columns[len(known) :]]
+            known = self._coefficients[row] = np.concatenate([known, new])
+        return known
+
+    def allowed(self, restrictions: Iterable[Restriction]) -> NDArray[np.bool_]:
+        """Which columns keep to all of them, shape (n_columns,)."""
+        result = np.ones(len(self), dtype=np.bool_)
+        for each in restrictions:
+            known = self._allowed.get(each, np.zeros(0, dtype=np.bool_))
+            if len(known) < len(self):
+                new = [each.allows(column, self.numbers) for column in self.columns[len(known) :]]
+                known = self._allowed[each] = np.concatenate([known, np.array(new, dtype=np.bool_)])
+            result &= known
+        return result
+
+    def proper(self, rhs: Vector) -> NDArray[np.bool_]:
+        """Which columns give no row more than it needs, shape (n_columns,)."""
+        self._grow()
+        n_known = self._matrix.shape[1]
+        matrix, result = self._matrix, np.ones(len(self), dtype=np.bool_)
+        over = matrix.data > rhs[matrix.indices] + AMOUNT_ROUNDING
+        result[np.repeat(np.arange(n_known), np.diff(matrix.indptr))[over]] = False
+        for number, column in enumerate(self.columns[n_known:], n_known):
+            result[number] = bool((column.values <= rhs + AMOUNT_ROUNDING).all())
+        return result
+
+    def reduced_costs(self, duals: Vector, extra: dict[Row, float] | Any) -> Vector:
+        """Reduced costs of all columns, rows of decisions included; shape (n_columns,)."""
+        self._grow()
+        n_known = self._matrix.shape[1]
+        reduced = np.empty(len(self))
+        reduced[:n_known] = self._costs - self._matrix.T @ duals
+        for number, column in enumerate(self.columns[n_known:], n_known):
+            reduced[number] = column.cost - float(column.values @ duals)
+        for row, dual in extra.items():
+            if dual:
+                reduced -= dual * self.coefficients(row)
+        return reduced
+
+    def costs(self) -> Vector:
+        """Costs of all columns, shape (n_columns,)."""
+        self._grow()
+        new = [column.cost for column in self.columns[len(self._costs) :]]
+        return np.concatenate([self._costs, new])
+
+    def _grow(self) -> None:
+        new = self.columns[self._matrix.shape[1] :]
+        if len(new) <= NEW_COLUMNS * self._matrix.shape[1]:
+            return
+        values = sp.csc_array(np.column_stack([column.values for column in new]).astype(np.float64))
+        self._matrix = sp.hstack([self._matrix, values], format="csc")
+        self._costs = np.concatenate([self._costs, [column.cost for column in new]])

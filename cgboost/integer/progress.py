@@ -1,0 +1,98 @@
+"""Progress of a tree search: a live line on a terminal or in a notebook, else plain lines."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from cgboost.generation.live_line import bar_of_width, can_redraw, duration, gap_in_words, started
+from cgboost.generation.progress import IN_WORDS, REDRAWN
+from cgboost.integer.callbacks import TreeState
+from cgboost.integer.result import BranchAndPriceResult
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
+
+
+class TreeProgress:
+    """One live line: nodes, the bound, the best solution, the gap between them, columns, time.
+
+    A callback of :class:`~cgboost.integer.BranchAndPrice`. It is called between the rounds of a
+    node too, so that a long one is no silence. On a terminal, and in a notebook with ipywidgets,
+    the line is drawn again where it is; elsewhere a plain one is written at most once every
+    ``interval`` seconds and at the end.
+
+    Parameters
+    ----------
+    label : str, default=""
+        What every line begins with.
+    interval : float, default=2.0
+        Seconds between lines where there is no terminal.
+    console : rich.console.Console or None
+        Where to write; None is the standard error stream.
+    """
+
+    def __init__(self, label: str = "", *, interval: float = 2.0, console: Any = None) -> None:
+        from rich.console import Console
+
+        self.label, self.interval = label, interval
+        self._console = Console(stderr=True) if console is None else console
+        self._live: Progress | None = None
+        self._is_lively = can_redraw(self._console)
+        self._shown = 0.0
+
+    def __call__(self, state: TreeState) -> None:
+        """A node is done."""
+        self.waiting(state)
+
+    def waiting(self, state: TreeState) -> None:
+        """Show where the search is, unless it was shown just now."""
+        if state.seconds < self._shown:  # another run
+            self.close()
+            self._shown = 0.0
+        pause = REDRAWN if self._is_lively else self.interval
+        if state.seconds - self._shown < pause:
+            return
+        self._shown = state.seconds
+        if not self._is_lively:
+            self._write(_in_words(self.label, state))
+            return
+        task = {"description": _in_words(self.label, state), "words": "", "completed": 0.0}
+        if self._live is None:
+            self._live = started(self._console, bar_of_width(1), {**task, "total": None})
+            self._is_lively = self._live is not None
+            return
+        self._live.update(self._live.task_ids[0], **task)  # type: ignore[arg-type]
+        self._live.refresh()
+
+    def finish(self, result: BranchAndPriceResult) -> None:
+        """Leave one line that says how it ended."""
+        self.close()
+        nodes = "1 node" if result.n_nodes == 1 else f"{result.n_nodes} nodes"
+        seconds = result.tree["seconds"][-1] if result.n_nodes else 0.0
+        self._write(
+            f"{self.label}{IN_WORDS[result.stop_reason]} after {nodes}, {seconds:.1f} s: objective "
+            f"{_number(result.objective)}, bound {_number(result.bound)}, gap "
+            f"{gap_in_words(result.gap)}, {result.n_generated} columns"
+        )
+
+    def close(self) -> None:
+        """Erase the live line and give the terminal back, however the search has ended."""
+        if self._live is not None:
+            self._live.stop()
+            self._live = None
+
+    def _write(self, text: str) -> None:
+        self._console.print(text, markup=False, highlight=False, emoji=False, soft_wrap=True)
+
+
+def _in_words(label: str, state: TreeState) -> str:
+    return (
+        f"{label}{state.n_nodes} nodes, {state.n_open} open, bound {_number(state.bound)}, best "
+        f"{_number(state.objective)}, gap {gap_in_words(state.gap)}, {state.n_columns} columns, "
+        f"{duration(state.seconds)}"
+    )
+
+
+def _number(value: float | None) -> str:
+    return "none" if value is None or not math.isfinite(value) else f"{value:.8g}"

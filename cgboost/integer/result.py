@@ -1,0 +1,95 @@
+"""What a tree search leaves behind: the best solution, what is proven, and a table of the tree."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cgboost.generation.columns import Column
+from cgboost.generation.history import StopReason
+
+TREE = (
+    "node",
+    "parent",
+    "depth",
+    "bound",
+    "status",
+    "columns",
+    "incumbent",
+    "global_bound",
+    "seconds",
+)
+"""Columns of the table of a tree."""
+
+
+@dataclass(frozen=True)
+class BranchAndPriceResult:
+    """Outcome of :meth:`BranchAndPrice.run`.
+
+    Attributes
+    ----------
+    objective : float
+        Of the best solution found; inf without one.
+    bound : float or None
+        No solution costs less; None where nothing is certified (the pricer is not exact).
+    gap : float
+        ``(objective − bound)/max(1, |objective|)``; inf without either.
+    columns : tuple of Column
+        Those that the solution uses.
+    coef : ndarray of shape (n_columns,)
+        How often, exactly whole where they had to be.
+    n_nodes : int
+        Nodes whose relaxation was solved.
+    n_generated : int
+        Columns in the pool at the end.
+    stop_reason : StopReason
+    message : str
+    tree : dict of str to ndarray
+        One entry a node, in the order in which they were done: number, number of the parent, depth,
+        its bound (rounded up to ``objective_step``), what became of it (``"branched"``,
+        ``"integral"``, ``"infeasible"``, ``"cut_off"``, ``"unfinished"``), columns in the pool,
+        and the best solution, the bound of the tree and the seconds since the start after it.
+    error : Exception or None
+        What the master or the pricer raised, if that ended the search.
+    """
+
+    objective: float
+    bound: float | None
+    gap: float
+    columns: tuple[Column, ...]
+    coef: NDArray[np.float64]
+    n_nodes: int
+    n_generated: int
+    stop_reason: StopReason
+    message: str
+    tree: dict[str, NDArray[Any]]
+    error: Exception | None = None
+
+    @property
+    def variables(self) -> dict[Hashable, float]:
+        """The solution in the original variables, those that are not 0: Σ_j amount_vj x_j."""
+        amounts: dict[Hashable, float] = {}
+        for column, x in zip(self.columns, self.coef.tolist(), strict=True):
+            for variable, amount in column.variables.items():
+                amounts[variable] = amounts.get(variable, 0.0) + amount * x
+        return {variable: amount for variable, amount in amounts.items() if amount != 0}
+
+    def summary(self) -> str:
+        """A few lines for a person."""
+        bound = "none" if self.bound is None else f"{self.bound:.8g}"
+        seconds = self.tree["seconds"][-1] if len(self.tree["seconds"]) else 0.0
+        return "\n".join(
+            [
+                f"stopped      {self.stop_reason}: {self.message}",
+                f"objective    {self.objective:.8g}",
+                f"lower bound  {bound}",
+                f"gap          {self.gap:.2e}",
+                f"columns      {self.n_generated} generated, {len(self.columns)} used",
+                f"nodes        {self.n_nodes}",
+                f"seconds      {seconds:.3f}",
+            ]
+        )

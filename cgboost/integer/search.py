@@ -1,0 +1,326 @@
+"""The state of a tree search: columns, the incumbent, what closes a node, and relaxations."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cgboost.exceptions import BoundError, CGBoostError
+from cgboost.generation.columns import Column
+from cgboost.generation.history import Result, Round, StopReason
+from cgboost.generation.loop import ColumnGeneration
+from cgboost.generation.protocols import Pricer
+from cgboost.generation.stabilization import Smoothing
+from cgboost.integer.branching import INTEGRAL, NodeSolution
+from cgboost.integer.decisions import Decision, Row
+from cgboost.integer.node_problem import NodeProblem
+from cgboost.integer.pool import ColumnPool
+from cgboost.masters.linear.master import LinearMaster
+
+Vector = NDArray[np.float64]
+Near = tuple[Vector, Mapping[Row, float]]
+
+RELAXATION_TOL = 1e-7
+"""Relative gap to which the relaxation of a node is solved: the tolerance of the solvers of linear
+programs. The bound of a node is certified whatever it is."""
+
+STEP_ROUNDING = 1e-6
+"""A bound may exceed a multiple of ``objective_step`` by this share of it and still be rounded down
+to it: bounds that come from solvers' duals have errors of 1e-9."""
+
+LEAST_COEF = 1e-9
+"""A coefficient up to this is 0."""
+
+
+class ObjectiveStepError(CGBoostError, ValueError):
+    """An integer solution is no multiple of ``objective_step``."""
+
+
+@dataclass(frozen=True)
+class Relaxation:
+    """The linear relaxation of a problem, as far as it was solved.
+
+    Attributes
+    ----------
+    run : Result
+    bound : float
+        On the objective, fixed columns included; −inf where nothing is certified.
+    numbers : ndarray of int
+        Columns of the pool with a coefficient above 0.
+    coef : ndarray of shape (n_columns,)
+        Those of ``numbers``.
+    near : tuple
+        Duals at the end.
+    """
+
+    run: Result
+    bound: float
+    numbers: NDArray[np.intp]
+    coef: Vector
+    near: Near | None
+
+    @property
+    def feasible(self) -> bool:
+        """Whether there are columns that meet the rows."""
+        return math.isfinite(self.run.objective)
+
+
+class Search:
+    """What the tree and the heuristics share.
+
+    Parameters
+    ----------
+    master : LinearMaster
+    pricer : Pricer
+    objective_step : float or None
+    columns_per_round : int
+    smoothing : Smoothing or None
+    gap : float
+    time_limit : float or None
+
+    Attributes
+    ----------
+    pool : ColumnPool
+    incumbent : dict of int to float
+        Numbers of columns and how often each is taken; empty while there is none.
+    objective : float
+        Of the incumbent; inf while there is none.
+    """
+
+    def __init__(
+        self,
+        master: LinearMaster,
+        pricer: Pricer,
+        *,
+        objective_step: float | None,
+        columns_per_round: int,
+        smoothing: Smoothing | None,
+        gap: float,
+        time_limit: float | None,
+    ) -> None:
+        self.master, self.pricer = master, pricer
+        self.objective_step, self.columns_per_round = objective_step, columns_per_round
+        self.smoothing, self.gap, self.time_limit = smoothing, gap, time_limit
+        self.started = time.perf_counter()
+        self.pool = ColumnPool(master.rows)
+        self.pool.add(master.columns)
+        self.incumbent: dict[int, float] = {}
+        self.objective = math.inf
+        self.found_by = ""
+        self.n_relaxations = 0
+        self.between_rounds: Callable[[], None] = lambda: None
+
+    # ------------------------------------------------------------------ time and bounds
+
+    @property
+    def seconds(self) -> float:
+        """Since the start."""
+        return time.perf_counter() - self.started
+
+    @property
+    def seconds_left(self) -> float | None:
+        """Until the time limit."""
+        return None if self.time_limit is None else max(0.0, self.time_limit - self.seconds)
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the time is up."""
+        left = self.seconds_left
+        return left is not None and left <= 0
+
+    def rounded(self, bound: float) -> float:
+        """A bound on integer solutions, from one on the relaxation."""
+        step = self.objective_step
+        if step is None or not math.isfinite(bound):
+            return bound
+        return max(bound, step * math.ceil(bound / step - STEP_ROUNDING))
+
+    def closes(self, bound: float) -> bool:
+        """Whether solutions above this bound are no use any more."""
+        if not math.isfinite(self.objective):
+            return bound == math.inf
+        allowed = self.gap * max(1.0, abs(self.objective))
+        return self.rounded(bound) >= self.objective - allowed
+
+    # ------------------------------------------------------------------ relaxations
+
+    def problem(
+        self,
+        decisions: Sequence[Decision],
+        *,
+        fixed: Mapping[int, float] | None = None,
+        near: Near | None = None,
+    ) -> NodeProblem:
+        """The problem of some decisions, with some columns fixed."""
+        return NodeProblem(self.master, self.pool, self.pricer, decisions, fixed=fixed, near=near)
+
+    def relaxation(
+        self,
+        problem: NodeProblem,
+        *,
+        tol: float = RELAXATION_TOL,
+        max_rounds: int | None = None,
+    ) -> Relaxation:
+        """Solve the relaxation, until its bound closes it."""
+        self.n_relaxations += 1
+        last: list[Round] = []
+
+        class CutOff:
+            """Stops a run whose bound closes the node, and keeps the last round."""
+
+            stop_reason = StopReason.CUT_OFF
+
+            def __call__(_, current: Round) -> bool:  # noqa: N805
+                last[:] = [current]
+                self.between_rounds()
+                bound = current.bound
+                return not math.isnan(bound) and self.closes(bound + problem.fixed_cost)
+
+        run = ColumnGeneration(
+            problem.master,
+            problem.pricer,
+            tol=tol,
+            columns_per_round=self.columns_per_round,
+            max_rounds=max_rounds,
+            time_limit=self.seconds_left,
+            callbacks=[CutOff()],
+            smoothing=self.smoothing,
+        ).run()
+        if run.stop_reason is StopReason.INVALID_BOUND and problem.may_need_more():
+            return self.relaxation(problem.uncounted(), tol=tol, max_rounds=max_rounds)
+        bound = -math.inf if run.bound is None else run.bound + problem.fixed_cost
+        if run.stop_reason is StopReason.INFEASIBLE and run.bound is None:
+            bound = math.inf
+        used = np.flatnonzero(run.coef > LEAST_COEF)
+        numbers = np.array([self.pool.number(run.columns[j]) for j in used], dtype=np.intp)
+        near = problem.duals(last[0].state) if last else None
+        return Relaxation(run, bound, numbers, run.coef[used], near)
+
+    def solution(
+        self, numbers: Sequence[int], coef: Vector, decisions: Sequence[Decision], depth: int
+    ) -> NodeSolution:
+        """A relaxation's solution as branching rules see it."""
+        rows = self.master.constraints
+        copies = self.master.copies
+        once = [
+            name
+            for name, sense, rhs in zip(rows.names, rows.senses, rows.rhs, strict=True)
+            if isinstance(copies, Mapping) and name in copies and sense == "==" and rhs == 1.0
+        ]
+        pool = self.pool
+        return NodeSolution(
+            [pool.columns[j] for j in numbers],
+            coef,
+            pool.numbers,
+            rows.senses,
+            rows.rhs,
+            decisions,
+            frozenset(once),
+            depth,
+            signed=frozenset(pool.signed),
+            shared=pool.shared.copy(),
+        )
+
+    # ------------------------------------------------------------------ incumbents
+
+    def merged(
+        self, numbers: Sequence[int], coef: Vector, *, by_variables: bool = False
+    ) -> dict[int, float]:
+        """Coefficients with those of equal columns put to the cheapest of them.
+
+        Up to its upper bound. With ``by_variables`` columns of different variables or blocks are
+        not equal: decisions tell them apart.
+        """
+        groups: dict[Hashable, list[tuple[float, int, float]]] = {}
+        for j, x in zip(numbers, coef.tolist(), strict=True):
+            column = self.pool.columns[j]
+            same: tuple[Hashable, ...] = (
+                np.asarray(column.values, dtype=np.float64).tobytes(),
+                column.integer,
+            )
+            if by_variables:
+                same = (*same, column.block, frozenset(column.variables.items()))
+            groups.setdefault(same, []).append((column.cost, j, x))
+        counts = {}
+        for own in groups.values():
+            left = sum(x for _, _, x in own)
+            for _, j, _ in sorted(own):
+                counts[j] = min(left, self.pool.columns[j].upper)
+                left -= counts[j]
+                if left <= LEAST_COEF:
+                    break
+        return counts
+
+    def whole(self, counts: Mapping[int, float]) -> dict[int, float] | None:
+        """A solution with its integer coefficients rounded; None if it is none."""
+        rounded = {}
+        for number, count in counts.items():
+            integer = self.pool.columns[number].integer
+            value = float(round(count)) if integer else float(count)
+            if integer and abs(value - count) > INTEGRAL:
+                return None
+            if value > LEAST_COEF:
+                rounded[number] = value
+        return rounded if self.is_feasible(rounded) else None
+
+    def offer(self, counts: Mapping[int, float], by: str) -> bool:
+        """Take a solution for the incumbent, if it is one and better; whether it was."""
+        whole = self.whole(counts)
+        if whole is None:
+            return False
+        objective = float(sum(n * self.pool.columns[j].cost for j, n in whole.items()))
+        if objective >= self.objective:
+            return False
+        self._check_step(objective, whole)
+        self.incumbent, self.objective, self.found_by = whole, objective, by
+        return True
+
+    def is_feasible(self, counts: Mapping[int, float]) -> bool:
+        """Whether columns meet the rows of the master, and their own bounds."""
+        rows = self.master.constraints
+        total, size = np.zeros(len(rows)), np.abs(rows.rhs)
+        for number, count in counts.items():
+            column = self.pool.columns[number]
+            if count > column.upper + INTEGRAL:
+                return False
+            total += count * column.values
+            size = np.maximum(size, np.abs(count * column.values))
+        allowed = INTEGRAL * np.maximum(1.0, size)
+        return bool((total >= rows.lower - allowed).all() and (total <= rows.upper + allowed).all())
+
+    def check_bound(self, bound: float) -> None:
+        """Raise a BoundError if the incumbent is better than a bound says it can be."""
+        allowed = INTEGRAL * max(1.0, abs(self.objective))
+        if math.isfinite(self.objective) and self.objective < bound - allowed:
+            raise BoundError(
+                f"the lower bound {bound:.10g} is above the objective {self.objective:.10g} of a "
+                "solution: the pricer overlooks columns, its bound is wrong, or a branching rule "
+                "or a cut has cut off solutions"
+            )
+
+    def _check_step(self, objective: float, counts: Mapping[int, float]) -> None:
+        step = self.objective_step
+        if step is None:
+            return
+        if abs(objective / step - round(objective / step)) > STEP_ROUNDING:
+            odd = max(
+                (self.pool.columns[j] for j in counts),
+                key=lambda column: abs(column.cost / step - round(column.cost / step)),
+            )
+            raise ObjectiveStepError(
+                f"an integer solution costs {objective:.10g}, no multiple of objective_step="
+                f"{step:g} (its column {odd.key!r} costs {odd.cost:.10g}): leave objective_step "
+                "out, or give a step that divides all costs"
+            )
+
+
+def columns_of(search: Search, counts: Mapping[int, float]) -> tuple[tuple[Column, ...], Vector]:
+    """Columns and their coefficients, in the order of their numbers."""
+    numbers = sorted(counts)
+    columns = tuple(search.pool.columns[j] for j in numbers)
+    return columns, np.array([counts[j] for j in numbers])

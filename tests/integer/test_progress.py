@@ -1,0 +1,71 @@
+"""Progress of a tree search: a live line on a terminal, plain lines elsewhere."""
+
+import io
+import math
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+from cgboost.integer import TreeProgress, TreeState
+from cgboost.integer import progress as module
+from tests.generation.test_progress import frames, terminal
+
+from .tree_problems import KINDS, cutting_stock
+
+SEED = 3
+
+
+def test_lines_in_a_file() -> None:
+    """A line per interval, also within a node, and one at the end."""
+    stream = io.StringIO()
+    problem = cutting_stock(SEED)
+    line = TreeProgress("cut: ", interval=0.0, console=Console(file=stream, width=40))
+    result = problem.search(heuristics=[], callbacks=[line]).run()
+    lines = stream.getvalue().splitlines()
+    assert len(lines) > result.n_nodes + 1  # the rounds of nodes have lines of their own
+    assert lines[0].startswith("cut: 0 nodes, 0 open, bound none, best none, gap unknown, ")
+    assert lines[-1].startswith(f"cut: optimal after {result.n_nodes} nodes, ")
+    assert f"objective {result.objective:g}, bound {result.objective:g}, gap 0.0e+00" in lines[-1]
+    assert "\x1b" not in stream.getvalue()
+
+
+def test_a_silent_while_between_lines() -> None:
+    """No more than a line every ``interval`` seconds, and a new run begins afresh."""
+    stream = io.StringIO()
+    line = TreeProgress(interval=2.0, console=Console(file=stream, width=40))
+    for seconds in (0.5, 1.5, 2.5, 3.0, 4.6, 0.1, 2.2):
+        line(TreeState(1, 2, 3.0, math.inf, math.inf, 4, seconds))
+    shown = [text.rsplit(", ", 1)[1] for text in stream.getvalue().splitlines()]
+    assert shown == ["2 s", "5 s", "2 s"]
+
+
+def test_a_live_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a terminal the line is drawn again, and gives way to the last one."""
+    monkeypatch.setattr(module, "REDRAWN", 0.0)
+    stream, console = terminal(width=120)
+    line = TreeProgress(console=console)
+    cutting_stock(SEED).search(heuristics=[], callbacks=[line]).run()
+    drawn = [frame for frame in frames(stream) if "nodes, " in frame]
+    assert len(drawn) > 3
+    assert "open, bound" in drawn[0]
+    assert "optimal after" in frames(stream)[-1]
+
+
+def test_an_error_gives_the_terminal_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The live line is erased however the search ends."""
+    monkeypatch.setattr(module, "REDRAWN", 0.0)
+    _, console = terminal(width=120)
+    problem = cutting_stock(SEED)
+    line, calls = TreeProgress(console=console), []
+
+    def failing(duals: Any) -> Any:
+        calls.append(duals)
+        if len(calls) > 2:
+            raise ZeroDivisionError("oh")
+        return problem.pricer()(duals)[0]
+
+    failing.respects = KINDS  # type: ignore[attr-defined]
+    with pytest.raises(ZeroDivisionError):
+        problem.search(failing, heuristics=[], callbacks=[line]).run()
+    assert line._live is None
