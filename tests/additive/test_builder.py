@@ -30,7 +30,7 @@ def sums(
     """Of rows with three features, of which the last is noise, and with outputs of stages."""
     counts = np.ones(N_ROWS) if weights is None else weights
     groups = [intervals_of(X[:, j], counts, 20) for j in range(3)]
-    passes = Passes(TableRows(X), counts, HELD, 1)
+    passes = Passes(TableRows(X), counts, HELD)
     found = MemoryAggregates(passes, SquaredError(), response, counts, groups, np.arange(N_ROWS))
     found.outputs.values.extend(outputs)
     return found

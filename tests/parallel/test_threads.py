@@ -1,8 +1,12 @@
-"""Threads of linear algebra: limited for a while, and given back."""
+"""Threads of linear algebra: limited for a while, and given back; a map on threads."""
+
+import pickle
+import threading
 
 import pytest
 
 from cgboost.parallel.executors import available, blas_threads
+from cgboost.parallel.threads import AHEAD, on_threads
 
 
 def test_a_limit_holds_within_its_block_and_no_longer() -> None:
@@ -16,3 +20,53 @@ def test_a_limit_holds_within_its_block_and_no_longer() -> None:
     with pytest.raises(ZeroDivisionError), blas_threads(1):
         raise ZeroDivisionError
     assert available() == before
+
+
+@pytest.mark.parametrize("count", [1, 2, 3])
+@pytest.mark.parametrize("n_items", [0, 1, 50])
+def test_results_come_in_the_order_of_the_items(count: int, n_items: int) -> None:
+    """Of a list and of what only iterates, on however many threads; the map can be pickled."""
+    mapped = pickle.loads(pickle.dumps(on_threads(count)))
+    wanted = [k**2 for k in range(n_items)]
+    assert list(mapped(lambda k: k**2, range(n_items))) == wanted
+    assert list(mapped(lambda k: k**2, iter(range(n_items)))) == wanted
+
+
+def test_two_items_are_worked_on_at_the_same_time() -> None:
+    """Each waits for the other; a lone item needs no thread."""
+    meeting = threading.Barrier(2)
+    assert sorted(on_threads(2)(lambda _: meeting.wait(30), range(2))) == [0, 1]
+    assert list(on_threads(2)(lambda _: threading.current_thread(), [0])) == [
+        threading.current_thread()
+    ]
+
+
+def test_few_items_are_read_ahead() -> None:
+    """Blocks of a long source are not all read before the first result is taken."""
+    read: list[int] = []
+
+    def items() -> object:
+        for k in range(100):
+            read.append(k)
+            yield k
+
+    results = on_threads(2)(lambda k: k, items())
+    assert next(results) == 0
+    assert len(read) <= 2 * AHEAD + 1
+    assert list(results) == list(range(1, 100))
+
+
+def test_nothing_goes_on_after_an_error() -> None:
+    """Items that wait are dropped, and those that have begun are done when the error arrives."""
+    begun, done = [], []
+
+    def work(k: int) -> None:
+        begun.append(k)
+        if k == 0:
+            raise RuntimeError("the first")
+        done.append(k)
+
+    with pytest.raises(RuntimeError, match="the first"):
+        list(on_threads(2)(work, range(1000)))
+    assert sorted(begun) == sorted([0, *done])
+    assert len(begun) <= 2 * AHEAD + 2

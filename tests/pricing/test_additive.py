@@ -25,7 +25,7 @@ def run_of(loss: Loss, target: np.ndarray, **choices: bool) -> tuple[AggregateMa
     """Master and pricer over two features."""
     corrective = choices.pop("corrective", False)
     groups = [intervals_of(X[:, j], np.ones(1500), 20) for j in range(2)]
-    passes = Passes(TableRows(X), np.ones(1500), HELD, 1)
+    passes = Passes(TableRows(X), np.ones(1500), HELD)
     sums = MemoryAggregates(passes, loss, target, np.ones(1500), groups, np.arange(1500))
     master = AggregateMaster(sums, corrective=corrective)
     return master, StagePricer(StageBuilder(20, **choices), sums)

@@ -26,7 +26,7 @@ def correlated(n_rows: int = 200) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 def backfitted(X, y, weights, held=None, *, tol=1e-10, most=10_000):
     """A run with straight lines as smooths, and its pricer."""
     held = np.zeros(len(y), dtype=bool) if held is None else held
-    passes = Passes(TableRows(X), weights, held, 1)
+    passes = Passes(TableRows(X), weights, held)
     smoother = RegressorSmoother(passes, LinearRegression())
     pricer = BackfittingPricer(
         smoother, passes, SquaredError().on(y, np.ones(len(y))), X.shape[1], tol=tol

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp
 
-from cgboost.additive.places.spilled import slices
+from cgboost.additive.places.spilled import Made, slices
 from cgboost.losses.multinomial import Multinomial
 from cgboost.losses.quadratic import Quadratic
 
@@ -59,6 +59,7 @@ class JointMemoryAggregates:
         self.weight = float(weights[~held].sum())
         self.holdout_weight = float(weights[held].sum())
         self._slices = slices(len(target), JOINT_ROWS)
+        self._mapped = self.parts[0].passes.mapped
         self._responses = np.zeros((len(self.parts), 0))
         for k, part in enumerate(self.parts):
             part.respond = partial(self._response_of, k)
@@ -68,8 +69,11 @@ class JointMemoryAggregates:
         self, coefs: Sequence[Vector], intercepts: Vector, last: Sequence[int]
     ) -> Quadratic:
         """See :meth:`JointAggregates.quadratic`."""
-        parts = (self._on(rows, coefs, intercepts, last) for rows in self._slices)
-        return reduce(Quadratic.merged, parts)
+
+        def on(rows: slice) -> Quadratic:
+            return self._on(rows, coefs, intercepts, last)
+
+        return reduce(Quadratic.merged, self._mapped(on, self._slices))
 
     def move(self, coefs: Sequence[Vector], intercepts: Vector) -> tuple[Vector, Vector]:
         """See :meth:`JointAggregates.move`."""
@@ -84,13 +88,13 @@ class JointMemoryAggregates:
     def _respond(self) -> None:
         """Make the responses of all classes, unless they are made by blocks."""
         if not self.parts[0].spills:
-            made = [self._responses_on(rows) for rows in self._slices]
+            made = list(self._mapped(self._responses_on, self._slices))
             self._responses = np.concatenate(made, axis=1)
 
-    def _response_of(self, k: int, rows: slice) -> Vector:
-        if self.parts[k].spills:
-            return np.asarray(self._responses_on(rows)[k])
-        return np.asarray(self._responses[k, rows])
+    def _response_of(self, k: int) -> Any:
+        if not self.parts[k].spills:
+            return self._responses[k]
+        return Made(lambda rows: self._responses_on(rows)[k], len(self._target))
 
     def _responses_on(self, rows: slice) -> Vector:
         """[y = k] − p_k on some rows, shape (n_classes, n_chosen)."""

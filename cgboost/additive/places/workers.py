@@ -232,7 +232,7 @@ class Partition:
         rows, y, weights = self.rows(plan)
         bits = plan.held[self.number]
         held = np.unpackbits(bits, count=len(y)).astype(np.bool_)
-        passes = partial(Passes, rows, weights, held, 1, plan.level)
+        passes = partial(Passes, rows, weights, held, level=plan.level)
         target, sample = targets(message.target, y), plan.samples[self.number]
         loss, groups = message.loss, plan.groups
         if isinstance(loss, Multinomial):

@@ -69,9 +69,14 @@ class Moments:
     @classmethod
     def of(cls, values: Vector, weights: Vector) -> Moments:
         """Statistics of the rows of an array, as one group."""
+        return cls.from_rows(values.copy(order="K"), weights)
+
+    @classmethod
+    def from_rows(cls, values: Vector, weights: Vector) -> Moments:
+        """As :meth:`of`, in the array itself: its values are lost."""
         count = float(weights.sum())
         mean = weights @ values / count if count > 0 else np.zeros(values.shape[1])
-        centred = values - mean
+        centred = np.subtract(values, mean, out=values)
         centred *= np.sqrt(weights)[:, None]
         scatter = centred.T @ centred  # of one array with itself: half the work
         return cls(np.array([count]), mean[None], scatter[None])

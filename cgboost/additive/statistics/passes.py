@@ -6,10 +6,9 @@ Statistics of blocks are made on several threads and merged in the order of the 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -26,16 +25,13 @@ from cgboost.additive.statistics.products import (
 from cgboost.additive.tables.preparation import Groups, Values
 from cgboost.additive.tables.rows import BLOCK, Block, SourceRows, TableRows
 from cgboost.additive.trees.transformation import Transformation
+from cgboost.parallel.threads import Mapped
 
 Vector = NDArray[np.float64]
 Mask = NDArray[np.bool_]
-T = TypeVar("T")
 
 MOST_KEPT = 256
 """With more groups than a byte can tell apart, they are looked up again in every pass."""
-
-AHEAD = 2
-"""Blocks that wait for each thread."""
 
 
 @dataclass(frozen=True)
@@ -83,8 +79,8 @@ class Passes:
         any, are multiplied to have the mean 1: there cannot be less than one row behind each.
     held : ndarray of bool, shape (n_rows,)
         Holdout rows.
-    n_jobs : int
-        Threads.
+    mapped : callable
+        ``map``, or the same on threads.
     level : float or None
         That mean, at most 1, of all rows where these are a part of them.
     """
@@ -94,12 +90,12 @@ class Passes:
         rows: TableRows | SourceRows,
         weights: Vector,
         held: Mask,
-        n_jobs: int,
+        mapped: Mapped = map,
         level: float | None = None,
     ) -> None:
         level = level_of(weights) if level is None else level
         self.weights = weights if level == 1.0 else weights / level
-        self.rows, self.held, self.n_jobs = rows, held, n_jobs
+        self.rows, self.held, self.mapped = rows, held, mapped
         self._means: WeakKeyDictionary[Any, float] = WeakKeyDictionary()
         self._kept: dict[Groups, NDArray[np.uint8]] = {}
         self._known: dict[Groups, set[int]] = {}
@@ -145,7 +141,7 @@ class Passes:
         response : ndarray of shape (n_rows,), or what gives slices of it
         """
         columns = [*regressors.values, response]
-        origin = np.array([self._mean(values) for values in columns])
+        origin = np.array(list(self.mapped(self._mean, columns)))
         before = {number: self._before(groups, regressors) for number, groups in inputs.items()}
         centres = {number: np.tile(g.regressor(g.centres), 2) for number, g in inputs.items()}
 
@@ -157,18 +153,19 @@ class Passes:
                 for known in {known for known, _ in before.values()}
             }
             n_features, held = block.X.shape[1], self.held[rows]
+            beyond = {n: np.int32(n) * held for n in {g.n_groups for g in inputs.values()}}
             found = []
             for number, groups in inputs.items():
                 is_feature = number < n_features
                 x = block.X[:, number] if is_feature else outputs.values[number - n_features][rows]
-                codes = self.codes(groups, x, rows) + np.int32(groups.n_groups) * held
+                codes = self.codes(groups, x, rows) + beyond[groups.n_groups]
                 away = groups.regressor(x) - centres[number].take(codes) if groups.ordered else None
                 known, _ = before[number]
                 found.append(shared[known].sums(away, codes, 2 * groups.n_groups))
             return found
 
         totals: list[Vector] = []
-        for found in self._mapped(work):
+        for found in self.mapped(work, self.rows):
             totals = [a + b for a, b in zip(totals, found, strict=True)] if totals else found
         result = {}
         for (number, groups), new in zip(inputs.items(), totals, strict=True):
@@ -203,15 +200,13 @@ class Passes:
         """Statistics of columns of values made of blocks, and of the response."""
 
         def work(block: Block) -> Parts:
-            values = np.array([*make(block), response[block.rows]]).T
+            values = np.array([*make(block), response[block.rows]])
             weights, held = self.weights[block.rows], self.held[block.rows]
-            return Parts(
-                Moments.of(values, np.where(held, 0.0, weights)),
-                Moments.of(values[held], weights[held]),
-            )
+            outside = Moments.from_rows(values.compress(held, axis=1).T, weights[held])
+            return Parts(Moments.from_rows(values.T, np.where(held, 0.0, weights)), outside)
 
         total: Parts | None = None
-        for found in self._mapped(work):
+        for found in self.mapped(work, self.rows):
             total = found if total is None else total.merged(found)
         assert total is not None
         return total
@@ -228,31 +223,11 @@ class Passes:
         def work(block: Block) -> None:
             result[block.rows] = make(block)
 
-        for _ in self._mapped(work):
+        for _ in self.mapped(work, self.rows):
             pass
-
-    def _mapped(self, work: Callable[[Block], T]) -> Iterator[T]:
-        """What a function makes of every block, in order, a few blocks ahead of time."""
-        if self.n_jobs == 1:
-            yield from map(work, self.rows)
-            return
-        with ThreadPoolExecutor(self.n_jobs) as pool:
-            yield from _in_order(pool, work, self.rows, AHEAD * self.n_jobs)
 
 
 def level_of(weights: Vector) -> float:
     """The mean of the weights that are not 0, at most 1."""
     counting = np.count_nonzero(weights)
     return min(1.0, float(weights.sum()) / counting) if counting else 1.0
-
-
-def _in_order(
-    pool: ThreadPoolExecutor, work: Callable[[Any], T], items: Iterable[Any], ahead: int
-) -> Iterator[T]:
-    waiting: list[Future[T]] = []
-    for item in items:
-        waiting.append(pool.submit(work, item))
-        if len(waiting) > ahead:
-            yield waiting.pop(0).result()
-    for future in waiting:
-        yield future.result()

@@ -70,8 +70,12 @@ class SharedProducts:
         # numbers in (1, x, v…), as the sums have them
         pairs = [(i, j) for j in range(first, 2 + len(centred)) for i in range(j + 1)]
         self._shared = [k for k, pair in enumerate(pairs) if X not in pair]
-        self._own = [k for k, pair in enumerate(pairs) if X in pair]
-        self._beside = [i + j - X for i, j in (pairs[k] for k in self._own)]
+        self._squares = [k for k, pair in enumerate(pairs) if pair == (X, X)]
+        beside = {k: i + j - X for k, (i, j) in enumerate(pairs) if (i == X) != (j == X)}
+        self._own = list(beside)
+        self._beside = np.empty((len(weights), len(beside)))
+        for column, j in zip(self._beside.T, beside.values(), strict=True):
+            column[:] = self._of(j)
         self._products = np.empty((len(weights), len(self._shared)))
         for column, k in zip(self._products.T, self._shared, strict=True):
             i, j = pairs[k]
@@ -113,14 +117,15 @@ class SharedProducts:
         ndarray of shape (n_groups, n_sums)
             As :meth:`Moments.from_sums` has them; those that are known belong in front.
         """
-        total = np.zeros((n_groups, len(self._shared) + len(self._own)))
+        n_sums = len(self._shared) + len(self._own) + len(self._squares)
+        total = np.zeros((n_groups, n_sums))
         members = membership(codes, n_groups)
         total[:, self._shared] = members @ self._products
         if x is not None:
-            products = np.empty((len(codes), len(self._own)))
-            for column, j in zip(products.T, self._beside, strict=True):
-                np.multiply(x, x * self._weighted[ONE] if j == X else self._of(j), out=column)
-            total[:, self._own] = members @ products
+            members.data = np.ascontiguousarray(x)  # from here on each row counts x times
+            total[:, self._own] = members @ self._beside
+            for k in self._squares:
+                total[:, k] = members @ (x * self._weighted[ONE])
         return total
 
     def _of(self, j: int) -> Vector:

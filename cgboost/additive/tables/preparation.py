@@ -21,8 +21,9 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import column_or_1d
 
 from cgboost.additive.tables.row_hashes import Hashes, content_hash, held_out, numbered
-from cgboost.additive.tables.rows import SourceRows, TableRows
+from cgboost.additive.tables.rows import Block, SourceRows, TableRows
 from cgboost.additive.tables.schema import LARGEST_NUMBER, Schema, SchemaMaker
+from cgboost.parallel.threads import Mapped
 
 Vector = NDArray[np.float64]
 
@@ -90,7 +91,8 @@ class Intervals:
     def regressor(self, values: Values) -> Vector:
         """The values as a regressor: in the range, less the origin; 0 where missing."""
         inside = np.clip(values, self.low, self.high, dtype=np.float64)
-        inside -= self.origin
+        if self.origin:
+            inside -= self.origin
         missing = np.isnan(inside)
         if missing.any():
             inside[missing] = 0.0
@@ -362,6 +364,7 @@ def prepared(
     max_bins: int,
     share: float,
     seed: int,
+    mapped: Mapped = map,
 ) -> Prepared:
     """Hold rows out, and divide the range of every feature into intervals.
 
@@ -377,19 +380,25 @@ def prepared(
         Of the rows to be held out.
     seed : int
         Chooses among the ways to hold rows out.
+    mapped : callable
+        ``map``, or the same on threads.
     """
-    choice = chosen(row_hashes(rows, y, seed), weights, share)
+    choice = chosen(row_hashes(rows, y, seed, mapped), weights, share)
     values = sampled(rows, schema.n_features, choice.sample)
     groups = groups_of(values, weights[choice.sample], schema.categories, max_bins)
     return Prepared(rows, choice.held, groups, choice.sample)
 
 
-def row_hashes(rows: TableRows | SourceRows, y: Values, seed: int) -> Hashes:
+def row_hashes(rows: TableRows | SourceRows, y: Values, seed: int, mapped: Mapped = map) -> Hashes:
     """The content hash of every row; those of equal rows are equal."""
     hashes = np.empty(rows.n_rows, dtype=np.int64)
-    for block in rows:
+
+    def work(block: Block) -> None:
         own = np.asarray(y[block.rows], dtype=np.float64)
         hashes[block.rows] = content_hash(block.X, own, seed)
+
+    for _ in mapped(work, rows):
+        pass
     return hashes
 
 

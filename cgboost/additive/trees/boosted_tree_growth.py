@@ -13,9 +13,7 @@ Pednault, *Transform Regression and the Kolmogorov Superposition Theorem*, SDM 2
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,12 +23,12 @@ from cgboost.additive.tables.rows import BLOCK
 from cgboost.additive.trees.boosted_rows import CodedRows, Working, sums_by_group
 from cgboost.additive.trees.model_tree import ModelTree, Node
 from cgboost.additive.trees.split_search import BinarySplit, Interactions, SplitSearch
+from cgboost.parallel.threads import Mapped
 from cgboost.tolerances import RESIDUE, SMALLEST
 
 Vector = NDArray[np.float64]
 Indices = NDArray[np.intp]
 Places = NDArray[np.int32]
-Mapped = Callable[[Callable[[slice], Any], list[slice]], Iterator[Any]]
 
 SINGULAR = 1e-12
 """Directions of the regressors that vary by less than this, relative to the one that varies most,

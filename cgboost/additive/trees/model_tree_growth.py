@@ -117,7 +117,7 @@ class NodePasses(Passes):
             return total
 
         totals: list[Moments] = []
-        for found in self._mapped(work):
+        for found in self.mapped(work, self.rows):
             totals = [a.merged(b) for a, b in zip(totals, found, strict=True)] if totals else found
         return totals
 

@@ -12,7 +12,8 @@ Fitted functions in words: which values a leaf has, and its formula.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -84,12 +85,27 @@ class Transformation:
     def on(self, codes: NDArray[np.integer], x: Values, regressors: Vector) -> Vector:
         """The same where the groups of the values are known."""
         codes = codes.astype(np.intp, copy=False)
-        values = self.intercept[self.leaf].take(codes)
-        if self.slope.any():
-            values += self.slope[self.leaf].take(codes) * self.groups.regressor(x)
-        for k in np.flatnonzero(self.coef.any(axis=0)):
-            values += self.coef[self.leaf, k].take(codes) * regressors[:, k]
+        level, slope, beside = self._of_groups
+        values = level.take(codes)
+        if slope is not None:
+            part = self.groups.regressor(x)
+            part *= slope.take(codes)
+            values += part
+        for k, coef in beside:
+            part = coef.take(codes)
+            part *= regressors[:, k]
+            values += part
         return values
+
+    @cached_property
+    def _of_groups(self) -> tuple[Vector, Vector | None, list[tuple[int, Vector]]]:
+        """Constants, slopes if there are any, and coefficients of the regressors that count."""
+        slope = self.slope[self.leaf] if self.slope.any() else None
+        used = np.flatnonzero(self.coef.any(axis=0)).tolist()
+        return self.intercept[self.leaf], slope, [(k, self.coef[self.leaf, k]) for k in used]
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {own.name: getattr(self, own.name) for own in fields(self)}
 
     @property
     def is_constant(self) -> bool:

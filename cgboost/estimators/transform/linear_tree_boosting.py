@@ -6,8 +6,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, ClassVar, Self
@@ -21,7 +20,7 @@ from cgboost.additive.places.memory import in_memory
 from cgboost.additive.tables.preparation import Prepared
 from cgboost.additive.tables.rows import HoldoutLoss, mean_loss
 from cgboost.additive.trees.boosted_rows import CodedRows
-from cgboost.additive.trees.boosted_tree_growth import Mapped, TreeGrower
+from cgboost.additive.trees.boosted_tree_growth import TreeGrower
 from cgboost.additive.trees.split_search import Interactions
 from cgboost.estimators.common import stagewise
 from cgboost.estimators.common.base import BaseEnsemble
@@ -61,6 +60,7 @@ from cgboost.losses.registry import (
     known_loss,
 )
 from cgboost.masters.stagewise.stagewise import StagewiseMaster
+from cgboost.parallel.threads import on_threads
 from cgboost.pricing.linear_trees import LinearTreePricer
 
 
@@ -253,18 +253,6 @@ class BaseLinearTreeBoosting(BaseEnsemble):
             terms = list(zip(output.coef.tolist(), trees, strict=False))
             outputs.append((output.intercept, terms))
         return trees_statement(outputs, self._schema, table, link=link, number=number, **columns)
-
-
-def on_threads(count: int) -> Mapped:
-    """``map``, or the same on several threads."""
-    if count == 1:
-        return map
-
-    def mapped(work: Callable[[slice], Any], items: list[slice]) -> Iterator[Any]:
-        with ThreadPoolExecutor(count) as pool:
-            yield from pool.map(work, items)
-
-    return mapped
 
 
 @dataclass(eq=False, repr=False)

@@ -216,7 +216,7 @@ def test_a_fitted_model(link: bool) -> None:
         intervals_of(X[:, j], weights, 16) if known is None else Categories(len(known))
         for j, known in enumerate(schema.categories)
     ]
-    passes = Passes(TableRows(X), weights, held, 1)
+    passes = Passes(TableRows(X), weights, held)
     sums = MemoryAggregates(passes, SquaredError(), response, weights, groups, np.arange(n))
     builder, stages = StageBuilder(16, link=link), Stages()
     for k in range(4):

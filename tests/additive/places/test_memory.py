@@ -1,11 +1,17 @@
 """Sums over rows in memory, against sums written down."""
 
+from typing import Any
+
 import numpy as np
 import pytest
+from sklearn.base import clone
 
+from cgboost import TransformClassifier, TransformRegressor
+from cgboost.additive.places import joint, memory
 from cgboost.additive.places.memory import MemoryPlace
 from cgboost.additive.places.place import Aggregates, Place
 from cgboost.additive.stage import Stage
+from cgboost.additive.tables import rows
 from cgboost.additive.tables.preparation import SAME, Prepared, intervals_of
 from cgboost.additive.tables.rows import TableRows
 from cgboost.additive.trees.transformation import Transformation
@@ -140,3 +146,33 @@ def test_outputs_can_be_dropped() -> None:
     assert len(sums.groups) == 2
     sums.append(Stage(1.0, []))
     assert sums.extremes == [(1.0, 1.0)]
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        TransformRegressor(),
+        TransformRegressor(loss="huber", variant="orthogonal"),
+        TransformRegressor(loss="quantile"),
+        TransformClassifier(),
+        TransformClassifier(multi_class="ovr"),
+    ],
+    ids=["squared error", "huber", "quantile", "joint", "ovr"],
+)
+def test_threads_change_no_digit(model: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sums of slices and blocks of the rows are added up in their order, whoever made them."""
+    monkeypatch.setattr(memory, "LOSS_ROWS", 250)
+    monkeypatch.setattr(joint, "JOINT_ROWS", 350)
+    monkeypatch.setattr(rows, "BLOCK", 400)
+    rng = np.random.default_rng(1)
+    table = rng.uniform(-1, 1, size=(1200, 3))
+    y = table.sum(axis=1) + 3 * table[:, 0] * table[:, 1] + 0.1 * rng.normal(size=1200)
+    if isinstance(model, TransformClassifier):
+        y = np.digitize(y, [0.0, 1.0])
+    model = clone(model).set_params(n_estimators=3)
+    one, other = (clone(model).set_params(n_jobs=k).fit(table, y) for k in (1, 3))
+    assert one.n_columns_ > 1
+    np.testing.assert_array_equal(other._outputs(table), one._outputs(table))
+    np.testing.assert_array_equal(other.coef_, one.coef_)
+    for name in ("objective", "holdout_loss"):
+        np.testing.assert_array_equal(other.history_[name], one.history_[name])

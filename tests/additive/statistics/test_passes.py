@@ -12,6 +12,7 @@ from cgboost.additive.statistics.passes import Parts, Passes
 from cgboost.additive.statistics.products import SharedProducts
 from cgboost.additive.tables.preparation import Categories, intervals_of
 from cgboost.additive.tables.rows import TableRows
+from cgboost.parallel.threads import on_threads
 
 RNG = np.random.default_rng(0)
 X = np.column_stack([RNG.normal(size=300) + 1e8, RNG.integers(0, 4, size=300)])
@@ -28,7 +29,7 @@ INPUTS = {
 
 def passes(n_jobs: int = 1) -> Passes:
     """Over the data above."""
-    return Passes(TableRows(X), WEIGHTS, HELD, n_jobs)
+    return Passes(TableRows(X), WEIGHTS, HELD, on_threads(n_jobs))
 
 
 @pytest.fixture(params=[(1000, 1), (37, 1), (37, 2), (1, 3)], ids=str)
@@ -137,11 +138,11 @@ def test_weights_below_one_count_as_one_on_average() -> None:
     """A row cannot be less than a row; larger weights are repetitions."""
     weights = np.array([0.1, 0.0, 0.3])
     rows = TableRows(np.zeros((3, 1)))
-    small = Passes(rows, weights, np.zeros(3, dtype=bool), 1)
+    small = Passes(rows, weights, np.zeros(3, dtype=bool))
     np.testing.assert_allclose(small.weights, [0.5, 0.0, 1.5])
-    large = Passes(rows, 20 * weights, np.zeros(3, dtype=bool), 1)
+    large = Passes(rows, 20 * weights, np.zeros(3, dtype=bool))
     np.testing.assert_array_equal(large.weights, 20 * weights)
-    nothing = Passes(rows, np.zeros(3), np.zeros(3, dtype=bool), 1)
+    nothing = Passes(rows, np.zeros(3), np.zeros(3, dtype=bool))
     assert not nothing.weights.any()
 
 

@@ -14,7 +14,7 @@ from cgboost.additive.trees import boosted_tree_growth
 from cgboost.additive.trees.boosted_rows import CodedRows, Working, without_far_values
 from cgboost.additive.trees.boosted_tree_growth import GrownTree, TreeGrower
 from cgboost.additive.trees.split_search import CATEGORY_PRIOR
-from cgboost.estimators.transform.linear_tree_boosting import on_threads
+from cgboost.parallel.threads import on_threads
 
 RIDGE, SMALLEST = 2.0, 5.0
 

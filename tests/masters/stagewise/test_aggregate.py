@@ -39,7 +39,7 @@ CASES: dict[str, tuple[Loss, np.ndarray]] = {
 def sums_of(loss: Loss, target: np.ndarray) -> MemoryAggregates:
     """Rows with three features."""
     groups = [intervals_of(X[:, j], WEIGHTS, 8) for j in range(3)]
-    passes = Passes(TableRows(X), WEIGHTS, HELD, 1)
+    passes = Passes(TableRows(X), WEIGHTS, HELD)
     return MemoryAggregates(passes, loss, target, WEIGHTS, groups, np.arange(N_ROWS))
 
 
@@ -165,7 +165,7 @@ def joint_sums() -> JointMemoryAggregates:
     y = np.digitize(SCORES, [-1.0, 1.0]).astype(float)
     groups = [intervals_of(X[:, j], WEIGHTS, 8) for j in range(3)]
     loss, sample = Multinomial(3), np.arange(N_ROWS)
-    passes = partial(Passes, TableRows(X), WEIGHTS, HELD, 1)
+    passes = partial(Passes, TableRows(X), WEIGHTS, HELD)
     return joint_in_memory(passes, loss, y, WEIGHTS, groups, sample)
 
 
