@@ -1,0 +1,11 @@
+"""Decomposition of a model one already has: Dantzig–Wolfe reformulation and branch-and-price.
+
+::
+
+    model.py            a mixed-integer model with names; files, HiGHS, CVXPY
+    structure_files.py  GCG's .dec and .blk files
+    blocks.py           which row and which variable belongs to which block; equal blocks
+    detection.py        blocks of a model that names none
+    pricing.py          a block's pricing problem: a live model in HiGHS, or a knapsack
+    decompose.py        master, pricers, branch-and-price, and the way back
+"""
