@@ -7,5 +7,6 @@
     blocks.py           which row and which variable belongs to which block; equal blocks
     detection.py        blocks of a model that names none
     pricing.py          a block's pricing problem: a live model in HiGHS, or a knapsack
-    decompose.py        master, pricers, branch-and-price, and the way back
+    reformulation.py    master, pricers and branching rules of a structure
+    decompose.py        branch-and-price on a model, and the way back
 """
