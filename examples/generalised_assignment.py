@@ -2,8 +2,9 @@
 
     python examples/generalised_assignment.py [FILE ...]
 
-FILE is in the OR-Library's format (gap1.txt, …). A column is a set of jobs for one agent; the set that
-helps most is a knapsack, solved by dynamic programming. A branch decides whether an agent has a job.
+FILE is in the OR-Library's format (gap1.txt, …). A column is a set of jobs for one agent; the set
+that helps most is a knapsack, solved by dynamic programming. A branch decides whether an agent has
+a job.
 """
 
 import sys
@@ -13,7 +14,7 @@ import numpy as np
 
 from cgboost import BranchAndPrice
 from cgboost.generation import Column
-from cgboost.integer import VariableBound, VariableBranching, respects
+from cgboost.integer import VariableBound, respects
 from cgboost.masters import LinearMaster
 
 
@@ -77,10 +78,7 @@ def assign(cost, weight, capacity, **options):
                 columns.append(job_set(i, sorted([*must.tolist(), *chosen]), cost))
         return columns, bound
 
-    class Assignment(VariableBranching):
-        makes = (VariableBound,)
-
-    return BranchAndPrice(master, price, branching=Assignment(), objective_step=1.0, **options)
+    return BranchAndPrice(master, price, objective_step=1.0, **options)
 
 
 def instances(path):

@@ -23,8 +23,8 @@ class Duals(np.ndarray[Any, np.dtype[np.float64]]):
 
     ``duals[i]`` and all of NumPy work as ever; ``duals.of(name)`` is the dual of a named row, and
     ``duals.capped`` are the columns that a search has to leave out. At a node of a branch-and-price
-    tree ``duals.restrictions``, ``duals.prices``, ``duals.constant(block)`` and ``duals.extra`` tell
-    what its decisions add; elsewhere they are empty.
+    tree ``duals.restrictions``, ``duals.prices``, ``duals.constant(block)`` and ``duals.extra``
+    tell what its decisions add; elsewhere they are empty.
     """
 
     _numbers: dict[Hashable, int] | None = None
@@ -66,7 +66,7 @@ class Duals(np.ndarray[Any, np.dtype[np.float64]]):
         return self._decisions.rhs
 
     def constant(self, block: Hashable | None = None) -> float:
-        """What every column (of a block) earns by the rows that a node adds."""
+        """What every integer column (of a block) earns by the rows that a node adds."""
         constants = self._decisions.constants
         own = constants.get(block, 0.0) if block is not None else 0.0
         return constants.get(None, 0.0) + own

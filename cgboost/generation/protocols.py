@@ -77,7 +77,7 @@ class NodeDecisions:
         For each original variable v the sum of r_k·a_kv over those rows k that are rows on original
         variables: a column with the amounts z earns Σ_v prices_v z_v.
     constants : mapping of block to float
-        What every column of a block earns; that of all blocks is under None.
+        What every integer column of a block earns; that of all blocks is under None.
     rhs : ndarray of shape (n_rows,) or None
         Right-hand sides of the master's own rows, less what columns use that a heuristic has fixed.
     """

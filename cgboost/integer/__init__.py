@@ -2,7 +2,8 @@
 
 ::
 
-    branch_and_price.py  the tree search
+    branch_and_price.py  what a search is made of
+    tree_search.py       nodes, cuts, heuristics, children, and the bound of all
     branching.py         rules that divide a node
     decisions.py         what a node adds: restrictions of columns, and rows
     node_problem.py      master and pricer of a node
@@ -13,7 +14,7 @@
     result.py            the solution, what is proven, a table of the tree
 """
 
-from cgboost.integer.branch_and_price import BranchAndPrice, BranchingError, TreeState
+from cgboost.integer.branch_and_price import BranchAndPrice
 from cgboost.integer.branching import (
     Branch,
     BranchingRule,
@@ -39,6 +40,7 @@ from cgboost.integer.decisions import (
 from cgboost.integer.heuristics import Diving, Heuristic, RestrictedMaster, Rounding
 from cgboost.integer.node_selection import BestBound, DepthFirst, Node, NodeSelection
 from cgboost.integer.result import BranchAndPriceResult
+from cgboost.integer.tree_search import BranchingError, TreeState
 
 __all__ = [
     "Apart",

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from cgboost.generation.columns import Column
 from cgboost.integer.decisions import (
-    ROUNDING,
+    AMOUNT_ROUNDING,
     Apart,
     ComponentRow,
     CountRow,
@@ -32,7 +32,8 @@ from cgboost.integer.decisions import (
 Vector = NDArray[np.float64]
 
 INTEGRAL = 1e-6
-"""A value this close to a whole number is one: solvers miss a row by up to 1e-7, and a sum of values
+"""A value this close to a whole number is one: solvers miss a row by up to 1e-7, and a sum of
+values
 by several of these."""
 
 MOST_CONDITIONS = 50
@@ -128,8 +129,6 @@ class CountBranching:
                 totals[None] += x
                 if self.by_block and column.block is not None:
                     totals[column.block] += x
-        if not all(column.integer for column in solution.columns):
-            totals.pop(None, None)  # a row counts all columns
 
         def branch(block: Hashable | None, value: float) -> Branch:
             low = CountRow("<=", math.floor(value), block)
@@ -142,8 +141,8 @@ class CountBranching:
 class RyanFoster:
     """Two rows in the same column, or in different ones (Ryan and Foster 1981).
 
-    For rows ``= 1`` with values 0 and 1. A pair of rows whose columns in common have a fractional sum is
-    there whenever the solution is fractional.
+    For rows ``= 1`` with values 0 and 1. A pair of rows whose columns in common have a fractional
+    sum is there whenever the solution is fractional.
 
     Parameters
     ----------
@@ -164,7 +163,9 @@ class RyanFoster:
         active = np.flatnonzero(solution.fractional)
         if not len(ones) or not len(active):
             return []
-        values = np.array([solution.columns[j].values[ones] != 0 for j in active], dtype=np.float64)
+        values = np.array(
+            [solution.columns[j].values[ones] != 0 for j in active.tolist()], np.float64
+        )
         together = (values * solution.coef[active, None]).T @ values
         first, second = np.triu_indices(len(ones), 1)
         shares = together[first, second]
@@ -185,24 +186,33 @@ VariablesOf = Callable[[Column], Mapping[Hashable, float]]
 class VariableBranching:
     """An original variable or an aggregate of some, ``z_v ≤ ⌊z⌋`` or ``≥ ⌈z⌉``.
 
-    A bound in the subproblem where a solution has exactly one column of the variable's block, or where it is 0
-    for all columns; else a row of the master, whose dual the pricer sees.
+    A bound in the subproblem where a solution has exactly one column of the variable's block, or
+    where it is 0 for all columns; else a row of the master, whose dual the pricer sees.
 
     Parameters
     ----------
     integer : collection of hashable or None
-        The variables that have to be whole; None: all that columns name.
+        The variables that have to be whole; None: all that integer columns name, and no others.
     first : collection of hashable, default=()
         Variables that are decided before all others.
+    rows : bool, default=True
+        Whether there may be rows. False: variables that need one are not divided.
     """
 
-    makes = (VariableBound, VariableRow)
-
     def __init__(
-        self, integer: Collection[Hashable] | None = None, first: Collection[Hashable] = ()
+        self,
+        integer: Collection[Hashable] | None = None,
+        first: Collection[Hashable] = (),
+        *,
+        rows: bool = True,
     ) -> None:
         self.integer = None if integer is None else frozenset(integer)
-        self.first = frozenset(first)
+        self.first, self.rows = frozenset(first), rows
+
+    @property
+    def makes(self) -> tuple[type, ...]:
+        """Kinds of decisions that the pricer has to respect."""
+        return (VariableBound, VariableRow) if self.rows else (VariableBound,)
 
     def branches(self, solution: NodeSolution, most: int) -> Sequence[Branch]:
         """See :class:`BranchingRule`."""
@@ -210,9 +220,14 @@ class VariableBranching:
         blocks: dict[Hashable, set[Hashable | None]] = defaultdict(set)
         for column, x in zip(solution.columns, solution.coef.tolist(), strict=True):
             for variable, amount in column.variables.items():
-                if self.integer is None or variable in self.integer:
+                wanted = self.integer is None or variable in self.integer
+                if wanted and (self.rows or column.block in solution.once):
                     totals[variable] += amount * x
                     blocks[variable].add(column.block)
+        if self.integer is None:
+            for column in solution.columns:
+                for variable in () if column.integer else column.variables:
+                    totals.pop(variable, None)
         found = _most_fractional({v: z for v, z in totals.items() if v in self.first}, most)
         found = found or _most_fractional(totals, most)
         return [self._branch(v, z, blocks[v], solution.once) for v, z in found]
@@ -239,11 +254,12 @@ class VariableBranching:
 
 
 class ComponentBranching:
-    """How many columns have at least so much of some rows (Vanderbeck, Operations Research 48, 2000).
+    """How many columns have at least so much of some rows.
 
-    For identical subproblems whose columns have whole values and are used several times, as in cutting
-    stock. A set of conditions is there whenever the solution is fractional: that of a column with no
-    larger one beside it counts this column alone.
+    Vanderbeck, Operations Research 48, 2000. For identical subproblems whose columns have whole
+    values and are used several times, as in cutting stock. A set of conditions is there whenever
+    the solution is fractional: that of a column with no larger one beside it counts this column
+    alone.
     """
 
     makes = (ComponentRow,)
@@ -254,7 +270,7 @@ class ComponentBranching:
             return []
         values = np.array([column.values for column in solution.columns])
         names = list(solution.rows)
-        inside = np.ones(len(values), dtype=np.bool_)
+        inside = np.array([column.integer for column in solution.columns], dtype=np.bool_)
         least: list[tuple[Hashable, float]] = []
         while len(least) < MOST_CONDITIONS:
             sums, conditions = self._sums(values, solution, inside)
@@ -274,7 +290,7 @@ class ComponentBranching:
                 return []
             i, v = conditions[min(halves, key=lambda k: abs(2 * shares[k] - n_loose))]
             least.append((names[i], v))
-            inside &= values[:, i] >= v - ROUNDING
+            inside &= values[:, i] >= v - AMOUNT_ROUNDING
         return []
 
     @staticmethod

@@ -16,7 +16,7 @@ from cgboost.generation.columns import Column
 RowNumbers = Mapping[Hashable, int]
 """The place of each row of the user's master in ``Column.values``."""
 
-ROUNDING = 1e-9
+AMOUNT_ROUNDING = 1e-9
 """Amounts of columns closer than this are equal: they are whole numbers, or sums of a few data."""
 
 
@@ -111,12 +111,14 @@ class VariableBound:
         if self.block is not None and column.block != self.block:
             return True
         amount = column.variables.get(self.variable, 0.0)
-        return self.lower - ROUNDING <= amount <= self.upper + ROUNDING
+        return self.lower - AMOUNT_ROUNDING <= amount <= self.upper + AMOUNT_ROUNDING
 
 
 @dataclass(frozen=True)
 class CountRow:
     """Bound on the number of columns, ``Σ_j x_j ≤ rhs`` or ``≥ rhs``.
+
+    Columns that need not be whole (``integer=False``) are not counted.
 
     Attributes
     ----------
@@ -132,7 +134,7 @@ class CountRow:
 
     def coefficient(self, column: Column, rows: RowNumbers) -> float:
         """1 for the columns that are counted."""
-        return 1.0 if self.block is None or column.block == self.block else 0.0
+        return float(column.integer and (self.block is None or column.block == self.block))
 
 
 @dataclass(frozen=True)
@@ -169,6 +171,8 @@ class VariableRow:
 class ComponentRow:
     """Bound on the number of columns with ``h_i ≥ least_i`` in all of some rows (Vanderbeck 2000).
 
+    Columns that need not be whole (``integer=False``) are not counted.
+
     Attributes
     ----------
     least : frozenset of (hashable, float)
@@ -184,7 +188,8 @@ class ComponentRow:
     def coefficient(self, column: Column, rows: RowNumbers) -> float:
         """1 for the columns that are counted."""
         values = column.values
-        return float(all(values[rows[row]] >= v - ROUNDING for row, v in self.least))
+        has_all = all(values[rows[row]] >= v - AMOUNT_ROUNDING for row, v in self.least)
+        return float(column.integer and has_all)
 
 
 @dataclass(frozen=True)
@@ -214,20 +219,20 @@ class SubsetRow:
     @property
     def rhs(self) -> float:
         """⌊m·|S|⌋."""
-        return float(math.floor(self.multiplier * len(self.subset) + ROUNDING))
+        return float(math.floor(self.multiplier * len(self.subset) + AMOUNT_ROUNDING))
 
     def coefficient(self, column: Column, rows: RowNumbers) -> float:
         """⌊m·Σ_{i∈S} h_i⌋."""
         total = sum(float(column.values[rows[row]]) for row in self.subset)
-        return float(math.floor(self.multiplier * total + ROUNDING))
+        return float(math.floor(self.multiplier * total + AMOUNT_ROUNDING))
 
 
 class Residual:
     """Mark of a pricer that keeps to ``duals.rhs``: no row gets more than it still needs.
 
-    Diving takes what fixed columns use off the right-hand sides. Where the pricer makes no columns that give
-    more than is left, and those of the pool that do are left out, the relaxation of the rest is as
-    tight as that of the whole problem, and dives end in better solutions.
+    Diving takes what fixed columns use off the right-hand sides. Where the pricer makes no columns
+    that give more than is left, and those of the pool that do are left out, the relaxation of the
+    rest is as tight as that of the whole problem, and dives end in better solutions.
     """
 
 
@@ -240,8 +245,8 @@ def respects(*kinds: type) -> Callable[[T], T]:
     Parameters
     ----------
     *kinds : type
-        :class:`Together`, :class:`VariableRow`, …, or your own. A branching rule that makes others is
-        refused.
+        :class:`Together`, :class:`VariableRow`, …, or your own. A branching rule that makes others
+        is refused.
     """
 
     def mark(pricer: T) -> T:
@@ -253,7 +258,5 @@ def respects(*kinds: type) -> Callable[[T], T]:
 
 def respected_by(pricer: Any) -> tuple[type, ...]:
     """The kinds of decisions that a pricer, or the function in it, says it respects."""
-    own = getattr(pricer, "respects", None)
-    if own is None:
-        own = getattr(getattr(pricer, "function", None), "respects", ())
-    return tuple(own)
+    inside = getattr(pricer, "function", None)
+    return tuple(getattr(pricer, "respects", getattr(inside, "respects", ())))

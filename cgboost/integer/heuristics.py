@@ -22,7 +22,6 @@ from solvers import LimitError, Program, SolverError, solve
 
 FAILED = (
     StopReason.TIME,
-    StopReason.INTERRUPTED,
     StopReason.MASTER_FAILED,
     StopReason.PRICER_FAILED,
 )
@@ -120,8 +119,8 @@ class Diving:
 
     Whole parts of coefficients are fixed with them. What fixed columns use is taken off the rows,
     so that the pricer finds columns for the rest. Where a dive fails, others follow that leave out
-    what was chosen near the top (limited discrepancy search: Sadykov and others, INFORMS J. on Computing
-    31, 2019).
+    what was chosen near the top (limited discrepancy search: Sadykov and others, INFORMS J. on
+    Computing 31, 2019).
 
     Parameters
     ----------
@@ -133,12 +132,21 @@ class Diving:
         Called at every so many nodes after the root; 0: at the root alone.
     tol : float, default=1e-4
         Relative gap of the relaxations on the way.
+    max_rounds : int or None, default=30
+        Rounds of column generation for each of them, at most.
     """
 
     def __init__(
-        self, *, discrepancies: int = 2, depth: int = 3, every: int = 20, tol: float = 1e-4
+        self,
+        *,
+        discrepancies: int = 2,
+        depth: int = 3,
+        every: int = 20,
+        tol: float = 1e-4,
+        max_rounds: int | None = 30,
     ) -> None:
-        self.discrepancies, self.depth, self.every, self.tol = discrepancies, depth, every, tol
+        self.discrepancies, self.depth, self.every = discrepancies, depth, every
+        self.tol, self.max_rounds = tol, max_rounds
 
     def __call__(self, search: Search, node: Node, relaxation: Relaxation) -> None:
         """See :class:`Heuristic`."""
@@ -157,7 +165,9 @@ class Diving:
         """Whether the search is at its end: the incumbent closes the node, or the time is up."""
         whole, loose = _parted(search, relaxation)
         if not loose:
-            search.offer(_sum(fixed, search.merged(relaxation.numbers, relaxation.coef)), "diving")
+            search.offer(
+                _sum(fixed, search.merged(relaxation.numbers.tolist(), relaxation.coef)), "diving"
+            )
             return search.is_over or search.closes(relaxation.bound)
         base = _sum(fixed, whole)
         while True:
@@ -166,12 +176,14 @@ class Diving:
                 return False
             with_it = _sum(base, {chosen: 1.0})
             problem = search.problem(decisions, fixed=with_it, near=relaxation.near)
-            below = search.relaxation(problem, tol=self.tol)
+            below = search.relaxation(problem, tol=self.tol, max_rounds=self.max_rounds)
+            if below.run.stop_reason is StopReason.INTERRUPTED:
+                raise KeyboardInterrupt
             if below.run.stop_reason in FAILED or search.is_over:
                 return True
-            if below.feasible and not search.closes(below.bound):
-                if self._dive(search, decisions, with_it, below, left_out, level + 1):
-                    return True
+            promising = below.feasible and not search.closes(below.bound)
+            if promising and self._dive(search, decisions, with_it, below, left_out, level + 1):
+                return True
             if search.closes(relaxation.bound):
                 return True
             if level >= self.depth or len(left_out) >= self.discrepancies:

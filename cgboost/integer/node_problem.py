@@ -85,7 +85,7 @@ class NodeProblem:
         self.fixed = dict(fixed or {})
         rhs = [row.rhs - self._used_of(row) for row in self.rows]
         self.master = root.with_rows(
-            self.rows,
+            [row for row in self.rows if isinstance(row, Hashable)],
             [row.sense for row in self.rows],
             rhs,
             used=self._used(),
@@ -141,6 +141,8 @@ class NodeProblem:
 
     def _copies_left(self) -> float | Mapping[Hashable, float] | None:
         copies = self.root.copies
+        if not isinstance(copies, Mapping) and any(row.sense != "<=" for row in self.rows):
+            return None  # such a row may ask the relaxation for more columns than solutions have
         if copies is None or not self.fixed:
             return copies
         if not isinstance(copies, Mapping):
@@ -214,8 +216,8 @@ class NodePricer:
         for restriction in self._problem.restrictions:
             if not restriction.allows(column, self._problem.pool.numbers):
                 raise ForbiddenColumnError(
-                    f"the pricer returned the column {column.key!r}, which {restriction} forbids at "
-                    "this node: it must respect duals.restrictions, or not say that it does"
+                    f"the pricer returned the column {column.key!r}, which {restriction} forbids "
+                    "at this node: it must respect duals.restrictions, or not say that it does"
                 )
 
 

@@ -10,12 +10,12 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from cgboost.generation.columns import Column
-from cgboost.integer.decisions import ROUNDING, Restriction, Row, RowNumbers
+from cgboost.integer.decisions import AMOUNT_ROUNDING, Restriction, Row, RowNumbers
 
 Vector = NDArray[np.float64]
 Numbers = NDArray[np.intp]
 
-GROWTH = 0.2
+NEW_COLUMNS = 0.2
 """New columns are put to the others when there are so many of them, relative to all: each is then
 copied a few times."""
 
@@ -85,14 +85,14 @@ class ColumnPool:
         self._grow()
         n_known = self._matrix.shape[1]
         matrix, result = self._matrix, np.ones(len(self), dtype=np.bool_)
-        over = matrix.data > rhs[matrix.indices] + ROUNDING
+        over = matrix.data > rhs[matrix.indices] + AMOUNT_ROUNDING
         result[np.repeat(np.arange(n_known), np.diff(matrix.indptr))[over]] = False
         for number, column in enumerate(self.columns[n_known:], n_known):
-            result[number] = bool((column.values <= rhs + ROUNDING).all())
+            result[number] = bool((column.values <= rhs + AMOUNT_ROUNDING).all())
         return result
 
     def reduced_costs(self, duals: Vector, extra: dict[Row, float] | Any) -> Vector:
-        """c − r·h of all columns, with the rows that decisions add; shape (n_columns,)."""
+        """Reduced costs of all columns, rows of decisions included; shape (n_columns,)."""
         self._grow()
         n_known = self._matrix.shape[1]
         reduced = np.empty(len(self))
@@ -106,11 +106,13 @@ class ColumnPool:
 
     def costs(self) -> Vector:
         """Costs of all columns, shape (n_columns,)."""
-        return np.array([column.cost for column in self.columns])
+        self._grow()
+        new = [column.cost for column in self.columns[len(self._costs) :]]
+        return np.concatenate([self._costs, new])
 
     def _grow(self) -> None:
         new = self.columns[self._matrix.shape[1] :]
-        if len(new) <= GROWTH * self._matrix.shape[1]:
+        if len(new) <= NEW_COLUMNS * self._matrix.shape[1]:
             return
         values = sp.csc_array(np.column_stack([column.values for column in new]).astype(np.float64))
         self._matrix = sp.hstack([self._matrix, values], format="csc")

@@ -51,8 +51,8 @@ class BranchAndPriceResult:
     tree : dict of str to ndarray
         One entry a node, in the order in which they were done: number, number of the parent, depth,
         its bound (rounded up to ``objective_step``), what became of it (``"branched"``,
-        ``"integral"``, ``"infeasible"``, ``"cut_off"``, ``"unfinished"``), columns in the pool, and the best
-        solution, the bound of the tree and the seconds since the start after it.
+        ``"integral"``, ``"infeasible"``, ``"cut_off"``, ``"unfinished"``), columns in the pool,
+        and the best solution, the bound of the tree and the seconds since the start after it.
     error : Exception or None
         What the master or the pricer raised, if that ended the search.
     """

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -25,7 +25,7 @@ from cgboost.masters.linear.master import LinearMaster
 Vector = NDArray[np.float64]
 Near = tuple[Vector, Mapping[Row, float]]
 
-RELAXED = 1e-7
+RELAXATION_TOL = 1e-7
 """Relative gap to which the relaxation of a node is solved: the tolerance of the solvers of linear
 programs. The bound of a node is certified whatever it is."""
 
@@ -33,7 +33,7 @@ STEP_ROUNDING = 1e-6
 """A bound may exceed a multiple of ``objective_step`` by this share of it and still be rounded down
 to it: bounds that come from solvers' duals have errors of 1e-9."""
 
-USED = 1e-9
+LEAST_COEF = 1e-9
 """A coefficient up to this is 0."""
 
 
@@ -158,7 +158,13 @@ class Search:
         """The problem of some decisions, with some columns fixed."""
         return NodeProblem(self.master, self.pool, self.pricer, decisions, fixed=fixed, near=near)
 
-    def relaxation(self, problem: NodeProblem, *, tol: float = RELAXED) -> Relaxation:
+    def relaxation(
+        self,
+        problem: NodeProblem,
+        *,
+        tol: float = RELAXATION_TOL,
+        max_rounds: int | None = None,
+    ) -> Relaxation:
         """Solve the relaxation, until its bound closes it."""
         self.n_relaxations += 1
         last: list[Round] = []
@@ -178,6 +184,7 @@ class Search:
             problem.pricer,
             tol=tol,
             columns_per_round=self.columns_per_round,
+            max_rounds=max_rounds,
             time_limit=self.seconds_left,
             callbacks=[CutOff()],
             smoothing=self.smoothing,
@@ -185,7 +192,7 @@ class Search:
         bound = -math.inf if run.bound is None else run.bound + problem.fixed_cost
         if run.stop_reason is StopReason.INFEASIBLE:
             bound = math.inf
-        used = np.flatnonzero(run.coef > USED)
+        used = np.flatnonzero(run.coef > LEAST_COEF)
         numbers = np.array([self.pool.number(run.columns[j]) for j in used], dtype=np.intp)
         near = problem.duals(last[0].state) if last else None
         return Relaxation(run, bound, numbers, run.coef[used], near)
@@ -209,29 +216,56 @@ class Search:
 
     # ------------------------------------------------------------------ incumbents
 
-    def merged(self, numbers: Sequence[int], coef: Vector) -> dict[int, float]:
-        """Coefficients with those of equal columns put to the cheapest of them."""
-        groups: dict[tuple[bytes, bool], list[tuple[float, int, float]]] = {}
+    def merged(
+        self, numbers: Sequence[int], coef: Vector, *, by_variables: bool = False
+    ) -> dict[int, float]:
+        """Coefficients with those of equal columns put to the cheapest of them.
+
+        Up to its upper bound. With ``by_variables`` columns of different variables or blocks are
+        not equal: decisions tell them apart.
+        """
+        groups: dict[Hashable, list[tuple[float, int, float]]] = {}
         for j, x in zip(numbers, coef.tolist(), strict=True):
             column = self.pool.columns[j]
-            same = (np.asarray(column.values, dtype=np.float64).tobytes(), column.integer)
+            same: tuple[Hashable, ...] = (
+                np.asarray(column.values, dtype=np.float64).tobytes(),
+                column.integer,
+            )
+            if by_variables:
+                same = (*same, column.block, frozenset(column.variables.items()))
             groups.setdefault(same, []).append((column.cost, j, x))
-        return {min(own)[1]: sum(x for _, _, x in own) for own in groups.values()}
+        counts = {}
+        for own in groups.values():
+            left = sum(x for _, _, x in own)
+            for _, j, _ in sorted(own):
+                counts[j] = min(left, self.pool.columns[j].upper)
+                left -= counts[j]
+                if left <= LEAST_COEF:
+                    break
+        return counts
+
+    def whole(self, counts: Mapping[int, float]) -> dict[int, float] | None:
+        """A solution with its integer coefficients rounded; None if it is none."""
+        rounded = {}
+        for number, count in counts.items():
+            integer = self.pool.columns[number].integer
+            value = float(round(count)) if integer else float(count)
+            if integer and abs(value - count) > INTEGRAL:
+                return None
+            if value > LEAST_COEF:
+                rounded[number] = value
+        return rounded if self.is_feasible(rounded) else None
 
     def offer(self, counts: Mapping[int, float], by: str) -> bool:
         """Take a solution for the incumbent, if it is one and better; whether it was."""
-        rounded = {}
-        for number, count in counts.items():
-            value = float(round(count)) if self.pool.columns[number].integer else float(count)
-            if self.pool.columns[number].integer and abs(value - count) > INTEGRAL:
-                return False
-            if value > USED:
-                rounded[number] = value
-        objective = float(sum(n * self.pool.columns[j].cost for j, n in rounded.items()))
-        if objective >= self.objective or not self.is_feasible(rounded):
+        whole = self.whole(counts)
+        if whole is None:
             return False
-        self._check_step(objective, rounded)
-        self.incumbent, self.objective, self.found_by = rounded, objective, by
+        objective = float(sum(n * self.pool.columns[j].cost for j, n in whole.items()))
+        if objective >= self.objective:
+            return False
+        self._check_step(objective, whole)
+        self.incumbent, self.objective, self.found_by = whole, objective, by
         return True
 
     def is_feasible(self, counts: Mapping[int, float]) -> bool:
@@ -253,8 +287,8 @@ class Search:
         if math.isfinite(self.objective) and self.objective < bound - allowed:
             raise BoundError(
                 f"the lower bound {bound:.10g} is above the objective {self.objective:.10g} of a "
-                "solution: the pricer overlooks columns, its bound is wrong, or a branching rule or "
-                "a cut has cut off solutions"
+                "solution: the pricer overlooks columns, its bound is wrong, or a branching rule "
+                "or a cut has cut off solutions"
             )
 
     def _check_step(self, objective: float, counts: Mapping[int, float]) -> None:
@@ -268,8 +302,8 @@ class Search:
             )
             raise ObjectiveStepError(
                 f"an integer solution costs {objective:.10g}, no multiple of objective_step="
-                f"{step:g} (its column {odd.key!r} costs {odd.cost:.10g}): leave objective_step out, "
-                "or give a step that divides all costs"
+                f"{step:g} (its column {odd.key!r} costs {odd.cost:.10g}): leave objective_step "
+                "out, or give a step that divides all costs"
             )
 
 

@@ -29,7 +29,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from cgboost.exceptions import MasterError
 from cgboost.generation.columns import Column, least_of
-from cgboost.generation.protocols import MasterState, Priced
+from cgboost.generation.protocols import ZERO_REDUCED_COST, MasterState, Priced
 from cgboost.masters.linear.lagrangian_bound import (
     Capped,
     check_copies,
@@ -147,8 +147,8 @@ class LinearMaster:
         used : ndarray of shape (n_rows,), optional
             What is taken off the right-hand sides of the rows of this master, because columns are
             fixed.
-        copies : float or mapping, optional
-            Most columns that a solution has beside the fixed ones; by default as here.
+        copies : float, mapping or None
+            Most columns that a solution has beside the fixed ones.
         """
         own = self.constraints
         left = own.rhs if used is None else own.rhs - used
@@ -156,7 +156,7 @@ class LinearMaster:
             [*own.names, *names],
             [*own.senses.tolist(), *senses],
             np.concatenate([left, np.asarray(rhs, dtype=np.float64)]),
-            copies=self.copies if copies is None else copies,
+            copies=copies,
             least_cost=self.least_cost,
             **self._how,
         )
@@ -205,7 +205,9 @@ class LinearMaster:
         )
 
     def bound(self, state: MasterState, priced: Priced) -> float | None:
-        """Lagrange's bound if ``copies`` is known, else Farley's if ``least_cost`` is, else None.
+        """Lagrange's bound if ``copies`` is known, else Farley's if ``least_cost`` is.
+
+        With neither, there is one only where no reduced cost is negative: the dual objective.
 
         Columns with a finite upper bound that are in the master count with their own reduced cost.
         """
@@ -220,6 +222,12 @@ class LinearMaster:
             least = float(np.minimum(0.0, least_of(priced.reduced_cost)))  # keeps a nan
             duals = duals / (1.0 - least / self.least_cost)
             capped = self._capped(state, duals)
+            deficit = sum(column.upper * min(0.0, column.reduced_cost) for column in capped)
+        elif priced.exact and not priced.columns and math.isfinite(state.objective):
+            capped = self._capped(state, duals)
+            least = least_of(priced.reduced_cost)
+            if not least >= -ZERO_REDUCED_COST:
+                return None  # nothing prices out, but the pricer does not say so
             deficit = sum(column.upper * min(0.0, column.reduced_cost) for column in capped)
         else:
             return None

@@ -167,11 +167,15 @@ def test_column_upper_bounds_hold_and_keep_the_bound_valid() -> None:
     np.testing.assert_allclose(result.coef, [2.0, 3.0])
 
 
-def test_without_copies_or_least_cost_there_is_no_bound() -> None:
-    """The default bound is None, never 0."""
+def test_without_copies_or_least_cost_only_an_end_gives_a_bound() -> None:
+    """The dual objective where nothing is cheaper than 0; else None, never 0."""
     master = LinearMaster(1, ">=", 1.0)
-    master.add([Column(np.ones(1), 0, cost=1.0)])
-    assert master.bound(master.solve(), Priced([], exact=True, reduced_cost=0.0)) is None
+    column = Column(np.ones(1), 0, cost=1.0)
+    master.add([column])
+    assert master.bound(master.solve(), Priced([], exact=True, reduced_cost=0.0)) == 1.0
+    assert master.bound(master.solve(), Priced([], exact=True, reduced_cost=-0.1)) is None
+    assert master.bound(master.solve(), Priced([], exact=True)) is None
+    assert master.bound(master.solve(), Priced([column], exact=True, reduced_cost=0.0)) is None
     assert (
         LinearMaster(1, ">=", 1.0, least_cost=1.0).bound(master.solve(), Priced([], exact=True))
         is None

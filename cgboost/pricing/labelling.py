@@ -1,0 +1,392 @@
+"""Shortest paths with resource constraints by labelling: elementary ones, and ng-paths.
+
+Feillet, Dejax, Gendreau, Gueguen (Networks 44, 2004): labels with unreachable nodes, dominance.
+Baldacci, Mingozzi, Roberti (Operations Research 59, 2011): ng-paths. Righini, Salani (Networks 51,
+2008): a relaxed memory that is extended until the best path is elementary.
+
+A label is a path from the source to a node: its cost, its resources, and the nodes that it cannot
+go to. Labels are taken in steps of the first resource, so short that no label of a step comes from
+another of the same step: all labels of a step are compared and extended at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Vector = NDArray[np.float64]
+Bits = NDArray[np.uint64]
+Index = NDArray[np.intp]
+
+WORD = 64
+"""Nodes in a word of a bitset."""
+
+LABELS_AT_ONCE = 256
+"""Labels of a node that are compared with all others at once."""
+
+CELLS = 4
+"""Cells of the first resource in a step, for the bounds of what a path can still cost."""
+
+CELL_ROUNDING = 1e-9
+"""An amount may be below its cell by this share of it: the quotient that gives the cell is rounded,
+with an error of 1e-12 for the ten thousandth cell."""
+
+
+@dataclass(frozen=True)
+class FoundPaths:
+    """What a search has found.
+
+    Attributes
+    ----------
+    paths : list of tuple of int
+        Nodes of elementary paths from source to sink, the cheapest first.
+    costs : list of float
+    bound : float
+        No elementary path costs less than this; −inf after a heuristic search.
+    """
+
+    paths: list[tuple[int, ...]]
+    costs: list[float]
+    bound: float
+
+
+class ElementaryPaths:
+    """Cheapest elementary paths that keep to windows of resources.
+
+    A path takes ``r_j = max(lower_j, r_i + consumption_ij)`` of each resource to node j, at most
+    ``upper_j``. It begins with ``lower`` at the source. Time with windows and a load with a
+    capacity are such resources.
+
+    Parameters
+    ----------
+    consumption : array-like of shape (n_resources, n_nodes, n_nodes)
+        At least 0; that of the first resource above 0 between inner nodes (time, or the number of
+        arcs). Inf where there is no arc.
+    lower, upper : array-like of shape (n_resources, n_nodes)
+        ``upper`` is finite for the first resource.
+    source, sink : int
+        Two nodes.
+    memory : int or None, default=None
+        None: labels remember all nodes of their paths. A number: those alone that are among so many
+        nearest nodes (by the first resource) of each node on the way since. Such ng-paths may come
+        back to a node; :meth:`shortest` extends the memory where the cheapest does.
+
+    Raises
+    ------
+    ValueError
+        For shapes that do not fit, or a first resource that does not grow.
+    """
+
+    def __init__(
+        self,
+        consumption: ArrayLike,
+        lower: ArrayLike,
+        upper: ArrayLike,
+        source: int,
+        sink: int,
+        *,
+        memory: int | None = None,
+    ) -> None:
+        self.consumption = np.asarray(consumption, dtype=np.float64)
+        self.lower, self.upper = (np.asarray(a, dtype=np.float64) for a in (lower, upper))
+        self.source, self.sink = source, sink
+        n_resources, n = self.consumption.shape[:2]
+        if self.consumption.shape != (n_resources, n, n) or not n_resources:
+            raise ValueError(
+                f"consumption must have the shape (n_resources, n_nodes, n_nodes), got "
+                f"{self.consumption.shape}"
+            )
+        for name, own in (("lower", self.lower), ("upper", self.upper)):
+            if own.shape != (n_resources, n):
+                raise ValueError(f"{name} must have the shape {(n_resources, n)}, got {own.shape}")
+        if source == sink:
+            raise ValueError(f"source and sink must be two nodes, got {source} for both")
+        if not np.isfinite(self.upper[0]).all():
+            raise ValueError(
+                f"upper must be finite for the first resource, got {self.upper[0].max():g}"
+            )
+        if (self.consumption < 0).any():
+            raise ValueError(f"consumption must be at least 0, got {self.consumption.min():g}")
+        self.n_nodes = n
+        inner = np.setdiff1d(np.arange(n), [source, sink])
+        between = self.consumption[0][np.ix_(inner, inner)][~np.eye(len(inner), dtype=np.bool_)]
+        self._step = float(between.min(where=np.isfinite(between), initial=np.inf))
+        self._step = self._step if np.isfinite(self._step) else 1.0
+        if self._step <= 0:
+            raise ValueError(
+                "the first resource must grow on every arc between inner nodes, got a consumption "
+                f"of {self._step:g}: put a resource that counts arcs in front of the others"
+            )
+        self._nearest = _closure(self.consumption)
+        self._bit = _packed(np.eye(n, dtype=np.bool_))
+        near = np.ones((n, n), dtype=np.bool_)
+        if memory is not None:
+            order = np.argsort(self.consumption[0] + self.consumption[0].T, axis=1, kind="stable")
+            near = np.zeros((n, n), dtype=np.bool_)
+            np.put_along_axis(near, order[:, : memory + 1], True, axis=1)
+        self._near = near | np.eye(n, dtype=np.bool_)
+
+    # ------------------------------------------------------------------ searches
+
+    def heuristic(self, cost: Vector, limit: int, below: float = 0.0) -> FoundPaths:
+        """Elementary paths that cost less than ``below``, by a dominance that looks at no nodes.
+
+        Parameters
+        ----------
+        cost : ndarray of shape (n_nodes, n_nodes)
+            Of arcs; inf for one that is not there.
+        limit : int
+            Paths, at most.
+        below : float
+        """
+        found = _Labelling(self, cost, below, remember=False).run()
+        return FoundPaths(*_elementary(found, limit), -np.inf)
+
+    def shortest(self, cost: Vector, limit: int, below: float = 0.0) -> FoundPaths:
+        """The cheapest elementary path, and some more that cost less than ``below``.
+
+        Parameters
+        ----------
+        cost : ndarray of shape (n_nodes, n_nodes)
+        limit : int
+            Paths, at most.
+        below : float
+            The bound is that of the cheapest path, or ``below`` where no path costs less.
+        """
+        while True:
+            found = _Labelling(self, cost, below, remember=True).run()
+            if not found or not self._extend_memory(found[0][1]):
+                bound = found[0][0] if found else below
+                return FoundPaths(*_elementary(found, limit), bound)
+
+    def relaxed_bound(self, cost: Vector, below: float = np.inf) -> float:
+        """Cost of the cheapest ng-path, or ``below``: a bound on elementary paths."""
+        found = _Labelling(self, cost, below, remember=True).run()
+        return found[0][0] if found else below
+
+    def _extend_memory(self, path: Sequence[int]) -> bool:
+        """Have all nodes of each circle remember its first node; whether there is any circle."""
+        last: dict[int, int] = {}
+        circles = False
+        for place, node in enumerate(path):
+            if node in last:
+                self._near[list(path[last[node] : place]), node] = True
+                circles = True
+            last[node] = place
+        return circles
+
+
+@dataclass
+class _Labels:
+    """Labels; arrays of shape (n_labels,), resources and words in front."""
+
+    node: Index
+    parent: Index
+    cost: Vector
+    resources: Vector
+    closed: Bits
+
+    def __len__(self) -> int:
+        return len(self.cost)
+
+    def take(self, which: NDArray[np.generic]) -> _Labels:
+        """Some of them."""
+        return _Labels(
+            self.node[which],
+            self.parent[which],
+            self.cost[which],
+            self.resources[:, which],
+            self.closed[:, which],
+        )
+
+    @staticmethod
+    def joined(parts: Sequence[_Labels]) -> _Labels:
+        """All labels of some."""
+        if len(parts) == 1:
+            return parts[0]
+        return _Labels(
+            np.concatenate([p.node for p in parts]),
+            np.concatenate([p.parent for p in parts]),
+            np.concatenate([p.cost for p in parts]),
+            np.concatenate([p.resources for p in parts], axis=1),
+            np.concatenate([p.closed for p in parts], axis=1),
+        )
+
+
+class _Labelling:
+    """One search; ``closed`` are the nodes that a label remembers, or cannot reach any more."""
+
+    def __init__(
+        self, graph: ElementaryPaths, cost: Vector, below: float, *, remember: bool
+    ) -> None:
+        self.graph, self.cost, self.below, self.remember = graph, cost, below, remember
+        self.near = _packed(graph._near) if remember else np.full_like(graph._bit, ~np.uint64(0))
+        self._bounds_onward = self._onward()
+        self.kept: dict[int, _Labels] = {}
+        self.steps: dict[int, list[_Labels]] = {}
+        self.nodes: list[Index] = []
+        self.parents: list[Index] = []
+        self.n_kept = 0
+        self.ends: list[tuple[float, int]] = []
+
+    def run(self) -> list[tuple[float, tuple[int, ...]]]:
+        """Costs and nodes of the paths below the limit, the cheapest first."""
+        graph = self.graph
+        start = graph.lower[:, [graph.source]]
+        source = np.array([graph.source], dtype=np.intp)
+        closed = self._unreachable(source, start) | graph._bit[:, source]
+        self._extend(_Labels(source, np.array([-1]), np.zeros(1), start, closed))
+        while self.steps:
+            self._extend(self._undominated(_Labels.joined(self.steps.pop(min(self.steps)))))
+        nodes, parents = np.concatenate(self.nodes).tolist(), np.concatenate(self.parents).tolist()
+        return [(cost, self._path(end, nodes, parents)) for cost, end in sorted(self.ends)]
+
+    def _path(self, end: int, nodes: list[int], parents: list[int]) -> tuple[int, ...]:
+        path = [self.graph.sink]
+        while end >= 0:
+            path.append(nodes[end])
+            end = parents[end]
+        return tuple(reversed(path))
+
+    def _extend(self, labels: _Labels) -> None:
+        """Extend labels of one step to all nodes."""
+        if not len(labels):
+            return
+        graph = self.graph
+        numbers = np.arange(self.n_kept, self.n_kept + len(labels))
+        self.n_kept += len(labels)
+        self.nodes.append(labels.node)
+        self.parents.append(labels.parent)
+        cost = labels.cost[:, None] + self.cost[labels.node]
+        resources = labels.resources[:, :, None] + graph.consumption[:, labels.node]
+        np.maximum(resources, graph.lower[:, None, :], out=resources)
+        feasible = np.isfinite(cost) & (resources <= graph.upper[:, None, :]).all(axis=0)
+        ends = feasible[:, graph.sink] & (cost[:, graph.sink] < self.below)
+        which = np.flatnonzero(ends)
+        self.ends += zip(cost[which, graph.sink].tolist(), numbers[which].tolist(), strict=True)
+        feasible &= ~_unpacked(labels.closed, graph.n_nodes)
+        feasible[:, [graph.source, graph.sink]] = False
+        own, node = np.nonzero(feasible)
+        onward = self._bounds_onward[node, self._cell(resources[0, own, node])]
+        useful = cost[own, node] + onward < self.below
+        own, node = own[useful], node[useful]
+        if not len(own):
+            return
+        arrived = resources[:, own, node]
+        closed = labels.closed[:, own] & self.near[:, node] | graph._bit[:, node]
+        closed |= self._unreachable(node, arrived)
+        new = _Labels(node, numbers[own], cost[own, node], arrived, closed)
+        step = np.floor(new.resources[0] / graph._step).astype(np.intp)
+        for number in np.unique(step).tolist():
+            self.steps.setdefault(number, []).append(new.take(step == number))
+
+    def _cell(self, amount: Vector) -> Index:
+        """The cell of the first resource that an amount is in."""
+        low = self.graph.lower[0].min()
+        return np.asarray(np.floor((amount - low) * CELLS / self.graph._step), dtype=np.intp)
+
+    def _onward(self) -> Vector:
+        """Least cost of a walk from a node to the sink, from the first amount of a cell on.
+
+        Dynamic programming backwards over the first resource, shape (n_nodes, n_cells): a bound on
+        what a path can still cost, as no other resource counts and nodes may come again.
+        """
+        graph = self.graph
+        lower, upper = graph.lower[0], graph.upper[0]
+        n_cells = max(0, int(self._cell(upper.max(keepdims=True))[0])) + 1
+        onward = np.full((graph.n_nodes, n_cells), np.inf)
+        onward[graph.sink] = 0.0
+        inner = np.setdiff1d(np.arange(graph.n_nodes), [graph.source, graph.sink])
+        nexts = np.append(inner, graph.sink)
+        arcs = np.ix_(inner, nexts)
+        cost, consumption = self.cost[arcs].copy(), graph.consumption[0][arcs]
+        cost[:, :-1][np.eye(len(inner), dtype=np.bool_)] = np.inf
+        block = CELLS - 1  # an arc leads into a later block, whatever is rounded
+        for end in range(n_cells, 0, -block):
+            cells = np.arange(max(0, end - block), end)
+            amount = lower.min() + (cells - CELL_ROUNDING) * graph._step / CELLS
+            arrived = amount[:, None, None] + consumption
+            np.maximum(arrived, lower[nexts], out=arrived)
+            late = arrived > upper[nexts]
+            arrived[late] = lower.min()
+            total = cost + onward[nexts, self._cell(arrived)]
+            total[late] = np.inf
+            onward[inner[:, None], cells] = total.min(axis=2).T
+        return onward
+
+    def _unreachable(self, node: Index, resources: Vector) -> Bits:
+        """Nodes that no path from here can reach within their upper limits."""
+        graph = self.graph
+        late = np.zeros((len(node), graph.n_nodes), dtype=np.bool_)
+        for own, nearest, upper in zip(resources, graph._nearest, graph.upper, strict=True):
+            late |= own[:, None] + nearest[node] > upper
+        return _packed(late)
+
+    def _undominated(self, labels: _Labels) -> _Labels:
+        """Those that no label of the same node makes superfluous."""
+        order = np.lexsort((*labels.resources[::-1], labels.cost, labels.node))
+        labels = labels.take(order)
+        ends = np.flatnonzero(np.diff(labels.node, append=-1)) + 1
+        left, begin = [], 0
+        for end in ends.tolist():
+            node = int(labels.node[begin])
+            for first in range(begin, end, LABELS_AT_ONCE):
+                own = labels.take(np.arange(first, min(first + LABELS_AT_ONCE, end)))
+                if node in self.kept:
+                    own = own.take(_none(self._dominates(self.kept[node], own)))
+                own = own.take(_none(np.tril(self._dominates(own, own), -1)))
+                before = [self.kept[node]] if node in self.kept else []
+                self.kept[node] = _Labels.joined([*before, own])
+                left.append(own)
+            begin = end
+        return _Labels.joined(left)
+
+    def _dominates(self, first: _Labels, second: _Labels) -> NDArray[np.bool_]:
+        """Whether the first costs, uses and closes no more, shape (n_second, n_first)."""
+        better = first.cost <= second.cost[:, None]
+        for own, other in zip(first.resources, second.resources, strict=True):
+            better &= own <= other[:, None]
+        if self.remember:
+            for own, other in zip(first.closed, ~second.closed, strict=True):
+                better &= (own & other[:, None]) == 0
+        return better
+
+
+def _none(table: NDArray[np.bool_]) -> Index:
+    """Rows without a true value."""
+    return np.flatnonzero(~table.any(axis=1))
+
+
+def _closure(consumption: Vector) -> Vector:
+    """The least consumption on any way from node to node (Floyd and Warshall)."""
+    nearest = consumption.copy()
+    for k in range(nearest.shape[1]):
+        np.minimum(nearest, nearest[:, :, [k]] + nearest[:, [k], :], out=nearest)
+    return nearest
+
+
+def _packed(values: NDArray[np.bool_]) -> Bits:
+    """Rows of truth values as bitsets, shape (n_words, n_rows)."""
+    n_rows, n = values.shape
+    n_words = -(-n // WORD)
+    padded = np.zeros((n_rows, n_words * WORD), dtype=np.bool_)
+    padded[:, :n] = values
+    packed = np.packbits(padded, axis=1, bitorder="little").view("<u8")
+    return np.ascontiguousarray(packed.T.astype(np.uint64))
+
+
+def _unpacked(bits: Bits, n: int) -> NDArray[np.bool_]:
+    """Truth values of shape (n_rows, n) from bitsets."""
+    packed = np.ascontiguousarray(bits.T).astype("<u8").view(np.uint8)
+    return np.unpackbits(packed, axis=1, count=n, bitorder="little").astype(np.bool_)
+
+
+def _elementary(
+    found: Sequence[tuple[float, tuple[int, ...]]], limit: int
+) -> tuple[list[tuple[int, ...]], list[float]]:
+    """The first elementary paths, and their costs."""
+    paths = [(cost, path) for cost, path in found if len(set(path)) == len(path)][:limit]
+    return [path for _, path in paths], [cost for cost, _ in paths]

@@ -1,0 +1,293 @@
+"""Searches that end early, false claims, and wrong input."""
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from cgboost import BranchAndPrice
+from cgboost.exceptions import BoundError
+from cgboost.generation.columns import Column
+from cgboost.generation.history import StopReason
+from cgboost.integer import (
+    Apart,
+    Branch,
+    BranchAndPriceResult,
+    BranchingError,
+    CountRow,
+    RyanFoster,
+    Together,
+    VariableBranching,
+    respects,
+)
+from cgboost.integer.node_problem import ForbiddenColumnError
+from cgboost.integer.search import ObjectiveStepError
+
+from .tree_problems import KINDS, ROUNDING, Problem, bin_packing, cutting_stock, fixed_charge
+
+SEED = 3
+"""A packing whose tree has several nodes."""
+
+
+def triangle() -> Problem:
+    """Three rows and the pairs of them: the relaxation takes a half of each."""
+    columns = [
+        Column(np.array(values, dtype=float), name, cost=cost)
+        for name, values, cost in [
+            ("ab", (1, 1, 0), 2.0),
+            ("bc", (0, 1, 1), 2.0),
+            ("ac", (1, 0, 1), 2.0),
+            ("a", (1, 0, 0), 2.0),
+            ("b", (0, 1, 0), 2.0),
+            ("c", (0, 0, 1), 2.0),
+        ]
+    ]
+    return Problem("abc", "==", [1.0, 1.0, 1.0], columns, least_cost=2.0)
+
+
+def failing(problem: Problem, calls: int, error: BaseException) -> Callable[[Any], Any]:
+    """A pricer that raises after so many calls."""
+    honest, left = problem.pricer(), [calls]
+
+    @respects(*KINDS)
+    def price(duals: Any) -> Any:
+        left[0] -= 1
+        if left[0] < 0:
+            raise error
+        return honest(duals)
+
+    return price
+
+
+def check_stopped(result: BranchAndPriceResult, problem: Problem) -> None:
+    """What is proven is true, and the solution is one."""
+    optimum = problem.optimum()
+    assert result.bound is None or result.bound <= optimum + ROUNDING
+    assert result.objective >= optimum - ROUNDING
+    assert result.message
+    if math.isfinite(result.objective):
+        assert problem.solves(result)
+
+
+@pytest.mark.parametrize("heuristics", [[], "auto"])
+@pytest.mark.parametrize("make", [bin_packing, cutting_stock, fixed_charge])
+def test_max_nodes(make: Callable[[int], Problem], heuristics: Any) -> None:
+    """A search of few nodes has a bound, and says why it ended."""
+    problem = make(SEED)
+    rules = [VariableBranching(integer=[("open", k) for k in range(3)])]
+    options = {"branching": rules} if make is fixed_charge else {}
+    for most in range(4):
+        result = problem.search(heuristics=heuristics, **options).run(max_nodes=most)
+        assert result.n_nodes <= most
+        check_stopped(result, problem)
+        done = (StopReason.OPTIMAL, StopReason.GAP)
+        assert result.stop_reason is StopReason.MAX_NODES or result.stop_reason in done
+        assert most == 0 or result.bound is not None
+
+
+def test_callback() -> None:
+    """A callback sees every node, and a true answer ends the search."""
+    problem, seen = cutting_stock(SEED), []
+
+    def enough(state: Any) -> bool:
+        seen.append(state)
+        return state.n_nodes == 2
+
+    result = problem.search(heuristics=[], callbacks=[enough]).run()
+    assert result.stop_reason is StopReason.CALLBACK
+    assert [state.n_nodes for state in seen] == [1, 2]
+    assert seen[-1].bound == result.bound
+    check_stopped(result, problem)
+
+
+@pytest.mark.parametrize("seconds", [0.0, 1e-4, 1e-2])
+def test_time_limit(seconds: float) -> None:
+    """Whatever was reached in the time, bounds are true."""
+    problem = cutting_stock(SEED)
+    result = problem.search().run(time_limit=seconds)
+    check_stopped(result, problem)
+    assert seconds > 0 or result.stop_reason is StopReason.TIME
+
+
+@pytest.mark.parametrize("heuristics", [[], "auto"])
+@pytest.mark.parametrize("error", [ZeroDivisionError("oh"), KeyboardInterrupt()])
+def test_failing_pricer(error: BaseException, heuristics: Any) -> None:
+    """What a pricer raises, at any call, is passed on or ends the search with what is proven."""
+    problem = cutting_stock(SEED)
+    interrupted = isinstance(error, KeyboardInterrupt)
+    reasons = []
+    for calls in range(30):
+        try:
+            pricer = failing(problem, calls, error)
+            result = problem.search(pricer, heuristics=heuristics).run()
+        except type(error):
+            reasons.append(None)
+            continue
+        check_stopped(result, problem)
+        reasons.append(result.stop_reason)
+        if result.stop_reason is StopReason.PRICER_FAILED:
+            assert result.error is error
+            assert "oh" in result.message
+    wanted = StopReason.INTERRUPTED if interrupted else StopReason.PRICER_FAILED
+    assert wanted in reasons
+    assert reasons[0] is None
+    assert set(reasons) <= {None, wanted, StopReason.OPTIMAL, StopReason.GAP}
+
+
+def test_claim_above_a_column() -> None:
+    """A bound that a column of the same answer refutes raises a BoundError."""
+    problem = bin_packing(SEED)
+    honest = problem.pricer()
+    liar = respects(*KINDS)(lambda duals: (honest(duals)[0], 0.0))
+    with pytest.raises(BoundError, match="the pricer says that no reduced cost is below 0"):
+        problem.search(liar).run()
+
+
+def test_rule_that_loses_solutions() -> None:
+    """Children without the best solution are refused, as their bounds are above its cost."""
+
+    class Loses:
+        makes = (CountRow,)
+
+        def branches(self, solution: Any, most: int) -> list[Branch]:
+            rows = (CountRow("<=", 0.0), CountRow("<=", 1.0))
+            return [Branch("count", 0.5, tuple((row,) for row in rows))]
+
+    problem = triangle()
+    start = [column for column in problem.columns if column.key in ("ab", "c")]
+    assert problem.search(start=start).run().objective == 4.0
+    with pytest.raises(BoundError, match="a branching rule or a cut has cut off solutions"):
+        problem.search(branching=Loses(), start=start, heuristics=[]).run()
+
+
+def test_forbidden_column() -> None:
+    """A column that a node forbids ends the search, with both names."""
+    problem = triangle()
+    columns = list(problem.columns)
+
+    @respects(*KINDS)
+    def ignorant(duals: Any) -> Any:
+        return columns, min(column.cost - float(duals @ column.values) for column in columns)
+
+    result = problem.search(ignorant, branching=RyanFoster(), heuristics=[]).run()
+    assert result.stop_reason is StopReason.PRICER_FAILED
+    assert isinstance(result.error, ForbiddenColumnError)
+    assert "forbids at this node" in result.message
+    check_stopped(result, problem)
+
+
+def test_infeasible_relaxation() -> None:
+    """Rows that no columns meet: no solution, and the rows are named."""
+    problem = triangle()
+    problem.columns = [column for column in problem.columns if column.key in ("ab", "b")]
+    result = problem.search().run()
+    assert result.stop_reason is StopReason.INFEASIBLE
+    assert result.objective == result.bound == math.inf
+    assert "c (by 1)" in result.message
+    assert result.columns == ()
+
+
+@pytest.mark.parametrize("heuristics", [[], "auto"])
+def test_infeasible_in_integers(heuristics: Any) -> None:
+    """A feasible relaxation without integer solution: every leaf is infeasible."""
+    problem = triangle()
+    problem.columns = problem.columns[:3]
+    assert math.isfinite(problem.optimum(integer=False))
+    assert problem.optimum() == math.inf
+    result = problem.search(heuristics=heuristics).run()
+    assert result.stop_reason is StopReason.INFEASIBLE
+    assert result.message == "no integer solution exists"
+    assert result.tree["status"].tolist()[0] == "branched"
+    assert set(result.tree["status"].tolist()[1:]) <= {"branched", "infeasible"}
+
+
+def test_wrong_objective_step() -> None:
+    """A step that does not divide the cost of a solution is refused, with the column's name."""
+    with pytest.raises(ObjectiveStepError, match="no multiple of objective_step=3"):
+        triangle().search(objective_step=3.0).run()
+
+
+def test_rule_that_the_pricer_does_not_respect() -> None:
+    """Refused before anything is computed; "auto" takes the others."""
+    problem = triangle()
+    pairs = problem.pricer(kinds=(Together, Apart))
+    with pytest.raises(BranchingError, match="VariableBound, VariableRow.*names Together, Apart"):
+        problem.search(pairs, branching=VariableBranching())
+    assert problem.search(pairs).run().objective == 4.0
+
+
+def test_nothing_to_branch_with() -> None:
+    """Where no rule is left at a fractional node the search says so, with a bound."""
+    problem = triangle()
+    result = problem.search(problem.pricer(kinds=()), heuristics=[]).run()
+    assert result.stop_reason is StopReason.NO_BRANCHING
+    assert result.bound == pytest.approx(3.0)
+    check_stopped(result, problem)
+
+
+def test_start() -> None:
+    """A start is the incumbent from the beginning; one that misses rows is refused."""
+    problem = triangle()
+    own = {column.key: column for column in problem.columns}
+    result = problem.search(start=[own["ab"], own["c"]], heuristics=[]).run(max_nodes=1)
+    assert result.tree["incumbent"][0] == 4.0
+    with pytest.raises(ValueError, match="start is no solution"):
+        problem.search(start=[own["ab"]]).run()
+    with pytest.raises(ValueError, match="has shape"):
+        problem.search(start=[Column(np.ones(2), "short", cost=2.0)]).run()
+
+
+def test_pricer_without_a_bound() -> None:
+    """The search ends with a solution, without a bound, and says that nothing is proven."""
+    problem = bin_packing(SEED)
+    honest = problem.pricer()
+    problem.least_cost = None
+    result = problem.search(respects(*KINDS)(lambda duals: honest(duals)[0])).run()
+    assert result.stop_reason is StopReason.NO_COLUMN
+    assert result.bound is None
+    assert result.gap == math.inf
+    check_stopped(result, problem)
+
+
+def test_gap_of_zero() -> None:
+    """A whole relaxation ends a node even where its bound has rounding errors."""
+    rule = VariableBranching(integer=[("open", k) for k in range(3)])
+    for seed in range(4):
+        problem = fixed_charge(seed)
+        result = problem.search(branching=rule).run(gap=0)
+        assert result.stop_reason in (StopReason.OPTIMAL, StopReason.GAP)
+        assert result.objective == pytest.approx(problem.optimum(), rel=1e-6)
+
+
+def test_same_tree_twice() -> None:
+    """Two runs, of one object or of two, have the same tree but for its seconds."""
+    search = cutting_stock(SEED).search()
+    trees = [search.run().tree, search.run().tree, cutting_stock(SEED).search().run().tree]
+    assert len(trees[0]["node"]) > 1
+    for tree in trees[1:]:
+        for name in set(tree) - {"seconds"}:
+            np.testing.assert_array_equal(tree[name], trees[0][name])
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"objective_step": 0.0}, "objective_step must be positive"),
+        ({"columns_per_round": 0}, "columns_per_round must be a whole number"),
+        ({"branching": "best"}, "branching must be rules"),
+    ],
+)
+def test_wrong_options(options: dict[str, Any], words: str) -> None:
+    """Options are checked at once."""
+    with pytest.raises(ValueError, match=words):
+        triangle().search(**options)
+
+
+def test_wrong_master_and_gap() -> None:
+    """Only a linear master has integer columns; a gap is not negative."""
+    with pytest.raises(TypeError, match="LinearMaster"):
+        BranchAndPrice(None, triangle().pricer())  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="gap must be at least 0"):
+        triangle().search().run(gap=-1.0)

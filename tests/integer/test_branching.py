@@ -1,0 +1,125 @@
+"""Branching rules: children lose no integer solution, and both exclude the fractional one."""
+
+import numpy as np
+import pytest
+
+from cgboost.generation import Column
+from cgboost.integer import (
+    BranchingRule,
+    ComponentBranching,
+    CountBranching,
+    NodeSolution,
+    Restriction,
+    RyanFoster,
+    VariableBound,
+    VariableBranching,
+)
+
+
+def solution(
+    values: list[list[float]],
+    coef: list[float],
+    *,
+    sense: str = "==",
+    once: frozenset[str] = frozenset(),
+    blocks: list[str] | None = None,
+    integer: bool = True,
+) -> NodeSolution:
+    """Columns with these values, each with its rows as variables."""
+    columns = [
+        Column(
+            np.array(own, dtype=float),
+            key=number,
+            cost=1.0,
+            variables={i: v for i, v in enumerate(own) if v},
+            block=blocks[number] if blocks else None,
+            integer=integer,
+        )
+        for number, own in enumerate(values)
+    ]
+    n_rows = len(values[0])
+    rows = {i: i for i in range(n_rows)}
+    senses = np.array([sense] * n_rows)
+    return NodeSolution(columns, np.array(coef), rows, senses, np.ones(n_rows), (), once, 0)
+
+
+PAIRS = [[1, 1, 0], [1, 0, 1], [0, 1, 1]]
+"""Half of each meets three rows once: the fractional solution that everybody knows."""
+
+
+def kept(decisions: tuple[object, ...], at: NodeSolution, coef: np.ndarray) -> bool:
+    """Whether coefficients keep to decisions."""
+    for decision in decisions:
+        if isinstance(decision, Restriction):
+            used = [c for c, x in zip(at.columns, coef, strict=True) if x > 0]
+            if not all(decision.allows(column, at.rows) for column in used):
+                return False
+        else:
+            total = sum(
+                decision.coefficient(c, at.rows) * x for c, x in zip(at.columns, coef, strict=True)
+            )
+            if decision.sense == "<=" and total > decision.rhs + 1e-9:
+                return False
+            if decision.sense == ">=" and total < decision.rhs - 1e-9:
+                return False
+    return True
+
+
+@pytest.mark.parametrize(
+    ("rule", "at"),
+    [
+        (CountBranching(), solution(PAIRS, [0.5, 0.5, 0.5])),
+        (RyanFoster(), solution(PAIRS, [0.5, 0.5, 0.5])),
+        (ComponentBranching(), solution([[2, 0], [1, 1], [0, 3]], [1.5, 1.0, 1 / 3], sense=">=")),
+        (ComponentBranching(), solution([[2, 1], [1, 2]], [0.5, 0.5], sense=">=")),
+        (VariableBranching(), solution(PAIRS, [0.5, 0.25, 0.5])),
+    ],
+    ids=["count", "pairs", "components", "two conditions", "variables"],
+)
+def test_children_lose_no_integer_solution_and_both_cut_off_the_fractional_one(
+    rule: BranchingRule, at: NodeSolution
+) -> None:
+    """Of all whole coefficients up to 3 each is in exactly one child, or in one at least."""
+    branches = rule.branches(at, 3)
+    assert branches
+    for branch in branches:
+        assert len(branch.children) == 2
+        assert not any(kept(child, at, at.coef) for child in branch.children)
+        for counts in np.ndindex(4, 4, *([4] * (len(at.columns) - 2))):
+            whole = np.array(counts, dtype=float)
+            if isinstance(rule, RyanFoster):  # of partitions alone
+                met = np.array([c.values for c in at.columns]).T @ whole
+                if not (met == 1).all():
+                    continue
+            assert any(kept(child, at, whole) for child in branch.children), (branch, counts)
+
+
+@pytest.mark.parametrize(
+    "rule", [CountBranching(), RyanFoster(), ComponentBranching(), VariableBranching()]
+)
+def test_whole_and_continuous_columns_are_not_divided(rule: BranchingRule) -> None:
+    """Nothing is fractional, or nothing has to be whole."""
+    assert not rule.branches(solution(PAIRS, [1.0, 2.0, 0.0]), 3)
+    assert not rule.branches(solution(PAIRS, [0.5, 0.5, 0.5], integer=False), 3)
+
+
+def test_pairs_of_covered_rows_are_divided_only_where_covers_can_be_partitions() -> None:
+    """Rows ≥ 1 are left alone without ``subset_closed``."""
+    at = solution(PAIRS, [0.5, 0.5, 0.5], sense=">=")
+    assert not RyanFoster().branches(at, 1)
+    assert RyanFoster(subset_closed=True).branches(at, 1)
+
+
+def test_variables_of_a_block_with_one_column_are_bounded_in_the_subproblem() -> None:
+    """Elsewhere a bound of 0 or a row; without rows, nothing."""
+    blocks = ["a", "a", "a"]
+    at = solution(PAIRS, [0.5, 0.25, 0.25], once=frozenset(["a"]), blocks=blocks)
+    (branch,) = VariableBranching(first=[1]).branches(at, 1)
+    assert branch.name == 1
+    assert branch.children == (
+        (VariableBound(1, lower=1.0, block="a"),),
+        (VariableBound(1, upper=0.0, block="a"),),
+    )
+    loose = solution(PAIRS, [0.5, 0.25, 0.25], blocks=blocks)
+    assert not VariableBranching(rows=False).branches(loose, 1)
+    assert VariableBranching(integer=[2]).branches(loose, 3)[0].name == 2

@@ -1,0 +1,75 @@
+"""Primal heuristics: what they offer are solutions, and on small problems good ones."""
+
+import numpy as np
+import pytest
+
+from cgboost.generation import Column
+from cgboost.generation.function_pricer import FunctionPricer
+from cgboost.integer import Diving, Heuristic, Node, Residual, RestrictedMaster, Rounding, respects
+from cgboost.integer.search import Search
+from cgboost.masters import LinearMaster
+
+WIDTHS, DEMAND, CAPACITY = np.array([45, 36, 31, 14]), np.array([9, 31, 20, 11]), 100
+
+
+def pattern(counts: list[int]) -> Column:
+    """A column."""
+    return Column(np.array(counts, dtype=float), key=tuple(counts), cost=1.0)
+
+
+def cutting() -> Search:
+    """A search for cutting stock; every pattern is looked at."""
+    grid = np.indices(CAPACITY // WIDTHS + 1).reshape(4, -1)
+    patterns = grid[:, WIDTHS @ grid <= CAPACITY]
+
+    @respects(Residual)
+    def price(duals):
+        fits = (patterns <= np.maximum(duals.rhs, 0)[:, None]).all(axis=0)
+        value = np.where(fits, duals @ patterns, 0.0)
+        best = int(value.argmax())
+        found = [pattern(patterns[:, best].tolist())] if value[best] > 1 + 1e-9 else []
+        return found, 1.0 - value[best]
+
+    master = LinearMaster(4, ">=", DEMAND, least_cost=1.0)
+    master.add([pattern(row) for row in np.diag(CAPACITY // WIDTHS).tolist()])
+    return Search(
+        master,
+        FunctionPricer(price),
+        objective_step=1.0,
+        columns_per_round=5,
+        smoothing=None,
+        gap=1e-6,
+        time_limit=None,
+    )
+
+
+@pytest.mark.parametrize("heuristic", [Rounding(), RestrictedMaster(), Diving()])
+def test_what_is_offered_is_a_solution_within_two_rolls_of_the_bound(heuristic: Heuristic) -> None:
+    """Whole numbers of patterns that meet the demand."""
+    search = cutting()
+    relaxation = search.relaxation(search.problem(()))
+    heuristic(search, Node(0), relaxation)
+    total = sum(n * search.pool.columns[j].values for j, n in search.incumbent.items())
+    assert (total >= DEMAND).all()
+    assert all(n == round(n) for n in search.incumbent.values())
+    assert search.rounded(relaxation.bound) <= search.objective <= relaxation.bound + 2
+
+
+def test_dives_find_patterns_that_no_relaxation_of_the_whole_problem_needs() -> None:
+    """Pricing goes on for what fixed columns leave: the pool grows."""
+    search = cutting()
+    relaxation = search.relaxation(search.problem(()))
+    before = len(search.pool)
+    Diving()(search, Node(0), relaxation)
+    assert len(search.pool) > before
+
+
+@pytest.mark.parametrize("heuristic", [RestrictedMaster(every=3), Diving(every=3)])
+def test_they_are_called_at_the_root_and_at_every_so_many_nodes(heuristic: Heuristic) -> None:
+    """Node 4 is not one of them, node 6 is."""
+    search = cutting()
+    relaxation = search.relaxation(search.problem(()))
+    heuristic(search, Node(4, depth=1), relaxation)
+    assert not search.incumbent
+    heuristic(search, Node(6, depth=1), relaxation)
+    assert search.incumbent

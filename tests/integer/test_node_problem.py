@@ -1,0 +1,77 @@
+"""The problem of a node: rows of decisions, fixed columns, and what the pricer is told."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from cgboost.generation import Column
+from cgboost.generation.function_pricer import FunctionPricer
+from cgboost.integer import Apart, CountRow, VariableRow
+from cgboost.integer.node_problem import ForbiddenColumnError, NodeProblem
+from cgboost.integer.pool import ColumnPool
+from cgboost.masters import LinearMaster
+
+
+def column(*rows: int, cost: float = 1.0) -> Column:
+    """A column that meets some of three rows."""
+    values = np.zeros(3)
+    values[list(rows)] = 1.0
+    return Column(values, key=rows, cost=cost, variables=dict.fromkeys(rows, 1.0))
+
+
+def problem(decisions: list[Any], seen: list[Any], **options: Any) -> NodeProblem:
+    """Three rows, single columns and one pair; the pricer offers the pair of rows 1 and 2."""
+
+    def price(duals: Any) -> Any:
+        seen.append(duals)
+        return [column(1, 2)]
+
+    pool = ColumnPool(range(3))
+    pool.add([column(0), column(1), column(2), column(0, 1)])
+    return NodeProblem(
+        LinearMaster(3, "==", 1.0), pool, FunctionPricer(price), decisions, **options
+    )
+
+
+def test_the_pricer_sees_what_decisions_add() -> None:
+    """Duals of the user's rows alone; prices, constants and the restrictions beside them."""
+    seen: list[Any] = []
+    row, count = VariableRow(((0, 2.0), (1, -1.0)), "<=", 5.0), CountRow(">=", 3.0)
+    node = problem([row, count, Apart(0, 2)], seen)
+    state = node.master.solve()
+    assert state.pseudo_response.shape == (5,)
+    node.pricer.price(state, 3)
+    (duals,) = seen
+    assert duals.shape == (3,)
+    np.testing.assert_array_equal(duals, state.pseudo_response[:3])
+    assert duals.restrictions == (Apart(0, 2),)
+    assert duals.extra == {row: state.pseudo_response[3], count: state.pseudo_response[4]}
+    assert duals.prices == {0: 2.0 * duals.extra[row], 1: -duals.extra[row]}
+    assert duals.constant() == duals.extra[count]
+    np.testing.assert_array_equal(duals.rhs, 1.0)
+
+
+def test_columns_in_the_master_have_the_coefficients_of_the_rows() -> None:
+    """The values on the user's rows come first."""
+    node = problem([VariableRow(((0, 2.0), (1, -1.0)), "<=", 5.0)], [])
+    values = {own.key: own.values.tolist() for own in node.master.columns}
+    assert values[0, 1] == [1, 1, 0, 1]
+    assert values[2,] == [0, 0, 1, 0]
+
+
+def test_what_fixed_columns_use_is_taken_off() -> None:
+    """Rows, rows of decisions and the objective."""
+    seen: list[Any] = []
+    node = problem([CountRow("<=", 4.0)], seen, fixed={3: 1.0})
+    np.testing.assert_array_equal(node.master.constraints.rhs, [0, 0, 1, 3])
+    assert node.fixed_cost == 1.0
+    assert node.master.solve().objective == pytest.approx(1.0)  # row 2 alone is left
+
+
+def test_forbidden_columns_leave_and_may_not_come_back() -> None:
+    """The pool gives those that a restriction allows; a pricer that offers another is refused."""
+    node = problem([Apart(0, 1), Apart(1, 2)], [])
+    assert (0, 1) not in [own.key for own in node.master.columns]
+    with pytest.raises(ForbiddenColumnError, match=r"\(1, 2\).*Apart"):
+        node.pricer.price(node.master.solve(), 3)

@@ -1,0 +1,96 @@
+"""Every tree ends at the optimum of the whole problem, and is right at every node on the way."""
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cgboost.generation.history import StopReason
+from cgboost.integer import (
+    BestBound,
+    BranchAndPriceResult,
+    ComponentBranching,
+    CountBranching,
+    DepthFirst,
+    RyanFoster,
+    VariableBranching,
+)
+
+from . import tree_problems as problems
+from .tree_problems import ROUNDING, Problem
+
+OPEN = VariableBranching(integer=[("open", k) for k in range(3)])
+
+CASES: dict[str, tuple[Callable[[int], Problem], Sequence[Any]]] = {
+    "packing, pairs": (problems.bin_packing, [RyanFoster()]),
+    "packing, count, pairs": (problems.bin_packing, [CountBranching(), RyanFoster()]),
+    "packing, components": (problems.bin_packing, [ComponentBranching()]),
+    "packing, arcs, pairs": (problems.bin_packing, [VariableBranching(), RyanFoster()]),
+    "cutting, components": (problems.cutting_stock, [ComponentBranching()]),
+    "cutting, count": (problems.cutting_stock, [CountBranching(), ComponentBranching()]),
+    "partly continuous, components": (problems.partly_continuous, [ComponentBranching()]),
+    "partly continuous, count": (
+        problems.partly_continuous,
+        [CountBranching(), ComponentBranching()],
+    ),
+    "assignment, variables": (problems.generalised_assignment, [VariableBranching()]),
+    "assignment, pairs": (problems.generalised_assignment, [RyanFoster()]),
+    "equal agents, arcs": (problems.identical_agents, [VariableBranching(), RyanFoster()]),
+    "equal agents, count": (
+        problems.identical_agents,
+        [CountBranching(by_block=True), VariableBranching(), ComponentBranching()],
+    ),
+    "colouring, pairs": (problems.colouring, [RyanFoster()]),
+    "colouring by covers, pairs": (problems.covering_colouring, [RyanFoster(subset_closed=True)]),
+    "covering, components": (problems.set_covering, [ComponentBranching()]),
+    "covering, variables": (problems.set_covering, [CountBranching(), VariableBranching()]),
+    "fixed charge, variables": (problems.fixed_charge, [OPEN]),
+    "fixed charge, count": (problems.fixed_charge, [CountBranching(by_block=True), OPEN]),
+}
+
+
+def check_tree(result: BranchAndPriceResult, optimum: float) -> None:
+    """The global bound never falls, and bound ≤ optimum ≤ incumbent at every node."""
+    tree, small = result.tree, ROUNDING * max(1.0, abs(optimum) if math.isfinite(optimum) else 1.0)
+    assert (np.diff(tree["global_bound"]) >= -small).all()
+    assert (tree["global_bound"] <= optimum + small).all()
+    assert (tree["incumbent"] >= optimum - small).all()
+    assert (np.diff(tree["incumbent"][np.isfinite(tree["incumbent"])]) <= 0).all()
+    own = dict(zip(tree["node"].tolist(), tree["bound"].tolist(), strict=True))
+    for node, parent in zip(tree["node"].tolist(), tree["parent"].tolist(), strict=True):
+        assert parent == -1 or own[node] >= own[parent] - small
+    assert result.bound is None or result.bound <= optimum + small
+    assert result.objective >= optimum - small
+
+
+@pytest.mark.parametrize("case", CASES)
+@settings(max_examples=10)
+@given(
+    seed=st.integers(0, 10_000),
+    selection=st.sampled_from([BestBound, DepthFirst]),
+    alone=st.booleans(),
+)
+def test_optimum_of_the_whole_problem(
+    case: str, seed: int, selection: Callable[[], Any], alone: bool
+) -> None:
+    """Tree and branch and cut over all columns agree, with heuristics and without."""
+    make, rules = CASES[case]
+    problem = make(seed)
+    optimum = problem.optimum()
+    result = problem.search(
+        branching=rules,
+        node_selection=selection(),
+        heuristics=[] if alone else "auto",
+    ).run(max_nodes=2000)
+    check_tree(result, optimum)
+    assert result.objective == pytest.approx(optimum, rel=1e-6)
+    if math.isfinite(optimum):
+        assert result.stop_reason in (StopReason.OPTIMAL, StopReason.GAP)
+        assert result.bound == pytest.approx(optimum, rel=1e-6)
+        assert problem.solves(result)
+    else:
+        assert result.stop_reason is StopReason.INFEASIBLE

@@ -1,0 +1,329 @@
+"""Small integer problems with all their columns, so that HiGHS knows the optimum.
+
+Their pricer looks at every column, and so respects every decision.
+"""
+
+import itertools
+import math
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from cgboost import BranchAndPrice
+from cgboost.generation.columns import Column
+from cgboost.integer import (
+    Apart,
+    BranchAndPriceResult,
+    ComponentRow,
+    CountRow,
+    Restriction,
+    SubsetRow,
+    Together,
+    VariableBound,
+    VariableRow,
+    respects,
+)
+from cgboost.masters import LinearMaster
+from solvers import InfeasibleError, Program, solve
+
+KINDS = (Together, Apart, VariableBound, VariableRow, CountRow, ComponentRow, SubsetRow)
+"""Every kind of decision."""
+
+ROUNDING = 1e-6
+"""Optima of different solvers differ by less than this."""
+
+
+@dataclass
+class Problem:
+    """A linear master and all columns that exist."""
+
+    rows: Sequence[Hashable]
+    sense: str | Sequence[str]
+    rhs: Sequence[float]
+    columns: Sequence[Column]
+    copies: Any = None
+    least_cost: float | None = None
+    step: float | None = None
+
+    def master(self) -> LinearMaster:
+        """A new master without columns."""
+        return LinearMaster(
+            self.rows, self.sense, self.rhs, copies=self.copies, least_cost=self.least_cost
+        )
+
+    def optimum(self, among: Iterable[Column] | None = None, integer: bool = True) -> float:
+        """Of all columns at once by HiGHS; inf if infeasible."""
+        columns = list(self.columns if among is None else among)
+        if not columns:
+            return math.inf
+        constraints = self.master().constraints
+        program = Program(
+            cost=np.array([column.cost for column in columns]),
+            matrix=sp.csc_array(np.column_stack([column.values for column in columns])),
+            row_lower=constraints.lower,
+            row_upper=constraints.upper,
+            upper=np.array([column.upper for column in columns]),
+            integrality=np.array([column.integer and integer for column in columns]),
+        )
+        try:
+            return solve(program, "highs", options={"mip_rel_gap": 0.0}).objective
+        except InfeasibleError:
+            return math.inf
+
+    def reduced_costs(self, duals: Any) -> list[tuple[float, Column]]:
+        """Those of all columns that the node allows, the cheapest first, computed one by one."""
+        numbers = {name: i for i, name in enumerate(self.rows)}
+        found = []
+        for column in self.columns:
+            if column.key in duals.capped or not keeps_to(column, duals.restrictions, numbers):
+                continue
+            reduced = column.cost - float(np.dot(duals, column.values))
+            for row, dual in duals.extra.items():
+                reduced -= dual * row.coefficient(column, numbers)
+            found.append((reduced, column))
+        return sorted(found, key=lambda each: each[0])
+
+    def bound_of(self, found: Sequence[tuple[float, Column]]) -> Any:
+        """The least reduced cost, or that of every convexity row."""
+        if not isinstance(self.copies, Mapping):
+            return found[0][0] if found else math.inf
+        places = {name: i for i, name in enumerate(self.rows)}
+        return {
+            row: min((r for r, c in found if c.values[places[row]]), default=math.inf)
+            for row in self.copies
+        }
+
+    def pricer(self, kinds: Sequence[type] = KINDS, most: int = 3) -> Callable[[Any], Any]:
+        """Looks at every column; exact."""
+
+        @respects(*kinds)
+        def price(duals: Any) -> Any:
+            found = self.reduced_costs(duals)
+            return [c for r, c in found if r < -1e-9][:most], self.bound_of(found)
+
+        return price
+
+    def search(self, pricer: Any = None, **options: Any) -> BranchAndPrice:
+        """A tree search."""
+        options.setdefault("objective_step", self.step)
+        return BranchAndPrice(self.master(), self.pricer() if pricer is None else pricer, **options)
+
+    def solves(self, result: BranchAndPriceResult) -> bool:
+        """Whether the columns of a result are whole, meet the rows and cost what it says."""
+        constraints = self.master().constraints
+        total = sum(
+            (x * c.values for c, x in zip(result.columns, result.coef, strict=True)),
+            np.zeros(len(self.rows)),
+        )
+        cost = sum(x * c.cost for c, x in zip(result.columns, result.coef, strict=True))
+        pairs = list(zip(result.columns, result.coef, strict=True))
+        whole = [float(x).is_integer() for c, x in pairs if c.integer]
+        return bool(
+            all(whole)
+            and (total >= constraints.lower - ROUNDING).all()
+            and (total <= constraints.upper + ROUNDING).all()
+            and all(
+                x <= c.upper + ROUNDING for c, x in zip(result.columns, result.coef, strict=True)
+            )
+            and abs(cost - result.objective) <= ROUNDING * max(1.0, abs(cost))
+        )
+
+
+def keeps_to(
+    column: Column, restrictions: Iterable[Restriction], numbers: Mapping[Hashable, int]
+) -> bool:
+    """Whether all restrictions allow a column."""
+    return all(restriction.allows(column, numbers) for restriction in restrictions)
+
+
+def subsets(n: int, least: int = 1) -> Iterable[tuple[int, ...]]:
+    """All subsets of 0 … n − 1 with at least so many elements."""
+    for size in range(least, n + 1):
+        yield from itertools.combinations(range(n), size)
+
+
+def indicator(n: int, ones: Iterable[int]) -> np.ndarray:
+    """1 at some places."""
+    values = np.zeros(n)
+    values[list(ones)] = 1.0
+    return values
+
+
+def bin_packing(seed: int) -> Problem:
+    """Items in bins whose price depends on what is in them; every item in one bin."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(5, 7))
+    size = rng.integers(2, 8, n)
+    columns = [
+        Column(
+            indicator(n, own),
+            own,
+            cost=float(rng.integers(6, 12)),
+            variables=dict.fromkeys(itertools.pairwise(own), 1.0),
+        )
+        for own in subsets(n)
+        if size[list(own)].sum() <= 12
+    ]
+    return Problem(range(n), "==", np.ones(n), columns, least_cost=6.0, step=1.0)
+
+
+def cutting_stock(seed: int) -> Problem:
+    """Patterns of three widths, with waste that costs; demands are met or exceeded."""
+    rng = np.random.default_rng(seed)
+    width = rng.integers(3, 8, 3)
+    demand = rng.integers(1, 6, 3).astype(float)
+    patterns = [
+        p for p in itertools.product(*(range(15 // w + 1) for w in width)) if 0 < p @ width <= 15
+    ]
+    columns = [
+        Column(np.array(p, dtype=float), p, cost=float(10 + rng.integers(0, 4))) for p in patterns
+    ]
+    return Problem(
+        [("width", i) for i in range(3)], ">=", demand, columns, least_cost=10.0, step=1.0
+    )
+
+
+def partly_continuous(seed: int) -> Problem:
+    """Cutting stock in which some patterns may be used in fractions, at a higher price."""
+    rng = np.random.default_rng(seed)
+    problem = cutting_stock(seed)
+    problem.columns = [
+        replace(column, integer=False, cost=column.cost + float(rng.integers(1, 5)))
+        if rng.random() < 0.4
+        else column
+        for column in problem.columns
+    ]
+    problem.step = None
+    return problem
+
+
+def generalised_assignment(seed: int) -> Problem:
+    """Jobs to agents with capacities, and costs of the sets; every agent has one set, or none."""
+    rng = np.random.default_rng(seed)
+    m, n = 3, 6
+    cost, weight = rng.integers(3, 15, (m, n)), rng.integers(2, 9, (m, n))
+    capacity = (0.8 * weight.sum(axis=1) / m + 1).astype(int)
+    agents = [("agent", i) for i in range(m)]
+    columns = [
+        Column(
+            indicator(n + m, [*own, n + i]),
+            (i, own),
+            cost=float(cost[i, list(own)].sum() + rng.integers(0, 12)),
+            variables={(i, j): 1.0 for j in own},
+            block=("agent", i),
+        )
+        for i in range(m)
+        for own in subsets(n, 0)
+        if weight[i, list(own)].sum() <= capacity[i]
+    ]
+    return Problem(
+        [*range(n), *agents],
+        "==",
+        np.ones(n + m),
+        columns,
+        copies=dict.fromkeys(agents, 1.0),
+        step=1.0,
+    )
+
+
+def identical_agents(seed: int) -> Problem:
+    """Jobs to three equal agents; the variables are pairs of jobs that follow one another."""
+    rng = np.random.default_rng(seed)
+    n, m = 6, 3
+    weight, change = rng.integers(2, 8, n), rng.integers(1, 12, (n, n))
+    columns = [
+        Column(
+            indicator(n + 1, [*own, n]),
+            own,
+            cost=float(sum(change[a, b] for a, b in itertools.pairwise(own)) + rng.integers(0, 9)),
+            variables=dict.fromkeys(itertools.pairwise((*own, "end")), 1.0),
+            block="agents",
+        )
+        for own in subsets(n, 0)
+        if weight[list(own)].sum() <= 14
+    ]
+    return Problem(
+        [*range(n), "agents"],
+        ["=="] * n + ["<="],
+        [*np.ones(n), float(m)],
+        columns,
+        copies={"agents": float(m)},
+        step=1.0,
+    )
+
+
+def colouring(seed: int) -> Problem:
+    """Colours for seven vertices; a colour costs as much as the dearest vertex that has it."""
+    rng = np.random.default_rng(seed)
+    n = 7
+    edge, weight = np.triu(rng.random((n, n)) < 0.4, 1), rng.integers(1, 6, n)
+    columns = [
+        Column(indicator(n, own), own, cost=float(weight[list(own)].max()))
+        for own in subsets(n)
+        if not edge[np.ix_(own, own)].any()
+    ]
+    return Problem(range(n), "==", np.ones(n), columns, least_cost=1.0, step=1.0)
+
+
+def covering_colouring(seed: int) -> Problem:
+    """The same with rows ≥: a vertex with two colours can be made one with one."""
+    problem = colouring(seed)
+    problem.sense = ">="
+    return problem
+
+
+def set_covering(seed: int) -> Problem:
+    """Rows to be covered by some columns of a list, at least cost."""
+    rng = np.random.default_rng(seed)
+    n, m = 8, 16
+    columns = [
+        Column(
+            indicator(n, rng.choice(n, 3, replace=False)),
+            j,
+            cost=float(rng.integers(3, 7)) / 2,
+            variables={("taken", j): 1.0},
+        )
+        for j in range(m)
+    ]
+    return Problem(range(n), ">=", np.ones(n), columns, least_cost=1.5, step=0.5)
+
+
+def fixed_charge(seed: int) -> Problem:
+    """Depots that are opened as a whole, and shares of customers that are supplied from them."""
+    rng = np.random.default_rng(seed)
+    n_depots, n_customers = 3, 4
+    rows = [("customer", j) for j in range(n_customers)] + [("depot", k) for k in range(n_depots)]
+    capacity = rng.integers(1, 4, n_depots) + 0.5
+    columns = []
+    for k in range(n_depots):
+        opened = np.zeros(len(rows))
+        opened[n_customers + k] = -capacity[k]
+        columns.append(
+            Column(
+                opened,
+                ("open", k),
+                cost=float(rng.integers(5, 12)),
+                upper=2.0,
+                variables={("open", k): 1.0},
+                block="depots",
+            )
+        )
+        columns.extend(
+            Column(
+                indicator(len(rows), [j, n_customers + k]),
+                ("flow", k, j),
+                cost=float(rng.random() * 4),
+                integer=False,
+            )
+            for j in range(n_customers)
+        )
+    return Problem(
+        rows,
+        ["=="] * n_customers + ["<="] * n_depots,
+        [1.0] * n_customers + [0.0] * n_depots,
+        columns,
+        copies=float(n_customers + 2 * n_depots),
+    )
