@@ -97,12 +97,13 @@ class VariableBound:
     ----------
     variable : hashable
     lower, upper : float
+        Amounts may be negative: what is not given bounds nothing.
     block : hashable or None
         None: of all blocks.
     """
 
     variable: Hashable
-    lower: float = 0.0
+    lower: float = -math.inf
     upper: float = math.inf
     block: Hashable | None = None
 

@@ -21,7 +21,11 @@ from cgboost.integer.decisions import respected_by
 ROWS = {"a": 0, "b": 1, "c": 2}
 
 COLUMN = Column(
-    np.array([1.0, 0.0, 3.0]), "own", variables={"x": 2.0, "y": 1.0}, block="first", cost=5.0
+    np.array([1.0, 0.0, 3.0]),
+    "own",
+    variables={"x": 2.0, "y": 1.0, "w": -2.0},
+    block="first",
+    cost=5.0,
 )
 
 
@@ -37,6 +41,8 @@ COLUMN = Column(
         (VariableBound("x", lower=3.0), False),
         (VariableBound("z", lower=1.0), False),
         (VariableBound("z", upper=0.0), True),
+        (VariableBound("w", upper=-1.0), True),
+        (VariableBound("w", lower=-1.0), False),
         (VariableBound("x", upper=1.0, block="first"), False),
         (VariableBound("x", upper=1.0, block="other"), True),
     ],

@@ -229,6 +229,16 @@ def generalised_assignment(seed: int) -> Problem:
     )
 
 
+def negative_assignment(seed: int) -> Problem:
+    """Generalised assignment in variables that are −1 for what is assigned, 0 for the rest."""
+    problem = generalised_assignment(seed)
+    problem.columns = [
+        replace(column, variables={v: -z for v, z in column.variables.items()})
+        for column in problem.columns
+    ]
+    return problem
+
+
 def identical_agents(seed: int) -> Problem:
     """Jobs to three equal agents; the variables are pairs of jobs that follow one another."""
     rng = np.random.default_rng(seed)
