@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -180,14 +180,15 @@ class RyanFoster:
         return [branch(pair) for pair in best.tolist()]
 
 
-VariablesOf = Callable[[Column], Mapping[Hashable, float]]
+_Total = tuple[Hashable, Hashable | None]
 
 
 class VariableBranching:
     """An original variable or an aggregate of some, ``z_v ≤ ⌊z⌋`` or ``≥ ⌈z⌉``.
 
-    A bound in the subproblem where a solution has exactly one column of the variable's block, or
-    where it is 0 for all columns; else a row of the master, whose dual the pricer sees.
+    Where a solution has exactly one column of a block, a bound on the variable in the subproblem of
+    this block. On the sum over all columns, a row of the master, whose dual the pricer sees; where
+    the sum is to be 0 and no column has less, a bound of 0 in all subproblems.
 
     Parameters
     ----------
@@ -195,8 +196,15 @@ class VariableBranching:
         The variables that have to be whole; None: all that integer columns name, and no others.
     first : collection of hashable, default=()
         Variables that are decided before all others.
+    signed : collection of hashable, default=()
+        Variables of which columns may have negative amounts: a sum of 0 is no bound of 0.
     rows : bool, default=True
-        Whether there may be rows. False: variables that need one are not divided.
+        Whether sums over all columns are divided. False: the pricer knows bounds alone.
+
+    Raises
+    ------
+    ValueError
+        For a column with a negative amount of a variable that is to be bounded and not ``signed``.
     """
 
     def __init__(
@@ -204,10 +212,11 @@ class VariableBranching:
         integer: Collection[Hashable] | None = None,
         first: Collection[Hashable] = (),
         *,
+        signed: Collection[Hashable] = (),
         rows: bool = True,
     ) -> None:
         self.integer = None if integer is None else frozenset(integer)
-        self.first, self.rows = frozenset(first), rows
+        self.first, self.signed, self.rows = frozenset(first), frozenset(signed), rows
 
     @property
     def makes(self) -> tuple[type, ...]:
@@ -216,40 +225,50 @@ class VariableBranching:
 
     def branches(self, solution: NodeSolution, most: int) -> Sequence[Branch]:
         """See :class:`BranchingRule`."""
-        totals: dict[Hashable, float] = defaultdict(float)
+        totals = self._totals(solution)
+        found = _most_fractional({v: z for v, z in totals.items() if v[0] in self.first}, most)
+        found = found or _most_fractional(totals, most)
+        return [self._branch(v, block, z, solution) for (v, block), z in found]
+
+    def _totals(self, solution: NodeSolution) -> dict[_Total, float]:
+        """Sums Σ_j z_vj x_j over all columns (the block None), and over blocks with one column."""
+        totals: dict[_Total, float] = defaultdict(float)
         blocks: dict[Hashable, set[Hashable | None]] = defaultdict(set)
         for column, x in zip(solution.columns, solution.coef.tolist(), strict=True):
             for variable, amount in column.variables.items():
-                wanted = self.integer is None or variable in self.integer
-                if wanted and (self.rows or column.block in solution.once):
-                    totals[variable] += amount * x
+                if self.integer is None or variable in self.integer:
                     blocks[variable].add(column.block)
+                    totals[variable, None] += amount * x
+                    if column.block in solution.once:
+                        totals[variable, column.block] += amount * x
+        for variable, own in blocks.items():
+            if not self.rows or (len(own) == 1 and own <= solution.once):
+                del totals[variable, None]
         if self.integer is None:
-            for column in solution.columns:
-                for variable in () if column.integer else column.variables:
-                    totals.pop(variable, None)
-        found = _most_fractional({v: z for v, z in totals.items() if v in self.first}, most)
-        found = found or _most_fractional(totals, most)
-        return [self._branch(v, z, blocks[v], solution.once) for v, z in found]
+            loose = {v for c in solution.columns if not c.integer for v in c.variables}
+            return {key: z for key, z in totals.items() if key[0] not in loose}
+        return totals
 
     def _branch(
-        self,
-        variable: Hashable,
-        value: float,
-        blocks: set[Hashable | None],
-        once: frozenset[Hashable],
+        self, variable: Hashable, block: Hashable | None, value: float, solution: NodeSolution
     ) -> Branch:
         low, high = float(math.floor(value)), float(math.ceil(value))
-        block = next(iter(blocks)) if len(blocks) == 1 else None
         down: Decision
         up: Decision
-        if block is not None and block in once:
+        if block is not None:
             down = VariableBound(variable, upper=low, block=block)
             up = VariableBound(variable, lower=high, block=block)
-        else:
-            terms = ((variable, 1.0),)
-            up = VariableRow(terms, ">=", high)
-            down = VariableBound(variable, upper=0.0) if not low else VariableRow(terms, "<=", low)
+            return Branch((variable, block), value, ((up,), (down,)))
+        terms = ((variable, 1.0),)
+        up, down = VariableRow(terms, ">=", high), VariableRow(terms, "<=", low)
+        if not low and variable not in self.signed:
+            down = VariableBound(variable, upper=0.0)
+            for column in solution.columns:
+                if column.variables.get(variable, 0.0) < -AMOUNT_ROUNDING:
+                    raise ValueError(
+                        f"column {column.key!r} has the amount {column.variables[variable]:g} of "
+                        f"variable {variable!r}: name it in VariableBranching(signed=…)"
+                    )
         return Branch(variable, value, ((up,), (down,)))
 
 
@@ -297,12 +316,16 @@ class ComponentBranching:
     def _sums(
         values: Vector, solution: NodeSolution, inside: NDArray[np.bool_]
     ) -> tuple[Vector, list[tuple[int, float]]]:
-        """Σ x_j over the columns with h_i ≥ v, for every row i and value v of a fractional one."""
+        """Σ x_j over the columns with h_i ≥ v, for every row i and value v of a fractional one.
+
+        But for the least value, or 0 where none is less: all columns have it.
+        """
         loose = inside & solution.fractional
         sums, conditions = [], []
         for i in np.flatnonzero(values[loose].any(axis=0)).tolist():
+            lowest = min(0.0, float(values[inside, i].min()))
             for v in np.unique(values[loose, i]).tolist():
-                if v > 0:
+                if v > lowest:
                     sums.append(solution.coef[inside & (values[:, i] >= v)].sum())
                     conditions.append((i, v))
         return np.array(sums), conditions
@@ -319,7 +342,10 @@ def _distance(values: Vector) -> Vector:
     return np.asarray(np.abs(values - np.round(values)), dtype=np.float64)
 
 
-def _most_fractional(totals: Mapping[Hashable, float], most: int) -> list[tuple[Hashable, float]]:
+Name = TypeVar("Name")
+
+
+def _most_fractional(totals: Mapping[Name, float], most: int) -> list[tuple[Name, float]]:
     """The entries that are farthest from whole numbers."""
     away = {name: abs(value - round(value)) for name, value in totals.items()}
     found = sorted((name for name in totals if away[name] > INTEGRAL), key=lambda n: -away[n])

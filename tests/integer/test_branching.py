@@ -13,6 +13,7 @@ from cgboost.integer import (
     RyanFoster,
     VariableBound,
     VariableBranching,
+    VariableRow,
 )
 
 
@@ -115,7 +116,7 @@ def test_variables_of_a_block_with_one_column_are_bounded_in_the_subproblem() ->
     blocks = ["a", "a", "a"]
     at = solution(PAIRS, [0.5, 0.25, 0.25], once=frozenset(["a"]), blocks=blocks)
     (branch,) = VariableBranching(first=[1]).branches(at, 1)
-    assert branch.name == 1
+    assert branch.name == (1, "a")
     assert branch.children == (
         (VariableBound(1, lower=1.0, block="a"),),
         (VariableBound(1, upper=0.0, block="a"),),
@@ -123,3 +124,26 @@ def test_variables_of_a_block_with_one_column_are_bounded_in_the_subproblem() ->
     loose = solution(PAIRS, [0.5, 0.25, 0.25], blocks=blocks)
     assert not VariableBranching(rows=False).branches(loose, 1)
     assert VariableBranching(integer=[2]).branches(loose, 3)[0].name == 2
+
+
+def test_a_pricer_that_knows_bounds_alone_gets_no_rows() -> None:
+    """Without rows the amounts in each block are divided, though another block has the variable."""
+    at = solution(PAIRS, [0.5, 0.5, 0.5], once=frozenset("ab"), blocks=["a", "b", "b"])
+    for branch in VariableBranching(rows=False).branches(at, 9):
+        for decision in (each for child in branch.children for each in child):
+            assert isinstance(decision, VariableBound)
+            assert decision.block in ("a", "b")
+    names = {branch.name for branch in VariableBranching().branches(at, 9)}
+    assert names == {(0, "a"), (1, "a"), (0, "b"), (1, "b")}
+
+
+def test_negative_amounts_have_to_be_named() -> None:
+    """A sum of 0 is no bound of 0 where amounts cancel: a row, or an error with the column."""
+    at = solution([[2], [-1], [0]], [0.5, 0.5, 0.5])
+    (branch,) = VariableBranching(signed=[0]).branches(at, 1)
+    assert branch.children == (
+        (VariableRow(((0, 1.0),), ">=", 1.0),),
+        (VariableRow(((0, 1.0),), "<=", 0.0),),
+    )
+    with pytest.raises(ValueError, match="column 1 has the amount -1 of variable 0: .*signed="):
+        VariableBranching().branches(at, 1)

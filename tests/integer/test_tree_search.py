@@ -45,6 +45,15 @@ CASES: dict[str, tuple[Callable[[int], Problem], Sequence[Any]]] = {
         problems.identical_agents,
         [CountBranching(by_block=True), VariableBranching(), ComponentBranching()],
     ),
+    "equal agents, signed variables": (
+        problems.signed_agents,
+        [VariableBranching(signed=range(3)), RyanFoster()],
+    ),
+    "signed rows, components": (problems.signed_rows, [ComponentBranching()]),
+    "agents with a variable in common": (
+        problems.shared_variables,
+        [VariableBranching(), RyanFoster()],
+    ),
     "colouring, pairs": (problems.colouring, [RyanFoster()]),
     "colouring by covers, pairs": (problems.covering_colouring, [RyanFoster(subset_closed=True)]),
     "covering, components": (problems.set_covering, [ComponentBranching()]),

@@ -265,6 +265,39 @@ def identical_agents(seed: int) -> Problem:
     )
 
 
+def signed_agents(seed: int) -> Problem:
+    """The same with three variables whose amounts in the columns have either sign."""
+    problem, rng = identical_agents(seed), np.random.default_rng(seed)
+    problem.columns = [
+        replace(column, variables={k: float(z) for k, z in enumerate(rng.integers(-2, 3, 3)) if z})
+        for column in problem.columns
+    ]
+    return problem
+
+
+def shared_variables(seed: int) -> Problem:
+    """Generalised assignment; the agents have one variable in common, the number of odd jobs."""
+    problem = generalised_assignment(seed)
+    problem.columns = [
+        replace(column, variables={"odd": float(sum(j % 2 for j in column.key[1]))})
+        for column in problem.columns
+    ]
+    return problem
+
+
+def signed_rows(seed: int) -> Problem:
+    """Whole values of either sign in the rows, and four equal subproblems."""
+    rng = np.random.default_rng(seed)
+    points = np.unique(rng.integers(-3, 4, (40, 3)), axis=0).astype(float)
+    columns = [
+        Column(np.r_[z, 1.0], tuple(z), cost=float(rng.integers(1, 20)), block="all")
+        for z in points
+    ]
+    rhs = [*rng.integers(-4, 5, 3).astype(float), 4.0]
+    rows = [*range(3), "all"]
+    return Problem(rows, "==", rhs, columns, copies={"all": 4.0}, step=1.0)
+
+
 def colouring(seed: int) -> Problem:
     """Colours for seven vertices; a colour costs as much as the dearest vertex that has it."""
     rng = np.random.default_rng(seed)
