@@ -32,6 +32,7 @@ from cgboost.integer.decisions import (
     VariableRow,
 )
 from cgboost.integer.decomposition.model import Vector, checked, quiet_highs
+from solvers import Program, SolverError, solve
 
 MOST_CAPACITY = 20_000
 """Largest capacity, times the number of items, over 100: tables of dynamic programming beyond that
@@ -218,25 +219,20 @@ class HighsBlock:
             self._call("deleteCols", more, np.arange(n, n + more, dtype=np.int32))
         self._extra, self._counts, self._places = (*pairs, *counted), list(counted), []
         for pair in pairs:
-            first, second = self._terms(pair.first), self._terms(pair.second)
+            (first, a), (second, b) = self._terms(pair.first), self._terms(pair.second)
             if isinstance(pair, Together):
-                self._add(first, {j: -a for j, a in second.items()}, 0.0, 0.0)
+                self._add(first, {j: -value for j, value in second.items()}, b - a, b - a)
             else:
-                self._add(first, second, -math.inf, 1.0)
+                self._add(first, second, -math.inf, 1.0 - a - b)
         for row in counted:
             self._count(row)
 
     def _count(self, row: Any) -> None:
         """A binary variable that is 1 exactly if h_i ≥ v in all rows i of a set."""
         meets = []
-        lower, upper = self.block.lower, self.block.upper
-        for name, least in sorted(row.least, key=str):
-            terms, one = self._terms(name), self._binary()
-            values = np.array(list(terms.values()))
-            at = np.array(list(terms), dtype=np.intp)
-            ends = values * lower[at], values * upper[at]
-            low, high = np.minimum(*ends).sum(), np.maximum(*ends).sum()
-            high = high if math.isfinite(high) else self._largest(terms)
+        for name, value in sorted(row.least, key=str):
+            (terms, constant), one = self._terms(name), self._binary()
+            low, high, least = *self._range(terms), value - constant
             self._add(terms, {one: low - least}, low, math.inf)
             self._add(terms, {one: -(max(high, least) - least + 1)}, -math.inf, least - 1)
             meets.append(one)
@@ -246,21 +242,36 @@ class HighsBlock:
             self._add({every: 1.0}, {one: -1.0}, -math.inf, 0.0)
         self._add({every: 1.0}, dict.fromkeys(meets, -1.0), 1.0 - len(meets), math.inf)
 
-    def _largest(self, terms: dict[int, float]) -> float:
-        """The largest value of a linear function over the relaxation of the block."""
-        from solvers import Program, solve
+    def _range(self, terms: dict[int, float]) -> tuple[float, float]:
+        """Ends of a linear function over the bounds, where these are infinite over the block."""
+        values, at = np.array(list(terms.values())), np.array(list(terms), dtype=np.intp)
+        ends = values * self.block.lower[at], values * self.block.upper[at]
+        low, high = np.minimum(*ends).sum(), np.maximum(*ends).sum()
+        return (
+            float(low) if math.isfinite(low) else self._least(terms, 1.0),
+            float(high) if math.isfinite(high) else -self._least(terms, -1.0),
+        )
 
-        cost = np.zeros(self._n)
-        cost[list(terms)] = [-a for a in terms.values()]
-        own = self.block
+    def _least(self, terms: dict[int, float], sign: float) -> float:
+        """A whole number that is no more than a linear function, times a sign, over the block."""
+        cost, own = np.zeros(self._n), self.block
+        cost[list(terms)] = [sign * a for a in terms.values()]
         program = Program(cost, own.matrix, own.row_lower, own.row_upper, own.lower, own.upper)
-        return float(math.ceil(-solve(program, "highs").objective - INTEGRAL))
+        try:
+            return float(math.floor(solve(program, "highs").objective + INTEGRAL))
+        except SolverError as error:
+            raise BlockError(
+                f"a row of the master has no finite range over block {self.block.name!r}, so that "
+                "columns cannot be counted by it; give the block's variables bounds"
+            ) from error
 
-    def _terms(self, row: Hashable) -> dict[int, float]:
+    def _terms(self, row: Hashable) -> tuple[dict[int, float], float]:
+        """A row of the master as a function of the variables: coefficients and constant."""
         place = self._rows[row]
         own = self.block.linking
         inside = slice(own.indptr[place], own.indptr[place + 1])
-        return dict(zip(own.indices[inside].tolist(), own.data[inside].tolist(), strict=True))
+        terms = dict(zip(own.indices[inside].tolist(), own.data[inside].tolist(), strict=True))
+        return terms, float(place == self.block.convexity)
 
     def _binary(self) -> int:
         place = int(self._highs.getNumCol())
