@@ -60,6 +60,8 @@ class NodeProblem:
         taken off the right-hand sides.
     near : (ndarray, mapping of row to float), optional
         Duals at which the columns of the pool are compared, to begin with the best.
+    counted : bool, default=True
+        Whether ``copies`` of the user's master hold for the relaxation.
 
     Attributes
     ----------
@@ -78,8 +80,10 @@ class NodeProblem:
         *,
         fixed: Mapping[int, float] | None = None,
         near: tuple[Vector, Mapping[Row, float]] | None = None,
+        counted: bool = True,
     ) -> None:
-        self.root, self.pool, self._user = root, pool, pricer
+        self.root, self.pool, self._user, self._near = root, pool, pricer, near
+        self._decisions, self.counted = tuple(decisions), counted
         self.restrictions = tuple(d for d in decisions if isinstance(d, Restriction))
         self.rows = tuple(d for d in decisions if isinstance(d, Row))
         self.fixed = dict(fixed or {})
@@ -89,11 +93,31 @@ class NodeProblem:
             [row.sense for row in self.rows],
             rhs,
             used=self._used(),
-            copies=self._copies_left(),
+            copies=self._copies_left() if counted else None,
         )
         self.fixed_cost = sum(n * pool.columns[j].cost for j, n in self.fixed.items())
         self.pricer = NodePricer(self, pricer)
         self.take(self._beginning(near))
+
+    def may_need_more(self) -> bool:
+        """Whether the relaxation may use more columns than ``copies``, which no solution does.
+
+        A row "at least" or "exactly" of a decision can ask for them.
+        """
+        counted = self.counted and self.root.copies is not None
+        return counted and any(row.sense != "<=" for row in self.rows)
+
+    def uncounted(self) -> NodeProblem:
+        """The same problem without a bound that rests on ``copies``."""
+        return NodeProblem(
+            self.root,
+            self.pool,
+            self._user,
+            self._decisions,
+            fixed=self.fixed,
+            near=self._near,
+            counted=False,
+        )
 
     def allowed(self) -> NDArray[np.bool_]:
         """Which columns of the pool may be in the problem, shape (n_columns,)."""
@@ -141,8 +165,6 @@ class NodeProblem:
 
     def _copies_left(self) -> float | Mapping[Hashable, float] | None:
         copies = self.root.copies
-        if not isinstance(copies, Mapping) and any(row.sense != "<=" for row in self.rows):
-            return None  # such a row may ask the relaxation for more columns than solutions have
         if copies is None or not self.fixed:
             return copies
         if not isinstance(copies, Mapping):

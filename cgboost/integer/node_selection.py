@@ -88,13 +88,27 @@ class BestBound:
 
 @dataclass
 class DepthFirst:
-    """The first child of the last node that was divided: solutions soon, a bound late."""
+    """The first child of the last node that was divided: solutions soon, a bound late.
 
+    Parameters
+    ----------
+    max_dive : int, default=100
+        After so many nodes the one with the least bound is next, and the search goes on from there:
+        a count without an upper bound could otherwise be raised for ever.
+    """
+
+    max_dive: int = 100
     _stack: list[Node] = field(default_factory=list, init=False)
+    _taken: int = field(default=0, init=False)
+
+    def __post_init__(self) -> None:
+        if not self.max_dive >= 1:
+            raise ValueError(f"max_dive must be at least 1, got {self.max_dive!r}")
 
     def start(self) -> None:
         """Forget the last run."""
         self._stack.clear()
+        self._taken = 0
 
     def push(self, nodes: Sequence[Node]) -> None:
         """See :class:`NodeSelection`."""
@@ -102,7 +116,11 @@ class DepthFirst:
 
     def pop(self) -> Node:
         """See :class:`NodeSelection`."""
-        return self._stack.pop()
+        self._taken += 1
+        if self._taken % self.max_dive:
+            return self._stack.pop()
+        least = min(range(len(self._stack)), key=lambda k: self._stack[k].bound)
+        return self._stack.pop(least)
 
     def nodes(self) -> Sequence[Node]:
         """See :class:`NodeSelection`."""

@@ -189,8 +189,10 @@ class Search:
             callbacks=[CutOff()],
             smoothing=self.smoothing,
         ).run()
+        if run.stop_reason is StopReason.INVALID_BOUND and problem.may_need_more():
+            return self.relaxation(problem.uncounted(), tol=tol, max_rounds=max_rounds)
         bound = -math.inf if run.bound is None else run.bound + problem.fixed_cost
-        if run.stop_reason is StopReason.INFEASIBLE:
+        if run.stop_reason is StopReason.INFEASIBLE and run.bound is None:
             bound = math.inf
         used = np.flatnonzero(run.coef > LEAST_COEF)
         numbers = np.array([self.pool.number(run.columns[j]) for j in used], dtype=np.intp)

@@ -201,9 +201,10 @@ class TreeSearch:
         """Relaxation, cuts, heuristics, children; what became of the node."""
         search = self.search
         relaxation, bound = self._relaxed(node)
-        if search.closes(bound):
+        infeasible = relaxation.run.stop_reason is StopReason.INFEASIBLE
+        if infeasible or search.closes(bound):
             self._close(bound)
-            return "infeasible" if bound == math.inf else "cut_off"
+            return "infeasible" if infeasible else "cut_off"
         node = self.current = self._at_least(node, bound)
         if not relaxation.feasible:
             raise SearchEnd(
@@ -375,7 +376,9 @@ class TreeSearch:
         if not self.search.incumbent and not math.isfinite(self.search.objective):
             if self.infeasible:
                 return StopReason.INFEASIBLE, self.infeasible
-            return StopReason.INFEASIBLE, "no integer solution exists"
+            least = self._least()
+            words = f", or costs at least {least:.3g}" if math.isfinite(least) else ""
+            return StopReason.INFEASIBLE, f"no integer solution exists{words}"
         gap = self._gap(self._bound())
         if gap == 0:
             return StopReason.OPTIMAL, f"proven, solution found by {self.search.found_by}"

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -184,9 +185,24 @@ def test_infeasible_relaxation() -> None:
     problem.columns = [column for column in problem.columns if column.key in ("ab", "b")]
     result = problem.search().run()
     assert result.stop_reason is StopReason.INFEASIBLE
-    assert result.objective == result.bound == math.inf
+    assert result.objective == math.inf
+    assert result.bound is not None
+    assert result.bound >= 1e6
     assert "c (by 1)" in result.message
+    assert "any solution costs at least" in result.message
     assert result.columns == ()
+
+
+def test_columns_of_very_different_cost() -> None:
+    """Where only a column of 10⁹ times the cost of the others helps, the bound is true."""
+    problem = triangle()
+    problem.columns[3] = replace(problem.columns[3], cost=2e9)
+    del problem.columns[4:]
+    result = problem.search().run()
+    assert problem.optimum() == pytest.approx(2e9 + 2)
+    assert result.bound is not None
+    assert result.bound <= problem.optimum()
+    assert "costs at least" in result.message or result.objective == problem.optimum()
 
 
 @pytest.mark.parametrize("heuristics", [[], "auto"])
@@ -198,7 +214,7 @@ def test_infeasible_in_integers(heuristics: Any) -> None:
     assert problem.optimum() == math.inf
     result = problem.search(heuristics=heuristics).run()
     assert result.stop_reason is StopReason.INFEASIBLE
-    assert result.message == "no integer solution exists"
+    assert result.message == "no integer solution exists, or costs at least 1e+06"
     assert result.tree["status"].tolist()[0] == "branched"
     assert set(result.tree["status"].tolist()[1:]) <= {"branched", "infeasible"}
 

@@ -1,5 +1,7 @@
 """In which order nodes come."""
 
+import pytest
+
 from cgboost.integer import BestBound, CountRow, DepthFirst, Node, Together
 
 ROOT = [Node(0, bound=5.0)]
@@ -23,6 +25,19 @@ def test_depth_first() -> None:
     assert selection.pop().number == 1
     selection.push(GRANDCHILDREN)
     assert [selection.pop().number for _ in range(3)] == [3, 4, 2]
+
+
+def test_depth_first_does_not_dive_for_ever() -> None:
+    """After so many nodes the one with the least bound is next."""
+    selection = DepthFirst(max_dive=3)
+    selection.push([Node(1, bound=7.0, depth=1), Node(2, bound=5.0, depth=1)])
+    taken = []
+    for number in range(3, 8):
+        taken.append(selection.pop())
+        selection.push([Node(number, bound=taken[-1].bound + 1.0, depth=taken[-1].depth + 1)])
+    assert [node.number for node in taken] == [1, 3, 2, 5, 6]
+    with pytest.raises(ValueError, match="max_dive must be at least 1, got 0"):
+        DepthFirst(max_dive=0)
 
 
 def test_start_forgets() -> None:

@@ -223,7 +223,7 @@ class LinearMaster:
             duals = duals / (1.0 - least / self.least_cost)
             capped = self._capped(state, duals)
             deficit = sum(column.upper * min(0.0, column.reduced_cost) for column in capped)
-        elif priced.exact and not priced.columns and math.isfinite(state.objective):
+        elif priced.exact and not priced.columns:
             capped = self._capped(state, duals)
             least = least_of(priced.reduced_cost)
             if not least >= -ZERO_REDUCED_COST:
