@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cgboost.exceptions import BoundError, CGBoostError, see
-from cgboost.generation.columns import Column
+from cgboost.generation.columns import Column, least_of
 from cgboost.generation.history import Round, StopReason
 from cgboost.generation.protocols import MasterState, Priced
 from cgboost.tolerances import EPSILON, LP_FEASIBILITY
@@ -164,9 +164,22 @@ def conclusion(current: Round, priced: Priced, fresh: Sequence[Column], tol: flo
         return StopReason.STALLED, _open_gap(current, tol)
     if not priced.columns:
         return StopReason.NO_COLUMN, "the pricer found no column; it is not exact"
+    if not fresh and current.objective == np.inf and _by_costs_alone(current, priced):
+        return StopReason.INFEASIBLE, shortfall(current)
     if not fresh:
         return StopReason.ONLY_DUPLICATES, _repetition(current, priced.columns)
     return None
+
+
+def _by_costs_alone(current: Round, priced: Priced) -> bool:
+    """Whether columns price out by negative costs, and none because it helps to meet the rows.
+
+    The duals of an infeasible master, multiplied by a large number, stand for the rows alone: a
+    column that it has and does not need still has the reduced cost c.
+    """
+    costs = [abs(column.cost) for column in current.state.columns]
+    least = least_of(priced.reduced_cost) if priced.exact else -np.inf
+    return bool(least >= -max(costs, default=0.0) - LP_FEASIBILITY)
 
 
 def _open_gap(current: Round, tol: float) -> str:

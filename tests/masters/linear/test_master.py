@@ -125,6 +125,19 @@ def test_an_infeasible_master_names_its_rows_and_the_cost_it_proves() -> None:
     assert "inf" in result.summary()
 
 
+@pytest.mark.parametrize("seed", range(10))
+def test_columns_of_negative_cost_do_not_hide_that_a_master_is_infeasible(seed: int) -> None:
+    """The pricer offers them again and again, as the rows can be met by none."""
+    master, family = convex(seed)
+    rhs = np.r_[master.constraints.rhs[:2], master.constraints.rhs[2:] / 2]
+    master = LinearMaster(master.rows, list(master.constraints.senses), rhs, copies=master.copies)
+    family = Family(family.H, -1.0 - np.abs(family.cost), family.groups)
+    assert full_optimum(master, family) == math.inf
+    result = ColumnGeneration(master, family).run()
+    assert result.stop_reason is StopReason.INFEASIBLE
+    assert result.bound > 1e3
+
+
 def test_finding_nothing_without_proof_is_not_infeasibility() -> None:
     """A heuristic that finds nothing proves nothing."""
     result = ColumnGeneration(LinearMaster(1, ">=", 1.0), lambda duals: []).run()
