@@ -129,7 +129,7 @@ class Decomposition:
             "columns_per_round": max(20, len(made.groups)),
         }
         tree = BranchAndPrice(made.master, made.pricer, **{**own, **options}).run(gap, time_limit)
-        constant = self.model.program.constant
+        constant = self.model.program.constant + made.constant
         x = made.point(tree) if math.isfinite(tree.objective) else None
         message = f"{tree.message}; {self.why}" if tree.message else self.why
         return self._result(

@@ -169,7 +169,9 @@ class HighsBlock:
         lower, upper = self.block.bounds(restrictions)
         if (lower > upper).any():
             return Found(math.inf, [])
-        self._adapt(restrictions, tuple(row for row in duals if isinstance(row, ComponentRow)))
+        counted = bool(self.block.integer.all())
+        rows = (row for row in duals if counted and isinstance(row, ComponentRow))
+        self._adapt(restrictions, tuple(rows))
         self._call("changeColsCost", self._n, self._all, cost)
         self._call("changeColsBounds", self._n, self._all, lower, upper)
         for place, row in enumerate(self._counts):

@@ -4,14 +4,16 @@
     with  Σ_k Σ_p (A_k z_p) λ_kp + A_0 x_0 in the sides of the linking rows,
           Σ_p λ_kp = number of blocks like k  for every k,
 
-over the integer points z_p of block k. Variables in no block are columns of their own.
+over the integer points z_p of block k. A variable in no block is counted from one of its bounds and
+is a column of its own, a free one the difference of two. Equal blocks are one, unless no branching
+rule could part their columns: rows of the master with fractional coefficients.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Collection, Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy.sparse as sp
@@ -25,7 +27,7 @@ from cgboost.integer.branching import (
     RyanFoster,
     VariableBranching,
 )
-from cgboost.integer.decomposition.blocks import Structure
+from cgboost.integer.decomposition.blocks import Places, Structure
 from cgboost.integer.decomposition.model import Vector
 from cgboost.integer.decomposition.pricing import Block, BlockPricer
 from cgboost.integer.heuristics import Diving, Heuristic, RestrictedMaster
@@ -33,9 +35,6 @@ from cgboost.integer.node_selection import Node
 from cgboost.integer.result import BranchAndPriceResult
 from cgboost.integer.search import Relaxation, Search
 from cgboost.masters.linear.master import LinearMaster
-
-WHOLE = 1e-9
-"""A coefficient this close to a whole number is one: files round to nine places or more."""
 
 
 class IntegralPoint:
@@ -89,6 +88,8 @@ class Reformulation:
     branching : list of BranchingRule
     heuristics : list of Heuristic
     objective_step : float or None
+    base : ndarray of shape (n_variables,)
+        Where the variables in no block begin; 0 for the others.
     """
 
     structure: Structure
@@ -98,6 +99,12 @@ class Reformulation:
     branching: list[BranchingRule]
     heuristics: list[Heuristic]
     objective_step: float | None
+    base: Vector
+
+    @property
+    def constant(self) -> float:
+        """Cost of ``base``, which the columns do not have."""
+        return float(self.structure.model.program.cost @ self.base)
 
     def point(self, result: BranchAndPriceResult) -> Vector:
         """The solution in the variables of the model, shape (n_variables,).
@@ -106,7 +113,7 @@ class Reformulation:
         """
         structure = self.structure
         places = {name: j for j, name in enumerate(structure.model.names)}
-        x = np.zeros(len(places))
+        x = self.base.copy()
         copies = {("block", group[0]): list(group) for group in self.groups}
         for column, count in zip(result.columns, result.coef.tolist(), strict=True):
             group = copies.get(column.block) if column.block is not None else None  # type: ignore[call-overload]
@@ -138,13 +145,13 @@ def reformulated(structure: Structure) -> Reformulation:
     Raises
     ------
     NotDecomposableError
-        For a block with whole and continuous variables, and for variables that may be negative.
+        For a block with whole and continuous variables.
     """
-    groups = structure.groups()
-    _check(structure, groups)
+    _check(structure)
     model = structure.model
-    program, linking = model.program, structure.linking_rows
-    low, high = program.row_lower[linking], program.row_upper[linking]
+    program, linking, base = model.program, structure.linking_rows, _base(structure)
+    taken = model.matrix[linking] @ base
+    low, high = program.row_lower[linking] - taken, program.row_upper[linking] - taken
     sides: list[tuple[int, str, float]] = []
     for k, (a, b) in enumerate(zip(low.tolist(), high.tolist(), strict=True)):
         if a == b:
@@ -153,56 +160,55 @@ def reformulated(structure: Structure) -> Reformulation:
             sides += [(k, ">=", a)] if math.isfinite(a) else []
             sides += [(k, "<=", b)] if math.isfinite(b) else []
     names: list[Hashable] = [(model.row_names[linking[k]], sense) for k, sense, _ in sides]
+    senses, rhs = [sense for _, sense, _ in sides], np.array([rhs for _, _, rhs in sides])
+    coefficients = sp.csc_array(model.matrix[linking[[k for k, _, _ in sides]]])
+    groups = structure.groups()
+    own = _own_columns(structure, coefficients, base)
+    whole = _are_counted(structure, coefficients)
+    ones = np.flatnonzero((rhs == 1) & (np.array(senses) != "<="))
+    pairs = _are_pairs(structure, coefficients[ones], own, ones)
+    if not (whole or pairs):
+        groups = [(block,) for block in range(structure.n_blocks)]
     blocks = [("block", group[0]) for group in groups]
     rows = [*names, *blocks]
     master = LinearMaster(
         rows,
-        [*(sense for _, sense, _ in sides), *("==" for _ in groups)],
-        np.array([*(rhs for _, _, rhs in sides), *(float(len(group)) for group in groups)]),
+        [*senses, *("==" for _ in groups)],
+        np.array([*rhs.tolist(), *(float(len(group)) for group in groups)]),
         copies={name: float(len(group)) for name, group in zip(blocks, groups, strict=True)},
     )
-    of_side = linking[[k for k, _, _ in sides]] if sides else np.zeros(0, dtype=np.intp)
-    coefficients = sp.csc_array(model.matrix[of_side])
+    below = np.zeros(len(groups))
+    master.add([replace(column, values=np.r_[column.values, below]) for column in own])
     subproblems = [
         _block(structure, group[0], coefficients, len(sides) + k, len(rows))
         for k, group in enumerate(groups)
     ]
-    master.add(_own_columns(structure, coefficients, len(rows)))
-    aggregated = any(len(group) > 1 for group in groups)
-    whole = all(_is_whole(block.linking.data) and block.integer.all() for block in subproblems)
-    nonnegative = all((block.lower >= 0).all() for block in subproblems)
-    positive = all((block.linking.data >= 0).all() for block in subproblems) and nonnegative
-    pricer = BlockPricer(subproblems, rows, component_rows=whole and positive)
+    pricer = BlockPricer(subproblems, rows, component_rows=whole)
     branching: list[BranchingRule] = []
-    if aggregated and _has_unit_rows(subproblems, master, positive):
+    if pairs and any(len(group) > 1 for group in groups):
         branching.append(RyanFoster(subset_closed=_is_monotone(structure, coefficients)))
     integer = [name for name, own in zip(model.names, model.integer, strict=True) if own]
-    branching.append(VariableBranching(integer=integer))
-    if whole and positive:
+    signed = [model.names[j] for j in np.flatnonzero(program.lower < 0).tolist()]
+    branching.append(VariableBranching(integer=integer, signed=signed))
+    if whole:
         branching.append(ComponentBranching())
     once = [name for name, group in zip(blocks, groups, strict=True) if len(group) == 1]
     heuristics: list[Heuristic] = [IntegralPoint(subproblems, once), Diving(), RestrictedMaster()]
-    return Reformulation(structure, groups, master, pricer, branching, heuristics, _step(structure))
+    step = _step(structure)
+    return Reformulation(structure, groups, master, pricer, branching, heuristics, step, base)
 
 
-def _check(structure: Structure, groups: list[tuple[int, ...]]) -> None:
+def _check(structure: Structure) -> None:
     model = structure.model
-    for group in groups:
-        own = structure.variables(group[0])
+    for block in range(structure.n_blocks):
+        own = structure.variables(block)
         whole = model.integer[own]
         if whole.any() and not whole.all():
             names = model.names[own[whole][0]], model.names[own[~whole][0]]
             raise NotDecomposableError(
-                f"block {group[0]} has the integer variable {names[0]!r} and the continuous one "
+                f"block {block} has the integer variable {names[0]!r} and the continuous one "
                 f"{names[1]!r}; only blocks of one kind are decomposed"
             )
-    in_blocks = structure.block_of_variable >= 0
-    negative = (in_blocks | model.integer) & (model.program.lower < 0)
-    for j in np.flatnonzero(negative).tolist():
-        raise NotDecomposableError(
-            f"variable {model.names[j]!r} may be negative, and it is in a block or an integer one; "
-            "only models whose variables are at least 0 there are decomposed"
-        )
 
 
 def _block(
@@ -227,44 +233,78 @@ def _block(
     )
 
 
-def _own_columns(structure: Structure, coefficients: sp.csc_array, n_rows: int) -> list[Column]:
-    """Columns of the variables in no block; a free one is the difference of two."""
+def _ends(structure: Structure) -> tuple[Vector, Vector]:
+    """Bounds of the variables, those of integer ones rounded to whole numbers."""
+    model = structure.model
+    lower, upper = model.program.lower.copy(), model.program.upper.copy()
+    lower[model.integer] = np.ceil(lower[model.integer] - INTEGRAL)
+    upper[model.integer] = np.floor(upper[model.integer] + INTEGRAL)
+    crossed = np.flatnonzero(lower > upper)
+    if crossed.size:
+        raise NotDecomposableError(
+            f"variable {model.names[crossed[0]]!r} has no whole value between its bounds"
+        )
+    return lower, upper
+
+
+def _base(structure: Structure) -> Vector:
+    """A finite bound of every variable in no block; 0 for all others."""
+    lower, upper = _ends(structure)
+    base = np.where(np.isfinite(lower), lower, np.where(np.isfinite(upper), upper, 0.0))
+    return np.where(structure.block_of_variable < 0, base, 0.0)
+
+
+def _own_columns(structure: Structure, coefficients: sp.csc_array, base: Vector) -> list[Column]:
+    """Columns of the variables in no block, on the linking rows: steps from ``base``."""
     model, program = structure.model, structure.model.program
+    lower, upper = _ends(structure)
     columns = []
     for j in structure.master_variables.tolist():
-        low, high = float(program.lower[j]), float(program.upper[j])
-        if low != 0 and (math.isfinite(low) or math.isfinite(high)):
-            raise NotDecomposableError(
-                f"variable {model.names[j]!r} is in no block and has the bounds [{low:g}, "
-                f"{high:g}]; a lower bound of 0, or no bounds at all, are needed"
-            )
-        values = np.zeros(n_rows)
-        values[: coefficients.shape[0]] = coefficients[:, [j]].toarray()[:, 0]
-        for sign in (1.0,) if low == 0 else (1.0, -1.0):
-            columns.append(
-                Column(
-                    values=sign * values,
-                    key=("variable", model.names[j], sign),
-                    cost=sign * float(program.cost[j]),
-                    upper=high,
-                    integer=bool(model.integer[j]),
-                    variables={model.names[j]: sign},
+        values = coefficients[:, [j]].toarray()[:, 0]
+        for sign, length in ((1.0, upper[j] - base[j]), (-1.0, base[j] - lower[j])):
+            if length > 0:
+                columns.append(
+                    Column(
+                        values=sign * values,
+                        key=("variable", model.names[j], sign),
+                        cost=sign * float(program.cost[j]),
+                        upper=float(length),
+                        integer=bool(model.integer[j]),
+                        variables={model.names[j]: sign},
+                    )
                 )
-            )
     return columns
 
 
-def _has_unit_rows(blocks: list[Block], master: LinearMaster, positive: bool) -> bool:
-    """Whether rows with the right-hand side 1 have at most one 0/1 variable of each block."""
-    constraints = master.constraints
-    n = len(constraints) - len(blocks)
-    ones = np.flatnonzero((constraints.rhs[:n] == 1) & (constraints.senses[:n] != "<="))
+def _are_counted(structure: Structure, coefficients: sp.csc_array) -> bool:
+    """Whether integer blocks have whole coefficients: Vanderbeck's rows count their columns."""
+    inside = structure.model.integer & (structure.block_of_variable >= 0)
+    return _is_whole(coefficients[:, np.flatnonzero(inside)].data)
+
+
+def _are_pairs(
+    structure: Structure, coefficients: sp.csc_array, own: list[Column], ones: Places
+) -> bool:
+    """Whether rows with the right-hand side 1 have at most one 0/1 variable of each block.
+
+    And no continuous variable that is in no block: Ryan and Foster's pairs count whole columns.
+    """
+    entries = sp.coo_array(coefficients)
+    blocks = structure.block_of_variable[entries.col]
+    inside = blocks >= 0
+    used, program = np.unique(entries.col[inside]), structure.model.program
+    twice = np.unique(np.c_[entries.row, blocks][inside], axis=0, return_counts=True)[1] > 1
     return (
-        positive
-        and bool(ones.size)
-        and all(bool((block.linking[ones].data == 1).all()) for block in blocks)
-        and all(bool((np.diff(block.linking[ones].indptr) <= 1).all()) for block in blocks)
-        and all(bool((block.upper[block.linking[ones].indices] <= 1).all()) for block in blocks)
+        bool(ones.size)
+        and structure.model.integer[used].all()
+        and bool((program.lower[used] >= 0).all() and (program.upper[used] <= 1).all())
+        and bool((entries.data[inside] == 1).all())
+        and not twice.any()
+        and all(
+            column.integer and np.isin(column.values[ones], (0.0, 1.0)).all()
+            for column in own
+            if column.values[ones].any()
+        )
     )
 
 
@@ -293,4 +333,4 @@ def _step(structure: Structure) -> float | None:
 
 
 def _is_whole(values: Vector) -> bool:
-    return bool((np.abs(values - np.round(values)) <= WHOLE).all())
+    return bool((values == np.round(values)).all())

@@ -82,7 +82,7 @@ def with_slack(seed: int) -> tuple[Model, Blocks]:
     low = np.r_[np.full(3, 12.0), np.full(2 * n_blocks, -2.0)]
     high = np.r_[np.full(3, 15.0), np.full(2 * n_blocks, 9.0)]
     cost = np.r_[rng.integers(1, 9, n - 2), 11.5, 0.0].astype(float)
-    lower, upper = np.r_[np.zeros(n - 2), 0, -np.inf], np.r_[np.full(n - 2, 3.0), 5, np.inf]
+    lower, upper = np.r_[np.full(n - 2, -1.0), 0, -np.inf], np.r_[np.full(n - 2, 3.0), 5, np.inf]
     integer = np.r_[np.ones(n - 1), 0]
     model = as_model(Program(cost, matrix, low, high, lower, upper, None, integer))
     return model, {f"r{3 + k}": k // 2 for k in range(2 * n_blocks)}
@@ -130,14 +130,14 @@ def test_a_block_of_two_kinds_is_left_to_branch_and_cut() -> None:
     assert result.structure is None
 
 
-def test_negative_variables_are_left_to_branch_and_cut() -> None:
-    """A block whose variables may be negative: the right answer, and the name of one."""
+def test_negative_variables() -> None:
+    """Blocks whose variables may be negative are decomposed like all others."""
     matrix = [[1, 1, 1, 1], [2, 3, 0, 0], [0, 0, 2, 3]]
     program = Program(np.ones(4), matrix, [-3, -9, -9], [9, 4, 4], -1, 1, None, np.ones(4))
     result = decompose(program, {"r1": 0, "r2": 1}).solve()
     assert result.objective == pytest.approx(-3.0)
-    assert "'x0' may be negative" in result.message
-    assert result.structure is None
+    assert result.structure is not None
+    assert result.structure.groups() == [(0, 1)]
 
 
 def test_an_infeasible_model() -> None:
