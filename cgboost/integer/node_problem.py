@@ -203,10 +203,9 @@ class NodePricer:
         """At most ``limit`` columns, some more of those that are in the pool."""
         problem, pool = self._problem, self._problem.pool
         duals, extra = problem.duals(state)
-        if limit:
-            found = self._from_pool(state, duals, extra, FROM_POOL * limit)
-            if found:
-                return Priced(columns=found, n_evaluated=len(pool))
+        found = self._from_pool(state, duals, extra, max(1, FROM_POOL * limit))
+        if found:  # a bound of the user's pricer need not hold for them
+            return Priced(columns=found if limit else (), n_evaluated=len(pool))
         if isinstance(self._pricer, TimedPricer):
             self._pricer.seconds_left = self.seconds_left
         asked = replace(
@@ -221,7 +220,9 @@ class NodePricer:
         for column in priced.columns:
             column.check(len(duals))
             self._require_allowed(column)
-        return replace(priced, columns=problem.extended(pool.add(priced.columns).tolist()))
+        held = {column.key for column in state.columns}  # those price out by rounding alone
+        fresh = [column for column in priced.columns if column.key not in held]
+        return replace(priced, columns=problem.extended(pool.add(fresh).tolist()))
 
     def _from_pool(
         self, state: MasterState, duals: Vector, extra: Mapping[Row, float], limit: int

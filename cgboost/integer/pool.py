@@ -33,11 +33,17 @@ class ColumnPool:
     columns : list of Column
     numbers : dict of hashable to int
         Places of the rows.
+    signed : set of hashable
+        Variables of which some column has a negative amount.
+    shared : ndarray of bool of shape (n_rows,)
+        Rows in which columns are that need not be whole.
     """
 
     def __init__(self, rows: Sequence[Hashable]) -> None:
         self.columns: list[Column] = []
         self.numbers: RowNumbers = {name: number for number, name in enumerate(rows)}
+        self.signed: set[Hashable] = set()
+        self.shared = np.zeros(len(rows), dtype=np.bool_)
         self._places: dict[Hashable, int] = {}
         self._costs = np.zeros(0)
         self._matrix = sp.csc_array((len(rows), 0))
@@ -54,6 +60,9 @@ class ColumnPool:
             place = self._places.setdefault(column.key, len(self.columns))
             if place == len(self.columns):
                 self.columns.append(column)
+                self.signed.update(v for v, amount in column.variables.items() if amount < 0)
+                if not column.integer:
+                    self.shared |= np.asarray(column.values) != 0
             found.append(place)
         return np.array(found, dtype=np.intp)
 

@@ -210,10 +210,18 @@ class Search:
             for name, sense, rhs in zip(rows.names, rows.senses, rows.rhs, strict=True)
             if isinstance(copies, Mapping) and name in copies and sense == "==" and rhs == 1.0
         ]
-        columns = [self.pool.columns[j] for j in numbers]
-        places = self.pool.numbers
+        pool = self.pool
         return NodeSolution(
-            columns, coef, places, rows.senses, rows.rhs, decisions, frozenset(once), depth
+            [pool.columns[j] for j in numbers],
+            coef,
+            pool.numbers,
+            rows.senses,
+            rows.rhs,
+            decisions,
+            frozenset(once),
+            depth,
+            signed=frozenset(pool.signed),
+            shared=pool.shared.copy(),
         )
 
     # ------------------------------------------------------------------ incumbents

@@ -1,5 +1,7 @@
 """Branching rules: children lose no integer solution, and both exclude the fractional one."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import pytest
 
@@ -25,6 +27,8 @@ def solution(
     once: frozenset[str] = frozenset(),
     blocks: list[str] | None = None,
     integer: bool = True,
+    signed: frozenset[int] = frozenset(),
+    shared: Sequence[int] = (),
 ) -> NodeSolution:
     """Columns with these values, each with its rows as variables."""
     columns = [
@@ -41,7 +45,18 @@ def solution(
     n_rows = len(values[0])
     rows = {i: i for i in range(n_rows)}
     senses = np.array([sense] * n_rows)
-    return NodeSolution(columns, np.array(coef), rows, senses, np.ones(n_rows), (), once, 0)
+    return NodeSolution(
+        columns,
+        np.array(coef),
+        rows,
+        senses,
+        np.ones(n_rows),
+        (),
+        once,
+        0,
+        signed,
+        np.isin(range(n_rows), shared),
+    )
 
 
 PAIRS = [[1, 1, 0], [1, 0, 1], [0, 1, 1]]
@@ -116,7 +131,7 @@ def test_variables_of_a_block_with_one_column_are_bounded_in_the_subproblem() ->
     blocks = ["a", "a", "a"]
     at = solution(PAIRS, [0.5, 0.25, 0.25], once=frozenset(["a"]), blocks=blocks)
     (branch,) = VariableBranching(first=[1]).branches(at, 1)
-    assert branch.name == (1, "a")
+    assert branch.name == 1
     assert branch.children == (
         (VariableBound(1, lower=1.0, block="a"),),
         (VariableBound(1, upper=0.0, block="a"),),
@@ -126,24 +141,32 @@ def test_variables_of_a_block_with_one_column_are_bounded_in_the_subproblem() ->
     assert VariableBranching(integer=[2]).branches(loose, 3)[0].name == 2
 
 
-def test_a_pricer_that_knows_bounds_alone_gets_no_rows() -> None:
-    """Without rows the amounts in each block are divided, though another block has the variable."""
-    at = solution(PAIRS, [0.5, 0.5, 0.5], once=frozenset("ab"), blocks=["a", "b", "b"])
-    for branch in VariableBranching(rows=False).branches(at, 9):
-        for decision in (each for child in branch.children for each in child):
-            assert isinstance(decision, VariableBound)
-            assert decision.block in ("a", "b")
-    names = {branch.name for branch in VariableBranching().branches(at, 9)}
-    assert names == {(0, "a"), (1, "a"), (0, "b"), (1, "b")}
-
-
-def test_negative_amounts_have_to_be_named() -> None:
-    """A sum of 0 is no bound of 0 where amounts cancel: a row, or an error with the column."""
-    at = solution([[2], [-1], [0]], [0.5, 0.5, 0.5])
-    (branch,) = VariableBranching(signed=[0]).branches(at, 1)
-    assert branch.children == (
-        (VariableRow(((0, 1.0),), ">=", 1.0),),
-        (VariableRow(((0, 1.0),), "<=", 0.0),),
+def test_a_bound_of_0_needs_amounts_that_are_not_negative() -> None:
+    """Amounts 1 and −1 may sum to 0: then there is a row."""
+    blocks = ["a", "b", "c"]
+    at = solution(PAIRS, [0.5, 0.25, 0.25], blocks=blocks)
+    assert VariableBranching(first=[1]).branches(at, 1)[0].children[1] == (
+        VariableBound(1, upper=0.0),
     )
-    with pytest.raises(ValueError, match="column 1 has the amount -1 of variable 0: .*signed="):
-        VariableBranching().branches(at, 1)
+    seen = solution(PAIRS, [0.5, 0.25, 0.25], blocks=blocks, signed=frozenset([1]))
+    for rule, where in (
+        (VariableBranching(first=[1], signed=[1]), at),
+        (VariableBranching(), seen),
+    ):
+        branch = next(each for each in rule.branches(where, 3) if each.name == 1)
+        assert branch.children[1] == (VariableRow(((1, 1.0),), "<=", 0.0),)
+
+
+def test_rows_with_columns_that_need_not_be_whole_are_no_pairs() -> None:
+    """Such a column may meet a row beside others in any solution."""
+    at = solution(PAIRS, [0.5, 0.5, 0.5], shared=[1])
+    assert [branch.name for branch in RyanFoster().branches(at, 3)] == [(0, 2)]
+
+
+def test_a_pricer_that_knows_bounds_alone_gets_no_rows() -> None:
+    """A variable of two blocks is divided in one of them, if there may be no rows."""
+    at = solution(PAIRS, [0.5, 0.5, 0.5], once=frozenset("ab"), blocks=["a", "b", "b"])
+    branches = VariableBranching(rows=False).branches(at, 9)
+    decisions = [each for branch in branches for child in branch.children for each in child]
+    assert {each.variable for each in decisions if isinstance(each, VariableBound)} == {0, 1}
+    assert all(isinstance(each, VariableBound) and each.block for each in decisions)

@@ -1,5 +1,6 @@
 """The problem of a node: rows of decisions, fixed columns, and what the pricer is told."""
 
+import math
 from typing import Any
 
 import numpy as np
@@ -75,3 +76,37 @@ def test_forbidden_columns_leave_and_may_not_come_back() -> None:
     assert (0, 1) not in [own.key for own in node.master.columns]
     with pytest.raises(ForbiddenColumnError, match=r"\(1, 2\).*Apart"):
         node.pricer.price(node.master.solve(), 3)
+
+
+def test_a_bound_of_the_pricer_is_none_on_the_columns_of_the_pool() -> None:
+    """Where a column of the pool prices out that is not in the master, nothing is claimed."""
+
+    def nothing(duals: Any) -> Any:
+        return [], 0.0
+
+    pool = ColumnPool(range(3))
+    pool.add([column(0, cost=9.0), column(1, cost=9.0), column(2, cost=9.0)])
+    node = NodeProblem(LinearMaster(3, "==", 1.0), pool, FunctionPricer(nothing))
+    state = node.master.solve()
+    pool.add([column(0, 1, 2)])  # by another node; this pricer would not make it
+    for limit in (0, 3):
+        priced = node.pricer.price(state, limit)
+        assert math.isnan(float(priced.reduced_cost))
+        assert not priced.exact
+    assert [own.key for own in node.pricer.price(state, 3).columns] == [(0, 1, 2)]
+    assert not node.pricer.price(state, 0).columns
+
+
+def test_columns_that_the_master_holds_are_nothing_new() -> None:
+    """They price out by rounding alone: an exact pricer with no other ends the node."""
+
+    def again(duals: Any) -> Any:
+        return [column(0)], -1e-12
+
+    pool = ColumnPool(range(3))
+    pool.add([column(0), column(1), column(2)])
+    node = NodeProblem(LinearMaster(3, "==", 1.0), pool, FunctionPricer(again))
+    priced = node.pricer.price(node.master.solve(), 3)
+    assert not priced.columns
+    assert priced.exact
+    assert priced.reduced_cost == -1e-12

@@ -38,8 +38,8 @@ CASES: dict[str, tuple[Callable[[int], Problem], Sequence[Any]]] = {
         [CountBranching(), ComponentBranching()],
     ),
     "assignment, variables": (problems.generalised_assignment, [VariableBranching()]),
-    "assignment, negative variables": (problems.negative_assignment, [VariableBranching()]),
     "assignment, pairs": (problems.generalised_assignment, [RyanFoster()]),
+    "signed amounts, variables": (problems.signed_amounts, [VariableBranching()]),
     "equal agents, arcs": (problems.identical_agents, [VariableBranching(), RyanFoster()]),
     "equal agents, count": (
         problems.identical_agents,

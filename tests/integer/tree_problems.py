@@ -229,14 +229,34 @@ def generalised_assignment(seed: int) -> Problem:
     )
 
 
-def negative_assignment(seed: int) -> Problem:
-    """Generalised assignment in variables that are −1 for what is assigned, 0 for the rest."""
-    problem = generalised_assignment(seed)
-    problem.columns = [
-        replace(column, variables={v: -z for v, z in column.variables.items()})
-        for column in problem.columns
-    ]
-    return problem
+def signed_amounts(seed: int) -> Problem:
+    """Blocks with one column each, whose amounts of the variables may be negative."""
+    rng = np.random.default_rng(seed)
+    n_blocks, n_variables = 3, 2
+    rows = ["first", "second", *range(n_blocks)]
+    weight = rng.integers(-4, 5, (2, n_blocks, n_variables)).astype(float)
+    cost = rng.integers(-5, 6, (n_blocks, n_variables)).astype(float)
+    columns = []
+    for k in range(n_blocks):
+        for point in itertools.product(range(-2, 3), repeat=n_variables):
+            values = np.concatenate([weight[:, k] @ point, indicator(n_blocks, [k])])
+            columns.append(
+                Column(
+                    values,
+                    (k, point),
+                    cost=float(cost[k] @ point),
+                    variables={(k, v): float(a) for v, a in enumerate(point)},
+                    block=k,
+                )
+            )
+    return Problem(
+        rows,
+        ["<=", ">="] + ["=="] * n_blocks,
+        [1.5, -0.5] + [1.0] * n_blocks,
+        columns,
+        copies=dict.fromkeys(range(n_blocks), 1.0),
+        step=1.0,
+    )
 
 
 def identical_agents(seed: int) -> Problem:
