@@ -8,5 +8,5 @@
     detection.py        blocks of a model that names none
     pricing.py          a block's pricing problem: a live model in HiGHS, or a knapsack
     reformulation.py    master, pricers and branching rules of a structure
-    decompose.py        branch-and-price on a model, and the way back
+    decomposition.py    branch-and-price on a model, and the way back
 """

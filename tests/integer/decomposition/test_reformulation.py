@@ -8,7 +8,7 @@ import pytest
 from cgboost.generation.history import StopReason
 from cgboost.integer import ComponentBranching, RyanFoster, VariableBranching
 from cgboost.integer.decomposition.blocks import Structure, structure_of
-from cgboost.integer.decomposition.decompose import Decomposition, decompose
+from cgboost.integer.decomposition.decomposition import Decomposition, decompose
 from cgboost.integer.decomposition.model import Model, as_model
 from cgboost.integer.decomposition.reformulation import NotDecomposableError, reformulated
 from solvers import Program

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from cgboost.generation.history import StopReason
-from cgboost.integer.decomposition.decompose import Decomposition, decompose
+from cgboost.integer.decomposition.decomposition import Decomposition, decompose
 from cgboost.integer.decomposition.model import Model, as_model
 from cgboost.integer.decomposition.pricing import BlockError
 from cgboost.integer.decomposition.structure_files import StructureError
