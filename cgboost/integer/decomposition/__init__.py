@@ -10,3 +10,26 @@
     reformulation.py    master, pricers and branching rules of a structure
     decomposition.py    branch-and-price on a model, and the way back
 """
+
+from cgboost.integer.decomposition.blocks import Structure
+from cgboost.integer.decomposition.decomposition import (
+    Decomposition,
+    DecompositionError,
+    DecompositionResult,
+    decompose,
+)
+from cgboost.integer.decomposition.model import Model, ModelError
+from cgboost.integer.decomposition.pricing import BlockError
+from cgboost.integer.decomposition.structure_files import StructureError
+
+__all__ = [
+    "BlockError",
+    "Decomposition",
+    "DecompositionError",
+    "DecompositionResult",
+    "Model",
+    "ModelError",
+    "Structure",
+    "StructureError",
+    "decompose",
+]

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import highspy
 import numpy as np
 
 from cgboost.exceptions import CGBoostError
@@ -140,6 +139,8 @@ class Decomposition:
 
     def _cut(self, gap: float, time_limit: float | None, why: str) -> DecompositionResult:
         """Plain branch and cut."""
+        import highspy
+
         model, program, highs = self.model, self.model.program, quiet_highs()
         matrix, n = model.matrix, len(model.names)
         empty, nothing = np.zeros(0, dtype=np.int32), np.zeros(0)

@@ -13,9 +13,8 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import highspy
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
@@ -24,6 +23,9 @@ from cgboost.exceptions import CGBoostError
 from cgboost.integer.branching import INTEGRAL
 from cgboost.tolerances import LP_FEASIBILITY
 from solvers import Program
+
+if TYPE_CHECKING:
+    import highspy
 
 Vector = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -124,9 +126,10 @@ def as_model(source: Any) -> Model:
         return read_model(source)
     if isinstance(source, Program):
         return Model(source, _numbered("r", source.n_rows), _numbered("x", source.n_columns))
-    if isinstance(source, highspy.Highs):
+    origin = type(source).__module__.split(".")[0]
+    if origin == "highspy":
         return from_highs(source)
-    if type(source).__module__.split(".")[0] == "cvxpy":
+    if origin == "cvxpy":
         return from_cvxpy(source)
     raise TypeError(
         "a model must be the path of an MPS or LP file, a solvers.Program, a highspy.Highs or a "
@@ -136,6 +139,8 @@ def as_model(source: Any) -> Model:
 
 def read_model(path: str | Path) -> Model:
     """The model in an MPS or LP file, with ``.gz`` or without."""
+    import highspy
+
     path = Path(path)
     if not path.is_file():
         raise ModelError(f"there is no file {str(path)!r}")
@@ -153,6 +158,8 @@ def read_model(path: str | Path) -> Model:
 
 def quiet_highs() -> highspy.Highs:
     """A model of HiGHS that prints nothing and runs in one thread."""
+    import highspy
+
     highs = highspy.Highs()
     for name, value in (("output_flag", False), ("threads", 1)):
         checked(highs.setOptionValue(name, value), f"the option {name}")
@@ -161,12 +168,14 @@ def quiet_highs() -> highspy.Highs:
 
 def checked(status: Any, what: str) -> None:
     """Raise a ModelError if a call of HiGHS reports an error."""
-    if status == highspy.HighsStatus.kError:
+    if status.name == "kError":
         raise ModelError(f"HiGHS reports an error for {what}")
 
 
 def from_highs(highs: highspy.Highs) -> Model:
     """The model in an object of HiGHS."""
+    import highspy
+
     lp = highs.getLp()
     if highs.getModel().hessian_.dim_:
         raise ModelError("the objective is quadratic: only linear ones can be decomposed")

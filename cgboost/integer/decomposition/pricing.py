@@ -14,7 +14,6 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import highspy
 import numpy as np
 import scipy.sparse as sp
 
@@ -182,6 +181,8 @@ class HighsBlock:
         return self._found(cost)
 
     def _found(self, cost: Vector) -> Found:
+        import highspy
+
         status, highs = self._highs.getModelStatus(), self._highs
         kinds = highspy.HighsModelStatus
         if status == kinds.kInfeasible:
@@ -276,6 +277,8 @@ class HighsBlock:
         return terms, float(place == self.block.convexity)
 
     def _binary(self) -> int:
+        import highspy
+
         place = int(self._highs.getNumCol())
         empty, nothing = np.zeros(0, dtype=np.int32), np.zeros(0)
         self._call("addCol", 0.0, 0.0, 1.0, 0, empty, nothing)
