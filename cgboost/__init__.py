@@ -35,6 +35,7 @@ from cgboost.estimators import (
 )
 from cgboost.generation import ColumnGeneration
 from cgboost.integer import BranchAndPrice
+from cgboost.integer.decomposition import decompose
 from cgboost.kernels import (
     RBF,
     Chi2,
@@ -102,4 +103,5 @@ __all__ = [
     "TransformClassifier",
     "TransformRegressor",
     "WeisfeilerLehman",
+    "decompose",
 ]

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from cgboost import BranchAndPrice
-from cgboost.generation import Column
+from cgboost.generation import Column, Wentges
 from cgboost.integer import VariableBound, respects
 from cgboost.masters import LinearMaster
 
@@ -54,7 +54,9 @@ def assign(cost, weight, capacity, **options):
     n_agents, n_jobs = cost.shape
     agents = [("agent", i) for i in range(n_agents)]
     rows = [("job", j) for j in range(n_jobs)] + agents
-    master = LinearMaster(rows, "==", 1.0, copies=dict.fromkeys(agents, 1))
+    covered = ">=" if (cost >= 0).all() else "=="  # twice the same job costs more, and ≥ is easier
+    senses = [covered] * n_jobs + ["=="] * n_agents
+    master = LinearMaster(rows, senses, 1.0, copies=dict.fromkeys(agents, 1))
 
     @respects(VariableBound)
     def price(duals):
@@ -78,6 +80,7 @@ def assign(cost, weight, capacity, **options):
                 columns.append(job_set(i, sorted([*must.tolist(), *chosen]), cost))
         return columns, bound
 
+    options = {"smoothing": Wentges(0.9, decay=1.0), **options}
     return BranchAndPrice(master, price, objective_step=1.0, **options)
 
 

@@ -36,7 +36,7 @@ PACKAGED = {
 }
 PUBLIC = ["generation", "masters", "pricing", "losses", "penalties", "kernels", "inspection"]
 PUBLIC += ["parallel", "integer"]
-PLAIN = ["inspection.metrics", "studies.datasets"]
+PLAIN = ["inspection.metrics", "studies.datasets", "integer.decomposition"]
 
 
 def settings() -> dict[str, object]:

@@ -11,7 +11,7 @@ import math
 from collections import defaultdict
 from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol, TypeVar
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -187,17 +187,13 @@ class RyanFoster:
         return [branch(pair) for pair in best.tolist()]
 
 
-_Total = tuple[Hashable, Hashable | None]
-
-
 class VariableBranching:
     """An original variable or an aggregate of some, ``z_v ≤ ⌊z⌋`` or ``≥ ⌈z⌉``.
 
-    Where a solution has exactly one column of a block, a bound on the variable in the subproblem of
-    this block. On the sum over all columns, a row of the master, whose dual the pricer sees; where
-    the sum is to be 0 and no column has less, a bound of 0 in all subproblems. Where all sums are
-    whole, but a block that has one column takes parts of several, their amounts of a variable are
-    divided at the mean.
+    A bound in the subproblem where a solution has exactly one column of the variable's block, or
+    where it is 0 for all columns and no column has had a negative amount; else a row of the master,
+    whose dual the pricer sees. Where all variables are whole, but a block that has one column takes
+    parts of several, their amounts of a variable are divided at the mean.
 
     Parameters
     ----------
@@ -206,10 +202,9 @@ class VariableBranching:
     first : collection of hashable, default=()
         Variables that are decided before all others.
     signed : collection of hashable, default=()
-        Variables of which columns may have negative amounts, beside those of which the initial ones
-        have some: a sum of 0 is no bound of 0.
+        Variables of which columns may have negative amounts, if none of the initial columns has.
     rows : bool, default=True
-        Whether sums over all columns are divided. False: the pricer knows bounds alone.
+        Whether there may be rows. False: variables that need one are not divided.
     """
 
     def __init__(
@@ -230,29 +225,21 @@ class VariableBranching:
 
     def branches(self, solution: NodeSolution, most: int) -> Sequence[Branch]:
         """See :class:`BranchingRule`."""
-        totals = self._totals(solution)
-        found = _most_fractional({v: z for v, z in totals.items() if v[0] in self.first}, most)
-        found = found or _most_fractional(totals, most)
-        if not found:
-            return self._of_unequal_columns(solution, most)
-        return [self._branch(v, block, z, solution) for (v, block), z in found]
-
-    def _totals(self, solution: NodeSolution) -> dict[_Total, float]:
-        """Sums Σ_j z_vj x_j over all columns (the block None), and over blocks with one column."""
-        totals: dict[_Total, float] = defaultdict(float)
+        totals: dict[Hashable, float] = defaultdict(float)
         blocks: dict[Hashable, set[Hashable | None]] = defaultdict(set)
         free = self._free(solution)
         for column, x in zip(solution.columns, solution.coef.tolist(), strict=True):
             for variable, amount in column.variables.items():
-                if variable not in free:
+                if variable not in free and (self.rows or column.block in solution.once):
+                    totals[variable] += amount * x
                     blocks[variable].add(column.block)
-                    totals[variable, None] += amount * x
-                    if column.block in solution.once:
-                        totals[variable, column.block] += amount * x
-        for variable, own in blocks.items():
-            if not self.rows or (len(own) == 1 and own <= solution.once):
-                del totals[variable, None]
-        return totals
+        if not self.rows:  # a sum over several blocks needs one
+            totals = {v: z for v, z in totals.items() if len(blocks[v]) == 1}
+        found = _most_fractional({v: z for v, z in totals.items() if v in self.first}, most)
+        found = found or _most_fractional(totals, most)
+        if not found:
+            return self._of_unequal_columns(solution, free, most)
+        return [self._branch(v, z, blocks[v], solution) for v, z in found]
 
     def _free(self, solution: NodeSolution) -> frozenset[Hashable]:
         """Variables of the solution that need not be whole."""
@@ -262,9 +249,11 @@ class VariableBranching:
         loose = [column for column in solution.columns if not column.integer]
         return frozenset(v for column in loose for v in column.variables)
 
-    def _of_unequal_columns(self, solution: NodeSolution, most: int) -> list[Branch]:
+    @staticmethod
+    def _of_unequal_columns(
+        solution: NodeSolution, free: frozenset[Hashable], most: int
+    ) -> list[Branch]:
         """Variables that are whole in the mean of several columns of a block that has one."""
-        free = self._free(solution)
         parts: dict[tuple[Hashable, Hashable], list[tuple[float, float]]] = defaultdict(list)
         for column, x in zip(solution.columns, solution.coef.tolist(), strict=True):
             if column.block in solution.once:
@@ -289,24 +278,29 @@ class VariableBranching:
             low = float(math.floor(mean + INTEGRAL))
             up = VariableBound(variable, lower=low + 1.0, block=block)
             down = VariableBound(variable, upper=low, block=block)
-            return Branch((variable, block), mean, ((up,), (down,)))
+            return Branch((block, variable), mean, ((up,), (down,)))
 
         return [branch(*name) for name in chosen]
 
     def _branch(
-        self, variable: Hashable, block: Hashable | None, value: float, solution: NodeSolution
+        self,
+        variable: Hashable,
+        value: float,
+        blocks: set[Hashable | None],
+        solution: NodeSolution,
     ) -> Branch:
         low, high = float(math.floor(value)), float(math.ceil(value))
+        block = next(iter(blocks)) if len(blocks) == 1 else None
         down: Decision
         up: Decision
-        if block is not None:
+        if block is not None and block in solution.once:
             down = VariableBound(variable, upper=low, block=block)
             up = VariableBound(variable, lower=high, block=block)
-            return Branch((variable, block), value, ((up,), (down,)))
-        terms = ((variable, 1.0),)
-        up, down = VariableRow(terms, ">=", high), VariableRow(terms, "<=", low)
-        if not low and variable not in self.signed | solution.signed:
-            down = VariableBound(variable, upper=0.0)
+        else:
+            terms = ((variable, 1.0),)
+            up = VariableRow(terms, ">=", high)
+            absent = low == 0 and variable not in self.signed | solution.signed
+            down = VariableBound(variable, upper=0.0) if absent else VariableRow(terms, "<=", low)
         return Branch(variable, value, ((up,), (down,)))
 
 
@@ -380,10 +374,7 @@ def _distance(values: Vector) -> Vector:
     return np.asarray(np.abs(values - np.round(values)), dtype=np.float64)
 
 
-Name = TypeVar("Name")
-
-
-def _most_fractional(totals: Mapping[Name, float], most: int) -> list[tuple[Name, float]]:
+def _most_fractional(totals: Mapping[Hashable, float], most: int) -> list[tuple[Hashable, float]]:
     """The entries that are farthest from whole numbers."""
     away = {name: abs(value - round(value)) for name, value in totals.items()}
     found = sorted((name for name in totals if away[name] > INTEGRAL), key=lambda n: -away[n])

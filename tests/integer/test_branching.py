@@ -131,7 +131,7 @@ def test_variables_of_a_block_with_one_column_are_bounded_in_the_subproblem() ->
     blocks = ["a", "a", "a"]
     at = solution(PAIRS, [0.5, 0.25, 0.25], once=frozenset(["a"]), blocks=blocks)
     (branch,) = VariableBranching(first=[1]).branches(at, 1)
-    assert branch.name == (1, "a")
+    assert branch.name == 1
     assert branch.children == (
         (VariableBound(1, lower=1.0, block="a"),),
         (VariableBound(1, upper=0.0, block="a"),),
@@ -149,11 +149,12 @@ def test_a_bound_of_0_needs_amounts_that_are_not_negative() -> None:
         VariableBound(1, upper=0.0),
     )
     seen = solution(PAIRS, [0.5, 0.25, 0.25], blocks=blocks, signed=frozenset([1]))
-    for rule, other in (
-        (VariableBranching(first=[1]), seen),
+    for rule, where in (
         (VariableBranching(first=[1], signed=[1]), at),
+        (VariableBranching(), seen),
     ):
-        assert rule.branches(other, 1)[0].children[1] == (VariableRow(((1, 1.0),), "<=", 0.0),)
+        branch = next(each for each in rule.branches(where, 3) if each.name == 1)
+        assert branch.children[1] == (VariableRow(((1, 1.0),), "<=", 0.0),)
 
 
 def test_rows_with_columns_that_need_not_be_whole_are_no_pairs() -> None:
@@ -163,11 +164,9 @@ def test_rows_with_columns_that_need_not_be_whole_are_no_pairs() -> None:
 
 
 def test_a_pricer_that_knows_bounds_alone_gets_no_rows() -> None:
-    """Without rows the amounts in each block are divided, though another block has the variable."""
+    """A variable of two blocks is divided in one of them, if there may be no rows."""
     at = solution(PAIRS, [0.5, 0.5, 0.5], once=frozenset("ab"), blocks=["a", "b", "b"])
-    for branch in VariableBranching(rows=False).branches(at, 9):
-        for decision in (each for child in branch.children for each in child):
-            assert isinstance(decision, VariableBound)
-            assert decision.block in ("a", "b")
-    names = {branch.name for branch in VariableBranching().branches(at, 9)}
-    assert names == {(0, "a"), (1, "a"), (0, "b"), (1, "b")}
+    branches = VariableBranching(rows=False).branches(at, 9)
+    decisions = [each for branch in branches for child in branch.children for each in child]
+    assert {each.variable for each in decisions if isinstance(each, VariableBound)} == {0, 1}
+    assert all(isinstance(each, VariableBound) and each.block for each in decisions)

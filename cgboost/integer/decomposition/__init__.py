@@ -1,0 +1,35 @@
+"""Decomposition of a model one already has: Dantzig–Wolfe reformulation and branch-and-price.
+
+::
+
+    model.py            a mixed-integer model with names; files, HiGHS, CVXPY
+    structure_files.py  GCG's .dec and .blk files
+    blocks.py           which row and which variable belongs to which block; equal blocks
+    detection.py        blocks of a model that names none
+    pricing.py          a block's pricing problem: a live model in HiGHS, or a knapsack
+    reformulation.py    master, pricers and branching rules of a structure
+    decomposition.py    branch-and-price on a model, and the way back
+"""
+
+from cgboost.integer.decomposition.blocks import Structure
+from cgboost.integer.decomposition.decomposition import (
+    Decomposition,
+    DecompositionError,
+    DecompositionResult,
+    decompose,
+)
+from cgboost.integer.decomposition.model import Model, ModelError
+from cgboost.integer.decomposition.pricing import BlockError
+from cgboost.integer.decomposition.structure_files import StructureError
+
+__all__ = [
+    "BlockError",
+    "Decomposition",
+    "DecompositionError",
+    "DecompositionResult",
+    "Model",
+    "ModelError",
+    "Structure",
+    "StructureError",
+    "decompose",
+]

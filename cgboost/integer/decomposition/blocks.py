@@ -1,0 +1,186 @@
+"""Blocks of a model: which rows and variables they have, and which of them are equal.
+
+With the rows and variables in the order of the blocks the matrix is
+
+    linking rows   A_1 … A_K  A_0
+    block 1        D_1
+    …                  ⋱
+    block K               D_K
+
+where the last columns are those of variables in no block.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from cgboost.integer.decomposition.model import Model, Vector
+from cgboost.integer.decomposition.structure_files import StructureError, StructureFile
+
+Places = NDArray[np.intp]
+
+MASTER = -1
+"""Number for linking rows, and for variables in no block."""
+
+
+@dataclass(frozen=True, eq=False)
+class Structure:
+    """The blocks of a model.
+
+    Attributes
+    ----------
+    model : Model
+    block_of_row, block_of_variable : ndarray of int
+        Numbers from 0; ``MASTER`` for linking rows, and for variables in no block.
+    """
+
+    model: Model
+    block_of_row: Places
+    block_of_variable: Places
+
+    @property
+    def n_blocks(self) -> int:
+        """Number of blocks."""
+        numbers = (self.block_of_row, self.block_of_variable)
+        return int(max(own.max(initial=MASTER) for own in numbers)) + 1
+
+    @property
+    def linking_rows(self) -> Places:
+        """Rows of the master."""
+        return np.flatnonzero(self.block_of_row == MASTER)
+
+    @property
+    def master_variables(self) -> Places:
+        """Variables in no block."""
+        return np.flatnonzero(self.block_of_variable == MASTER)
+
+    def rows(self, block: int) -> Places:
+        """Rows of a block."""
+        return np.flatnonzero(self.block_of_row == block)
+
+    def variables(self, block: int) -> Places:
+        """Variables of a block."""
+        return np.flatnonzero(self.block_of_variable == block)
+
+    def groups(self) -> list[tuple[int, ...]]:
+        """Blocks that are equal, each group with the first of them in front."""
+        return [tuple(sorted(group)) for group in _equal(self)]
+
+
+def structure_of(model: Model, given: StructureFile | Mapping[str, object]) -> Structure:
+    """The structure that a file, or a mapping from the names of rows to blocks, describes.
+
+    Rows that are not named are rows of the master. Where variables are given, a row whose variables
+    are all in one block is a row of this block. Variables get the block of their rows.
+
+    Raises
+    ------
+    StructureError
+        For a name that the model lacks, and for a variable in two blocks (a linking variable).
+    """
+    if isinstance(given, StructureFile):
+        if given.variables:
+            return _by_variables(model, given)
+        given = given.rows
+    known = {name: number for number, name in enumerate(model.row_names)}
+    unknown = [name for name in given if name not in known]
+    if unknown:
+        raise StructureError(
+            f"the model has no row {unknown[0]!r}, to which a block is given; it has the rows "
+            f"{list(model.row_names[:5])}"
+        )
+    labels = {block for block in given.values() if block is not None}
+    numbers: dict[object, int] = {block: k for k, block in enumerate(sorted(labels, key=str))}
+    block_of_row = np.full(len(known), MASTER, dtype=np.intp)
+    for name, block in given.items():
+        block_of_row[known[name]] = MASTER if block is None else numbers[block]
+    return by_rows(model, block_of_row)
+
+
+def by_rows(model: Model, block_of_row: Places) -> Structure:
+    """The structure in which rows have these blocks, ``MASTER`` being the master.
+
+    Raises
+    ------
+    StructureError
+        For a variable with rows in two blocks.
+    """
+    matrix = sp.coo_array(model.matrix)
+    inside = block_of_row[matrix.row] != MASTER
+    rows, variables = matrix.row[inside], matrix.col[inside]
+    block_of_variable = np.full(len(model.names), MASTER, dtype=np.intp)
+    block_of_variable[variables] = block_of_row[rows]
+    wrong = np.flatnonzero(block_of_variable[variables] != block_of_row[rows])
+    if wrong.size:
+        j, row = variables[wrong[0]], rows[wrong[0]]
+        other = rows[(variables == j) & (block_of_row[rows] == block_of_variable[j])][0]
+        raise StructureError(
+            f"variable {model.names[j]!r} is in two blocks, by the rows {model.row_names[row]!r} "
+            f"and {model.row_names[other]!r}: put one of the two into the master"
+        )
+    return Structure(model, block_of_row, block_of_variable)
+
+
+def _by_variables(model: Model, given: StructureFile) -> Structure:
+    places = {name: number for number, name in enumerate(model.names)}
+    labels = {block: k for k, block in enumerate(sorted(set(given.variables.values())))}
+    block_of_variable = np.full(len(places), MASTER, dtype=np.intp)
+    for name, block in given.variables.items():
+        block_of_variable[places[name]] = labels[block]
+    matrix = model.matrix
+    block_of_row = np.full(len(model.row_names), MASTER, dtype=np.intp)
+    for row, name in enumerate(model.row_names):
+        own = block_of_variable[matrix.indices[matrix.indptr[row] : matrix.indptr[row + 1]]]
+        if name not in given.master and own.size and (own == own[0]).all():
+            block_of_row[row] = own[0]
+    return Structure(model, block_of_row, block_of_variable)
+
+
+# ---------------------------------------------------------------------- equal blocks
+
+
+def _equal(structure: Structure) -> list[list[int]]:
+    """Blocks with the same data, rows and variables of each taken in the order of the model."""
+    program, matrix = structure.model.program, sp.csc_array(structure.model.matrix)
+    integer = structure.model.integer
+    linking, groups = structure.linking_rows, dict[bytes, list[int]]()
+    by_block = _members(structure.block_of_variable, structure.n_blocks)
+    rows_of = _members(structure.block_of_row, structure.n_blocks)
+    for block, (rows, own) in enumerate(zip(rows_of, by_block, strict=True)):
+        columns = sp.csr_array(matrix[:, own])
+        parts: Sequence[Vector | Places] = (
+            program.cost[own],
+            program.lower[own],
+            program.upper[own],
+            integer[own].astype(np.float64),
+            program.row_lower[rows],
+            program.row_upper[rows],
+            *_data(columns[rows]),
+            *_data(columns[linking]),
+        )
+        data = b"|".join(np.ascontiguousarray(part).tobytes() for part in parts)
+        groups.setdefault(data, []).append(block)
+    return list(groups.values())
+
+
+def _data(matrix: sp.csr_array) -> tuple[Vector, Places, Places]:
+    """The entries of a matrix: equal for equal matrices."""
+    matrix = sp.csr_array(matrix)
+    matrix.sort_indices()
+    return (
+        matrix.data + 0.0,  # −0.0 has other bytes than 0.0
+        matrix.indices.astype(np.intp),
+        matrix.indptr.astype(np.intp),
+    )
+
+
+def _members(numbers: Places, n_blocks: int) -> list[Places]:
+    order = np.argsort(numbers, kind="stable")
+    starts = np.searchsorted(numbers[order], np.arange(n_blocks + 1))
+    return [order[a:b] for a, b in pairwise(starts)]

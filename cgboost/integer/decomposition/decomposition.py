@@ -1,0 +1,261 @@
+"""Branch-and-price on a model one already has, and the way back to its variables."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from cgboost.exceptions import CGBoostError
+from cgboost.generation.history import StopReason
+from cgboost.integer.branch_and_price import BranchAndPrice
+from cgboost.integer.branching import INTEGRAL
+from cgboost.integer.decomposition.blocks import Structure, structure_of
+from cgboost.integer.decomposition.detection import detect
+from cgboost.integer.decomposition.model import Model, Vector, as_model, checked, quiet_highs
+from cgboost.integer.decomposition.reformulation import NotDecomposableError, reformulated
+from cgboost.integer.decomposition.structure_files import read_structure
+from cgboost.integer.result import BranchAndPriceResult
+
+
+class DecompositionError(CGBoostError):
+    """An answer of branch-and-price does not hold in the original model."""
+
+
+@dataclass(frozen=True)
+class DecompositionResult:
+    """Outcome of :meth:`Decomposition.solve`, in the sense of the model.
+
+    Attributes
+    ----------
+    objective : float
+        Of the best solution found, its constant included; ±inf without one.
+    bound : float or None
+        No solution is better; None where nothing is certified.
+    gap : float
+        ``|objective − bound|/max(1, |objective|)``; inf without either.
+    x : dict of str to float
+        The solution, by the names of the variables; empty without one.
+    stop_reason : StopReason
+    message : str
+        Why it stopped; where nothing was decomposed, why not.
+    structure : Structure or None
+        The blocks; None where plain branch and cut has solved the model.
+    tree : BranchAndPriceResult or None
+        The tree search in terms of columns, without the constant.
+    """
+
+    objective: float
+    bound: float | None
+    gap: float
+    x: dict[str, float]
+    stop_reason: StopReason
+    message: str
+    structure: Structure | None = None
+    tree: BranchAndPriceResult | None = None
+
+    def summary(self) -> str:
+        """A few lines for a person."""
+        bound = "none" if self.bound is None else f"{self.bound:.8g}"
+        lines = [
+            f"stopped      {self.stop_reason}: {self.message}",
+            f"objective    {self.objective:.8g}",
+            f"bound        {bound}",
+            f"gap          {self.gap:.2e}",
+        ]
+        if self.structure is not None:
+            groups = self.structure.groups()
+            n_linking = len(self.structure.linking_rows)
+            lines.append(
+                f"blocks       {self.structure.n_blocks}, {len(groups)} of them different; "
+                f"{n_linking} linking rows"
+            )
+        if self.tree is not None:
+            lines.append(f"nodes        {self.tree.n_nodes}")
+            lines.append(f"columns      {self.tree.n_generated}")
+        return "\n".join(lines)
+
+
+class Decomposition:
+    """A model with blocks, made by :func:`decompose`.
+
+    Attributes
+    ----------
+    model : Model
+    structure : Structure or None
+        None where no blocks were found.
+    why : str
+        Where the blocks come from, or why there are none.
+    """
+
+    def __init__(self, model: Model, structure: Structure | None, why: str) -> None:
+        self.model, self.structure, self.why = model, structure, why
+
+    def solve(
+        self, gap: float = 1e-6, time_limit: float | None = None, **options: Any
+    ) -> DecompositionResult:
+        """Solve by branch-and-price, without blocks by branch and cut in HiGHS.
+
+        Parameters
+        ----------
+        gap : float, default=1e-6
+        time_limit : float or None
+            Seconds.
+        **options
+            Parameters of :class:`~cgboost.integer.BranchAndPrice`, in place of those chosen here.
+
+        Raises
+        ------
+        DecompositionError
+            If the answer does not hold in the model.
+        BlockError
+            For an unbounded block.
+        """
+        if self.structure is None:
+            return self._cut(gap, time_limit, self.why)
+        try:
+            made = reformulated(self.structure)
+        except NotDecomposableError as error:
+            return self._cut(gap, time_limit, str(error))
+        own: dict[str, Any] = {
+            "branching": made.branching,
+            "heuristics": made.heuristics,
+            "objective_step": made.objective_step,
+            "columns_per_round": max(20, len(made.groups)),
+        }
+        tree = BranchAndPrice(made.master, made.pricer, **{**own, **options}).run(gap, time_limit)
+        constant = self.model.program.constant + made.constant
+        x = made.point(tree) if math.isfinite(tree.objective) else None
+        message = f"{tree.message}; {self.why}" if tree.message else self.why
+        return self._result(
+            tree.objective + constant,
+            None if tree.bound is None else tree.bound + constant,
+            x, tree.stop_reason, message, self.structure, tree,
+        )  # fmt: skip
+
+    def _cut(self, gap: float, time_limit: float | None, why: str) -> DecompositionResult:
+        """Plain branch and cut."""
+        import highspy
+
+        model, program, highs = self.model, self.model.program, quiet_highs()
+        matrix, n = model.matrix, len(model.names)
+        empty, nothing = np.zeros(0, dtype=np.int32), np.zeros(0)
+        columns = (n, program.cost, program.lower, program.upper, 0, empty, empty, nothing)
+        checked(highs.addCols(*columns), "the variables")
+        rows = (len(model.row_names), program.row_lower, program.row_upper, matrix.nnz)
+        entries = (matrix.indptr[:-1].astype(np.int32), matrix.indices.astype(np.int32))
+        checked(highs.addRows(*rows, *entries, matrix.data), "the rows")
+        whole = (n, np.arange(n, dtype=np.int32), model.integer.astype(np.uint8))
+        checked(highs.changeColsIntegrality(*whole), "the integrality")
+        checked(highs.setOptionValue("mip_rel_gap", gap), "the option mip_rel_gap")
+        if time_limit is not None:
+            checked(highs.setOptionValue("time_limit", float(time_limit)), "the time limit")
+        checked(highs.run(), "branch and cut")
+        status, info = highs.getModelStatus(), highs.getInfo()
+        kinds = highspy.HighsModelStatus
+        reasons = {
+            kinds.kOptimal: StopReason.OPTIMAL,
+            kinds.kTimeLimit: StopReason.TIME,
+            kinds.kInfeasible: StopReason.INFEASIBLE,
+            kinds.kUnbounded: StopReason.UNBOUNDED,
+            kinds.kUnboundedOrInfeasible: StopReason.UNBOUNDED,
+            kinds.kModelEmpty: StopReason.OPTIMAL,
+        }
+        if status not in reasons:
+            raise DecompositionError(f"HiGHS ends the model with {status.name}")
+        has_point = info.primal_solution_status == highspy.SolutionStatus.kSolutionStatusFeasible
+        known = has_point and reasons[status] is not StopReason.UNBOUNDED
+        x = np.array(highs.getSolution().col_value) if known else None
+        objective = math.inf if x is None else program.objective_value(x)
+        own = info.mip_dual_bound if model.integer.any() else info.objective_function_value
+        lower = own + program.constant
+        bound: float | None = min(lower, objective) if math.isfinite(lower) else None
+        if reasons[status] is StopReason.INFEASIBLE:
+            bound = math.inf
+        message = f"solved by branch and cut in HiGHS, without a decomposition: {why}"
+        return self._result(objective, bound, x, reasons[status], message)
+
+    def _result(
+        self,
+        objective: float,
+        bound: float | None,
+        x: Vector | None,
+        reason: StopReason,
+        message: str,
+        structure: Structure | None = None,
+        tree: BranchAndPriceResult | None = None,
+    ) -> DecompositionResult:
+        model = self.model
+        if x is not None:
+            self._check(x, objective)
+            objective = model.program.objective_value(x)
+        known = bound is not None and math.isfinite(bound) and math.isfinite(objective)
+        gap = max(0.0, objective - float(bound or 0.0)) if known else math.inf
+        return DecompositionResult(
+            objective=model.in_own_sense(objective),
+            bound=None if bound is None else model.in_own_sense(bound),
+            gap=gap / max(1.0, abs(objective)) if known else math.inf,
+            x={} if x is None else dict(zip(model.names, x.tolist(), strict=True)),
+            stop_reason=reason,
+            message=message,
+            structure=structure,
+            tree=tree,
+        )
+
+    def _check(self, x: Vector, objective: float) -> None:
+        """Raise a DecompositionError unless a point is a solution with this objective."""
+        violation, where = self.model.violation(x)
+        if not self.model.is_feasible(x):
+            raise DecompositionError(f"the answer violates {where} of the model by {violation:.3g}")
+        value = self.model.program.objective_value(x)
+        if abs(value - objective) > INTEGRAL * max(1.0, abs(value)):
+            raise DecompositionError(
+                f"the answer has the objective {value:.10g} in the model, {objective:.10g} in the "
+                "master"
+            )
+
+
+def decompose(
+    model: Any, blocks: str | Path | Mapping[str, object] | Structure | None = None
+) -> Decomposition:
+    """Divide a mixed-integer linear model into blocks, for branch-and-price.
+
+    Parameters
+    ----------
+    model : str, Path, Program, highspy.Highs, cvxpy.Problem or Model
+        The path of an MPS or LP file, or a model.
+    blocks : str, Path, mapping or None
+        A ``.dec`` or ``.blk`` file; or a mapping from names of rows to blocks (anything hashable;
+        rows that are not named, or have None, are in the master); None: look for blocks.
+
+    Returns
+    -------
+    Decomposition
+        Its method ``solve(gap=1e-6, time_limit=None)`` solves the model.
+
+    Raises
+    ------
+    ModelError, StructureError
+        For what cannot be read, or does not fit: the message names file, line, row or variable.
+    """
+    own = as_model(model)
+    if isinstance(blocks, Structure):
+        return Decomposition(own, blocks, "blocks as given")
+    if blocks is None:
+        found = detect(own)
+        if found is None:
+            return Decomposition(own, None, "no blocks were found")
+        why = f"{found.structure.n_blocks} blocks were found, linked by {found.why}"
+        return Decomposition(own, found.structure, why)
+    if isinstance(blocks, Mapping):
+        structure, why = structure_of(own, blocks), "blocks as given"
+    else:
+        structure = structure_of(own, read_structure(blocks, own.row_names, own.names))
+        why = f"blocks of {Path(blocks).name}"
+    if not structure.n_blocks:
+        return Decomposition(own, None, "the blocks that are given are empty")
+    return Decomposition(own, structure, why)

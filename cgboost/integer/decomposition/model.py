@@ -1,0 +1,304 @@
+"""A mixed-integer linear model with names of its rows and variables, and its readers.
+
+    min or max c'x + constant  with  row_lower ≤ Ax ≤ row_upper,  lower ≤ x ≤ upper,
+                                     x_j whole for some j
+
+It comes from an MPS or LP file, a :class:`solvers.Program`, a model of HiGHS, or a problem of
+CVXPY.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from cgboost.exceptions import CGBoostError
+from cgboost.integer.branching import INTEGRAL
+from cgboost.tolerances import LP_FEASIBILITY
+from solvers import Program
+
+if TYPE_CHECKING:
+    import highspy
+
+Vector = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+
+
+class ModelError(CGBoostError, ValueError):
+    """A model or a file of one cannot be read, or is no mixed-integer linear program."""
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    """A mixed-integer linear program with names.
+
+    Attributes
+    ----------
+    program : Program
+        To be minimised: costs and constant have the other sign where the model is to be maximised.
+    row_names, names : tuple of str
+        Of the rows, and of the variables.
+    maximize : bool
+    """
+
+    program: Program
+    row_names: tuple[str, ...]
+    names: tuple[str, ...]
+    maximize: bool = False
+
+    def __post_init__(self) -> None:
+        for kind, names, n in (
+            ("rows", self.row_names, self.program.n_rows),
+            ("variables", self.names, self.program.n_columns),
+        ):
+            if len(names) != n:
+                raise ModelError(f"{len(names)} names were given for {n} {kind}")
+            twice = [name for name, count in Counter(names).items() if count > 1]
+            if twice:
+                raise ModelError(f"two {kind} have the name {twice[0]!r}: names must be unique")
+        if self.program.is_qp:
+            raise ModelError("the objective is quadratic: only linear ones can be decomposed")
+
+    @property
+    def matrix(self) -> sp.csr_array:
+        """A, shape (n_rows, n_variables)."""
+        matrix = sp.csr_array(self.program.matrix)
+        matrix.eliminate_zeros()
+        return matrix
+
+    @property
+    def integer(self) -> Mask:
+        """Which variables must be whole, shape (n_variables,)."""
+        mask = self.program.integrality
+        return np.zeros(len(self.names), dtype=np.bool_) if mask is None else mask
+
+    def in_own_sense(self, value: float) -> float:
+        """A value of the program that is minimised, in the sense of the model."""
+        return -value if self.maximize else value
+
+    def violation(self, x: Vector) -> tuple[float, str]:
+        """The largest violation, relative to max(1, size of the terms), and where it is."""
+        program, matrix = self.program, self.matrix
+        rows = matrix @ x
+        size = np.maximum(1.0, abs(matrix) @ np.abs(x))
+        off = np.maximum(program.row_lower - rows, rows - program.row_upper) / size
+        bounds = np.maximum(program.lower - x, x - program.upper) / np.maximum(1.0, np.abs(x))
+        whole = np.where(self.integer, np.abs(x - np.round(x)), 0.0)
+        found = [
+            (float(values.max(initial=0.0)), f"{kind} {names[int(values.argmax())]!r}")
+            for kind, names, values in (
+                ("row", self.row_names, off),
+                ("the bounds of", self.names, bounds),
+                ("the integrality of", self.names, whole),
+            )
+            if values.size
+        ]
+        return max(found, default=(0.0, ""))
+
+    def is_feasible(self, x: Vector) -> bool:
+        """Whether a point meets rows, bounds and integrality, but for solvers' rounding."""
+        return self.violation(x)[0] <= max(INTEGRAL, LP_FEASIBILITY)
+
+
+def as_model(source: Any) -> Model:
+    """The model in a file, a program, a model of HiGHS or a problem of CVXPY.
+
+    Parameters
+    ----------
+    source : str or Path, Program, highspy.Highs, cvxpy.Problem or Model
+        A file is read by HiGHS: ``.mps``, ``.lp``, either with ``.gz``.
+
+    Raises
+    ------
+    ModelError
+        For a file that is missing or damaged, and for a model that is not linear.
+    """
+    if isinstance(source, Model):
+        return source
+    if isinstance(source, str | Path):
+        return read_model(source)
+    if isinstance(source, Program):
+        return Model(source, _numbered("r", source.n_rows), _numbered("x", source.n_columns))
+    origin = type(source).__module__.split(".")[0]
+    if origin == "highspy":
+        return from_highs(source)
+    if origin == "cvxpy":
+        return from_cvxpy(source)
+    raise TypeError(
+        "a model must be the path of an MPS or LP file, a solvers.Program, a highspy.Highs or a "
+        f"cvxpy.Problem, got {type(source).__name__}"
+    )
+
+
+def read_model(path: str | Path) -> Model:
+    """The model in an MPS or LP file, with ``.gz`` or without."""
+    import highspy
+
+    path = Path(path)
+    if not path.is_file():
+        raise ModelError(f"there is no file {str(path)!r}")
+    highs = quiet_highs()
+    status = highs.readModel(str(path))
+    if status != highspy.HighsStatus.kOk:
+        said = "an error" if status == highspy.HighsStatus.kError else "a warning"
+        raise ModelError(
+            f"HiGHS cannot read {str(path)!r} ({said}): the file is damaged, or neither MPS nor LP"
+        )
+    if not highs.getNumCol():
+        raise ModelError(f"the model in {str(path)!r} has no variables: the file may be damaged")
+    return from_highs(highs)
+
+
+def quiet_highs() -> highspy.Highs:
+    """A model of HiGHS that prints nothing and runs in one thread."""
+    import highspy
+
+    highs = highspy.Highs()
+    for name, value in (("output_flag", False), ("threads", 1)):
+        checked(highs.setOptionValue(name, value), f"the option {name}")
+    return highs
+
+
+def checked(status: Any, what: str) -> None:
+    """Raise a ModelError if a call of HiGHS reports an error."""
+    if status.name == "kError":
+        raise ModelError(f"HiGHS reports an error for {what}")
+
+
+def from_highs(highs: highspy.Highs) -> Model:
+    """The model in an object of HiGHS."""
+    import highspy
+
+    lp = highs.getLp()
+    if highs.getModel().hessian_.dim_:
+        raise ModelError("the objective is quadratic: only linear ones can be decomposed")
+    n_rows, n = lp.num_row_, lp.num_col_
+    own = lp.a_matrix_
+    data = (np.asarray(own.value_), np.asarray(own.index_), np.asarray(own.start_))
+    by_columns = own.format_ == highspy.MatrixFormat.kColwise
+    kind = sp.csc_array if by_columns else sp.csr_array
+    kinds = [each.name for each in lp.integrality_]
+    odd = [number for number, each in enumerate(kinds) if each not in ("kContinuous", "kInteger")]
+    names = _named(lp.col_names_, "x", n)
+    if odd:
+        raise ModelError(f"variable {names[odd[0]]!r} is semi-continuous or semi-integer")
+    maximize = lp.sense_ == highspy.ObjSense.kMaximize
+    sign = -1.0 if maximize else 1.0
+    program = Program(
+        cost=sign * np.asarray(lp.col_cost_, dtype=np.float64),
+        matrix=sp.csr_array(kind(data, shape=(n_rows, n))),
+        row_lower=np.asarray(lp.row_lower_),
+        row_upper=np.asarray(lp.row_upper_),
+        lower=np.asarray(lp.col_lower_),
+        upper=np.asarray(lp.col_upper_),
+        integrality=np.array([each == "kInteger" for each in kinds]) if kinds else None,
+        constant=sign * float(lp.offset_),
+    )
+    return Model(program, _named(lp.row_names_, "r", n_rows), names, maximize)
+
+
+def from_cvxpy(problem: Any) -> Model:
+    """The standard form of a linear problem of CVXPY, with integer variables or without.
+
+    An entry of a variable is called ``x[0,1]`` after the name of the variable, a variable without
+    entries ``y``. Rows are numbered in CVXPY's order (equations first). Rows with one variable
+    become bounds.
+    """
+    import cvxpy
+
+    if not isinstance(problem, cvxpy.Problem):
+        raise TypeError(f"expected a cvxpy.Problem, got {type(problem).__name__}")
+    unset = [each.name() for each in problem.parameters() if each.value is None]
+    if unset:
+        raise ModelError(f"parameters without a value: {', '.join(unset)}")
+    if not problem.is_dcp():
+        raise ModelError("the CVXPY problem is not convex by the rules of CVXPY (is_dcp)")
+    try:
+        data, _, inverse = problem.get_problem_data("HIGHS")
+    except cvxpy.error.SolverError as error:
+        raise ModelError(
+            f"CVXPY cannot write this as a mixed-integer linear program: {error}"
+        ) from error
+    if data.get("P") is not None:
+        raise ModelError("the objective is quadratic: only linear ones can be decomposed")
+    cost = np.asarray(data["c"], dtype=np.float64)
+    n, n_equal = cost.size, int(data["dims"].zero)
+    right = np.asarray(data["b"], dtype=np.float64)
+    low = np.where(np.arange(right.size) < n_equal, right, -np.inf)
+    whole, binary = np.zeros(n, dtype=np.bool_), np.asarray(data["bool_vars_idx"], dtype=np.intp)
+    whole[binary] = True
+    whole[np.asarray(data["int_vars_idx"], dtype=np.intp)] = True
+    lower, upper = np.full(n, -np.inf), np.full(n, np.inf)
+    for own, key in ((lower, "lower_bounds"), (upper, "upper_bounds")):
+        if data.get(key) is not None:
+            own[:] = data[key]
+    lower[binary], upper[binary] = np.maximum(lower[binary], 0), np.minimum(upper[binary], 1)
+    offset = float(dict(_members(inverse)).get("offset", 0.0))
+    program = _with_bounds(
+        Program(cost, sp.csr_array(data["A"]), low, right, lower, upper, None, whole, offset)
+    )
+    maximize = isinstance(problem.objective, cvxpy.Maximize)
+    names = _cvxpy_names(inverse, n)
+    return Model(program, _numbered("r", program.n_rows), names, maximize)
+
+
+def _members(inverse: Any) -> list[tuple[str, Any]]:
+    """What the solver's interface says of the way back: the offset is among it."""
+    own = inverse[-1]
+    return list((own if isinstance(own, dict) else own.inverse_data).items())
+
+
+def _cvxpy_names(inverse: Any, n: int) -> tuple[str, ...]:
+    names = list(_numbered("auxiliary", n))
+    stuffed = next(each for each in reversed(inverse) if hasattr(each, "var_offsets"))
+    for number, start in stuffed.var_offsets.items():
+        shape, name = stuffed.var_shapes[number], stuffed.id2var[number].name()
+        size = int(np.prod(shape))
+        for place in range(size):
+            entry = np.unravel_index(place, shape, order="F") if shape else ()
+            names[start + place] = f"{name}[{','.join(map(str, entry))}]" if shape else name
+    return tuple(names)
+
+
+def _with_bounds(program: Program) -> Program:
+    """The same program with rows of one variable as bounds."""
+    matrix = sp.csr_array(program.matrix)
+    matrix.eliminate_zeros()
+    single = np.flatnonzero(np.diff(matrix.indptr) == 1)
+    lower, upper = program.lower.copy(), program.upper.copy()
+    for row in single.tolist():
+        place = matrix.indptr[row]
+        j, a = int(matrix.indices[place]), float(matrix.data[place])
+        ends = sorted((program.row_lower[row] / a, program.row_upper[row] / a))
+        lower[j], upper[j] = max(lower[j], ends[0]), min(upper[j], ends[1])
+    crossed = np.flatnonzero(lower > upper)
+    if crossed.size:
+        raise ModelError(f"variable {int(crossed[0])} has crossed bounds: nothing is feasible")
+    keep = np.diff(matrix.indptr) != 1
+    return Program(
+        program.cost,
+        matrix[keep],
+        program.row_lower[keep],
+        program.row_upper[keep],
+        lower,
+        upper,
+        None,
+        program.integrality,
+        program.constant,
+    )
+
+
+def _numbered(letter: str, n: int) -> tuple[str, ...]:
+    return tuple(f"{letter}{number}" for number in range(n))
+
+
+def _named(names: Sequence[str], letter: str, n: int) -> tuple[str, ...]:
+    given = list(names) if len(names) else [""] * n
+    return tuple(name or f"{letter}{number}" for number, name in enumerate(given))

@@ -1,0 +1,336 @@
+"""The Dantzig–Wolfe reformulation of a model with blocks.
+
+    min Σ_k Σ_p (c_k z_p) λ_kp + c_0 x_0
+    with  Σ_k Σ_p (A_k z_p) λ_kp + A_0 x_0 in the sides of the linking rows,
+          Σ_p λ_kp = number of blocks like k  for every k,
+
+over the integer points z_p of block k. A variable in no block is counted from one of its bounds and
+is a column of its own, a free one the difference of two. Equal blocks are one, unless no branching
+rule could part their columns: rows of the master with fractional coefficients.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Hashable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import scipy.sparse as sp
+
+from cgboost.exceptions import CGBoostError
+from cgboost.generation.columns import Column
+from cgboost.integer.branching import (
+    INTEGRAL,
+    BranchingRule,
+    ComponentBranching,
+    RyanFoster,
+    VariableBranching,
+)
+from cgboost.integer.decomposition.blocks import Places, Structure
+from cgboost.integer.decomposition.model import Vector
+from cgboost.integer.decomposition.pricing import Block, BlockPricer
+from cgboost.integer.heuristics import Diving, Heuristic, RestrictedMaster
+from cgboost.integer.node_selection import Node
+from cgboost.integer.result import BranchAndPriceResult
+from cgboost.integer.search import Relaxation, Search
+from cgboost.masters.linear.master import LinearMaster
+
+
+class IntegralPoint:
+    """Heuristic: columns of a block whose mean is a whole point are replaced by its own column.
+
+    The mean meets the rows and bounds of the block, and costs as much. A general integer point may
+    lie inside the convex hull of others, so that no variable is fractional but coefficients are.
+    """
+
+    def __init__(self, blocks: Sequence[Block], once: Collection[Hashable]) -> None:
+        self._blocks = {block.name: block for block in blocks if block.name in once}
+
+    def __call__(self, search: Search, node: Node, relaxation: Relaxation) -> None:
+        """See :class:`~cgboost.integer.heuristics.Heuristic`."""
+        means: dict[Hashable, Vector] = {}
+        counts: dict[int, float] = {}
+        for j, x in zip(relaxation.numbers.tolist(), relaxation.coef.tolist(), strict=True):
+            column = search.pool.columns[j]
+            block = self._blocks.get(column.block)
+            if block is None:
+                counts[j] = x
+                continue
+            mean = means.setdefault(block.name, np.zeros(len(block.variables)))
+            for name, amount in column.variables.items():
+                mean[block.places[str(name)]] += x * amount
+        columns = []
+        for name, mean in means.items():
+            block = self._blocks[name]
+            if (np.abs(mean - np.round(mean))[block.integer] > INTEGRAL).any():
+                return
+            columns.append(block.column(mean))
+        counts.update(dict.fromkeys(search.pool.add(columns).tolist(), 1.0))
+        search.offer(counts, "whole points")
+
+
+class NotDecomposableError(CGBoostError, ValueError):
+    """Branch-and-price on this structure could miss the optimum; branch and cut goes on."""
+
+
+@dataclass(frozen=True, eq=False)
+class Reformulation:
+    """Master and pricer of a structure.
+
+    Attributes
+    ----------
+    structure : Structure
+    groups : list of tuple of int
+        Equal blocks, for each convexity row.
+    master : LinearMaster
+    pricer : BlockPricer
+    branching : list of BranchingRule
+    heuristics : list of Heuristic
+    objective_step : float or None
+    base : ndarray of shape (n_variables,)
+        Where the variables in no block begin; 0 for the others.
+    """
+
+    structure: Structure
+    groups: list[tuple[int, ...]]
+    master: LinearMaster
+    pricer: BlockPricer
+    branching: list[BranchingRule]
+    heuristics: list[Heuristic]
+    objective_step: float | None
+    base: Vector
+
+    @property
+    def constant(self) -> float:
+        """Cost of ``base``, which the columns do not have."""
+        return float(self.structure.model.program.cost @ self.base)
+
+    def point(self, result: BranchAndPriceResult) -> Vector:
+        """The solution in the variables of the model, shape (n_variables,).
+
+        The columns of equal blocks are given to one after another.
+        """
+        structure = self.structure
+        places = {name: j for j, name in enumerate(structure.model.names)}
+        x = self.base.copy()
+        copies = {("block", group[0]): list(group) for group in self.groups}
+        for column, count in zip(result.columns, result.coef.tolist(), strict=True):
+            group = copies.get(column.block) if column.block is not None else None  # type: ignore[call-overload]
+            if group is None or not column.integer:
+                own = group or [None]
+                shares = [(block, count / len(own)) for block in own]
+            else:
+                shares = [(group.pop(0), 1.0) for _ in range(round(count))]
+            for block, share in shares:
+                at = self._places(column.block, block, places)
+                for name, amount in column.variables.items():
+                    x[at[str(name)]] += share * amount
+        return x
+
+    def _places(
+        self, name: Hashable | None, block: int | None, places: dict[str, int]
+    ) -> dict[str, int]:
+        """Where the variables of the first of equal blocks are in another one."""
+        if block is None or not isinstance(name, tuple) or name[1] == block:
+            return places
+        names = self.structure.model.names
+        first, own = self.structure.variables(name[1]), self.structure.variables(block)
+        return {names[a]: b for a, b in zip(first.tolist(), own.tolist(), strict=True)}
+
+
+def reformulated(structure: Structure) -> Reformulation:
+    """Master, pricer and branching rules of a structure.
+
+    Raises
+    ------
+    NotDecomposableError
+        For a block with whole and continuous variables.
+    """
+    _check(structure)
+    model = structure.model
+    program, linking, base = model.program, structure.linking_rows, _base(structure)
+    taken = model.matrix[linking] @ base
+    low, high = program.row_lower[linking] - taken, program.row_upper[linking] - taken
+    sides: list[tuple[int, str, float]] = []
+    for k, (a, b) in enumerate(zip(low.tolist(), high.tolist(), strict=True)):
+        if a == b:
+            sides.append((k, "==", a))
+        else:
+            sides += [(k, ">=", a)] if math.isfinite(a) else []
+            sides += [(k, "<=", b)] if math.isfinite(b) else []
+    names: list[Hashable] = [(model.row_names[linking[k]], sense) for k, sense, _ in sides]
+    senses, rhs = [sense for _, sense, _ in sides], np.array([rhs for _, _, rhs in sides])
+    coefficients = sp.csc_array(model.matrix[linking[[k for k, _, _ in sides]]])
+    groups = structure.groups()
+    own = _own_columns(structure, coefficients, base)
+    whole = _are_counted(structure, coefficients)
+    ones = np.flatnonzero((rhs == 1) & (np.array(senses) != "<="))
+    pairs = _are_pairs(structure, coefficients[ones], own, ones)
+    if not (whole or pairs):
+        groups = [(block,) for block in range(structure.n_blocks)]
+    blocks = [("block", group[0]) for group in groups]
+    rows = [*names, *blocks]
+    master = LinearMaster(
+        rows,
+        [*senses, *("==" for _ in groups)],
+        np.array([*rhs.tolist(), *(float(len(group)) for group in groups)]),
+        copies={name: float(len(group)) for name, group in zip(blocks, groups, strict=True)},
+    )
+    below = np.zeros(len(groups))
+    master.add([replace(column, values=np.r_[column.values, below]) for column in own])
+    subproblems = [
+        _block(structure, group[0], coefficients, len(sides) + k, len(rows))
+        for k, group in enumerate(groups)
+    ]
+    pricer = BlockPricer(subproblems, rows, component_rows=whole)
+    branching: list[BranchingRule] = []
+    if pairs and any(len(group) > 1 for group in groups):
+        branching.append(RyanFoster(subset_closed=_is_monotone(structure, coefficients)))
+    integer = [name for name, own in zip(model.names, model.integer, strict=True) if own]
+    signed = [model.names[j] for j in np.flatnonzero(program.lower < 0).tolist()]
+    branching.append(VariableBranching(integer=integer, signed=signed))
+    if whole:
+        branching.append(ComponentBranching())
+    once = [name for name, group in zip(blocks, groups, strict=True) if len(group) == 1]
+    heuristics: list[Heuristic] = [IntegralPoint(subproblems, once), Diving(), RestrictedMaster()]
+    step = _step(structure)
+    return Reformulation(structure, groups, master, pricer, branching, heuristics, step, base)
+
+
+def _check(structure: Structure) -> None:
+    model = structure.model
+    for block in range(structure.n_blocks):
+        own = structure.variables(block)
+        whole = model.integer[own]
+        if whole.any() and not whole.all():
+            names = model.names[own[whole][0]], model.names[own[~whole][0]]
+            raise NotDecomposableError(
+                f"block {block} has the integer variable {names[0]!r} and the continuous one "
+                f"{names[1]!r}; only blocks of one kind are decomposed"
+            )
+
+
+def _block(
+    structure: Structure, block: int, coefficients: sp.csc_array, convexity: int, n_rows: int
+) -> Block:
+    model = structure.model
+    program, own, rows = model.program, structure.variables(block), structure.rows(block)
+    linking = sp.csr_array(coefficients[:, own])
+    below = sp.csr_array((n_rows - linking.shape[0], len(own)))
+    return Block(
+        name=("block", block),
+        variables=tuple(model.names[j] for j in own.tolist()),
+        cost=program.cost[own],
+        lower=program.lower[own],
+        upper=program.upper[own],
+        integer=model.integer[own],
+        matrix=sp.csr_array(model.matrix[rows][:, own]),
+        row_lower=program.row_lower[rows],
+        row_upper=program.row_upper[rows],
+        linking=sp.csr_array(sp.vstack([linking, below])),
+        convexity=convexity,
+    )
+
+
+def _ends(structure: Structure) -> tuple[Vector, Vector]:
+    """Bounds of the variables, those of integer ones rounded to whole numbers."""
+    model = structure.model
+    lower, upper = model.program.lower.copy(), model.program.upper.copy()
+    lower[model.integer] = np.ceil(lower[model.integer] - INTEGRAL)
+    upper[model.integer] = np.floor(upper[model.integer] + INTEGRAL)
+    crossed = np.flatnonzero(lower > upper)
+    if crossed.size:
+        raise NotDecomposableError(
+            f"variable {model.names[crossed[0]]!r} has no whole value between its bounds"
+        )
+    return lower, upper
+
+
+def _base(structure: Structure) -> Vector:
+    """A finite bound of every variable in no block; 0 for all others."""
+    lower, upper = _ends(structure)
+    base = np.where(np.isfinite(lower), lower, np.where(np.isfinite(upper), upper, 0.0))
+    return np.where(structure.block_of_variable < 0, base, 0.0)
+
+
+def _own_columns(structure: Structure, coefficients: sp.csc_array, base: Vector) -> list[Column]:
+    """Columns of the variables in no block, on the linking rows: steps from ``base``."""
+    model, program = structure.model, structure.model.program
+    lower, upper = _ends(structure)
+    columns = []
+    for j in structure.master_variables.tolist():
+        values = coefficients[:, [j]].toarray()[:, 0]
+        for sign, length in ((1.0, upper[j] - base[j]), (-1.0, base[j] - lower[j])):
+            if length > 0:
+                columns.append(
+                    Column(
+                        values=sign * values,
+                        key=("variable", model.names[j], sign),
+                        cost=sign * float(program.cost[j]),
+                        upper=float(length),
+                        integer=bool(model.integer[j]),
+                        variables={model.names[j]: sign},
+                    )
+                )
+    return columns
+
+
+def _are_counted(structure: Structure, coefficients: sp.csc_array) -> bool:
+    """Whether integer blocks have whole coefficients: Vanderbeck's rows count their columns."""
+    inside = structure.model.integer & (structure.block_of_variable >= 0)
+    return _is_whole(coefficients[:, np.flatnonzero(inside)].data)
+
+
+def _are_pairs(
+    structure: Structure, coefficients: sp.csc_array, own: list[Column], ones: Places
+) -> bool:
+    """Whether rows with the right-hand side 1 have at most one 0/1 variable of each block.
+
+    And no continuous variable that is in no block: Ryan and Foster's pairs count whole columns.
+    """
+    entries = sp.coo_array(coefficients)
+    blocks = structure.block_of_variable[entries.col]
+    inside = blocks >= 0
+    used, program = np.unique(entries.col[inside]), structure.model.program
+    twice = np.unique(np.c_[entries.row, blocks][inside], axis=0, return_counts=True)[1] > 1
+    return (
+        bool(ones.size)
+        and structure.model.integer[used].all()
+        and bool((program.lower[used] >= 0).all() and (program.upper[used] <= 1).all())
+        and bool((entries.data[inside] == 1).all())
+        and not twice.any()
+        and all(
+            column.integer and np.isin(column.values[ones], (0.0, 1.0)).all()
+            for column in own
+            if column.values[ones].any()
+        )
+    )
+
+
+def _is_monotone(structure: Structure, coefficients: sp.csc_array) -> bool:
+    """Whether a point of a block stays one, and costs no more, if a linked variable becomes 0."""
+    program, matrix = structure.model.program, sp.csc_array(structure.model.matrix)
+    inner = structure.block_of_row >= 0
+    for j in np.flatnonzero(np.diff(coefficients.indptr)).tolist():
+        inside = slice(matrix.indptr[j], matrix.indptr[j + 1])
+        rows, values = matrix.indices[inside], matrix.data[inside]
+        rows, values = rows[inner[rows]], values[inner[rows]]
+        at_most = np.isinf(program.row_lower[rows]).all() and (values >= 0).all()
+        alone = coefficients.indptr[j + 1] - coefficients.indptr[j] == 1
+        if not (at_most and alone and program.lower[j] == 0 and program.cost[j] >= 0):
+            return False
+    return True
+
+
+def _step(structure: Structure) -> float | None:
+    """The greatest number of which all costs are multiples, if variables with costs are whole."""
+    program = structure.model.program
+    used = program.cost != 0
+    if not used.any() or not structure.model.integer[used].all() or not _is_whole(program.cost):
+        return None
+    return float(math.gcd(*(round(c) for c in program.cost[used].tolist())))
+
+
+def _is_whole(values: Vector) -> bool:
+    return bool((values == np.round(values)).all())

@@ -1,0 +1,196 @@
+"""Branch-and-price on whole models, against branch and cut on the same model."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import cvxpy as cp
+import numpy as np
+import pytest
+
+from cgboost.generation.history import StopReason
+from cgboost.integer.decomposition.decomposition import Decomposition, decompose
+from cgboost.integer.decomposition.model import Model, as_model
+from cgboost.integer.decomposition.pricing import BlockError
+from cgboost.integer.decomposition.structure_files import StructureError
+from solvers import Program
+
+Blocks = dict[str, object]
+
+
+def assignment(seed: int) -> tuple[Model, Blocks]:
+    """Generalised assignment, to be maximised: every agent is another knapsack."""
+    rng = np.random.default_rng(seed)
+    agents, jobs = 3, 8
+    n = agents * jobs
+    matrix = np.vstack(
+        [np.tile(np.eye(jobs), agents), np.kron(np.eye(agents), np.zeros((1, jobs)))]
+    )
+    for i in range(agents):
+        matrix[jobs + i, i * jobs : (i + 1) * jobs] = rng.integers(3, 12, jobs)
+    low = np.r_[np.ones(jobs), np.full(agents, -np.inf)]
+    high = np.r_[np.ones(jobs), np.full(agents, 24.0)]
+    cost = -rng.integers(5, 30, n).astype(float)
+    program = Program(cost, matrix, low, high, 0, 1, None, np.ones(n), constant=-7.0)
+    names = tuple(f"x{j}" for j in range(n)), tuple(f"r{i}" for i in range(jobs + agents))
+    return Model(program, names[1], names[0], maximize=True), {
+        f"r{jobs + i}": i for i in range(agents)
+    }
+
+
+def packing(seed: int, demand: int = 1, most: float = 1.0) -> tuple[Model, Blocks]:
+    """Bin packing (demand 1) or cutting stock: all bins are equal."""
+    rng = np.random.default_rng(seed)
+    items, bins = 7, 6
+    sizes, capacity = rng.integers(20, 60, items).astype(float), 100.0 * demand
+    n = bins * (items + 1)
+    matrix, low, high = [], [], []
+    for i in range(items):
+        row = np.zeros(n)
+        row[i :: items + 1] = 1
+        matrix.append(row)
+        low.append(float(demand))
+        high.append(float(demand))
+    for b in range(bins):
+        row = np.zeros(n)
+        row[b * (items + 1) : b * (items + 1) + items] = sizes
+        row[(b + 1) * (items + 1) - 1] = -capacity
+        matrix.append(row)
+        low.append(-np.inf)
+        high.append(0.0)
+    own = np.r_[np.zeros(items), 1.0]
+    upper = np.tile(np.r_[np.full(items, most), 1.0], bins)
+    program = Program(np.tile(own, bins), np.array(matrix), low, high, 0, upper, None, np.ones(n))
+    return as_model(program), {f"r{items + b}": b for b in range(bins)}
+
+
+def stock(seed: int) -> tuple[Model, Blocks]:
+    """Cutting stock: every size is needed several times."""
+    return packing(seed, demand=2, most=2.0)
+
+
+def with_slack(seed: int) -> tuple[Model, Blocks]:
+    """Small general blocks of two rows, and variables of the master: one free, one integer."""
+    rng = np.random.default_rng(seed)
+    n_blocks, size = 3, 4
+    n = n_blocks * size + 2
+    matrix = np.zeros((3 + 2 * n_blocks, n))
+    matrix[:3, :-2] = rng.integers(-2, 6, (3, n - 2))
+    matrix[:3, -2], matrix[:3, -1] = 3, 1
+    for b in range(n_blocks):
+        rows, own = slice(3 + 2 * b, 5 + 2 * b), slice(b * size, (b + 1) * size)
+        matrix[rows, own] = rng.integers(1, 5, (2, size)) * rng.choice([-1, 1, 1], (2, size))
+    low = np.r_[np.full(3, 12.0), np.full(2 * n_blocks, -2.0)]
+    high = np.r_[np.full(3, 15.0), np.full(2 * n_blocks, 9.0)]
+    cost = np.r_[rng.integers(1, 9, n - 2), 11.5, 0.0].astype(float)
+    lower, upper = np.r_[np.full(n - 2, -1.0), 0, -np.inf], np.r_[np.full(n - 2, 3.0), 5, np.inf]
+    integer = np.r_[np.ones(n - 1), 0]
+    model = as_model(Program(cost, matrix, low, high, lower, upper, None, integer))
+    return model, {f"r{3 + k}": k // 2 for k in range(2 * n_blocks)}
+
+
+PROBLEMS = (assignment, packing, stock, with_slack)
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("problem", PROBLEMS)
+def test_the_optimum_is_that_of_the_compact_model(
+    problem: Callable[[int], tuple[Model, Blocks]], seed: int
+) -> None:
+    """Branch-and-price proves the same optimum as branch and cut, and its point has it."""
+    model, blocks = problem(seed)
+    result, compact = decompose(model, blocks).solve(), Decomposition(model, None, "").solve()
+    assert result.structure is not None
+    assert result.tree is not None
+    assert result.stop_reason == compact.stop_reason
+    assert result.objective == pytest.approx(compact.objective, abs=1e-6)
+    assert result.bound == pytest.approx(compact.objective, abs=1e-4)
+    x = np.array([result.x[name] for name in model.names])
+    assert model.is_feasible(x)
+    assert model.in_own_sense(model.program.objective_value(x)) == result.objective
+
+
+def test_a_model_without_blocks_is_solved_by_branch_and_cut() -> None:
+    """Where nothing falls apart HiGHS solves the model, and the message says so."""
+    program = Program(-np.ones(4), [[2, 3, 4, 5]], -np.inf, 9, 0, 1, None, np.ones(4))
+    result = decompose(program).solve()
+    assert result.objective == -3.0
+    assert result.bound == -3.0
+    assert "without a decomposition: no blocks" in result.message
+
+
+def test_a_block_of_two_kinds_is_left_to_branch_and_cut() -> None:
+    """Integer and continuous variables in one block: the right answer, and why."""
+    matrix = [[1, 1, 1, 1], [2, 1, 0, 0], [0, 0, 2, 1]]
+    program = Program([-1, -1, -2, -1], matrix, -np.inf, [2.5, 3, 3], 0, 2, None, [1, 0, 1, 0])
+    result = decompose(program, {"r1": "a", "r2": "b"}).solve()
+    assert result.objective == pytest.approx(
+        Decomposition(as_model(program), None, "").solve().objective
+    )
+    assert "'x0'" in result.message
+    assert result.structure is None
+
+
+def test_negative_variables() -> None:
+    """Blocks whose variables may be negative are decomposed like all others."""
+    matrix = [[1, 1, 1, 1], [2, 3, 0, 0], [0, 0, 2, 3]]
+    program = Program(np.ones(4), matrix, [-3, -9, -9], [9, 4, 4], -1, 1, None, np.ones(4))
+    result = decompose(program, {"r1": 0, "r2": 1}).solve()
+    assert result.objective == pytest.approx(-3.0)
+    assert result.structure is not None
+    assert result.structure.groups() == [(0, 1)]
+
+
+def test_an_infeasible_model() -> None:
+    """What no column meets has the objective inf, and the reason."""
+    matrix = [[1, 1, 1, 1], [2, 3, 0, 0], [0, 0, 2, 3]]
+    program = Program(np.ones(4), matrix, [9, -9, -9], [9, 4, 4], 0, 1, None, np.ones(4))
+    result = decompose(program, {"r1": 0, "r2": 1}).solve()
+    assert result.objective == np.inf
+    assert result.stop_reason == StopReason.INFEASIBLE
+    assert result.x == {}
+
+
+def test_an_unbounded_block_is_refused() -> None:
+    """A block whose pricing problem falls without end is named."""
+    matrix = [[1, 1, 1], [1, -1, 0], [0, 0, 1]]
+    program = Program([-2, 1, -1], matrix, -np.inf, [9, 4, 4], 0, np.inf, None, np.ones(3))
+    with pytest.raises(BlockError, match="unbounded"):
+        decompose(program, {"r1": 0, "r2": 1}).solve()
+
+
+def test_a_problem_of_cvxpy() -> None:
+    """The answer of a CVXPY problem has the names of its entries."""
+    x = cp.Variable((2, 3), boolean=True, name="x")
+    profit, weight = np.array([[6, 5, 4], [5, 7, 3]]), np.array([[3, 4, 2], [2, 5, 3]])
+    rows = [cp.sum(x[:, j]) <= 1 for j in range(3)]
+    rows += [weight[i] @ x[i] <= 6 for i in range(2)]
+    problem = cp.Problem(cp.Maximize(cp.sum(cp.multiply(profit, x)) + 1), rows)
+    result = decompose(problem, {"r3": 0, "r4": 1}).solve()
+    problem.solve(solver="HIGHS")
+    assert result.objective == pytest.approx(problem.value)
+    assert result.bound == pytest.approx(problem.value)
+    assert set(result.x) == {f"x[{i},{j}]" for i in range(2) for j in range(3)}
+
+
+def test_a_structure_file_of_another_model(tmp_path: Path) -> None:
+    """The row that the model lacks is named; the right file gives the blocks."""
+    model, _ = assignment(0)
+    path = tmp_path / "a.dec"
+    path.write_text("NBLOCKS\n1\nBLOCK 1\nother\n")
+    with pytest.raises(StructureError, match="'other'"):
+        decompose(model, path)
+    path.write_text("NBLOCKS\n3\nBLOCK 1\nr8\nBLOCK 2\nr9\nBLOCK 3\nr10\n")
+    structure = decompose(model, str(path)).structure
+    assert structure is not None
+    assert structure.n_blocks == 3
+
+
+def test_a_search_that_is_stopped_has_a_bound() -> None:
+    """After one node the bound is on the right side of the optimum, in the sense of the model."""
+    model, blocks = assignment(1)
+    best = Decomposition(model, None, "").solve().objective
+    result = decompose(model, blocks).solve(callbacks=[lambda state: True], heuristics=[])
+    assert result.bound is not None
+    assert result.bound >= best - 1e-6
+    assert result.objective <= best + 1e-6
+    assert "blocks" in result.summary()
