@@ -267,6 +267,9 @@ class BaseEnsemble(BaseEstimator):
         Validation scores compare outputs with targets of the same shape.
         """
 
+    _learned: ClassVar[tuple[str, ...]] = ("classes_", "n_features_in_", "feature_names_in_")
+    """Attributes that turn outputs into predictions: they are there before the runs."""
+
     _coefficients: ClassVar[str] = "coef_"
     """The attribute with the coefficients of the columns."""
 

@@ -140,8 +140,7 @@ def _undefined() -> type[Warning]:
 def bare(estimator: Any) -> Any:
     """An estimator of the same parameters and features, without anything else of a fit."""
     copied = object.__new__(type(estimator))
-    kept = ("classes_", "n_features_in_", "feature_names_in_")
-    own = {name: value for name, value in vars(estimator).items() if name in kept}
+    own = {name: value for name, value in vars(estimator).items() if name in estimator._learned}
     vars(copied).update(estimator.get_params(deep=False) | own)
     return copied
 

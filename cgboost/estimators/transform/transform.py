@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,11 +19,13 @@ from cgboost.estimators.common.targets import (
     Classification,
     Regression,
     class_probabilities,
+    mean_log_loss,
     probabilities,
 )
 from cgboost.estimators.transform import transform_inspection as inspection
 from cgboost.estimators.transform.base import BaseTransform
 from cgboost.estimators.transform.variants import VARIANTS
+from cgboost.generation.callbacks import Score, error_rate
 from cgboost.losses.base import Loss
 from cgboost.losses.log_loss import LogLoss
 from cgboost.losses.multinomial import Multinomial
@@ -239,6 +241,9 @@ n_columns_, objective_, best_round_, stop_reason_, n_features_in_, feature_names
     """
 
     multi_class: Literal["joint", "ovr"] = field(default="joint", kw_only=True)
+
+    _scores: ClassVar[dict[str, Score]] = {"log_loss": mean_log_loss, "error": error_rate}
+    _learned: ClassVar[tuple[str, ...]] = (*BaseTransform._learned, "_fitted_jointly")
 
     transformation = inspection.transformation
     text = inspection.text

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 from scipy.optimize import minimize
 from sklearn.base import clone
-from sklearn.metrics import log_loss
+from sklearn.metrics import log_loss, roc_auc_score
 
 from cgboost.additive.stage import Stages
 from cgboost.estimators.transform.transform import TransformClassifier
@@ -222,6 +222,32 @@ def test_rows_to_watch_are_scored_by_the_joint_model() -> None:
     errors = [np.mean(labels != y[1000:]) for labels in model.staged_predict(X[1000:])]
     found = model.history_["validation_error"][1 : 1 + len(errors)]
     np.testing.assert_allclose(found, errors, atol=1e-12)
+
+
+@pytest.mark.parametrize("way", ["joint", "ovr"])
+def test_scorers_of_probabilities_see_those_of_the_round(way: str) -> None:
+    """They equal the staged ones, in a refit too; the log loss is there without a scorer."""
+    X, y, _ = drawn(n_rows=900)
+    model = TransformClassifier(
+        n_estimators=3, multi_class=way, scoring=["neg_log_loss", "roc_auc_ovr"]
+    )
+    held = X[600:], y[600:]
+    for _ in range(2):
+        model.fit(X[:600], y[:600], eval_set=held)
+        history = model.history_
+        np.testing.assert_allclose(
+            history["validation_log_loss"], -history["validation_neg_log_loss"], rtol=1e-9
+        )
+    if way == "joint":
+        stages = list(model.staged_predict_proba(X[600:]))
+        rounds = slice(1, 1 + len(stages))
+        found = history["validation_log_loss"][rounds], history["validation_roc_auc_ovr"][rounds]
+        wanted = [log_loss(y[600:], p) for p in stages]
+        ranked = [roc_auc_score(y[600:], p, multi_class="ovr") for p in stages]
+        np.testing.assert_allclose(found, [wanted, ranked], rtol=1e-9)
+    two = clone(model).fit(X[:600], y[:600] == "a", eval_set=(X[600:], y[600:] == "a"))
+    wanted = log_loss(y[600:] == "a", two.predict_proba(X[600:]))
+    assert two.history_["validation_log_loss"][two.best_round_] == pytest.approx(wanted, rel=1e-9)
 
 
 def test_a_class_without_a_stage_keeps_its_constant() -> None:
