@@ -94,6 +94,10 @@ class DatabaseError(CGBoostError, RuntimeError):
     """A database failed, or its connection was lost, while a model was fitted in it."""
 
 
+class ExecutorError(CGBoostError, RuntimeError):
+    """An executor takes no tasks, has lost a worker for good, or cannot be sent what they need."""
+
+
 class UnsupportedLossError(CGBoostError, ValueError):
     """A loss lacks what a master or an estimator needs of it; the message names those that fit."""
 

@@ -10,7 +10,7 @@ import pytest
 
 REPRODUCE = Path(__file__).parents[1] / "examples" / "reproduce"
 TOOL = runpy.run_path(str(REPRODUCE / "page_tables.py"))
-STUDIES = [*TOOL["STUDIES"], TOOL["PERFORMANCE"]]
+STUDIES = [*TOOL["STUDIES"], *TOOL["RECORDED"]]
 
 
 @pytest.fixture

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cgboost.additive.tables.schema import Schema
+from cgboost.additive.tables.table_columns import legible
 from cgboost.additive.trees.transformation import INDENT, Transformation, input_of, leaves_in_words
 from cgboost.generation.columns import PREDICTION_BLOCK, Term
 
@@ -99,7 +100,7 @@ class Stage:
         lines = [f"{self.intercept:.6g}"]
         for weight, term in self.terms:
             name, categories = input_of(term.feature, schema)
-            lines.append(f"plus a function of {name}:")
+            lines.append(f"plus a function of {legible(name)}:")
             lines += [INDENT + line for line in leaves_in_words(term, name, categories, weight)]
         if self.is_bounded:
             lines.append(f"brought between {self.low:.6g} and {self.high:.6g}")

@@ -113,7 +113,7 @@ def plot_path(
     falling = path.parameter != "C"
     order = np.argsort(-path.values if falling else path.values, kind="stable")
     coefs = path.coefs[..., order]
-    names = _names(path, feature_names, coefs.shape[-2])
+    names = list(map(drawing.named, _names(path, feature_names, coefs.shape[-2])))
     sizes = np.abs(coefs).sum(axis=-2)
     places = path.values[order] if x == "alpha" else sizes.reshape(-1, len(order)).sum(axis=0)
     lines = coefs if coefs.ndim == 2 else np.linalg.norm(coefs, axis=0)

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cgboost.additive.tables.table_columns import legible
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
@@ -18,6 +20,7 @@ INK = "#333333"
 PALETTE = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00")
 HATCHES = ("", "///", "...", "xxx")
 LOG_FROM = 100.0  # values that span more than this factor are drawn on a logarithmic scale
+LONGEST_NAME = 32  # characters of a name that are drawn: some three inches in small print
 MANY_POINTS = 60  # a curve with more points than this is drawn without markers
 
 
@@ -88,6 +91,17 @@ def thin_line(k: int) -> dict[str, Any]:
 def curve_marker(points: int) -> str:
     """Return a dot for a curve of few points and nothing for one of many."""
     return "." if points <= MANY_POINTS else ""
+
+
+def named(value: Any) -> str:
+    """Return a name in the user's data as a label: one line, as it is, not longer than some."""
+    from matplotlib import rcParams
+
+    text = legible(value)
+    if len(text) > LONGEST_NAME:
+        half = (LONGEST_NAME - 1) // 2
+        text = f"{text[:half]}…{text[-half:]}"
+    return text.replace("$", r"\$") if rcParams["text.parse_math"] else text
 
 
 def log_if_wide(axis: Axes, values: NDArray[Any]) -> bool:

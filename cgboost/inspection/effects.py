@@ -167,6 +167,6 @@ def plot_effects(
         else:
             places_of = np.arange(len(effect.values))
             axis.errorbar(effect.mean, places_of, xerr=effect.std, fmt="o", color=drawing.colour(0))
-            axis.set_yticks(places_of, [str(value) for value in effect.values], fontsize=8)
-        drawing.label(axis, effect.feature, "", "")
+            axis.set_yticks(places_of, list(map(drawing.named, effect.values)), fontsize=8)
+        drawing.label(axis, drawing.named(effect.feature), "", "")
     return figure

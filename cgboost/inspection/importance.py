@@ -87,7 +87,7 @@ def plot_importance(
         axis.barh(range(len(order)), width, left=left, label=name, **drawing.area_style(k))
         left += width
     names = getattr(model, "feature_names_in_", np.arange(len(overall)))
-    axis.set_yticks(range(len(order)), [str(names[j]) for j in order])
+    axis.set_yticks(range(len(order)), [drawing.named(names[j]) for j in order])
     axis.invert_yaxis()
     drawing.label(axis, "Variable importance", "share of what all splits gain, %", "feature")
     if per_class:

@@ -60,7 +60,7 @@ def plot_kernel_weights(model: Any, *, top: int = 20, axes: Axes | None = None) 
     if axes is None:
         figure.set_size_inches(8.0, 1.4 + 0.26 * (len(shown) + bool(len(rest))))
     _draw_bars(axis, shares[shown], getattr(model, "classes_", None))
-    labels = [names[p] for p in shown]
+    labels = [drawing.named(names[p]) for p in shown]
     if len(rest):
         axis.barh(len(shown), totals[rest].sum(), facecolor=REST, height=0.7)
         labels.append(f"{len(rest)} more")

@@ -168,7 +168,7 @@ def plot_columns(model: FittedModel, *, axes: Iterable[Axes] | None = None) -> F
     left.set_ylim(bottom=foot)
     title = f"{len(order)} non-zero coefficients, coloured by {groups.by}"
     drawing.label(left, title, "column, largest |coefficient| first", "|coefficient|")
-    right.set_yticks(range(len(groups.names)), groups.names)
+    right.set_yticks(range(len(groups.names)), list(map(drawing.named, groups.names)))
     right.set_ylim(max(len(groups.names), 1) - 0.5, -0.5)
     right.margins(x=0.15)
     drawing.label(right, f"Columns per {groups.by}", "columns with a non-zero coefficient", "")
@@ -245,7 +245,7 @@ def _draw_growth(axis: Axes, history: Table, columns: Table, groups: _Groups) ->
     for k, name in enumerate(groups.names):
         generated = np.sort(columns["round"][groups.owner == name])
         above = below + np.searchsorted(generated, history["round"], "right")
-        label = f"{name} ({len(generated)})"
+        label = f"{drawing.named(name)} ({len(generated)})"
         axis.fill_between(history["columns"], below, above, label=label, **drawing.area_style(k))
         below = above
     title = f"Columns generated so far that the model uses, by {groups.by}"
@@ -258,12 +258,12 @@ def _draw_growth(axis: Axes, history: Table, columns: Table, groups: _Groups) ->
 def _draw_outputs(axis: Axes, columns: Table, groups: _Groups, kind: str) -> None:
     """Stack the number of columns of each group, class by class or quantile by quantile."""
     outputs = np.unique(columns[kind])
-    ticks = [str(label) for label in outputs]
+    ticks = [drawing.named(label) for label in outputs]
     bottom = np.zeros(len(outputs))
     for k, name in enumerate(groups.names):
         mine = columns[kind][groups.owner == name]
         height = np.sum(mine[:, None] == outputs, axis=0)
-        label = f"{name} ({len(mine)})"
+        label = f"{drawing.named(name)} ({len(mine)})"
         axis.bar(ticks, height, bottom=bottom, label=label, **drawing.area_style(k))
         bottom += height
     drawing.label(axis, f"Columns of the model, {kind} by {kind}", kind, "columns")

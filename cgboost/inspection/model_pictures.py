@@ -166,7 +166,7 @@ def plot_transformations(
             _draw_line(axis, panel, earlier)
         else:
             _draw_bars(axis, panel)
-        drawing.label(axis, panel.name, "", "")
+        drawing.label(axis, drawing.named(panel.name), "", "")
     if axes is None:
         figure.suptitle(f"Stage {number} of {len(stages)}, from 0", x=0.01, ha="left")
     return figure
@@ -217,7 +217,7 @@ def _draw_bars(axis: Axes, panel: _Panel) -> None:
     chosen = np.sort(np.argsort(-np.abs(values), kind="stable")[:MOST_BARS])
     chosen = chosen[np.argsort(values[chosen], kind="stable")]
     assert panel.labels is not None
-    names = [panel.labels[k] for k in chosen]
+    names = [drawing.named(panel.labels[k]) for k in chosen]
     axis.barh(range(len(chosen)), values[chosen], color=drawing.colour(0), height=0.7)
     size = 8 if len(chosen) <= 10 else 7 if len(chosen) <= 16 else 5
     axis.set_yticks(range(len(chosen)), names, fontsize=size)
@@ -449,7 +449,7 @@ def plot_kernel_importance(
     right.barh(places, 100.0 * np.asarray(importance["shares"])[order], **drawing.area_style(1))
     for axis in (left, right):
         axis.axvline(0.0, color=drawing.INK, linewidth=0.8)
-        axis.set_yticks(places, [str(importance["kernels"][p]) for p in order])
+        axis.set_yticks(places, [drawing.named(importance["kernels"][p]) for p in order])
         axis.invert_yaxis()
     score = f"fall of the score (now {importance['score']:.3g}) with its values permuted"
     drawing.label(left, "What kernels are worth", score, "kernel")

@@ -50,3 +50,8 @@ class Quadratic:
         return Quadratic(
             self.value, basis.T @ self.gradient, basis.T @ self.hessian @ basis, self.holdout
         )
+
+    def damped(self, share: float) -> Quadratic:
+        """With a share of its diagonal added to the Hessian: where that is singular, definite."""
+        hessian = self.hessian + share * np.diag(np.diag(self.hessian))
+        return Quadratic(self.value, self.gradient, hessian, self.holdout)

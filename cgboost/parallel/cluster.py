@@ -12,7 +12,8 @@ from contextlib import contextmanager
 from operator import itemgetter
 from typing import Any
 
-from cgboost.parallel.executors import Ask, Build, Combine, Task, at_least_one
+from cgboost.exceptions import ExecutorError
+from cgboost.parallel.executors import Ask, Build, Combine, Task, at_least_one, sending
 
 logger = logging.getLogger(__name__)
 
@@ -60,6 +61,7 @@ class DaskExecutor:
     def __init__(self, client: Any, n_tasks: int | None = None) -> None:
         given = at_least_one("n_tasks", n_tasks)
         self.client = client
+        self._check_open()
         self.n_tasks = given or max(1, sum(client.nthreads().values()))
 
     def __sklearn_clone__(self) -> DaskExecutor:
@@ -68,12 +70,14 @@ class DaskExecutor:
 
     def share(self, data: Any) -> _Sent:
         """The data as a future that every worker holds."""
+        self._check_open()
         return _Sent(self.client, data)
 
     def run(
         self, task: Task, combine: Combine, shared: _Sent, states: Sequence[Any], message: Any
     ) -> tuple[list[Any], Any]:
         """See :meth:`Executor.run`."""
+        self._check_open()
         chains = [own if isinstance(own, _Chain) else _Chain(own) for own in states]
         for lost in range(LOSSES):
             try:
@@ -88,7 +92,8 @@ class DaskExecutor:
     def _run(
         self, task: Task, combine: Combine, data: Any, chains: Sequence[_Chain], message: Any
     ) -> tuple[list[Any], Any]:
-        links = [chain.link(self.client, data, task, message) for chain in chains]
+        with sending(self.client):
+            links = [chain.link(self.client, data, task, message) for chain in chains]
         answers = [answer for _, answer in links]
         answer = self.client.submit(combine, answers, pure=False).result()
         after = [chain for chain, _ in links]
@@ -99,12 +104,14 @@ class DaskExecutor:
 
     def keep(self, build: Build, items: Iterable[Any]) -> list[_Kept]:
         """See :meth:`KeepingExecutor.keep`."""
+        self._check_open()
         return [_Kept(self.client, build, item, number) for number, item in enumerate(items)]
 
     def ask(
         self, task: Ask, combine: Combine, shared: _Sent, kept: Sequence[_Kept], message: Any
     ) -> Any:
         """See :meth:`KeepingExecutor.ask`."""
+        self._check_open()
         for lost in range(LOSSES):
             try:
                 return self._ask(task, combine, shared.future, kept, message)
@@ -116,7 +123,7 @@ class DaskExecutor:
         try:
             return self._ask(task, combine, shared.future, kept, message)
         except futures.CancelledError as error:
-            raise RuntimeError(
+            raise ExecutorError(
                 f"the cluster lost its data {LOSSES + 1} times in one pass. What was on a lost "
                 "worker alone must be made again: give sources of blocks, delayed objects or "
                 "futures of functions, not of scattered data"
@@ -125,16 +132,29 @@ class DaskExecutor:
     def _ask(
         self, task: Ask, combine: Combine, data: Any, kept: Sequence[_Kept], message: Any
     ) -> Any:
-        answers = [
-            self.client.submit(_asked, task, data, own.future, message, pure=False, **own.place)
-            for own in kept
-        ]
+        places = [own.place for own in kept]
+        with sending(self.client):
+            answers = [
+                self.client.submit(_asked, task, data, own.future, message, pure=False, **place)
+                for own, place in zip(kept, places, strict=True)
+            ]
         return self.client.submit(combine, answers, pure=False).result()
 
     def forget(self, kept: Sequence[_Kept]) -> None:
         """Release them on the cluster."""
-        for own in kept:
+        for own in kept if self._is_open else ():
             own.release()
+
+    @property
+    def _is_open(self) -> bool:
+        return getattr(self.client, "status", "running") not in ("closing", "closed")
+
+    def _check_open(self) -> None:
+        if not self._is_open:
+            raise ExecutorError(
+                "the Dask client of DaskExecutor is closed: give one that is connected as long as "
+                "the fit lasts, DaskExecutor(Client('scheduler:8786'))"
+            )
 
 
 def _asked(task: Ask, data: Any, own: Any, message: Any) -> Any:
@@ -175,7 +195,9 @@ class _Kept:
         elif is_lazy(item):
             self._data = item
         else:
-            (self._data,) = self._client.scatter([item()], hash=False)
+            made = item()
+            with sending(self._client):
+                (self._data,) = self._client.scatter([made], hash=False)
         self.future = self._client.submit(self._build, self._data, self._number, pure=False)
 
     @property
@@ -215,7 +237,8 @@ class _Sent:
 
     def send(self) -> None:
         """Send it, for the first time or again."""
-        self.future = self._client.scatter(self._data, broadcast=True, hash=True)
+        with sending(self._client):
+            self.future = self._client.scatter(self._data, broadcast=True, hash=True)
 
 
 class _Chain:

@@ -11,13 +11,14 @@ Executors of pricing passes: in this process, on threads, on ``concurrent.future
 
 from __future__ import annotations
 
+import pickle
 import shutil
 import tempfile
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent import futures
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache, lru_cache, partial
 from itertools import repeat
@@ -26,6 +27,8 @@ from typing import Any, Protocol
 
 import joblib
 from threadpoolctl import ThreadpoolController
+
+from cgboost.exceptions import ExecutorError
 
 LARGE = 5e8
 """Multiplications from which a product gains by a second thread (some milliseconds on one core)."""
@@ -201,6 +204,29 @@ def in_order(done: Sequence[tuple[Any, Any]], combine: Combine) -> tuple[list[An
     return list(states), combine(answers)
 
 
+UNPICKLABLE = (pickle.PicklingError, TypeError, AttributeError)
+"""What pickling raises, as other things do: only where nothing else happens they tell."""
+
+
+@contextmanager
+def sending(executor: Any) -> Iterator[None]:
+    """Raise an ExecutorError for what cannot be pickled; inside nothing but sending happens."""
+    try:
+        yield
+    except UNPICKLABLE as error:
+        raise unsendable(executor, error) from error
+
+
+def unsendable(executor: Any, error: Exception) -> ExecutorError:
+    """The error of something that other processes need and cannot get."""
+    return ExecutorError(
+        f"{type(executor).__name__} cannot send its tasks what they need ({error}): losses, "
+        "kernels and sources of blocks must be pickled for it. Use functions and classes of a "
+        "module, neither lambdas nor those within a function, and open files and connections in "
+        "__iter__; or give an executor of this process, ThreadExecutor()"
+    )
+
+
 DATA_SETS = 4
 """Data sets that a worker process keeps open."""
 
@@ -232,42 +258,70 @@ class FuturesExecutor:
 
     def share(self, data: Any) -> _File:
         """A file with the data, removed with the object that stands for it."""
-        return _File(data)
+        return _File(data, self.executor)
 
     def run(
         self, task: Task, combine: Combine, shared: _File, states: Sequence[Any], message: Any
     ) -> tuple[list[Any], Any]:
         """See :meth:`Executor.run`."""
         on_file = partial(_on_file, task, shared.path, message)
-        return in_order(list(self.executor.map(on_file, states)), combine)
+        return in_order(self._done(on_file, states), combine)
 
     def keep(self, build: Build, items: Iterable[Any]) -> list[_File]:
         """See :meth:`KeepingExecutor.keep`."""
-        return [_File(_Item(build, item(), number)) for number, item in enumerate(items)]
+        return [
+            _File(_Item(build, item(), number), self.executor) for number, item in enumerate(items)
+        ]
 
     def ask(
         self, task: Ask, combine: Combine, shared: _File, kept: Sequence[_File], message: Any
     ) -> Any:
         """See :meth:`KeepingExecutor.ask`."""
         asked = partial(_asked, task, shared.path, message)
-        return combine(list(self.executor.map(asked, [own.path for own in kept])))
+        return combine(self._done(asked, [own.path for own in kept]))
 
     def forget(self, kept: Sequence[_File]) -> None:
         """Remove the files; every worker drops what it has made of them when it is next asked."""
         for own in kept:
             own.remove()
-        for _ in range(self.n_tasks):
-            self.executor.submit(_swept)
+        with suppress(RuntimeError):  # it takes no tasks: its workers are gone
+            for _ in range(self.n_tasks):
+                self.executor.submit(_swept)
+
+    def _done(self, work: Callable[[Any], Any], items: Sequence[Any]) -> list[Any]:
+        """What the tasks of all items return."""
+        name = type(self.executor).__name__
+        try:
+            coming = self.executor.map(work, items)
+        except RuntimeError as error:
+            raise ExecutorError(
+                f"{name} takes no tasks ({error}): it was shut down, or has lost a worker. Give "
+                "one that is open as long as the fit lasts"
+            ) from error
+        try:
+            return list(coming)
+        except futures.BrokenExecutor as error:
+            raise ExecutorError(
+                f"{name} has lost a worker, which it does not replace ({error}). Give a new one; "
+                "where workers are killed for want of memory, one with fewer"
+            ) from error
+        except UNPICKLABLE as error:
+            try:
+                pickle.dumps((work, list(items)))
+            except Exception as reason:
+                raise unsendable(self.executor, reason) from error
+            raise  # of a task
 
 
 class _File:
-    """Data in a temporary file."""
+    """Data in a temporary file, for an executor."""
 
-    def __init__(self, data: Any) -> None:
+    def __init__(self, data: Any, executor: Any) -> None:
         folder = tempfile.mkdtemp(prefix="cgboost-")
         self.remove = weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
         self.path = str(Path(folder) / "data.joblib")
-        joblib.dump(data, self.path)
+        with sending(executor):
+            joblib.dump(data, self.path)
 
 
 @lru_cache(DATA_SETS)

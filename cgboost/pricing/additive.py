@@ -45,15 +45,17 @@ class StagePricer:
     builder : StageBuilder
     sums : Aggregates
         Of the rows, where the master's f is.
+    output : int, default=0
+        Of a model with several outputs, which one.
     """
 
-    def __init__(self, builder: StageBuilder, sums: Aggregates) -> None:
-        self.builder, self.sums = builder, sums
+    def __init__(self, builder: StageBuilder, sums: Aggregates, output: int = 0) -> None:
+        self.builder, self.sums, self.output = builder, sums, output
         self.family = Stages()
 
     def price(self, state: MasterState, limit: int) -> Priced:
         """The stages of a round; none where it would be constant. They may use earlier columns."""
-        count = len(state.columns)
+        count = sum(column.output == self.output for column in state.columns)
         del self.family.stages[count:]
         self.sums.drop(count)
         if limit == 0:
@@ -66,9 +68,30 @@ class StagePricer:
                 break
             self.sums.append(stage)
             self.family.stages.append(self.builder.bounded(stage, self.sums.extremes[number]))
-            output = StageOutput(self.family, number, size / sum(sizes))
-            columns.append(Column(self.sums.values(number), ("stage", number), output))
+            function = StageOutput(self.family, number, size / sum(sizes))
+            key, values = ("stage", self.output, number), self.sums.values(number)
+            columns.append(Column(values, key, function, output=self.output))
         return Priced(columns, n_evaluated=n_inputs)
+
+
+class JointStagePricer:
+    """Stages for every output of a model, all from the same f.
+
+    Parameters
+    ----------
+    builder : StageBuilder
+    parts : sequence of Aggregates
+        Of each output.
+    """
+
+    def __init__(self, builder: StageBuilder, parts: Sequence[Aggregates]) -> None:
+        self.pricers = [StagePricer(builder, sums, k) for k, sums in enumerate(parts)]
+
+    def price(self, state: MasterState, limit: int) -> Priced:
+        """The stages of a round, output by output; none where none has any."""
+        found = [pricer.price(state, limit) for pricer in self.pricers]
+        columns = [column for own in found for column in own.columns]
+        return Priced(columns, n_evaluated=sum(own.n_evaluated for own in found))
 
 
 NOTHING = AdditiveFunction()

@@ -1,4 +1,4 @@
-"""Refreshes the tables of the studies' pages from the CSV files beside them.
+"""Refreshes the tables of pages from the CSV files beside them.
 
     python examples/reproduce/page_tables.py [STUDY ...]
 
@@ -40,7 +40,11 @@ STUDIES = {
     "transform_regression": (REPRODUCE / "transform_regression", "transform_page"),
 }
 """Folder and module of the tables of each study."""
-PERFORMANCE = "performance"
+RECORDED = {
+    "performance": DOCS / "development" / "performance.md",
+    "boosted_linear_trees": DOCS / "methods" / "boosted_linear_trees.md",
+}
+"""Pages whose tables are the CSV files, as such, of the folder of their name beside them."""
 MARKED = re.compile(r"<!-- table: (\S+) -->\n(.*?)<!-- /table -->", re.S)
 OPENING = re.compile(r"<!-- table: (\S+) -->")
 
@@ -107,10 +111,9 @@ def refresh(page: Path, tables: Mapping[str, str]) -> None:
 
 
 def tables_of(study: str) -> tuple[Path, dict[str, str]]:
-    """The page of a study, and its tables made anew; those of performance are CSV files as such."""
-    if study == PERFORMANCE:
-        folder = DOCS / "development" / study
-        return folder.with_suffix(".md"), csv_tables(folder)
+    """The page of a study, or another one of this name, and its tables made anew."""
+    if study in RECORDED:
+        return RECORDED[study], csv_tables(RECORDED[study].with_suffix(""))
     sources, module = STUDIES[study]
     sys.path[:0] = [str(path) for path in (sources, REPRODUCE) if str(path) not in sys.path]
     folder = DOCS / "studies" / study
@@ -119,7 +122,7 @@ def tables_of(study: str) -> tuple[Path, dict[str, str]]:
 
 def main() -> None:
     """Refresh the pages of the named studies, or all."""
-    pages = [*STUDIES, PERFORMANCE]
+    pages = [*STUDIES, *RECORDED]
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("studies", nargs="*", metavar="STUDY", help=", ".join(pages))
     for study in parser.parse_args().studies or pages:

@@ -35,6 +35,26 @@ def titles(figure: Figure) -> list[str]:
     return [axis.get_title(loc="left") for axis in figure.axes]
 
 
+def test_names_are_on_one_line_as_they_are() -> None:
+    """Breaks, blanks at the ends and signs of formulas are seen; long names are cut."""
+    long = "a name that goes on and on, with the rest at the end"
+    words = ["two words", "a\nbreak", " blank", "", "$x^2$ of $", long]
+    codes = np.arange(1800) % 6
+    X = pd.DataFrame({"the\nname": np.array(words, dtype=object)[codes]})
+    figure = plot_transformations(TransformRegressor().fit(X, codes.astype(float)), 0)
+    figure.canvas.draw()
+    (axis,) = figure.axes
+    assert axis.get_title(loc="left") == r"'the\nname'"
+    labels = [text.get_text().replace(r"\$", "$") for text in axis.get_yticklabels()]
+    assert sorted(labels) == sorted(
+        [
+            *("two words", r"'a\nbreak'", "' blank'", "''", "$x^2$ of $", "missing"),
+            f"{long[:15]}…{long[-15:]}",
+        ]
+    )
+    assert not any("$" in text.get_text().replace(r"\$", "") for text in axis.get_yticklabels())
+
+
 @pytest.mark.parametrize("offset", [0.0, 1000.0])
 def test_segments_are_the_function(offset: float) -> None:
     """Between the ends of every piece the function is the straight line, and none is left out."""

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import threading
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from functools import partial
@@ -12,6 +13,7 @@ import numpy as np
 import pytest
 
 from cgboost import RBF, ColumnGeneration, KernelLibrary, Linear, Polynomial
+from cgboost.exceptions import ExecutorError
 from cgboost.generation.protocols import MasterState
 from cgboost.losses import hinge
 from cgboost.masters import OneNormMaster
@@ -143,6 +145,100 @@ def test_nothing_kept_is_left(processes: Any) -> None:
 def divided(item: int, number: int) -> float:
     """An object that cannot be made of 0."""
     return number / item
+
+
+def unpicklable() -> Any:
+    """A function that no other process can find."""
+    return lambda: 0
+
+
+def failing(data: Any, own: Any, message: Any) -> None:
+    """A task with an error of its own."""
+    raise TypeError("of the task")
+
+
+def dying(data: Any, own: Any, message: Any) -> None:
+    """A task that ends its process."""
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def test_what_cannot_be_sent_to_processes_is_an_error_of_ours(processes: Any) -> None:
+    """Data, items and messages; errors of tasks are their own."""
+    executor = FuturesExecutor(processes, 2)
+    what = "ProcessPoolExecutor cannot send its tasks what they need .*lambda.*functions and cl"
+    with pytest.raises(ExecutorError, match=what):
+        executor.share(unpicklable())
+    with pytest.raises(ExecutorError, match=what):
+        executor.keep(Counter, [unpicklable])
+    kept, shared = executor.keep(Counter, [partial(int, 1)]), executor.share(0)
+    with pytest.raises(ExecutorError, match=what):
+        executor.ask(count, list, shared, kept, unpicklable())
+    with pytest.raises(ExecutorError, match=what):
+        executor.run(double, list, shared, [1], unpicklable())
+    with pytest.raises(TypeError, match="of the task"):
+        executor.ask(failing, list, shared, kept, 0)
+    executor.forget(kept)
+
+
+def test_what_cannot_be_sent_to_a_cluster_is_an_error_of_ours(client: Any) -> None:
+    """A lock, which no way of pickling takes; errors of tasks are their own."""
+    executor = DaskExecutor(client)
+    what = "Client cannot send its tasks what they need .*functions and classes of a module"
+    with pytest.raises(ExecutorError, match=what):
+        executor.share(threading.Lock())
+    with pytest.raises(ExecutorError, match=what):
+        executor.keep(Counter, [threading.Lock])
+    kept, shared = executor.keep(Counter, [partial(int, 1)]), executor.share(0)
+    with pytest.raises(ExecutorError, match=what):
+        executor.ask(count, list, shared, kept, threading.Lock())
+    with pytest.raises(ExecutorError, match=what):
+        executor.run(double, list, shared, [1], threading.Lock())
+    with pytest.raises(TypeError, match="of the task"):
+        executor.ask(failing, list, shared, kept, 0)
+    executor.forget(kept)
+
+
+@pytest.mark.parametrize("kind", [ThreadPoolExecutor, ProcessPoolExecutor])
+def test_a_pool_that_is_shut_down_takes_no_tasks(kind: type) -> None:
+    """The message says so; to forget what it has kept is no error."""
+    with kind(1) as pool:
+        executor = FuturesExecutor(pool, 1)
+        kept, shared = executor.keep(Counter, [partial(int, 1)]), executor.share(0)
+    with pytest.raises(ExecutorError, match=f"{kind.__name__} takes no tasks .*shut down"):
+        executor.ask(count, list, shared, kept, 0)
+    with pytest.raises(ExecutorError, match="takes no tasks"):
+        executor.run(double, list, shared, [1], 0)
+    executor.forget(kept)
+
+
+def test_a_pool_that_loses_a_process_is_an_error_of_ours() -> None:
+    """While it works, and from then on."""
+    with ProcessPoolExecutor(1) as pool:
+        executor = FuturesExecutor(pool, 1)
+        kept, shared = executor.keep(Counter, [partial(int, 1)]), executor.share(0)
+        with pytest.raises(ExecutorError, match="has lost a worker, which it does not replace"):
+            executor.ask(dying, list, shared, kept, 0)
+        with pytest.raises(ExecutorError, match="takes no tasks .*has lost a worker"):
+            executor.ask(count, list, shared, kept, 0)
+        executor.forget(kept)
+
+
+def test_a_closed_client_takes_no_tasks() -> None:
+    """Neither a new executor nor one that was made before; to forget is no error."""
+    distributed = pytest.importorskip("distributed", reason="pip install cgboost[distributed]")
+    with distributed.Client(processes=False, dashboard_address=None) as client:
+        executor = DaskExecutor(client)
+        kept, shared = executor.keep(Counter, [partial(int, 1)]), executor.share(0)
+    for work in (
+        lambda: DaskExecutor(client),
+        lambda: executor.share(0),
+        lambda: executor.keep(Counter, [partial(int, 1)]),
+        lambda: executor.ask(count, list, shared, kept, 0),
+        lambda: executor.run(double, list, shared, [1], 0),
+    ):
+        with pytest.raises(ExecutorError, match="the Dask client of DaskExecutor is closed: give"):
+            work()
+    executor.forget(kept)
 
 
 def test_a_cluster_keeps_futures_and_delayed_items_as_well(client: Any) -> None:

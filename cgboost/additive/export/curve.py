@@ -67,7 +67,8 @@ class StageCurve:
         ValueError
             For another shape, or values that are none of this input.
         """
-        values = np.asarray(x, dtype=object if self.categories is not None else None)
+        as_given = self.categories is None or hasattr(x, "dtype")  # words of lists stay objects
+        values = np.asarray(x, dtype=None if as_given else object)
         if values.ndim != 1:
             raise ValueError(f"x must have one dimension, got shape {values.shape}")
         codes = Schema((self.name,), (self.categories,)).encode(values[:, None])[:, 0]

@@ -11,12 +11,14 @@ numbers
     ``0.5e0`` is a decimal number of any length in PostgreSQL, and Snowflake does not promise that
     it is none: there it is ``'0.5'::FLOAT8``.
 columns of text
-    MySQL by default compares them without regard to case and accents: they are read with a binary
-    collation.
+    They are compared by their collation, which may have no regard to case, accents or trailing
+    blanks (MySQL's default has none to case and accents): they are read with a binary one. What
+    has no collation is text first: enumerations, and ``char(n)`` of PostgreSQL with its blanks.
 columns of truth values
     PostgreSQL and BigQuery convert them to integers, not to double precision.
 dates and times
-    Text in SQLite. A time without a zone is a ``DATETIME`` in BigQuery.
+    Text in SQLite, where midnight may be a date alone. A time without a zone is a ``DATETIME`` in
+    BigQuery.
 table expressions
     PostgreSQL, SQLite and MySQL write one out wherever a later one refers to it, and take
     exponentially long, unless they are told to keep it; MySQL is by a LIMIT, which it cannot merge.
@@ -59,9 +61,11 @@ class Dialect:
     number_type : str
         Type of the literals of numbers, where one with an exponent is not of double precision.
     text_column, truth_column : str
-        How columns of text, and of truth values that are features, are read; ``{}`` is the column.
+        How columns of text, and of truth values that are features, are read; ``{0}`` is the column.
     date, time : str
         Literals of a date, and of a date with a time without a zone.
+    times_are_text : bool
+        Whether these are text, so that midnight and the date alone are not equal.
     materialized : str
         What stands after AS where a table expression is to be kept as a table.
     unmerged : str
@@ -77,10 +81,11 @@ class Dialect:
     opening: str = "'"
     double: str = "DOUBLE PRECISION"
     number_type: str = ""
-    text_column: str = "{}"
-    truth_column: str = "{}"
+    text_column: str = "{0}"
+    truth_column: str = "{0}"
     date: str = "DATE '{}'"
     time: str = "TIMESTAMP '{}'"
+    times_are_text: bool = False
     materialized: str = ""
     unmerged: str = ""
     longest_name: int | None = None
@@ -153,6 +158,21 @@ class Dialect:
             "the categories of this feature strings"
         )
 
+    def categories(self, values: Sequence[Any]) -> str:
+        """Categories as literals, as they stand between the brackets of IN.
+
+        Raises
+        ------
+        ValueError
+            As :meth:`category`.
+        """
+        literals = [self.category(value) for value in values]
+        if self.times_are_text:
+            times = (value for value in values if kind(value) == "time")
+            midnights = (value.date() for value in times if value.time() == datetime.time())
+            literals += map(self.category, midnights)
+        return ", ".join(literals)
+
     def as_double(self, column: str) -> str:
         """A column as double precision."""
         return f"CAST({column} AS {self.double})"
@@ -181,18 +201,25 @@ class Dialect:
 
 
 DIALECTS: dict[str, Dialect] = {
-    "duckdb": Dialect("DuckDB"),
+    "duckdb": Dialect("DuckDB", text_column="CAST({0} AS VARCHAR) COLLATE C"),
     "postgresql": Dialect(
         "PostgreSQL",
         text_escapes=(("'", "''"), ("\\", "\\\\")),
         opening="E'",
         number_type="FLOAT8",
-        truth_column="CAST({} AS INTEGER)",
+        text_column='CASE WHEN {0} IS NOT NULL THEN CONCAT({0}) END COLLATE "C"',
+        truth_column="CAST({0} AS INTEGER)",
         materialized="MATERIALIZED ",
         longest_name=63,
     ),
     "sqlite": Dialect(
-        "SQLite", double="REAL", date="'{}'", time="'{}'", materialized="MATERIALIZED "
+        "SQLite",
+        double="REAL",
+        text_column="{0} COLLATE BINARY",
+        date="'{}'",
+        time="'{}'",
+        times_are_text=True,
+        materialized="MATERIALIZED ",
     ),
     "mysql": Dialect(
         "MySQL",
@@ -200,7 +227,7 @@ DIALECTS: dict[str, Dialect] = {
         name_escapes=(("`", "``"),),
         text_escapes=(("'", "''"), ("\\", "\\\\")),
         double="DOUBLE",
-        text_column="CONVERT({} USING utf8mb4) COLLATE utf8mb4_0900_bin",
+        text_column="CONVERT({0} USING utf8mb4) COLLATE utf8mb4_0900_bin",
         unmerged=f" LIMIT {2**63 - 1}",
     ),
     "bigquery": Dialect(
@@ -209,7 +236,8 @@ DIALECTS: dict[str, Dialect] = {
         name_escapes=(("`", "\\`"), *BACKSLASHED),
         text_escapes=(("'", "\\'"), *BACKSLASHED),
         double="FLOAT64",
-        truth_column="CAST({} AS INT64)",
+        text_column="COLLATE({0}, '')",
+        truth_column="CAST({0} AS INT64)",
         time="DATETIME '{}'",
     ),
     "snowflake": Dialect(
@@ -217,7 +245,8 @@ DIALECTS: dict[str, Dialect] = {
         text_escapes=(("'", "''"), ("\\", "\\\\")),
         double="DOUBLE",
         number_type="DOUBLE",
-        truth_column="CAST({} AS INTEGER)",
+        text_column="COLLATE({0}, 'utf8')",
+        truth_column="CAST({0} AS INTEGER)",
     ),
 }
 """The databases that there is a dialect of."""

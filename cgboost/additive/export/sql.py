@@ -98,7 +98,7 @@ def by_category(
     check_one_type(column, known)
     return case(
         [
-            f"WHEN {column} IN ({', '.join(map(sql.category, values))}) THEN {text}"
+            f"WHEN {column} IN ({sql.categories(values)}) THEN {text}"
             for text, values in lists.items()
         ],
         unknown,
@@ -174,9 +174,12 @@ Input = tuple[str, dict[Any, int] | None]
 
 LINKS = ("identity", "logistic", "log")
 
+Model = tuple[Stages, Sequence[float], float]
+"""Stages, coefficients of the first of them, and intercept of an output."""
+
 
 def stage_expressions(
-    stages: Stages, schema: Schema, sql: Dialect = DIALECTS["duckdb"]
+    stages: Stages, schema: Schema, sql: Dialect = DIALECTS["duckdb"], prefix: str = "stage"
 ) -> dict[str, str]:
     """The output of every stage as an expression in columns and in the outputs before it.
 
@@ -187,6 +190,8 @@ def stage_expressions(
         Numeric columns must be double precision; NULL and NaN are missing. Columns without names
         are called x0, x1, …
     sql : Dialect, default=DIALECTS["duckdb"]
+    prefix : str, default="stage"
+        What names begin with.
 
     Returns
     -------
@@ -204,7 +209,7 @@ def stage_expressions(
         common type in SQL.
     """
     features = feature_names(sql, schema)
-    names = unused("stage", len(stages.stages), features)
+    names = unused(prefix, len(stages.stages), features)
     outputs = [sql.name(name) for name in names]
     inputs: list[Input] = list(zip(map(sql.name, features), schema.categories, strict=True))
     inputs += [(output, None) for output in outputs]
@@ -265,16 +270,52 @@ default="duckdb"
         As :func:`stage_expressions`; if there are more coefficients than stages, the link or the
         dialect is unknown, or two columns of the result have one name.
     """
-    sql = dialect_of(dialect)
-    if len(coef) > len(stages.stages):
-        raise ValueError(f"there are {len(coef)} coefficients for {len(stages.stages)} stages")
+    model = (stages, coef, intercept)
+    columns: dict[str, Any] = {"output": output, "keep": keep, "dialect": dialect}
     if link not in LINKS:
         raise ValueError(f"link must be one of {LINKS}, got {link!r}")
+    return models_statement([model], schema, table, link=link, **columns)
+
+
+def models_statement(
+    models: Sequence[Model],
+    schema: Schema,
+    table: str | Sequence[str],
+    *,
+    output: str = "prediction",
+    keep: str | Sequence[str] = (),
+    link: str,
+    number: int = 0,
+    dialect: str = "duckdb",
+) -> str:
+    """As :func:`select_statement`, for one of the outputs of a model.
+
+    Parameters
+    ----------
+    models : sequence of (stages, coef, intercept)
+        Of each output.
+    schema, table, output, keep, dialect
+        As of :func:`select_statement`.
+    link : {"identity", "logistic", "log", "softmax"}
+        The last is e^{f_k} / Σ_l e^{f_l} of all outputs.
+    number : int, default=0
+        Which of the outputs, k.
+    """
+    sql = dialect_of(dialect)
     features = feature_names(sql, schema)
-    names, (score,) = unused("stage", len(coef), features), unused("score", 1, features)
-    steps = stage_expressions(Stages(stages.stages[: len(coef)]), schema, sql)
-    steps[score] = linear(sql, intercept, zip(coef, map(sql.name, names), strict=True))
-    prediction = linked(sql, sql.name(score), link)
+    steps: dict[str, str] = {}
+    scores = unused("score", len(models), features)
+    for k, (score, (stages, coef, intercept)) in enumerate(zip(scores, models, strict=True)):
+        if len(coef) > len(stages.stages):
+            raise ValueError(f"there are {len(coef)} coefficients for {len(stages.stages)} stages")
+        prefix = "stage" if len(models) == 1 else f"output_{k}_stage"
+        names = unused(prefix, len(coef), features)
+        own = Stages(stages.stages[: len(coef)])
+        steps |= stage_expressions(own, schema, sql, prefix)
+        steps[score] = linear(sql, intercept, zip(coef, map(sql.name, names), strict=True))
+    quoted = list(map(sql.name, scores))
+    is_share = link == "softmax"
+    prediction = share(sql, quoted, number) if is_share else linked(sql, quoted[number], link)
     return query(sql, schema, steps, prediction, table, output=output, keep=keep)
 
 
@@ -358,6 +399,13 @@ def linked(sql: Dialect, score: str, link: str) -> str:
     f = between(sql, score, -LARGEST_HALF_LOG_ODDS, LARGEST_HALF_LOG_ODDS)
     one = sql.number(1.0)
     return f"{one} / ({one} + EXP({sql.number(-2.0)} * {f}))"
+
+
+def share(sql: Dialect, scores: Sequence[str], number: int) -> str:
+    """e^{f_k} / Σ_l e^{f_l}, of which no part overflows or underflows."""
+    away = (f"({score} - {scores[number]})" for score in scores)
+    terms = (linked(sql, gap, "log") for gap in away)
+    return f"{sql.number(1.0)} / ({' + '.join(terms)})"
 
 
 def between(sql: Dialect, column: str, low: float, high: float) -> str:

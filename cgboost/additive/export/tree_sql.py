@@ -22,6 +22,7 @@ from cgboost.additive.export.sql import (
     linear,
     linked,
     query,
+    share,
     unused,
 )
 from cgboost.additive.tables.preparation import Intervals
@@ -86,7 +87,7 @@ def trees_statement(
         steps[score] = linear(sql, intercept, [(1.0, sql.name(name)) for name in own])
     names = [sql.name(score) for score in scores]
     prediction = (
-        _share(sql, names, number) if link == "softmax" else linked(sql, names[number], link)
+        share(sql, names, number) if link == "softmax" else linked(sql, names[number], link)
     )
     return query(sql, schema, steps, prediction, table, output=output, keep=keep)
 
@@ -159,7 +160,7 @@ def _condition(
     if known is not None:
         check_one_type(column, known)
         values = [value for value, code in known.items() if node.child[code] == branch]
-        return f"{column} IN ({', '.join(map(sql.category, values))})"
+        return f"{column} IN ({sql.categories(values)})"
     assert isinstance(groups, Intervals)
     if len(own) == groups.n_groups - 1:
         return is_number(sql, column)
@@ -167,10 +168,3 @@ def _condition(
         return f"{column} < {sql.number(float(groups.edges[own[-1]]))}"
     edge = sql.number(float(groups.edges[own[0] - 1]))
     return f"{column} >= {edge} AND ({is_number(sql, column)})"
-
-
-def _share(sql: Dialect, scores: Sequence[str], number: int) -> str:
-    """e^{f_k} / Σ_l e^{f_l}, of which no part overflows or underflows."""
-    away = (f"({score} - {scores[number]})" for score in scores)
-    terms = (linked(sql, gap, "log") for gap in away)
-    return f"{sql.number(1.0)} / ({' + '.join(terms)})"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property, partial, reduce
 from typing import Any, NamedTuple
 
@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cgboost.additive.places import spilled
+from cgboost.additive.places.joint import JointMemoryAggregates
 from cgboost.additive.places.spilled import Made, Spilled, slices
 from cgboost.additive.stage import Outputs, Stage
 from cgboost.additive.statistics.passes import Parts, Passes
@@ -26,6 +27,7 @@ from cgboost.additive.tables.schema import LARGEST_NUMBER, Schema
 from cgboost.additive.trees.transformation import Transformation
 from cgboost.losses.base import Loss, WeightedLoss
 from cgboost.losses.dual.piecewise import PiecewiseLinearLoss, spread_of
+from cgboost.losses.multinomial import Multinomial
 from cgboost.losses.quadratic import Quadratic
 
 Vector = NDArray[np.float64]
@@ -61,6 +63,11 @@ class MemoryPlace:
         return MemoryAggregates(
             self.passes(), loss, target, self.weights, self.prepared.groups, self.prepared.sample
         )
+
+    def joint(self, loss: Multinomial, target: Vector) -> JointMemoryAggregates:
+        """See :meth:`Place.joint`."""
+        groups, sample = self.prepared.groups, self.prepared.sample
+        return joint_in_memory(self.passes, loss, target, self.weights, groups, sample)
 
     def close(self) -> None:
         """Nothing is left behind."""
@@ -123,6 +130,13 @@ class MemoryAggregates:
         Rows that intervals of outputs are made from.
     spread : float or None
         Of the targets of the sample of all rows, where these are a part of them.
+
+    Attributes
+    ----------
+    respond : callable
+        −∂ℓ/∂f of a slice of the rows, with weights of 1: as f has several outputs, of all of them.
+    spills : bool
+        Whether outputs of stages are in files.
     """
 
     def __init__(
@@ -142,12 +156,13 @@ class MemoryAggregates:
         self._loss, self._target, self._weights = loss, target, weights
         self._spread = spread_of(target[sample]) if spread is None else spread
         n_rows = len(target)
-        self._spills = isinstance(passes.rows, SourceRows) and n_rows > spilled.LARGEST_HELD
-        self._slices = slices(n_rows, LOSS_ROWS) if self._spills else [slice(0, n_rows)]
+        self.spills = isinstance(passes.rows, SourceRows) and n_rows > spilled.LARGEST_HELD
+        self._slices = slices(n_rows, LOSS_ROWS) if self.spills else [slice(0, n_rows)]
         self._bound: dict[int, LossOfRows] = {}
         self._coef, self._intercept = np.zeros(0), 0.0
         self._output = np.zeros(n_rows)
         self._sum: Any = np.zeros(0)
+        self.respond: Callable[[slice], Vector] = self._response_of
         for own in self.groups:
             passes.keep(own)
 
@@ -161,8 +176,8 @@ class MemoryAggregates:
     @cached_property
     def response(self) -> Any:
         """−∂ℓ/∂f of all rows, with weights of 1; made by blocks where outputs are in files."""
-        made = Made(self._response_of, len(self._target))
-        return made if self._spills else made[self._slices[0]]
+        made = Made(self.respond, len(self._target))
+        return made if self.spills else made[self._slices[0]]
 
     def _response_of(self, rows: slice) -> Vector:
         everyone = self._on(self._target[rows], np.broadcast_to(1.0, rows.stop - rows.start))
@@ -241,7 +256,7 @@ class MemoryAggregates:
     def values(self, number: int) -> Vector:
         """See :meth:`Aggregates.values`; not at hand where outputs are in files."""
         values: Vector = self.outputs.values[number]
-        return np.zeros(0) if self._spills else values
+        return np.zeros(0) if self.spills else values
 
     def _of_stage(self, stage: Stage) -> Any:
         """What a stage is on all rows."""
@@ -251,7 +266,7 @@ class MemoryAggregates:
             return stage(block.X, self.outputs.on(block.rows), evaluate)
 
         n_rows = self.passes.rows.n_rows
-        values: Any = Spilled(n_rows) if self._spills else np.empty(n_rows)
+        values: Any = Spilled(n_rows) if self.spills else np.empty(n_rows)
         self.passes.fill(values, make)
         return values
 
@@ -284,7 +299,7 @@ class MemoryAggregates:
             self._on(target[held], weights[held]),
             np.flatnonzero(held),
         )
-        if not self._spills:
+        if not self.spills:
             self._bound[rows.start] = made
         return made
 
@@ -340,7 +355,7 @@ class MemoryAggregates:
     def _curved_on(
         self, rows: slice, coef: Vector, intercept: float, last: int, straight: bool
     ) -> Quadratic:
-        own, output = self._loss_of(rows), self._at(coef, intercept, rows)
+        own, output = self._loss_of(rows), self.output_at(coef, intercept, rows)
         response = own.training.pseudo_response(output)
         curvature = own.training.weights if straight else own.training.curvature(output)
         columns = [values[rows] for values in self.outputs.values[len(coef) - last : len(coef)]]
@@ -356,19 +371,27 @@ class MemoryAggregates:
 
     def move(self, coef: Vector, intercept: float) -> tuple[Vector, Vector]:
         """See :meth:`Aggregates.move`; f is not at hand where outputs are in files."""
-        if self._spills:
-            for rows in self._slices:
-                self._output[rows] = self._at(coef, intercept, rows)
-        else:
-            self._output = self._at(coef, intercept, self._slices[0])
-        self._coef, self._intercept = coef.copy(), intercept
-        vars(self).pop("response", None)
-        if self._spills:
+        self.follow(coef, intercept)
+        if self.spills:
             return np.zeros(0), np.zeros(0)
         training = self._loss_of(self._slices[0]).training
         return self._output, training.pseudo_response(self._output)
 
-    def _at(self, coef: Vector, intercept: float, rows: slice) -> Vector:
+    def follow(self, coef: Vector, intercept: float) -> None:
+        """As :meth:`move`; nothing comes back."""
+        if self.spills:
+            for rows in self._slices:
+                self._output[rows] = self.output_at(coef, intercept, rows)
+        else:
+            self._output = self.output_at(coef, intercept, self._slices[0])
+        self._coef, self._intercept = coef.copy(), intercept
+        vars(self).pop("response", None)
+
+    def output_on(self, rows: slice) -> Vector:
+        """The output f of some rows, where the last move has led."""
+        return self._output[rows]
+
+    def output_at(self, coef: Vector, intercept: float, rows: slice) -> Vector:
         """The output f of some rows, from where the last move has led."""
         before = np.zeros(len(coef))
         shared = min(len(coef), len(self._coef))
@@ -379,6 +402,28 @@ class MemoryAggregates:
         for k in range(shared, len(self._coef)):
             output -= self._coef[k] * self.outputs.values[k][rows]
         return output
+
+
+def joint_in_memory(
+    passes: Callable[[], Passes],
+    loss: Multinomial,
+    target: Vector,
+    weights: Vector,
+    groups: Sequence[Groups],
+    sample: NDArray[np.intp],
+) -> JointMemoryAggregates:
+    """Sums for all classes together.
+
+    Parameters
+    ----------
+    passes : callable
+        Makes passes over the rows: those of a class keep sums of its own outputs.
+    loss, target, weights, groups, sample
+        As of :class:`MemoryAggregates`; targets are numbers of classes.
+    """
+    rows = [passes() for _ in range(loss.n_outputs)]
+    parts = [MemoryAggregates(own, loss, target, weights, groups, sample, 0.0) for own in rows]
+    return JointMemoryAggregates(parts, loss, target, weights, rows[0].held)
 
 
 class LossOfRows(NamedTuple):

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import cached_property, partial
 from itertools import count
 from typing import Any, cast
 from weakref import WeakSet
@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from cgboost.additive.places.memory import Sample
 from cgboost.additive.places.workers import (
     Behind,
+    Call,
     Look,
     Message,
     Partition,
@@ -49,6 +50,7 @@ from cgboost.additive.tables.schema import Schema
 from cgboost.additive.trees.transformation import Transformation
 from cgboost.losses.base import Loss
 from cgboost.losses.dual.piecewise import spread_of
+from cgboost.losses.multinomial import Multinomial
 from cgboost.losses.quadratic import Quadratic
 from cgboost.parallel.cluster import is_lazy
 from cgboost.parallel.executors import KeepingExecutor
@@ -68,7 +70,8 @@ class Partitions:
         Of each partition: a pair (X, y) or a triple (X, y, weights); a source of blocks, that is an
         object that can be pickled, whose ``__iter__`` yields such pairs or triples, the same ones
         each time (it is read by its worker, in every pass); or, with a ``DaskExecutor``, a Dask
-        future or delayed object of one of these. A partition may be empty.
+        future or delayed object of one of these. A partition may be empty. All have the same
+        columns, and weights all or none.
 
     Raises
     ------
@@ -139,7 +142,7 @@ class PartitionedRows:
         self.schema = Schema(None, ())
         self.classes: NDArray[Any] | None = None
         self._plan = Plan(0, None, None)
-        self._alive: WeakSet[PartitionedAggregates] = WeakSet()
+        self._alive: WeakSet[CallLog] = WeakSet()
         self._count = count(1)
 
     def look(self, categorical: Any, numeric: bool) -> Look:
@@ -191,9 +194,9 @@ class PartitionedRows:
         plan = replace(plan, groups=tuple(groups_of(values, counts, categories, max_bins)))
         return PartitionedPlace(self, plan, has_holdout=bool(choice.held.any()))
 
-    def register(self, aggregates: PartitionedAggregates) -> int:
+    def register(self, log: CallLog) -> int:
         """A number for aggregates, by which workers know them as long as somebody has them."""
-        self._alive.add(aggregates)
+        self._alive.add(log)
         return next(self._count)
 
     @property
@@ -230,7 +233,21 @@ class PartitionedPlace:
         target : ndarray of shape (n_classes,) or (0,)
             Of every class; without classes the response is the target.
         """
-        return PartitionedAggregates(self, loss, target)
+        smooth = "hessian_diag" in loss.abilities
+        spread = 0.0 if smooth else self.spread(target)
+        return PartitionedAggregates(CallLog(self, loss, target, spread))
+
+    def joint(self, loss: Multinomial, target: Vector) -> JointPartitionedAggregates:
+        """See :meth:`Place.joint`.
+
+        Parameters
+        ----------
+        loss : Multinomial
+        target : ndarray of shape (n_classes,)
+            0, 1, …
+        """
+        log = CallLog(self, loss, np.arange(loss.n_outputs, dtype=np.float64), 0.0)
+        return JointPartitionedAggregates(log)
 
     def spread(self, target: Vector) -> float:
         """The spread of the targets of the sample."""
@@ -248,8 +265,8 @@ class PartitionedPlace:
         self.rows.close()
 
 
-class PartitionedAggregates:
-    """Sums over rows on workers: see :class:`~cgboost.additive.places.place.Aggregates`.
+class CallLog:
+    """What workers should know of the aggregates of a loss.
 
     Parameters
     ----------
@@ -257,18 +274,63 @@ class PartitionedAggregates:
     loss : Loss
     target : ndarray of shape (n_classes,) or (0,)
         Of every class; without classes the response is the target.
+    spread : float
+        Of the targets of the sample.
     """
 
-    def __init__(self, place: PartitionedPlace, loss: Loss, target: Vector) -> None:
-        self.place, self.loss, self.target = place, loss, target
+    def __init__(self, place: PartitionedPlace, loss: Loss, target: Vector, spread: float) -> None:
+        self.place, self.loss, self.target, self.spread = place, loss, target, spread
         self.number = place.rows.register(self)
-        self._spread = 0.0 if self.is_smooth else place.spread(target)
-        self.groups: list[Groups] = list(place.groups)
+        self._calls: list[Call] = []
+        self._known = 0
+
+    @cached_property
+    def weights(self) -> Vector:
+        """Σ w of the training rows, and of those held out."""
+        return cast(Vector, self.ask(None, "weights"))
+
+    def call(self, part: int | None, method: str, *arguments: Any) -> None:
+        """Write down a call, which goes out with the next query."""
+        self._calls.append((part, method, arguments))
+
+    def ask(self, part: int | None, query: str, *arguments: Any) -> Any:
+        """The answer of all partitions after all calls: with those that workers cannot know."""
+        for start in (self._known, 0):
+            message = Message(
+                self.number,
+                self.place.rows.alive,
+                self.loss,
+                self.target,
+                self.spread,
+                start,
+                self._calls[start:],
+                part,
+                query,
+                arguments,
+            )
+            found = self.place.ask(message)
+            if not isinstance(found, Behind):
+                break
+        if self.place.rows.executor.stays:
+            self._known = len(self._calls)
+        return found
+
+
+class PartitionedAggregates:
+    """Sums over rows on workers: see :class:`~cgboost.additive.places.place.Aggregates`.
+
+    Parameters
+    ----------
+    log : CallLog
+    part : int or None
+        Of which class, where there are several in one loss.
+    """
+
+    def __init__(self, log: CallLog, part: int | None = None) -> None:
+        self.log, self.part, self.loss = log, part, log.loss
+        self.groups: list[Groups] = list(log.place.groups)
         self.n_features = len(self.groups)
         self.extremes: list[tuple[float, float]] = []
-        self._calls: list[tuple[str, tuple[Any, ...]]] = []
-        self._known = 0
-        self._weights: Vector | None = None
 
     @property
     def n_outputs(self) -> int:
@@ -316,7 +378,7 @@ class PartitionedAggregates:
     @property
     def weight(self) -> float:
         """See :meth:`Aggregates.weight`."""
-        return float(self._both_weights[0])
+        return float(self.log.weights[0])
 
     @property
     def attains_minimum(self) -> bool:
@@ -331,7 +393,7 @@ class PartitionedAggregates:
     @property
     def holdout_weight(self) -> float:
         """See :meth:`Aggregates.holdout_weight`."""
-        return float(self._both_weights[1])
+        return float(self.log.weights[1])
 
     def quadratic(self, coef: Vector, intercept: float, last: int) -> Quadratic:
         """See :meth:`Aggregates.quadratic`."""
@@ -347,37 +409,41 @@ class PartitionedAggregates:
 
     # ------------------------------------------------------------------ messages
 
-    @property
-    def _both_weights(self) -> Vector:
-        if self._weights is None:
-            self._weights = self._ask("weights")
-        return self._weights
-
     def _intervals(self, query: str, max_bins: int, *arguments: Any) -> Groups:
         sample: Sample = self._ask(query, *arguments)
         return intervals_of(*sample, max_bins, same=SAME)
 
     def _call(self, method: str, *arguments: Any) -> None:
-        """Write down a call of :class:`MemoryAggregates`, which goes out with the next query."""
-        self._calls.append((method, arguments))
+        self.log.call(self.part, method, *arguments)
 
     def _ask(self, query: str, *arguments: Any) -> Any:
-        """The answer of all partitions after all calls: with those that workers cannot know."""
-        for start in (self._known, 0):
-            message = Message(
-                self.number,
-                self.place.rows.alive,
-                self.loss,
-                self.target,
-                self._spread,
-                start,
-                self._calls[start:],
-                query,
-                arguments,
-            )
-            found = self.place.ask(message)
-            if not isinstance(found, Behind):
-                break
-        if self.place.rows.executor.stays:
-            self._known = len(self._calls)
-        return found
+        return self.log.ask(self.part, query, *arguments)
+
+
+class JointPartitionedAggregates:
+    """Sums over rows on workers, for all classes together.
+
+    Parameters
+    ----------
+    log : CallLog
+        Of a multinomial deviance.
+    """
+
+    attains_minimum = False
+    is_smooth = True
+
+    def __init__(self, log: CallLog) -> None:
+        self.log = log
+        self.parts = [PartitionedAggregates(log, k) for k in range(log.loss.n_outputs)]
+        self.weight, self.holdout_weight = map(float, log.weights)
+
+    def quadratic(
+        self, coefs: Sequence[Vector], intercepts: Vector, last: Sequence[int]
+    ) -> Quadratic:
+        """See :meth:`JointAggregates.quadratic`."""
+        return cast(Quadratic, self.log.ask(None, "joint", coefs, intercepts, last))
+
+    def move(self, coefs: Sequence[Vector], intercepts: Vector) -> tuple[Vector, Vector]:
+        """See :meth:`JointAggregates.move`: f is not at hand."""
+        self.log.call(None, "move", coefs, intercepts)
+        return np.zeros(0), np.zeros(0)

@@ -18,6 +18,7 @@ from cgboost.additive.statistics.passes import Parts
 from cgboost.additive.tables.preparation import Groups
 from cgboost.additive.trees.transformation import Transformation
 from cgboost.losses.base import Loss
+from cgboost.losses.multinomial import Multinomial
 from cgboost.losses.quadratic import Quadratic
 
 Vector = NDArray[np.float64]
@@ -143,6 +144,61 @@ class Aggregates(Protocol):
         ...
 
 
+class JointAggregates(Protocol):
+    """Sums over the rows, for all classes of a multinomial deviance together."""
+
+    @property
+    def parts(self) -> Sequence[Aggregates]:
+        """Of each class, for its stages: their response is that of the class."""
+        ...
+
+    @property
+    def weight(self) -> float:
+        """Σ w of the training rows."""
+        ...
+
+    @property
+    def holdout_weight(self) -> float:
+        """Σ w of the rows held out."""
+        ...
+
+    @property
+    def attains_minimum(self) -> bool:
+        """False: only f without end makes the loss 0."""
+        ...
+
+    @property
+    def is_smooth(self) -> bool:
+        """True."""
+        ...
+
+    def quadratic(
+        self, coefs: Sequence[Vector], intercepts: Vector, last: Sequence[int]
+    ) -> Quadratic:
+        """The loss at f_k = intercept_k + Σ coef·output.
+
+        Parameters
+        ----------
+        coefs : sequence of ndarray
+            Of the first outputs of each class.
+        intercepts : ndarray of shape (n_classes,)
+        last : sequence of int
+            For each class the number of its last coefficients that the gradient and the Hessian
+            have: after the intercepts of all classes those of the first class, of the second, ….
+        """
+        ...
+
+    def move(self, coefs: Sequence[Vector], intercepts: Vector) -> tuple[Vector, Vector]:
+        """The responses are those of f_k = intercept_k + Σ coef·output from now on.
+
+        Returns
+        -------
+        output, pseudo_response : ndarray of shape (n_rows, n_classes)
+            Of shape (0,) where the rows are elsewhere.
+        """
+        ...
+
+
 class Place(Protocol):
     """The rows of a fit."""
 
@@ -155,6 +211,17 @@ class Place(Protocol):
         ----------
         loss : Loss
         target : ndarray of shape (n_rows,), or what stands for it where the rows are elsewhere
+        """
+        ...
+
+    def joint(self, loss: Multinomial, target: Any) -> JointAggregates:
+        """Sums for all classes together.
+
+        Parameters
+        ----------
+        loss : Multinomial
+        target : ndarray of shape (n_rows,), or what stands for it where the rows are elsewhere
+            Numbers of the classes.
         """
         ...
 

@@ -8,20 +8,24 @@ fit so far: a worker that has only the rows makes them again from the whole log 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import reduce
+from functools import partial, reduce
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.multiclass import check_classification_targets
 
-from cgboost.additive.places.memory import MemoryAggregates, Sample
+from cgboost.additive.places.joint import JointMemoryAggregates
+from cgboost.additive.places.memory import MemoryAggregates, Sample, joint_in_memory
 from cgboost.additive.statistics.passes import Parts, Passes
 from cgboost.additive.tables.preparation import (
     BlocksRead,
     Groups,
     Indices,
+    check_weights,
     numbers_of,
     read_blocks,
     row_hashes,
@@ -30,9 +34,15 @@ from cgboost.additive.tables.preparation import (
 from cgboost.additive.tables.rows import SourceRows, TableRows
 from cgboost.additive.tables.schema import Schema, SchemaMaker
 from cgboost.losses.base import Loss
+from cgboost.losses.multinomial import Multinomial
 from cgboost.losses.quadratic import Quadratic
 
 Vector = NDArray[np.float64]
+
+AnySums = MemoryAggregates | JointMemoryAggregates
+
+Call = tuple[int | None, str, tuple[Any, ...]]
+"""Of the aggregates of a class, or of all that there is; the method, and its arguments."""
 
 
 class EncodedRows(NamedTuple):
@@ -98,9 +108,9 @@ class Message:
         Of the targets of the sample.
     start : int
         Calls that the worker should know of.
-    calls : sequence of (method, arguments)
+    calls : sequence of (part, method, arguments)
         Those that followed, in their order.
-    query, arguments : str, tuple
+    part, query, arguments : int or None, str, tuple
         What to answer when all calls are made.
     """
 
@@ -110,7 +120,8 @@ class Message:
     target: Vector
     spread: float
     start: int
-    calls: Sequence[tuple[str, tuple[Any, ...]]]
+    calls: Sequence[Call]
+    part: int | None
     query: str
     arguments: tuple[Any, ...]
 
@@ -138,7 +149,7 @@ class Partition:
         self.lock = threading.Lock()  # a call that nobody waits for any more may still run
         self._read: tuple[NDArray[Any], Vector | None] | None = None
         self._rows: tuple[TableRows | SourceRows, Vector, Vector] | None = None
-        self._aggregates: dict[int, tuple[int, MemoryAggregates]] = {}
+        self._aggregates: dict[int, tuple[int, AnySums]] = {}
 
     def __getstate__(self) -> tuple[Any, int]:
         """The rows alone: all else can be made again."""
@@ -152,6 +163,15 @@ class Partition:
         """Bytes of the rows, so that a cluster knows what it costs to move them."""
         parts = [part for block in self.blocks if isinstance(block, tuple) for part in block]
         return 1000 + sum(int(getattr(part, "nbytes", 0)) for part in parts)
+
+    @contextmanager
+    def at_work(self) -> Iterator[None]:
+        """Nothing else is done with it inside; errors of its data name it."""
+        with self.lock:
+            try:
+                yield
+            except ValueError as error:
+                raise ValueError(f"partition {self.number}: {error}") from error
 
     @property
     def blocks(self) -> Iterable[Any]:
@@ -193,7 +213,7 @@ class Partition:
         parts = [plan.schema.encode(block[0]) for block in self.blocks]
         return TableRows(parts[0] if len(parts) == 1 else np.concatenate(parts)), given, weights
 
-    def aggregates(self, plan: Plan, message: Message) -> MemoryAggregates | None:
+    def aggregates(self, plan: Plan, message: Message) -> AnySums | None:
         """Aggregates after all calls of the message; None where earlier ones are missing."""
         for number in set(self._aggregates) - message.alive:
             del self._aggregates[number]
@@ -202,20 +222,27 @@ class Partition:
             return None
         if sums is None:
             sums = self._new(plan, message)
-        for method, arguments in message.calls[known - message.start :]:
-            getattr(sums, method)(*arguments)
+        for part, method, arguments in message.calls[known - message.start :]:
+            getattr(part_of(sums, part), method)(*arguments)
         now = max(known, message.start + len(message.calls))  # less in a call that comes late
         self._aggregates[message.number] = now, sums
         return sums
 
-    def _new(self, plan: Plan, message: Message) -> MemoryAggregates:
+    def _new(self, plan: Plan, message: Message) -> AnySums:
         rows, y, weights = self.rows(plan)
         bits = plan.held[self.number]
         held = np.unpackbits(bits, count=len(y)).astype(np.bool_)
-        passes = Passes(rows, weights, held, 1, plan.level)
+        passes = partial(Passes, rows, weights, held, 1, plan.level)
         target, sample = targets(message.target, y), plan.samples[self.number]
         loss, groups = message.loss, plan.groups
-        return MemoryAggregates(passes, loss, target, weights, groups, sample, message.spread)
+        if isinstance(loss, Multinomial):
+            return joint_in_memory(passes, loss, target, weights, groups, sample)
+        return MemoryAggregates(passes(), loss, target, weights, groups, sample, message.spread)
+
+
+def part_of(sums: Any, part: int | None) -> Any:
+    """The aggregates of a class, or all."""
+    return sums if part is None else sums.parts[part]
 
 
 def targets(of_classes: Vector, y: Vector) -> Vector:
@@ -235,43 +262,77 @@ class Look:
     maker : SchemaMaker
     n_rows : tuple of int
         Of every partition.
+    weighted : tuple of bool or None
+        Whether each has weights; None without rows.
     responses : ndarray
         The least and the largest, or all classes.
     """
 
     maker: SchemaMaker
     n_rows: tuple[int, ...]
+    weighted: tuple[bool | None, ...]
     responses: NDArray[Any]
 
 
 def look(shared: None, partition: Partition, message: tuple[Any, bool]) -> Look:
     """Columns, and responses: numbers, or classes."""
     categorical, numeric = message
-    with partition.lock:
+    with partition.at_work():
         read = partition.read(categorical)
-    y = numbers_of(read.y) if numeric else read.y
-    try:
-        ends = np.array([y.min(), y.max()]) if numeric and len(y) else np.unique(y)
-    except TypeError as error:
-        raise ValueError(f"y must have labels of one kind, got a mixture ({error})") from error
-    return Look(read.maker, (len(y),), ends)
+        y = numbers_of(read.y) if numeric else read.y
+        try:
+            ends = np.array([y.min(), y.max()]) if numeric and len(y) else np.unique(y)
+        except TypeError as error:
+            raise ValueError(f"y must have labels of one kind, got a mixture ({error})") from error
+        if not numeric and len(y):
+            check_classification_targets(y)
+        weights = read.weights
+        if weights is not None and weights.any():  # 0 in one partition alone is no error
+            check_weights("the weights", weights)
+    return Look(read.maker, (len(y),), (weights is not None if len(y) else None,), ends)
 
 
 def looked(looks: Sequence[Look]) -> Look:
-    """Of all partitions."""
+    """Of all partitions.
+
+    Raises
+    ------
+    ValueError
+        If their columns, labels or weights do not go together.
+    """
     maker = looks[0].maker
-    for other in looks[1:]:
-        maker.merge(other.maker)
-    there = [own.responses for own in looks if sum(own.n_rows)] or [np.zeros(0)]
-    if len({own.dtype.kind in "OUS" for own in there}) > 1:  # words stay words, and no numbers
-        there = [own.astype(object) for own in there]
+    for number, other in enumerate(looks[1:], 1):
+        try:
+            maker.merge(other.maker)
+        except ValueError as error:
+            raise ValueError(
+                f"partition {number} does not go with those before it: {error}"
+            ) from error
     n_rows = tuple(count for own in looks for count in own.n_rows)
-    return Look(maker, n_rows, np.concatenate(there))
+    weighted = tuple(has for own in looks for has in own.weighted)
+    if {True, False} <= {*weighted}:
+        has, lacks = weighted.index(True), weighted.index(False)
+        raise ValueError(
+            f"partition {lacks} has no weights, and partition {has} has some: give weights in "
+            "every partition, 1 where a row counts as one, or in none"
+        )
+    there = {number: own.responses for number, own in enumerate(looks) if sum(own.n_rows)}
+    example = {number: own.tolist()[0] for number, own in there.items()}
+    of_words = {number: isinstance(label, str) for number, label in example.items()}
+    if len({*of_words.values()}) > 1:
+        first, second = (
+            next(k for k, own in of_words.items() if own is has) for has in (False, True)
+        )
+        raise ValueError(
+            f"partition {first} has labels that are numbers ({example[first]!r}), and partition "
+            f"{second} has words ({example[second]!r}): give labels of one kind"
+        )
+    return Look(maker, n_rows, weighted, np.concatenate([*there.values()] or [np.zeros(0)]))
 
 
 def hashes(plan: Plan, partition: Partition, seed: int) -> tuple[NDArray[Any], Vector | None]:
     """Content hashes, and weights unless all are 1: the only numbers of every row that travel."""
-    with partition.lock:
+    with partition.at_work():
         rows, y, weights = partition.rows(plan)
         plain = not len(weights) or weights.min() == weights.max() == 1.0
         return row_hashes(rows, y, seed), None if plain else weights
@@ -279,14 +340,14 @@ def hashes(plan: Plan, partition: Partition, seed: int) -> tuple[NDArray[Any], V
 
 def sample_values(plan: Plan, partition: Partition, message: None) -> Vector:
     """The rows of the sample."""
-    with partition.lock:
+    with partition.at_work():
         rows, _, _ = partition.rows(plan)
         return sampled(rows, plan.n_features, plan.samples[partition.number])
 
 
 def sample_targets(plan: Plan, partition: Partition, of_classes: Vector) -> Vector:
     """The targets of the sample."""
-    with partition.lock:
+    with partition.at_work():
         _, y, _ = partition.rows(plan)
         return targets(of_classes, y[plan.samples[partition.number]])
 
@@ -296,13 +357,13 @@ def answer(plan: Plan, partition: Partition, message: Message) -> Any:
 
     :class:`Behind` where earlier calls are missing, None where there are no rows.
     """
-    with partition.lock:
+    with partition.at_work():
         if partition.rows(plan)[0].n_rows == 0:
             return None
         sums = partition.aggregates(plan, message)
         if sums is None:
             return Behind()
-        return QUERIES[message.query].ask(sums, *message.arguments)
+        return QUERIES[message.query].ask(part_of(sums, message.part), *message.arguments)
 
 
 # ---------------------------------------------------------------------- queries
@@ -323,7 +384,7 @@ class Query(NamedTuple):
     merge: Callable[[Any, Any], Any]
 
 
-def _weights(sums: MemoryAggregates) -> Vector:
+def _weights(sums: AnySums) -> Vector:
     return np.array([sums.weight, sums.holdout_weight])
 
 
@@ -358,6 +419,7 @@ QUERIES = {
     "output_sample": Query(MemoryAggregates.output_sample, _both_samples),
     "extremes": Query(_extremes, _widest),
     "quadratic": Query(_curved, Quadratic.merged),
+    "joint": Query(JointMemoryAggregates.quadratic, Quadratic.merged),
 }
 """By name; answers merge in the order of the partitions."""
 

@@ -6,7 +6,7 @@ groups of the input, and products of features. What follows from other sums is n
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -80,7 +80,7 @@ class SQLAggregates:
         if len(target):
             self._y = f"(CASE WHEN {TARGET} IN ({positive}) THEN {n(1.0)} ELSE {n(-1.0)} END)"
         self._prefix, self._n_columns = prefix, 0
-        self._outputs: list[str] = []
+        self.outputs: list[str] = []
         self._means: list[float] = []
         self._origins: list[float] = []
         self._inputs: list[str] = [str(k) for k in range(self.n_features)]
@@ -97,7 +97,7 @@ class SQLAggregates:
     @property
     def n_outputs(self) -> int:
         """See :class:`Aggregates`."""
-        return len(self._outputs)
+        return len(self.outputs)
 
     # ------------------------------------------------------------------ for stages
 
@@ -159,7 +159,7 @@ class SQLAggregates:
         read.append(f"{away} AS a")
         rows = f"SELECT {', '.join(read)} FROM {self.store.source(*read)}"
         factors = [(), ("a",), ("a", "a"), ("r",), ("a", "r"), ("r", "r")]
-        products = [self._product(*own) for own in factors]
+        products = [self.product(*own) for own in factors]
         sums = np.zeros((2 * groups.n_groups, len(products)))
         texts = ", ".join(f"SUM({product})" for product in products)
         for code_, *found in self.session.rows(f"SELECT g, {texts} FROM ({rows}) AS p GROUP BY g"):
@@ -175,7 +175,7 @@ class SQLAggregates:
             self.store.add(name, self._stage(stage))
         else:
             total = self._summed(stage)
-            text = by_interval(self.sql, stage.link, total, self._outputs, complete=True)
+            text = by_interval(self.sql, stage.link, total, self.outputs, complete=True)
             self.store.write()  # the sum is there before its function
             self.store.add(name, text)
         rows = self.store.source(WEIGHT, name)
@@ -184,7 +184,7 @@ class SQLAggregates:
             f"SUM({WEIGHT} * {name} * {name}) / SUM({WEIGHT}) FROM {rows}"
         )
         self._forget_sum()
-        self._outputs.append(name)
+        self.outputs.append(name)
         self._means.append(float(mean))
         self._grouped_sums.clear()
         # sums about 0 lose no digits where the mean is no further from it than most values
@@ -193,7 +193,7 @@ class SQLAggregates:
 
     def intervals(self, number: int, max_bins: int) -> None:
         """See :meth:`Aggregates.intervals`."""
-        column = self._outputs[number]
+        column = self.outputs[number]
         groups = self._intervals(column, max_bins)
         self.groups.append(groups)
         self._inputs.append(column)
@@ -209,10 +209,10 @@ class SQLAggregates:
             self.store.remove(code_column(name))
             self.store.remove(regressor_column(name))
             self.store.remove(distance_column(name))
-        for name in self._outputs[count:]:
+        for name in self.outputs[count:]:
             self.store.remove(name)
         del self._inputs[self.n_features + count :], self.groups[self.n_features + count :]
-        del self._outputs[count:], self._means[count:], self._origins[count:]
+        del self.outputs[count:], self._means[count:], self._origins[count:]
         del self.extremes[count:]
         self._grouped_sums.clear()
         for number in [*self._known]:
@@ -230,9 +230,9 @@ class SQLAggregates:
 
     def quadratic(self, coef: Vector, intercept: float, last: int) -> Quadratic:
         """See :meth:`Aggregates.quadratic`."""
-        columns = self._outputs[len(coef) - last : len(coef)]
+        columns = self.outputs[len(coef) - last : len(coef)]
         loss = expressions_of(self.loss, self.sql, "y", "f")
-        first = [self._y + " AS y", f"{self._at(coef, intercept)} AS f"]
+        first = [self._y + " AS y", f"{self.output_at(coef, intercept)} AS f"]
         names = ["w", HELD, *columns]
         read = [f"{WEIGHT} AS w", *names[1:], *first]
         inner = f"SELECT {', '.join(read)} FROM {self.store.source(*read)}"
@@ -241,13 +241,13 @@ class SQLAggregates:
             f"{loss.curvature} AS c FROM ({inner}) AS q"
         )
         factors = [(), *((column,) for column in columns)]
-        sums = [self._product("value"), *(self._product("r", *own) for own in factors)]
+        sums = [self.product("value"), *(self.product("r", *own) for own in factors)]
         sums += self._squares(factors, "c")
-        found = self._by_part(rows, sums)
+        found = self.by_part(rows, sums)
         size = 1 + last
         bent = found[0, 1 + size :]
         if not bent.any():  # as for residuals that are all beyond Huber's δ
-            bent = self._by_part(rows, self._squares(factors))[0]
+            bent = self.by_part(rows, self._squares(factors))[0]
         hessian = np.zeros((size, size))
         second, first_ = np.tril_indices(size)
         hessian[second, first_] = hessian[first_, second] = bent
@@ -262,19 +262,24 @@ class SQLAggregates:
 
     def _respond(self, coef: Vector, intercept: float) -> None:
         """Note the pseudo-response, less its mean where that is known, as a column."""
-        self._grouped_sums.clear()
-        if self._response:
-            self.store.remove(self._response)
         self._mean = 0.0
         if isinstance(self.loss, SquaredError):  # the mean of y − f is known
             moved = float(coef @ np.array(self._means[: len(coef)]))
             self._mean = self.division.mean - intercept - moved
-        f = f"({self._at(coef, intercept + self._mean)})"
-        self._response = self._new_column()
-        self.store.add(self._response, expressions_of(self.loss, self.sql, self._y, f).response)
+        f = f"({self.output_at(coef, intercept + self._mean)})"
+        self.respond(expressions_of(self.loss, self.sql, self._y, f).response)
 
-    def _at(self, coef: Vector, intercept: float) -> str:
-        outputs = self._outputs[: len(coef)]
+    def respond(self, expression: str) -> None:
+        """Note an expression as the column of the response."""
+        self._grouped_sums.clear()
+        if self._response:
+            self.store.remove(self._response)
+        self._response = self._new_column()
+        self.store.add(self._response, expression)
+
+    def output_at(self, coef: Vector, intercept: float) -> str:
+        """F = intercept + Σ coef·output."""
+        outputs = self.outputs[: len(coef)]
         return linear(self.sql, intercept, zip(coef.tolist(), outputs, strict=True))
 
     def _new_column(self) -> str:
@@ -284,7 +289,7 @@ class SQLAggregates:
     def _term(self, term: Transformation) -> str:
         name = self._inputs[term.feature]
         return term_expression(
-            self.sql, term, code_column(name), regressor_column(name), self._outputs
+            self.sql, term, code_column(name), regressor_column(name), self.outputs
         )
 
     def _stage(self, stage: Stage) -> str:
@@ -322,7 +327,7 @@ class SQLAggregates:
         x is about the middle of its group.
         """
         has_x = isinstance(self.groups[number], Intervals)
-        product, zero = self._product, self.sql.number(0.0)
+        product, zero = self.product, self.sql.number(0.0)
 
         def with_x(*factors: str) -> str:
             return product(*factors) if has_x else zero
@@ -339,7 +344,7 @@ class SQLAggregates:
             texts.append(product(v, v))
         return texts
 
-    def _product(self, *factors: str) -> str:
+    def product(self, *factors: str) -> str:
         """A product of columns and the weight, if there is one."""
         weight = ["w"] if self.division.is_weighted else []
         return " * ".join([*weight, *factors]) or self.sql.number(1.0)
@@ -349,7 +354,7 @@ class SQLAggregates:
         groups, name = self.groups[number], self._inputs[number]
         code = code_column(name)
         read = [f"{code} AS g", f"{WEIGHT} AS w", f"{self._response} AS r"]
-        read += [f"{output} AS s{k}" for k, output in enumerate(self._outputs)]
+        read += [f"{output} AS s{k}" for k, output in enumerate(self.outputs)]
         if isinstance(groups, Intervals):
             read.append(f"{distance_column(name)} AS a")
         sums = ", ".join(f"SUM({text})" for text in texts)
@@ -372,7 +377,7 @@ class SQLAggregates:
     def _squares(self, factors: Sequence[tuple[str, ...]], *weights: str) -> list[str]:
         """Products of all pairs, by the second and then by the first."""
         return [
-            self._product(*weights, *factors[i], *factors[j])
+            self.product(*weights, *factors[i], *factors[j])
             for j in range(len(factors))
             for i in range(j + 1)
         ]
@@ -390,17 +395,31 @@ class SQLAggregates:
         rows = f"SELECT {', '.join(read)} FROM {self.store.source(*read)}"
         for start in range(0, len(pairs), MOST_SUMS):
             some = pairs[start : start + MOST_SUMS]
-            texts = [self._product(*(f"t{k}" for k in pair)) for pair in some]
-            sums = self._by_part(rows, texts) / self._level
+            texts = [self.product(*(f"t{k}" for k in pair)) for pair in some]
+            sums = self.by_part(rows, texts) / self._level
             found |= {pair: sums[:, k] for k, pair in enumerate(some)}
         return found
 
-    def _by_part(self, rows: str, texts: Sequence[str]) -> Vector:
-        """Sums of expressions over training rows and holdout rows, shape (2, n_sums)."""
-        sums = ", ".join(f"SUM({text})" for text in texts)
-        step = self.sql.table_expression("terms", rows)
+    def by_part(
+        self, rows: str, texts: Sequence[str], before: Mapping[str, str] | None = None
+    ) -> Vector:
+        """Sums of expressions over training rows and holdout rows, shape (2, n_sums).
+
+        Parameters
+        ----------
+        rows : str
+            A query.
+        texts : sequence of str
+            Expressions in its columns.
+        before : mapping of str to str
+            Queries by the names that it, and each after another, call them by.
+        """
         result = np.zeros((2, len(texts)))
-        query = f"WITH {step} SELECT {HELD}, {sums} FROM terms GROUP BY {HELD}"
-        for held, *found in self.session.rows(query):
-            result[int(held)] = found
+        expressions = {**(before or {}), "terms": rows}
+        steps = [self.sql.table_expression(name, text) for name, text in expressions.items()]
+        for start in range(0, len(texts), MOST_SUMS):
+            sums = ", ".join(f"SUM({text})" for text in texts[start : start + MOST_SUMS])
+            query = f"WITH {', '.join(steps)} SELECT {HELD}, {sums} FROM terms GROUP BY {HELD}"
+            for held, *found in self.session.rows(query):
+                result[int(held), start : start + MOST_SUMS] = found
         return result

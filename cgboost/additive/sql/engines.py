@@ -7,6 +7,9 @@ columns that are added
     0.01 s for 10⁶ rows, where a new table of 45 columns takes 0.4. Their order must be preserved:
     that is a setting, which a fit turns on. PostgreSQL and SQLite have no such join: a new table
     takes the place of the old one.
+names of columns
+    DuckDB and SQLite take "a" and "A" for one, and give one of two columns "a" another name where a
+    query is read as a table. The query itself tells: DuckDB describes it, SQLite begins to run it.
 transactions
     What fails in PostgreSQL ends the transaction: a savepoint before the first statement keeps what
     the user has not committed.
@@ -18,6 +21,7 @@ import math
 import struct
 from collections.abc import Callable
 from dataclasses import dataclass
+from os import PathLike
 from typing import Any
 
 from cgboost.additive.export.dialects import DIALECTS, Dialect
@@ -57,6 +61,12 @@ class Engine:
         Whether rows of several tables can be joined by their position.
     setting : str
         What must be true while tables are so joined.
+    columns : str
+        A statement that tells the columns of a query: by the description of its result, or by its
+        rows.
+    columns_in_rows : bool
+    folds_names : bool
+        Whether names that differ in case alone are one.
     savepoint : bool
         Whether a failure ends the transaction.
     own_cursor : bool
@@ -73,6 +83,9 @@ class Engine:
     typed_by_value: bool = False
     by_position: bool = False
     setting: str = ""
+    columns: str = "SELECT * FROM ({}) AS q LIMIT 0"
+    columns_in_rows: bool = False
+    folds_names: bool = True
     savepoint: bool = False
     own_cursor: bool = True
 
@@ -106,6 +119,8 @@ ENGINES = {
         number="NULLIF(CAST({} AS DOUBLE), CAST('NaN' AS DOUBLE))",
         by_position=True,
         setting="preserve_insertion_order",
+        columns="DESCRIBE {}",
+        columns_in_rows=True,
         own_cursor=False,
     ),
     "postgresql": Engine(
@@ -113,6 +128,7 @@ ENGINES = {
         bits="CAST(CAST('x' || encode(float8send({}), 'hex') AS BIT(64)) AS BIGINT)",
         number="NULLIF(CAST({} AS FLOAT8), CAST('NaN' AS FLOAT8))",
         type_of="CAST(pg_typeof({}) AS TEXT)",
+        folds_names=False,
         savepoint=True,
     ),
     "sqlite": Engine(
@@ -121,6 +137,7 @@ ENGINES = {
         number="CAST({} AS REAL)",
         floor="CAST({} AS INTEGER)",
         typed_by_value=True,
+        columns="{}",
         functions=(("cgboost_bits", _bits), ("exp", _exp), ("ln", _ln)),
     ),
 }
@@ -136,8 +153,11 @@ def engine_of(connection: Any, dialect: str | None) -> Engine:
     Raises
     ------
     ValueError
-        If there is none, or no dialect is given and the connection is of an unknown module.
+        If there is none, no dialect is given and the connection is of an unknown module, or it is
+        no connection.
     """
+    if not all(callable(getattr(connection, name, None)) for name in ("cursor", "commit", "close")):
+        raise _no_connection(connection)
     known = ", ".join(map(repr, ENGINES))
     if dialect is not None:
         if dialect not in ENGINES:
@@ -146,10 +166,30 @@ def engine_of(connection: Any, dialect: str | None) -> Engine:
     module = type(connection).__module__.partition(".")[0]
     if module not in MODULES:
         raise ValueError(
-            f"connection is a {type(connection).__name__} of the module {module!r}, whose dialect "
-            f"is not known: give dialect, one of {known}"
+            f"connection is a {type(connection).__name__} of the module {module!r}, which does not "
+            f"tell its database: give dialect, one of {known}"
         )
     return ENGINES[MODULES[module]]
+
+
+def _no_connection(given: Any) -> ValueError:
+    """The error of what is no connection, with what to give in its place."""
+    kind = type(given)
+    if isinstance(given, (str, PathLike)):
+        todo = "connect first, as duckdb.connect(path) or sqlite3.connect(path) do"
+    elif hasattr(given, "fetchall") and hasattr(given, "description"):
+        todo = "this is a cursor: give the connection that it is of"
+    elif hasattr(given, "raw_connection"):
+        todo = "this is an engine: give engine.raw_connection().driver_connection"
+    elif hasattr(getattr(given, "connection", None), "driver_connection"):
+        todo = "give the connection of the driver, connection.connection.driver_connection"
+    else:
+        todo = "give what duckdb.connect, sqlite3.connect or psycopg.connect returns"
+    shown = f" {given!r}" if isinstance(given, (str, PathLike)) else ""
+    return ValueError(
+        f"connection must be a DB-API connection, which has cursor() and commit(), got a "
+        f"{kind.__module__}.{kind.__qualname__}{shown}: {todo}"
+    )
 
 
 def kind_of(type_name: str) -> str | None:

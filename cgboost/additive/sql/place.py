@@ -9,11 +9,13 @@ from numpy.typing import NDArray
 
 from cgboost.additive.sql.aggregates import SQLAggregates
 from cgboost.additive.sql.division import Division, divided
+from cgboost.additive.sql.joint import JointSQLAggregates
 from cgboost.additive.sql.session import Session
 from cgboost.additive.sql.source import SQLSource
 from cgboost.additive.sql.table import Copy, copied
 from cgboost.additive.tables.schema import Schema
 from cgboost.losses.base import Loss
+from cgboost.losses.multinomial import Multinomial
 
 
 class SQLPlace:
@@ -104,6 +106,12 @@ class SQLPlace:
         assert self._division is not None
         self._n_made += 1
         return SQLAggregates(self._division, loss, target, f"o{self._n_made}")
+
+    def joint(self, loss: Multinomial, target: NDArray[Any]) -> JointSQLAggregates:
+        """See :meth:`Place.joint`; y has the numbers of the classes."""
+        assert self._division is not None
+        self._n_made += 1
+        return JointSQLAggregates(self._division, loss, f"o{self._n_made}")
 
     def close(self) -> None:
         """Leave nothing of the fit behind."""

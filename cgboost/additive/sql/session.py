@@ -78,9 +78,11 @@ class Session:
         return found
 
     def names(self, query: str) -> list[str]:
-        """Names of the columns of a query."""
+        """Names of the columns of a query, as it has them."""
         try:
-            self._cursor.execute(f"SELECT * FROM ({query}) AS q LIMIT 0")
+            self._cursor.execute(self.engine.columns.format(query))
+            if self.engine.columns_in_rows:
+                return [str(row[0]) for row in self._cursor.fetchall()]
             return [str(column[0]) for column in self._cursor.description]
         except Exception as error:
             raise self._failed("cannot read the table", error) from error

@@ -33,7 +33,8 @@ class SQLSource:
     Parameters
     ----------
     connection : DB-API connection
-        Of duckdb, sqlite3 or psycopg; of another module with ``dialect``. The fit uses it alone.
+        Open, of duckdb, sqlite3 or psycopg; of another module with ``dialect``. No path, cursor or
+        engine. The fit uses it alone.
     table : str or sequence of str
         Name of a table or view, the parts of its name, ("main", "people") say, or a query, which
         begins with SELECT or WITH.
@@ -47,8 +48,8 @@ class SQLSource:
     Raises
     ------
     ValueError
-        If the dialect is unknown, ``table`` is none, or ``target`` and ``weight`` are no names or
-        the same.
+        If ``connection`` is none, the dialect is unknown, ``table`` is none, or ``target`` and
+        ``weight`` are no names or the same.
     """
 
     connection: Any

@@ -6,7 +6,6 @@ that all that follows works on. From it come counts of categories and extremes o
 
 from __future__ import annotations
 
-import datetime
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -16,7 +15,8 @@ import numpy as np
 from cgboost.additive.export.dialects import kind
 from cgboost.additive.sql.engines import kind_of
 from cgboost.additive.sql.session import Session
-from cgboost.additive.tables.schema import LARGEST_NUMBER, Schema, some
+from cgboost.additive.tables.schema import LARGEST_NUMBER, Schema
+from cgboost.additive.tables.table_columns import plain_time, some
 
 MOST_CATEGORIES = 100_000
 """Categories of a feature that a fit in a database takes: each is a group of rows with statistics
@@ -106,9 +106,13 @@ def copied(
                 f"{role}={name!r} is no column of the table, which has {some(names)}: give one of "
                 "its columns"
             )
-    twice = {name for name in names if names.count(name) > 1}
+    folded = [name.casefold() if session.engine.folds_names else name for name in names]
+    twice = {name for name, own in zip(names, folded, strict=True) if folded.count(own) > 1}
     if twice:
-        raise ValueError(f"the table has several columns called {sorted(twice)[:5]}: rename them")
+        raise ValueError(
+            f"the table has several columns called {some(sorted(twice))}: rename all but one in a "
+            "query, or leave them out"
+        )
     features = [name for name in names if name not in (target, weight)]
     if not features:
         raise ValueError(f"the table has no columns beside {some(names)}: there are no features")
@@ -120,8 +124,12 @@ def copied(
     _check_role(session, "target", target, types[target], number=not classification)
     if weight is not None:
         _check_role(session, "weight", weight, types[weight], number=True)
-    truths = {name for name, own in types.items() if set(map(kind_of, own)) == {"truth"}}
-    table = session.create(_copy(session, query, columns, truths, target, weight, classification))
+    truths, texts = (
+        {name for name, own in types.items() if set(map(kind_of, own)) == {kind}}
+        for kind in ("truth", "text")
+    )
+    copy = _copy(session, query, columns, (truths, texts), target, weight, classification)
+    table = session.create(copy)
     n_rows, least, is_weighted = _checked(session, table, columns, target, weight, classification)
     known = [
         _categories(session, table, column.own, column.name) if column.is_category else None
@@ -216,13 +224,18 @@ def _copy(
     session: Session,
     query: str,
     columns: Sequence[_Column],
-    truths: set[str],
+    truths_and_texts: tuple[set[str], set[str]],
     target: str,
     weight: str | None,
     classification: bool,
 ) -> str:
     """A query for the copy."""
     sql = session.sql
+    truths, texts = truths_and_texts
+
+    def category(name: str) -> str:
+        column = sql.name(name)
+        return sql.text_column.format(column) if name in texts else column
 
     def number(name: str) -> str:
         column = sql.name(name)
@@ -231,10 +244,10 @@ def _copy(
         )
 
     read = [
-        f"{sql.name(column.name) if column.is_category else number(column.name)} AS {column.own}"
+        f"{(category if column.is_category else number)(column.name)} AS {column.own}"
         for column in columns
     ]
-    read.append(f"{sql.name(target) if classification else number(target)} AS {TARGET}")
+    read.append(f"{(category if classification else number)(target)} AS {TARGET}")
     read.append(f"{sql.number(1.0) if weight is None else number(weight)} AS {WEIGHT}")
     return f"SELECT {', '.join(read)} FROM ({query}) AS q"
 
@@ -301,7 +314,7 @@ def _categories(session: Session, table: str, column: str, name: str) -> list[An
             f"feature {name!r} has more than {MOST_CATEGORIES} categories: leave it out by a "
             "query, or make fewer of them"
         )
-    values = [_plain(row[0]) for row in found]
+    values = [plain_time(row[0]) for row in found]
     values = [value for value in values if value == value]  # without NaN
     for value in values:
         if kind(value) is None:
@@ -317,17 +330,10 @@ def _classes(session: Session, table: str, target: str) -> list[Any]:
         f"SELECT {TARGET}, COUNT(*) FROM {table} WHERE {WEIGHT} > 0 GROUP BY {TARGET} "
         f"LIMIT {MOST_CATEGORIES + 1}"
     )
-    values = sorted(_plain(row[0]) for row in found)
+    values = sorted(row[0] for row in found)
     if len(values) > MOST_CATEGORIES:
         raise ValueError(f"the target {target!r} has more than {MOST_CATEGORIES} different values")
     return values
-
-
-def _plain(value: Any) -> Any:
-    """Dates as times, as data frames have them."""
-    if isinstance(value, datetime.date) and not isinstance(value, datetime.datetime):
-        return datetime.datetime(value.year, value.month, value.day)
-    return value
 
 
 def _batches(items: Sequence[Any]) -> Iterator[Sequence[Any]]:

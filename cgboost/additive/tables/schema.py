@@ -1,204 +1,23 @@
-"""Schema of a table: columns, numbers or categories and which, and the numbers that they become.
-
-A column has numbers if its type has, or if it is one of Python objects that are all numbers (as
-frames have them after an ``astype(object)``); a column of a categorical type has categories, also
-where these are numbers. Without any value it is undecided, unless later blocks decide.
-"""
+"""Schema of a table: which columns are numbers, which categories, and the numbers they become."""
 
 from __future__ import annotations
 
-import numbers
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from decimal import Decimal
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-Values = NDArray[Any]
-
-TIMES = "mM"
-"""Kinds of NumPy's types of times."""
-
-NUMBERS = "fiub"
-"""Kinds of NumPy's types of numbers."""
-
-NUMERIC = ("boolean", "decimal")
-"""How types of columns begin that arrive as objects and are numbers."""
-
-CATEGORICAL = ("category", "categorical", "enum")
-"""How types of columns begin that are categories, whatever their values are."""
-
-
-@dataclass(frozen=True, eq=False)
-class Column:
-    """One column.
-
-    Attributes
-    ----------
-    name : str or None
-        None where the data have no names.
-    values : ndarray of shape (n_rows,)
-        Numbers, dates or times, or Python objects.
-    dtype : str
-        Its type, as the data have it.
-    """
-
-    name: str | None
-    values: Values
-    dtype: str
-
-    @property
-    def called(self) -> str:
-        """How messages call it."""
-        return called(self.name)
-
-    @property
-    def described(self) -> str:
-        """Its type, and that of its values."""
-        if self.values.dtype.kind != "O" or not self.types:
-            return self.dtype
-        return f"{self.dtype}, values of type {listed(self.types)}"
-
-    @property
-    def is_time(self) -> bool:
-        """Whether it has dates or times."""
-        return self.values.dtype.kind in TIMES
-
-    @cached_property
-    def types(self) -> set[type]:
-        """Types of the values that are not missing."""
-        if self.values.dtype.kind != "O":
-            return {self.values.dtype.type} if self._has_values() else set()
-        listed = self.values.tolist()
-        found = set(map(type, listed))
-        doubtful = {kind for kind in found if not issubclass(kind, (str, int))}
-        there = {
-            type(value) for value in listed if type(value) in doubtful and not is_missing(value)
-        }
-        return (found - doubtful) | there
-
-    @property
-    def is_empty(self) -> bool:
-        """Whether all values are missing."""
-        return not self.types
-
-    @property
-    def has_numbers(self) -> bool:
-        """Whether all values there are are numbers."""
-        return not self.is_time and all(map(_is_number, self.types))
-
-    @property
-    def has_truths(self) -> bool:
-        """Whether all values there are are truth values."""
-        types = (bool, np.bool_)
-        return self.dtype.lower().startswith("bool") or all(kind in types for kind in self.types)
-
-    @property
-    def is_numeric(self) -> bool:
-        """Whether it is to be taken for numbers unless somebody says otherwise."""
-        return self.has_numbers and not self.dtype.lower().startswith(CATEGORICAL)
-
-    def as_floats(self) -> NDArray[np.float64]:
-        """The numbers, nan where missing."""
-        if self.values.dtype.kind != "O":
-            return self.values.astype(np.float64)
-        plain = (np.nan if is_missing(value) else float(value) for value in self.values)
-        return np.fromiter(plain, dtype=np.float64, count=len(self.values))
-
-    def _has_values(self) -> bool:
-        # nan and NaT are not equal to themselves
-        return any(bool((part == part).any()) for part in (self.values[:1], self.values))
-
-
-def called(name: str | None) -> str:
-    """How messages call a feature."""
-    return "a feature of X" if name is None else f"feature {name!r}"
-
-
-def columns_of(X: Any) -> list[Column]:
-    """The columns of a data frame or an array.
-
-    Raises
-    ------
-    ValueError
-        If two columns have the same name, or X is no table.
-    """
-    check_frame(X)
-    if hasattr(X, "columns") and hasattr(X, "dtypes"):
-        names = [str(name) for name in X.columns]
-        twice = {name for name in names if names.count(name) > 1}
-        if twice:
-            raise ValueError(f"X has several columns called {sorted(twice)[:5]}: rename them")
-        return [
-            Column(str(name), _array(X[name]), str(getattr(X[name], "dtype", "")))
-            for name in X.columns
-        ]
-    array = np.asarray(X)
-    if array.ndim != 2:
-        raise ValueError(f"X must have 2 dimensions (rows, features), got shape {array.shape}")
-    return [Column(None, array[:, j], str(array.dtype)) for j in range(array.shape[1])]
-
-
-def check_frame(X: Any) -> None:
-    """Raise a ValueError for tables that are neither arrays nor frames of pandas or polars."""
-    if hasattr(X, "to_pandas") and not hasattr(X, "dtypes"):
-        raise ValueError(
-            f"X must be an array or a data frame of pandas or polars, got a {type(X).__module__}."
-            f"{type(X).__name__}: give X.to_pandas() or polars.from_arrow(X)"
-        )
-
-
-def kinds_of_types(types: Iterable[type]) -> set[str]:
-    """Whether values of some types are numbers, words or something else."""
-    return {
-        "number" if _is_number(kind) else "word" if issubclass(kind, str) else "other"
-        for kind in types
-    }
-
-
-def is_missing(value: Any) -> bool:
-    """Whether a value stands for a missing one: None, nan, pandas' NA or NaT."""
-    if value is None or type(value).__name__ == "NAType":
-        return True
-    return type(value).__hash__ is not None and bool(value != value)
-
-
-def some(names: Sequence[str | None]) -> str:
-    """The first names, for a message."""
-    return f"{list(names[:5])}{'…' if len(names) > 5 else ''}"
-
-
-def _is_number(kind: type) -> bool:
-    return issubclass(kind, (numbers.Real, Decimal, np.bool_))
-
-
-def listed(types: Iterable[type]) -> str:
-    """Names of types, for a message."""
-    return " and ".join(sorted(kind.__name__ for kind in types))
-
-
-def _array(column: Any) -> Values:
-    """A column of a data frame as an array: of numbers, of dates or times, or of objects."""
-    dtype = column.dtype
-    values = np.asarray(column.to_numpy())
-    kind = getattr(dtype, "kind", values.dtype.kind)
-    if kind in TIMES:
-        if values.dtype.kind == "O":  # times of a time zone
-            values = np.asarray(column.to_numpy(dtype=f"{kind}8[us]"))
-        return values.astype(f"{kind}8[us]")
-    if values.dtype.kind in NUMBERS and str(dtype) != "category":
-        return values
-    if kind in NUMBERS or str(dtype).lower().startswith(NUMERIC):
-        missing = column.isna() if hasattr(column, "isna") else column.is_null()
-        found = np.full(len(values), np.nan)
-        there = ~np.asarray(missing, dtype=bool)
-        found[there] = values[there].astype(np.float64)
-        return found
-    return values.astype(object)
-
+from cgboost.additive.tables.table_columns import (
+    Column,
+    called,
+    columns_of,
+    is_missing,
+    kinds_of_types,
+    listed,
+    some,
+)
 
 Vector = NDArray[np.float64]
 
@@ -396,7 +215,7 @@ class SchemaMaker:
     def _is_category(self, number: int, column: Column) -> bool:
         if self.categorical is not None and {number, column.name} & set(self.categorical):
             return True
-        if column.is_time:
+        if column.has_times and not column.is_categorical:
             raise ValueError(
                 f"{column.called} has dates or times: make them numbers, days since a first day "
                 "say, or name the feature in categorical_features"
@@ -474,7 +293,7 @@ def _other_columns(names: Names, expected: Names) -> ValueError:
 
 def _distinct(column: Column) -> set[Any]:
     try:
-        found = set(column.values.tolist())
+        found = set(column.categories)
     except TypeError as error:
         raise ValueError(
             f"{column.called} has values that are neither numbers nor categories ({error})"
@@ -483,7 +302,7 @@ def _distinct(column: Column) -> set[Any]:
 
 
 def _codes(column: Column, known: dict[Any, int]) -> Vector:
-    values = column.values.tolist()
+    values = column.categories
     found = (known.get(value, np.nan) if _hashable(value) else np.nan for value in values)
     codes = np.fromiter(found, dtype=np.float64, count=len(values))
     if known and np.isnan(codes).all() and not column.is_empty:

@@ -26,9 +26,11 @@ from cgboost.additive.statistics.passes import Parts
 from cgboost.additive.tables.preparation import Groups, Intervals
 from cgboost.additive.tables.rows import BLOCK, Matrix
 from cgboost.additive.tables.schema import Schema
+from cgboost.additive.tables.table_columns import legible
 from cgboost.additive.trees.transformation import (
     formula_in_words,
     judges,
+    names_of,
     transformation,
     values_in_words,
 )
@@ -193,7 +195,7 @@ class ModelTree:
 
     def text(self, schema: Schema) -> str:
         """The tree in words, a line for each branch."""
-        names = schema.names or tuple(f"x{j}" for j in range(schema.n_features))
+        names = tuple(map(legible, names_of(schema)))
         return "\n".join(self._lines(0, 0, schema, names))
 
     def _lines(

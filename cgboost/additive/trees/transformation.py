@@ -28,6 +28,7 @@ from cgboost.additive.statistics.moments import (
 )
 from cgboost.additive.tables.preparation import Groups, Intervals, Values
 from cgboost.additive.tables.schema import Schema
+from cgboost.additive.tables.table_columns import legible
 from cgboost.additive.trees.merging import ANY_PAIR, Merging, Pairs, any_two, chain
 from cgboost.tolerances import RESIDUE, SMALLEST
 
@@ -275,7 +276,7 @@ def values_in_words(
         words = f"{below}{name}{above}" if below or above else f"{name} any number"
         return words + (" or missing" if gaps else "")
     labels = list(categories or range(groups.count))
-    words = f"{name} in {{{', '.join(str(labels[k]) for k in known)}}}"
+    words = f"{name} in {{{', '.join(legible(labels[k]) for k in known)}}}"
     return words + (" or any other" if gaps else "")
 
 
@@ -298,7 +299,7 @@ def leaves_in_words(
 
     Outputs of earlier stages are called stage_0, stage_1, …
     """
-    groups = function.groups
+    groups, name = function.groups, legible(name)
     origin = groups.origin if isinstance(groups, Intervals) else 0.0
     outputs = [f"stage_{k}" for k in range(function.coef.shape[1])]
     rounding = NO_LEVEL * float(np.abs(function.intercept).max(initial=0.0))

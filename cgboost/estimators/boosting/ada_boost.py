@@ -18,7 +18,7 @@ from sklearn.base import is_classifier
 from cgboost.estimators.boosting.any_boost import BaseLearnerBoost
 from cgboost.estimators.common import stagewise
 from cgboost.estimators.common.fit_loop import FittedRun, Table
-from cgboost.estimators.common.parameters import check_count, check_number
+from cgboost.estimators.common.parameters import check_count, check_learning_rate
 from cgboost.estimators.common.rows import Rows, Vector
 from cgboost.estimators.common.subproblems import Task
 from cgboost.estimators.common.targets import Classification
@@ -102,7 +102,7 @@ n_features_in_, feature_names_in_
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        check_number("learning_rate", self.learning_rate, above=0, below=2)
+        check_learning_rate(self.learning_rate)
         check_count("max_bins", self.max_bins)
         if self.max_bins < 2:
             raise ValueError(f"max_bins must be at least 2, got {self.max_bins}")

@@ -22,6 +22,7 @@ from cgboost.estimators.common.parameters import (
     check_bool,
     check_choice,
     check_count,
+    check_learning_rate,
     check_number,
 )
 from cgboost.estimators.common.rows import Rows, Vector
@@ -118,7 +119,7 @@ def check_any_boost(self: Any) -> None:
         check_choice("step", self.step, ("line-search", "newton"))
     else:
         check_number("step", self.step, above=0)
-    check_number("learning_rate", self.learning_rate, above=0)
+    check_learning_rate(self.learning_rate)
     check_choice("start", self.start, ("constant", "zero"))
     check_bool("corrective", self.corrective)
     if self.step == "newton" and (loss := known_loss(self.loss)) is not None:
@@ -170,7 +171,7 @@ default="log_loss"
         fitted to r/w with the Newton weights w; or a constant: the run then ends with a learner
         for which r·h ≤ 0.
     learning_rate : float, default=1.0
-        Multiplies the first two.
+        Multiplies the first two; below 2, where steps no longer lower the loss.
     corrective : bool, default=False
         Choose all coefficients anew in every round; ``step`` and ``learning_rate`` then only
         matter for what learners are fitted to.
@@ -347,7 +348,7 @@ stop_reason_, n_iter_, feature_importances_, n_features_in_, feature_names_in_
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_loss(self.loss, REGRESSION)
-        check_number("learning_rate", self.learning_rate, above=0, below=2)
+        check_learning_rate(self.learning_rate)
         check_bool("orthogonalize", self.orthogonalize)
         check_bool("feed_forward", self.feed_forward)
         if self.orthogonalize and self.learning_rate != 1.0:

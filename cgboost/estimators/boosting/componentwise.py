@@ -22,7 +22,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from cgboost.estimators.common import stagewise
 from cgboost.estimators.common.fit_loop import FittedRun, Table
-from cgboost.estimators.common.parameters import check_bool, check_choice, check_count, check_number
+from cgboost.estimators.common.parameters import (
+    check_bool,
+    check_choice,
+    check_count,
+    check_learning_rate,
+    check_number,
+)
 from cgboost.estimators.common.rows import Held, Rows, Vector
 from cgboost.estimators.common.subproblems import Task
 from cgboost.estimators.common.targets import Regression
@@ -271,7 +277,7 @@ class L2BoostRegressor(BaseComponentwise):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        check_number("learning_rate", self.learning_rate, above=0, below=2)
+        check_learning_rate(self.learning_rate)
 
     def _usable(self, rows: Rows) -> Rows:
         if self.criterion in ("hdic", "hdbic", "hdhq") and rows.X.shape[1] == 1:

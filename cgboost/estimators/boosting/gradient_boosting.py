@@ -18,7 +18,12 @@ from sklearn.utils.validation import check_is_fitted
 from cgboost.estimators.common import stagewise
 from cgboost.estimators.common.base import BaseEnsemble
 from cgboost.estimators.common.fit_loop import FittedRun
-from cgboost.estimators.common.parameters import check_choice, check_count, check_number
+from cgboost.estimators.common.parameters import (
+    check_choice,
+    check_count,
+    check_learning_rate,
+    check_number,
+)
 from cgboost.estimators.common.rows import Rows, Vector
 from cgboost.estimators.common.subproblems import Task
 from cgboost.estimators.common.targets import (
@@ -77,7 +82,7 @@ class BaseGradientBoosting(BaseEnsemble):
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_count("n_estimators", self.n_estimators)
-        check_number("learning_rate", self.learning_rate, above=0)
+        check_learning_rate(self.learning_rate)
         check_number("subsample", self.subsample, above=0)
         check_choice("start", self.start, ("constant", "zero"))
         if self.subsample > 1:
@@ -136,7 +141,8 @@ class GradientBoostingClassifier(Classification, BaseGradientBoosting):
     n_estimators : int, default=100
         Rounds at most.
     learning_rate : float, default=0.1
-        Multiplies every tree; 1 is the algorithm without shrinkage.
+        Multiplies every tree; 1 is the algorithm without shrinkage. Below 2, where steps no longer
+        lower the loss.
     subsample : float, default=1.0
         Share of the rows, drawn anew in every round, that its trees are grown on.
     max_depth, min_samples_split, min_samples_leaf, max_features, max_leaf_nodes

@@ -18,7 +18,7 @@ from sklearn.utils.validation import has_fit_parameter
 from cgboost.estimators.boosting.any_boost import BaseLearnerBoost
 from cgboost.estimators.common import stagewise
 from cgboost.estimators.common.fit_loop import FittedRun, Table
-from cgboost.estimators.common.parameters import check_number
+from cgboost.estimators.common.parameters import check_learning_rate
 from cgboost.estimators.common.rows import Rows, Vector
 from cgboost.estimators.common.subproblems import Task
 from cgboost.estimators.common.targets import (
@@ -57,7 +57,7 @@ class LogitBoostClassifier(Classification, BaseLearnerBoost):
     n_estimators : int, default=300
         Rounds; fewer if all probabilities have become 0 and 1.
     learning_rate : float, default=1.0
-        Multiplies every step.
+        Multiplies every step; below 2, where steps no longer lower the loss.
     early_stopping : bool, default=False
         Stop when the log-loss of held-out rows has not improved for ``n_iter_no_change`` rounds.
     validation_fraction, n_iter_no_change, class_weight, scoring, callbacks, verbose, time_limit
@@ -113,7 +113,7 @@ class LogitBoostClassifier(Classification, BaseLearnerBoost):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        check_number("learning_rate", self.learning_rate, above=0)
+        check_learning_rate(self.learning_rate)
 
     def _check_estimator(self) -> None:
         if not self._is_linear and not _takes_weights(self.estimator):

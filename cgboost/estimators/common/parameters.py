@@ -45,6 +45,15 @@ def check_number(
         raise ValueError(f"{name} must be {wanted}, got {value!r}")
 
 
+def check_learning_rate(value: Any) -> None:
+    """``learning_rate`` must be a number between 0 and 2: from 2 on steps do not lower the loss.
+
+    Of a loss that is quadratic along a column the step r times the best one changes it by
+    (1 − r)² − 1 of what the best one takes off.
+    """
+    check_number("learning_rate", value, above=0, below=2)
+
+
 def check_nu(value: Any, *, optional: bool = False, name: str = "nu") -> None:
     """ν must be in (0, 1], or None where that is allowed."""
     if optional and value is None:

@@ -18,12 +18,13 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from cgboost.additive.places.partitions import PartitionedRows
+from cgboost.additive.places.partitions import PartitionedRows, Partitions
 from cgboost.additive.sql.place import SQLPlace
 from cgboost.additive.sql.source import SQLSource
 from cgboost.additive.tables.preparation import check_weight_size, numbers_of, read_source
 from cgboost.additive.tables.rows import SourceRows
-from cgboost.additive.tables.schema import Schema, SchemaMaker, check_frame
+from cgboost.additive.tables.schema import Schema, SchemaMaker
+from cgboost.additive.tables.table_columns import check_frame
 from cgboost.exceptions import see
 
 Matrix = NDArray[np.floating[Any]]
@@ -200,6 +201,19 @@ def is_source(X: Any) -> bool:
     return isinstance(first, (list, tuple)) and len(first) in (2, 3) and is_table(first[0])
 
 
+def check_here(estimator: Any, X: Any) -> None:
+    """Raise a ValueError for training rows in a database or in partitions.
+
+    Only transform regression is fitted where they are.
+    """
+    if isinstance(X, (SQLSource, Partitions)):
+        raise ValueError(
+            f"{type(estimator).__name__} is not fitted to a {type(X).__name__}, which "
+            "TransformRegressor and TransformClassifier are: X must be an array, a data frame or a "
+            "source of blocks, which is read here"
+        )
+
+
 def table_of(estimator: Any, X: Any, y: Any, *, reset: bool) -> tuple[Any, Any]:
     """A checked array, float32 or float64, or the data frame as it is, and the response.
 
@@ -213,6 +227,11 @@ def table_of(estimator: Any, X: Any, y: Any, *, reset: bool) -> tuple[Any, Any]:
         raise ValueError(
             "X must be one table here, an array or a data frame, got an SQLSource: model.to_sql() "
             "is a query for predictions in a database"
+        )
+    if isinstance(X, Partitions):
+        raise ValueError(
+            "X must be one table here, an array or a data frame, got Partitions: give one after "
+            "another, each without its y"
         )
     if is_source(X):
         raise ValueError(
@@ -272,8 +291,10 @@ def rows_of(
     Raises
     ------
     ValueError
-        If ``y`` is missing, or responses or weights are given beside a source.
+        If ``y`` is missing, responses or weights are given beside a source, or the rows are
+        elsewhere.
     """
+    check_here(estimator, X)
     if y is not None and is_source(X):
         raise ValueError("y of a source of blocks belongs into its blocks, (X, y): leave y out")
     if is_table(X) or y is not None:

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_consistent_length, validate_data
 
-from cgboost.additive.tables.schema import TIMES, check_frame
+from cgboost.additive.tables.table_columns import TIMES, check_frame
 from cgboost.estimators.common.rows import FLOATS, Rows, response_of
 from cgboost.exceptions import DataWarning, see, warn_caller
 from cgboost.kernels import Header, KernelLibrary, On, Precomputed

@@ -279,7 +279,8 @@ feature_names_in_
             known = names if names else f"0, …, {self.n_features_in_ - 1}"
             raise ValueError(f"feature must be one of {known}, got {feature!r}")
         own = Schema(None, (self._schema.categories[number],))
-        values = np.asarray(x, dtype=object if own.categories[0] is not None else np.float64)
+        words = None if hasattr(x, "dtype") else object
+        values = np.asarray(x, dtype=np.float64 if own.categories[0] is None else words)
         if values.ndim != 1:
             raise ValueError(f"x must have one dimension, got shape {values.shape}")
         function = self._functions.get(int(number), AdditiveFunction())

@@ -17,7 +17,7 @@ from cgboost.additive.sql.source import SQLSource
 from cgboost.additive.tables.rows import Block, SourceRows
 from cgboost.estimators.common.fit_loop import unchanged_on_failure
 from cgboost.estimators.common.parameters import threads_of
-from cgboost.estimators.common.rows import Rows, rows_of
+from cgboost.estimators.common.rows import Rows, check_here, rows_of
 from cgboost.parallel import KeepingExecutor, ThreadExecutor, as_executor
 
 
@@ -72,10 +72,7 @@ def rows_elsewhere(
     with unchanged_on_failure(estimator):
         estimator._check_parameters()
         if not estimator._fits_elsewhere:
-            raise ValueError(
-                f"{type(estimator).__name__} needs its rows here: X must be an array, a data frame "
-                f"or a source of blocks; a {type(X).__name__} is none of them"
-            )
+            check_here(estimator, X)
         if isinstance(X, SQLSource):
             rows: SQLPlace | PartitionedRows = _of_database(estimator, X, y, sample_weight)
         elif isinstance(X, Partitions):

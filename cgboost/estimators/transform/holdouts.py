@@ -99,7 +99,7 @@ def _by_holdout(self: Any) -> Vector:
 
 
 def average(runs: Sequence[FittedRun], n_features: int) -> FittedRun:
-    """The average of models of one output.
+    """The average of models.
 
     Its stages are those of all models: the first of each, the second of each, and so on.
     """
@@ -107,7 +107,10 @@ def average(runs: Sequence[FittedRun], n_features: int) -> FittedRun:
     first = (cut or list(runs))[0]
     numbers = np.arange(len(runs))
     return FittedRun(
-        outputs=[_average_output([run.outputs[0] for run in runs], n_features)],
+        outputs=[
+            _average_output(own, n_features)
+            for own in zip(*(run.outputs for run in runs), strict=True)
+        ],
         objective=float(np.mean([run.objective for run in runs])),
         bound=-np.inf,
         gap=np.inf,

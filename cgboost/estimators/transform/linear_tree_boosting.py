@@ -30,6 +30,7 @@ from cgboost.estimators.common.parameters import (
     check_bool,
     check_count,
     check_jobs,
+    check_learning_rate,
     check_number,
     threads_of,
 )
@@ -44,6 +45,7 @@ from cgboost.estimators.common.targets import (
 from cgboost.estimators.transform.constraints import sets_of
 from cgboost.estimators.transform.holdouts import seed_of
 from cgboost.estimators.transform.transform import BaseTransform
+from cgboost.estimators.transform.transform_inspection import class_number
 from cgboost.estimators.transform.variants import LARGEST_STEP
 from cgboost.generation.callbacks import EarlyStopping, Score, error_rate
 from cgboost.losses.base import DifferentiableLoss, Loss
@@ -107,7 +109,9 @@ class BaseLinearTreeBoosting(BaseEnsemble):
             Numbers, with nan where missing; in a data frame also categories. A source is anything
             that can be iterated over again and again and yields (X, y) or (X, y, weights), the same
             rows in the same order each time; a byte or two a feature, and 8 a numeric feature, of
-            each row are held in memory.
+            each row are held in memory. A :class:`~cgboost.sources.SQLSource` or
+            :class:`~cgboost.sources.Partitions` is refused: only :class:`TransformRegressor` and
+            :class:`TransformClassifier` are fitted elsewhere.
         y : array-like of shape (n_rows,), or None with a source
         sample_weight : array-like of shape (n_rows,) or None
             Multiplies the loss row by row; a row of weight 2 counts as two rows. It is held out
@@ -137,11 +141,7 @@ class BaseLinearTreeBoosting(BaseEnsemble):
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_bool("early_stopping", self.early_stopping)
-        check_number("learning_rate", self.learning_rate, above=0)
-        if self.learning_rate > 1:
-            raise ValueError(
-                f"learning_rate must be a number > 0 and ≤ 1, got {self.learning_rate!r}"
-            )
+        check_learning_rate(self.learning_rate)
         counts = ("n_estimators", "max_depth", "min_samples_leaf", "max_bins", "max_regressors")
         for name in counts:
             check_count(name, getattr(self, name))
@@ -292,7 +292,7 @@ class LinearTreeBoostingRegressor(BaseLinearTreeBoosting, Regression):
     n_estimators : int, default=500
         Rounds at most.
     learning_rate : float, default=0.1
-        Share of the best step that is taken, at most 1.
+        Share of the best step that is taken, below 2, where steps no longer lower the loss.
     max_depth : int, default=2
         Splits on the way to a leaf.
     min_samples_leaf : int, default=20
@@ -484,12 +484,6 @@ objective_, best_round_, stop_reason_, n_features_in_, feature_names_in_
             If there are more than two classes and ``label`` is none of them, or two and it is not
             the second; as in :meth:`TransformRegressor.to_sql`.
         """
-        check_is_fitted(self)
-        labels = self.classes_[1:] if len(self.classes_) == 2 else self.classes_
-        places = [0] if label is None and len(labels) == 1 else np.flatnonzero(labels == label)
-        if not len(places):
-            raise ValueError(f"label must be one of {labels.tolist()}, got {label!r}")
-        link = "logistic" if len(labels) == 1 else "softmax"
-        return self._statement(
-            table, link, int(places[0]), output=output, keep=keep, dialect=dialect
-        )
+        number = class_number(self, label)
+        link = "logistic" if len(self.classes_) == 2 else "softmax"
+        return self._statement(table, link, number, output=output, keep=keep, dialect=dialect)

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, Self
 
@@ -27,11 +27,17 @@ from cgboost.estimators.common.parameters import (
     check_choice,
     check_count,
     check_jobs,
+    check_learning_rate,
     check_number,
     threads_of,
 )
 from cgboost.estimators.common.rows import Held, Rows, Vector, rows_in, rows_of, table_of
-from cgboost.estimators.common.targets import Classification, Regression, probabilities
+from cgboost.estimators.common.targets import (
+    Classification,
+    Regression,
+    class_probabilities,
+    probabilities,
+)
 from cgboost.estimators.transform import holdouts
 from cgboost.estimators.transform import transform_inspection as inspection
 from cgboost.estimators.transform.constraints import constraints_of
@@ -39,6 +45,7 @@ from cgboost.estimators.transform.elsewhere import is_elsewhere, rows_elsewhere
 from cgboost.estimators.transform.variants import VARIANTS, tasks
 from cgboost.losses.base import Loss
 from cgboost.losses.log_loss import LogLoss
+from cgboost.losses.multinomial import Multinomial
 from cgboost.losses.poisson import Poisson
 from cgboost.losses.registry import REGRESSION, RegressionLoss, check_loss, get_loss
 from cgboost.losses.squared_error import SquaredError
@@ -83,7 +90,7 @@ class BaseTransform(BaseEnsemble):
     _warn = stagewise.warn
     _run_all = holdouts.run_all
     _tasks = tasks
-    feature_importances_ = property(holdouts.importances)
+    feature_importances_ = importances_ = property(holdouts.importances)
     feature_importances_std_ = property(holdouts.spread)
     holdout_models_ = property(holdouts.models)
 
@@ -143,7 +150,7 @@ class BaseTransform(BaseEnsemble):
         check_count("n_estimators", self.n_estimators)
         check_choice("variant", self.variant, VARIANTS)
         check_count("max_bins", self.max_bins)
-        check_number("learning_rate", self.learning_rate, above=0)
+        check_learning_rate(self.learning_rate)
         if VARIANTS[self.variant].orthogonal and self.learning_rate != 1.0:
             raise ValueError(
                 f"learning_rate must be 1 where variant={self.variant!r} chooses all coefficients "
@@ -207,24 +214,20 @@ class BaseTransform(BaseEnsemble):
 
     def _keep(self, runs: list[FittedRun], rows: Rows) -> None:
         stagewise.keep(self, runs, rows)
-        for run in runs:  # stages that were found and not kept
-            del inspection.stages_of(run)[len(run.outputs[0].coef) :]
-        stages = [inspection.stages_of(run) for run in runs]
-        self.stages_ = stages[0] if len(runs) == 1 else stages
+        outputs = inspection.outputs_of(runs)
+        for output in outputs:  # stages that were found and not kept
+            del inspection.stages_of(output)[len(output.coef) :]
+        stages = list(map(inspection.stages_of, outputs))
+        self.stages_ = stages[0] if len(outputs) == 1 else stages
 
     def _stages_of(self, output: int) -> list[Stage]:
         check_is_fitted(self)
-        return inspection.stages_of(self._runs[output])
+        return inspection.stages_of(inspection.outputs_of(self._runs)[output])
 
     def _rows(self, X: Any) -> Any:
         check_is_fitted(self)
         X, _ = table_of(self, X, None, reset=False)
         return self._schema.encode(X)
-
-    @property
-    def importances_(self) -> Vector:
-        """Share of the features in the training loss that the stages took off."""
-        return self.feature_importances_
 
 
 @dataclass(eq=False, repr=False)
@@ -251,8 +254,9 @@ class TransformRegressor(BaseTransform, Regression):
         are fitted to its pseudo-residuals, and added with the step and the change of the constant
         that together lower it most. The output of "poisson" is the log of the mean.
     learning_rate : float, default=1.0
-        Share of every step that is taken. Stages are more then, and should be allowed to be; must
-        be 1 where all coefficients are chosen anew.
+        Share of every step that is taken, below 2, where steps no longer lower the loss. Of smaller
+        ones there are more, and should be allowed to be; must be 1 where all coefficients are
+        chosen anew.
     variant : {"transform", "gradient", "initial", "orthogonal", "feed_forward", \
 "orthogonal_feed_forward"}, default="transform"
         The methods of the paper: transform regression (Table 8), gradient boosting of additive
@@ -388,7 +392,8 @@ default="duckdb"
         without quotes in lower case, Snowflake in upper case; BigQuery takes a dot in the name of a
         table for a division of its parts. Missing values are NULL or NaN; numbers beyond the range
         of the training rows, infinite ones too, count as its nearest end. Dates and times that
-        are categories are text in SQLite, as Python's ``sqlite3`` writes them: 2020-02-29 01:02:03.
+        are categories are text in SQLite, as Python's ``sqlite3`` writes them: 2020-02-29 01:02:03,
+        2020-02-29. Text is compared exactly, whatever its collation.
         MySQL must read a backslash in text as an escape, as it does unless its ``sql_mode`` has
         NO_BACKSLASH_ESCAPES.
         """
@@ -398,16 +403,24 @@ default="duckdb"
 
 @dataclass(eq=False, repr=False)
 class TransformClassifier(BaseTransform, Classification):
-    """Transform regression of 0/1 targets by the log loss ([P] sections 2 and 6).
+    """Transform regression of classes by the log loss ([P] sections 2 and 6).
 
     Stages are fitted to the pseudo-residuals of Σ w_i log(1 + exp(−2 y_i f_i)), and added with the
     step and the change of the constant that together lower it most, as long as they change no f,
-    half the log-odds, by more than 2. More than two classes are handled one against the rest. With
-    ``variant="orthogonal"`` and ``"orthogonal_feed_forward"`` all steps and the constant are chosen
-    anew after every stage, without that bound.
+    half the log-odds, by more than 2. With ``variant="orthogonal"`` and
+    ``"orthogonal_feed_forward"`` all steps and the constant are chosen anew after every stage,
+    without that bound. More than two classes have the multinomial deviance and an output each,
+
+        L = Σ_i w_i (log Σ_l e^{f_il} − f_{i,y_i}),        p_k = e^{f_k} / Σ_l e^{f_l}
+
+    A round fits a stage for every class to [y = k] − p_k, all from the same f; then the steps and
+    constants of all classes are those that together lower L most, inside the same bounds.
 
     Parameters
     ----------
+    multi_class : {"joint", "ovr"}, default="joint"
+        What is minimised with more than two classes: the multinomial deviance, or for each class
+        the log loss of a model against the rest. Two classes are one model either way.
     n_estimators, learning_rate, variant, max_bins, tol, early_stopping, validation_fraction, \
 n_iter_no_change, n_holdouts, interaction_cst, monotonic_cst, categorical_features, n_jobs, \
 executor, scoring, callbacks, verbose, time_limit, random_state
@@ -423,13 +436,29 @@ n_columns_, objective_, best_round_, stop_reason_, n_features_in_, feature_names
         As in :class:`TransformRegressor`.
     """
 
+    multi_class: Literal["joint", "ovr"] = field(default="joint", kw_only=True)
+
     transformation = inspection.transformation
     text = inspection.text
     stage_graph = inspection.stage_graph
 
     @property
     def _fitted_loss(self) -> Loss:
-        return LogLoss()
+        return Multinomial(len(self.classes_)) if self._is_joint else LogLoss()
+
+    @property
+    def _is_joint(self) -> bool:
+        """As it was fitted, whatever the parameter is now."""
+        return self._fitted_jointly and len(self.classes_) > 2
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_choice("multi_class", self.multi_class, ("joint", "ovr"))
+        self._fitted_jointly = self.multi_class == "joint"
+
+    def _targets(self, encoded: NDArray[np.intp]) -> list[Vector]:
+        targets = super()._targets(encoded)
+        return [np.column_stack(targets)] if self._is_joint else targets
 
     def to_sql(
         self,
@@ -440,37 +469,31 @@ n_columns_, objective_, best_round_, stop_reason_, n_features_in_, feature_names
         keep: str | Sequence[str] = (),
         dialect: str = "duckdb",
     ) -> str:
-        """A query for a probability, of the second class or of one against the rest.
+        """A query for a class probability.
 
         Parameters
         ----------
         table, output, keep, dialect
             As in :meth:`TransformRegressor.to_sql`.
         label : class label, optional
-            Needed with more than two classes: whose probability against all others it is. What
-            ``predict_proba`` gives are these numbers divided by their sum over the classes.
-
-        Returns
-        -------
-        str
+            Of two classes the second. With ``multi_class="ovr"`` its probability is that against
+            the rest: ``predict_proba`` divides these by their sum over the classes.
 
         Raises
         ------
         ValueError
-            If there are more than two classes and ``label`` is none of them, or two and it is not
-            the second; as :func:`cgboost.additive.export.sql.select_statement`.
+            If ``label`` is none of them; as :meth:`TransformRegressor.to_sql`.
         """
-        check_is_fitted(self)
-        labels = self.classes_[1:] if len(self.classes_) == 2 else self.classes_
-        places = [0] if label is None and len(labels) == 1 else np.flatnonzero(labels == label)
-        if not len(places):
-            rest = " (that of the first class is 1 minus this)" if len(labels) == 1 else ""
-            raise ValueError(f"label must be one of {labels.tolist()}{rest}, got {label!r}")
-        place = int(places[0])
-        return inspection.statement(
-            self, table, place, "logistic", output=output, keep=keep, dialect=dialect
-        )
+        k, link = inspection.class_number(self, label), "softmax" if self._is_joint else "logistic"
+        return inspection.statement(self, table, k, link, output=output, keep=keep, dialect=dialect)
 
     def predict_proba(self, X: Any) -> Vector:
         """Class probabilities, shape (n_rows, n_classes)."""
-        return probabilities(self._outputs(X))
+        return self._shares(self._outputs(X))
+
+    def staged_predict_proba(self, X: Any) -> Iterator[Vector]:
+        """Class probabilities after every round up to the best one."""
+        return map(self._shares, self._staged_outputs(X))
+
+    def _shares(self, outputs: Vector) -> Vector:
+        return class_probabilities(outputs) if self._is_joint else probabilities(outputs)

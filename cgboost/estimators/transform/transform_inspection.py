@@ -8,11 +8,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from cgboost.additive.export import curve
 from cgboost.additive.export.curve import StageCurve
-from cgboost.additive.export.sql import select_statement
+from cgboost.additive.export.sql import models_statement
 from cgboost.additive.stage import Stage, Stages
 from cgboost.additive.tables.schema import Schema
 from cgboost.additive.trees.transformation import INDENT, formula_in_words, input_of, names_of
@@ -104,20 +105,52 @@ def stage_graph(self: Any, *, output: int = 0) -> DiGraph:
     return curve.stage_graph(stages, coef, names_of(self._schema))
 
 
+def class_number(model: Any, label: Any) -> int:
+    """The number of the output that a query for the probability of a class needs.
+
+    Raises
+    ------
+    ValueError
+        If there are more than two classes and ``label`` is none of them, or two and it is not the
+        second.
+    """
+    check_is_fitted(model)
+    labels = model.classes_[1:] if len(model.classes_) == 2 else model.classes_
+    places = [0] if label is None and len(labels) == 1 else np.flatnonzero(labels == label)
+    if not len(places):
+        rest = " (that of the first class is 1 minus this)" if len(labels) == 1 else ""
+        raise ValueError(f"label must be one of {labels.tolist()}{rest}, got {label!r}")
+    return int(places[0])
+
+
 def statement(
     model: Any, table: str | Sequence[str], number: int, link: str, **columns: Any
 ) -> str:
-    """A query that evaluates the output of this number."""
-    stages = Stages(model._stages_of(number))
-    coef, intercept = _output(model, number).path[-1]
-    return select_statement(
-        stages, coef.tolist(), float(intercept), model._schema, table, link=link, **columns
+    """A query for the prediction of the output of this number; softmax is of all outputs."""
+    check_is_fitted(model)
+    outputs = outputs_of(model._runs)
+    chosen = outputs if link == "softmax" else outputs[number : number + 1]
+    models = []
+    for output in chosen:
+        coef, intercept = output.path[-1]
+        models.append((Stages(stages_of(output)), coef.tolist(), float(intercept)))
+    return models_statement(
+        models,
+        model._schema,
+        table,
+        link=link,
+        number=number if link == "softmax" else 0,
+        **columns,
     )
 
 
+def outputs_of(runs: Sequence[FittedRun]) -> list[FittedOutput]:
+    """The outputs of a model, in the order of its classes."""
+    return [output for run in runs for output in run.outputs]
+
+
 def _output(model: Any, number: int) -> FittedOutput:
-    output: FittedOutput = model._runs[number].outputs[0]
-    return output
+    return outputs_of(model._runs)[number]
 
 
 def stage_number(stage: int, count: int) -> int:
@@ -146,7 +179,6 @@ def _called(number: int, schema: Schema) -> str:
     return str(number) if schema.names is None else repr(schema.names[number])
 
 
-def stages_of(run: FittedRun) -> list[Stage]:
-    """The stages that a run has left in the model."""
-    (output,) = run.outputs
+def stages_of(output: FittedOutput) -> list[Stage]:
+    """The stages that a run has left in an output."""
     return output.hypotheses[0].family.stages if output.hypotheses else []

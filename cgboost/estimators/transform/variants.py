@@ -17,9 +17,10 @@ from cgboost.estimators.common.rows import Rows
 from cgboost.estimators.common.subproblems import Task
 from cgboost.generation.callbacks import EarlyStopping
 from cgboost.losses.log_loss import LogLoss
+from cgboost.losses.multinomial import Multinomial
 from cgboost.losses.poisson import Poisson
 from cgboost.masters.stagewise.aggregate import AggregateMaster
-from cgboost.pricing.additive import StagePricer
+from cgboost.pricing.additive import JointStagePricer, StagePricer
 
 
 class Variant(NamedTuple):
@@ -43,16 +44,17 @@ VARIANTS = {
 
 
 LARGEST_STEP = 2.0
-"""What a stage changes half the log-odds or the log of a mean by, at most: a stage that is right on
-every training row would be sure of what it is not."""
+"""What a stage changes half the log-odds, the score of a class or the log of a mean by, at most: a
+stage that is right on every training row would be sure of what it is not."""
 
 
 def tasks(self: Any, pool: Place, rows: Rows) -> Iterator[Task]:
-    """A run for every output. A method of the estimator."""
-    variant, rules = VARIANTS[self.variant], self._constraints
-    of_logarithm = isinstance(self._fitted_loss, (LogLoss, Poisson))
-    for target in self._targets(rows.y):
-        sums = pool.aggregates(self._fitted_loss, target)
+    """A run for every output, or one for all classes. A method of the estimator."""
+    variant, rules, loss = VARIANTS[self.variant], self._constraints, self._fitted_loss
+    is_joint = isinstance(loss, Multinomial)
+    of_logarithm = isinstance(loss, (LogLoss, Poisson, Multinomial))
+    for target in [rows.y] if is_joint else self._targets(rows.y):
+        sums: Any = pool.joint(loss, target) if is_joint else pool.aggregates(loss, target)
         master = AggregateMaster(
             sums,
             corrective=variant.orthogonal,
@@ -63,8 +65,9 @@ def tasks(self: Any, pool: Place, rows: Rows) -> Iterator[Task]:
         builder = StageBuilder(
             self.max_bins, variant.feed_forward, variant.regressors, variant.link, rules
         )
-        pricer = StagePricer(builder, sums)
+        pricer = JointStagePricer(builder, sums.parts) if is_joint else StagePricer(builder, sums)
         callbacks: list[Any] = [HoldoutLoss(master.holdout_loss)]
         if pool.has_holdout:
             callbacks.append(EarlyStopping("holdout_loss", patience=self.n_iter_no_change))
-        yield Task(master, pricer, callbacks=[*callbacks, SmallGain(self.tol)])
+        callbacks.append(SmallGain(self.tol))
+        yield Task(master, pricer, n_outputs=master.n_outputs, callbacks=callbacks)

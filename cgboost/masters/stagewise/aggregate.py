@@ -1,17 +1,18 @@
 """A master that knows the rows by sums alone: they may be in a database, or on a cluster.
 
-    f = b + Σ_k c_k h_k
+    f = b + Σ_k c_k h_k        of each output
 
 The columns are where the rows are. Their coefficients follow from the value, the gradient and the
 Hessian of the loss along few of them. Forward stagewise: the step along the newest column together
 with the best change of the constant; columns that come together are parts of one direction, and
-take the same step. Corrective: all coefficients anew.
+take the same step. Corrective: all coefficients anew. Of a loss with several outputs the steps and
+the constants of all of them are chosen together.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +30,12 @@ from cgboost.masters.stagewise.refits import SEPARATED
 from cgboost.masters.stagewise.stagewise import DescentEntry, optimum_if_settled
 
 Vector = NDArray[np.float64]
+
+
+DAMPING = 1e-6
+"""Share of its diagonal that is added to the Hessian of a loss with several outputs, which does not
+change where all of them grow alike. Rounding of the gradient then moves them by 10⁻¹⁰; directions
+along which the loss is curved by less than this share take more Newton steps."""
 
 
 class RowSums(Protocol):
@@ -68,12 +75,75 @@ class RowSums(Protocol):
         ...
 
 
+class JointSums(Protocol):
+    """A loss of several outputs, along columns of each of them."""
+
+    @property
+    def parts(self) -> Sequence[Any]:
+        """Of each output, with the ``extremes`` of its columns."""
+        ...
+
+    @property
+    def weight(self) -> float:
+        """As of :class:`RowSums`."""
+        ...
+
+    @property
+    def holdout_weight(self) -> float:
+        """As of :class:`RowSums`."""
+        ...
+
+    @property
+    def attains_minimum(self) -> bool:
+        """As of :class:`RowSums`."""
+        ...
+
+    @property
+    def is_smooth(self) -> bool:
+        """As of :class:`RowSums`."""
+        ...
+
+    def quadratic(
+        self, coefs: Sequence[Vector], intercepts: Vector, last: Sequence[int]
+    ) -> Quadratic:
+        """By the intercepts, then the last coefficients of the first output, then the second's."""
+        ...
+
+    def move(self, coefs: Sequence[Vector], intercepts: Vector) -> tuple[Vector, Vector]:
+        """F is this from now on; f and the pseudo-response, (n_rows, n_outputs), or (0,) each."""
+        ...
+
+
+class OneOutput:
+    """A loss with one output, as one with several.
+
+    Parameters
+    ----------
+    sums : RowSums
+    """
+
+    def __init__(self, sums: RowSums) -> None:
+        self.sums, self.parts = sums, [sums]
+        self.weight, self.attains_minimum = sums.weight, sums.attains_minimum
+        self.holdout_weight, self.is_smooth = sums.holdout_weight, sums.is_smooth
+
+    def quadratic(
+        self, coefs: Sequence[Vector], intercepts: Vector, last: Sequence[int]
+    ) -> Quadratic:
+        """See :class:`JointSums`."""
+        return self.sums.quadratic(coefs[0], float(intercepts[0]), int(last[0]))
+
+    def move(self, coefs: Sequence[Vector], intercepts: Vector) -> tuple[Vector, Vector]:
+        """See :class:`JointSums`."""
+        return self.sums.move(coefs[0], float(intercepts[0]))
+
+
 class AggregateMaster:
     """Master of stagewise boosting, by sums over the rows.
 
     Parameters
     ----------
-    sums : RowSums
+    sums : RowSums or JointSums
         It has a new column before the column is added here.
     corrective : bool, default=False
         Whether all coefficients and the intercept are chosen anew in every round. Otherwise they
@@ -91,17 +161,21 @@ class AggregateMaster:
 
     def __init__(
         self,
-        sums: RowSums,
+        sums: RowSums | JointSums,
         *,
         corrective: bool = False,
         learning_rate: float = 1.0,
         most: float = np.inf,
         positive: bool = False,
     ) -> None:
-        self.sums, self.corrective = sums, corrective
+        joint: Any = sums if hasattr(sums, "parts") else OneOutput(sums)
+        self.sums: JointSums = joint
+        self.corrective = corrective
         self.learning_rate, self.most, self.positive = learning_rate, most, positive
+        self.n_outputs = len(self.sums.parts)
         self.columns: list[Column] = []
-        self._coef, self._intercept = np.zeros(0), 0.0
+        self._owner = np.zeros(0, dtype=np.intp)
+        self._coef, self._intercepts = np.zeros(0), np.zeros(self.n_outputs)
         self._lowest = -np.inf if sums.attains_minimum else SEPARATED * sums.weight
         self._choose()
 
@@ -115,6 +189,7 @@ class AggregateMaster:
         if not columns:
             return
         self.columns.extend(columns)
+        self._owner = np.append(self._owner, [column.output for column in columns])
         self._coef = np.append(self._coef, np.zeros(len(columns)))
         if self.corrective:
             self._choose()
@@ -123,13 +198,14 @@ class AggregateMaster:
 
     def solve(self, *, time_limit: float | None = None) -> MasterState:
         """Where f stands."""
-        output, response = self.sums.move(self._coef, self._intercept)
+        output, response = self.sums.move(self._by_output(self._coef), self._intercepts.copy())
         objective = self._here.value
         bounded = objective > self._lowest
+        one = self.n_outputs == 1
         return MasterState(
             columns=tuple(self.columns),
             coef=self._coef.copy(),
-            intercept=self._intercept,
+            intercept=float(self._intercepts[0]) if one else self._intercepts.copy(),
             output=output,
             pseudo_response=response if bounded else np.zeros_like(response),
             objective=objective,
@@ -142,52 +218,108 @@ class AggregateMaster:
         """The objective, where no column at all leads down; otherwise none."""
         return optimum_if_settled(state, priced)
 
+    def _by_output(self, coef: Vector) -> list[Vector]:
+        """Coefficients of the first columns, those of each output."""
+        owner = self._owner[: len(coef)]
+        return [coef[owner == k] for k in range(self.n_outputs)]
+
+    def _at(self, coef: Vector, intercepts: Vector, last: int) -> Quadratic:
+        """The loss by the intercepts and the coefficients of the last columns, in their order."""
+        owner = self._owner[len(coef) - last : len(coef)]
+        counts = np.bincount(owner, minlength=self.n_outputs).tolist()
+        found = self.sums.quadratic(self._by_output(coef), intercepts, counts)
+        order = np.argsort(owner, kind="stable")
+        if (order == np.arange(last)).all():
+            return found
+        places = np.append(np.arange(self.n_outputs), self.n_outputs + np.argsort(order))
+        return found.along(np.eye(len(places))[places].T)
+
+    def _definite(self, here: Quadratic) -> Quadratic:
+        """With a Hessian that is definite, where several outputs may all grow alike."""
+        return here if self.n_outputs == 1 else here.damped(DAMPING)
+
     def _choose(self) -> None:
-        """Choose the intercept and all coefficients."""
+        """Choose the intercepts and all coefficients."""
+        count = self.n_outputs
 
         def surface(point: Vector) -> Quadratic:
-            return self.sums.quadratic(point[1:], float(point[0]), len(point) - 1)
+            return self._definite(self._at(point[count:], point[:count], len(point) - count))
 
-        start = np.append(self._intercept, self._coef)
+        start = np.append(self._intercepts, self._coef)
         found, self._here = (
             descended(surface, start, newton, self._lowest)
             if self.sums.is_smooth
             else descended_at_kinks(surface, start)
         )
-        self._intercept, self._coef = float(found[0]), found[1:]
+        self._coef = found[count:]
+        self._take(found[:count])
 
     def _step(self, count: int) -> None:
-        """The step along the last columns and the change of the constant that are best together.
+        """The steps along the last columns and the changes of the constants that are best together.
 
-        Both together are linear in what they add where the sum of these columns is least and where
-        it is largest: bounds are a box in these two. Of several columns the sums of their least and
-        of their largest values are taken for that.
+        The step of an output and its constant are linear in what they add where the sum of its
+        columns is least and where it is largest: bounds are a box in these. Of several columns the
+        sums of their least and of their largest values are taken for that. An output without a new
+        column has a constant alone.
         """
         first = len(self._coef) - count
-        extremes = self.sums.extremes[first : len(self._coef)]
-        low, high = (sum(values) for values in zip(*extremes, strict=True))
-        width = high - low or 1.0
-        basis = np.array([[1.0 + low / width, -low / width], [-1.0 / width, 1.0 / width]])
-        spread = basis[[0] + count * [1]]
+        spread, ends_of = self._ends(count)
 
         def at(ends: Vector, last: int) -> Quadratic:
-            shift, step = basis @ ends
-            coef = np.append(self._coef[:first], np.full(count, step))
-            return self.sums.quadratic(coef, self._intercept + float(shift), last)
+            move = spread @ ends
+            shift, steps = move[: self.n_outputs], move[self.n_outputs :]
+            coef = np.append(self._coef[:first], steps)
+            return self._at(coef, self._intercepts + shift, last)
 
         def surface(ends: Vector) -> Quadratic:
-            return at(ends, count).along(spread)
+            return self._definite(at(ends, count).along(spread))
 
+        start = np.zeros(spread.shape[1])
+        most = self.most / max(1.0, self.learning_rate)
         ends, self._here = (
-            descended(surface, np.zeros(2), within(self.most))
+            descended(surface, start, within(most))
             if self.sums.is_smooth
-            else descended_at_kinks(surface, np.zeros(2), self.most)
+            else descended_at_kinks(surface, start, most)
         )
-        rate = self.learning_rate
-        if self.positive and ends[1] < ends[0]:
-            rate = 0.0
-        if rate != 1.0:
-            ends = rate * ends
+        rates = np.full(len(ends), self.learning_rate)
+        for low, high in ends_of:
+            if self.positive and ends[high] < ends[low]:
+                rates[[low, high]] = 0.0
+        if (rates != 1.0).any():
+            ends = rates * ends
             self._here = at(ends, 0)
-        shift, self._coef[first:] = basis @ ends
-        self._intercept += float(shift)
+        move = spread @ ends
+        self._coef[first:] = move[self.n_outputs :]
+        self._take(self._intercepts + move[: self.n_outputs])
+
+    def _ends(self, count: int) -> tuple[Vector, list[tuple[int, int]]]:
+        """Constants and steps by what outputs change by at their ends, and the pairs of ends.
+
+        Shape (n_outputs + count, n_ends).
+        """
+        owner = self._owner[len(self._coef) - count :]
+        blocks: list[tuple[int, Vector]] = []
+        pairs, place = [], 0
+        for k, part in enumerate(self.sums.parts):
+            own = np.flatnonzero(owner == k)
+            basis = np.ones((1, 1))
+            if len(own):
+                there = np.count_nonzero(self._owner == k)
+                extremes = part.extremes[there - len(own) : there]
+                low, high = (sum(values) for values in zip(*extremes, strict=True))
+                width = high - low or 1.0
+                basis = np.array([[1.0 + low / width, -low / width], [-1.0 / width, 1.0 / width]])
+                pairs.append((place, place + 1))
+            blocks.append((place, basis))
+            place += basis.shape[1]
+        spread = np.zeros((self.n_outputs + count, place))
+        for k, (start, basis) in enumerate(blocks):
+            stop = start + basis.shape[1]
+            spread[k, start:stop] = basis[0]
+            spread[self.n_outputs + np.flatnonzero(owner == k), start:stop] = basis[-1]
+        return spread, pairs
+
+    def _take(self, intercepts: Vector) -> None:
+        """Take the intercepts; several are shifted to a sum of 0, which changes no share."""
+        one = self.n_outputs == 1
+        self._intercepts = intercepts if one else intercepts - intercepts.mean()

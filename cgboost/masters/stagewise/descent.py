@@ -13,7 +13,7 @@ from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import brentq
+from scipy.optimize import brentq, lsq_linear
 
 from cgboost.losses.base import LONGEST_DOUBLING
 from cgboost.losses.quadratic import Quadratic
@@ -109,7 +109,7 @@ def newton(here: Quadratic, point: Vector) -> Vector:
 
 
 def within(most: float) -> Model:
-    """The least of the quadratic model where neither of two variables is larger than ``most``."""
+    """The least of the quadratic model where no variable is larger than ``most``."""
 
     def model(here: Quadratic, point: Vector) -> Vector:
         return least_in_box(here.hessian, -here.gradient, -most - point, most - point)
@@ -118,22 +118,20 @@ def within(most: float) -> Model:
 
 
 def least_in_box(hessian: Vector, gradient: Vector, low: Vector, high: Vector) -> Vector:
-    """The least ½dᵀHd − gᵀd with low ≤ d ≤ high, for two variables and a convex function."""
+    """The least ½dᵀHd − gᵀd with low ≤ d ≤ high, for a convex function.
+
+    Where the least of all is outside, |Hᐟ²d − H⁻ᐟ²g|² by an active set of bounds (Stark, Parker,
+    *Bounded-Variable Least-Squares*, Computational Statistics 10, 1995).
+    """
     inside = np.linalg.lstsq(hessian, gradient, rcond=None)[0]
     if np.all((low <= inside) & (inside <= high)):
         return np.asarray(inside, dtype=np.float64)
-    found = []
-    for fixed in (0, 1):  # otherwise it is on an edge
-        other = 1 - fixed
-        bend = float(hessian[other, other])
-        for value in (low[fixed], high[fixed]):
-            if np.isfinite(value):
-                move = np.full(2, value)
-                pull = float(gradient[other] - hessian[other, fixed] * value)
-                best = pull / bend if bend > 0.0 else 0.0
-                move[other] = np.clip(best, low[other], high[other])
-                found.append(move)
-    return min(found, key=lambda d: float(0.5 * d @ hessian @ d - gradient @ d))
+    values, vectors = np.linalg.eigh(hessian)
+    values = np.maximum(values, DIAGONAL_SHARE * max(float(values[-1]), SMALLEST))
+    roots = np.sqrt(values)
+    root, aim = roots[:, None] * vectors.T, vectors.T @ gradient / roots
+    found = lsq_linear(root, aim, (low, high), method="bvls", tol=SAME_LENGTH)
+    return np.asarray(found.x, dtype=np.float64)
 
 
 def descended_at_kinks(

@@ -231,7 +231,8 @@ class StagewiseMaster:
     def _step_with_offset(self, column: Column) -> float:
         """Take the best step with the best constant; the intercept moves."""
         values = np.asarray(column.values, dtype=np.float64)
-        best = offset_step(self.loss, self.output, values, self.most)
+        most = self.most / max(1.0, self.learning_rate)
+        best = offset_step(self.loss, self.output, values, most)
         step, shift = (self.learning_rate * part for part in best)
         self.output += step * values + shift
         self.intercept += shift

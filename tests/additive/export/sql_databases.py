@@ -157,17 +157,21 @@ def read(statement: str, dialect: str) -> exp.Expr:
     return tree
 
 
+EXACT = {"mysql": "utf8mb4_0900_bin", "bigquery": "", "snowflake": "utf8"}
+"""Collations that compare text exactly."""
+
+
 def for_duckdb(statement: str, dialect: str) -> str:
     """A statement of another database in DuckDB's words.
 
-    Where the collation of MySQL is written out, DuckDB compares so anyway; its TIMESTAMP literals
+    Where an exact collation is written out, DuckDB compares so anyway; TIMESTAMP literals of MySQL
     have no zone, other than SQLGlot says.
     """
 
     def change(node: exp.Expr) -> exp.Expr:
         if isinstance(node, exp.Collate):
-            assert node.expression.name == "utf8mb4_0900_bin"
-            return node.this.this
+            assert node.expression.name == EXACT[dialect]
+            return node.this.this if dialect == "mysql" else node.this
         if isinstance(node, exp.DataType) and dialect == "mysql" and node.is_type("timestamptz"):
             return exp.DataType.build("timestamp")
         return node

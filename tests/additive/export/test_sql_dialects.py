@@ -7,6 +7,7 @@ Snowflake is read by SQLGlot as they read it, and run in DuckDB: see ``sql_datab
 import datetime
 import math
 import re
+import uuid
 from functools import cache
 from typing import Any
 
@@ -108,7 +109,7 @@ CATEGORIES: dict[str, tuple[str, list[Any], list[Any]]] = {
     "fraction": ("DOUBLE", [0.1, 2.0, -1e300], [0.2, 1e300]),
     "float for int": ("BIGINT", [3.0, 4.0], [5]),
     "truth": ("BOOLEAN", [True], [False]),
-    "day": ("DATE", [datetime.date(2020, 2, 29)], [datetime.date(2021, 2, 28)]),
+    "day": ("DATE", [datetime.datetime(2020, 2, 29)], [datetime.datetime(2021, 2, 28)]),
     "time": (
         "TIMESTAMP",
         [datetime.datetime(2020, 2, 29, 1, 2, 3, 4), datetime.datetime(2020, 2, 29)],
@@ -135,6 +136,58 @@ def test_categories_of_any_type(dialect: str, case: str, server: str) -> None:
     X = schema.encode(pd.DataFrame({"a": np.array(values, dtype=object)}))
     assert np.isfinite(X).sum() == len(known)
     np.testing.assert_allclose(found, expected(stages, [3.0], X), rtol=1e-12)
+
+
+def test_midnight_in_sqlite_is_written_as_a_time_and_as_a_date(server: str) -> None:
+    """Python writes days of both types as text of its own; they are one category."""
+    day = datetime.datetime(2020, 2, 29)
+    schema = Schema(("a",), ({day: 0},))
+    nothing = np.zeros(2)
+    leaves = Transformation(
+        0, Categories(1), np.arange(2), np.array([5.0, 0.0]), nothing, np.zeros((2, 0))
+    )
+    days = [day, day.date(), day.replace(hour=1), datetime.date(2020, 3, 1)]
+    columns: Columns = {"a": ("TEXT", days)}
+    found = predictions(one(leaves), [1.0], schema, columns, dialect="sqlite", server=server)
+    np.testing.assert_array_equal(found - found[-1], [10.0, 10.0, 0.0, 0.0])
+
+
+COLLATED = {"sqlite": "TEXT COLLATE NOCASE", "duckdb": "VARCHAR COLLATE NOCASE"}
+
+
+@pytest.mark.parametrize("dialect", COLLATED)
+def test_text_is_compared_exactly_whatever_its_collation(dialect: str, server: str) -> None:
+    """A column without regard to case has two categories where ``predict`` has two."""
+    schema = Schema(("a",), ({"Red": 0, "red": 1},))
+    nothing = np.zeros(3)
+    leaves = Transformation(
+        0, Categories(2), np.arange(3), np.array([5.0, 7.0, 1.0]), nothing, np.zeros((3, 0))
+    )
+    columns: Columns = {"a": (COLLATED[dialect], ["Red", "red", "RED", None])}
+    found = predictions(one(leaves), [1.0], schema, columns, dialect=dialect, server=server)
+    np.testing.assert_array_equal(found - found[-1], [8.0, 12.0, 0.0, 0.0])
+
+
+def test_text_of_postgresql_may_be_an_enumeration_or_have_trailing_blanks(server: str) -> None:
+    """Neither has the collation of text: each is compared as drivers give it."""
+    for kind, values in (
+        ("CHAR(4)", ["red ", "blue"]),
+        ("UUID", [str(uuid.UUID(int=k)) for k in (1, 2)]),
+    ):
+        schema = Schema(("a",), ({value: code for code, value in enumerate(values)},))
+        n_groups = len(values) + 1
+        leaves = Transformation(
+            0,
+            Categories(len(values)),
+            np.arange(n_groups),
+            np.arange(n_groups, dtype=float)[::-1],
+            np.zeros(n_groups),
+            np.zeros((n_groups, 0)),
+        )
+        columns: Columns = {"a": (kind, [*values, None])}
+        made = one(leaves)
+        found = predictions(made, [1.0], schema, columns, dialect="postgresql", server=server)
+        np.testing.assert_array_equal(np.diff(found), -2.0)
 
 
 @each

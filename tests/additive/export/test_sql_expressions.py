@@ -40,7 +40,7 @@ CATEGORIES = {
     "fraction": ("DOUBLE", [0.1, 2.0, -1e300], [math.nan, 0.2, math.inf]),
     "float for int": ("BIGINT", [3.0, 4.0], [5]),
     "truth": ("BOOLEAN", [True], [False]),
-    "day": ("DATE", [pd.Timestamp("2020-02-29").date()], [pd.Timestamp("2021-02-28").date()]),
+    "day": ("DATE", [pd.Timestamp("2020-02-29").to_pydatetime()], [pd.Timestamp("2021-02-28")]),
     "time": ("TIMESTAMP", [pd.Timestamp("2020-02-29 01:02:03.000004").to_pydatetime()], []),
     "enum": ("ENUM ('a', 'it''s', 'new')", ["a", "it's", "never there"], ["new"]),
 }

@@ -145,7 +145,7 @@ def test_a_worker_that_has_the_rows_alone_makes_the_rest_again() -> None:
     """As after the loss of a worker: it says what it lacks, and gets all calls of the fit."""
     here, there = both(SquaredError(), [100, 300])
     there.by_group([0], 1)
-    kept = there.place.rows.kept
+    kept = there.log.place.rows.kept
     kept[1].__setstate__(kept[1].__getstate__())
     assert not kept[1]._aggregates
     one, two = (sums.by_group([0, 2], 2)[2].training.scatter for sums in (here, there))
@@ -160,10 +160,10 @@ def test_workers_drop_aggregates_that_nobody_has() -> None:
     for sums in (first, second):
         sums.append(Stage(1.0, []))
     (kept, _) = place.rows.kept
-    assert set(kept._aggregates) == {first.number, second.number}
+    assert set(kept._aggregates) == {first.log.number, second.log.number}
     del first, sums
     second.quadratic(np.array([1.0]), 0.0, 1)
-    assert set(kept._aggregates) == {second.number}
+    assert set(kept._aggregates) == {second.log.number}
 
 
 def test_bad_weights_and_partitions_are_refused() -> None:

@@ -50,5 +50,5 @@ def test_bad_arguments_are_refused(connection: sqlite3.Connection) -> None:
             ValueError, match="table must be a name, the parts of a name or a query"
         ):
             SQLSource(connection, table, target="y")
-    with pytest.raises(ValueError, match="give dialect"):
-        SQLSource(object(), "t", target="y")
+    with pytest.raises(ValueError, match="connection must be a DB-API connection"):
+        SQLSource("data.db", "t", target="y")

@@ -81,6 +81,69 @@ def test_numbers_of_every_kind(kind: str) -> None:
     np.testing.assert_array_equal(schema.encode(frame(column))[:, 0], wanted)
 
 
+DATES = {
+    "days": pd.Series([DAY.date(), DAY.date(), None], dtype=object),
+    "times": pd.Series([DAY, DAY, None], dtype=object),
+    "both": pd.Series([DAY, DAY.date(), None], dtype=object),
+    "stamps": pd.Series([pd.Timestamp(DAY), pd.Timestamp(DAY), pd.NaT], dtype=object),
+    "zone objects": pd.Series([DAY.replace(tzinfo=datetime.UTC)] * 2 + [None], dtype=object),
+    "numpy": pd.Series([np.datetime64("2020-02-29"), np.datetime64(DAY), None], dtype=object),
+    "arrow days": pd.Series([DAY, DAY, None], dtype=pd.ArrowDtype(pa.date32())),
+    "arrow times": pd.Series([DAY, DAY, None], dtype=pd.ArrowDtype(pa.timestamp("ns"))),
+    "datetime64": pd.Series([DAY, DAY, None], dtype="M8[ns]"),
+    "zone": pd.Series([DAY, DAY, None]).dt.tz_localize("UTC"),
+    "category": pd.Series([DAY, DAY, None], dtype="M8[ns]").astype("category"),
+    "category of days": pd.Series([DAY.date(), DAY.date(), None], dtype=object).astype("category"),
+    "polars days": pl.Series([DAY.date(), DAY.date(), None]),
+    "polars times": pl.Series([DAY, DAY, None]),
+    "polars objects": pl.Series([DAY.date(), DAY, None], dtype=pl.Object),
+}
+
+
+@pytest.mark.parametrize("kind", DATES)
+def test_a_day_is_one_category_whatever_its_type(kind: str) -> None:
+    """A model that learned it from one type of column knows it in all others."""
+    found = schema_of(frame(DATES[kind]), categorical=["a"])
+    assert found.categories == ({DAY: 0},)
+    for column in DATES.values():
+        np.testing.assert_array_equal(found.encode(frame(column))[:, 0], [0, 0, np.nan])
+    block = np.array([["2020-02-29"], ["2020-02-28"]], dtype="M8[ns]")
+    np.testing.assert_array_equal(found.encode(block)[:, 0], [0, np.nan])
+
+
+@pytest.mark.parametrize("kind", DATES)
+def test_dates_need_a_word_unless_their_type_is_one_of_categories(kind: str) -> None:
+    """Objects as well as types of dates."""
+    if kind.startswith("category"):
+        assert schema_of(frame(DATES[kind])).categories == ({DAY: 0},)
+        return
+    with pytest.raises(ValueError, match="feature 'a' has dates or times: make them numbers"):
+        schema_of(frame(DATES[kind]))
+
+
+def test_dates_beside_words_are_the_same_categories() -> None:
+    """In a column of both."""
+    mixed = pd.DataFrame({"a": pd.Series(["never", DAY.date(), None], dtype=object)})
+    schema = schema_of(mixed)
+    dates = pd.DataFrame({"a": pd.Series([DAY, None], dtype="M8[ns]")})
+    assert schema.encode(dates)[0, 0] == schema.categories[0][DAY] == schema.encode(mixed)[1, 0]
+
+
+def test_differences_of_times_are_one_category_whatever_their_type() -> None:
+    """Objects of Python, of NumPy and of pandas."""
+    hour = datetime.timedelta(hours=1)
+    columns = [
+        pd.Series([hour], dtype=object),
+        pd.Series([np.timedelta64(3600, "s")], dtype=object),
+        pd.Series([pd.Timedelta(hour)], dtype=object),
+        pd.Series([hour], dtype="m8[ns]"),
+        pl.Series([hour]),
+    ]
+    for one in columns:
+        schema = schema_of(frame(one), categorical=["a"])
+        assert [schema.encode(frame(other))[0, 0] for other in columns] == [0.0] * len(columns)
+
+
 @pytest.mark.parametrize("kind", ["dates", "zone", "timedelta", "polars", "polars zone"])
 def test_dates_are_refused_unless_they_are_called_categories(kind: str) -> None:
     """They are no numbers, and as categories they are seldom meant."""

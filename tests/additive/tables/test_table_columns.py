@@ -8,7 +8,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from cgboost.additive.tables.schema import columns_of, is_missing
+from cgboost.additive.tables.table_columns import columns_of, is_missing, legible
 
 NUMERIC = {
     "floats": pd.Series([1.5, np.nan]),
@@ -62,6 +62,15 @@ def test_missing_values(value: object) -> None:
     assert is_missing(value)
     assert not is_missing("nan")
     assert not is_missing([1])
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [("two words", "two words"), ("a\nb", r"'a\nb'"), ("", "''"), (" a", "' a'"), (7, "7")],
+)
+def test_names_are_legible(name: object, shown: str) -> None:
+    """On one line, with quotes where the ends would not be seen."""
+    assert legible(name) == shown
 
 
 def test_arrow_tables_are_refused_with_advice() -> None:

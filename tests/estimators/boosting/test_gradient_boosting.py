@@ -184,7 +184,7 @@ def test_parameters_reach_the_trees() -> None:
 
 
 BAD = [
-    ({"learning_rate": -1}, r"learning_rate must be a finite number > 0, got -1"),
+    ({"learning_rate": -1}, r"learning_rate must be a finite number > 0 and < 2, got -1"),
     ({"subsample": 1.5}, r"subsample must be a number > 0 and ≤ 1, got 1.5"),
     ({"subsample": 0}, r"subsample must be a finite number > 0, got 0"),
     ({"max_depth": 0}, r"'max_depth' parameter of DecisionTreeRegressor must be .* Got 0"),

@@ -136,7 +136,7 @@ def test_separated_rows() -> None:
         ({"estimator": KNeighborsRegressor()}, "takes sample_weight, got KNeighborsRegressor"),
         ({"estimator": BaseEstimator}, "estimator must be 'linear'"),
         ({"n_estimators": 0}, "n_estimators must be a whole number ≥ 1, got 0"),
-        ({"learning_rate": 0}, "learning_rate must be a finite number > 0, got 0"),
+        ({"learning_rate": 0}, "learning_rate must be a finite number > 0 and < 2, got 0"),
     ],
 )
 def test_bad_parameters(parameters: dict, message: str) -> None:

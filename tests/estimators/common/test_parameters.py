@@ -11,6 +11,7 @@ from sklearn.base import clone
 from sklearn.datasets import load_digits
 from sklearn.exceptions import ConvergenceWarning
 
+import cgboost
 from cgboost import (
     RBF,
     CGBoostClassifier,
@@ -38,6 +39,23 @@ def fit(**parameters):
 def differ(first, second):
     """Whether two models have different outputs."""
     return not np.allclose(first.decision_function(X), second.decision_function(X), atol=1e-6)
+
+
+PUBLIC = [getattr(cgboost, name) for name in cgboost.__all__]
+WITH_RATE = [
+    kind
+    for kind in PUBLIC
+    if isinstance(kind, type) and "learning_rate" in inspect.signature(kind).parameters
+]
+
+
+@pytest.mark.parametrize("kind", WITH_RATE, ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize("rate", [0, -1, 2, 5.0, np.nan, np.inf, True, "much"])
+def test_every_learning_rate_is_between_0_and_2(kind, rate):
+    """Beyond that no step lowers the loss; the message is one in all estimators that have it."""
+    assert len(WITH_RATE) > 10
+    with pytest.raises(ValueError, match=r"learning_rate must be a finite number > 0 and < 2, got"):
+        kind(learning_rate=rate).fit(X, Y)
 
 
 CHANGES_THE_MODEL = {

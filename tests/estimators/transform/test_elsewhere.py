@@ -267,6 +267,18 @@ def test_a_failure_leaves_the_last_complete_stage_and_nothing_else(error: BaseEx
         assert executor.kept == executor.left == 1
 
 
+@pytest.mark.parametrize("kind", [TransformRegressor, TransformClassifier])
+def test_a_partition_of_weights_0_is_none(kind: type) -> None:
+    """The others decide; a partition without rows needs no weights beside them."""
+    X, y, weights = mixed(9, 200)
+    y = y if kind is TransformRegressor else (y > np.median(y)).astype(int)
+    parts = [(X, y, weights), (X, y, 0 * weights), (X[:0], y[:0])]
+    found = kind(n_estimators=2).fit(Partitions(parts))
+    wanted = kind(n_estimators=2).fit(X, y, weights)
+    f, g = (list(own.staged_decision_function(X))[-1] for own in (found, wanted))
+    np.testing.assert_allclose(f, g, atol=1e-8)
+
+
 def test_bad_input_is_refused() -> None:
     """The error names what is wrong, and what to do; nothing stays with the executor."""
     X, y, weights = mixed(8, 60)
@@ -278,18 +290,42 @@ def test_bad_input_is_refused() -> None:
         (model, (Partitions([(X[:0], y[:0])] * 2),), r"Partitions must have rows, got 2 without"),
         (model, (Partitions([(X[:1], y[:1])]),), r"at least 2 rows are needed, got n_samples=1"),
         (model, (Partitions([(X, y), (X, 1e200 * y)]),), r"y must be at most 1e\+100 in size"),
-        (model, (Partitions([(X, y), (X, np.full(60, np.nan))]),), r"y must be finite"),
-        (model, (Partitions([(X, y), (X[["far"]], y)]),), r"columns"),
-        (model, (Partitions([(X, y), (X.assign(x="a"), y)]),), r"feature 'x' is of type"),
-        (model, (Partitions([(X, y[:3])]),), r"has 60 rows, 3 responses"),
+        (model, (Partitions([(X, y), (X, np.full(60, np.nan))]),), r"partition 1: y must be fin"),
+        (model, (Partitions([(X, y), (X[["far"]], y)]),), r"partition 1 does not go.*columns"),
+        (
+            model,
+            (Partitions([(X, y), (X.assign(x="a"), y)]),),
+            r"partition 1 does not go with those before it: feature 'x' is of type",
+        ),
+        (
+            model,
+            (Partitions([(X, y), (X.assign(far=np.inf), y)]),),
+            r"partition 1: feature 'far' has the value inf",
+        ),
+        (model, (Partitions([(X, y[:3])]),), r"partition 0: block 0.* has 60 rows, 3 responses"),
+        (
+            model,
+            (Partitions([(X[:0], y[:0]), (X, y), (X, y, weights)]),),
+            r"partition 1 has no weights, and partition 2 has some: give weights in every",
+        ),
+        (model, (Partitions([(X, y, -weights), (X, y, weights)]),), r"partition 0: the weights"),
         (TransformClassifier(), (Partitions([(X, ["a"] * 60)]),), r"at least two classes"),
-        (TransformClassifier(), (Partitions([(X, ["a"] * 60), (X, [1] * 60)]),), r"one kind"),
+        (
+            TransformClassifier(),
+            (Partitions([(X, ["a"] * 60), (X, [1] * 60)]),),
+            r"partition 1 has labels that are numbers \(1\), and partition 0 has words \('a'\)",
+        ),
+        (
+            TransformClassifier(),
+            (Partitions([(X, y > 1), (X, y)]),),
+            r"partition 1: Unknown label type: continuous",
+        ),
         (
             AdditiveRegressor(),
             (parts,),
-            r"AdditiveRegressor needs its rows here.*a Partitions is none",
+            r"AdditiveRegressor is not fitted to a Partitions, which TransformRegressor",
         ),
-        (LinearTreeRegressor(), (parts,), r"a Partitions is none of them"),
+        (LinearTreeRegressor(), (parts,), r"LinearTreeRegressor is not fitted to a Partitions"),
     ]
     for estimator, given, message in cases:
         with pytest.raises(ValueError, match=message):

@@ -68,7 +68,9 @@ def test_what_belongs_into_the_table_is_refused_beside_it() -> None:
                 model.fit(source, **given)
         with pytest.raises(ValueError, match="n_estimators"):
             TransformRegressor(n_estimators=0).fit(source)
-        with pytest.raises(ValueError, match="needs its rows here.* SQLSource is none of them"):
+        with pytest.raises(
+            ValueError, match="AdditiveRegressor is not fitted to a SQLSource, which"
+        ):
             AdditiveRegressor().fit(source)
         with pytest.raises(ValueError, match="is no column of the table"):
             model.fit(SQLSource(connection, "t", target="z"))

@@ -1,7 +1,9 @@
 """Boosted linear trees: against boosting by hand, other trees, and what parameters promise."""
 
 import pickle
+import sqlite3
 import warnings
+from contextlib import closing
 from itertools import combinations, product
 from typing import Any
 
@@ -28,6 +30,7 @@ from cgboost.additive.trees.boosted_rows import CodedRows, Working
 from cgboost.additive.trees.boosted_tree_growth import TreeGrower
 from cgboost.exceptions import UnsupportedLossError
 from cgboost.losses import Huber, Quantile
+from cgboost.sources import Partitions, SQLSource
 from tests.estimators.transform.transform_data import blocks, mixed
 
 
@@ -284,11 +287,29 @@ def test_bad_interactions(sets: Any, words: str) -> None:
         LinearTreeBoostingRegressor(interaction_cst=sets).fit(*friedman(40, 0)[:2])
 
 
+@pytest.mark.parametrize("kind", [SQLSource, Partitions])
+def test_rows_elsewhere_are_refused_by_name(kind: type) -> None:
+    """With y or without, to fit or to predict: the message says what they can be given to."""
+    X, y, _, _ = friedman(40, 0)
+    with closing(sqlite3.connect(":memory:")) as connection:
+        made = SQLSource(connection, "t", target="y") if kind is SQLSource else Partitions([(X, y)])
+        for model in (LinearTreeBoostingRegressor(), LinearTreeBoostingClassifier()):
+            for given in ((made,), (made, y)):
+                with pytest.raises(
+                    ValueError,
+                    match=f"{type(model).__name__} is not fitted to a {kind.__name__}, which Tra",
+                ):
+                    model.fit(*given)
+        model = LinearTreeBoostingRegressor(n_estimators=2).fit(X, y)
+        with pytest.raises(ValueError, match=f"X must be one table here.* {kind.__name__}"):
+            model.predict(made)
+
+
 @pytest.mark.parametrize(
     ("parameters", "words"),
     [
-        ({"learning_rate": 1.5}, "learning_rate must be a number > 0 and ≤ 1, got 1.5"),
-        ({"learning_rate": 0}, "learning_rate must be a finite number > 0, got 0"),
+        ({"learning_rate": 2.5}, "learning_rate must be a finite number > 0 and < 2, got 2.5"),
+        ({"learning_rate": 0}, "learning_rate must be a finite number > 0 and < 2, got 0"),
         ({"max_depth": 0}, "max_depth must be a whole number ≥ 1, got 0"),
         ({"max_regressors": 0}, "max_regressors must be a whole number ≥ 1, got 0"),
         ({"min_samples_leaf": 0}, "min_samples_leaf must be a whole number ≥ 1, got 0"),

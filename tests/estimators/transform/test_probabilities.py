@@ -1,7 +1,7 @@
 """Probabilities of transform regression: means of the classes, in cells and over all rows."""
 
 import pickle
-from itertools import product
+from itertools import pairwise, product
 
 import duckdb
 import numpy as np
@@ -84,6 +84,16 @@ def test_three_classes(variant: str) -> None:
     least = log_loss(y, logistic.predict_proba(X))
     assert log_loss(y, model.predict_proba(X)) < least + 2e-4
     check_means(model, X, y)
+
+
+@pytest.mark.parametrize("rate", [0.5, 1.0, 1.9])
+def test_no_stage_changes_half_the_log_odds_by_more_than_2(rate: float) -> None:
+    """Also where more than the best step is taken, of classes that a feature divides."""
+    X = np.linspace(-1.0, 1.0, 400)[:, None]
+    model = TransformClassifier(learning_rate=rate, early_stopping=False, n_estimators=3)
+    staged = [np.zeros(400), *model.fit(X, X[:, 0] > 0).staged_decision_function(X)]
+    changes = [np.abs(after - before).max() for before, after in pairwise(staged)]
+    assert max(changes) == pytest.approx(min(rate, 1.0) * 2.0, abs=1e-6)
 
 
 @pytest.mark.parametrize("variant", VARIANTS)

@@ -1,9 +1,13 @@
 """The master that knows rows by sums does as those that have them."""
 
+from functools import partial
+
 import numpy as np
 import pytest
+from scipy.optimize import minimize
 
-from cgboost.additive.places.memory import MemoryAggregates
+from cgboost.additive.places.joint import JointMemoryAggregates
+from cgboost.additive.places.memory import MemoryAggregates, joint_in_memory
 from cgboost.additive.stage import Stage
 from cgboost.additive.statistics.passes import Passes
 from cgboost.additive.tables.preparation import intervals_of
@@ -13,6 +17,7 @@ from cgboost.generation.columns import Column
 from cgboost.generation.protocols import Priced
 from cgboost.losses import Huber, LogLoss, SquaredError
 from cgboost.losses.base import Loss
+from cgboost.losses.multinomial import Multinomial
 from cgboost.masters.stagewise.aggregate import AggregateMaster
 from cgboost.masters.stagewise.fully_corrective import CorrectiveMaster
 from cgboost.masters.stagewise.stagewise import StagewiseMaster
@@ -153,3 +158,92 @@ def test_a_negative_step_is_not_taken_where_none_may_be(positive: bool) -> None:
     assert (after.objective < before.objective) == (not positive)
     if positive:
         np.testing.assert_array_equal(after.output, before.output)
+
+
+def joint_sums() -> JointMemoryAggregates:
+    """Three classes, each with one of the three features as a column."""
+    y = np.digitize(SCORES, [-1.0, 1.0]).astype(float)
+    groups = [intervals_of(X[:, j], WEIGHTS, 8) for j in range(3)]
+    loss, sample = Multinomial(3), np.arange(N_ROWS)
+    passes = partial(Passes, TableRows(X), WEIGHTS, HELD, 1)
+    return joint_in_memory(passes, loss, y, WEIGHTS, groups, sample)
+
+
+def joint_column(sums: JointMemoryAggregates, k: int) -> Column:
+    """The feature of a class, as its next column."""
+    part = sums.parts[k]
+    part.append(feature(part, k))
+    number = part.n_outputs - 1
+    return Column(part.values(number), (k, number), output=k)
+
+
+@pytest.mark.parametrize("classes", [(0, 1, 2), (0, 2), (1,)])
+@pytest.mark.parametrize("most", [np.inf, 0.5])
+def test_steps_of_several_outputs_are_the_best_together(
+    most: float, classes: tuple[int, ...]
+) -> None:
+    """L-BFGS-B over what each output changes by at the ends of its column finds no less."""
+    sums = joint_sums()
+    master = AggregateMaster(sums, most=most)
+    start = master.solve()
+    columns = [joint_column(sums, k) for k in classes]
+    master.add(columns)
+    state = master.solve()
+    loss = Multinomial(3).on(np.digitize(SCORES, [-1.0, 1.0]).astype(float), TRAINING)
+    assert start.objective == pytest.approx(loss.value(np.zeros((N_ROWS, 3)) + loss.constant()))
+    assert state.objective == pytest.approx(loss.value(state.output), rel=1e-12)
+    shares = np.zeros((N_ROWS, 3))
+    counts = WEIGHTS > 0
+    for column in columns:
+        low, high = column.values[counts].min(), column.values[counts].max()
+        shares[:, column.output] = (column.values - low) / (high - low)
+
+    def at(ends: np.ndarray) -> tuple[float, np.ndarray]:
+        f = start.output + ends[:3] * (1.0 - shares) + ends[3:] * shares
+        r = -loss.pseudo_response(f)
+        slopes = [(r * (1.0 - shares)).sum(axis=0), (r * shares).sum(axis=0)]
+        return loss.value(f), np.concatenate(slopes)
+
+    bounds = [(-most, most)] * 6
+    best = minimize(at, np.zeros(6), jac=True, bounds=bounds, options={"ftol": 1e-15})
+    assert state.objective == pytest.approx(best.fun, rel=1e-9)
+    assert state.objective < start.objective
+    assert np.abs(state.intercept.sum()) < 1e-12
+    if most < np.inf:
+        assert np.isclose(np.abs(best.x), most).any()
+
+
+def test_several_outputs_are_corrected_together() -> None:
+    """Columns that came class by class, in two rounds: the gradient by every coefficient is 0."""
+    sums = joint_sums()
+    master = AggregateMaster(sums, corrective=True)
+    for classes in ((0, 1, 2), (0, 2)):
+        columns = [joint_column(sums, (k + 1) % 3) for k in classes]
+        master.add(columns)
+    state = master.solve()
+    for column, own in zip(state.columns, state.pseudo_response.T[[1, 2, 0, 1, 0]], strict=True):
+        size = np.abs(own) @ np.abs(column.values)
+        assert abs(own @ column.values) <= 1e-7 * size
+    assert state.coef.shape == (5,)
+    f = state.output
+    for k in range(3):
+        own = [
+            (c, column)
+            for c, column in zip(state.coef, state.columns, strict=False)
+            if column.output == k
+        ]
+        wanted = state.intercept[k] + sum(c * column.values for c, column in own)
+        np.testing.assert_allclose(f[:, k], wanted, atol=1e-10)
+
+
+def test_a_learning_rate_takes_a_share_of_all_steps() -> None:
+    """The constants of the start stay whole."""
+    moves = []
+    for rate in (1.0, 0.25):
+        sums = joint_sums()
+        master = AggregateMaster(sums, learning_rate=rate)
+        start = master.solve()
+        master.add([joint_column(sums, k) for k in range(3)])
+        moves.append(master.solve().output - start.output)
+        assert master.solve().objective < start.objective
+    np.testing.assert_allclose(moves[1], 0.25 * moves[0], atol=1e-12)
