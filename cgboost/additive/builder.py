@@ -108,7 +108,7 @@ class StageBuilder:
         most = MOST_REGRESSORS if belongings.shape[1] == 1 else MOST_IN_SETS
         n_regressors = min(n_outputs, most) if self.regressors else 0
         found = {
-            number: parts.without_noise(slice(1, -1))  # x is about a centre of its own
+            number: parts.without_noise(inputs[number])
             for number, parts in sums.by_group(list(inputs), n_regressors).items()
         }
         trees = self._trees(inputs, found, choices(belongings, n_features, n_regressors))
@@ -199,7 +199,7 @@ class StageBuilder:
     def _linked(self, stage: Stage, sums: Aggregates) -> Stage:
         """The same with a transformation of its sum."""
         groups, parts = sums.linking(stage, self.max_bins)
-        parts = parts.without_noise(slice(1, -1))
+        parts = parts.without_noise(groups)
         link = transformation(sums.n_features, groups, parts.training, parts.holdout)
         return Stage(stage.intercept, stage.terms, link)
 

@@ -1,7 +1,7 @@
 """Sums over the rows of a table, each by one statement.
 
 What does not change is summed once and kept: products of 1, an input and older outputs in the
-groups of the input, and products of terms that come again.
+groups of the input, and products of features. What follows from other sums is not summed at all.
 """
 
 from __future__ import annotations
@@ -29,10 +29,11 @@ from cgboost.additive.sql.expressions import (
 )
 from cgboost.additive.sql.losses import expressions_of
 from cgboost.additive.sql.table import TARGET, WEIGHT
+from cgboost.additive.sql.term_products import Pair, Part, TermProducts
 from cgboost.additive.stage import Stage
 from cgboost.additive.statistics.moments import Moments
 from cgboost.additive.statistics.passes import Parts
-from cgboost.additive.statistics.products import n_products, origins
+from cgboost.additive.statistics.products import origins
 from cgboost.additive.tables.preparation import SAME, Groups, Intervals
 from cgboost.additive.trees.transformation import Transformation
 from cgboost.losses.base import Loss
@@ -47,9 +48,6 @@ the same time, in DuckDB 250 kB for every column of each."""
 
 MOST_SUMS = 1500
 """Sums in one statement: PostgreSQL takes 1664 columns."""
-
-ONE = ("one",)
-"""The key of the constant 1 among terms."""
 
 
 class SQLAggregates:
@@ -87,6 +85,7 @@ class SQLAggregates:
         self._origins: list[float] = []
         self._inputs: list[str] = [str(k) for k in range(self.n_features)]
         self._known: dict[int, list[Vector]] = {}
+        self._grouped_sums: dict[int, Parts] = {}
         self._products: dict[tuple[Hashable, Hashable], Vector] = {}
         self._near: dict[Hashable, float] = {}
         self._sum: tuple[Stage, str] | None = None
@@ -124,43 +123,31 @@ class SQLAggregates:
                 own = new[int(number)]
                 row = int(code) // 2 + len(own) // 2 * (int(code) % 2)
                 own[row] = sums[: own.shape[1]]
-        return {number: self._parts(number, n_regressors, new[number]) for number in inputs}
+        parts = {number: self._parts(number, n_regressors, new[number]) for number in inputs}
+        if {own.training.mean.shape[1] for own in self._grouped_sums.values()} - {2 + n_regressors}:
+            self._grouped_sums.clear()
+        self._grouped_sums |= parts
+        return parts
 
     def of_terms(self, terms: Sequence[Transformation], n_regressors: int, near: Vector) -> Parts:
-        """See :meth:`Aggregates.of_terms`."""
-        keys: list[Hashable] = [ONE, *map(_key, terms)]
-        for key, level in zip(keys[1:], near.tolist(), strict=False):
-            self._near.setdefault(key, level)
-        width = 1 + len(keys)
-        columns = [
-            f"{self._term(term)} - {self.sql.number(self._near[key])} AS t{k}"
-            for k, (term, key) in enumerate(zip(terms, keys[1:], strict=True), 1)
-        ]
-        columns.append(f"{self._response} AS t{width - 1}")
-        pairs = [
-            (i, j)
-            for j in range(width)
-            for i in range(j + 1)
-            if j == width - 1 or (keys[i], keys[j]) not in self._products
-        ]
-        new = self._term_sums(columns, pairs)
-        products = {}
-        sums = np.zeros((2, n_products(width - 1)))
-        place = 0
-        for j in range(width):
-            for i in range(j + 1):
-                if j < width - 1:
-                    pair = (keys[i], keys[j])
-                    found = new[i, j] if (i, j) in new else self._products[pair]
-                    products[pair] = found
-                else:
-                    found = new[i, j]
-                sums[:, place] = found
-                place += 1
-        self._products = products
-        self._near = {key: self._near[key] for key in keys[1:]}
-        origin = np.array([*(self._near[key] for key in keys[1:]), self._mean])
-        return Parts.of(Moments.from_sums(sums / self._level, origin))
+        """See :meth:`Aggregates.of_terms`; most follows from sums by group."""
+        wanted = {term.feature for term in terms} or {0}
+        if missing := sorted(number for number in wanted if number not in self._grouped_sums):
+            self.by_group(missing, n_regressors)
+        grouped = {number: self._grouped_sums[number] for number in sorted(wanted)}
+        origin = np.array([*self._origins[:n_regressors], self._mean])
+        products = TermProducts(terms, near[:-1], grouped, origin, self._near)
+        keys = [part.key for part in products.parts]
+        pairs = {(i, j): (keys[i], keys[j]) for i, j in products.pairs}
+        new = [pair for pair, names in pairs.items() if names not in self._products]
+        found = self._read(products.parts, new)
+        read = {
+            pair: found[pair] if pair in found else self._products[names]
+            for pair, names in pairs.items()
+        }
+        self._products = {pairs[pair]: sums for pair, sums in read.items()}
+        self._near = {part.key: part.origin for part in products.parts}
+        return products.moments(read)
 
     def linking(self, stage: Stage, max_bins: int) -> tuple[Groups, Parts]:
         """See :meth:`Aggregates.linking`."""
@@ -199,6 +186,7 @@ class SQLAggregates:
         self._forget_sum()
         self.outputs.append(name)
         self._means.append(float(mean))
+        self._grouped_sums.clear()
         # sums about 0 lose no digits where the mean is no further from it than most values
         self._origins.append(float(mean) if mean**2 > 0.5 * square else 0.0)
         self.extremes.append((float(low), float(high)))
@@ -226,12 +214,13 @@ class SQLAggregates:
         del self._inputs[self.n_features + count :], self.groups[self.n_features + count :]
         del self.outputs[count:], self._means[count:], self._origins[count:]
         del self.extremes[count:]
+        self._grouped_sums.clear()
         for number in [*self._known]:
             if number >= self.n_features + count:
                 del self._known[number]
             else:
                 del self._known[number][1 + count :]
-        self._products = {}
+        self._products, self._near = {}, {}
 
     def values(self, number: int) -> Vector:
         """No row leaves the database."""
@@ -282,6 +271,7 @@ class SQLAggregates:
 
     def respond(self, expression: str) -> None:
         """Note an expression as the column of the response."""
+        self._grouped_sums.clear()
         if self._response:
             self.store.remove(self._response)
         self._response = self._new_column()
@@ -392,15 +382,23 @@ class SQLAggregates:
             for i in range(j + 1)
         ]
 
-    def _term_sums(
-        self, columns: Sequence[str], pairs: Sequence[tuple[int, int]]
-    ) -> dict[tuple[int, int], Vector]:
-        """Σ w t_i t_j of pairs of terms, training and holdout."""
+    def _read(self, parts: Sequence[Part], pairs: Sequence[Pair]) -> dict[Pair, Vector]:
+        """Σ w p q of pairs of parts about their origins, training and holdout."""
+        columns = []
+        for k in sorted({k for pair in pairs for k in pair}):
+            part = parts[k]
+            own = regressor_column(self._inputs[part.feature])
+            text = own if part.term is None else self._term(part.term)
+            columns.append(f"{text} - {self.sql.number(part.origin)} AS t{k}")
+        found: dict[Pair, Vector] = {}
         read = [f"{WEIGHT} AS w", HELD, *columns]
         rows = f"SELECT {', '.join(read)} FROM {self.store.source(*read)}"
-        texts = [self.product(*(f"t{k}" for k in pair if k > 0)) for pair in pairs]
-        sums = self.by_part(rows, texts)
-        return {pair: sums[:, k] for k, pair in enumerate(pairs)}
+        for start in range(0, len(pairs), MOST_SUMS):
+            some = pairs[start : start + MOST_SUMS]
+            texts = [self.product(*(f"t{k}" for k in pair)) for pair in some]
+            sums = self.by_part(rows, texts) / self._level
+            found |= {pair: sums[:, k] for k, pair in enumerate(some)}
+        return found
 
     def by_part(
         self, rows: str, texts: Sequence[str], before: Mapping[str, str] | None = None
@@ -425,9 +423,3 @@ class SQLAggregates:
             for held, *found in self.session.rows(query):
                 result[int(held), start : start + MOST_SUMS] = found
         return result
-
-
-def _key(term: Transformation) -> Hashable:
-    """What a term is: equal terms have equal values."""
-    parts = (term.leaf, term.intercept, term.slope, term.coef)
-    return (term.feature, *(part.tobytes() for part in parts))

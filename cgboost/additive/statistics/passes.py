@@ -56,9 +56,16 @@ class Parts:
         """Of the rows of both."""
         return Parts(self.training.merged(other.training), self.holdout.merged(other.holdout))
 
-    def without_noise(self, regressors: slice) -> Parts:
-        """As :meth:`Moments.without_noise`, for the training rows: models come of these."""
-        return Parts(self.training.without_noise(regressors), self.holdout)
+    def without_noise(self, groups: Groups) -> Parts:
+        """As :meth:`Moments.without_noise`.
+
+        Parameters
+        ----------
+        groups : Intervals or Categories
+            Of the variables (x, regressors, response): x is about the middle of its group.
+        """
+        centres = groups.regressor(groups.centres)
+        return Parts(*(own.without_noise(slice(1, -1), centres) for own in vars(self).values()))
 
     def beside(self, regressors: NDArray[np.intp]) -> Parts:
         """With some of the regressors, of variables (x, regressors, response)."""

@@ -150,10 +150,11 @@ def _grouped(
         middle, scale = tree.regressors.middle[k], tree.regressors.scale[k]
         centres = (groups.centres - middle) / scale
         centres[-1] = 0.0
-        both = shared.grouped_with(z[:, k], codes, n_groups, np.tile(centres, 2 * n_nodes))
+        all_centres = np.tile(centres, 2 * n_nodes)
+        both = shared.grouped_with(z[:, k], codes, n_groups, all_centres)
         kept = [1 + i for i in range(width + 1)]
         kept[k] = 0
-        result.append(both.without_noise(slice(1, 1 + width)).of_variables(kept))
+        result.append(both.without_noise(slice(1, 1 + width), all_centres).of_variables(kept))
     return result
 
 

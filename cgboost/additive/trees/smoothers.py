@@ -102,7 +102,7 @@ class TreeSmoother:
         """The tree that splits on this feature alone."""
         groups = self.groups[feature]
         parts = self.passes.by_group({feature: groups}, BESIDE, BESIDE, response)[feature]
-        parts = parts.without_noise(slice(1, -1))
+        parts = parts.without_noise(groups)
         return transformation(feature, groups, parts.training, parts.holdout)
 
 

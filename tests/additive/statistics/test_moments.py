@@ -116,3 +116,18 @@ def test_what_is_constant_in_a_group_has_no_scatter_there(level: float) -> None:
     assert not clear.scatter[0, :, 1].any()
     np.testing.assert_array_equal(clear.scatter[1:], raw.scatter[1:])
     np.testing.assert_array_equal(clear.mean, raw.mean)
+
+
+def test_what_is_constant_off_the_middle_of_its_group_has_no_scatter() -> None:
+    """Nor has the variable that makes the groups, whose sums are about a centre of each."""
+    rng = np.random.default_rng(0)
+    codes = np.arange(3000) % 3
+    x = np.where(codes == 0, 0.1, codes + rng.uniform(-0.5, 0.5, size=3000))
+    shared = SharedProducts(rng.normal(size=(3000, 2)), rng.uniform(size=3000))
+    centres = np.array([0.4, 1.0, 2.0])
+    raw = shared.grouped_with(x, codes, 3, centres)
+    clear = raw.without_noise(slice(1, -1), centres)
+    assert raw.scatter[0, 0].any()
+    assert not clear.scatter[0, 0].any()
+    assert not clear.scatter[0, :, 0].any()
+    np.testing.assert_array_equal(clear.scatter[1:], raw.scatter[1:])

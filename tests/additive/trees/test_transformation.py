@@ -4,13 +4,16 @@ import itertools
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from cgboost.additive.statistics.moments import (
     Moments,
     full,
     stepwise,
 )
-from cgboost.additive.statistics.products import SharedProducts
+from cgboost.additive.statistics.passes import Parts
+from cgboost.additive.statistics.products import SharedProducts, origins
 from cgboost.additive.tables.preparation import Categories, Groups, intervals_of
 from cgboost.additive.trees.merging import MERGE_RIDGE
 from cgboost.additive.trees.transformation import (
@@ -292,3 +295,41 @@ def test_a_tree_and_a_line_are_one_function() -> None:
     line = straight(0, found.groups, statistics(found.groups, x, y))
     both = together([(0.7, found), (-2.0, line)])
     np.testing.assert_allclose(both(x, z), 0.7 * found(x, z) - 2.0 * line(x, z), atol=1e-12)
+
+
+def shaken(sums: np.ndarray, seed: int) -> np.ndarray:
+    """Sums of products of six variables and 1, each changed by 1e-13 of its scale."""
+    second, first = np.tril_indices(7)
+    size = np.sqrt(sums[:, first == second])
+    noise = np.random.default_rng(seed).normal(size=sums.shape)
+    noise[:, 0] = 0.0  # counts are exact
+    return sums + 1e-13 * size[:, first] * size[:, second] * noise
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.integers(0, 10**6))
+def test_rounding_of_the_sums_does_not_decide(seed: int) -> None:
+    """The tree is the same: regressors are equal to x, twice there, or constant in groups."""
+    rng = np.random.default_rng(seed)
+    place = rng.integers(0, 40, size=600)
+    near = rng.normal(size=600) * (10.0 ** -rng.choice([2.0, 4.0, 8.0, 20.0], size=40))[place]
+    x = rng.normal(size=40)[place] + near  # most groups are narrow
+    steps = np.array([0.3, 0.0, 0.7])[np.digitize(x, [-0.5, 0.5])]
+    other = rng.normal(size=600)
+    z = np.column_stack([x, steps, other, other])
+    y = np.round(np.where(x > 0, 3.0 * np.sign(near), other) + 0.1 * rng.normal(size=600), 1)
+    groups = intervals_of(x, np.ones(600), 40)
+    centres, codes = groups.regressor(groups.centres), groups.codes(x)
+    held = rng.uniform(size=600) < 0.3
+    shared = SharedProducts(np.column_stack([z, y]), np.ones(600))
+    away = groups.regressor(x) - centres[codes]
+    sums = shared.sums(away, codes + groups.n_groups * held, 2 * groups.n_groups)
+    origin = origins(np.tile(centres, 2), shared.origin)
+    one, two = (
+        transformation(0, groups, parts.training, parts.holdout)
+        for own in (sums, shaken(sums, seed))
+        for parts in [Parts.of(Moments.from_sums(own, origin)).without_noise(groups)]
+    )
+    np.testing.assert_array_equal(one.leaf, two.leaf)
+    np.testing.assert_array_equal(one.slope != 0, two.slope != 0)
+    np.testing.assert_array_equal(one.coef != 0, two.coef != 0)
