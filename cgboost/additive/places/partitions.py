@@ -142,12 +142,14 @@ class PartitionedRows:
         self.schema = Schema(None, ())
         self.classes: NDArray[Any] | None = None
         self._plan = Plan(0, None, None)
+        self._categorical: Any = "from_dtype"
         self._alive: WeakSet[CallLog] = WeakSet()
         self._count = count(1)
 
     def look(self, categorical: Any, numeric: bool) -> Look:
         """Read all partitions for their columns and responses."""
         shared = self.executor.share(None)
+        self._categorical = categorical
         found: Look = self.executor.ask(look, looked, shared, self.kept, (categorical, numeric))
         return found
 
@@ -155,7 +157,9 @@ class PartitionedRows:
         """Take the columns of all partitions, and the classes; perhaps they are numbers already."""
         self.schema, self.classes = schema, classes
         n_features = schema.n_features
-        self._plan = Plan(n_features, None, None) if encoded else Plan(n_features, schema, classes)
+        self._plan = Plan(n_features, None, None)
+        if not encoded:
+            self._plan = Plan(n_features, schema, classes, categorical=self._categorical)
 
     def divide(
         self, *, max_bins: int, share: float, seed: int, keep: bool = False

@@ -80,6 +80,8 @@ class Plan:
         For each partition the rows that intervals are made from.
     groups : tuple of Intervals or Categories
         Of the features.
+    categorical : "from_dtype" or sequence of str or int
+        Features that are categories: a worker that has the rows for the first time reads them.
     """
 
     n_features: int
@@ -89,6 +91,7 @@ class Plan:
     held: Sequence[NDArray[np.uint8]] = ()
     samples: Sequence[Indices] = ()
     groups: tuple[Groups, ...] = ()
+    categorical: Any = "from_dtype"
 
 
 @dataclass(frozen=True)
@@ -183,7 +186,7 @@ class Partition:
         """Whether the rows are kept as numbers."""
         return isinstance(self.data, (tuple, list))
 
-    def read(self, categorical: Any = "from_dtype") -> BlocksRead:
+    def read(self, categorical: Any) -> BlocksRead:
         """Columns, responses and weights."""
         read = read_blocks(self.blocks, categorical)
         self._read = read.y, read.weights
@@ -205,7 +208,7 @@ class Partition:
             return TableRows(self.data.X), self.data.y, self.data.weights
         assert plan.schema is not None
         if self._read is None:
-            self.read()
+            self.read(plan.categorical)
         assert self._read is not None
         given, weights = self._read
         if not self.in_memory:

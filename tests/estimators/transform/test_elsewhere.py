@@ -345,3 +345,21 @@ def test_a_fitted_model_and_its_parameters_are_those_of_any_other(processes: Any
     assert list(model.feature_names_in_) == list(X.columns)
     assert clone(TransformRegressor(executor=FuturesExecutor(processes))).executor.n_tasks > 0
     assert model.history_["holdout_loss"].shape == (3,)
+
+
+@pytest.mark.parametrize("kind", BOTH)
+def test_days_that_are_named_as_categories_are_read_so_by_every_worker(
+    kind: type[Any], processes: ProcessPoolExecutor
+) -> None:
+    """Each task may come to a process that has not seen the partition before."""
+    pandas = pytest.importorskip("pandas")
+    rng = np.random.default_rng(0)
+    day = pandas.Timestamp("2024-01-01") + pandas.to_timedelta(rng.integers(0, 5, 600), unit="D")
+    X = pandas.DataFrame({"a": rng.normal(size=600), "day": day})
+    y = (X["day"].dt.day == 2).to_numpy() * 1 + (X["a"] > 0).to_numpy()
+    y[rng.random(600) < 0.2] = 1
+    wanted = kind(n_estimators=2, categorical_features=["day"]).fit(X, y)
+    for names in (["day"], [1]):
+        model = kind(n_estimators=2, categorical_features=names, executor=processes)
+        parts = [(X[at : at + 100], y[at : at + 100]) for at in range(0, 600, 100)]
+        assert_same(model.fit(Partitions(parts)), wanted, X)
