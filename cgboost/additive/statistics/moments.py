@@ -37,9 +37,8 @@ CANCELLED = 1e-6
 """Variances below this, relative to the squared distance from the mean of all, or from the centre
 of the group where sums were made about that, are rounding. Sums of many rows are exact to about
 :data:`RESIDUE`, 1e-13: at this limit seven digits of a variance are right, as :data:`COLLINEAR`
-asks. With 1e-10 rounding decided between x and a regressor that is equal to it. Test errors on
-seven tables are the same with both, to 2e-7; on one of heavy tails they differ by 2 %, to either
-side."""
+asks. With 1e-10 rounding decided between x and a regressor that is equal to it: 18 of 1500 random
+tables got another tree by sums that differ by 1e-13."""
 
 
 @dataclass(frozen=True)
@@ -215,8 +214,8 @@ seven digits are right."""
 
 CONSTANT_VARIANCE = 1e-22
 """A regressor with no more than this share of its mean square as variance is constant: the means of
-two groups in which it is the same differ by the rounding of their sums. 10⁶ equal numbers have a
-sum that is exact to 1e-11, where they are added one after another."""
+two groups in which it is the same differ by the rounding of their sums. With 1e-26 268 of 1500
+random tables got another tree by sums that differ by 1e-13."""
 
 BETTER = 1e-9
 """Differences below this, relative to the whole, do not decide: the simpler model is taken. Sums in

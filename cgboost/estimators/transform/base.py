@@ -211,7 +211,7 @@ class BaseTransform(BaseEnsemble):
 
     def _stages_of(self, output: int) -> list[Stage]:
         check_is_fitted(self)
-        return inspection.stages_of(inspection.outputs_of(self._runs)[output])
+        return inspection.stages_of(inspection.output_of(self._runs, output))
 
     def _rows(self, X: Any) -> Any:
         check_is_fitted(self)

@@ -6,6 +6,7 @@ The first three functions are methods: an estimator assigns them in its class bo
 from __future__ import annotations
 
 from collections.abc import Sequence
+from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -77,7 +78,7 @@ def text(self: Any, *, output: int = 0) -> str:
     output : int, default=0
         As in :meth:`transformation`.
     """
-    stages, fitted = self._stages_of(output), _output(self, output)
+    stages, fitted = self._stages_of(output), output_of(self._runs, output)
     coef, constant = fitted.path[-1]
     lines = [f"f = {formula_in_words(float(constant), _named(coef.tolist()))}"]
     for k, stage in enumerate(stages):
@@ -101,7 +102,7 @@ def stage_graph(self: Any, *, output: int = 0) -> DiGraph:
         where they have none) and stages by their numbers.
     """
     stages = self._stages_of(output)
-    coef = _output(self, output).coef.tolist()
+    coef = output_of(self._runs, output).coef.tolist()
     return curve.stage_graph(stages, coef, names_of(self._schema))
 
 
@@ -149,8 +150,21 @@ def outputs_of(runs: Sequence[FittedRun]) -> list[FittedOutput]:
     return [output for run in runs for output in run.outputs]
 
 
-def _output(model: Any, number: int) -> FittedOutput:
-    return outputs_of(model._runs)[number]
+def output_of(runs: Sequence[FittedRun], number: Any) -> FittedOutput:
+    """The output of this number.
+
+    Raises
+    ------
+    IndexError
+        If there is no such output.
+    """
+    outputs = outputs_of(runs)
+    if not isinstance(number, Integral) or int(number) not in range(len(outputs)):
+        raise IndexError(
+            f"output must be from 0 to {len(outputs) - 1}, the place of a class in classes_, got "
+            f"{number!r}"
+        )
+    return outputs[int(number)]
 
 
 def stage_number(stage: int, count: int) -> int:

@@ -32,6 +32,11 @@ def test_the_sum_of_transformations_is_the_first_stage() -> None:
         model.transformation(0, "z")
     with pytest.raises(IndexError, match="stage must be from 0 to 3, or −1 for the last, got 9"):
         model.transformation(9, "a")
+    for output in (1, -1, "a"):
+        with pytest.raises(IndexError, match="output must be from 0 to 0, the place of a class"):
+            model.transformation(0, "a", output=output)
+        with pytest.raises(IndexError, match="output must be from 0 to 0, the place of a class"):
+            model.text(output=output)
 
 
 def test_importances_are_shares_of_the_features() -> None:
