@@ -81,6 +81,11 @@ MEANINGS: Mapping[StopReason, str] = {
     ),
     StopReason.EXHAUSTED: "There is no further column: the model spans all that the data can make.",
     StopReason.INFEASIBLE: "No column helps to meet the constraints that are violated.",
+    StopReason.CUT_OFF: "The bound shows that nothing better than the best solution can be found.",
+    StopReason.MAX_NODES: "All nodes of the tree that were asked for are done.",
+    StopReason.NO_BRANCHING: (
+        "A solution is fractional, and no branching rule finds anything to divide it by."
+    ),
 }
 
 SMALL_GAIN = "a round gained next to nothing"
