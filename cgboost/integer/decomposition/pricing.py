@@ -34,8 +34,8 @@ from cgboost.integer.decomposition.model import Vector, checked, quiet_highs
 from solvers import Program, SolverError, solve
 
 MOST_CAPACITY = 20_000
-"""Largest capacity, times the number of items, over 100: tables of dynamic programming beyond that
-take more than a second, and HiGHS is asked."""
+"""Largest capacity, times the number of items, over 100: beyond that the table of dynamic
+programming has more than two million entries, and HiGHS is asked. The limit is a guess."""
 
 
 class BlockError(CGBoostError):
