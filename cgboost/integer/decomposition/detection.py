@@ -7,8 +7,7 @@ are the connected components of the other rows. The score of a candidate is
                                 · (share of the rows in blocks that are knapsacks or of no type),
 
 with sizes in rows and variables; the best one is taken. Blocks with coefficients 1 mostly have the
-integrality property: their convex hull is their relaxation, and the bound no better.The
-maximum white score of Bergner and others, Mathematical Programming 149, 2015, is by areas.)
+integrality property: their convex hull is their relaxation, and the bound no better.
 """
 
 from __future__ import annotations
