@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterable, Iterator, Sized
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from typing import Any, Protocol, TypeVar
 
+from cgboost.parallel.blas import blas_threads
+
 A = TypeVar("A")
 T = TypeVar("T")
 
@@ -22,15 +24,11 @@ class Mapped(Protocol):
         ...
 
 
-def on_threads(count: int) -> Mapped:
-    """``map`` on so many threads; on this one where it is 1."""
-    return map if count == 1 else Threads(count)
-
-
 class Threads:
     """``map`` on threads, which are there from the first call on until nobody knows this object.
 
-    What is worked on must not call it again: it would wait for the thread that it is on.
+    Linear algebra within an item runs on one thread. What is worked on must not call it again: it
+    would wait for the thread that it is on.
 
     Parameters
     ----------
@@ -45,9 +43,13 @@ class Threads:
 
     def __call__(self, work: Callable[[A], T], items: Iterable[A], /) -> Iterator[T]:
         """As ``map``, a few items ahead of time; a single item is worked on by the caller."""
-        if isinstance(items, Sized) and len(items) < 2:
-            yield from map(work, items)
-            return
+        with blas_threads(1):
+            if self.count == 1 or (isinstance(items, Sized) and len(items) < 2):
+                yield from map(work, items)
+            else:
+                yield from self._ahead(work, items)
+
+    def _ahead(self, work: Callable[[A], T], items: Iterable[A]) -> Iterator[T]:
         waiting: deque[Future[T]] = deque()
         try:
             for item in items:

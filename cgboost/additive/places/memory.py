@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property, partial, reduce
 from typing import Any, NamedTuple
 
@@ -29,7 +29,7 @@ from cgboost.losses.base import Loss, WeightedLoss
 from cgboost.losses.dual.piecewise import PiecewiseLinearLoss, spread_of
 from cgboost.losses.multinomial import Multinomial
 from cgboost.losses.quadratic import Quadratic
-from cgboost.parallel.threads import Mapped, on_threads
+from cgboost.parallel.threads import Mapped, Threads
 
 Vector = NDArray[np.float64]
 
@@ -106,7 +106,7 @@ def in_memory(
     """
     check_size(len(weights), max(float(y.max(initial=0.0)), -float(y.min(initial=0.0))))
     table = X if isinstance(X, SourceRows) else TableRows(X)
-    mapped = on_threads(n_jobs)
+    mapped = Threads(n_jobs)
     how: dict[str, Any] = {"max_bins": max_bins, "share": share, "seed": seed, "mapped": mapped}
     return MemoryPlace(prepared(table, schema, y, weights, **how), weights, mapped)
 
@@ -210,15 +210,12 @@ class MemoryAggregates:
     def of_terms(self, terms: Sequence[Transformation], n_regressors: int, near: Vector) -> Parts:
         """See :meth:`Aggregates.of_terms`; the means are known well enough here."""
 
-        def values(block: Block) -> list[Vector]:
+        def values(block: Block) -> Iterator[Vector]:
             own, beside = self._outputs_on(block, n_regressors)
-            inputs = [self._input(term, block, own) for term in terms]
-            return [
-                self._value(term, x, beside, block.rows)
-                for term, x in zip(terms, inputs, strict=True)
-            ]
+            for term in terms:
+                yield self._value(term, self._input(term, block, own), beside, block.rows)
 
-        return self.passes.of_values(values, self.response)
+        return self.passes.of_values(values, len(terms), self.response)
 
     def linking(self, stage: Stage, max_bins: int) -> tuple[Groups, Parts]:
         """See :meth:`Aggregates.linking`."""

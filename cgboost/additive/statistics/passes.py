@@ -6,8 +6,9 @@ Statistics of blocks are made on several threads and merged in the order of the 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -203,11 +204,15 @@ class Passes:
             return None, np.zeros((2 * groups.n_groups, 0))
         return len(values), sums
 
-    def of_values(self, make: Callable[[Block], list[Vector]], response: Any) -> Parts:
-        """Statistics of columns of values made of blocks, and of the response."""
+    def of_values(
+        self, make: Callable[[Block], Iterable[Vector]], count: int, response: Any
+    ) -> Parts:
+        """Statistics of ``count`` columns of values made of blocks, and of the response."""
 
         def work(block: Block) -> Parts:
-            values = np.array([*make(block), response[block.rows]])
+            values = np.empty((count + 1, len(block.X)))
+            for row, own in zip(values, chain(make(block), [response[block.rows]]), strict=True):
+                row[:] = own
             weights, held = self.weights[block.rows], self.held[block.rows]
             outside = Moments.from_rows(values.compress(held, axis=1).T, weights[held])
             return Parts(Moments.from_rows(values.T, np.where(held, 0.0, weights)), outside)

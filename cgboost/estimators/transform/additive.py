@@ -209,7 +209,7 @@ feature_names_in_
         def values(block: Block) -> list[Vector]:
             return [found[j](block.X[:, j]) for j in used]
 
-        parts = pool.passes().of_values(values, rows.y)
+        parts = pool.passes().of_values(values, len(used), rows.y)
         total = parts.training.merged(parts.holdout)
         levels, spread = total.mean[0, :-1], np.diag(total.scatter[0])[:-1]
         self._functions = {

@@ -25,7 +25,7 @@ from cgboost.estimators.common.parameters import (
     threads_of,
 )
 from cgboost.estimators.common.rows import Rows, Vector, rows_of, table_of
-from cgboost.parallel.threads import on_threads
+from cgboost.parallel.threads import Threads
 
 
 @dataclass(eq=False, repr=False)
@@ -150,7 +150,7 @@ class LinearTreeRegressor(RegressorMixin, BaseEstimator):
         if len(rows.weights) < 2:
             raise ValueError(f"at least 2 rows are needed, got n_samples={len(rows.weights)}")
         data = self._prepared(schema, rows)
-        passes = NodePasses(data.rows, rows.weights, data.held, on_threads(threads_of(self.n_jobs)))
+        passes = NodePasses(data.rows, rows.weights, data.held, Threads(threads_of(self.n_jobs)))
         regressors = regressors_of(passes, data.groups, rows.y, self.max_regressors)
         limits = Limits(self.max_depth, self.min_samples_leaf, self.tol)
         self.tree_ = grown(passes, data.groups, regressors, rows.y, limits)

@@ -60,7 +60,7 @@ from cgboost.losses.registry import (
     known_loss,
 )
 from cgboost.masters.stagewise.stagewise import StagewiseMaster
-from cgboost.parallel.threads import on_threads
+from cgboost.parallel.threads import Threads
 from cgboost.pricing.linear_trees import LinearTreePricer
 
 
@@ -200,7 +200,7 @@ class BaseLinearTreeBoosting(BaseEnsemble):
             interactions=Interactions.of(
                 sets_of(self._schema, self.interaction_cst), self._schema.n_features
             ),
-            mapped=on_threads(threads_of(self.n_jobs)),
+            mapped=Threads(threads_of(self.n_jobs)),
         )
         callbacks: list[Any] = [HoldoutLoss(partial(mean_loss, outside, held))]
         if held.any():

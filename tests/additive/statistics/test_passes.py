@@ -12,7 +12,7 @@ from cgboost.additive.statistics.passes import Parts, Passes
 from cgboost.additive.statistics.products import SharedProducts
 from cgboost.additive.tables.preparation import Categories, intervals_of
 from cgboost.additive.tables.rows import TableRows
-from cgboost.parallel.threads import on_threads
+from cgboost.parallel.threads import Threads
 
 RNG = np.random.default_rng(0)
 X = np.column_stack([RNG.normal(size=300) + 1e8, RNG.integers(0, 4, size=300)])
@@ -29,7 +29,7 @@ INPUTS = {
 
 def passes(n_jobs: int = 1) -> Passes:
     """Over the data above."""
-    return Passes(TableRows(X), WEIGHTS, HELD, on_threads(n_jobs))
+    return Passes(TableRows(X), WEIGHTS, HELD, Threads(n_jobs))
 
 
 @pytest.fixture(params=[(1000, 1), (37, 1), (37, 2), (1, 3)], ids=str)
@@ -115,7 +115,7 @@ def test_products_of_earlier_outputs_are_not_summed_again(monkeypatch: pytest.Mo
 
 def test_values_of_blocks(divided: int) -> None:
     """Their statistics with the response, and the values themselves in the order of the rows."""
-    both = passes(divided).of_values(lambda block: [np.square(block.X[:, 1])], RESPONSE)
+    both = passes(divided).of_values(lambda block: [np.square(block.X[:, 1])], 1, RESPONSE)
     values = np.column_stack([X[:, 1] ** 2, RESPONSE])
     for moments, rows in ((both.training, ~HELD), (both.holdout, HELD)):
         wanted = Moments.of(values[rows], WEIGHTS[rows])

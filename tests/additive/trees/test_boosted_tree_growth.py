@@ -14,7 +14,7 @@ from cgboost.additive.trees import boosted_tree_growth
 from cgboost.additive.trees.boosted_rows import CodedRows, Working, without_far_values
 from cgboost.additive.trees.boosted_tree_growth import GrownTree, TreeGrower
 from cgboost.additive.trees.split_search import CATEGORY_PRIOR
-from cgboost.parallel.threads import on_threads
+from cgboost.parallel.threads import Threads
 
 RIDGE, SMALLEST = 2.0, 5.0
 
@@ -161,7 +161,7 @@ def test_order_and_blocks_of_rows_do_not_matter(seed: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(boosted_tree_growth, "BLOCK", 1 + seed % 100)
         for threads in (1, 3):
-            found = grown(X, groups, working, mapped=on_threads(threads)).tree.predict(X)
+            found = grown(X, groups, working, mapped=Threads(threads)).tree.predict(X)
             np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-9)
 
 

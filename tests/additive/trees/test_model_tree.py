@@ -22,7 +22,7 @@ from cgboost.additive.trees.model_tree import (
     split_of,
 )
 from cgboost.additive.trees.model_tree_growth import Limits, NodePasses, grown, regressors_of
-from cgboost.parallel.threads import on_threads
+from cgboost.parallel.threads import Threads
 
 LIMITS = Limits(max_depth=4, min_samples_leaf=5, tol=1e-4)
 
@@ -36,7 +36,7 @@ def passes_of(X, held=None, weights=None, n_jobs=1):
     """Passes over a table."""
     weights = np.ones(len(X)) if weights is None else weights
     held = np.zeros(len(X), dtype=bool) if held is None else held
-    return NodePasses(TableRows(X), weights, held, on_threads(n_jobs))
+    return NodePasses(TableRows(X), weights, held, Threads(n_jobs))
 
 
 def crossing(n_rows: int = 3000, *, offset: float = 0.0) -> tuple[np.ndarray, np.ndarray]:
