@@ -38,11 +38,11 @@ from cgboost.additive.places.workers import (
 )
 from cgboost.additive.stage import Stage
 from cgboost.additive.statistics.passes import Parts, level_of
+from cgboost.additive.tables.choice import chosen
 from cgboost.additive.tables.preparation import (
     SAME,
     Groups,
     check_weights,
-    chosen,
     groups_of,
     intervals_of,
 )

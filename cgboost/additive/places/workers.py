@@ -21,10 +21,10 @@ from sklearn.utils.multiclass import check_classification_targets
 from cgboost.additive.places.joint import JointMemoryAggregates
 from cgboost.additive.places.memory import MemoryAggregates, Sample, joint_in_memory
 from cgboost.additive.statistics.passes import Parts, Passes
+from cgboost.additive.tables.choice import Indices
 from cgboost.additive.tables.preparation import (
     BlocksRead,
     Groups,
-    Indices,
     check_weights,
     numbers_of,
     read_blocks,

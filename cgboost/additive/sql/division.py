@@ -23,7 +23,7 @@ from cgboost.additive.sql.expressions import (
 from cgboost.additive.sql.session import Session
 from cgboost.additive.sql.store import Store
 from cgboost.additive.sql.table import TARGET, WEIGHT, Copy
-from cgboost.additive.tables import preparation
+from cgboost.additive.tables import choice
 from cgboost.additive.tables.preparation import Categories, Groups, Intervals
 from cgboost.additive.tables.row_hashes import holdout_limit
 
@@ -112,9 +112,7 @@ def divided(
     )
     if not training > 0:
         held, training, holdout = "0", holdout, 0.0
-    found = session.rows(
-        f"SELECT mixed FROM {rows} ORDER BY mixed LIMIT 1 OFFSET {preparation.SAMPLE}"
-    )
+    found = session.rows(f"SELECT mixed FROM {rows} ORDER BY mixed LIMIT 1 OFFSET {choice.SAMPLE}")
     sampled = f"CASE WHEN mixed <= {found[0][0]} THEN 1 ELSE 0 END" if found else "1"
     sample = rows
     if found:
