@@ -1,8 +1,14 @@
-"""Choice of rows by their hashes: which are held out, and which make intervals."""
+"""Choice of rows by their hashes: which are held out, and which make intervals.
+
+A class of which no row of positive weight would be left to train on is not held out at all: all its
+rows train. Without classes all rows are one. Counts by class say so, wherever the rows are.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,9 +17,14 @@ from cgboost.additive.tables.row_hashes import Hashes, held_out, numbered
 
 Vector = NDArray[np.float64]
 
+Values = NDArray[Any]
+
 Mask = NDArray[np.bool_]
 
 Indices = NDArray[np.intp]
+
+Counts = NDArray[np.intp]
+"""Training and holdout rows of positive weight of every class, shape (n_classes, 2)."""
 
 NUMBERED_AT_ONCE = 2**22
 """Hashes that are numbered at a time: of 10⁸ rows all at once would take several GB."""
@@ -29,6 +40,7 @@ class Choice:
     Attributes
     ----------
     held : ndarray of bool, shape (n_rows,)
+        Before the classes are looked at.
     sample : ndarray of int
     """
 
@@ -54,9 +66,47 @@ def chosen(hashes: Hashes, weights: Vector, share: float) -> Choice:
         rows = slice(start, start + NUMBERED_AT_ONCE)
         held[rows] = held_out(hashes[rows], share)
     held &= counting
-    if not (counting & ~held).any():
-        held = np.zeros_like(held)
     return Choice(held, _sample(hashes, counting))
+
+
+def counts_by_class(y: Values, weights: Vector, held: Mask, n_classes: int) -> Counts:
+    """Training and holdout rows of every class.
+
+    Parameters
+    ----------
+    y, weights : ndarray of shape (n_rows,)
+    held : ndarray of bool, shape (n_rows,)
+    n_classes : int
+        Classes that y numbers; 1: y are responses, and all rows are one class.
+    """
+    counts = np.zeros(2 * n_classes, dtype=np.intp)
+    for start in range(0, len(y), NUMBERED_AT_ONCE):
+        rows = slice(start, start + NUMBERED_AT_ONCE)
+        there = weights[rows] > 0
+        numbers = 2 * _numbers(y[rows], n_classes)[there] + held[rows][there]
+        counts += np.bincount(numbers, minlength=2 * n_classes)
+    return counts.reshape(n_classes, 2)
+
+
+def training_only(training: NDArray[Any]) -> list[int]:
+    """Classes that are not held out: those without a row left to train on.
+
+    Parameters
+    ----------
+    training : ndarray of shape (n_classes,)
+        Number or weight of the rows that are not held out.
+    """
+    found: list[int] = np.flatnonzero(training <= 0).tolist()
+    return found
+
+
+def without_classes(held: Mask, y: Values, classes: Sequence[int], n_classes: int) -> Mask:
+    """The holdout rows but for those of some classes; y as in :func:`counts_by_class`."""
+    return held & ~np.isin(_numbers(y, n_classes), classes) if len(classes) else held
+
+
+def _numbers(y: Values, n_classes: int) -> Indices:
+    return np.zeros(len(y), dtype=np.intp) if n_classes == 1 else y.astype(np.intp)
 
 
 def _numbered_in_parts(hashes: Hashes, weights: Vector) -> Hashes:

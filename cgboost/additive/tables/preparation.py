@@ -20,7 +20,14 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import column_or_1d
 
-from cgboost.additive.tables.choice import Indices, Mask, chosen
+from cgboost.additive.tables.choice import (
+    Indices,
+    Mask,
+    chosen,
+    counts_by_class,
+    training_only,
+    without_classes,
+)
 from cgboost.additive.tables.row_hashes import Hashes, content_hash
 from cgboost.additive.tables.rows import Block, SourceRows, TableRows
 from cgboost.additive.tables.schema import LARGEST_NUMBER, Schema, SchemaMaker
@@ -197,7 +204,7 @@ class Prepared:
     ----------
     rows : TableRows or SourceRows
     held : ndarray of bool, shape (n_rows,)
-        None, where it would have been all rows that cost anything.
+        None of a class that would have no row left to train on; without classes all rows are one.
     groups : list of Intervals or Categories
         Of every feature.
     sample : ndarray of int
@@ -351,6 +358,7 @@ def prepared(
     y: Values,
     weights: Vector,
     *,
+    n_classes: int = 1,
     max_bins: int,
     share: float,
     seed: int,
@@ -364,6 +372,8 @@ def prepared(
     schema : Schema
     y, weights : ndarray of shape (n_rows,)
         Rows of weight 0 make no intervals.
+    n_classes : int
+        Classes that y numbers; 1: y are responses.
     max_bins : int
         Intervals of a numeric feature.
     share : float
@@ -374,9 +384,11 @@ def prepared(
         ``map``, or the same on threads.
     """
     choice = chosen(row_hashes(rows, y, seed, mapped), weights, share)
+    counts = counts_by_class(y, weights, choice.held, n_classes)
+    held = without_classes(choice.held, y, training_only(counts[:, 0]), n_classes)
     values = sampled(rows, schema.n_features, choice.sample)
     groups = groups_of(values, weights[choice.sample], schema.categories, max_bins)
-    return Prepared(rows, choice.held, groups, choice.sample)
+    return Prepared(rows, held, groups, choice.sample)
 
 
 def row_hashes(rows: TableRows | SourceRows, y: Values, seed: int, mapped: Mapped = map) -> Hashes:
