@@ -38,7 +38,7 @@ MOVED = {  # deprecated in 0.2, goes in 0.4
     "cgboost.smoothing": "cgboost.generation.stabilization",
     "cgboost.stages": "cgboost.inspection.learning_curves",
     "cgboost.stopping": "cgboost.generation.termination",
-    "cgboost.threads": "cgboost.parallel.executors",
+    "cgboost.threads": "cgboost.parallel.blas",
     "cgboost.transform_pictures": "cgboost.inspection.model_pictures",
 }
 """Old name to new."""

@@ -1,13 +1,4 @@
-"""Executors of pricing passes, and the threads of linear algebra.
-
-How many threads linear algebra may use.
-
-The BLAS library behind NumPy runs every product on all cores it may use. Small products are far
-slower that way: waking a second thread costs more than it saves. So passes over columns run on one
-BLAS thread, and only their large products on more.
-
-Executors of pricing passes: in this process, on threads, on ``concurrent.futures``.
-"""
+"""Executors of pricing passes: in this process, on threads, on ``concurrent.futures``."""
 
 from __future__ import annotations
 
@@ -20,43 +11,15 @@ from concurrent import futures
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from functools import cache, lru_cache, partial
+from functools import lru_cache, partial
 from itertools import repeat
 from pathlib import Path
 from typing import Any, Protocol
 
 import joblib
-from threadpoolctl import ThreadpoolController
 
 from cgboost.exceptions import ExecutorError
-
-LARGE = 5e8
-"""Multiplications from which a product gains by a second thread (some milliseconds on one core)."""
-
-
-@cache
-def _controller() -> ThreadpoolController:
-    return ThreadpoolController()
-
-
-def available() -> int:
-    """Threads that BLAS may use now: the cores, unless the environment or a caller says less."""
-    count = 0
-    for library in _controller().lib_controllers:
-        if library.user_api == "blas":
-            count = max(count, int(library.num_threads))
-    return max(1, count)
-
-
-@contextmanager
-def blas_threads(count: int) -> Iterator[None]:
-    """Let BLAS use ``count`` threads for a while."""
-    if available() == count:  # asking is far cheaper than setting
-        yield
-        return
-    with _controller().limit(limits=count, user_api="blas"):
-        yield
-
+from cgboost.parallel.blas import available, blas_threads
 
 Task = Callable[[Any, Any, Any], tuple[Any, Any]]
 """(data, state, message) → (state, answer); of the top level of a module, to be found elsewhere."""

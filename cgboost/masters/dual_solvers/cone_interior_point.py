@@ -34,7 +34,7 @@ from cgboost.masters.dual_solvers.interior_point import (
     NO_BETTER,
     PURIFICATION,
 )
-from cgboost.parallel.executors import LARGE, available, blas_threads
+from cgboost.parallel.blas import LARGE, available, blas_threads
 from cgboost.tolerances import SMALLEST
 from solvers import LimitError, SolverFailure, Status
 

@@ -28,7 +28,7 @@ from cgboost.masters.dual_solvers.optimal_partition import (
 )
 from cgboost.masters.dual_solvers.restricted_dual import Basis, BoxedDual, DualSolution, LiveDual
 from cgboost.masters.dual_solvers.simplex import OFFSET
-from cgboost.parallel.executors import LARGE, available, blas_threads
+from cgboost.parallel.blas import LARGE, available, blas_threads
 from cgboost.penalties.base import DualForm
 from solvers import LimitError, SolverFailure, Status
 

@@ -24,7 +24,7 @@ from cgboost.kernels.rows import (
     ordered,
     transposed,
 )
-from cgboost.parallel.executors import LARGE, available, blas_threads
+from cgboost.parallel.blas import LARGE, available, blas_threads
 from cgboost.pricing.kernels.shared import SharedProducts
 
 FEATURES = 128

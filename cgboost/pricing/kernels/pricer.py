@@ -31,7 +31,7 @@ from cgboost.kernels.precomputed import KernelFamily, KernelHypothesis, scaled
 from cgboost.kernels.rows import single
 from cgboost.kernels.scaling import FeatureScaler, Widened
 from cgboost.parallel import Executor, as_executor
-from cgboost.parallel.executors import available, blas_threads
+from cgboost.parallel.blas import available, blas_threads
 from cgboost.pricing.kernels.blocks import KernelData, Precision
 from cgboost.pricing.kernels.extended import EXTENDED_UNIT, extended_scores
 from cgboost.pricing.kernels.partition import (

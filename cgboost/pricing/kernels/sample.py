@@ -6,7 +6,7 @@ import numpy as np
 
 from cgboost.exceptions import KernelError, KernelScaleWarning, see, warn_caller
 from cgboost.kernels import Matrix
-from cgboost.parallel.executors import blas_threads
+from cgboost.parallel.blas import blas_threads
 from cgboost.pricing.kernels.blocks import KernelData
 from cgboost.pricing.scans.scan import Indices
 
