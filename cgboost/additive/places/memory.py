@@ -83,6 +83,7 @@ def in_memory(
     weights: Vector,
     *,
     n_jobs: int,
+    n_classes: int = 1,
     max_bins: int,
     share: float,
     seed: int,
@@ -96,7 +97,7 @@ def in_memory(
     y, weights : ndarray of shape (n_rows,)
     n_jobs : int
         Threads.
-    max_bins, share, seed
+    n_classes, max_bins, share, seed
         As of :func:`prepared`.
 
     Raises
@@ -108,7 +109,8 @@ def in_memory(
     table = X if isinstance(X, SourceRows) else TableRows(X)
     mapped = Threads(n_jobs)
     how: dict[str, Any] = {"max_bins": max_bins, "share": share, "seed": seed, "mapped": mapped}
-    return MemoryPlace(prepared(table, schema, y, weights, **how), weights, mapped)
+    data = prepared(table, schema, y, weights, n_classes=n_classes, **how)
+    return MemoryPlace(data, weights, mapped)
 
 
 def check_size(n_rows: int, largest: float) -> None:

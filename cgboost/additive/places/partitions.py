@@ -5,7 +5,8 @@ change what is there (a new output, its intervals, another f) are written down, 
 next query; answers are merged in the order of the partitions.
 
 Which rows are held out depends on the content of all rows, equal ones in different partitions too.
-So their hashes come here once, 8 bytes a row, and with weights 8 more.
+So their hashes come here once, 8 bytes a row, and with weights 8 more; and of every class how many
+rows train, which says the workers which classes are not held out.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ from cgboost.additive.places.workers import (
     Partition,
     Plan,
     answer,
+    class_counts,
     hashes,
     look,
     looked,
@@ -38,11 +40,11 @@ from cgboost.additive.places.workers import (
 )
 from cgboost.additive.stage import Stage
 from cgboost.additive.statistics.passes import Parts, level_of
+from cgboost.additive.tables.choice import chosen, training_only
 from cgboost.additive.tables.preparation import (
     SAME,
     Groups,
     check_weights,
-    chosen,
     groups_of,
     intervals_of,
 )
@@ -156,10 +158,13 @@ class PartitionedRows:
     def know(self, schema: Schema, classes: NDArray[Any] | None, *, encoded: bool) -> None:
         """Take the columns of all partitions, and the classes; perhaps they are numbers already."""
         self.schema, self.classes = schema, classes
-        n_features = schema.n_features
-        self._plan = Plan(n_features, None, None)
+        self._plan = Plan(schema.n_features, None, None)
         if not encoded:
-            self._plan = Plan(n_features, schema, classes, categorical=self._categorical)
+            self._plan = replace(
+                self._plan, schema=schema, classes=classes, categorical=self._categorical
+            )
+        if classes is not None:
+            self._plan = replace(self._plan, n_classes=len(classes))
 
     def divide(
         self, *, max_bins: int, share: float, seed: int, keep: bool = False
@@ -194,9 +199,14 @@ class PartitionedRows:
         )
         shared = self.executor.share(plan)
         values = np.concatenate(self.executor.ask(sample_values, list, shared, self.kept, None))
-        counts, categories = weights[choice.sample], self.schema.categories
-        plan = replace(plan, groups=tuple(groups_of(values, counts, categories, max_bins)))
-        return PartitionedPlace(self, plan, has_holdout=bool(choice.held.any()))
+        own, categories = weights[choice.sample], self.schema.categories
+        counts = sum(self.executor.ask(class_counts, list, shared, self.kept, None))
+        plan = replace(
+            plan,
+            groups=tuple(groups_of(values, own, categories, max_bins)),
+            training_only=tuple(training_only(counts[:, 0])),
+        )
+        return PartitionedPlace(self, plan, has_holdout=bool(counts[counts[:, 0] > 0, 1].any()))
 
     def register(self, log: CallLog) -> int:
         """A number for aggregates, by which workers know them as long as somebody has them."""

@@ -21,10 +21,10 @@ from sklearn.utils.multiclass import check_classification_targets
 from cgboost.additive.places.joint import JointMemoryAggregates
 from cgboost.additive.places.memory import MemoryAggregates, Sample, joint_in_memory
 from cgboost.additive.statistics.passes import Parts, Passes
+from cgboost.additive.tables.choice import Counts, Indices, Mask, counts_by_class, without_classes
 from cgboost.additive.tables.preparation import (
     BlocksRead,
     Groups,
-    Indices,
     check_weights,
     numbers_of,
     read_blocks,
@@ -74,8 +74,12 @@ class Plan:
         What responses are looked up in; None: they are numbers.
     level : float
         Of weights: see :class:`~cgboost.additive.statistics.passes.Passes`.
+    n_classes : int
+        Classes that responses are numbered by; 1 of a regression.
     held : list of ndarray of uint8
         For each partition which rows are held out, a bit a row.
+    training_only : tuple of int
+        Numbers of classes of which no row is held out, whatever the bits say.
     samples : list of ndarray of int
         For each partition the rows that intervals are made from.
     groups : tuple of Intervals or Categories
@@ -88,7 +92,9 @@ class Plan:
     schema: Schema | None
     classes: NDArray[Any] | None
     level: float = 1.0
+    n_classes: int = 1
     held: Sequence[NDArray[np.uint8]] = ()
+    training_only: tuple[int, ...] = ()
     samples: Sequence[Indices] = ()
     groups: tuple[Groups, ...] = ()
     categorical: Any = "from_dtype"
@@ -196,11 +202,13 @@ class Partition:
         """Rows as numbers, responses as numbers, and weights."""
         if self._rows is None:
             table, given, weights = self._numbers(plan)
-            if plan.classes is None or not len(given):
+            weights = np.broadcast_to(1.0, len(given)) if weights is None else weights
+            if plan.classes is None:
                 y = np.asarray(given, dtype=np.float64)
             else:
-                y = np.searchsorted(plan.classes, given).astype(np.float64)
-            self._rows = table, y, np.broadcast_to(1.0, len(y)) if weights is None else weights
+                y, there = np.zeros(len(given)), weights > 0
+                y[there] = np.searchsorted(plan.classes, given[there])
+            self._rows = table, y, weights
         return self._rows
 
     def _numbers(self, plan: Plan) -> tuple[TableRows | SourceRows, NDArray[Any], Vector | None]:
@@ -215,6 +223,12 @@ class Partition:
             return SourceRows(self.data, plan.schema, given), given, weights
         parts = [plan.schema.encode(block[0]) for block in self.blocks]
         return TableRows(parts[0] if len(parts) == 1 else np.concatenate(parts)), given, weights
+
+    def held(self, plan: Plan) -> Mask:
+        """Which rows are held out."""
+        _, y, _ = self.rows(plan)
+        held = np.unpackbits(plan.held[self.number], count=len(y)).astype(np.bool_)
+        return without_classes(held, y, plan.training_only, plan.n_classes)
 
     def aggregates(self, plan: Plan, message: Message) -> AnySums | None:
         """Aggregates after all calls of the message; None where earlier ones are missing."""
@@ -233,8 +247,7 @@ class Partition:
 
     def _new(self, plan: Plan, message: Message) -> AnySums:
         rows, y, weights = self.rows(plan)
-        bits = plan.held[self.number]
-        held = np.unpackbits(bits, count=len(y)).astype(np.bool_)
+        held = self.held(plan)
         passes = partial(Passes, rows, weights, held, level=plan.level)
         target, sample = targets(message.target, y), plan.samples[self.number]
         loss, groups = message.loss, plan.groups
@@ -268,7 +281,7 @@ class Look:
     weighted : tuple of bool or None
         Whether each has weights; None without rows.
     responses : ndarray
-        The least and the largest, or all classes.
+        The least and the largest, or all classes of rows of positive weight.
     """
 
     maker: SchemaMaker
@@ -282,17 +295,20 @@ def look(shared: None, partition: Partition, message: tuple[Any, bool]) -> Look:
     categorical, numeric = message
     with partition.at_work():
         read = partition.read(categorical)
-        y = numbers_of(read.y) if numeric else read.y
+        weights, n_rows = read.weights, len(read.y)
+        if numeric or weights is None:
+            y = numbers_of(read.y) if numeric else read.y
+        else:
+            y = read.y[weights > 0]
         try:
             ends = np.array([y.min(), y.max()]) if numeric and len(y) else np.unique(y)
         except TypeError as error:
             raise ValueError(f"y must have labels of one kind, got a mixture ({error})") from error
         if not numeric and len(y):
             check_classification_targets(y)
-        weights = read.weights
         if weights is not None and weights.any():  # 0 in one partition alone is no error
             check_weights("the weights", weights)
-    return Look(read.maker, (len(y),), (weights is not None if len(y) else None,), ends)
+    return Look(read.maker, (n_rows,), (weights is not None if n_rows else None,), ends)
 
 
 def looked(looks: Sequence[Look]) -> Look:
@@ -319,7 +335,7 @@ def looked(looks: Sequence[Look]) -> Look:
             f"partition {lacks} has no weights, and partition {has} has some: give weights in "
             "every partition, 1 where a row counts as one, or in none"
         )
-    there = {number: own.responses for number, own in enumerate(looks) if sum(own.n_rows)}
+    there = {number: own.responses for number, own in enumerate(looks) if len(own.responses)}
     example = {number: own.tolist()[0] for number, own in there.items()}
     of_words = {number: isinstance(label, str) for number, label in example.items()}
     if len({*of_words.values()}) > 1:
@@ -339,6 +355,13 @@ def hashes(plan: Plan, partition: Partition, seed: int) -> tuple[NDArray[Any], V
         rows, y, weights = partition.rows(plan)
         plain = not len(weights) or weights.min() == weights.max() == 1.0
         return row_hashes(rows, y, seed), None if plain else weights
+
+
+def class_counts(plan: Plan, partition: Partition, message: None) -> Counts:
+    """Training and holdout rows of every class."""
+    with partition.at_work():
+        _, y, weights = partition.rows(plan)
+        return counts_by_class(y, weights, partition.held(plan), plan.n_classes)
 
 
 def sample_values(plan: Plan, partition: Partition, message: None) -> Vector:

@@ -9,6 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from cgboost.additive.sql.expressions import (
     LOW,
     code_expression,
@@ -23,7 +25,7 @@ from cgboost.additive.sql.expressions import (
 from cgboost.additive.sql.session import Session
 from cgboost.additive.sql.store import Store
 from cgboost.additive.sql.table import TARGET, WEIGHT, Copy
-from cgboost.additive.tables import preparation
+from cgboost.additive.tables import choice
 from cgboost.additive.tables.preparation import Categories, Groups, Intervals
 from cgboost.additive.tables.row_hashes import holdout_limit
 
@@ -104,17 +106,8 @@ def divided(
     schema = copy.schema
     numbers = [f"e{j}" for j in range(schema.n_features)]
     rows = _numbered(session, copy, numbers, seed, keep)
-    held = f"CASE WHEN (mixed & {LOW}) < {holdout_limit(share)} THEN 1 ELSE 0 END"
-    ((training, holdout, total),) = session.rows(
-        f"SELECT SUM((1 - a) * {RAW_WEIGHT}), SUM(a * {RAW_WEIGHT}), "
-        f"SUM({RAW_WEIGHT} * {RAW_TARGET}) FROM "
-        f"(SELECT {RAW_WEIGHT}, {RAW_TARGET}, {held} AS a FROM {rows}) AS q"
-    )
-    if not training > 0:
-        held, training, holdout = "0", holdout, 0.0
-    found = session.rows(
-        f"SELECT mixed FROM {rows} ORDER BY mixed LIMIT 1 OFFSET {preparation.SAMPLE}"
-    )
+    held, training, holdout, total = _held(session, rows, share, copy.classes is not None)
+    found = session.rows(f"SELECT mixed FROM {rows} ORDER BY mixed LIMIT 1 OFFSET {choice.SAMPLE}")
     sampled = f"CASE WHEN mixed <= {found[0][0]} THEN 1 ELSE 0 END" if found else "1"
     sample = rows
     if found:
@@ -140,10 +133,30 @@ def divided(
     for name in ("mixed", RAW_TARGET, RAW_WEIGHT):
         store.remove(name)
     store.write()
-    mean = float(total) / (float(training) + float(holdout))
-    return Division(
-        store, groups, float(training), float(holdout), copy.n_rows, mean, copy.is_weighted
+    mean = total / (training + holdout)
+    return Division(store, groups, training, holdout, copy.n_rows, mean, copy.is_weighted)
+
+
+def _held(
+    session: Session, rows: str, share: float, classification: bool
+) -> tuple[str, float, float, float]:
+    """An expression for what is held out, Σ w of the training and the holdout rows, and Σ w·y."""
+    label = RAW_TARGET if classification else "0"
+    below = f"(mixed & {LOW}) < {holdout_limit(share)}"
+    found = session.rows(
+        f"SELECT k, SUM((1 - a) * {RAW_WEIGHT}), SUM(a * {RAW_WEIGHT}), "
+        f"SUM({RAW_WEIGHT} * {RAW_TARGET}) FROM "
+        f"(SELECT {RAW_WEIGHT}, {RAW_TARGET}, {label} AS k, "
+        f"CASE WHEN {below} THEN 1 ELSE 0 END AS a FROM {rows}) AS q GROUP BY k ORDER BY k"
     )
+    classes, training, holdout, total = np.array(found, dtype=np.float64).T
+    own = choice.training_only(training)
+    if len(own):
+        numbers = ", ".join(map(session.sql.number, classes[own].tolist()))
+        below = f"{below} AND {label} NOT IN ({numbers})"
+        training[own], holdout[own] = holdout[own], 0.0
+    held = f"CASE WHEN {below} THEN 1 ELSE 0 END"
+    return held, float(training.sum()), float(holdout.sum()), float(total.sum())
 
 
 def input_columns(

@@ -20,7 +20,15 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import column_or_1d
 
-from cgboost.additive.tables.row_hashes import Hashes, content_hash, held_out, numbered
+from cgboost.additive.tables.choice import (
+    Indices,
+    Mask,
+    chosen,
+    counts_by_class,
+    training_only,
+    without_classes,
+)
+from cgboost.additive.tables.row_hashes import Hashes, content_hash
 from cgboost.additive.tables.rows import Block, SourceRows, TableRows
 from cgboost.additive.tables.schema import LARGEST_NUMBER, Schema, SchemaMaker
 from cgboost.parallel.threads import Mapped
@@ -188,17 +196,6 @@ def intervals_of(values: Values, counts: Vector, most: int, *, same: float = 0.0
     return Intervals(np.where(middle > below, middle, above), low, high)
 
 
-Mask = NDArray[np.bool_]
-
-Indices = NDArray[np.intp]
-
-NUMBERED_AT_ONCE = 2**22
-"""Hashes that are numbered at a time: of 10⁸ rows all at once would take several GB."""
-
-SAMPLE = 100_000
-"""Rows that intervals are made from: all, or those with the smallest hashes."""
-
-
 @dataclass(frozen=True)
 class Prepared:
     """The data of a fit.
@@ -207,7 +204,7 @@ class Prepared:
     ----------
     rows : TableRows or SourceRows
     held : ndarray of bool, shape (n_rows,)
-        None, where it would have been all rows that cost anything.
+        None of a class that would have no row left to train on; without classes all rows are one.
     groups : list of Intervals or Categories
         Of every feature.
     sample : ndarray of int
@@ -361,6 +358,7 @@ def prepared(
     y: Values,
     weights: Vector,
     *,
+    n_classes: int = 1,
     max_bins: int,
     share: float,
     seed: int,
@@ -374,6 +372,8 @@ def prepared(
     schema : Schema
     y, weights : ndarray of shape (n_rows,)
         Rows of weight 0 make no intervals.
+    n_classes : int
+        Classes that y numbers; 1: y are responses.
     max_bins : int
         Intervals of a numeric feature.
     share : float
@@ -384,9 +384,11 @@ def prepared(
         ``map``, or the same on threads.
     """
     choice = chosen(row_hashes(rows, y, seed, mapped), weights, share)
+    counts = counts_by_class(y, weights, choice.held, n_classes)
+    held = without_classes(choice.held, y, training_only(counts[:, 0]), n_classes)
     values = sampled(rows, schema.n_features, choice.sample)
     groups = groups_of(values, weights[choice.sample], schema.categories, max_bins)
-    return Prepared(rows, choice.held, groups, choice.sample)
+    return Prepared(rows, held, groups, choice.sample)
 
 
 def row_hashes(rows: TableRows | SourceRows, y: Values, seed: int, mapped: Mapped = map) -> Hashes:
@@ -400,57 +402,6 @@ def row_hashes(rows: TableRows | SourceRows, y: Values, seed: int, mapped: Mappe
     for _ in mapped(work, rows):
         pass
     return hashes
-
-
-@dataclass(frozen=True)
-class Choice:
-    """Rows that are held out, and rows that intervals are made from; of all rows together.
-
-    Attributes
-    ----------
-    held : ndarray of bool, shape (n_rows,)
-    sample : ndarray of int
-    """
-
-    held: Mask
-    sample: Indices
-
-
-def chosen(hashes: Hashes, weights: Vector, share: float) -> Choice:
-    """Choose by the content hashes of all rows.
-
-    Parameters
-    ----------
-    hashes : ndarray of int64, shape (n_rows,)
-    weights : ndarray of shape (n_rows,)
-    share : float
-    """
-    if len(hashes) > NUMBERED_AT_ONCE:
-        hashes = _numbered_in_parts(hashes, weights)
-    else:
-        hashes = numbered(hashes, weights)
-    held, counting = np.empty(len(hashes), dtype=np.bool_), weights > 0
-    for start in range(0, len(hashes), NUMBERED_AT_ONCE):
-        rows = slice(start, start + NUMBERED_AT_ONCE)
-        held[rows] = held_out(hashes[rows], share)
-    held &= counting
-    if not (counting & ~held).any():
-        held = np.zeros_like(held)
-    return Choice(held, _sample(hashes, counting))
-
-
-def _numbered_in_parts(hashes: Hashes, weights: Vector) -> Hashes:
-    """As :func:`numbered`, which knows copies by their hash: those with the same remainder each."""
-    n_parts = -(-len(hashes) // NUMBERED_AT_ONCE)
-    parts, found = np.empty(len(hashes), dtype=np.int16), np.empty_like(hashes)
-    for start in range(0, len(hashes), NUMBERED_AT_ONCE):
-        rows = slice(start, start + NUMBERED_AT_ONCE)
-        parts[rows] = hashes[rows] % n_parts
-    for part in range(n_parts):
-        chosen = np.flatnonzero(parts == part)
-        if len(chosen):
-            found[chosen] = numbered(hashes[chosen], weights[chosen])
-    return found
 
 
 def sampled(rows: TableRows | SourceRows, n_features: int, sample: Indices) -> Vector:
@@ -481,11 +432,3 @@ def groups_of(
         intervals_of(values[:, j], counts, max_bins) if known is None else Categories(len(known))
         for j, known in enumerate(categories)
     ]
-
-
-def _sample(hashes: Hashes, counting: Mask) -> Indices:
-    """Rows that count: all of them, or those with the smallest hashes."""
-    if np.count_nonzero(counting) <= SAMPLE:
-        return np.flatnonzero(counting)
-    most = np.partition(hashes if counting.all() else hashes[counting], SAMPLE)[SAMPLE]
-    return np.flatnonzero(counting & (hashes <= most))

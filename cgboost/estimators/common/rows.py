@@ -6,7 +6,7 @@ Arrays are checked; data frames keep their columns.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, cast
 
 import numpy as np
@@ -35,6 +35,9 @@ EvalSet = tuple[ArrayLike, ArrayLike]
 
 EvalSets = EvalSet | Sequence[EvalSet] | Mapping[str, EvalSet]
 """One pair (X, y), a list or tuple of several, or several by name."""
+
+Learn = Callable[[Any, Vector], NDArray[Any]]
+"""Makes numbers of responses, given the weights of their rows."""
 
 VALIDATION = "validation"
 """The name of a set that the user gives no name."""
@@ -275,7 +278,7 @@ def response_of(estimator: Any, y: Any) -> NDArray[Any]:
 
 
 def rows_of(
-    estimator: Any, X: Any, y: Any, sample_weight: Any, learn: Callable[[Any], NDArray[Any]]
+    estimator: Any, X: Any, y: Any, sample_weight: Any, learn: Learn
 ) -> tuple[Schema, Rows]:
     """What the columns are, and the training rows: encoded, or as their source gives them.
 
@@ -286,7 +289,7 @@ def rows_of(
     X, y, sample_weight
         As ``fit`` was given them: a table, or a source of blocks and no ``y``.
     learn : callable
-        Makes numbers of the responses.
+        Makes numbers of the responses and their weights.
 
     Raises
     ------
@@ -306,7 +309,8 @@ def rows_of(
         maker = SchemaMaker(estimator.categorical_features)
         maker.see(X)
         schema = maker.schema()
-        rows = Rows.of(schema.encode(X), learn(y), sample_weight).counting()
+        rows = Rows.of(schema.encode(X), y, sample_weight)
+        rows = replace(rows, y=learn(rows.y, rows.weights)).counting()
         check_weight_size("sample_weight", rows.weights)
         return schema, rows
     if sample_weight is not None:
@@ -315,8 +319,28 @@ def rows_of(
     schema = summary.schema
     _note_features(estimator, schema)
     source: Any = SourceRows(X, schema, summary.y)
-    target = learn(response_of(estimator, summary.y))
+    target = learn(response_of(estimator, summary.y), summary.weights)
     return schema, Rows(source, target, summary.weights, None)
+
+
+def of_rows_that_count(learn: Callable[[Any], NDArray[Any]], y: Any, weights: Vector) -> Any:
+    """Numbers of the responses of rows of positive weight: the others make no class, and have 0.
+
+    Raises
+    ------
+    ValueError
+        As ``learn``, which makes the numbers.
+    """
+    there = weights > 0
+    if there.all():
+        return learn(y)
+    try:
+        numbers = learn(y[there])
+    except ValueError as error:
+        raise ValueError(f"{error}; rows of weight 0 do not count") from error
+    target = np.zeros(len(y), dtype=numbers.dtype)
+    target[there] = numbers
+    return target
 
 
 def rows_in(

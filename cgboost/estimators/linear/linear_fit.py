@@ -249,7 +249,7 @@ def prepare(
             f"blocks of a source must be dense arrays or data frames, got a {part[0].format} "
             "matrix: give the whole sparse matrix as X, which stays sparse"
         )
-    _, rows = rows_of(self, X, y, sample_weight, self._learn)
+    _, rows = rows_of(self, X, y, sample_weight, lambda y, _: self._learn(y))
     shape = len(rows.weights), self.n_features_in_
     blocks: Any = BlockMatrix(_Blocks(rows.X), shape)
     rows = self._weighted(replace(rows, X=blocks))

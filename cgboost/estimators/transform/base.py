@@ -8,6 +8,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -31,7 +32,14 @@ from cgboost.estimators.common.parameters import (
     check_number,
     threads_of,
 )
-from cgboost.estimators.common.rows import Held, Rows, rows_in, rows_of, table_of
+from cgboost.estimators.common.rows import (
+    Held,
+    Rows,
+    of_rows_that_count,
+    rows_in,
+    rows_of,
+    table_of,
+)
 from cgboost.estimators.transform import holdouts
 from cgboost.estimators.transform import transform_inspection as inspection
 from cgboost.estimators.transform.constraints import constraints_of
@@ -105,8 +113,8 @@ class BaseTransform(BaseEnsemble):
             Multiplies the loss row by row; a row of weight 2 counts as two rows. It is held out
             whole or not at all, where of two equal rows each is by itself, so that the models are
             the same without a holdout, and with one the same but for the choice of its rows.
-            A row of weight 0 is no row. Weights with a mean below 1 count as if their mean were 1.
-            Not with a source.
+            A row of weight 0 is no row, and its label no class if no other row has it. Weights with
+            a mean below 1 count as if their mean were 1. Not with a source.
         eval_set : (X, y), list of such pairs, dict of them by name, or None
             Rows that are scored after every stage, beside those that the fit holds out itself.
 
@@ -163,7 +171,8 @@ class BaseTransform(BaseEnsemble):
         if isinstance(X, (SQLPlace, PartitionedRows)):
             self._schema, rows = rows_in(self, X, self._learn)
         else:
-            self._schema, rows = rows_of(self, X, y, sample_weight, self._learn)
+            learn = partial(of_rows_that_count, self._learn)
+            self._schema, rows = rows_of(self, X, y, sample_weight, learn)
         self._constraints = constraints_of(self, self._schema)
         return self._weighted(rows), self._held(eval_set)
 
@@ -187,9 +196,8 @@ class BaseTransform(BaseEnsemble):
         }
         if isinstance(rows.X, (SQLPlace, PartitionedRows)):
             return rows.X.divide(**how, keep=holdout + 1 < self.n_holdouts)
-        return in_memory(
-            rows.X, self._schema, rows.y, rows.weights, n_jobs=threads_of(self.n_jobs), **how
-        )
+        how |= {"n_jobs": threads_of(self.n_jobs), "n_classes": holdouts.n_classes_of(self)}
+        return in_memory(rows.X, self._schema, rows.y, rows.weights, **how)
 
     @property
     @abstractmethod

@@ -14,10 +14,11 @@ from cgboost.additive.places.partitions import PartitionedRows, Partitions
 from cgboost.additive.places.workers import EncodedRows
 from cgboost.additive.sql.place import SQLPlace
 from cgboost.additive.sql.source import SQLSource
+from cgboost.additive.tables.preparation import check_weights
 from cgboost.additive.tables.rows import Block, SourceRows
 from cgboost.estimators.common.fit_loop import unchanged_on_failure
 from cgboost.estimators.common.parameters import threads_of
-from cgboost.estimators.common.rows import Rows, check_here, rows_of
+from cgboost.estimators.common.rows import Rows, check_here, of_rows_that_count, rows_of
 from cgboost.parallel import KeepingExecutor, ThreadExecutor, as_executor
 
 
@@ -100,7 +101,8 @@ def _of_database(estimator: Any, X: SQLSource, y: Any, sample_weight: Any) -> SQ
 
 def _of_table(estimator: Any, X: Any, y: Any, sample_weight: Any) -> PartitionedRows:
     executor = keeping_executor(estimator)
-    schema, here = rows_of(estimator, X, y, sample_weight, estimator._learn)
+    learn = partial(of_rows_that_count, estimator._learn)
+    schema, here = rows_of(estimator, X, y, sample_weight, learn)
     check_size(len(here.y), float(np.abs(here.y).max()))
     rows = PartitionedRows(executor, _Cut(here, executor.n_tasks).loaders())
     rows.know(schema, None if estimator._y_numeric else estimator.classes_, encoded=True)
@@ -128,6 +130,8 @@ def _of_partitions(estimator: Any, X: Partitions, y: Any, sample_weight: Any) ->
         check_size(n_rows, float(np.abs(found.responses).max()) if numeric else 0.0)
         classes = None
         if not numeric:
+            if not len(found.responses):  # no row counts
+                check_weights("the weights in the partitions", np.zeros(n_rows))
             estimator._learn(found.responses)
             classes = estimator.classes_
         rows.know(schema, classes, encoded=False)

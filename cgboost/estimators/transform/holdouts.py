@@ -46,6 +46,11 @@ def seed_of(random_state: Any, holdout: int) -> int:
     return int(seed)
 
 
+def n_classes_of(estimator: Any) -> int:
+    """How many classes there are; of a regressor all rows are one."""
+    return 1 if estimator._y_numeric else len(estimator.classes_)
+
+
 def run_all(self: Any, pool: Any, rows: Rows, held: Held | None, started: float) -> list[FittedRun]:
     """One run for each class, of every holdout: their average. A method of the estimator."""
     count = self.n_holdouts

@@ -226,5 +226,5 @@ class LinearTreeRegressor(RegressorMixin, BaseEstimator):
         return tags
 
 
-def _numbers(y: Any) -> Vector:
+def _numbers(y: Any, weights: Vector) -> Vector:
     return np.asarray(y, dtype=np.float64)

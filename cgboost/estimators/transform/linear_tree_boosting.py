@@ -33,7 +33,7 @@ from cgboost.estimators.common.parameters import (
     check_number,
     threads_of,
 )
-from cgboost.estimators.common.rows import Held, Rows, Vector, rows_of
+from cgboost.estimators.common.rows import Held, Rows, Vector, of_rows_that_count, rows_of
 from cgboost.estimators.common.subproblems import Task
 from cgboost.estimators.common.targets import (
     Classification,
@@ -43,7 +43,7 @@ from cgboost.estimators.common.targets import (
 )
 from cgboost.estimators.transform.base import BaseTransform
 from cgboost.estimators.transform.constraints import sets_of
-from cgboost.estimators.transform.holdouts import seed_of
+from cgboost.estimators.transform.holdouts import n_classes_of, seed_of
 from cgboost.estimators.transform.transform_inspection import class_number
 from cgboost.estimators.transform.variants import LARGEST_STEP
 from cgboost.generation.callbacks import EarlyStopping, Score, error_rate
@@ -116,7 +116,8 @@ class BaseLinearTreeBoosting(BaseEnsemble):
         sample_weight : array-like of shape (n_rows,) or None
             Multiplies the loss row by row; a row of weight 2 counts as two rows. It is held out
             whole or not at all, where of two equal rows each is by itself. A row of weight 0 is no
-            row. Weights with a mean below 1 count as if their mean were 1. Not with a source.
+            row, and its label no class if no other row has it. Weights with a mean below 1 count as
+            if their mean were 1. Not with a source.
         eval_set : (X, y), list of such pairs, dict of them by name, or None
             Rows that are scored after every round, beside those that the fit holds out itself.
 
@@ -154,7 +155,8 @@ class BaseLinearTreeBoosting(BaseEnsemble):
         self, X: Any, y: Any, sample_weight: ArrayLike | None, eval_set: Any
     ) -> tuple[Rows, Held | None]:
         self._check_parameters()
-        self._schema, rows = rows_of(self, X, y, sample_weight, self._learn)
+        learn = partial(of_rows_that_count, self._learn)
+        self._schema, rows = rows_of(self, X, y, sample_weight, learn)
         return self._weighted(rows), self._held(eval_set)
 
     def __sklearn_tags__(self) -> Any:
@@ -179,6 +181,7 @@ class BaseLinearTreeBoosting(BaseEnsemble):
             rows.y,
             rows.weights,
             n_jobs=1,
+            n_classes=n_classes_of(self),
             max_bins=self.max_bins,
             share=self.validation_fraction if self.early_stopping else 0.0,
             seed=seed_of(self.random_state, 0),
@@ -395,7 +398,8 @@ class LinearTreeBoostingClassifier(BaseLinearTreeBoosting, Classification):
     ``learning_rate`` times its best step; no step changes an f by more than 2. More classes have
     the multinomial deviance and an output each: p_k = e^{f_k}/Σ_l e^{f_l}. A round grows a tree for
     every class, on (y_k − p_k)/(p_k(1 − p_k)) with the weights p_k(1 − p_k), all from the same f,
-    and takes it with ``learning_rate``·(K − 1)/K, as :class:`GradientBoostingClassifier` does.
+    and takes it with ``learning_rate``·(K − 1)/K, as :class:`GradientBoostingClassifier` does. A
+    class of which no row of positive weight would be left to train on is not held out at all.
 
     Parameters
     ----------

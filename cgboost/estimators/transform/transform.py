@@ -218,7 +218,8 @@ class TransformClassifier(BaseTransform, Classification):
         L = Σ_i w_i (log Σ_l e^{f_il} − f_{i,y_i}),        p_k = e^{f_k} / Σ_l e^{f_l}
 
     A round fits a stage for every class to [y = k] − p_k, all from the same f; then the steps and
-    constants of all classes are those that together lower L most, inside the same bounds.
+    constants of all classes are those that together lower L most, inside the same bounds. A class
+    of which no row of positive weight would be left to train on is not held out at all.
 
     Parameters
     ----------

@@ -11,7 +11,7 @@ from cgboost.additive.places.memory import MemoryAggregates, in_memory
 from cgboost.additive.places.partitions import PartitionedAggregates, PartitionedRows, Partitions
 from cgboost.additive.places.workers import EncodedRows
 from cgboost.additive.stage import Stage
-from cgboost.additive.tables import preparation
+from cgboost.additive.tables import choice
 from cgboost.additive.tables.schema import Schema
 from cgboost.additive.trees.transformation import Transformation
 from cgboost.losses import Huber, LogLoss, Loss, Quantile, SquaredError
@@ -80,7 +80,7 @@ def test_equal_rows_are_numbered_over_all_partitions(
     cuts: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Which rows are held out, and intervals of a sample of the rows, are those of one table."""
-    monkeypatch.setattr(preparation, "SAMPLE", 150)
+    monkeypatch.setattr(choice, "SAMPLE", 150)
     here = in_memory(X, SCHEMA, Y, WEIGHTS, n_jobs=1, **HOW)
     there = rows(cuts).divide(**HOW)
     assert there.has_holdout

@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from cgboost import AdditiveRegressor, TransformClassifier, TransformRegressor
 from cgboost.additive.places import memory, spilled
 from cgboost.additive.places.spilled import Made, Spilled, slices
-from cgboost.additive.tables import preparation
+from cgboost.additive.tables import choice
 from cgboost.estimators.transform.variants import VARIANTS
 from tests.estimators.transform.transform_data import blocks, mixed, outputs, structure, target
 
@@ -30,7 +30,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Limits that a thousand rows are beyond."""
     monkeypatch.setattr(spilled, "LARGEST_HELD", 100)
     monkeypatch.setattr(memory, "LOSS_ROWS", 128)
-    monkeypatch.setattr(preparation, "NUMBERED_AT_ONCE", 300)
+    monkeypatch.setattr(choice, "NUMBERED_AT_ONCE", 300)
 
 
 def test_values_are_read_as_they_were_written() -> None:
@@ -96,20 +96,3 @@ def test_a_full_disk_leaves_the_last_complete_stage(
     np.testing.assert_allclose(model.predict(X), stages[0], rtol=0, atol=1e-8)
     files.clear()
     assert not list(tmp_path.iterdir())
-
-
-@pytest.mark.usefixtures("small")
-def test_rows_are_chosen_by_parts_of_their_hashes_as_all_at_once() -> None:
-    """Copies of equal rows too, with weights, and without."""
-    rng = np.random.default_rng(0)
-    hashes = np.concatenate([rng.integers(0, 50, 900), rng.integers(0, 2**61, 400)])
-    for weights in (np.ones(1300), rng.integers(0, 3, 1300).astype(float)):
-        found = preparation.chosen(hashes, weights, 0.3)
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(preparation, "NUMBERED_AT_ONCE", 10**6)
-            wanted = preparation.chosen(hashes, weights, 0.3)
-        for value in (0.0, 1.0, 2.0):  # of equal copies any may be held out
-            mine = [hashes[choice.held & (weights == value)] for choice in (found, wanted)]
-            np.testing.assert_array_equal(*map(np.sort, mine))
-        np.testing.assert_array_equal(found.sample, wanted.sample)
-        assert 0.2 < found.held.mean() < 0.4

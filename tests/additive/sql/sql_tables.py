@@ -39,7 +39,9 @@ class Data(NamedTuple):
         maker.see(self.frame)
         return maker.schema()
 
-    def prepared(self, *, max_bins: int = 16, share: float = 0.3, seed: int = 0) -> Prepared:
+    def prepared(
+        self, *, max_bins: int = 16, share: float = 0.3, seed: int = 0, n_classes: int = 1
+    ) -> Prepared:
         """In memory; rows of weight 0 are none."""
         schema, there = self.schema, self.weights > 0
         return prepared(
@@ -47,6 +49,7 @@ class Data(NamedTuple):
             schema,
             self.y[there],
             self.weights[there],
+            n_classes=n_classes,
             max_bins=max_bins,
             share=share,
             seed=seed,

@@ -14,7 +14,7 @@ def test_the_same_rows_are_held_out_and_sampled_and_make_the_same_intervals(
     database: str, seed: int, sample: int, server: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Row by row, to the last bit, from all rows or a sample, with copies and weights."""
-    monkeypatch.setattr("cgboost.additive.tables.preparation.SAMPLE", sample)
+    monkeypatch.setattr("cgboost.additive.tables.choice.SAMPLE", sample)
     data = mixed(seed)
     wanted = data.prepared(seed=seed)
     with place_of(database, server, data, seed=seed) as place:
@@ -38,6 +38,34 @@ def test_the_same_rows_are_held_out_and_sampled_and_make_the_same_intervals(
         if isinstance(own, Intervals):
             np.testing.assert_array_equal(own.edges, groups.edges)
             assert (own.low, own.high) == (groups.low, groups.high)
+
+
+@pytest.mark.parametrize("database", DATABASES)
+def test_classes_that_would_have_no_training_row_are_not_held_out(
+    database: str, server: str
+) -> None:
+    """Row by row as in memory, with many classes of one or two rows."""
+    data = mixed(3, 200)
+    there = data.weights > 0
+    codes = np.unique(np.round(data.y[there], 1), return_inverse=True)[1].astype(float)
+    n_classes = int(codes.max()) + 1
+    y = np.full(len(data.y), -1.0)  # a class of rows of weight 0, which is none
+    y[there] = codes
+    data = data._replace(y=y)
+    wanted = data.prepared(n_classes=n_classes).held
+    assert (data.prepared().held & ~wanted).any()
+    left = np.bincount(codes[~wanted].astype(int), minlength=n_classes)
+    assert (left > 0).all()
+    assert wanted.any()
+    with place_of(database, server, data, classification=True) as place:
+        division = place._division
+        source = division.store.source(f"y w {HELD}")
+        rows = place.session.rows(f"SELECT y, w, {HELD} FROM {source}")
+    expected = zip(codes, data.weights[there], wanted, strict=True)
+    assert sorted(rows) == sorted(tuple(map(float, row)) for row in expected)
+    weights = data.weights[there]
+    np.testing.assert_allclose(division.training, weights[~wanted].sum(), rtol=1e-12)
+    np.testing.assert_allclose(division.holdout, weights[wanted].sum(), rtol=1e-12)
 
 
 def test_nothing_is_held_out_where_nothing_would_be_left(server: str) -> None:
