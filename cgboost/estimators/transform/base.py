@@ -46,6 +46,7 @@ from cgboost.estimators.transform.constraints import constraints_of
 from cgboost.estimators.transform.elsewhere import is_elsewhere, rows_elsewhere
 from cgboost.estimators.transform.variants import VARIANTS, tasks
 from cgboost.losses.base import Loss
+from cgboost.parallel.blas import blas_threads
 
 
 @dataclass(eq=False, repr=False)
@@ -137,7 +138,8 @@ class BaseTransform(BaseEnsemble):
         if is_elsewhere(self, X):
             with rows_elsewhere(self, X, y, sample_weight) as rows:
                 return super().fit(rows, None, None, eval_set)
-        return super().fit(X, y, sample_weight, eval_set)
+        with blas_threads(1):  # small products of many groups: more would wait for each other
+            return super().fit(X, y, sample_weight, eval_set)
 
     # ------------------------------------------------------------------ checks
 

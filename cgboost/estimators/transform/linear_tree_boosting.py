@@ -60,6 +60,7 @@ from cgboost.losses.registry import (
     known_loss,
 )
 from cgboost.masters.stagewise.stagewise import StagewiseMaster
+from cgboost.parallel.blas import blas_threads
 from cgboost.parallel.threads import Threads
 from cgboost.pricing.linear_trees import LinearTreePricer
 
@@ -135,7 +136,8 @@ class BaseLinearTreeBoosting(BaseEnsemble):
         ConvergenceWarning
             If Ctrl-C or the time limit ended the fit.
         """
-        return super().fit(X, y, sample_weight, eval_set)
+        with blas_threads(1):  # small products of many groups: more would wait for each other
+            return super().fit(X, y, sample_weight, eval_set)
 
     # ------------------------------------------------------------------ checks
 
