@@ -70,8 +70,9 @@ class Schema:
         columns = columns_of(X)
         self._check(columns)
         if isinstance(X, np.ndarray) and X.dtype in FLOATS and not any(self.categories):
-            for column in columns:
-                _check_size(column, column.values)
+            if _largest(X) > LARGEST_NUMBER:  # the column is sought only where there is one
+                for column in columns:
+                    _check_size(column, column.values)
             return X
         values = np.empty((len(columns[0].values) if columns else 0, len(columns)), order="F")
         for j, (column, known) in enumerate(zip(columns, self.categories, strict=True)):
@@ -249,11 +250,15 @@ def _numbers(column: Column) -> Vector:
     return values
 
 
+def _largest(values: Matrix) -> float:
+    """The largest absolute value; missing ones do not count."""
+    low = float(np.fmin.reduce(values, axis=None, initial=np.inf))
+    return max(-low, float(np.fmax.reduce(values, axis=None, initial=-np.inf)))
+
+
 def _check_size(column: Column, values: Matrix) -> None:
-    if not len(values):
-        return
-    low, high = float(np.fmin.reduce(values)), float(np.fmax.reduce(values))
-    if max(-low, high) > LARGEST_NUMBER:
+    if _largest(values) > LARGEST_NUMBER:
+        low, high = float(np.fmin.reduce(values)), float(np.fmax.reduce(values))
         raise ValueError(
             f"{column.called} has the value {low if -low > high else high:g}: numbers must be "
             f"finite, not infinity, and at most {LARGEST_NUMBER:g} in size; nan stands for missing "
