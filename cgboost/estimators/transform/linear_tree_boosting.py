@@ -44,7 +44,7 @@ from cgboost.estimators.common.targets import (
 from cgboost.estimators.transform.base import BaseTransform
 from cgboost.estimators.transform.constraints import sets_of
 from cgboost.estimators.transform.holdouts import n_classes_of, seed_of
-from cgboost.estimators.transform.transform_inspection import class_number
+from cgboost.estimators.transform.transform_inspection import class_number, output_of
 from cgboost.estimators.transform.variants import LARGEST_STEP
 from cgboost.generation.callbacks import EarlyStopping, Score, error_rate
 from cgboost.losses.base import DifferentiableLoss, Loss
@@ -229,7 +229,7 @@ class BaseLinearTreeBoosting(BaseEnsemble):
         trees = [[h.tree for h in output.active] for output in run.outputs]
         self.trees_ = trees[0] if len(trees) == 1 else trees
 
-    def text(self, *, output: int = 0) -> str:
+    def text(self, *, output: Any = None) -> str:
         """The trees in words: a line for every branch, a formula for every leaf.
 
         Numbers outside the range of the training rows count as its nearest end, missing ones in a
@@ -237,11 +237,16 @@ class BaseLinearTreeBoosting(BaseEnsemble):
 
         Parameters
         ----------
-        output : int, default=0
-            Place of the class in ``classes_``, where there are more than two.
+        output : class label or int, optional
+            As in :meth:`TransformClassifier.transformation`.
+
+        Raises
+        ------
+        IndexError
+            If there is no such output.
         """
         check_is_fitted(self)
-        fitted = self._runs[0].outputs[output]
+        fitted = output_of(self, output)
         lines = [f"f = {fitted.intercept:.6g} plus, of each tree, its leaf times its coefficient"]
         for hypothesis, coef in zip(fitted.hypotheses, fitted.coef.tolist(), strict=False):
             lines.append(f"tree_{hypothesis.number}, times {coef:.6g}:")
