@@ -146,6 +146,25 @@ def test_each_class_has_its_stages() -> None:
     assert not np.array_equal(first.get_ydata(), second.get_ydata())
 
 
+def test_the_class_is_named() -> None:
+    """Chosen by its label, it is in the title; on given axes in those of the panels."""
+    X, y = three_classes()
+    names = np.array(["$low", "mid", "top"])
+    model = TransformClassifier(n_estimators=1, early_stopping=False).fit(X, names[y])
+    for label in names:
+        figure = plot_transformations(model, output=label)
+        title = figure.get_suptitle().replace(r"\$", "$")
+        assert title.startswith("Stage 0 of ")
+        assert title.endswith(f", class {label}")
+    axes = Figure().subplots(1, len(figure.axes))
+    own = plot_transformations(model, output="top", axes=np.atleast_1d(axes))
+    assert titles(own) == [f"{name}, class top" for name in titles(figure)]
+    two = TransformClassifier(n_estimators=1, early_stopping=False).fit(X, y > 0)
+    assert plot_transformations(two).get_suptitle().endswith(", class True")
+    with pytest.raises(IndexError, match="one of the classes .*, or its place.*got 'none'"):
+        plot_transformations(model, output="none")
+
+
 def test_stages_and_axes_that_are_not_there() -> None:
     """A stage is named by its number, and every function needs a panel."""
     X, y = product()
