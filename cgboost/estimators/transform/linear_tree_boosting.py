@@ -22,6 +22,7 @@ from cgboost.additive.tables.rows import HoldoutLoss, mean_loss
 from cgboost.additive.trees.boosted_rows import CodedRows
 from cgboost.additive.trees.boosted_tree_growth import TreeGrower
 from cgboost.additive.trees.split_search import Interactions
+from cgboost.additive.trees.transformation import formula_in_words
 from cgboost.estimators.common import stagewise
 from cgboost.estimators.common.base import BaseEnsemble
 from cgboost.estimators.common.fit_loop import FittedRun, Table
@@ -247,7 +248,16 @@ class BaseLinearTreeBoosting(BaseEnsemble):
         """
         check_is_fitted(self)
         fitted = output_of(self, output)
-        lines = [f"f = {fitted.intercept:.6g} plus, of each tree, its leaf times its coefficient"]
+        size = max(
+            (
+                abs(coef) * hypothesis.tree.size
+                for own in self._runs[0].outputs
+                for hypothesis, coef in zip(own.hypotheses, own.coef.tolist(), strict=False)
+            ),
+            default=0.0,
+        )
+        constant = formula_in_words(fitted.intercept, size=size)
+        lines = [f"f = {constant} plus, of each tree, its leaf times its coefficient"]
         for hypothesis, coef in zip(fitted.hypotheses, fitted.coef.tolist(), strict=False):
             lines.append(f"tree_{hypothesis.number}, times {coef:.6g}:")
             lines += ["    " + line for line in hypothesis.tree.text(self._schema).split("\n")]

@@ -82,7 +82,8 @@ def text(self: Any, *, output: Any = None) -> str:
     """
     stages, fitted = self._stages_of(output), output_of(self, output)
     coef, constant = fitted.path[-1]
-    lines = [f"f = {formula_in_words(float(constant), _named(coef.tolist()))}"]
+    named = [(value, f"stage_{k}") for k, value in enumerate(coef.tolist())]
+    lines = [f"f = {formula_in_words(float(constant), named, _size(self._runs))}"]
     for k, stage in enumerate(stages):
         words = stage.text(self._schema).replace("\n", "\n" + INDENT)
         lines += [f"stage_{k}:", INDENT + words]
@@ -178,8 +179,16 @@ def stage_number(stage: int, count: int) -> int:
     return stage % count
 
 
-def _named(coef: Sequence[float]) -> list[tuple[float, str]]:
-    return [(value, f"stage_{k}") for k, value in enumerate(coef)]
+def _size(runs: Sequence[FittedRun]) -> float:
+    """Of the largest stage of any output, times its coefficient: one f may be but a constant."""
+    return max(
+        (
+            abs(value) * max(abs(stage.intercept), stage.size)
+            for output in outputs_of(runs)
+            for value, stage in zip(output.path[-1][0].tolist(), stages_of(output), strict=True)
+        ),
+        default=0.0,
+    )
 
 
 def _called(number: int, schema: Schema) -> str:

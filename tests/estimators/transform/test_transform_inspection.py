@@ -1,5 +1,6 @@
 """Transform models looked at: their functions, importances, graph, and SQL."""
 
+from dataclasses import replace
 from typing import Any
 
 import duckdb
@@ -106,6 +107,22 @@ def test_outputs_are_called_by_their_classes(way: str, names: list[Any]) -> None
         assert model.transformation(0, term.feature, output=name).function is term
     with pytest.raises(IndexError, match=r"one of the classes \[.*\], or its place.*got 'other'"):
         model.text(output="other")
+
+
+def test_constants_that_are_rounding_are_0_in_words() -> None:
+    """Of stages, of models and of trees; where it is not 0 the constant is as it was fitted."""
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-1, 1, size=(900, 2))
+    y = np.argmax(np.column_stack([X, -X.sum(axis=1)]) + 0.1 * rng.normal(size=(900, 3)), axis=1)
+    model = TransformClassifier(n_estimators=2, early_stopping=False).fit(X, y)
+    trees = LinearTreeBoostingClassifier(n_estimators=3, early_stopping=False).fit(X, y)
+    model._runs[0].outputs[1].path[-1] = (model._runs[0].outputs[1].path[-1][0], -7e-16)
+    assert model.text(output=1).startswith("f = 0 + ")
+    model.stages_[1][0] = replace(model.stages_[1][0], intercept=2e-17)
+    assert model.text(output=1).split("\n")[1:3] == ["stage_0:", "    0"]
+    object.__setattr__(trees._runs[0].outputs[2], "path", [(trees._runs[0].outputs[2].coef, 1e-17)])
+    assert trees.text(output=2).startswith("f = 0 plus")
+    assert f"f = {trees.intercept_[0]:.6g} plus" in trees.text(output=0)
 
 
 def test_two_classes_have_the_output_of_the_second() -> None:
