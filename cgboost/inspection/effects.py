@@ -197,6 +197,6 @@ def plot_effects(
         else:
             places_of = np.arange(len(effect.values))
             axis.errorbar(effect.mean, places_of, xerr=effect.std, fmt="o", color=drawing.colour(0))
-            axis.set_yticks(places_of, list(map(drawing.named, effect.values)), fontsize=8)
+            axis.set_yticks(places_of, drawing.values_named(effect.values), fontsize=8)
             axis.set_xlabel(what, fontsize=8)
     return figure

@@ -58,7 +58,7 @@ class _Panel:
         What the function is multiplied by in the stage.
     function : Transformation
     labels : list of str or None
-        Of the categories, where the input is one.
+        Of the categories, as they are drawn, where the input is one.
     regressor : int or None
         Which of the earlier outputs the input itself is.
     x : ndarray of shape (n_rows,) or None
@@ -193,7 +193,7 @@ def _panels(model: Any, stage: Stage, rows: Vector | None, earlier: Vector | Non
         source = rows if own else earlier
         x = None if source is None else source[:, k]
         known = model._schema.categories[k] if own else None
-        labels = None if known is None else [*map(str, known), "missing"]
+        labels = None if known is None else [*drawing.values_named(known), "missing"]
         name = str(names[k]) if own else f"output of stage {k}"
         panels.append(_Panel(name, weight, term, labels, None if own else k, x))
     if stage.link is not None:
@@ -227,7 +227,7 @@ def _draw_bars(axis: Axes, panel: _Panel) -> None:
     chosen = np.sort(np.argsort(-np.abs(values), kind="stable")[:MOST_BARS])
     chosen = chosen[np.argsort(values[chosen], kind="stable")]
     assert panel.labels is not None
-    names = [drawing.named(panel.labels[k]) for k in chosen]
+    names = [panel.labels[k] for k in chosen]
     axis.barh(range(len(chosen)), values[chosen], color=drawing.colour(0), height=0.7)
     size = 8 if len(chosen) <= 10 else 7 if len(chosen) <= 16 else 5
     axis.set_yticks(range(len(chosen)), names, fontsize=size)

@@ -11,6 +11,7 @@ from sklearn.exceptions import NotFittedError
 from cgboost import TransformClassifier, TransformRegressor
 from cgboost.additive.tables.preparation import Intervals
 from cgboost.additive.trees.transformation import Transformation
+from cgboost.inspection.effects import plot_effects
 from cgboost.inspection.model_pictures import plot_transformations, segments
 from tests.estimators.data import three_classes
 
@@ -126,6 +127,20 @@ def test_categories_are_bars_and_missing_values_a_level() -> None:
     np.testing.assert_allclose(widths, np.sort(weight * term.intercept[term.leaf]))
     [text] = age.get_legend().get_texts()
     assert text.get_text() == "missing"
+
+
+def test_dates_at_midnight_are_days() -> None:
+    """Without a time in the bars and in partial dependence; with one where one of them has it."""
+    rng, codes = np.random.default_rng(0), np.arange(900) % 3
+    days = pd.date_range("2024-01-06", periods=3)
+    X = pd.DataFrame({"day": days[codes], "hour": (days + pd.to_timedelta([0, 6, 0], "h"))[codes]})
+    X["hour"] = rng.permutation(X["hour"])
+    y = 3.0 * codes + X["hour"].dt.day + X["hour"].dt.hour
+    model = TransformRegressor(n_estimators=1, categorical_features=["day", "hour"]).fit(X, y)
+    for figure in (plot_transformations(model), plot_effects(model, X, ["day", "hour"])):
+        day, hour = ([text.get_text() for text in axis.get_yticklabels()] for axis in figure.axes)
+        assert set(day) - {"missing"} == {"2024-01-06", "2024-01-07", "2024-01-08"}
+        assert {"2024-01-06 00:00:00", "2024-01-07 06:00:00"} < set(hour)
 
 
 def test_a_link_is_a_panel_of_its_own() -> None:
