@@ -417,6 +417,7 @@ class LinearTreeBoostingClassifier(BaseLinearTreeBoosting, Classification):
     every class, on (y_k − p_k)/(p_k(1 − p_k)) with the weights p_k(1 − p_k), all from the same f,
     and takes it with ``learning_rate``·(K − 1)/K, as :class:`GradientBoostingClassifier` does. A
     class of which no row of positive weight would be left to train on is not held out at all.
+    Labels in another order hold other rows out, as for :class:`TransformClassifier`.
 
     Parameters
     ----------
