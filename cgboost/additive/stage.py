@@ -16,7 +16,13 @@ from numpy.typing import NDArray
 
 from cgboost.additive.tables.schema import Schema
 from cgboost.additive.tables.table_columns import legible
-from cgboost.additive.trees.transformation import INDENT, Transformation, input_of, leaves_in_words
+from cgboost.additive.trees.transformation import (
+    INDENT,
+    Transformation,
+    formula_in_words,
+    input_of,
+    leaves_in_words,
+)
 from cgboost.generation.columns import PREDICTION_BLOCK, Term
 
 Vector = NDArray[np.float64]
@@ -90,6 +96,12 @@ class Stage:
         """Whether there are values that the sum cannot have."""
         return self.low > -np.inf or self.high < np.inf
 
+    @property
+    def size(self) -> float:
+        """Of its largest term, or of the bounds of the sum: what constants are compared with."""
+        bounds = [abs(bound) for bound in (self.low, self.high) if np.isfinite(bound)]
+        return max([abs(weight) * term.size for weight, term in self.terms] + bounds, default=0.0)
+
     def text(self, schema: Schema | None = None) -> str:
         """The stage in words: a line for every leaf of every function, weights included.
 
@@ -97,7 +109,7 @@ class Stage:
         by their names in the schema, which ``model.text()`` knows, and without it inputs are
         called x0, x1, … (outputs of earlier stages after the features).
         """
-        lines = [f"{self.intercept:.6g}"]
+        lines = [formula_in_words(self.intercept, size=self.size)]
         for weight, term in self.terms:
             name, categories = input_of(term.feature, schema)
             lines.append(f"plus a function of {legible(name)}:")

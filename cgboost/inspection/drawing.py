@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from datetime import datetime, time
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -102,6 +103,14 @@ def named(value: Any) -> str:
         half = (LONGEST_NAME - 1) // 2
         text = f"{text[:half]}…{text[-half:]}"
     return text.replace("$", r"\$") if rcParams["text.parse_math"] else text
+
+
+def values_named(values: Iterable[Any]) -> list[str]:
+    """Return the values of a feature as labels; dates that are all at midnight are days."""
+    found = list(values)
+    if all(isinstance(value, datetime) and value.time() == time() for value in found):
+        found = [value.date() for value in found]
+    return list(map(named, found))
 
 
 def log_if_wide(axis: Axes, values: NDArray[Any]) -> bool:

@@ -17,6 +17,7 @@ from sklearn.inspection import partial_dependence
 from sklearn.utils.validation import check_is_fitted
 
 from cgboost.inspection import drawing
+from cgboost.inspection.class_outputs import output_place
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -42,12 +43,15 @@ class Effect:
         Numbers, or categories.
     mean, std : ndarray of shape (n_values,)
         Over the models of the holdouts; the standard deviation is 0 of one.
+    label : class label or None
+        The class whose probability it is; None of a regressor.
     """
 
     feature: str
     values: NDArray[Any]
     mean: Vector
     std: Vector
+    label: Any = None
 
     @property
     def is_numeric(self) -> bool:
@@ -56,19 +60,27 @@ class Effect:
 
 
 def effects(
-    model: Any, X: Any, features: Sequence[int | str] | None = None, *, top: int = 6
+    model: Any,
+    X: Any,
+    features: Sequence[int | str] | None = None,
+    *,
+    output: Any = None,
+    top: int = 6,
 ) -> list[Effect]:
     """Partial dependence of features, each from all models of the holdouts.
 
     Parameters
     ----------
     model : fitted estimator with ``feature_importances_``
-        A transform regression with ``n_holdouts`` above 1 has error bars. Of a classifier with two
-        classes it is the probability of the second; of more, that of the last.
+        A transform regression with ``n_holdouts`` above 1 has error bars. Of a classifier it is
+        the probability of a class; f where the classifier has no probabilities.
     X : array-like or data frame of shape (n_rows, n_features)
         Rows that predictions are the mean of.
     features : sequence of int or str, optional
         Numbers or names; by default the ``top`` most important, in that order.
+    output : class label or int, optional
+        Label of a class, or its place in ``classes_``; where labels are integers, a label comes
+        before a place. By default the last.
     top : int, default=6
 
     Returns
@@ -79,6 +91,8 @@ def effects(
     ------
     ValueError
         If there is no such feature.
+    IndexError
+        If there is no such class.
     """
     check_is_fitted(model)
     frame = X if hasattr(X, "iloc") else pd.DataFrame(np.asarray(X))
@@ -88,34 +102,43 @@ def effects(
     if features is None:
         order = np.argsort(-model.feature_importances_, kind="stable")[:top]
         features = [int(j) for j in order if model.feature_importances_[j] > 0]
+    labels = list(getattr(model, "classes_", ()))
+    place = output_place(output, labels, default=-1)
     found = []
     for feature in features:
         number = names.index(feature) if names is not None and feature in names else feature
         if not isinstance(number, (int, np.integer)) or not 0 <= number < frame.shape[1]:
             known = f"0, …, {frame.shape[1] - 1}" if names is None else str(names)
             raise ValueError(f"features must be among {known}, got {feature!r}")
-        found.append(_effect(model, rows, frame.iloc[:, number], int(number), names))
+        found.append(_effect(model, rows, frame.iloc[:, number], int(number), names, place))
     return found
 
 
-def _effect(model: Any, rows: Any, column: Any, number: int, names: list[str] | None) -> Effect:
-    """One feature."""
+def _effect(
+    model: Any, rows: Any, column: Any, number: int, names: list[str] | None, place: int
+) -> Effect:
+    """One feature, for the class of this place."""
     values = _values(column)
     key: Any = number if names is None else names[number]
     is_category = values.dtype.kind not in "fiu"
-    curves = [
-        partial_dependence(
+    labels = list(getattr(model, "classes_", ()))
+    curves = []
+    for own in getattr(model, "holdout_models_", [model]):
+        found = partial_dependence(
             own,
             rows,
             [key],
             custom_values={key: values},
             categorical_features=[key] if is_category else None,
             kind="average",
-        )["average"][-1]
-        for own in getattr(model, "holdout_models_", [model])
-    ]
+        )["average"]
+        if len(labels) == 2:  # there is the second alone
+            other = 1.0 - found if hasattr(model, "predict_proba") else -found
+            found = np.concatenate([other, found])
+        curves.append(found[place])
     name = f"x{number}" if names is None else names[number]
-    return Effect(name, values, np.mean(curves, axis=0), np.std(curves, axis=0))
+    label = labels[place] if labels else None
+    return Effect(name, values, np.mean(curves, axis=0), np.std(curves, axis=0), label)
 
 
 def _values(column: Any) -> NDArray[Any]:
@@ -132,14 +155,17 @@ def plot_effects(
     X: Any,
     features: Sequence[int | str] | None = None,
     *,
+    output: Any = None,
     top: int = 6,
     axes: Iterable[Axes] | None = None,
 ) -> Figure:
-    """Draw partial dependence: a line, or bars, and one standard deviation to either side.
+    """Draw partial dependence: a line, or dots, and one standard deviation to either side.
+
+    Of a classifier the axis of the values names the class.
 
     Parameters
     ----------
-    model, X, features, top
+    model, X, features, output, top
         As in :func:`effects`.
     axes : iterable of matplotlib Axes, optional
         One for each feature.
@@ -150,23 +176,27 @@ def plot_effects(
 
     Raises
     ------
-    ValueError
+    IndexError, ValueError
         As :func:`effects`; if no feature is used, or the number of axes is not that of the
         features.
     """
-    found = effects(model, X, features, top=top)
+    found = effects(model, X, features, output=output, top=top)
     if not found:
         raise ValueError("the model uses no feature: there is nothing to draw")
     figure, places = drawing.grid(axes, len(found))
+    kind = "probability" if hasattr(model, "predict_proba") else "score"
     for effect, axis in zip(found, places, strict=True):
+        drawing.label(axis, drawing.named(effect.feature), "", "")
+        what = "" if effect.label is None else f"{kind} of class {drawing.named(effect.label)}"
         low, high = effect.mean - effect.std, effect.mean + effect.std
         if effect.is_numeric:
             shade: dict[str, Any] = {"color": drawing.colour(0), "alpha": 0.25, "linewidth": 0}
             axis.fill_between(effect.values, low, high, **shade)
             axis.plot(effect.values, effect.mean, color=drawing.colour(0), linewidth=1.8)
+            axis.set_ylabel(what, fontsize=8)
         else:
             places_of = np.arange(len(effect.values))
             axis.errorbar(effect.mean, places_of, xerr=effect.std, fmt="o", color=drawing.colour(0))
-            axis.set_yticks(places_of, list(map(drawing.named, effect.values)), fontsize=8)
-        drawing.label(axis, drawing.named(effect.feature), "", "")
+            axis.set_yticks(places_of, drawing.values_named(effect.values), fontsize=8)
+            axis.set_xlabel(what, fontsize=8)
     return figure

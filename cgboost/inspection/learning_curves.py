@@ -23,7 +23,7 @@ from sklearn.base import is_classifier
 from sklearn.exceptions import NotFittedError
 
 from cgboost.inspection import drawing
-from cgboost.inspection.report.facts import kind_of, output_kind
+from cgboost.inspection.report.facts import kind_of, output_kind, runs_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -344,6 +344,8 @@ def plot_stages(
     Where the fit has held rows out itself to choose the number of stages, their loss stands beside
     that of the training rows, both relative to the loss of a constant, and the stage that was
     chosen is ringed.
+    With several holdouts there is a thin line for each, and a thick one for the mean of their
+    models after every round; a model that has all its stages counts as it is.
 
     Parameters
     ----------
@@ -392,32 +394,56 @@ def plot_stages(
 
 def _draw_losses(axis: Axes, model: Any) -> None:
     """The training loss by round; or, relative to its start, beside that of the holdout rows."""
-    history = model.history_
-    holdout = np.asarray(history.get("holdout_loss", np.zeros(1)))
+    history: Table = {name: np.asarray(values) for name, values in model.history_.items()}
+    holdout = history.get("holdout_loss", np.zeros(1))
     kind = output_kind(history)
     outputs = [None] if kind is None else np.unique(history[kind])
     for k, label in enumerate(outputs):
         mine = slice(None) if kind is None else history[kind] == label
-        name = "loss" if kind is None else f"{kind} {label}"
-        rounds, loss = history["round"][mine], np.asarray(history["objective"][mine])
-        if not holdout.any():
-            axis.plot(rounds, loss, color=drawing.colour(k), label=name)
-            continue
-        share, held = loss / loss[0], holdout[mine] / holdout[mine][0]
-        best = int(np.argmin(held))
-        name = "" if kind is None else f", {kind} {label}"
-        colour = drawing.colour(k)
-        axis.plot(rounds, share, "--", color=colour, linewidth=1, label=f"training{name}")
-        axis.plot(rounds, held, "o-", color=colour, markersize=3, label=f"holdout{name}")
-        axis.plot(rounds[best], held[best], "o", color=colour, mfc="none", markersize=10)
-    drawing.log_if_wide(axis, np.asarray(history["objective"]))
-    if len(outputs) > 1 or holdout.any():
+        own = {name: values[mine] for name, values in history.items()}
+        name, colour = "" if kind is None else f"{kind} {drawing.named(label)}", drawing.colour(k)
+        if holdout.any():
+            _draw_holdouts(axis, runs_of(own), f", {name}" if name else "", colour)
+        else:
+            axis.plot(own["round"], own["objective"], color=colour, label=name or "loss")
+    drawing.log_if_wide(axis, history["objective"])
+    if len(outputs) > 1:
+        drawing.legend_beside(axis)
+    elif holdout.any():
         axis.legend(frameon=False)
     if holdout.any():
         axis.locator_params(axis="x", integer=True)
         drawing.label(axis, "Loss, share of that of a constant", "stages", "share")
     else:
         drawing.label(axis, "Training loss", "round", "loss")
+
+
+def _draw_holdouts(axis: Axes, runs: Sequence[Mapping[str, Any]], name: str, colour: str) -> None:
+    """The losses of an output: of its one run, or a thin line for each and the mean of all."""
+    shares = [run["objective"] / run["objective"][0] for run in runs]
+    held = [run["holdout_loss"] / run["holdout_loss"][0] for run in runs]
+    best = [int(np.argmin(own)) for own in held]
+    size = 10
+    if len(runs) > 1:
+        thin: dict[str, Any] = {"color": colour, "linewidth": 0.7, "alpha": 0.45}
+        for own, there, run in zip(shares, held, runs, strict=True):
+            axis.plot(run["round"], own, "--", **thin)
+            axis.plot(run["round"], there, "-", **thin)
+        name, size = f"{name}, mean of {len(runs)}", 6
+    rounds = max((run["round"] for run in runs), key=len)
+    for own, style, what in ((shares, "--", "training"), (held, "o-", "holdout")):
+        mean = _mean_so_far(own, best) if len(runs) > 1 else own[0]
+        width: dict[str, Any] = {"linewidth": 1.0} if what == "training" else {"markersize": 3.0}
+        axis.plot(rounds[: len(mean)], mean, style, color=colour, label=what + name, **width)
+    for run, there, k in zip(runs, held, best, strict=True):
+        axis.plot(run["round"][k], there[k], "o", color=colour, mfc="none", markersize=size)
+
+
+def _mean_so_far(curves: list[NDArray[Any]], best: list[int]) -> NDArray[Any]:
+    """The mean of the models after every round, of which each ends at its best one."""
+    rounds = np.arange(max(best) + 1)
+    kept = [curve[np.minimum(rounds, k)] for curve, k in zip(curves, best, strict=True)]
+    return np.asarray(np.mean(kept, axis=0))
 
 
 def _errors(model: Any, X: ArrayLike, y: NDArray[Any], last: int) -> Iterator[float]:

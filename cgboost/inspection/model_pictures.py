@@ -31,6 +31,7 @@ from cgboost.additive.stage import Stage, Stages
 from cgboost.additive.tables.preparation import Intervals
 from cgboost.additive.trees.transformation import Transformation
 from cgboost.inspection import drawing
+from cgboost.inspection.class_outputs import output_labels, output_place
 from cgboost.inspection.report.facts import output_kind
 
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ class _Panel:
         What the function is multiplied by in the stage.
     function : Transformation
     labels : list of str or None
-        Of the categories, where the input is one.
+        Of the categories, as they are drawn, where the input is one.
     regressor : int or None
         Which of the earlier outputs the input itself is.
     x : ndarray of shape (n_rows,) or None
@@ -116,11 +117,13 @@ def plot_transformations(
     stage: int = 0,
     X: Any = None,
     *,
-    output: int = 0,
+    output: Any = None,
     top: int = 12,
     axes: Iterable[Axes] | None = None,
 ) -> Figure:
     """Draw the functions of a stage, as they are added up in it: λ h(x).
+
+    Of a classifier the title of the figure, or those of given axes, name the class.
 
     Functions of numbers are piecewise linear, those of categories bars. Where leaves have earlier
     outputs as regressors, the line is the function with these at 0, which is about their mean (but
@@ -133,8 +136,10 @@ def plot_transformations(
         0, 1, …, or −1 for the last.
     X : array-like or data frame of shape (n_rows, n_features), optional
         Rows that are drawn behind the functions.
-    output : int, default=0
-        Which of the classes, where there are more than two.
+    output : class label or int, optional
+        Label of a class, or its place in ``classes_``; where labels are integers, a label comes
+        before a place. By default the first. Two classes have one output, f of the second: its
+        label, or 0.
     top : int, default=12
         Of more functions than these, those that span the widest range are drawn.
     axes : iterable of matplotlib Axes, optional
@@ -148,6 +153,8 @@ def plot_transformations(
     ------
     sklearn.exceptions.NotFittedError
         If the model is not fitted.
+    IndexError
+        If there is no such output.
     ValueError
         If there is no such stage, or the number of axes is not that of the functions.
     """
@@ -155,6 +162,8 @@ def plot_transformations(
     if not -len(stages) <= stage < len(stages):
         raise ValueError(f"stage must be one of the {len(stages)} of the model, got {stage!r}")
     number = stage % len(stages)
+    labels = output_labels(model)
+    own = f", class {drawing.named(labels[output_place(output, labels)])}" if labels else ""
     rows = None if X is None else _thinned(model._rows(X))
     earlier = None if rows is None else Stages(stages).all_outputs(rows, number)
     panels = _panels(model, stages[number], rows, earlier)
@@ -166,9 +175,10 @@ def plot_transformations(
             _draw_line(axis, panel, earlier)
         else:
             _draw_bars(axis, panel)
-        drawing.label(axis, drawing.named(panel.name), "", "")
+        title = drawing.named(panel.name) + ("" if axes is None else own)
+        drawing.label(axis, title, "", "")
     if axes is None:
-        figure.suptitle(f"Stage {number} of {len(stages)}, from 0", x=0.01, ha="left")
+        figure.suptitle(f"Stage {number} of {len(stages)}, from 0{own}", x=0.01, ha="left")
     return figure
 
 
@@ -183,7 +193,7 @@ def _panels(model: Any, stage: Stage, rows: Vector | None, earlier: Vector | Non
         source = rows if own else earlier
         x = None if source is None else source[:, k]
         known = model._schema.categories[k] if own else None
-        labels = None if known is None else [*map(str, known), "missing"]
+        labels = None if known is None else [*drawing.values_named(known), "missing"]
         name = str(names[k]) if own else f"output of stage {k}"
         panels.append(_Panel(name, weight, term, labels, None if own else k, x))
     if stage.link is not None:
@@ -217,7 +227,7 @@ def _draw_bars(axis: Axes, panel: _Panel) -> None:
     chosen = np.sort(np.argsort(-np.abs(values), kind="stable")[:MOST_BARS])
     chosen = chosen[np.argsort(values[chosen], kind="stable")]
     assert panel.labels is not None
-    names = [drawing.named(panel.labels[k]) for k in chosen]
+    names = [panel.labels[k] for k in chosen]
     axis.barh(range(len(chosen)), values[chosen], color=drawing.colour(0), height=0.7)
     size = 8 if len(chosen) <= 10 else 7 if len(chosen) <= 16 else 5
     axis.set_yticks(range(len(chosen)), names, fontsize=size)

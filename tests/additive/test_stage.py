@@ -48,6 +48,17 @@ def test_stages_are_the_formula() -> None:
     np.testing.assert_allclose(chain().all_outputs(X.astype(np.float32), 3), wanted, rtol=1e-5)
 
 
+def test_a_constant_that_is_rounding_is_written_as_0() -> None:
+    """Beside the terms, whatever their scale; one that is small and no rounding stays."""
+    for scale in (1e-9, 1.0, 1e9):
+        terms = [(2.0, line(0, scale))]
+        assert Stage(-7e-16 * scale, terms).text().split("\n")[0] == "0"
+        assert Stage(1e-9 * scale, terms).text().split("\n")[0] == f"{1e-9 * scale:.6g}"
+        by_bounds = Stage(3e-17 * scale, [], low=-scale, high=scale)
+        assert by_bounds.text().split("\n")[0] == "0"
+    assert Stage(-7e-16, []).text() == "-7e-16"
+
+
 def test_bounds_hold_the_sum_and_what_follows_from_it() -> None:
     """Of a stage that others use they see what is left of it."""
     stages = chain()

@@ -1,12 +1,18 @@
 """Effects of single features, with the spread of models of several holdouts."""
 
 from functools import cache
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from cgboost import LinearTreeBoostingRegressor, TransformClassifier, TransformRegressor
+from cgboost import (
+    CGBoostClassifier,
+    LinearTreeBoostingRegressor,
+    TransformClassifier,
+    TransformRegressor,
+)
 from cgboost.inspection.effects import effects, plot_effects
 
 
@@ -67,6 +73,40 @@ def test_classes_have_probabilities() -> None:
     assert effect.mean[3] == pytest.approx(classifier.predict_proba(there)[:, 1].mean())
 
 
+@pytest.mark.parametrize("names", [["low", "high"], ["low", "mid", "high"], [1, 2, 5]], ids=str)
+def test_the_class_can_be_chosen_and_is_named(names: list[Any]) -> None:
+    """By its label or place, of two classes either; the axis of the values says which it is."""
+    X, y = data()
+    bounds = np.quantile(y, np.arange(1, len(names)) / len(names))
+    classifier = TransformClassifier(n_estimators=2).fit(X, np.array(names)[np.digitize(y, bounds)])
+    there, labels = X.assign(shop="east"), classifier.classes_
+    shares = classifier.predict_proba(there).mean(axis=0)
+    for place, label in enumerate(labels):
+        (effect,) = effects(classifier, X, ["shop"], output=label)
+        assert (effect.label, effect.mean[0]) == (label, pytest.approx(shares[place]))
+        figure = plot_effects(classifier, X, ["age", "shop"], output=label)
+        line, bars = figure.axes
+        assert line.get_ylabel() == bars.get_xlabel() == f"probability of class {label}"
+    assert effects(classifier, X, ["shop"], output=0)[0].label == labels[0]
+    assert effects(classifier, X, ["shop"])[0].label == labels[-1]
+    with pytest.raises(IndexError, match="one of the classes .*, or its place.*got 'none'"):
+        plot_effects(classifier, X, output="none")
+
+
+def test_a_classifier_without_probabilities_has_scores() -> None:
+    """Outputs of the class; that of the first of two is minus that of the second."""
+    X, y = data()
+    array = X[["age", "noise"]].to_numpy()
+    columns = CGBoostClassifier(library="linear").fit(array, y > np.median(y))
+    columns.feature_importances_ = np.ones(2)
+    for label, sign in ((True, 1.0), (False, -1.0)):
+        (effect,) = effects(columns, array, [0], output=label)
+        there = np.column_stack([np.full(len(array), effect.values[5]), array[:, 1]])
+        assert effect.mean[5] == pytest.approx(sign * columns.decision_function(there).mean())
+        (axis,) = plot_effects(columns, array, [0], output=label).axes
+        assert axis.get_ylabel() == f"score of class {label}"
+
+
 def test_other_models_have_effects_without_a_band() -> None:
     """What they need is importances."""
     X, y = data()
@@ -87,6 +127,7 @@ def test_lines_and_bars_have_bands() -> None:
     ends = band.get_paths()[0].vertices[:, 1]
     assert ends.max() == pytest.approx((age.mean + age.std).max())
     assert [text.get_text() for text in bars.get_yticklabels()] == ["east", "north", "south"]
+    assert (line.get_ylabel(), bars.get_xlabel()) == ("", "")
 
 
 def test_unknown_features_are_refused() -> None:

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from cgboost import L2BoostRegressor, LogitBoostClassifier, TransformRegressor
+from cgboost import L2BoostRegressor, LogitBoostClassifier, TransformClassifier, TransformRegressor
 from cgboost.inspection.learning_curves import error_table, plot_stages
 from tests.estimators.data import curve, three_classes, two_classes
 
@@ -66,6 +66,47 @@ def test_rows_that_the_fit_held_out_have_a_curve() -> None:
     assert ring.get_xdata().tolist() == [model.best_round_]
     _, errors = plot_stages(model, {"train": (X, y)}).axes
     assert errors.lines[0].get_xdata().tolist() == list(range(1, model.n_iter_ + 1))
+
+
+def test_each_of_several_holdouts_has_a_line() -> None:
+    """Each starts at 1, with a ring where its model ends; thick lines are means of the models."""
+    X, y = curve(800)
+    model = TransformRegressor(n_estimators=6, n_holdouts=3).fit(X, y)
+    [loss] = plot_stages(model).axes
+    thin = [line for line in loss.lines if line.get_alpha()]
+    rings = [line for line in loss.lines if len(line.get_xdata()) == 1]
+    means = {line.get_label(): line for line in loss.lines if line not in [*thin, *rings]}
+    assert list(means) == ["training, mean of 3", "holdout, mean of 3"]
+    assert (len(thin), len(rings)) == (6, 3)
+    history, ends = model.history_, []
+    for k, own in enumerate(model.holdout_models_):
+        mine = history["holdout"] == k
+        for line, name in zip(thin[2 * k : 2 * k + 2], ("objective", "holdout_loss"), strict=True):
+            np.testing.assert_array_equal(line.get_xdata(), history["round"][mine])
+            np.testing.assert_allclose(
+                line.get_ydata(), history[name][mine] / history[name][mine][0]
+            )
+        assert rings[k].get_xdata().tolist() == [own.best_round_]
+        ends.append(line.get_ydata()[own.best_round_])
+    for line in means.values():
+        assert line.get_xdata().tolist() == list(range(model.best_round_ + 1))
+        assert line.get_linewidth() > thin[0].get_linewidth()
+    assert means["holdout, mean of 3"].get_ydata()[-1] == pytest.approx(np.mean(ends))
+
+
+def test_the_legend_of_classes_is_beside_their_curves() -> None:
+    """One against the rest there are two names a class: they cover no curve."""
+    X, y = three_classes(300)
+    model = TransformClassifier(n_estimators=3, multi_class="ovr", n_holdouts=2).fit(X, y)
+    figure = plot_stages(model)
+    figure.draw_without_rendering()
+    [loss] = figure.axes
+    words = [text.get_text() for text in loss.get_legend().get_texts()]
+    assert words[:2] == ["training, class 0, mean of 2", "holdout, class 0, mean of 2"]
+    assert len(words) == 6
+    legend = loss.get_legend().get_window_extent()
+    assert legend.x0 >= loss.get_window_extent().x1
+    assert legend.x1 <= figure.bbox.x1
 
 
 def test_without_holdout_rows_there_is_one_curve() -> None:

@@ -11,6 +11,7 @@ from sklearn.exceptions import NotFittedError
 from cgboost import TransformClassifier, TransformRegressor
 from cgboost.additive.tables.preparation import Intervals
 from cgboost.additive.trees.transformation import Transformation
+from cgboost.inspection.effects import plot_effects
 from cgboost.inspection.model_pictures import plot_transformations, segments
 from tests.estimators.data import three_classes
 
@@ -128,6 +129,20 @@ def test_categories_are_bars_and_missing_values_a_level() -> None:
     assert text.get_text() == "missing"
 
 
+def test_dates_at_midnight_are_days() -> None:
+    """Without a time in the bars and in partial dependence; with one where one of them has it."""
+    rng, codes = np.random.default_rng(0), np.arange(900) % 3
+    days = pd.date_range("2024-01-06", periods=3)
+    X = pd.DataFrame({"day": days[codes], "hour": (days + pd.to_timedelta([0, 6, 0], "h"))[codes]})
+    X["hour"] = rng.permutation(X["hour"])
+    y = 3.0 * codes + X["hour"].dt.day + X["hour"].dt.hour
+    model = TransformRegressor(n_estimators=1, categorical_features=["day", "hour"]).fit(X, y)
+    for figure in (plot_transformations(model), plot_effects(model, X, ["day", "hour"])):
+        day, hour = ([text.get_text() for text in axis.get_yticklabels()] for axis in figure.axes)
+        assert set(day) - {"missing"} == {"2024-01-06", "2024-01-07", "2024-01-08"}
+        assert {"2024-01-06 00:00:00", "2024-01-07 06:00:00"} < set(hour)
+
+
 def test_a_link_is_a_panel_of_its_own() -> None:
     """The function of the sum comes last."""
     X, y = product(2000)
@@ -144,6 +159,25 @@ def test_each_class_has_its_stages() -> None:
     model = TransformClassifier(n_estimators=1, early_stopping=False).fit(X, y)
     first, second = (plot_transformations(model, output=k).axes[0].lines[0] for k in (0, 1))
     assert not np.array_equal(first.get_ydata(), second.get_ydata())
+
+
+def test_the_class_is_named() -> None:
+    """Chosen by its label, it is in the title; on given axes in those of the panels."""
+    X, y = three_classes()
+    names = np.array(["$low", "mid", "top"])
+    model = TransformClassifier(n_estimators=1, early_stopping=False).fit(X, names[y])
+    for label in names:
+        figure = plot_transformations(model, output=label)
+        title = figure.get_suptitle().replace(r"\$", "$")
+        assert title.startswith("Stage 0 of ")
+        assert title.endswith(f", class {label}")
+    axes = Figure().subplots(1, len(figure.axes))
+    own = plot_transformations(model, output="top", axes=np.atleast_1d(axes))
+    assert titles(own) == [f"{name}, class top" for name in titles(figure)]
+    two = TransformClassifier(n_estimators=1, early_stopping=False).fit(X, y > 0)
+    assert plot_transformations(two).get_suptitle().endswith(", class True")
+    with pytest.raises(IndexError, match="one of the classes .*, or its place.*got 'none'"):
+        plot_transformations(model, output="none")
 
 
 def test_stages_and_axes_that_are_not_there() -> None:

@@ -193,6 +193,12 @@ class ModelTree:
             values[rows] = levels[place] + np.einsum("ik,ik->i", coef[place], z)
         return values
 
+    @property
+    def size(self) -> float:
+        """Largest |level| of a leaf, or |coefficient| of a regressor z, which is about 1."""
+        found = [np.append(self.nodes[k].coef, self.nodes[k].level) for k in self.leaves]
+        return float(np.abs(np.concatenate(found)).max())
+
     def text(self, schema: Schema) -> str:
         """The tree in words, a line for each branch."""
         names = tuple(map(legible, names_of(schema)))

@@ -112,6 +112,15 @@ class Transformation:
         """Whether it is the same for all values."""
         return not (np.ptp(self.intercept) or self.slope.any() or self.coef.any())
 
+    @property
+    def size(self) -> float:
+        """Largest sum of |intercept| and |slope·(x − origin)|: a bound of |h|, with z = 0."""
+        reach = 0.0
+        if isinstance(self.groups, Intervals):
+            ends = np.array([self.groups.low, self.groups.high])
+            reach = float(np.abs(self.groups.regressor(ends)).max())
+        return float((np.abs(self.intercept) + np.abs(self.slope) * reach).max(initial=0.0))
+
     def among(self, outputs: Indices) -> Transformation:
         """The same with regressors that have these numbers among all outputs."""
         if len(outputs) == 0 or outputs[-1] == len(outputs) - 1:
@@ -275,7 +284,7 @@ def judges(training: Moments, holdout: Moments) -> tuple[Moments, float]:
 INDENT = "    "
 
 NO_LEVEL = 1e-12
-"""A level this small beside the largest one of a function is 0 but for rounding. It is the
+"""A constant this small beside the size of what it is added to is 0 but for rounding. It is the
 difference of two terms, exact to about 1e-16 of them; six digits are shown."""
 
 
@@ -299,9 +308,14 @@ def values_in_words(
     return words + (" or any other" if gaps else "")
 
 
-def formula_in_words(level: float, terms: Iterable[tuple[float, str]]) -> str:
-    """A constant and coefficients times names; those of 0 are left out."""
-    words = f"{level:.6g}"
+def formula_in_words(
+    level: float, terms: Iterable[tuple[float, str]] = (), size: float = 0.0
+) -> str:
+    """A constant and coefficients times names; those of 0 are left out.
+
+    A constant that is rounding beside ``size``, that of the values, is 0.
+    """
+    words = f"{level if abs(level) > NO_LEVEL * size else 0.0:.6g}"
     for coef, name in terms:
         if coef != 0.0:
             words += f" {'+' if coef > 0 else '−'} {abs(coef):.6g}·{name}"
@@ -321,16 +335,15 @@ def leaves_in_words(
     groups, name = function.groups, legible(name)
     origin = groups.origin if isinstance(groups, Intervals) else 0.0
     outputs = [f"stage_{k}" for k in range(function.coef.shape[1])]
-    rounding = NO_LEVEL * float(np.abs(function.intercept).max(initial=0.0))
+    size = abs(weight) * function.size
     _, firsts = np.unique(function.leaf, return_index=True)
     for k in function.leaf[np.sort(firsts)]:
         slope = weight * float(function.slope[k])
         level = weight * float(function.intercept[k]) - slope * origin
-        level = level if abs(level) > abs(weight) * rounding else 0.0
         own = (weight * function.coef[k]).tolist()
         values = values_in_words(name, groups, np.flatnonzero(function.leaf == k), categories)
         terms = [(slope, name), *zip(own, outputs, strict=True)]
-        yield f"{values}: {formula_in_words(level, terms)}"
+        yield f"{values}: {formula_in_words(level, terms, size)}"
 
 
 def names_of(schema: Schema) -> Sequence[str]:

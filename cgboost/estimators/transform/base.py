@@ -219,9 +219,9 @@ class BaseTransform(BaseEnsemble):
         stages = list(map(inspection.stages_of, outputs))
         self.stages_ = stages[0] if len(outputs) == 1 else stages
 
-    def _stages_of(self, output: int) -> list[Stage]:
+    def _stages_of(self, output: Any) -> list[Stage]:
         check_is_fitted(self)
-        return inspection.stages_of(inspection.output_of(self._runs, output))
+        return inspection.stages_of(inspection.output_of(self, output))
 
     def _rows(self, X: Any) -> Any:
         check_is_fitted(self)

@@ -22,6 +22,7 @@ from cgboost.additive.tables.rows import HoldoutLoss, mean_loss
 from cgboost.additive.trees.boosted_rows import CodedRows
 from cgboost.additive.trees.boosted_tree_growth import TreeGrower
 from cgboost.additive.trees.split_search import Interactions
+from cgboost.additive.trees.transformation import formula_in_words
 from cgboost.estimators.common import stagewise
 from cgboost.estimators.common.base import BaseEnsemble
 from cgboost.estimators.common.fit_loop import FittedRun, Table
@@ -44,7 +45,7 @@ from cgboost.estimators.common.targets import (
 from cgboost.estimators.transform.base import BaseTransform
 from cgboost.estimators.transform.constraints import sets_of
 from cgboost.estimators.transform.holdouts import n_classes_of, seed_of
-from cgboost.estimators.transform.transform_inspection import class_number
+from cgboost.estimators.transform.transform_inspection import class_number, output_of
 from cgboost.estimators.transform.variants import LARGEST_STEP
 from cgboost.generation.callbacks import EarlyStopping, Score, error_rate
 from cgboost.losses.base import DifferentiableLoss, Loss
@@ -229,7 +230,7 @@ class BaseLinearTreeBoosting(BaseEnsemble):
         trees = [[h.tree for h in output.active] for output in run.outputs]
         self.trees_ = trees[0] if len(trees) == 1 else trees
 
-    def text(self, *, output: int = 0) -> str:
+    def text(self, *, output: Any = None) -> str:
         """The trees in words: a line for every branch, a formula for every leaf.
 
         Numbers outside the range of the training rows count as its nearest end, missing ones in a
@@ -237,12 +238,26 @@ class BaseLinearTreeBoosting(BaseEnsemble):
 
         Parameters
         ----------
-        output : int, default=0
-            Place of the class in ``classes_``, where there are more than two.
+        output : class label or int, optional
+            As in :meth:`TransformClassifier.transformation`.
+
+        Raises
+        ------
+        IndexError
+            If there is no such output.
         """
         check_is_fitted(self)
-        fitted = self._runs[0].outputs[output]
-        lines = [f"f = {fitted.intercept:.6g} plus, of each tree, its leaf times its coefficient"]
+        fitted = output_of(self, output)
+        size = max(
+            (
+                abs(coef) * hypothesis.tree.size
+                for own in self._runs[0].outputs
+                for hypothesis, coef in zip(own.hypotheses, own.coef.tolist(), strict=False)
+            ),
+            default=0.0,
+        )
+        constant = formula_in_words(fitted.intercept, size=size)
+        lines = [f"f = {constant} plus, of each tree, its leaf times its coefficient"]
         for hypothesis, coef in zip(fitted.hypotheses, fitted.coef.tolist(), strict=False):
             lines.append(f"tree_{hypothesis.number}, times {coef:.6g}:")
             lines += ["    " + line for line in hypothesis.tree.text(self._schema).split("\n")]
@@ -402,6 +417,7 @@ class LinearTreeBoostingClassifier(BaseLinearTreeBoosting, Classification):
     every class, on (y_k − p_k)/(p_k(1 − p_k)) with the weights p_k(1 − p_k), all from the same f,
     and takes it with ``learning_rate``·(K − 1)/K, as :class:`GradientBoostingClassifier` does. A
     class of which no row of positive weight would be left to train on is not held out at all.
+    Labels in another order hold other rows out, as for :class:`TransformClassifier`.
 
     Parameters
     ----------

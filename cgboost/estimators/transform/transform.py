@@ -219,7 +219,8 @@ class TransformClassifier(BaseTransform, Classification):
 
     A round fits a stage for every class to [y = k] − p_k, all from the same f; then the steps and
     constants of all classes are those that together lower L most, inside the same bounds. A class
-    of which no row of positive weight would be left to train on is not held out at all.
+    of which no row of positive weight would be left to train on is not held out at all. Labels
+    whose order is another hold other rows out, since the place of its class is part of a row.
 
     Parameters
     ----------

@@ -6,7 +6,6 @@ The first three functions are methods: an estimator assigns them in its class bo
 from __future__ import annotations
 
 from collections.abc import Sequence
-from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,12 +18,13 @@ from cgboost.additive.stage import Stage, Stages
 from cgboost.additive.tables.schema import Schema
 from cgboost.additive.trees.transformation import INDENT, formula_in_words, input_of, names_of
 from cgboost.estimators.common.fit_loop import FittedOutput, FittedRun
+from cgboost.inspection.class_outputs import output_labels, output_place
 
 if TYPE_CHECKING:
     from networkx import DiGraph
 
 
-def transformation(self: Any, stage: int, feature: int | str, *, output: int = 0) -> StageCurve:
+def transformation(self: Any, stage: int, feature: int | str, *, output: Any = None) -> StageCurve:
     """The piecewise linear function of an input in a stage, of values as they are in the data.
 
     Parameters
@@ -33,8 +33,10 @@ def transformation(self: Any, stage: int, feature: int | str, *, output: int = 0
         0, 1, …, or −1 for the last.
     feature : int or str
         Number or name of a feature; ``n_features_in_ + k`` for the output of stage k.
-    output : int, default=0
-        Place of the class in ``classes_``, where there are more than two.
+    output : class label or int, optional
+        Label of a class, or its place in ``classes_``; where labels are integers, a label comes
+        before a place. By default the first. Two classes have one output, f of the second: its
+        label, or 0.
 
     Returns
     -------
@@ -66,7 +68,7 @@ def transformation(self: Any, stage: int, feature: int | str, *, output: int = 0
     return StageCurve(name, place, weight, term, categories, earlier if earlier >= 0 else None)
 
 
-def text(self: Any, *, output: int = 0) -> str:
+def text(self: Any, *, output: Any = None) -> str:
     """The model in words: the functions of every stage, a line for each leaf.
 
     Functions are multiplied by their weights, so that a stage is the sum of what stands below
@@ -75,24 +77,25 @@ def text(self: Any, *, output: int = 0) -> str:
 
     Parameters
     ----------
-    output : int, default=0
+    output : class label or int, optional
         As in :meth:`transformation`.
     """
-    stages, fitted = self._stages_of(output), output_of(self._runs, output)
+    stages, fitted = self._stages_of(output), output_of(self, output)
     coef, constant = fitted.path[-1]
-    lines = [f"f = {formula_in_words(float(constant), _named(coef.tolist()))}"]
+    named = [(value, f"stage_{k}") for k, value in enumerate(coef.tolist())]
+    lines = [f"f = {formula_in_words(float(constant), named, _size(self._runs))}"]
     for k, stage in enumerate(stages):
         words = stage.text(self._schema).replace("\n", "\n" + INDENT)
         lines += [f"stage_{k}:", INDENT + words]
     return "\n".join(lines)
 
 
-def stage_graph(self: Any, *, output: int = 0) -> DiGraph:
+def stage_graph(self: Any, *, output: Any = None) -> DiGraph:
     """What every stage is made of, as a directed graph.
 
     Parameters
     ----------
-    output : int, default=0
+    output : class label or int, optional
         As in :meth:`transformation`.
 
     Returns
@@ -102,7 +105,7 @@ def stage_graph(self: Any, *, output: int = 0) -> DiGraph:
         where they have none) and stages by their numbers.
     """
     stages = self._stages_of(output)
-    coef = output_of(self._runs, output).coef.tolist()
+    coef = output_of(self, output).coef.tolist()
     return curve.stage_graph(stages, coef, names_of(self._schema))
 
 
@@ -150,21 +153,15 @@ def outputs_of(runs: Sequence[FittedRun]) -> list[FittedOutput]:
     return [output for run in runs for output in run.outputs]
 
 
-def output_of(runs: Sequence[FittedRun], number: Any) -> FittedOutput:
-    """The output of this number.
+def output_of(model: Any, output: Any) -> FittedOutput:
+    """The output of a class, or of a place, as :func:`output_place` reads it.
 
     Raises
     ------
     IndexError
         If there is no such output.
     """
-    outputs = outputs_of(runs)
-    if not isinstance(number, Integral) or int(number) not in range(len(outputs)):
-        raise IndexError(
-            f"output must be from 0 to {len(outputs) - 1}, the place of a class in classes_, got "
-            f"{number!r}"
-        )
-    return outputs[int(number)]
+    return outputs_of(model._runs)[output_place(output, output_labels(model))]
 
 
 def stage_number(stage: int, count: int) -> int:
@@ -182,8 +179,16 @@ def stage_number(stage: int, count: int) -> int:
     return stage % count
 
 
-def _named(coef: Sequence[float]) -> list[tuple[float, str]]:
-    return [(value, f"stage_{k}") for k, value in enumerate(coef)]
+def _size(runs: Sequence[FittedRun]) -> float:
+    """Of the largest stage of any output, times its coefficient: one f may be but a constant."""
+    return max(
+        (
+            abs(value) * max(abs(stage.intercept), stage.size)
+            for output in outputs_of(runs)
+            for value, stage in zip(output.path[-1][0].tolist(), stages_of(output), strict=True)
+        ),
+        default=0.0,
+    )
 
 
 def _called(number: int, schema: Schema) -> str:

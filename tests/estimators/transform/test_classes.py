@@ -158,6 +158,18 @@ def test_neither_the_order_of_rows_nor_that_of_classes_matters() -> None:
     np.testing.assert_allclose(found[:, [2, 3, 1, 0]], wanted, rtol=0, atol=1e-8)
 
 
+def test_the_order_of_the_labels_is_part_of_what_is_held_out() -> None:
+    """Other labels in the same order: the same model; in another order: another holdout."""
+    X, y, weights = drawn()
+    places = np.searchsorted(["a", "b", "c", "d"], y)
+    model = TransformClassifier(n_estimators=4)
+    wanted = clone(model).fit(X, y, weights).predict_proba(X)
+    same = clone(model).fit(X, np.array([10, 20, 30, 40])[places], weights)
+    np.testing.assert_array_equal(same.predict_proba(X), wanted)
+    other = clone(model).fit(X, np.array(["q", "z", "m", "a"])[places], weights)
+    assert np.abs(other.predict_proba(X)[:, [2, 3, 1, 0]] - wanted).max() > 1e-3
+
+
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_all_views_of_the_model_agree(variant: str) -> None:
     """Stages, pickles and a query for each class, which has the shares of ``predict_proba``."""

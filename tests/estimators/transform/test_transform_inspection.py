@@ -1,5 +1,6 @@
 """Transform models looked at: their functions, importances, graph, and SQL."""
 
+from dataclasses import replace
 from typing import Any
 
 import duckdb
@@ -7,6 +8,7 @@ import networkx as nx
 import numpy as np
 import pytest
 
+from cgboost.estimators.transform.linear_tree_boosting import LinearTreeBoostingClassifier
 from cgboost.estimators.transform.transform import TransformClassifier, TransformRegressor
 from tests.estimators.transform.transform_data import mixed, product, surface, target
 
@@ -33,9 +35,9 @@ def test_the_sum_of_transformations_is_the_first_stage() -> None:
     with pytest.raises(IndexError, match="stage must be from 0 to 3, or −1 for the last, got 9"):
         model.transformation(9, "a")
     for output in (1, -1, "a"):
-        with pytest.raises(IndexError, match="output must be from 0 to 0, the place of a class"):
+        with pytest.raises(IndexError, match="output must be 0, the only one, got"):
             model.transformation(0, "a", output=output)
-        with pytest.raises(IndexError, match="output must be from 0 to 0, the place of a class"):
+        with pytest.raises(IndexError, match="output must be 0, the only one, got"):
             model.text(output=output)
 
 
@@ -85,3 +87,52 @@ def test_a_model_in_sql_predicts_the_same(kind: type) -> None:
         shares = np.column_stack(found)
         shares /= shares.sum(axis=1, keepdims=True)
         np.testing.assert_allclose(shares, model.predict_proba(X), rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("names", [["a", "b", "c"], [1, 2, 5]], ids=["words", "numbers"])
+@pytest.mark.parametrize("way", ["joint", "ovr"])
+def test_outputs_are_called_by_their_classes(way: str, names: list[Any]) -> None:
+    """Words, graphs and curves are the same by label and by place, where that is no label."""
+    X, y, _ = mixed(0)
+    model = TransformClassifier(n_estimators=2, multi_class=way)
+    model.fit(X, np.array(names)[np.digitize(y, [-2, 2])])
+    found = [model.text(output=name) for name in names]
+    assert len(set(found)) == 3
+    assert model.text() == model.text(output=0) == found[0]
+    for k, name in enumerate(names):
+        number = f"{model.intercept_[k]:.6g}"
+        assert number in found[k].split("\n")[0]
+        assert model.stage_graph(output=name).number_of_nodes() >= len(model.stages_[k])
+        _, term = model.stages_[k][0].terms[0]
+        assert model.transformation(0, term.feature, output=name).function is term
+    with pytest.raises(IndexError, match=r"one of the classes \[.*\], or its place.*got 'other'"):
+        model.text(output="other")
+
+
+def test_constants_that_are_rounding_are_0_in_words() -> None:
+    """Of stages, of models and of trees; where it is not 0 the constant is as it was fitted."""
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-1, 1, size=(900, 2))
+    y = np.argmax(np.column_stack([X, -X.sum(axis=1)]) + 0.1 * rng.normal(size=(900, 3)), axis=1)
+    model = TransformClassifier(n_estimators=2, early_stopping=False).fit(X, y)
+    trees = LinearTreeBoostingClassifier(n_estimators=3, early_stopping=False).fit(X, y)
+    model._runs[0].outputs[1].path[-1] = (model._runs[0].outputs[1].path[-1][0], -7e-16)
+    assert model.text(output=1).startswith("f = 0 + ")
+    model.stages_[1][0] = replace(model.stages_[1][0], intercept=2e-17)
+    assert model.text(output=1).split("\n")[1:3] == ["stage_0:", "    0"]
+    object.__setattr__(trees._runs[0].outputs[2], "path", [(trees._runs[0].outputs[2].coef, 1e-17)])
+    assert trees.text(output=2).startswith("f = 0 plus")
+    assert f"f = {trees.intercept_[0]:.6g} plus" in trees.text(output=0)
+
+
+def test_two_classes_have_the_output_of_the_second() -> None:
+    """By its label, by 0 and by default; the first has none, and is told so."""
+    X, y, _ = mixed(0)
+    model = TransformClassifier(n_estimators=2).fit(X, np.where(y > 0, "yes", "no"))
+    assert model.text(output="yes") == model.text(output=0) == model.text()
+    with pytest.raises(IndexError, match="'yes' or 0: two classes have one output.*got 'no'"):
+        model.text(output="no")
+    trees = LinearTreeBoostingClassifier(n_estimators=2).fit(X, np.where(y > 0, "yes", "no"))
+    assert trees.text(output="yes") == trees.text()
+    with pytest.raises(IndexError, match="'yes' or 0: two classes have one output.*got -1"):
+        trees.text(output=-1)
