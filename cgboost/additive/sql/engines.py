@@ -71,6 +71,8 @@ class Engine:
         Whether a failure ends the transaction.
     own_cursor : bool
         Whether statements run on a cursor that the connection makes.
+    scratch : bool
+        Whether tables of a fit are in a file of its own where memory is short.
     functions : tuple of (str, callable)
         Of one number, where the database may lack them.
     """
@@ -88,7 +90,7 @@ class Engine:
     folds_names: bool = True
     savepoint: bool = False
     own_cursor: bool = True
-
+    scratch: bool = False
     functions: tuple[tuple[str, Callable[[Any], Any]], ...] = ()
 
     def prepare(self, connection: Any) -> None:
@@ -122,6 +124,7 @@ ENGINES = {
         columns="DESCRIBE {}",
         columns_in_rows=True,
         own_cursor=False,
+        scratch=True,
     ),
     "postgresql": Engine(
         DIALECTS["postgresql"],

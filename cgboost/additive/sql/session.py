@@ -7,6 +7,7 @@ import secrets
 from typing import Any
 
 from cgboost.additive.sql.engines import Engine
+from cgboost.additive.sql.scratch import Scratch
 from cgboost.exceptions import DatabaseError
 
 
@@ -39,6 +40,7 @@ class Session:
         self._made = 0
         self._cursor: Any = None
         self._savepoint = False
+        self._scratch: Scratch | None = None
         self._is_set = False
         self._in_transaction = True
 
@@ -95,12 +97,31 @@ class Session:
             raise self._failed("failed", error) from error
         self.n_writes += 1
 
+    def make_room(self, query: str, n_columns: int) -> None:
+        """Keep what is created from now on in a file, where memory is short of it.
+
+        Parameters
+        ----------
+        query : str
+            Tables to come have its rows,
+        n_columns : int
+            and so many numbers.
+        """
+        if not self.engine.scratch:
+            return
+        try:
+            self._scratch = Scratch.for_table(self._cursor, self._prefix, query, n_columns)
+        except Exception as error:
+            raise self._failed("could not make a file for the tables of the fit", error) from error
+
     def create(self, query: str) -> str:
         """A new temporary table of the rows of a query; its name, quoted."""
         self._made += 1
         name = self.sql.name(f"{self._prefix}_{self._made}")
+        if self._scratch:
+            name = f"{self._scratch.name}.{name}"
         self._tables.append(name)  # before: an interrupt may come after the table is there
-        self.run(f"CREATE TEMPORARY TABLE {name} AS {query}")
+        self.run(f"CREATE {'' if self._scratch else 'TEMPORARY '}TABLE {name} AS {query}")
         return name
 
     def drop(self, name: str) -> None:
@@ -122,6 +143,8 @@ class Session:
                 with contextlib.suppress(Exception):
                     cursor.execute(f"DROP TABLE IF EXISTS {name}")
         self._tables.clear()
+        if self._scratch:
+            self._scratch.remove(cursor)
         if self._is_set:
             with contextlib.suppress(Exception):
                 cursor.execute(f"SET {self.engine.setting} = false")

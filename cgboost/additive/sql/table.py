@@ -129,6 +129,7 @@ def copied(
         for kind in ("truth", "text")
     )
     copy = _copy(session, query, columns, (truths, texts), target, weight, classification)
+    session.make_room(query, len(names))
     table = session.create(copy)
     n_rows, least, is_weighted = _checked(session, table, columns, target, weight, classification)
     known = [
