@@ -16,27 +16,12 @@ import numpy as np
 from cgboost import ColumnGeneration
 from cgboost.generation import Column
 from cgboost.masters import LinearMaster, solve_integer
+from cgboost.pricing import solve_knapsack
 
 
 def pattern(counts):
     """A column: how many pieces of each width one roll gives. It costs one roll."""
     return Column(np.array(counts, dtype=float), key=tuple(counts), cost=1.0)
-
-
-def knapsack(widths, values, copies, capacity):
-    """Most valuable pattern: after each piece type, best[c] is the best value in capacity c."""
-    best, taken = np.zeros(capacity + 1), []
-    for width, value, most in zip(widths, values, copies, strict=True):
-        options = np.full((most + 1, capacity + 1), -np.inf)
-        for k in range(most + 1):
-            options[k, k * width :] = best[: capacity + 1 - k * width] + k * value
-        taken.append(options.argmax(axis=0))
-        best = options.max(axis=0)
-    counts, left = [], capacity
-    for width, choice in zip(widths[::-1], taken[::-1], strict=True):
-        counts.append(int(choice[left]))
-        left -= counts[-1] * width
-    return counts[::-1], best[capacity]
 
 
 def cut(widths, demand, capacity, smoothing=None):
@@ -46,8 +31,8 @@ def cut(widths, demand, capacity, smoothing=None):
     master.add([pattern(row) for row in np.diag(copies).tolist()])
 
     def price(duals):
-        counts, value = knapsack(widths, duals, copies, capacity)
-        found = [pattern(counts)] if value > 1.0 + 1e-9 else []
+        counts, value = solve_knapsack(duals, widths, capacity, copies)
+        found = [pattern(counts.tolist())] if value > 1.0 + 1e-9 else []
         return found, 1.0 - value
 
     result = ColumnGeneration(master, price, tol=1e-6, smoothing=smoothing).run()

@@ -3,7 +3,7 @@
     python examples/generalised_assignment.py [FILE ...]
 
 FILE is in the OR-Library's format (gap1.txt, …). A column is a set of jobs for one agent; the set
-that helps most is a knapsack, solved by dynamic programming. A branch decides whether an agent has
+that helps most is a knapsack. A branch decides whether an agent has
 a job.
 """
 
@@ -16,6 +16,7 @@ from cgboost import BranchAndPrice
 from cgboost.generation import Column, Wentges
 from cgboost.integer import VariableBound, respects
 from cgboost.masters import LinearMaster
+from cgboost.pricing import solve_knapsack
 
 
 def job_set(agent, jobs, cost):
@@ -30,23 +31,6 @@ def job_set(agent, jobs, cost):
         variables={(agent, job): 1.0 for job in jobs},
         block=("agent", agent),
     )
-
-
-def knapsack(profit, weight, capacity):
-    """The most profitable items within the capacity, and their profit."""
-    best, taken = np.zeros(capacity + 1), {}
-    for item in np.flatnonzero((profit > 0) & (weight <= capacity)).tolist():
-        w = int(weight[item])
-        with_it = best[: capacity + 1 - w] + profit[item]
-        taken[item] = with_it > best[w:]
-        best[w:] = np.maximum(best[w:], with_it)
-    items, left = [], capacity
-    for item in reversed(taken):
-        w = int(weight[item])
-        if left >= w and taken[item][left - w]:
-            items.append(item)
-            left -= w
-    return sorted(items), float(best[capacity])
 
 
 def assign(cost, weight, capacity, **options):
@@ -74,10 +58,10 @@ def assign(cost, weight, capacity, **options):
             if left < 0 or (least[i] > most[i]).any():
                 bound[agent] = np.inf  # this agent has no column
                 continue
-            chosen, value = knapsack(free, weight[i], left)
+            amounts, value = solve_knapsack(free, weight[i], left)
             bound[agent] = -value - profit[must].sum() - duals[n_jobs + i]
             if bound[agent] < -1e-9:
-                columns.append(job_set(i, sorted([*must.tolist(), *chosen]), cost))
+                columns.append(job_set(i, sorted([*must, *np.flatnonzero(amounts)]), cost))
         return columns, bound
 
     options = {"smoothing": Wentges(0.9, decay=1.0), **options}

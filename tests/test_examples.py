@@ -247,6 +247,19 @@ def test_generalised_assignment_reaches_its_known_optima(sense: str) -> None:
 
 
 @pytest.mark.data
+def test_p_medians_are_proven() -> None:
+    """Five problems of 50 customers and 5 depots have their known optima."""
+    functions = example("p_median")
+    (values,) = data_files("pmedian", "OPTIMA.csv")
+    with values.open(encoding="utf-8") as lines:
+        optima = {row["file"]: float(row["value"]) for row in csv.DictReader(lines)}
+    for number in (1, 2, 3, 4, 5):
+        name = f"pmedcap1_{number}.txt"
+        result = functions["locate"](*functions["instance"](values.parent / name)).run()
+        assert result.objective == result.bound == optima[name]
+
+
+@pytest.mark.data
 def test_canad_networks_reach_their_known_optimum() -> None:
     """c33, c41 and c49 to 1e-6."""
     functions = example("multicommodity_flow")

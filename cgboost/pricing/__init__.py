@@ -7,7 +7,8 @@ estimator, greedily; ``TreePricer`` grows regression trees with leaves chosen fo
 of several. ``CorrelationPricer`` finds the feature most correlated with the residual,
 ``GramPricer`` and ``ScreenedPricer`` find the same faster. ``JointPricer`` makes columns for
 several classes at once of one pricer a class. ``RKHSPricer`` prices whole RKHSs of kernels.
-``ElementaryPaths`` finds shortest paths with resource constraints.
+``ElementaryPaths`` finds shortest paths with resource constraints, ``solve_knapsack`` the most
+valuable items within a capacity.
 """
 
 from cgboost.generation.function_pricer import Duals, FunctionPricer
@@ -21,6 +22,7 @@ from cgboost.pricing.features.features import FeaturePricer
 from cgboost.pricing.features.lines import LinePool, LinePricer
 from cgboost.pricing.features.stumps import BinnedStumpPricer, StumpPool, StumpPricer
 from cgboost.pricing.kernels.pricer import KernelPool, KernelPricer
+from cgboost.pricing.knapsack import solve_knapsack
 from cgboost.pricing.labelling import ElementaryPaths, FoundPaths
 from cgboost.pricing.learners.class_learners import VotePricer
 from cgboost.pricing.learners.joint import JointPricer, Pairs, VoteColumn
@@ -59,4 +61,5 @@ __all__ = [
     "TreePricer",
     "VoteColumn",
     "VotePricer",
+    "solve_knapsack",
 ]

@@ -13,25 +13,15 @@ import numpy as np
 from cgboost import ColumnGeneration
 from cgboost.generation import Column
 from cgboost.masters import LinearMaster, solve_integer
+from cgboost.pricing import solve_knapsack
 
 widths, demand, capacity = np.array([20, 34, 41, 52, 63]), np.array([44, 27, 35, 18, 12]), 150
 
 
-def knapsack(values):
-    """Most valuable pattern: after each width, best[c] is the best (value, pattern) in c."""
-    best = [(0.0, (0,) * len(widths))] * (capacity + 1)
-    for i, width in enumerate(widths):
-        for c in range(width, capacity + 1):
-            value, pattern = best[c - width]
-            more = value + values[i], (*pattern[:i], pattern[i] + 1, *pattern[i + 1 :])
-            best[c] = max(best[c], more)
-    return best[capacity]
-
-
 def price(duals):
     """The best pattern if it is worth more than a roll, and the least reduced cost."""
-    value, pattern = knapsack(duals)
-    column = Column(np.array(pattern, dtype=float), key=pattern, cost=1.0)
+    pattern, value = solve_knapsack(duals, widths, capacity, capacity // widths)
+    column = Column(pattern.astype(float), key=tuple(pattern), cost=1.0)
     return ([column] if value > 1 + 1e-9 else []), 1.0 - value
 
 

@@ -72,11 +72,12 @@ from cgboost.generation.callbacks import EarlyStopping, Score, ValidationMonitor
 from cgboost.generation.history import Round, StopReason
 from cgboost.generation.loop import Callback, ColumnGeneration
 from cgboost.generation.progress import ProgressLine
-from cgboost.parallel.sharing import SharesExecutor
+from cgboost.parallel.sharing import shares_executor
 
 
+@shares_executor
 @dataclass(eq=False, repr=False)
-class BaseEnsemble(SharesExecutor, BaseEstimator):
+class BaseEnsemble(BaseEstimator):
     """Parameters, the fit and the fitted attributes that all estimators share.
 
     The dataclass writes the ``__init__`` that scikit-learn asks for: it names every parameter and

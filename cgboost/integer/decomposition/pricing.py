@@ -31,6 +31,7 @@ from cgboost.integer.decisions import (
     VariableRow,
 )
 from cgboost.integer.decomposition.model import Vector, checked, quiet_highs
+from cgboost.pricing.knapsack import solve_knapsack
 from solvers import Program, SolverError, solve
 
 MOST_CAPACITY = 20_000
@@ -374,7 +375,7 @@ class KnapsackBlock:
         return Found(float(cost @ known[0]) if known else math.inf, known)
 
     def _filled(self, cost: Vector, lower: Vector, upper: Vector, capacity: float) -> Vector | None:
-        """The cheapest point between bounds: binary parts of the amounts, one after another."""
+        """The cheapest point between bounds."""
         weights = self._weights
         left = capacity - float(weights @ lower)
         if left < 0:
@@ -383,26 +384,9 @@ class KnapsackBlock:
         z = lower.copy()
         free = weights == 0
         z[free & (cost < 0)] = upper[free & (cost < 0)]
-        items: list[tuple[int, int]] = []  # (variable, amount)
-        for j in np.flatnonzero((weights > 0) & (cost < 0) & (upper > lower)).tolist():
-            most, part = int(min(upper[j] - lower[j], room // weights[j])), 1
-            while most > 0:
-                items.append((j, min(part, most)))
-                most, part = most - part, 2 * part
-        best = np.zeros(room + 1)
-        taken = np.zeros((len(items), room + 1), dtype=np.bool_)
-        for k, (j, amount) in enumerate(items):
-            weight = int(amount * weights[j])
-            with_it = best[: room + 1 - weight] + amount * cost[j]
-            better = with_it < best[weight:]
-            taken[k, weight:] = better
-            best[weight:] = np.where(better, with_it, best[weight:])
-        at = room
-        for k in range(len(items) - 1, -1, -1):
-            if taken[k, at]:
-                j, amount = items[k]
-                z[j] += amount
-                at -= int(amount * weights[j])
+        own = np.flatnonzero((weights > 0) & (cost < 0) & (upper > lower))
+        most = np.minimum(upper[own] - lower[own], room // weights[own])
+        z[own] += solve_knapsack(-cost[own], weights[own], room, most)[0]
         return z
 
 
