@@ -10,6 +10,7 @@
     kernel_weights.py     the weights of multiple kernel learning
     coefficient_path.py   coefficients along a regularisation path
     metrics.py            Gini coefficient and gains chart
+    search_tree.py        a branch-and-price search
     model_selection.py    criteria for where a greedy path should end
     report/               one page about a model, with versions and machine
     drawing.py            what the pictures share
@@ -23,6 +24,7 @@ from cgboost.inspection.kernel_importance import (
 )
 from cgboost.inspection.kernel_weights import plot_kernel_weights
 from cgboost.inspection.learning_curves import FittedModel, plot_columns, plot_history
+from cgboost.inspection.search_tree import plot_search
 
 __all__ = [
     "FittedModel",
@@ -32,5 +34,6 @@ __all__ = [
     "plot_history",
     "plot_kernel_weights",
     "plot_path",
+    "plot_search",
     "relevant_centres",
 ]
