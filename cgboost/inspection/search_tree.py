@@ -28,7 +28,7 @@ LOOKS = {
 }
 """Marker, colour and words of what became of a node."""
 
-LARGE = 200
+LARGE_TREE = 200
 """Trees with more nodes are drawn with small markers."""
 
 
@@ -57,7 +57,7 @@ def plot_search(result: BranchAndPriceResult, *, axes: Iterable[Axes] | None = N
         raise ValueError(f"the search has done no node ({result.stop_reason}): nothing to draw")
     figure, (above, below) = panels(axes, 2, vertical=True)
     done = np.arange(1, len(tree["node"]) + 1)
-    marker = "" if len(done) > LARGE else "."
+    marker = "" if len(done) > LARGE_TREE else "."
     known = np.isfinite(tree["incumbent"])
     above.step(done[known], tree["incumbent"][known], where="post", color=PALETTE[1], marker=marker)
     above.step(done, tree["global_bound"], where="post", color=PALETTE[0], marker=marker)
@@ -80,7 +80,7 @@ def _draw_tree(axis: Axes, result: BranchAndPriceResult) -> None:
         if parent in at:
             ends = [at[parent], place]
             axis.plot(x[ends], y[ends], color=INK, linewidth=0.6, zorder=1)
-    size = 40.0 if len(x) <= LARGE else 6.0
+    size = 40.0 if len(x) <= LARGE_TREE else 6.0
     for status, (marker, colour, words) in LOOKS.items():
         own = tree["status"] == status
         if own.any():
