@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from cgboost.generation.stabilization import NoSmoothing, Wentges
-from solvers import Program, solve
+from solvers import Program, SolverError, solve
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 NAMES = ["cutting_stock", "multicommodity_flow", "graph_colouring"]
@@ -212,6 +212,83 @@ def test_the_example_of_vehicle_routing_is_short() -> None:
     """At most 80 lines."""
     text = (EXAMPLES / "vehicle_routing.py").read_text(encoding="utf-8")
     assert len(text.splitlines()) <= 80
+
+
+def small_airline(seed: int, n_flights: int) -> tuple[tuple[Any, ...], list[str]]:
+    """Random flights of three days from a base out and, most of them, back."""
+    rng = np.random.default_rng(seed)
+    flights = []
+    for _ in range(n_flights // 2):
+        leaves, place = rng.integers(0, 3) * 1440 + rng.integers(300, 900), rng.choice(["B", "C"])
+        back = leaves + rng.choice([140, 240, 900, 1500])
+        flights += [("A", leaves, place, leaves + 70), (place, back, "A", back + 70)]
+    if seed % 4 == 3:  # nobody comes there
+        flights.append(("D", 2000, "A", 2070))
+    flights.sort(key=lambda flight: flight[1])
+    return tuple(np.array(part) for part in zip(*flights, strict=True)), ["A", "B"]
+
+
+def best_pairings(flights: tuple[Any, ...], bases: list[str], names: dict[str, Any]) -> float:
+    """Least time away from base of a cover by all pairings that the rules allow, listed here."""
+    origin, departure, destination, arrival = flights
+    n = len(origin)
+    pairings: dict[frozenset[int], float] = {}
+
+    def onward(path: list[int], start: int, in_duty: int, n_duties: int) -> None:
+        if destination[path[-1]] == origin[path[0]]:
+            away = float(arrival[path[-1]] - departure[path[0]])
+            pairings[frozenset(path)] = min(pairings.get(frozenset(path), math.inf), away)
+        for j in np.flatnonzero(origin == destination[path[-1]]).tolist():
+            wait = departure[j] - arrival[path[-1]]
+            short = names["SIT"][0] <= wait <= names["SIT"][1]
+            long = names["REST"][0] <= wait <= names["REST"][1]
+            if short and in_duty < names["N_FLIGHTS"] and arrival[j] - start <= names["DUTY"]:
+                onward([*path, j], start, in_duty + 1, n_duties)
+            if long and n_duties < names["N_DUTIES"]:
+                onward([*path, j], departure[j], 1, n_duties + 1)
+
+    for i in np.flatnonzero(np.isin(origin, bases)).tolist():
+        onward([i], departure[i], 1, 1)
+    matrix = np.array([[float(i in own) for own in pairings] for i in range(n)])
+    return solve(
+        Program(
+            cost=np.array(list(pairings.values())),
+            matrix=matrix,
+            row_lower=np.ones(n),
+            row_upper=np.full(n, np.inf),
+            upper=np.ones(len(pairings)),
+            integrality=np.ones(len(pairings), dtype=bool),
+        ),
+        "highs",
+    ).objective
+
+
+def test_pairings_are_the_best_of_all() -> None:
+    """Random flights: the time of the best cover by all pairings, or that there is no cover."""
+    names = example("crew_pairing")
+    covered = []
+    for seed in range(16):
+        flights, bases = small_airline(seed, 20)
+        result = names["crew"](flights, bases).run()
+        try:
+            best = best_pairings(flights, bases, names)
+        except SolverError:  # some flight has no pairing
+            best = math.inf
+        assert result.objective == pytest.approx(best, rel=1e-9)
+        assert result.stop_reason == ("optimal" if math.isfinite(best) else "infeasible")
+        covered.append(math.isfinite(best))
+    assert any(covered)
+    assert not all(covered)
+
+
+@pytest.mark.data
+def test_a_month_of_flights_has_its_crews() -> None:
+    """1013 flights: the optimum that HiGHS proves on the compact model, 117 078 variables."""
+    names = example("crew_pairing")
+    (bases,) = data_files("crew/kasirzadeh1", "listOfBases.csv")
+    result = names["crew"](*names["read"](bases.parent)).run()
+    assert result.objective == result.bound == 282791.0
+    assert (sum(column.values for column in result.columns) >= 1).all()
 
 
 @pytest.mark.data
