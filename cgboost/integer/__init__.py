@@ -5,6 +5,7 @@
     branch_and_price.py  what a search is made of
     tree_search.py       nodes, cuts, heuristics, children, and the bound of all
     branching.py         rules that divide a node
+    strong_branching.py  which of a rule's branches is taken
     decisions.py         what a node adds: restrictions of columns, and rows
     node_problem.py      master and pricer of a node
     pool.py              columns of all nodes
@@ -44,6 +45,7 @@ from cgboost.integer.heuristics import Diving, Heuristic, RestrictedMaster, Roun
 from cgboost.integer.node_selection import BestBound, DepthFirst, Node, NodeSelection
 from cgboost.integer.progress import TreeProgress
 from cgboost.integer.result import BranchAndPriceResult
+from cgboost.integer.strong_branching import StrongBranching
 from cgboost.integer.tree_search import BranchingError
 
 __all__ = [
@@ -70,6 +72,7 @@ __all__ = [
     "Rounding",
     "Row",
     "RyanFoster",
+    "StrongBranching",
     "SubsetRow",
     "Together",
     "TreeProgress",

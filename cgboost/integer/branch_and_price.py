@@ -31,6 +31,7 @@ from cgboost.integer.decisions import VariableRow, respected_by
 from cgboost.integer.heuristics import Diving, Heuristic, RestrictedMaster
 from cgboost.integer.node_selection import BestBound, NodeSelection
 from cgboost.integer.result import BranchAndPriceResult
+from cgboost.integer.strong_branching import StrongBranching
 from cgboost.integer.tree_search import (
     BranchingError,
     CutCallback,
@@ -54,6 +55,8 @@ class BranchAndPrice:
         The first rule that finds something divides the node. "auto": of :class:`CountBranching`,
         :class:`RyanFoster`, :class:`VariableBranching` and :class:`ComponentBranching` those that
         the pricer respects.
+    strong_branching : StrongBranching or None
+        Chooses among the branches of a rule by solving their children. None: the first branch.
     node_selection : NodeSelection, default=BestBound()
     heuristics : sequence of Heuristic, or "auto"
         "auto": :class:`Diving` and :class:`RestrictedMaster`.
@@ -86,6 +89,7 @@ class BranchAndPrice:
         pricer: Pricer | PriceFunction,
         *,
         branching: BranchingRule | Sequence[BranchingRule] | str = "auto",
+        strong_branching: StrongBranching | None = None,
         node_selection: NodeSelection | None = None,
         heuristics: Sequence[Heuristic] | str = "auto",
         cuts: Sequence[CutCallback] = (),
@@ -116,6 +120,7 @@ class BranchAndPrice:
             columns_per_round=int(columns_per_round),
             smoothing=Wentges(0.5, decay=1.0) if smoothing is None else smoothing,
             callbacks=tuple(callbacks),
+            strong_branching=strong_branching,
         )
 
     def run(

@@ -25,6 +25,7 @@ from cgboost.integer.heuristics import Heuristic
 from cgboost.integer.node_selection import Node, NodeSelection
 from cgboost.integer.result import TREE, BranchAndPriceResult
 from cgboost.integer.search import ObjectiveStepError, Relaxation, Search, columns_of
+from cgboost.integer.strong_branching import Choice, StrongBranching
 from cgboost.masters.linear.master import LinearMaster
 
 logger = logging.getLogger(__name__)
@@ -55,6 +56,7 @@ class TreeOptions:
     columns_per_round: int
     smoothing: Smoothing | None
     callbacks: Sequence[Callable[[TreeState], Any]]
+    strong_branching: StrongBranching | None = None
 
 
 class SearchEnd(Exception):  # noqa: N818 (it ends a search, nothing failed)
@@ -133,6 +135,8 @@ class TreeSearch:
     def _result(self) -> BranchAndPriceResult:
         error = None
         self.open.start()
+        if self.what.strong_branching is not None:
+            self.what.strong_branching.start()
         self.open.push([Node(0)])
         try:
             self._take_start()
@@ -273,10 +277,17 @@ class TreeSearch:
         return len(self.cuts) > before
 
     def _children(self, node: Node, relaxation: Relaxation, solution: NodeSolution) -> list[Node]:
+        strong = self.what.strong_branching
         for rule in self.what.branching:
-            branches = rule.branches(solution, 1)
+            branches = rule.branches(solution, 1 if strong is None else strong.n_candidates)
             if branches:
-                children = branches[0].children
+                choice = Choice(branches[0], (node.bound,) * len(branches[0].children))
+                if strong is not None:
+                    with _ending():
+                        choice = strong.choose(
+                            self.search, node, relaxation, branches, list(self.cuts)
+                        )
+                children = choice.branch.children
                 numbers = range(self.tree.made, self.tree.made + len(children))
                 self.tree.made += len(children)
                 return [
@@ -284,11 +295,13 @@ class TreeSearch:
                         number,
                         node.number,
                         (*node.decisions, *decisions),
-                        node.bound,
+                        bound,
                         node.depth + 1,
                         relaxation.near,
                     )
-                    for number, decisions in zip(numbers, children, strict=True)
+                    for number, decisions, bound in zip(
+                        numbers, children, choice.bounds, strict=True
+                    )
                 ]
         names = [type(rule).__name__ for rule in self.what.branching]
         tried = ", ".join(names) or "none: the pricer says of no decision that it respects it"

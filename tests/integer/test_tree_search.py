@@ -17,6 +17,7 @@ from cgboost.integer import (
     CountBranching,
     DepthFirst,
     RyanFoster,
+    StrongBranching,
     VariableBranching,
 )
 
@@ -84,11 +85,15 @@ def check_tree(result: BranchAndPriceResult, optimum: float) -> None:
     seed=st.integers(0, 10_000),
     selection=st.sampled_from([BestBound, DepthFirst]),
     alone=st.booleans(),
+    strong=st.sampled_from([None, 0, 2]),
 )
 def test_optimum_of_the_whole_problem(
-    case: str, seed: int, selection: Callable[[], Any], alone: bool
+    case: str, seed: int, selection: Callable[[], Any], alone: bool, strong: int | None
 ) -> None:
-    """Tree and branch and cut over all columns agree, with heuristics and without."""
+    """Tree and branch and cut over all columns agree, with heuristics and strong branching or not.
+
+    A drawn number is that of the rounds of a trial; 0 stands for all of them.
+    """
     make, rules = CASES[case]
     problem = make(seed)
     optimum = problem.optimum()
@@ -96,6 +101,9 @@ def test_optimum_of_the_whole_problem(
         branching=rules,
         node_selection=selection(),
         heuristics=[] if alone else "auto",
+        strong_branching=None
+        if strong is None
+        else StrongBranching(4, reliability=2, max_rounds=strong or None),
     ).run(max_nodes=2000)
     check_tree(result, optimum)
     assert result.objective == pytest.approx(optimum, rel=1e-6)

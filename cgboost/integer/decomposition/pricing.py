@@ -26,6 +26,7 @@ from cgboost.integer.decisions import (
     Apart,
     ComponentRow,
     CountRow,
+    Residual,
     Together,
     VariableBound,
     VariableRow,
@@ -97,9 +98,19 @@ class Block:
             block=self.name,
         )
 
-    def bounds(self, restrictions: Sequence[Any]) -> tuple[Vector, Vector]:
-        """Bounds of the variables with those of the decisions of a node."""
+    def bounds(
+        self, restrictions: Sequence[Any], left: Vector | None = None
+    ) -> tuple[Vector, Vector]:
+        """Bounds of the variables with those of the decisions of a node.
+
+        And no variable gives a linking row more than ``left``, where that is given: every row has
+        one variable at most.
+        """
         lower, upper = self.lower.copy(), self.upper.copy()
+        if left is not None:
+            entries = self.linking.tocoo()
+            room = np.maximum(left[entries.row], 0.0) / entries.data
+            np.minimum.at(upper, entries.col, np.floor(room + INTEGRAL))
         for each in restrictions:
             mine = isinstance(each, VariableBound) and each.block in (None, self.name)
             j = self.places.get(each.variable) if mine else None
@@ -163,10 +174,15 @@ class HighsBlock:
             self._call("setOptionValue", name, value)
 
     def solve(
-        self, cost: Vector, restrictions: Sequence[Any], duals: Any, seconds: float | None
+        self,
+        cost: Vector,
+        bounds: tuple[Vector, Vector],
+        restrictions: Sequence[Any],
+        duals: Any,
+        seconds: float | None,
     ) -> Found:
         """The least cost over the integer points that a node allows."""
-        lower, upper = self.block.bounds(restrictions)
+        lower, upper = bounds
         if (lower > upper).any():
             return Found(math.inf, [])
         counted = bool(self.block.integer.all())
@@ -348,7 +364,12 @@ class KnapsackBlock:
         return bool(capacity * max(1.0, items) <= MOST_CAPACITY * 100)
 
     def solve(
-        self, cost: Vector, restrictions: Sequence[Any], duals: Any, seconds: float | None
+        self,
+        cost: Vector,
+        bounds: tuple[Vector, Vector],
+        restrictions: Sequence[Any],
+        duals: Any,
+        seconds: float | None,
     ) -> Found:
         """The least cost over the integer points that a node allows."""
         if any(isinstance(each, Together | Apart) for each in restrictions) or any(
@@ -356,8 +377,8 @@ class KnapsackBlock:
         ):
             if self._general is None:
                 self._general = HighsBlock(self.block, self._all)
-            return self._general.solve(cost, restrictions, duals, seconds)
-        lower, upper = self.block.bounds(restrictions)
+            return self._general.solve(cost, bounds, restrictions, duals, seconds)
+        lower, upper = bounds
         lower, upper = np.ceil(lower - INTEGRAL), np.floor(upper + INTEGRAL)
         if (lower > upper).any():
             return Found(math.inf, [])
@@ -400,13 +421,23 @@ class BlockPricer:
         Of the master.
     component_rows : bool
         Whether counted columns (Vanderbeck's rows) are respected: where all values are whole.
+    residual : bool, default=False
+        Whether no column gives a linking row more than it still needs: where these have one
+        variable of a block each, and no negative values.
     """
 
     def __init__(
-        self, blocks: Sequence[Block], rows: Sequence[Hashable], *, component_rows: bool
+        self,
+        blocks: Sequence[Block],
+        rows: Sequence[Hashable],
+        *,
+        component_rows: bool,
+        residual: bool = False,
     ) -> None:
         kinds: tuple[type, ...] = (VariableBound, VariableRow, CountRow, Together, Apart)
-        self.respects = (*kinds, ComponentRow) if component_rows else kinds
+        kinds = (*kinds, ComponentRow) if component_rows else kinds
+        self.respects = (*kinds, Residual) if residual else kinds
+        self._residual = residual
         self.seconds_left: float | None = None
         self._rows = {name: place for place, name in enumerate(rows)}
         self.problems: list[KnapsackBlock | HighsBlock] = [
@@ -428,7 +459,13 @@ class BlockPricer:
                     cost[block.places[variable]] -= price
             constant = float(values[block.convexity]) + duals.constant(block.name)
             try:
-                answer = problem.solve(cost, duals.restrictions, duals.extra, self.seconds_left)
+                answer = problem.solve(
+                    cost,
+                    block.bounds(duals.restrictions, duals.rhs if self._residual else None),
+                    duals.restrictions,
+                    duals.extra,
+                    self.seconds_left,
+                )
             except _OutOfTimeError:
                 return Priced(columns=[column for _, column in found[:limit]])
             bounds[block.name] = answer.bound - constant

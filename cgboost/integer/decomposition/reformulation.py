@@ -183,7 +183,8 @@ def reformulated(structure: Structure) -> Reformulation:
         _block(structure, group[0], coefficients, len(sides) + k, len(rows))
         for k, group in enumerate(groups)
     ]
-    pricer = BlockPricer(subproblems, rows, component_rows=whole)
+    residual = _are_residual(subproblems, own) and ">=" not in senses
+    pricer = BlockPricer(subproblems, rows, component_rows=whole, residual=residual)
     branching: list[BranchingRule] = []
     if pairs and any(len(group) > 1 for group in groups):
         branching.append(RyanFoster(subset_closed=_is_monotone(structure, coefficients)))
@@ -306,6 +307,17 @@ def _are_pairs(
             if column.values[ones].any()
         )
     )
+
+
+def _are_residual(blocks: Sequence[Block], own: Sequence[Column]) -> bool:
+    """Whether a linking row has one integer variable of each block at most, nothing negative."""
+    return all(
+        (np.diff(block.linking.indptr) <= 1).all()
+        and (block.linking.data > 0).all()
+        and (block.lower >= 0).all()
+        and block.integer.all()
+        for block in blocks
+    ) and all((column.values >= 0).all() for column in own)
 
 
 def _is_monotone(structure: Structure, coefficients: sp.csc_array) -> bool:

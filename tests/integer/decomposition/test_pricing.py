@@ -64,9 +64,24 @@ def test_both_solvers_find_the_least_cost(seed: int, switch: bool) -> None:
         cost = np.round(rng.normal(size=len(own.variables)), 3)
         expected = least(own, cost, decisions, {})
         for solver in solvers:
-            found = solver.solve(cost, decisions, {}, None)
+            found = solver.solve(cost, own.bounds(decisions), decisions, {}, None)
             assert found.bound == pytest.approx(expected, abs=1e-8)
             assert cost @ found.points[0] == pytest.approx(expected, abs=1e-8)
+
+
+@pytest.mark.parametrize("switch", [False, True])
+def test_no_row_gets_more_than_is_left(switch: bool) -> None:
+    """With what is left of the rows the least cost is that over the points that keep to it."""
+    own, rng = block(3, switch=switch), np.random.default_rng(3)
+    for left in ([1.0, 0.0, 2.0], [0.5, 3.0, -1.0]):
+        cost = np.round(rng.normal(size=len(own.variables)) - 0.5, 3)
+        expected = least(
+            replace(own, upper=np.r_[np.clip(np.floor(left), 0, own.upper[:3]), own.upper[3:]]),
+            cost, (), {},
+        )  # fmt: skip
+        ends = own.bounds((), np.array([*left, 1.0, 1.0]))
+        for solver in (HighsBlock(own, ROWS), KnapsackBlock(own, ROWS)):
+            assert solver.solve(cost, ends, (), {}, None).bound == pytest.approx(expected)
 
 
 @pytest.mark.parametrize(
@@ -77,7 +92,7 @@ def test_pairs_are_respected(decision: Any) -> None:
     own = block(1, upper=1.0)
     solver, cost = KnapsackBlock(own, ROWS), np.array([-1.0, -2.0, -0.5])
     for decisions in ((), (decision,), ()):
-        found = solver.solve(cost, decisions, {}, None)
+        found = solver.solve(cost, own.bounds(decisions), decisions, {}, None)
         assert found.bound == pytest.approx(least(own, cost, decisions, {}), abs=1e-8)
 
 
@@ -98,9 +113,9 @@ def test_counted_columns_earn_their_dual(conditions: Any, lower: float, dual: fl
     """A column earns the dual of Vanderbeck's rows exactly if it meets all conditions."""
     own, row = block(2, lower=lower), ComponentRow(frozenset(conditions), ">=", 1.0)
     solver, cost = HighsBlock(own, ROWS), np.array([-0.3, -0.4, -0.2])
-    found = solver.solve(cost, (), {row: dual}, None)
+    found = solver.solve(cost, own.bounds(()), (), {row: dual}, None)
     assert found.bound == pytest.approx(least(own, cost, (), {row: dual}), abs=1e-8)
-    without = solver.solve(cost, (), {}, None)
+    without = solver.solve(cost, own.bounds(()), (), {}, None)
     assert without.bound == pytest.approx(least(own, cost, (), {}), abs=1e-8)
 
 
@@ -109,18 +124,19 @@ def test_columns_are_not_counted_by_a_row_without_ends() -> None:
     own = replace(block(2, lower=-np.inf), row_lower=np.array([-np.inf]))
     row = ComponentRow(frozenset([("a", 1.0)]), ">=", 1.0)
     with pytest.raises(BlockError, match="no finite range over block 'k'"):
-        HighsBlock(own, ROWS).solve(-np.ones(3), (), {row: 1.0}, None)
+        HighsBlock(own, ROWS).solve(-np.ones(3), own.bounds(()), (), {row: 1.0}, None)
 
 
 def test_no_point_and_an_unbounded_block() -> None:
     """Where no point is left the bound is inf; an unbounded block is refused by name."""
     own = block(0)
     bounds = (VariableBound("x0", 2.0), VariableBound("x0", 0.0, 1.0))
-    assert HighsBlock(own, ROWS).solve(np.ones(3), bounds, {}, None).bound == np.inf
+    ends = own.bounds(bounds)
+    assert HighsBlock(own, ROWS).solve(np.ones(3), ends, bounds, {}, None).bound == np.inf
     free = Block(
         "k", ("x",), np.ones(1), np.zeros(1), np.array([np.inf]), np.array([True]),
         sp.csr_array([[-1.0]]), np.array([-np.inf]), np.array([0.0]), sp.csr_array((5, 1)), 3,
     )  # fmt: skip
     assert not KnapsackBlock.fits(free)
     with pytest.raises(BlockError, match="block 'k' is unbounded"):
-        HighsBlock(free, ROWS).solve(-np.ones(1), (), {}, None)
+        HighsBlock(free, ROWS).solve(-np.ones(1), free.bounds(()), (), {}, None)

@@ -1,0 +1,150 @@
+"""Strong branching: try the children of some branches, and take the branch whose bounds rise most.
+
+Applegate, Bixby, Chvátal, Cook (The Traveling Salesman Problem, 2006); pseudo-costs that replace
+the trials once they are reliable: Achterberg, Koch, Martin (Operations Research Letters 33, 2005).
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from numbers import Integral
+
+from cgboost.exceptions import CGBoostError
+from cgboost.generation.history import StopReason
+from cgboost.integer.branching import Branch
+from cgboost.integer.decisions import Row
+from cgboost.integer.heuristics import FAILED
+from cgboost.integer.node_selection import Node
+from cgboost.integer.search import Relaxation, Search
+
+LEAST_GAIN = 1e-6
+"""A gain below this counts as this in products, so that one child of two is not all that counts."""
+
+
+class TrialError(Exception):
+    """A trial could not be finished; the search meets the reason at its next node."""
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A branch, and what is known of its children.
+
+    Attributes
+    ----------
+    branch : Branch
+    bounds : tuple of float
+        Of its children, which are proven; that of the node where there was no trial.
+    """
+
+    branch: Branch
+    bounds: tuple[float, ...]
+
+
+class StrongBranching:
+    """Choose among the branches that a rule finds by the rise of the bounds of their children.
+
+    The children of each branch are solved by column generation. What a child's bound has risen by,
+    for each unit by which the fractional value had to change, is kept as a pseudo-cost of the
+    branch's name; once there are enough of them, their mean stands for a trial. The branch with the
+    largest product of the children's gains is taken, and one of which a child is cut off at once.
+
+    Parameters
+    ----------
+    n_candidates : int, default=8
+        Branches that are tried at a node, at most: those that the rule finds most promising.
+    reliability : int, default=4
+        Trials of each child of a branch before its pseudo-costs stand for others.
+    max_rounds : int or None, default=None
+        Rounds of column generation for a child. With few of them gains are estimates.
+    """
+
+    def __init__(
+        self, n_candidates: int = 8, *, reliability: int = 4, max_rounds: int | None = None
+    ) -> None:
+        for name, value in (("n_candidates", n_candidates), ("reliability", reliability)):
+            if not isinstance(value, Integral) or value < 1:
+                raise ValueError(f"{name} must be a whole number ≥ 1, got {value!r}")
+        self.n_candidates, self.reliability = int(n_candidates), int(reliability)
+        self.max_rounds = max_rounds
+        self.start()
+
+    def start(self) -> None:
+        """Forget the pseudo-costs of the last run."""
+        self._gains: dict[tuple[Hashable, int], list[float]] = defaultdict(list)
+
+    def choose(
+        self,
+        search: Search,
+        node: Node,
+        relaxation: Relaxation,
+        branches: Sequence[Branch],
+        cuts: Sequence[Row] = (),
+    ) -> Choice:
+        """The best of some branches; the first of those that are equally good."""
+        best, best_score = Choice(branches[0], (node.bound,) * len(branches[0].children)), -1.0
+        if len(branches) == 1:
+            return best
+        for branch in branches:
+            try:
+                gains, bounds = self._tried(search, node, relaxation, branch, cuts)
+            except TrialError:
+                return best
+            score = math.prod(max(gain, LEAST_GAIN) for gain in gains)
+            if score > best_score:
+                best, best_score = Choice(branch, bounds), score
+            if math.inf in gains:
+                break
+        return best
+
+    def _tried(
+        self,
+        search: Search,
+        node: Node,
+        relaxation: Relaxation,
+        branch: Branch,
+        cuts: Sequence[Row],
+    ) -> tuple[list[float], tuple[float, ...]]:
+        """Gains of the children, inf for one that is cut off; and their bounds."""
+        names = [(branch.name, place) for place in range(len(branch.children))]
+        known = [self._gains[name] for name in names]
+        steps = _steps(branch)
+        if all(len(gains) >= self.reliability for gains in known):
+            means = [step * sum(own) / len(own) for step, own in zip(steps, known, strict=True)]
+            return means, (node.bound,) * len(names)
+        gains, bounds = [], []
+        for decisions, own, step in zip(branch.children, known, steps, strict=True):
+            problem = search.problem((*node.decisions, *decisions, *cuts), near=relaxation.near)
+            child = search.relaxation(problem, max_rounds=self.max_rounds)
+            gain = _gain(search, relaxation, child)
+            if math.isfinite(gain):
+                own.append(gain / step)
+            gains.append(gain)
+            bounds.append(max(node.bound, search.rounded(child.bound)))
+        return gains, tuple(bounds)
+
+
+def _steps(branch: Branch) -> list[float]:
+    """How far the value has to change for each child: first up, then down."""
+    part = branch.value - math.floor(branch.value)
+    if not part or len(branch.children) != 2:
+        return [1.0] * len(branch.children)
+    return [1.0 - part, part]
+
+
+def _gain(search: Search, relaxation: Relaxation, child: Relaxation) -> float:
+    """What the relaxation of a child costs more, inf if it is cut off."""
+    run = child.run
+    if run.stop_reason is StopReason.INTERRUPTED:
+        raise KeyboardInterrupt
+    if run.stop_reason is StopReason.INVALID_BOUND:
+        raise run.error if run.error is not None else CGBoostError(run.message)
+    if run.stop_reason in FAILED or search.is_over:
+        raise TrialError
+    if run.stop_reason in (StopReason.INFEASIBLE, StopReason.CUT_OFF) or search.closes(child.bound):
+        return math.inf
+    if not child.feasible:
+        return max(0.0, child.bound - relaxation.bound) if math.isfinite(child.bound) else 0.0
+    return max(0.0, run.objective - relaxation.run.objective)
