@@ -20,7 +20,7 @@ from cgboost.integer.heuristics import FAILED
 from cgboost.integer.node_selection import Node
 from cgboost.integer.search import Relaxation, Search
 
-LEAST_GAIN = 1e-6
+COUNTED_GAIN = 1e-6
 """A gain below this counts as this in products, so that one child of two is not all that counts."""
 
 
@@ -92,7 +92,7 @@ class StrongBranching:
                 gains, bounds = self._tried(search, node, relaxation, branch, cuts)
             except TrialError:
                 return best
-            score = math.prod(max(gain, LEAST_GAIN) for gain in gains)
+            score = math.prod(max(gain, COUNTED_GAIN) for gain in gains)
             if score > best_score:
                 best, best_score = Choice(branch, bounds), score
             if math.inf in gains:
