@@ -67,6 +67,8 @@ class StopReason(StrEnum):
     """``max_nodes`` nodes of a tree are complete."""
     NO_BRANCHING = "no_branching"
     """A fractional node of a tree, at which no branching rule finds anything."""
+    WORKER_FAILED = "worker_failed"
+    """An executor has lost a worker, or cannot send it what it needs."""
 
 
 @dataclass(frozen=True)

@@ -34,6 +34,7 @@ IN_WORDS = {
     StopReason.CUT_OFF: "cut off by the best solution",
     StopReason.MAX_NODES: "max_nodes reached",
     StopReason.NO_BRANCHING: "nothing to branch at",
+    StopReason.WORKER_FAILED: "a worker failed",
 }
 """Each stop reason as a progress line ends with it."""
 

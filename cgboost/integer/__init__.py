@@ -9,6 +9,7 @@
     decisions.py         what a node adds: restrictions of columns, and rows
     node_problem.py      master and pricer of a node
     pool.py              columns of all nodes
+    parallel_nodes.py    relaxations of several nodes at once
     search.py            incumbent, bounds, relaxations
     heuristics.py        integer solutions from the columns of a node
     node_selection.py    which node comes next

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from concurrent import futures
 from numbers import Integral
 from typing import Any
 
@@ -39,6 +40,7 @@ from cgboost.integer.tree_search import (
     TreeSearch,
 )
 from cgboost.masters.linear.master import LinearMaster
+from cgboost.parallel.executors import Executor, as_executor
 
 
 class BranchAndPrice:
@@ -76,6 +78,10 @@ class BranchAndPrice:
     callbacks : sequence of callables
         Each is called with a :class:`TreeState` after every node; a true value stops the search.
         :class:`TreeProgress` shows it on the terminal.
+    executor : Executor, concurrent.futures.Executor or None
+        Solves the relaxations of as many nodes at once as it has tasks; see
+        :mod:`cgboost.parallel`. The tree depends on this number, not on who solves what. None: one
+        node after another.
 
     Raises
     ------
@@ -98,6 +104,7 @@ class BranchAndPrice:
         columns_per_round: int = 20,
         smoothing: Smoothing | None = None,
         callbacks: Sequence[Callable[[TreeState], Any]] = (),
+        executor: Executor | futures.Executor | None = None,
     ) -> None:
         if not isinstance(master, LinearMaster):
             raise TypeError(f"master must be a LinearMaster, got {type(master).__name__}")
@@ -121,6 +128,7 @@ class BranchAndPrice:
             smoothing=Wentges(0.5, decay=1.0) if smoothing is None else smoothing,
             callbacks=tuple(callbacks),
             strong_branching=strong_branching,
+            executor=None if executor is None else as_executor(executor),
         )
 
     def run(

@@ -177,9 +177,9 @@ class Diving:
             with_it = _sum(base, {chosen: 1.0})
             problem = search.problem(decisions, fixed=with_it, near=relaxation.near)
             below = search.relaxation(problem, tol=self.tol, max_rounds=self.max_rounds)
-            if below.run.stop_reason is StopReason.INTERRUPTED:
+            if below.stop_reason is StopReason.INTERRUPTED:
                 raise KeyboardInterrupt
-            if below.run.stop_reason in FAILED or search.is_over:
+            if below.stop_reason in FAILED or search.is_over:
                 return True
             promising = below.feasible and not search.closes(below.bound)
             if promising and self._dive(search, decisions, with_it, below, left_out, level + 1):

@@ -66,6 +66,16 @@ class ColumnPool:
             found.append(place)
         return np.array(found, dtype=np.intp)
 
+    def keep(self, count: int) -> None:
+        """Forget all columns but the first."""
+        for column in self.columns[count:]:
+            del self._places[column.key]
+        del self.columns[count:]
+        self._coefficients = {row: known[:count] for row, known in self._coefficients.items()}
+        self._allowed = {each: known[:count] for each, known in self._allowed.items()}
+        if self._matrix.shape[1] > count:
+            self._matrix, self._costs = self._matrix[:, :count], self._costs[:count]
+
     def number(self, column: Column) -> int:
         """Its place."""
         return self._places[column.key]

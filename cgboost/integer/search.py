@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from cgboost.exceptions import BoundError, CGBoostError
 from cgboost.generation.columns import Column
-from cgboost.generation.history import Result, Round, StopReason
+from cgboost.generation.history import Round, StopReason
 from cgboost.generation.loop import ColumnGeneration
 from cgboost.generation.protocols import Pricer
 from cgboost.generation.stabilization import Smoothing
@@ -47,7 +47,12 @@ class Relaxation:
 
     Attributes
     ----------
-    run : Result
+    stop_reason : StopReason
+    message : str
+    error : Exception or None
+        What the master or the pricer has raised.
+    objective : float
+        Without the cost of fixed columns; inf if no columns meet the rows.
     bound : float
         On the objective, fixed columns included; −inf where nothing is certified.
     numbers : ndarray of int
@@ -58,7 +63,10 @@ class Relaxation:
         Duals at the end.
     """
 
-    run: Result
+    stop_reason: StopReason
+    message: str
+    error: Exception | None
+    objective: float
     bound: float
     numbers: NDArray[np.intp]
     coef: Vector
@@ -67,7 +75,7 @@ class Relaxation:
     @property
     def feasible(self) -> bool:
         """Whether there are columns that meet the rows."""
-        return math.isfinite(self.run.objective)
+        return math.isfinite(self.objective)
 
 
 class Search:
@@ -199,7 +207,16 @@ class Search:
         used = np.flatnonzero(run.coef > LEAST_COEF)
         numbers = np.array([self.pool.number(run.columns[j]) for j in used], dtype=np.intp)
         near = problem.duals(last[0].state) if last else None
-        return Relaxation(run, bound, numbers, run.coef[used], near)
+        return Relaxation(
+            run.stop_reason,
+            run.message,
+            run.error,
+            run.objective,
+            bound,
+            numbers,
+            run.coef[used],
+            near,
+        )
 
     def solution(
         self, numbers: Sequence[int], coef: Vector, decisions: Sequence[Decision], depth: int

@@ -136,15 +136,16 @@ def _steps(branch: Branch) -> list[float]:
 
 def _gain(search: Search, relaxation: Relaxation, child: Relaxation) -> float:
     """What the relaxation of a child costs more, inf if it is cut off."""
-    run = child.run
-    if run.stop_reason is StopReason.INTERRUPTED:
+    if child.stop_reason is StopReason.INTERRUPTED:
         raise KeyboardInterrupt
-    if run.stop_reason is StopReason.INVALID_BOUND:
-        raise run.error if run.error is not None else CGBoostError(run.message)
-    if run.stop_reason in FAILED or search.is_over:
+    if child.stop_reason is StopReason.INVALID_BOUND:
+        raise child.error if child.error is not None else CGBoostError(child.message)
+    if child.stop_reason in FAILED or search.is_over:
         raise TrialError
-    if run.stop_reason in (StopReason.INFEASIBLE, StopReason.CUT_OFF) or search.closes(child.bound):
+    if child.stop_reason in (StopReason.INFEASIBLE, StopReason.CUT_OFF) or search.closes(
+        child.bound
+    ):
         return math.inf
     if not child.feasible:
         return max(0.0, child.bound - relaxation.bound) if math.isfinite(child.bound) else 0.0
-    return max(0.0, run.objective - relaxation.run.objective)
+    return max(0.0, child.objective - relaxation.objective)

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from cgboost.exceptions import BoundError, CGBoostError, MasterError
+from cgboost.exceptions import BoundError, CGBoostError, ExecutorError, MasterError
 from cgboost.generation.callbacks import ClosingCallback
 from cgboost.generation.columns import Column
 from cgboost.generation.history import StopReason
@@ -23,10 +23,12 @@ from cgboost.integer.callbacks import FinishingCallback, TreeState, WaitingCallb
 from cgboost.integer.decisions import Row, respected_by
 from cgboost.integer.heuristics import Heuristic
 from cgboost.integer.node_selection import Node, NodeSelection
+from cgboost.integer.parallel_nodes import NodeTask, ParallelNodes
 from cgboost.integer.result import TREE, BranchAndPriceResult
 from cgboost.integer.search import ObjectiveStepError, Relaxation, Search, columns_of
 from cgboost.integer.strong_branching import Choice, StrongBranching
 from cgboost.masters.linear.master import LinearMaster
+from cgboost.parallel.executors import Executor
 
 logger = logging.getLogger(__name__)
 
@@ -57,6 +59,7 @@ class TreeOptions:
     smoothing: Smoothing | None
     callbacks: Sequence[Callable[[TreeState], Any]]
     strong_branching: StrongBranching | None = None
+    executor: Executor | None = None
 
 
 class SearchEnd(Exception):  # noqa: N818 (it ends a search, nothing failed)
@@ -86,6 +89,8 @@ def _ending() -> Iterator[None]:
     except MasterError as error:
         reason = StopReason.TIME if error.timed_out else StopReason.MASTER_FAILED
         raise SearchEnd(reason, described(error), error) from error
+    except ExecutorError as error:
+        raise SearchEnd(StopReason.WORKER_FAILED, described(error), error) from error
     except Exception as error:
         if isinstance(error, CGBoostError) and error.refutes_bounds:
             raise
@@ -121,6 +126,8 @@ class TreeSearch:
         self.tree = _Tree()
         self.cuts: dict[Row, None] = {}
         self.current: Node | None = None
+        self.waiting: list[Node] = []
+        self.parallel = None if what.executor is None else ParallelNodes(self.search, what.executor)
         self.infeasible = ""
 
     def result(self) -> BranchAndPriceResult:
@@ -177,26 +184,46 @@ class TreeSearch:
     # ------------------------------------------------------------------ nodes
 
     def _next(self) -> None:
-        """Do one node."""
-        search = self.search
-        node = self.current = self.open.pop()
-        if search.closes(node.bound):
-            self._close(node.bound)
-            self.current = None
-            return
-        if search.is_over:
-            raise SearchEnd(StopReason.TIME, "the time limit was reached")
-        if self.max_nodes is not None and len(self.tree.rows) >= self.max_nodes:
-            raise SearchEnd(StopReason.MAX_NODES, f"{self.max_nodes} nodes")
-        status = self._evaluate(node)
-        done, self.current = self.current or node, None
-        self._record(done, status)
+        """Do one node, or a batch of them."""
+        self._take_nodes(1 if self.parallel is None else self.parallel.n_nodes)
+        for relaxation in self._first_relaxations():
+            node = self.current = self.waiting.pop(0)
+            status = self._evaluate(node, relaxation)
+            done, self.current = self.current or node, None
+            self._record(done, status)
 
-    def _evaluate(self, node: Node) -> str:
+    def _take_nodes(self, most: int) -> None:
+        """The next open nodes that are not closed, at most so many."""
+        search = self.search
+        while self.open.nodes() and len(self.waiting) < most:
+            node = self.open.pop()
+            if search.closes(node.bound):
+                self._close(node.bound)
+                continue
+            self.waiting.append(node)
+            if search.is_over:
+                raise SearchEnd(StopReason.TIME, "the time limit was reached")
+            done = len(self.tree.rows) + len(self.waiting) - 1
+            if self.max_nodes is not None and done >= self.max_nodes:
+                if len(self.waiting) == 1:
+                    raise SearchEnd(StopReason.MAX_NODES, f"{self.max_nodes} nodes")
+                self.open.push([self.waiting.pop()])
+                return
+
+    def _first_relaxations(self) -> list[Relaxation | None]:
+        """Those of the nodes that wait, if they are solved at once."""
+        if self.parallel is None or len(self.waiting) < 2:
+            return [None] * len(self.waiting)
+        cuts = list(self.cuts)
+        tasks = [NodeTask([*node.decisions, *cuts], node.near) for node in self.waiting]
+        with _ending():
+            return list(self.parallel.solve(tasks))
+
+    def _evaluate(self, node: Node, first: Relaxation | None) -> str:
         """Relaxation, cuts, heuristics, children; what became of the node."""
         search = self.search
-        relaxation, bound = self._relaxed(node)
-        infeasible = relaxation.run.stop_reason is StopReason.INFEASIBLE
+        relaxation, bound = self._relaxed(node, first)
+        infeasible = relaxation.stop_reason is StopReason.INFEASIBLE
         if infeasible or search.closes(bound):
             self._close(bound)
             return "infeasible" if infeasible else "cut_off"
@@ -205,7 +232,7 @@ class TreeSearch:
             raise SearchEnd(
                 StopReason.NO_COLUMN,
                 f"the relaxation of node {node.number} is not feasible over the columns that the "
-                f"pricer finds, and it is not exact: {relaxation.run.message}",
+                f"pricer finds, and it is not exact: {relaxation.message}",
             )
         solution = self._solution(node, relaxation)
         counts = search.merged(relaxation.numbers.tolist(), relaxation.coef)
@@ -227,31 +254,34 @@ class TreeSearch:
         self.open.push(self._children(node, relaxation, solution))
         return "branched"
 
-    def _relaxed(self, node: Node) -> tuple[Relaxation, float]:
-        """The relaxation of a node with all cuts, and its bound."""
+    def _relaxed(self, node: Node, first: Relaxation | None) -> tuple[Relaxation, float]:
+        """The relaxation of a node with all cuts, and its bound; ``first`` is already solved."""
         search, bound = self.search, node.bound
         near: Any = node.near
         for _ in range(MOST_CUT_ROUNDS):
             decisions = [*node.decisions, *self.cuts]
-            with _ending():
-                relaxation = search.relaxation(search.problem(decisions, near=near))
-            run, near = relaxation.run, relaxation.near
+            if first is None:
+                with _ending():
+                    relaxation = search.relaxation(search.problem(decisions, near=near))
+            else:
+                relaxation, first = first, None
+            near = relaxation.near
             bound = max(bound, search.rounded(relaxation.bound))
             self.current = self._at_least(node, bound)
-            if run.stop_reason is StopReason.INVALID_BOUND:
-                raise run.error if run.error is not None else CGBoostError(run.message)
-            if run.error is not None:
-                raise SearchEnd(run.stop_reason, run.message, run.error)
-            if run.stop_reason is StopReason.UNBOUNDED:
-                raise SearchEnd(run.stop_reason, "the relaxation is unbounded")
-            if run.stop_reason is StopReason.INTERRUPTED:
+            if relaxation.stop_reason is StopReason.INVALID_BOUND:
+                raise relaxation.error or CGBoostError(relaxation.message)
+            if relaxation.error is not None:
+                raise SearchEnd(relaxation.stop_reason, relaxation.message, relaxation.error)
+            if relaxation.stop_reason is StopReason.UNBOUNDED:
+                raise SearchEnd(relaxation.stop_reason, "the relaxation is unbounded")
+            if relaxation.stop_reason is StopReason.INTERRUPTED:
                 self._record(self.current, "unfinished")
-                raise SearchEnd(run.stop_reason, "Ctrl-C; the best solution so far is kept")
-            if run.stop_reason is StopReason.TIME:
+                raise SearchEnd(relaxation.stop_reason, "Ctrl-C; the best solution so far is kept")
+            if relaxation.stop_reason is StopReason.TIME:
                 self._record(self.current, "unfinished")
-                raise SearchEnd(run.stop_reason, "the time limit was reached")
-            if run.stop_reason is StopReason.INFEASIBLE and node.number == 0:
-                self.infeasible = run.message
+                raise SearchEnd(relaxation.stop_reason, "the time limit was reached")
+            if relaxation.stop_reason is StopReason.INFEASIBLE and node.number == 0:
+                self.infeasible = relaxation.message
             if (
                 not relaxation.feasible
                 or search.closes(bound)
@@ -346,6 +376,7 @@ class TreeSearch:
     def _least(self) -> float:
         """The least bound of all open and closed nodes: one of them has the best solution."""
         bounds = [node.bound for node in self.open.nodes()]
+        bounds += [node.bound for node in self.waiting]
         if self.current is not None:
             bounds.append(self.current.bound)
         least = min([self.search.rounded(bound) for bound in bounds], default=math.inf)
@@ -376,7 +407,7 @@ class TreeSearch:
         search = self.search
         return TreeState(
             len(self.tree.rows),
-            len(self.open.nodes()),
+            len(self.open.nodes()) + len(self.waiting),
             bound,
             search.objective,
             self._gap(bound),

@@ -206,14 +206,16 @@ class FuturesExecutor:
     executor : concurrent.futures.Executor
         It stays open.
     n_tasks : int, optional
-        By default as many as linear algebra may use threads here.
+        By default as many as it has workers; where it does not say, as many as linear algebra may
+        use threads here.
     """
 
     here = stays = False
 
     def __init__(self, executor: futures.Executor, n_tasks: int | None = None) -> None:
         self.executor = executor
-        self.n_tasks = at_least_one("n_tasks", n_tasks) or available()
+        workers = getattr(executor, "_max_workers", None)  # of the standard library, and of loky
+        self.n_tasks = at_least_one("n_tasks", n_tasks) or workers or available()
 
     def __sklearn_clone__(self) -> FuturesExecutor:
         """Itself: scikit-learn copies parameters, but workers cannot be copied."""

@@ -86,6 +86,7 @@ MEANINGS: Mapping[StopReason, str] = {
     StopReason.NO_BRANCHING: (
         "A solution is fractional, and no branching rule finds anything to divide it by."
     ),
+    StopReason.WORKER_FAILED: "An executor has lost a worker, or cannot send it what it needs.",
 }
 
 SMALL_GAIN = "a round gained next to nothing"

@@ -149,13 +149,14 @@ class HighsBlock:
     """
 
     def __init__(self, block: Block, rows: Sequence[Hashable]) -> None:
-        self.block, self._rows = block, {name: place for place, name in enumerate(rows)}
-        self._highs = quiet_highs()
+        self.block, self._all_rows = block, rows
+        self._rows = {name: place for place, name in enumerate(rows)}
         self._n = len(block.variables)
         self._all = np.arange(self._n, dtype=np.int32)
         self._extra: tuple[Any, ...] = ()
         self._counts: list[Any] = []
         self._places: list[int] = []
+        self._highs = quiet_highs()
         empty, nothing = np.zeros(0, dtype=np.int32), np.zeros(0)
         sizes = (self._n, block.cost, block.lower, block.upper, 0)
         self._call("addCols", *sizes, empty, empty, nothing)
@@ -172,6 +173,10 @@ class HighsBlock:
             ("presolve", "off" if self._n < SMALL else "choose"),
         ):
             self._call("setOptionValue", name, value)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """A copy has a new model."""
+        return HighsBlock, (self.block, self._all_rows)
 
     def solve(
         self,

@@ -129,6 +129,12 @@ class LinearMaster:
         """Number of columns that are out of the live session for now."""
         return self._primal.n_parked
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Rows and columns; a copy solves its problem anew."""
+        own = self.constraints
+        what = (own.names, own.senses, own.rhs, self.copies, self.least_cost, self._how)
+        return _remade, (*what, tuple(self.columns))
+
     def with_rows(
         self,
         names: Sequence[Hashable] = (),
@@ -266,3 +272,18 @@ def _check_copies(
     for count in counts:
         if not 0 <= count < math.inf:
             raise ValueError(f"copies must be finite and not negative, got {count}")
+
+
+def _remade(
+    names: Sequence[Hashable],
+    senses: Sequence[str],
+    rhs: Vector,
+    copies: Any,
+    least_cost: float | None,
+    how: Mapping[str, Any],
+    columns: Sequence[Column],
+) -> LinearMaster:
+    """A master that was pickled or copied."""
+    master = LinearMaster(names, senses, rhs, copies=copies, least_cost=least_cost, **how)
+    master.add(columns)
+    return master
