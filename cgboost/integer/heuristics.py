@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from typing import Protocol
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import scipy.sparse as sp
@@ -129,7 +130,8 @@ class Diving:
     depth : int, default=3
         Levels from the top at which they may.
     every : int, default=20
-        Called at every so many nodes after the root; 0: at the root alone.
+        Called at every so many nodes after the root, twice as many after each call that finds
+        nothing better; 0: at the root alone.
     tol : float, default=1e-4
         Relative gap of the relaxations on the way.
     max_rounds : int or None, default=30
@@ -147,11 +149,18 @@ class Diving:
     ) -> None:
         self.discrepancies, self.depth, self.every = discrepancies, depth, every
         self.tol, self.max_rounds = tol, max_rounds
+        self._next: WeakKeyDictionary[Search, tuple[int, int]] = WeakKeyDictionary()
 
     def __call__(self, search: Search, node: Node, relaxation: Relaxation) -> None:
         """See :class:`Heuristic`."""
-        if _is_due(node, self.every):
-            self._dive(search, node.decisions, {}, relaxation, frozenset(), 0)
+        number, interval = self._next.get(search, (0, self.every))
+        if node.number < number or (node.number and not self.every):
+            return
+        before = search.objective
+        self._dive(search, node.decisions, {}, relaxation, frozenset(), 0)
+        if node.number:
+            interval = self.every if search.objective < before else 2 * interval
+        self._next[search] = node.number + interval, interval
 
     def _dive(
         self,

@@ -64,12 +64,26 @@ def test_dives_find_patterns_that_no_relaxation_of_the_whole_problem_needs() -> 
     assert len(search.pool) > before
 
 
-@pytest.mark.parametrize("heuristic", [RestrictedMaster(every=3), Diving(every=3)])
-def test_they_are_called_at_the_root_and_at_every_so_many_nodes(heuristic: Heuristic) -> None:
+def test_the_restricted_master_is_solved_at_every_so_many_nodes() -> None:
     """Node 4 is not one of them, node 6 is."""
+    heuristic = RestrictedMaster(every=3)
     search = cutting()
     relaxation = search.relaxation(search.problem(()))
     heuristic(search, Node(4, depth=1), relaxation)
     assert not search.incumbent
     heuristic(search, Node(6, depth=1), relaxation)
     assert search.incumbent
+
+
+def test_dives_that_find_nothing_become_rare() -> None:
+    """The first is at the root; of those that follow each waits twice as long as the last."""
+    search, dived = cutting(), []
+    relaxation, heuristic = search.relaxation(search.problem(())), Diving(every=3)
+    for number in range(60):
+        before = search.n_relaxations
+        if number:  # what is found at the root is all there is
+            search.objective = 0.0
+        heuristic(search, Node(number), relaxation)
+        if search.n_relaxations > before:
+            dived.append(number)
+    assert dived == [0, 3, 9, 21, 45]
