@@ -11,11 +11,13 @@
     coefficient_path.py   coefficients along a regularisation path
     metrics.py            Gini coefficient and gains chart
     search_tree.py        a branch-and-price search
+    block_matrix.py       the matrix of a model in the order of its blocks
     model_selection.py    criteria for where a greedy path should end
     report/               one page about a model, with versions and machine
     drawing.py            what the pictures share
 """
 
+from cgboost.inspection.block_matrix import plot_blocks
 from cgboost.inspection.coefficient_path import plot_path
 from cgboost.inspection.kernel_importance import (
     feature_relevance,
@@ -30,6 +32,7 @@ __all__ = [
     "FittedModel",
     "feature_relevance",
     "kernel_importance",
+    "plot_blocks",
     "plot_columns",
     "plot_history",
     "plot_kernel_weights",
