@@ -14,7 +14,7 @@ import numpy as np
 
 from cgboost import BranchAndPrice
 from cgboost.generation import Column, Wentges
-from cgboost.integer import BestBound, VariableBound, VariableBranching, respects
+from cgboost.integer import VariableBound, VariableBranching, respects
 from cgboost.masters import LinearMaster
 from cgboost.pricing import solve_knapsack
 
@@ -66,8 +66,7 @@ def locate(distance, demand, p, capacity, **options):
         return columns, bound
 
     first = VariableBranching(first=[(i, i) for i in range(n)], rows=False)
-    rules = {"branching": first, "node_selection": BestBound()}
-    options = {**rules, "smoothing": Wentges(0.9, decay=1.0), **options}
+    options = {"branching": first, "smoothing": Wentges(0.9, decay=1.0), **options}
     return BranchAndPrice(master, price, objective_step=1.0, **options)
 
 
@@ -80,8 +79,5 @@ def instance(path):
 
 if __name__ == "__main__":
     for path in sys.argv[1:]:
-        result = locate(*instance(path)).run(time_limit=300)
-        print(
-            f"{Path(path).stem}: {result.objective:g}, bound {result.bound:g}, "
-            f"{result.n_nodes} nodes: {result.stop_reason}"
-        )
+        found = locate(*instance(path)).run(time_limit=300)
+        print(path, f"{found.objective:g}, bound {found.bound:g}", found.stop_reason)
