@@ -187,7 +187,8 @@ class TreeSearch:
         """Do one node, or a batch of them."""
         self._take_nodes(1 if self.parallel is None else self.parallel.n_nodes)
         for relaxation in self._first_relaxations():
-            node = self.current = self.waiting.pop(0)
+            node = self.current = self.waiting[0]
+            del self.waiting[0]  # now: a node is never in neither, which Ctrl-C would lose
             status = self._evaluate(node, relaxation)
             done, self.current = self.current or node, None
             self._record(done, status)
