@@ -123,18 +123,24 @@ class FunctionPricer:
             raise ValueError("a pricing function's bound must be a number or None, got nan")
         if bound is None:
             bound = 0.0 if exact and not columns else math.nan
-        held = {column.key for column in state.columns}
-
-        def rank(column: Column) -> tuple[bool, float]:
-            reduced = column.cost - float(column.values @ state.pseudo_response)
-            return column.key in held, reduced
-
         return Priced(
-            columns=sorted(columns, key=rank)[:limit],
+            columns=_best(columns, state, limit),
             exact=exact,
             reduced_cost=bound,
             n_evaluated=len(columns),
         )
+
+
+def _best(columns: Sequence[Column], state: MasterState, limit: int) -> list[Column]:
+    """The columns of least reduced cost, those that are new first."""
+    if not columns or not limit:
+        return []
+    held = {column.key for column in state.columns}
+
+    def rank(column: Column) -> tuple[bool, float]:
+        return column.key in held, column.cost - float(column.values @ state.pseudo_response)
+
+    return sorted(columns, key=rank)[:limit]
 
 
 def as_pricer(pricer: Pricer | PriceFunction) -> Pricer:

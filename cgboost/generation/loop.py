@@ -104,6 +104,8 @@ class ColumnGeneration:
         Each is called with every :class:`Round`, in order; a true return value stops the loop.
     smoothing : Smoothing, default=NoSmoothing()
         Where to price; see :mod:`cgboost.generation.stabilization`.
+    start_duals : ndarray of shape (n_rows,), optional
+        Duals near the optimal ones, where the smoothing prices first.
     """
 
     def __init__(
@@ -119,6 +121,7 @@ class ColumnGeneration:
         time_limit: float | None = None,
         callbacks: Sequence[Callback] = (),
         smoothing: Smoothing | None = None,
+        start_duals: Vector | None = None,
     ) -> None:
         for name, count in (
             ("columns_per_round", columns_per_round),
@@ -148,6 +151,7 @@ class ColumnGeneration:
         self.time_limit = time_limit
         self.callbacks = tuple(callbacks)
         self.smoothing = NoSmoothing() if smoothing is None else smoothing
+        self.start_duals = start_duals
 
     @property
     def limits(self) -> Limits:
@@ -179,7 +183,10 @@ class ColumnGeneration:
         trace = Trace(self.tol)
         if self._adjustable is not None:
             trace.coming = len(self._adjustable.columns)
-        self.smoothing.start()
+        if self.start_duals is None:
+            self.smoothing.start()
+        else:
+            self.smoothing.start(self.start_duals)
         error: Exception | None = None
         try:
             self._anticipate(trace)

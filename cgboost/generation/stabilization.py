@@ -4,7 +4,8 @@ The duals of a restricted master jump about while it has few columns. Wentges (I
 Transactions in Operational Research 4, 1997) prices at w·(duals of the best bound so far) +
 (1 − w)·(duals of the master). A bound belongs to the duals that were priced, so it is evaluated
 there; and if none of the columns found there helps the master (*mispricing*), the same round prices
-at the master's own duals.
+at the master's own duals. A run that is given duals to begin with, those of a similar problem or of
+a subgradient method, prices there first.
 """
 
 from __future__ import annotations
@@ -24,8 +25,8 @@ Vector = NDArray[np.float64]
 class Smoothing(Protocol):
     """Names the points at which a round prices, the master's own duals last."""
 
-    def start(self) -> None:
-        """Forget the last run."""
+    def start(self, duals: Vector | None = None) -> None:
+        """Forget the last run; ``duals`` are thought to be near the optimal ones."""
         ...
 
     def points(self, state: MasterState) -> Iterator[Vector]:
@@ -36,11 +37,16 @@ class Smoothing(Protocol):
         """Take note of the bound that followed from pricing at ``duals``."""
         ...
 
+    @property
+    def best_duals(self) -> Vector | None:
+        """Those of the best bound so far, where they are kept."""
+        ...
+
 
 class NoSmoothing:
     """Price at the duals of the restricted master."""
 
-    def start(self) -> None:
+    def start(self, duals: Vector | None = None) -> None:
         """Nothing to forget."""
 
     def points(self, state: MasterState) -> Iterator[Vector]:
@@ -49,6 +55,11 @@ class NoSmoothing:
 
     def learn(self, duals: Vector, bound: float | None) -> None:
         """Nothing to learn."""
+
+    @property
+    def best_duals(self) -> Vector | None:
+        """They are not kept."""
+        return None
 
 
 class Wentges:
@@ -77,17 +88,21 @@ class Wentges:
         self.decay = decay
         self.start()
 
-    def start(self) -> None:
-        """Forget the last run."""
+    def start(self, duals: Vector | None = None) -> None:
+        """Forget the last run; its first round prices at ``duals``."""
         self._weight = self.weight
+        self._first = duals
         self._best: Vector | None = None
         self._best_bound = -math.inf
         self._learning = False
 
     def points(self, state: MasterState) -> Iterator[Vector]:
         """The smoothed duals, if there are any, then the master's own."""
-        self._learning = math.isfinite(state.objective)
-        if self._learning and self._best is not None and self._weight >= self.LEAST_WEIGHT:
+        self._learning = math.isfinite(state.objective) or self._first is not None
+        if self._first is not None:
+            first, self._first = self._first, None
+            yield first
+        elif self._learning and self._best is not None and self._weight >= self.LEAST_WEIGHT:
             weight, self._weight = self._weight, self._weight * self.decay
             yield weight * self._best + (1.0 - weight) * state.pseudo_response
         yield state.pseudo_response
@@ -96,3 +111,8 @@ class Wentges:
         """Keep the duals of the best bound."""
         if self._learning and bound is not None and bound > self._best_bound:
             self._best, self._best_bound = duals, bound
+
+    @property
+    def best_duals(self) -> Vector | None:
+        """Those of the best bound so far."""
+        return self._best

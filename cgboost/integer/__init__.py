@@ -3,6 +3,7 @@
 ::
 
     branch_and_price.py  what a search is made of
+    variable_fixing.py   what all solutions below some cost have in common
     tree_search.py       nodes, cuts, heuristics, children, and the bound of all
     branching.py         rules that divide a node
     strong_branching.py  which of a rule's branches is taken
@@ -42,18 +43,20 @@ from cgboost.integer.decisions import (
     VariableRow,
     respects,
 )
-from cgboost.integer.heuristics import Diving, Heuristic, RestrictedMaster, Rounding
+from cgboost.integer.heuristics import BranchDiving, Diving, Heuristic, RestrictedMaster, Rounding
 from cgboost.integer.node_selection import BestBound, DepthFirst, Node, NodeSelection
 from cgboost.integer.progress import TreeProgress
 from cgboost.integer.result import BranchAndPriceResult
 from cgboost.integer.strong_branching import StrongBranching
 from cgboost.integer.tree_search import BranchingError
+from cgboost.integer.variable_fixing import VariableFixing
 
 __all__ = [
     "Apart",
     "BestBound",
     "Branch",
     "BranchAndPrice",
+    "BranchDiving",
     "BranchAndPriceResult",
     "BranchingError",
     "BranchingRule",
@@ -80,6 +83,7 @@ __all__ = [
     "TreeState",
     "VariableBound",
     "VariableBranching",
+    "VariableFixing",
     "VariableRow",
     "respects",
 ]

@@ -14,7 +14,7 @@ import math
 from collections.abc import Callable, Sequence
 from concurrent import futures
 from numbers import Integral
-from typing import Any
+from typing import Any, TypeVar
 
 from cgboost.generation.columns import Column
 from cgboost.generation.function_pricer import PriceFunction, as_pricer
@@ -29,7 +29,7 @@ from cgboost.integer.branching import (
 )
 from cgboost.integer.callbacks import TreeState
 from cgboost.integer.decisions import VariableRow, respected_by
-from cgboost.integer.heuristics import Diving, Heuristic, RestrictedMaster
+from cgboost.integer.heuristics import BranchDiving, Diving, Heuristic, RestrictedMaster
 from cgboost.integer.node_selection import BestBound, NodeSelection
 from cgboost.integer.result import BranchAndPriceResult
 from cgboost.integer.strong_branching import StrongBranching
@@ -39,8 +39,12 @@ from cgboost.integer.tree_search import (
     TreeOptions,
     TreeSearch,
 )
+from cgboost.integer.variable_fixing import VariableFixing
 from cgboost.masters.linear.master import LinearMaster
+from cgboost.masters.linear.subgradient import Subgradient
 from cgboost.parallel.executors import Executor, as_executor
+
+T = TypeVar("T")
 
 
 class BranchAndPrice:
@@ -61,7 +65,8 @@ class BranchAndPrice:
         Chooses among the branches of a rule by solving their children. None: the first branch.
     node_selection : NodeSelection, default=BestBound()
     heuristics : sequence of Heuristic, or "auto"
-        "auto": :class:`Diving` and :class:`RestrictedMaster`.
+        "auto": :class:`RestrictedMaster` after :class:`BranchDiving` where original variables are
+        branched on, after :class:`Diving` elsewhere.
     cuts : sequence of callables
         Each is called with the :class:`NodeSolution` of a node and returns rows, which hold for
         *all* integer solutions: every later node has them.
@@ -75,6 +80,12 @@ class BranchAndPrice:
         See :mod:`cgboost.generation.stabilization`; None stands for ``Wentges(0.5, decay=1.0)``,
         which takes 0.6 times as long as none on generalised assignment with 10 × 60, and as long on
         bin packing.
+    subgradient : Subgradient, None or "auto"
+        Finds duals for the root to begin with, where every block has one column in a solution.
+    variable_fixing : VariableFixing, None or "auto"
+        Divides nodes by the objective and fixes variables, where every block has one column, the
+        pricer respects ``VariableBound`` and ``objective_step`` is given. On generalised assignment
+        with 5 × 200 a search takes 67 CPU s that does not end in 240 without it.
     callbacks : sequence of callables
         Each is called with a :class:`TreeState` after every node; a true value stops the search.
         :class:`TreeProgress` shows it on the terminal.
@@ -103,6 +114,8 @@ class BranchAndPrice:
         start: Sequence[Column] = (),
         columns_per_round: int = 20,
         smoothing: Smoothing | None = None,
+        subgradient: Subgradient | str | None = "auto",
+        variable_fixing: VariableFixing | str | None = "auto",
         callbacks: Sequence[Callable[[TreeState], Any]] = (),
         executor: Executor | futures.Executor | None = None,
     ) -> None:
@@ -115,12 +128,13 @@ class BranchAndPrice:
                 f"columns_per_round must be a whole number ≥ 1, got {columns_per_round!r}"
             )
         asked = as_pricer(pricer)
+        rules = _rules(branching, asked)
         self.options: TreeOptions = TreeOptions(
             master=master,
             pricer=asked,
-            branching=_rules(branching, asked),
+            branching=rules,
             node_selection=BestBound() if node_selection is None else node_selection,
-            heuristics=_heuristics(heuristics),
+            heuristics=_heuristics(heuristics, rules),
             cuts=tuple(cuts),
             objective_step=objective_step,
             start=tuple(start),
@@ -129,6 +143,8 @@ class BranchAndPrice:
             callbacks=tuple(callbacks),
             strong_branching=strong_branching,
             executor=None if executor is None else as_executor(executor),
+            subgradient=_or_auto(subgradient, "subgradient", Subgradient()),
+            fixing=_or_auto(variable_fixing, "variable_fixing", _fixing(rules)),
         )
 
     def run(
@@ -158,12 +174,30 @@ class BranchAndPrice:
         return TreeSearch(self.options, gap, time_limit, max_nodes).result()
 
 
-def _heuristics(heuristics: Sequence[Heuristic] | str) -> list[Heuristic]:
+def _or_auto(given: T | str | None, name: str, auto: T) -> T | None:
+    if isinstance(given, str):
+        if given != "auto":
+            raise ValueError(f'{name} must be an object, None or "auto", got {given!r}')
+        return auto
+    return given
+
+
+def _fixing(rules: Sequence[BranchingRule]) -> VariableFixing:
+    """Fixing of the variables that have to be whole."""
+    integer = [rule.integer for rule in rules if isinstance(rule, VariableBranching)]
+    return VariableFixing(integer[0] if integer else None)
+
+
+def _heuristics(
+    heuristics: Sequence[Heuristic] | str, rules: Sequence[BranchingRule]
+) -> list[Heuristic]:
     if not isinstance(heuristics, str):
         return list(heuristics)
     if heuristics != "auto":
         raise ValueError(f'heuristics must be objects or "auto", got {heuristics!r}')
-    return [Diving(), RestrictedMaster()]
+    aggregates = [rule for rule in rules if isinstance(rule, VariableBranching)]
+    dive = BranchDiving(aggregates) if aggregates else Diving()
+    return [dive, RestrictedMaster()]
 
 
 def _rules(branching: Any, pricer: Pricer) -> list[BranchingRule]:

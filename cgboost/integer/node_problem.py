@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
@@ -9,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cgboost.exceptions import CGBoostError
-from cgboost.generation.columns import Column
+from cgboost.generation.columns import Column, least_of
 from cgboost.generation.protocols import (
     ZERO_REDUCED_COST,
     MasterState,
@@ -23,11 +24,14 @@ from cgboost.integer.decisions import (
     Decision,
     Residual,
     Restriction,
+    Restrictions,
     Row,
     VariableRow,
+    is_restriction,
+    is_row,
     respected_by,
 )
-from cgboost.integer.pool import ColumnPool, Numbers
+from cgboost.integer.pool import NO_ROW, ColumnPool, Numbers
 from cgboost.masters.linear.master import LinearMaster
 
 Vector = NDArray[np.float64]
@@ -84,8 +88,11 @@ class NodeProblem:
     ) -> None:
         self.root, self.pool, self._user, self._near = root, pool, pricer, near
         self._decisions, self.counted = tuple(decisions), counted
-        self.restrictions = tuple(d for d in decisions if isinstance(d, Restriction))
-        self.rows = tuple(d for d in decisions if isinstance(d, Row))
+        self.restrictions = tuple(d for d in decisions if is_restriction(d))
+        self.rows = tuple(d for d in decisions if is_row(d))
+        self.checks = Restrictions(self.restrictions)
+        self._allowed: NDArray[np.bool_] | None = None
+        self._taken: list[int] = []
         self.fixed = dict(fixed or {})
         rhs = [row.rhs - self._used_of(row) for row in self.rows]
         self.master = root.with_rows(
@@ -96,7 +103,7 @@ class NodeProblem:
             copies=self._copies_left() if counted else None,
         )
         self.fixed_cost = sum(n * pool.columns[j].cost for j, n in self.fixed.items())
-        self.pricer = NodePricer(self, pricer)
+        self.pricer = NodePricer(self, UserPricer(self, pricer))
         self.take(self._beginning(near))
 
     def may_need_more(self) -> bool:
@@ -109,23 +116,51 @@ class NodeProblem:
 
     def uncounted(self) -> NodeProblem:
         """The same problem without a bound that rests on ``copies``."""
+        return self._again(self._near, counted=False)
+
+    def beginning_at(self, duals: Vector) -> NodeProblem:
+        """The same problem that begins with the columns that are cheapest at some duals."""
+        return self._again(self.duals(duals), counted=self.counted)
+
+    def _again(
+        self, near: tuple[Vector, Mapping[Row, float]] | None, *, counted: bool
+    ) -> NodeProblem:
         return NodeProblem(
             self.root,
             self.pool,
             self._user,
             self._decisions,
             fixed=self.fixed,
-            near=self._near,
-            counted=False,
+            near=near,
+            counted=counted,
         )
 
     def allowed(self) -> NDArray[np.bool_]:
         """Which columns of the pool may be in the problem, shape (n_columns,)."""
-        allowed = self.pool.allowed(self.restrictions)
-        if self.fixed and Residual in respected_by(self._user):
-            left = self.master.constraints.rhs[: len(self.root.rows)]
-            allowed &= self.pool.proper(np.maximum(left, 0.0))
-        return allowed
+        known = self._allowed
+        if known is None:
+            known = self.pool.allowed(self.restrictions) & self._proper(0)
+        elif len(known) < len(self.pool):
+            new = [
+                self.checks.broken(column, self.pool.numbers) is None
+                for column in self.pool.columns[len(known) :]
+            ]
+            known = np.concatenate([known, np.array(new) & self._proper(len(known))])
+        self._allowed = known
+        return known
+
+    def _proper(self, first: int) -> NDArray[np.bool_]:
+        """Which columns, from the first, give no row more than fixed columns leave it."""
+        if not self.fixed or Residual not in respected_by(self._user):
+            return np.ones(len(self.pool) - first, dtype=np.bool_)
+        left = self.master.constraints.rhs[: len(self.root.rows)]
+        return self.pool.proper(np.maximum(left, 0.0), first)
+
+    def numbers(self, columns: Sequence[Column]) -> list[int]:
+        """Those in the pool of the columns in the master, which only grows."""
+        new = columns[len(self._taken) :]
+        self._taken += [self.pool.number(column) for column in new]
+        return self._taken
 
     def take(self, numbers: Iterable[int]) -> None:
         """Put columns of the pool into the master."""
@@ -143,11 +178,18 @@ class NodeProblem:
             for column, own in zip(columns, more.T, strict=True)
         ]
 
-    def duals(self, state: MasterState) -> tuple[Vector, dict[Row, float]]:
+    def duals(self, values: Vector) -> tuple[Vector, dict[Row, float]]:
         """Duals of the user's rows, and of those of the decisions."""
         n_rows = len(self.root.rows)
-        own = state.pseudo_response[n_rows:].tolist()
-        return state.pseudo_response[:n_rows], dict(zip(self.rows, own, strict=True))
+        return values[:n_rows], dict(zip(self.rows, values[n_rows:].tolist(), strict=True))
+
+    @property
+    def start_duals(self) -> Vector | None:
+        """Those of the parent; the rows that are new have the dual 0."""
+        if self._near is None:
+            return None
+        duals, extra = self._near
+        return np.concatenate([duals, [extra.get(row, 0.0) for row in self.rows]])
 
     # ------------------------------------------------------------------ what fixed columns use
 
@@ -186,8 +228,10 @@ class NodeProblem:
         return np.sort(allowed[np.argpartition(reduced, most)[:most]])
 
 
-class NodePricer:
-    """Prices the pool first, and then asks the user's pricer for columns that a node allows.
+class UserPricer:
+    """The user's pricer at a node: it sees its own rows and the decisions, and keeps to them.
+
+    Its new columns come to the pool.
 
     Parameters
     ----------
@@ -199,13 +243,10 @@ class NodePricer:
         self._problem, self._pricer = problem, pricer
         self.seconds_left: float | None = None
 
-    def price(self, state: MasterState, limit: int) -> Priced:
-        """At most ``limit`` columns, some more of those that are in the pool."""
-        problem, pool = self._problem, self._problem.pool
-        duals, extra = problem.duals(state)
-        found = self._from_pool(state, duals, extra, max(1, FROM_POOL * limit))
-        if found:  # a bound of the user's pricer need not hold for them
-            return Priced(columns=found if limit else (), n_evaluated=len(pool))
+    def price(self, state: MasterState, limit: int, also: Sequence[Restriction] = ()) -> Priced:
+        """At most ``limit`` columns that are not in the master, with some more restrictions."""
+        problem = self._problem
+        duals, extra = problem.duals(state.pseudo_response)
         if isinstance(self._pricer, TimedPricer):
             self._pricer.seconds_left = self.seconds_left
         asked = replace(
@@ -214,37 +255,92 @@ class NodePricer:
             rows=problem.root.rows,
             slack=state.slack[: len(duals)],
             output=state.output[: len(duals)],
-            decisions=_decisions(problem, extra),
+            decisions=_decisions(problem, extra, also),
         )
         priced = self._pricer.price(asked, limit)
         for column in priced.columns:
             column.check(len(duals))
             self._require_allowed(column)
+        if not priced.columns:
+            return priced
         held = {column.key for column in state.columns}  # those price out by rounding alone
         fresh = [column for column in priced.columns if column.key not in held]
-        return replace(priced, columns=problem.extended(pool.add(fresh).tolist()))
+        return replace(priced, columns=problem.extended(problem.pool.add(fresh).tolist()))
 
-    def _from_pool(
-        self, state: MasterState, duals: Vector, extra: Mapping[Row, float], limit: int
-    ) -> list[Column]:
-        problem, pool = self._problem, self._problem.pool
-        reduced = pool.reduced_costs(duals, extra)
-        scale = np.maximum(1.0, np.abs(pool.costs()))
-        reduced[[pool.number(column) for column in state.columns]] = 0.0
-        improving = (reduced < -ZERO_REDUCED_COST * scale) & problem.allowed()
+    def _require_allowed(self, column: Column) -> None:
+        broken = self._problem.checks.broken(column, self._problem.pool.numbers)
+        if broken is not None:
+            raise ForbiddenColumnError(
+                f"the pricer returned the column {column.key!r}, which {broken} forbids "
+                "at this node: it must respect duals.restrictions, or not say that it does"
+            )
+
+
+class NodePricer:
+    """Prices the pool first, and then asks the user's pricer for columns that a node allows.
+
+    Parameters
+    ----------
+    problem : NodeProblem
+    pricer : UserPricer
+    """
+
+    def __init__(self, problem: NodeProblem, pricer: UserPricer) -> None:
+        self._problem, self.user = problem, pricer
+        self.seconds_left: float | None = None
+
+    def price(self, state: MasterState, limit: int) -> Priced:
+        """At most ``limit`` columns, some more of those that are in the pool."""
+        problem = self._problem
+        reduced = problem.pool.reduced_costs(*problem.duals(state.pseudo_response))
+        found = self._from_pool(state, reduced, max(1, FROM_POOL * limit))
+        if found:  # a bound of the user's pricer need not hold for them
+            return Priced(columns=found if limit else (), n_evaluated=len(reduced))
+        self.user.seconds_left = self.seconds_left
+        return self._covering(state, reduced, self.user.price(state, limit))
+
+    def _from_pool(self, state: MasterState, reduced: Vector, limit: int) -> list[Column]:
+        problem = self._problem
+        improving = reduced < -ZERO_REDUCED_COST * np.maximum(1.0, np.abs(problem.pool.costs()))
+        improving &= problem.allowed()
+        improving[problem.numbers(state.columns)] = False
         found = np.flatnonzero(improving)
         return problem.extended(found[np.argsort(reduced[found], kind="stable")[:limit]].tolist())
 
-    def _require_allowed(self, column: Column) -> None:
-        for restriction in self._problem.restrictions:
-            if not restriction.allows(column, self._problem.pool.numbers):
-                raise ForbiddenColumnError(
-                    f"the pricer returned the column {column.key!r}, which {restriction} forbids "
-                    "at this node: it must respect duals.restrictions, or not say that it does"
-                )
+    def _covering(self, state: MasterState, reduced: Vector, priced: Priced) -> Priced:
+        """The answer with a bound that holds for the columns in the master, too.
+
+        The user's pricer need not make them all, and at duals that are not the master's own their
+        reduced costs may be negative. Those with an upper bound the master accounts for itself.
+        """
+        problem = self._problem
+        held = np.array(problem.numbers(state.columns), dtype=np.intp)
+        cheap = held[reduced[held] < 0]
+        open_ended = [math.isinf(problem.pool.columns[j].upper) for j in cheap.tolist()]
+        cheap = cheap[np.array(open_ended, dtype=np.bool_)]
+        if not priced.exact or not cheap.size:
+            return priced
+        copies = problem.root.copies
+        if not isinstance(copies, Mapping):
+            least = float(np.minimum(least_of(priced.reduced_cost), reduced[cheap].min()))
+            return replace(priced, reduced_cost=least)
+        rows = problem.pool.convexity[cheap]
+        alone = cheap[rows == NO_ROW]
+        scale = np.maximum(1.0, np.abs(problem.pool.costs()[alone]))
+        if (reduced[alone] < -ZERO_REDUCED_COST * scale).any():
+            return replace(priced, exact=False)
+        claimed = priced.reduced_cost
+        bounds = dict(claimed) if isinstance(claimed, Mapping) else dict.fromkeys(copies, claimed)
+        for row, value in zip(rows.tolist(), reduced[cheap].tolist(), strict=True):
+            name = problem.root.rows[row]
+            if row != NO_ROW and name in bounds:
+                bounds[name] = float(np.minimum(bounds[name], value))
+        return replace(priced, reduced_cost=bounds)
 
 
-def _decisions(problem: NodeProblem, extra: Mapping[Row, float]) -> NodeDecisions:
+def _decisions(
+    problem: NodeProblem, extra: Mapping[Row, float], also: Sequence[Restriction]
+) -> NodeDecisions:
     prices: dict[Hashable, float] = {}
     constants: dict[Hashable | None, float] = {}
     for row, dual in extra.items():
@@ -254,4 +350,5 @@ def _decisions(problem: NodeProblem, extra: Mapping[Row, float]) -> NodeDecision
         elif isinstance(row, CountRow):
             constants[row.block] = constants.get(row.block, 0.0) + dual
     rhs = problem.master.constraints.rhs[: len(problem.root.rows)]
-    return NodeDecisions(problem.restrictions, dict(extra), prices, constants, rhs)
+    restrictions = (*problem.restrictions, *also)
+    return NodeDecisions(restrictions, dict(extra), prices, constants, rhs)

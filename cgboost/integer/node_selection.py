@@ -27,6 +27,10 @@ class Node:
     depth : int
     near : tuple or None
         Duals of the parent, to choose the columns that the node begins with.
+    at_most : float
+        Only solutions up to this cost are looked for: another node has the others.
+    n_divided : int
+        How often the solutions that cost least have been parted from the others.
     """
 
     number: int
@@ -35,6 +39,8 @@ class Node:
     bound: float = float("-inf")
     depth: int = 0
     near: object = None
+    at_most: float = float("inf")
+    n_divided: int = 0
 
     @property
     def rows(self) -> tuple[Row, ...]:

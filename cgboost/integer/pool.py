@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Collection, Hashable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,10 @@ NEW_COLUMNS = 0.2
 copied a few times."""
 
 
+NO_ROW = -1
+"""In place of the place of a row."""
+
+
 class ColumnPool:
     """Columns with their values on the rows of the user's master, by number.
 
@@ -27,6 +31,8 @@ class ColumnPool:
     ----------
     rows : sequence of hashable
         Names of the rows.
+    counted : collection of hashable, default=()
+        The convexity rows.
 
     Attributes
     ----------
@@ -39,12 +45,14 @@ class ColumnPool:
         Rows in which columns are that need not be whole.
     """
 
-    def __init__(self, rows: Sequence[Hashable]) -> None:
+    def __init__(self, rows: Sequence[Hashable], counted: Collection[Hashable] = ()) -> None:
         self.columns: list[Column] = []
         self.numbers: RowNumbers = {name: number for number, name in enumerate(rows)}
         self.signed: set[Hashable] = set()
         self.shared = np.zeros(len(rows), dtype=np.bool_)
         self._places: dict[Hashable, int] = {}
+        self._counted = np.array([k for k, row in enumerate(rows) if row in counted], np.intp)
+        self._convexity: list[int] = []
         self._costs = np.zeros(0)
         self._matrix = sp.csc_array((len(rows), 0))
         self._coefficients: dict[Row, Vector] = {}
@@ -60,6 +68,8 @@ class ColumnPool:
             place = self._places.setdefault(column.key, len(self.columns))
             if place == len(self.columns):
                 self.columns.append(column)
+                own = self._counted[np.flatnonzero(column.values[self._counted])]
+                self._convexity.append(int(own[0]) if own.size else NO_ROW)
                 self.signed.update(v for v, amount in column.variables.items() if amount < 0)
                 if not column.integer:
                     self.shared |= np.asarray(column.values) != 0
@@ -70,11 +80,16 @@ class ColumnPool:
         """Forget all columns but the first."""
         for column in self.columns[count:]:
             del self._places[column.key]
-        del self.columns[count:]
+        del self.columns[count:], self._convexity[count:]
         self._coefficients = {row: known[:count] for row, known in self._coefficients.items()}
         self._allowed = {each: known[:count] for each, known in self._allowed.items()}
         if self._matrix.shape[1] > count:
             self._matrix, self._costs = self._matrix[:, :count], self._costs[:count]
+
+    @property
+    def convexity(self) -> Numbers:
+        """The place of each column's convexity row, ``NO_ROW`` for those in none."""
+        return np.array(self._convexity, dtype=np.intp)
 
     def number(self, column: Column) -> int:
         """Its place."""
@@ -99,16 +114,17 @@ class ColumnPool:
             result &= known
         return result
 
-    def proper(self, rhs: Vector) -> NDArray[np.bool_]:
-        """Which columns give no row more than it needs, shape (n_columns,)."""
+    def proper(self, rhs: Vector, first: int = 0) -> NDArray[np.bool_]:
+        """Which columns, from the first, give no row more than it needs."""
         self._grow()
         n_known = self._matrix.shape[1]
         matrix, result = self._matrix, np.ones(len(self), dtype=np.bool_)
-        over = matrix.data > rhs[matrix.indices] + AMOUNT_ROUNDING
-        result[np.repeat(np.arange(n_known), np.diff(matrix.indptr))[over]] = False
-        for number, column in enumerate(self.columns[n_known:], n_known):
-            result[number] = bool((column.values <= rhs + AMOUNT_ROUNDING).all())
-        return result
+        if first < n_known:
+            over = matrix.data > rhs[matrix.indices] + AMOUNT_ROUNDING
+            result[np.repeat(np.arange(n_known), np.diff(matrix.indptr))[over]] = False
+        for number in range(max(first, n_known), len(self)):
+            result[number] = bool((self.columns[number].values <= rhs + AMOUNT_ROUNDING).all())
+        return result[first:]
 
     def reduced_costs(self, duals: Vector, extra: dict[Row, float] | Any) -> Vector:
         """Reduced costs of all columns, rows of decisions included; shape (n_columns,)."""

@@ -21,6 +21,7 @@ from cgboost.integer.decisions import Decision, Row
 from cgboost.integer.node_problem import NodeProblem
 from cgboost.integer.pool import ColumnPool
 from cgboost.masters.linear.master import LinearMaster
+from cgboost.masters.linear.subgradient import Subgradient
 
 Vector = NDArray[np.float64]
 Near = tuple[Vector, Mapping[Row, float]]
@@ -59,8 +60,8 @@ class Relaxation:
         Columns of the pool with a coefficient above 0.
     coef : ndarray of shape (n_columns,)
         Those of ``numbers``.
-    near : tuple
-        Duals at the end.
+    near : tuple or None
+        Duals of the best bound, or those at the end where there is none.
     """
 
     stop_reason: StopReason
@@ -90,10 +91,13 @@ class Search:
     smoothing : Smoothing or None
     gap : float
     time_limit : float or None
+    subgradient : Subgradient or None
 
     Attributes
     ----------
     pool : ColumnPool
+    once : frozenset of hashable
+        Blocks of which every solution has exactly one column.
     incumbent : dict of int to float
         Numbers of columns and how often each is taken; empty while there is none.
     objective : float
@@ -110,17 +114,26 @@ class Search:
         smoothing: Smoothing | None,
         gap: float,
         time_limit: float | None,
+        subgradient: Subgradient | None = None,
     ) -> None:
+        self.subgradient = subgradient
         self.master, self.pricer = master, pricer
         self.objective_step, self.columns_per_round = objective_step, columns_per_round
         self.smoothing, self.gap, self.time_limit = smoothing, gap, time_limit
         self.started = time.perf_counter()
-        self.pool = ColumnPool(master.rows)
+        copies = master.copies
+        self.pool = ColumnPool(master.rows, copies if isinstance(copies, Mapping) else ())
         self.pool.add(master.columns)
+        rows = master.constraints
+        self.once = frozenset(
+            name
+            for name, sense, rhs in zip(rows.names, rows.senses, rows.rhs, strict=True)
+            if isinstance(copies, Mapping) and name in copies and sense == "==" and rhs == 1.0
+        )
         self.incumbent: dict[int, float] = {}
         self.objective = math.inf
         self.found_by = ""
-        self.n_relaxations = 0
+        self.n_relaxations = self.n_pricings = self.n_probes = 0
         self.between_rounds: Callable[[], None] = lambda: None
 
     # ------------------------------------------------------------------ time and bounds
@@ -148,8 +161,10 @@ class Search:
             return bound
         return max(bound, step * math.ceil(bound / step - STEP_ROUNDING))
 
-    def closes(self, bound: float) -> bool:
-        """Whether solutions above this bound are no use any more."""
+    def closes(self, bound: float, at_most: float = math.inf) -> bool:
+        """Whether solutions above this bound are no use, or cost more than ``at_most``."""
+        if self.rounded(bound) > at_most + INTEGRAL * max(1.0, abs(at_most)):
+            return True
         if not math.isfinite(self.objective):
             return bound == math.inf
         allowed = self.gap * max(1.0, abs(self.objective))
@@ -167,28 +182,34 @@ class Search:
         """The problem of some decisions, with some columns fixed."""
         return NodeProblem(self.master, self.pool, self.pricer, decisions, fixed=fixed, near=near)
 
+    def begun(self, problem: NodeProblem) -> NodeProblem:
+        """The same problem near its optimal duals, by a subgradient method where one fits."""
+        if self.subgradient is None or not self.subgradient.fits(problem.master):
+            return problem
+        found = self.subgradient.run(
+            problem.master,
+            problem.pricer.user,
+            columns_per_round=self.columns_per_round,
+            time_limit=self.seconds_left,
+        )
+        if found is None:
+            return problem
+        self.n_pricings += found.n_steps
+        return problem.beginning_at(found.duals)
+
     def relaxation(
         self,
         problem: NodeProblem,
         *,
         tol: float = RELAXATION_TOL,
         max_rounds: int | None = None,
+        at_most: float = math.inf,
     ) -> Relaxation:
-        """Solve the relaxation, until its bound closes it."""
+        """Solve the relaxation, until its bound closes it: see :meth:`closes`."""
         self.n_relaxations += 1
-        last: list[Round] = []
-
-        class CutOff:
-            """Stops a run whose bound closes the node, and keeps the last round."""
-
-            stop_reason = StopReason.CUT_OFF
-
-            def __call__(_, current: Round) -> bool:  # noqa: N805
-                last[:] = [current]
-                self.between_rounds()
-                bound = current.bound
-                return not math.isnan(bound) and self.closes(bound + problem.fixed_cost)
-
+        if problem.start_duals is None:
+            problem = self.begun(problem)
+        watch = _Watch(self, problem, at_most)
         run = ColumnGeneration(
             problem.master,
             problem.pricer,
@@ -196,17 +217,23 @@ class Search:
             columns_per_round=self.columns_per_round,
             max_rounds=max_rounds,
             time_limit=self.seconds_left,
-            callbacks=[CutOff()],
+            callbacks=[watch],
             smoothing=self.smoothing,
+            start_duals=problem.start_duals,
         ).run()
+        self.n_pricings += run.n_rounds
         if run.stop_reason is StopReason.INVALID_BOUND and problem.may_need_more():
-            return self.relaxation(problem.uncounted(), tol=tol, max_rounds=max_rounds)
+            return self.relaxation(
+                problem.uncounted(), tol=tol, max_rounds=max_rounds, at_most=at_most
+            )
         bound = -math.inf if run.bound is None else run.bound + problem.fixed_cost
         if run.stop_reason is StopReason.INFEASIBLE and run.bound is None:
             bound = math.inf
         used = np.flatnonzero(run.coef > LEAST_COEF)
         numbers = np.array([self.pool.number(run.columns[j]) for j in used], dtype=np.intp)
-        near = problem.duals(last[0].state) if last else None
+        best = None if self.smoothing is None else self.smoothing.best_duals
+        if best is None and watch.last is not None:
+            best = watch.last.state.pseudo_response
         return Relaxation(
             run.stop_reason,
             run.message,
@@ -215,21 +242,14 @@ class Search:
             bound,
             numbers,
             run.coef[used],
-            near,
+            None if best is None else problem.duals(best),
         )
 
     def solution(
         self, numbers: Sequence[int], coef: Vector, decisions: Sequence[Decision], depth: int
     ) -> NodeSolution:
         """A relaxation's solution as branching rules see it."""
-        rows = self.master.constraints
-        copies = self.master.copies
-        once = [
-            name
-            for name, sense, rhs in zip(rows.names, rows.senses, rows.rhs, strict=True)
-            if isinstance(copies, Mapping) and name in copies and sense == "==" and rhs == 1.0
-        ]
-        pool = self.pool
+        rows, pool = self.master.constraints, self.pool
         return NodeSolution(
             [pool.columns[j] for j in numbers],
             coef,
@@ -237,7 +257,7 @@ class Search:
             rows.senses,
             rows.rhs,
             decisions,
-            frozenset(once),
+            self.once,
             depth,
             signed=frozenset(pool.signed),
             shared=pool.shared.copy(),
@@ -334,6 +354,30 @@ class Search:
                 f"{step:g} (its column {odd.key!r} costs {odd.cost:.10g}): leave objective_step "
                 "out, or give a step that divides all costs"
             )
+
+
+class _Watch:
+    """Stops the run of a node whose bound closes it, or can rise no more, and keeps the last round.
+
+    Rounded up to ``objective_step``, the bound rises no more once it is that of the objective.
+    """
+
+    def __init__(self, search: Search, problem: NodeProblem, at_most: float) -> None:
+        self._search, self._problem, self._at_most = search, problem, at_most
+        self.last: Round | None = None
+        self.stop_reason = StopReason.GAP
+
+    def __call__(self, current: Round) -> bool:
+        search, fixed = self._search, self._problem.fixed_cost
+        self.last = current
+        search.between_rounds()
+        bound, objective = current.bound + fixed, current.objective + fixed
+        if math.isnan(bound):
+            return False
+        if search.closes(bound, self._at_most):
+            self.stop_reason = StopReason.CUT_OFF
+            return True
+        return math.isfinite(objective) and search.rounded(bound) >= search.rounded(objective)
 
 
 def columns_of(search: Search, counts: Mapping[int, float]) -> tuple[tuple[Column, ...], Vector]:

@@ -20,14 +20,16 @@ from cgboost.generation.stabilization import Smoothing
 from cgboost.generation.termination import described
 from cgboost.integer.branching import INTEGRAL, BranchingRule, NodeSolution
 from cgboost.integer.callbacks import FinishingCallback, TreeState, WaitingCallback
-from cgboost.integer.decisions import Row, respected_by
+from cgboost.integer.decisions import Restrictions, Row, respected_by
 from cgboost.integer.heuristics import Heuristic
 from cgboost.integer.node_selection import Node, NodeSelection
 from cgboost.integer.parallel_nodes import NodeTask, ParallelNodes
 from cgboost.integer.result import TREE, BranchAndPriceResult
 from cgboost.integer.search import ObjectiveStepError, Relaxation, Search, columns_of
 from cgboost.integer.strong_branching import Choice, StrongBranching
+from cgboost.integer.variable_fixing import Probes, VariableFixing
 from cgboost.masters.linear.master import LinearMaster
+from cgboost.masters.linear.subgradient import Subgradient
 from cgboost.parallel.executors import Executor
 
 logger = logging.getLogger(__name__)
@@ -60,6 +62,8 @@ class TreeOptions:
     callbacks: Sequence[Callable[[TreeState], Any]]
     strong_branching: StrongBranching | None = None
     executor: Executor | None = None
+    subgradient: Subgradient | None = None
+    fixing: VariableFixing | None = None
 
 
 class SearchEnd(Exception):  # noqa: N818 (it ends a search, nothing failed)
@@ -120,6 +124,7 @@ class TreeSearch:
             smoothing=what.smoothing,
             gap=gap,
             time_limit=time_limit,
+            subgradient=what.subgradient,
         )
         self.search.between_rounds = self._wait
         self.open = what.node_selection
@@ -129,6 +134,8 @@ class TreeSearch:
         self.waiting: list[Node] = []
         self.parallel = None if what.executor is None else ParallelNodes(self.search, what.executor)
         self.infeasible = ""
+        fits = what.fixing is not None and what.fixing.fits(self.search)
+        self.fixing = what.fixing if fits else None
 
     def result(self) -> BranchAndPriceResult:
         """Search, and say what was found."""
@@ -198,8 +205,8 @@ class TreeSearch:
         search = self.search
         while self.open.nodes() and len(self.waiting) < most:
             node = self.open.pop()
-            if search.closes(node.bound):
-                self._close(node.bound)
+            if search.closes(node.bound, node.at_most):
+                self._close(node, node.bound)
                 continue
             self.waiting.append(node)
             if search.is_over:
@@ -224,9 +231,10 @@ class TreeSearch:
         """Relaxation, cuts, heuristics, children; what became of the node."""
         search = self.search
         relaxation, bound = self._relaxed(node, first)
+        node, relaxation, bound = self._fixed(node, relaxation, bound)
         infeasible = relaxation.stop_reason is StopReason.INFEASIBLE
-        if infeasible or search.closes(bound):
-            self._close(bound)
+        if infeasible or search.closes(bound, node.at_most):
+            self._close(node, bound)
             return "infeasible" if infeasible else "cut_off"
         node = self.current = self._at_least(node, bound)
         if not relaxation.feasible:
@@ -239,21 +247,80 @@ class TreeSearch:
         counts = search.merged(relaxation.numbers.tolist(), relaxation.coef)
         if search.whole(counts) is not None:
             search.offer(counts, "relaxation")
-            self._close(bound)
+            self._close(node, bound)
             return "integral"
         for heuristic in self.what.heuristics:
             if search.closes(bound) or search.is_over:
                 break
             with _ending():
                 heuristic(search, node, relaxation)
-        if search.closes(bound):
-            self._close(bound)
+        if search.closes(bound, node.at_most):
+            self._close(node, bound)
             return "cut_off"
         if search.is_over:
             self._record(node, "unfinished")
             raise SearchEnd(StopReason.TIME, "the time limit was reached")
-        self.open.push(self._children(node, relaxation, solution))
+        self.open.push(
+            self._by_objective(node, relaxation) or self._children(node, relaxation, solution)
+        )
         return "branched"
+
+    # ------------------------------------------------------------------ fixed variables
+
+    def _by_objective(self, node: Node, relaxation: Relaxation) -> list[Node]:
+        """The solutions that cost little more than the bound, with variables fixed, and the others.
+
+        Each time that nothing comes of it, the next such node takes in twice as many costs.
+        """
+        step, bound, fixing = self.what.objective_step, node.bound, self.fixing
+        if step is None or fixing is None or node.at_most < math.inf:
+            return []
+        most = bound + step * (2**node.n_divided - 1)
+        if not most < self.search.objective <= bound + fixing.most_steps * step:
+            return []
+        probes = self._probes(node, relaxation)
+        implied = [] if probes is None else probes.implied(self.search, most)
+        if not probes or len(implied) < max(1, fixing.least_share * len(probes.held)):
+            return []
+        number, self.tree.made = self.tree.made, self.tree.made + 2
+        fixed, depth = (*node.decisions, *implied), node.depth + 1
+        near, n_divided = relaxation.near, node.n_divided + 1
+        return [
+            Node(number, node.number, fixed, bound, depth, near, most),
+            Node(
+                number + 1,
+                node.number,
+                node.decisions,
+                most + step,
+                depth,
+                near,
+                math.inf,
+                n_divided,
+            ),
+        ]
+
+    def _fixed(
+        self, node: Node, relaxation: Relaxation, bound: float
+    ) -> tuple[Node, Relaxation, float]:
+        """The node with the variables that its cost fixes."""
+        search = self.search
+        if node.at_most == math.inf or search.closes(bound, node.at_most):
+            return node, relaxation, bound
+        probes = self._probes(node, relaxation)
+        implied = [] if probes is None else probes.implied(search, node.at_most)
+        if implied:
+            node = self.current = replace(node, decisions=(*node.decisions, *implied), bound=bound)
+            checks = Restrictions(implied)
+            columns = [search.pool.columns[j] for j in relaxation.numbers.tolist()]
+            if any(checks.broken(column, search.pool.numbers) for column in columns):
+                relaxation, bound = self._relaxed(replace(node, near=relaxation.near), None)
+        return node, relaxation, bound
+
+    def _probes(self, node: Node, relaxation: Relaxation) -> Probes | None:
+        if self.fixing is None or not relaxation.feasible:
+            return None
+        with _ending():
+            return self.fixing.probes(self.search, [*node.decisions, *self.cuts], relaxation)
 
     def _relaxed(self, node: Node, first: Relaxation | None) -> tuple[Relaxation, float]:
         """The relaxation of a node with all cuts, and its bound; ``first`` is already solved."""
@@ -263,7 +330,8 @@ class TreeSearch:
             decisions = [*node.decisions, *self.cuts]
             if first is None:
                 with _ending():
-                    relaxation = search.relaxation(search.problem(decisions, near=near))
+                    problem = search.problem(decisions, near=near)
+                    relaxation = search.relaxation(problem, at_most=node.at_most)
             else:
                 relaxation, first = first, None
             near = relaxation.near
@@ -285,7 +353,7 @@ class TreeSearch:
                 self.infeasible = relaxation.message
             if (
                 not relaxation.feasible
-                or search.closes(bound)
+                or search.closes(bound, node.at_most)
                 or not self._separate(node, relaxation)
             ):
                 break
@@ -329,6 +397,7 @@ class TreeSearch:
                         bound,
                         node.depth + 1,
                         relaxation.near,
+                        node.at_most,
                     )
                     for number, decisions, bound in zip(
                         numbers, children, choice.bounds, strict=True
@@ -366,8 +435,10 @@ class TreeSearch:
     def _at_least(node: Node, bound: float) -> Node:
         return replace(node, bound=bound)
 
-    def _close(self, bound: float) -> None:
-        """Take note of the bound of a node that is done."""
+    def _close(self, node: Node, bound: float) -> None:
+        """Take note of the bound of a node that is done; another node has what costs more."""
+        if self.search.rounded(bound) > node.at_most:
+            return
         self.tree.least_closed = min(self.tree.least_closed, self.search.rounded(bound))
 
     def _bound(self) -> float:

@@ -63,10 +63,15 @@ def solve_knapsack(
     useful = values > 0
     weightless = useful & (size == 0)
     amounts[weightless] = most[weightless]
+    fitting = np.flatnonzero(useful & (size > 0) & (size <= room) & (most > 0))
     parts = [
         (item, part)
-        for item in np.flatnonzero(useful & (size > 0)).tolist()
-        for part in _parts(min(int(most[item]), room // int(size[item])))
+        for item, copies in zip(
+            fitting.tolist(),
+            np.minimum(most, room // np.maximum(size, 1))[fitting].tolist(),
+            strict=True,
+        )
+        for part in (_parts(copies) if copies > 1 else (1,))
     ]
     best = np.zeros(room + 1)
     taken = np.zeros((len(parts), room + 1), dtype=np.bool_)

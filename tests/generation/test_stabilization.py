@@ -48,6 +48,20 @@ def test_points_are_between_the_best_duals_and_the_masters() -> None:
     assert len(list(smoothing.points(STATE))) == 1
 
 
+def test_a_run_prices_first_at_the_duals_that_it_is_given() -> None:
+    """Once, then the master's own; the bound there is learnt even while nothing is feasible."""
+    smoothing = Wentges(0.5, 1.0)
+    smoothing.start(np.array([1.0]))
+    assert [float(p[0]) for p in smoothing.points(replace(STATE, objective=math.inf))] == [1.0, 4.0]
+    smoothing.learn(np.array([1.0]), 1.0)
+    assert smoothing.best_duals == np.array([1.0])
+    assert [float(p[0]) for p in smoothing.points(STATE)] == [2.5, 4.0]
+    smoothing.start()
+    assert smoothing.best_duals is None
+    assert [float(p[0]) for p in smoothing.points(STATE)] == [4.0]
+    assert NoSmoothing().best_duals is None
+
+
 def test_nothing_is_smoothed_while_the_master_is_infeasible() -> None:
     """Duals of the first phase are of another size and never mixed with the others."""
     smoothing = Wentges()

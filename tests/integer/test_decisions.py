@@ -16,7 +16,7 @@ from cgboost.integer import (
     VariableRow,
     respects,
 )
-from cgboost.integer.decisions import respected_by
+from cgboost.integer.decisions import Restrictions, respected_by
 
 ROWS = {"a": 0, "b": 1, "c": 2}
 
@@ -105,3 +105,24 @@ def test_respects() -> None:
 
     assert respected_by(price) == respected_by(Around()) == (Together, Apart)
     assert respected_by(lambda duals: []) == ()
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_all_restrictions_at_once_are_each_of_them(seed: int) -> None:
+    """What is broken is one of them that forbids the column; else all allow it."""
+    rng = np.random.default_rng(seed)
+    makers = [
+        lambda: Together(*rng.choice(list(ROWS), 2, replace=False)),
+        lambda: Apart(*rng.choice(list(ROWS), 2, replace=False)),
+        lambda: VariableBound(rng.choice(list("wxyz")), lower=float(rng.integers(-3, 3))),
+        lambda: VariableBound(
+            rng.choice(list("wxyz")),
+            upper=float(rng.integers(-3, 3)),
+            block=rng.choice(["first", "second"]),
+        ),
+    ]
+    for _ in range(200):
+        every = [makers[rng.integers(len(makers))]() for _ in range(rng.integers(4))]
+        broken = Restrictions(every).broken(COLUMN, ROWS)
+        forbidding = [each for each in every if not each.allows(COLUMN, ROWS)]
+        assert broken in forbidding if forbidding else broken is None

@@ -5,9 +5,21 @@ import pytest
 
 from cgboost.generation import Column
 from cgboost.generation.function_pricer import FunctionPricer
-from cgboost.integer import Diving, Heuristic, Node, Residual, RestrictedMaster, Rounding, respects
+from cgboost.integer import (
+    BranchDiving,
+    Diving,
+    Heuristic,
+    Node,
+    Residual,
+    RestrictedMaster,
+    Rounding,
+    VariableBranching,
+    respects,
+)
 from cgboost.integer.search import Search
 from cgboost.masters import LinearMaster
+
+from .tree_problems import Problem, generalised_assignment
 
 WIDTHS, DEMAND, CAPACITY = np.array([45, 36, 31, 14]), np.array([9, 31, 20, 11]), 100
 
@@ -41,6 +53,49 @@ def cutting() -> Search:
         gap=1e-6,
         time_limit=None,
     )
+
+
+def assigning(seed: int) -> tuple[Problem, Search]:
+    """A search for generalised assignment."""
+    problem = generalised_assignment(seed)
+    search = Search(
+        problem.master(),
+        FunctionPricer(problem.pricer()),
+        objective_step=1.0,
+        columns_per_round=5,
+        smoothing=None,
+        gap=1e-6,
+        time_limit=None,
+    )
+    return problem, search
+
+
+def test_dives_by_branches_find_solutions_near_the_optimum() -> None:
+    """On half of the problems that have solutions at least; none beats the optimum."""
+    found, n_solvable = 0, 0
+    for seed in range(40):
+        problem, search = assigning(seed)
+        optimum = problem.optimum()
+        relaxation = search.relaxation(search.problem(()))
+        if optimum == np.inf or not relaxation.feasible:
+            continue
+        n_solvable += 1
+        BranchDiving([VariableBranching(rows=False)])(search, Node(0), relaxation)
+        assert search.objective >= optimum - 1e-6
+        found += search.objective <= 1.1 * optimum
+    assert found >= n_solvable / 2 > 5
+
+
+def test_dives_by_branches_take_several_decisions_at_once() -> None:
+    """With a larger share there are fewer relaxations, over twenty problems together."""
+    n_relaxations = dict.fromkeys((0.01, 1.0), 0)
+    for seed in range(20):
+        for share in n_relaxations:
+            _, search = assigning(seed)
+            relaxation = search.relaxation(search.problem(()))
+            BranchDiving([VariableBranching(rows=False)], share=share)(search, Node(0), relaxation)
+            n_relaxations[share] += search.n_relaxations
+    assert n_relaxations[1.0] < n_relaxations[0.01]
 
 
 @pytest.mark.parametrize("heuristic", [Rounding(), RestrictedMaster(), Diving()])

@@ -1,6 +1,8 @@
 """Incumbents, and what closes a node."""
 
 import math
+import runpy
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,6 +15,8 @@ from cgboost.integer import VariableBranching
 from cgboost.integer.search import Search
 
 from .tree_problems import Problem
+
+EXAMPLE = Path(__file__).parents[2] / "examples" / "generalised_assignment.py"
 
 
 def search_of(columns: list[Column], step: float | None = None, sense: str = ">=") -> Search:
@@ -108,3 +112,27 @@ def test_equal_columns_with_upper_bounds() -> None:
     problem = Problem("ab", [">=", "<="], [4.0, 2.0], columns, copies=2.0)
     result = problem.search(heuristics=[], branching=VariableBranching()).run()
     assert result.objective == result.bound == 3.0
+
+
+def test_relaxations_end_where_rounded_bounds_can_rise_no_more() -> None:
+    """With whole costs the rounded bound is the same as without, after fewer pricing passes."""
+    assign = runpy.run_path(str(EXAMPLE))["assign"]
+    rng = np.random.default_rng(0)
+    weight = rng.integers(5, 26, (5, 50))
+    cost = 111.0 - weight + rng.integers(-10, 11, weight.shape)
+    bounds, n_passes = [], []
+    for step in (None, 1.0):
+        what = assign(cost, weight, (0.8 * weight.sum(axis=1) / 5).astype(int)).options
+        own = Search(
+            what.master,
+            what.pricer,
+            objective_step=step,
+            columns_per_round=20,
+            smoothing=what.smoothing,
+            gap=1e-6,
+            time_limit=None,
+        )
+        bounds.append(math.ceil(own.relaxation(own.problem(())).bound - 1e-6))
+        n_passes.append(own.n_pricings)
+    assert bounds[0] == bounds[1]
+    assert n_passes[1] < n_passes[0]

@@ -348,10 +348,9 @@ def covering_colouring(seed: int) -> Problem:
     return problem
 
 
-def set_covering(seed: int) -> Problem:
+def set_covering(seed: int, n: int = 8, m: int = 16) -> Problem:
     """Rows to be covered by some columns of a list, at least cost."""
     rng = np.random.default_rng(seed)
-    n, m = 8, 16
     columns = [
         Column(
             indicator(n, rng.choice(n, 3, replace=False)),

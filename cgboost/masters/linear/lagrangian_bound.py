@@ -80,7 +80,6 @@ RowOf = Callable[[Column], Hashable | None]
 
 def check_reduced_costs(state: MasterState, priced: Priced, row_of: RowOf) -> None:
     """Raise a BoundError if a new column of the answer is cheaper than the answer's bound."""
-    held = {column.key for column in state.columns}
     for column in priced.columns:
         claimed = priced.reduced_cost
         if isinstance(claimed, Mapping):
@@ -88,7 +87,7 @@ def check_reduced_costs(state: MasterState, priced: Priced, row_of: RowOf) -> No
         terms = column.values * state.pseudo_response
         reduced = column.cost - float(terms.sum())
         allowed = LP_FEASIBILITY * max(1.0, abs(column.cost), float(np.abs(terms).sum()))
-        if column.key not in held and reduced < claimed - allowed:
+        if reduced < claimed - allowed and column.key not in {own.key for own in state.columns}:
             raise BoundError(
                 f"the pricer says that no reduced cost is below {claimed:.6g}, but its column "
                 f"{column.key!r} has the reduced cost {reduced:.6g}"
