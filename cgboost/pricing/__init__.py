@@ -8,7 +8,7 @@ of several. ``CorrelationPricer`` finds the feature most correlated with the res
 ``GramPricer`` and ``ScreenedPricer`` find the same faster. ``JointPricer`` makes columns for
 several classes at once of one pricer a class. ``RKHSPricer`` prices whole RKHSs of kernels.
 ``ElementaryPaths`` finds shortest paths with resource constraints, ``solve_knapsack`` the most
-valuable items within a capacity.
+valuable items within a capacity, ``heaviest_independent_set`` nodes of which no two are joined.
 """
 
 from cgboost.generation.function_pricer import Duals, FunctionPricer
@@ -21,6 +21,7 @@ from cgboost.pricing.features.correlation import (
 from cgboost.pricing.features.features import FeaturePricer
 from cgboost.pricing.features.lines import LinePool, LinePricer
 from cgboost.pricing.features.stumps import BinnedStumpPricer, StumpPool, StumpPricer
+from cgboost.pricing.independent_set import greedy_independent_set, heaviest_independent_set
 from cgboost.pricing.kernels.pricer import KernelPool, KernelPricer
 from cgboost.pricing.knapsack import solve_knapsack
 from cgboost.pricing.labelling import ElementaryPaths, FoundPaths
@@ -61,5 +62,7 @@ __all__ = [
     "TreePricer",
     "VoteColumn",
     "VotePricer",
+    "greedy_independent_set",
+    "heaviest_independent_set",
     "solve_knapsack",
 ]
