@@ -109,47 +109,79 @@ def all_patterns(
 
 @SMOOTHINGS
 def test_flow_on_a_random_network_is_optimal(smoothing: Any) -> None:
-    """The path formulation reaches the optimum of the arc formulation."""
+    """The relaxation of the path formulation reaches that of the arc formulation."""
     functions = example("multicommodity_flow")
     arcs, commodities = functions["random_network"]()
-    result = functions["flow"](arcs, commodities, smoothing=smoothing)
+    relaxation = ColumnGeneration(
+        *functions["model"](arcs, commodities), tol=1e-8, columns_per_round=20, smoothing=smoothing
+    )
+    result = relaxation.run()
     optimum = arc_formulation(arcs, commodities)
     assert result.objective == pytest.approx(optimum, rel=1e-8)
     assert result.bound == pytest.approx(optimum, rel=1e-7)
     assert not (result.history["bound"] > optimum * (1 + 1e-7)).any()
 
 
-def arc_formulation(arcs: list[Any], commodities: list[Any]) -> float:
-    """Optimum of the flow problem with a variable for each commodity and arc."""
+def test_one_path_for_each_commodity_is_proven() -> None:
+    """Small random networks with tight arcs: as HiGHS on the arc formulation, or none for both."""
+    functions, n_nodes, found = example("multicommodity_flow"), [], []
+    for seed in range(12):
+        arcs, commodities = functions["random_network"](seed, 7, 8)
+        arcs = [(i, j, cost, 2.0 + capacity // 3) for i, j, cost, capacity in arcs]
+        result = functions["flow"](arcs, commodities, heuristics=[]).run()
+        try:
+            best = arc_formulation(arcs, commodities, whole=True)
+        except SolverError:  # no paths fit
+            best = math.inf
+        assert result.objective == pytest.approx(best, rel=1e-9)
+        assert result.stop_reason == ("optimal" if math.isfinite(best) else "infeasible")
+        load = np.zeros(len(arcs))
+        for k, arc in result.variables:
+            load[arc] += commodities[k][2]
+        assert (load <= [capacity for *_, capacity in arcs]).all()
+        n_nodes.append(result.n_nodes)
+        found.append(math.isfinite(best))
+    assert np.count_nonzero(np.array(n_nodes) > 2) >= 3
+    assert any(found)
+    assert not all(found)
+
+
+def arc_formulation(arcs: list[Any], commodities: list[Any], *, whole: bool = False) -> float:
+    """Optimum of the flow problem with the share of each commodity on each arc as a variable."""
     nodes = sorted({node for arc in arcs for node in arc[:2]})
     incidence = np.zeros((len(nodes), len(arcs)))
     for a, (i, j, *_) in enumerate(arcs):
         incidence[nodes.index(i), a] += 1.0
         incidence[nodes.index(j), a] -= 1.0
     supply = np.zeros((len(commodities), len(nodes)))
-    for k, (source, target, demand) in enumerate(commodities):
-        supply[k, nodes.index(source)] += demand
-        supply[k, nodes.index(target)] -= demand
-    n = len(commodities)
+    for k, (source, target, _) in enumerate(commodities):
+        supply[k, nodes.index(source)] += 1.0
+        supply[k, nodes.index(target)] -= 1.0
+    n, demand = len(commodities), np.array([d for *_, d in commodities])
     balance = np.kron(np.eye(n), incidence)
-    shared = np.kron(np.ones((1, n)), np.eye(len(arcs)))
+    shared = np.kron(demand, np.eye(len(arcs)))
     capacity = np.array([arc[3] for arc in arcs])
     return solve(
         Program(
-            cost=np.tile([arc[2] for arc in arcs], n),
+            cost=np.kron(demand, [arc[2] for arc in arcs]),
             matrix=np.vstack([balance, shared]),
             row_lower=np.concatenate([supply.ravel(), np.full(len(arcs), -np.inf)]),
             row_upper=np.concatenate([supply.ravel(), capacity]),
-        )
+            upper=np.ones(n * len(arcs)),
+            integrality=np.full(n * len(arcs), whole),
+        ),
+        "highs",
     ).objective
 
 
 def test_a_network_without_room_is_infeasible_and_says_which_demand() -> None:
-    """Demand 5 over an arc of capacity 3: proven infeasible, the rows named."""
-    flow = example("multicommodity_flow")["flow"]
-    result = flow([(0, 1, 1.0, 3.0)], [(0, 1, 5.0)])
+    """Demand 5 over an arc of capacity 3: proven infeasible, the rows named; whole paths too."""
+    functions = example("multicommodity_flow")
+    arcs, commodities = [(0, 1, 1.0, 3.0)], [(0, 1, 5.0)]
+    result = ColumnGeneration(*functions["model"](arcs, commodities)).run()
     assert result.stop_reason == "infeasible"
-    assert "demand 0 (by 2)" in result.message
+    assert "demand 0 (by 0.4)" in result.message
+    assert functions["flow"](arcs, commodities).run().stop_reason == "infeasible"
 
 
 @pytest.mark.parametrize(
@@ -367,15 +399,19 @@ def test_p_medians_are_proven() -> None:
 
 @pytest.mark.data
 def test_canad_networks_reach_their_known_optimum() -> None:
-    """c33, c41 and c49 to 1e-6."""
+    """c33, c41 and c49: the fractional optimum to 1e-6; paths of c41 are proven, and cost more."""
     functions = example("multicommodity_flow")
     (values,) = data_files("mcf/canad", "optimal_values.csv")
     with values.open(encoding="utf-8") as lines:
         optima = {row["name"]: float(row["optimal_value"]) for row in csv.DictReader(lines)}
     for path in data_files("mcf/canad", "*.dow"):
-        result = functions["flow"](*functions["network"](path))
+        network = functions["network"](path)
+        result = ColumnGeneration(*functions["model"](*network), tol=1e-8).run()
         assert result.objective == pytest.approx(optima[path.stem], rel=1e-6)
         assert result.bound == pytest.approx(optima[path.stem], rel=1e-6)
+    paths = functions["flow"](*functions["network"](values.parent / "c41.dow")).run()
+    assert paths.objective == pytest.approx(paths.bound, rel=1e-6)
+    assert paths.objective > optima["c41"] + 1.0
 
 
 def test_the_page_on_column_generation_runs_and_its_numbers_are_right(

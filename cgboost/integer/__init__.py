@@ -26,6 +26,7 @@ from cgboost.integer.branching import (
     CountBranching,
     NodeSolution,
     RyanFoster,
+    SetBranching,
     VariableBranching,
 )
 from cgboost.integer.callbacks import TreeState
@@ -73,6 +74,7 @@ __all__ = [
     "Rounding",
     "Row",
     "RyanFoster",
+    "SetBranching",
     "StrongBranching",
     "SubsetRow",
     "Together",

@@ -27,7 +27,7 @@ class FoundWalks:
 
     length: Vector
     _n_arcs: NDArray[np.intp]
-    _last: NDArray[np.intp]
+    _last: list[NDArray[np.intp]]
     _tails: NDArray[np.intp]
 
     def to(self, node: int) -> list[int]:
@@ -42,7 +42,7 @@ class FoundWalks:
             raise ValueError(f"no walk leads to node {node}")
         arcs: list[int] = []
         for k in range(self._n_arcs[node], 0, -1):
-            arcs.append(int(self._last[k, node]))
+            arcs.append(int(self._last[k][node]))
             node = self._tails[arcs[-1]]
         return arcs[::-1]
 
@@ -60,7 +60,8 @@ def shortest_walks(
         Negative ones too; an arc of cost inf is not there.
     source : int
     most : int
-        Arcs of a walk, at most. Time grows with it times the number of arcs.
+        Arcs of a walk, at most. Time grows with the number of arcs times that of the longest walk
+        that is shortest.
 
     Returns
     -------
@@ -85,14 +86,20 @@ def shortest_walks(
     if most < 0 or source < 0 or min(tail.min(initial=0), head.min(initial=0)) < 0:
         raise ValueError("most, the source and the nodes of arcs must be at least 0")
     n_nodes = 1 + max(source, tail.max(initial=0), head.max(initial=0))
-    lengths, last = np.full((most + 1, n_nodes), np.inf), np.zeros((most + 1, n_nodes), np.intp)
-    lengths[0, source] = 0.0
+    best, n_arcs = np.full(n_nodes, np.inf), np.zeros(n_nodes, np.intp)
+    best[source] = 0.0
+    length, last = best, [n_arcs]
     order = np.argsort(head, kind="stable")
     reached, begin = np.unique(head[order], return_index=True)
     for k in range(1, most + 1 if len(reached) else 1):
-        through = (lengths[k - 1, tail] + cost)[order]
-        lengths[k, reached] = np.minimum.reduceat(through, begin)
-        tight = np.flatnonzero(through == lengths[k, head[order]])
-        last[k, head[order[tight[::-1]]]] = order[tight[::-1]]  # of equals the first
-    n_arcs = lengths.argmin(axis=0)
-    return FoundWalks(lengths.min(axis=0), n_arcs, last, tail)
+        through = (length[tail] + cost)[order]
+        length = np.full(n_nodes, np.inf)
+        length[reached] = np.minimum.reduceat(through, begin)
+        tight = order[np.flatnonzero(through == length[head[order]])[::-1]]
+        last.append(np.zeros(n_nodes, np.intp))
+        last[k][head[tight]] = tight  # of equals the first
+        better = length < best
+        if not better.any():  # nor will walks with more arcs be
+            break
+        best, n_arcs = np.minimum(best, length), np.where(better, k, n_arcs)
+    return FoundWalks(best, n_arcs, last, tail)
