@@ -65,6 +65,7 @@ sphinx_gallery_conf = {
     "reset_modules_order": "both",
     "within_subsection_order": "FileNameSortKey",
     "plot_gallery": True,
+    "capture_repr": (),  # what a script prints, and no more
     "abort_on_example_error": True,
 }
 
