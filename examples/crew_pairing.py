@@ -1,15 +1,14 @@
 """Crew pairing: every flight has a crew, and crews are away from their bases for the least time.
 
-    python examples/crew_pairing.py FOLDER [SECONDS]
+    python examples/crew_pairing.py FOLDER
 
 FOLDER holds day_*.csv (flight, airport, date and time of departure, those of arrival) and
-listOfBases.csv. A column is a pairing: duties from a base back to it, and rests between them. The
-best one is a shortest path over the duties, all of which are listed. A flight with two crews
-carries one of them as passengers.
+listOfBases.csv. A column is a pairing, duties from a base back to it with rests between them: a
+shortest walk whose arcs are duties. Of two crews on a flight, one are passengers.
 """
 
 import sys
-from itertools import chain, pairwise
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -17,18 +16,10 @@ import numpy as np
 from cgboost import BranchAndPrice, integer
 from cgboost.generation import Column
 from cgboost.masters import LinearMaster
+from cgboost.pricing import shortest_walks
 
 SIT, REST, DUTY = (40, 360), (540, 1560), 720  # minutes between flights, between duties, in a duty
 N_FLIGHTS, N_DUTIES = 5, 4  # in a duty, in a pairing; at most
-
-
-def cheapest(value, flight, n):
-    """For every flight the least value that stands for it, and its place."""
-    order = np.lexsort((value, flight))
-    flights, places = np.unique(flight[order], return_index=True)
-    least, place = np.full(n, np.inf), np.zeros(n, dtype=int)
-    least[flights], place[flights] = value[order[places]], order[places]
-    return least, place
 
 
 def crew(flights, bases, **options):
@@ -37,74 +28,53 @@ def crew(flights, bases, **options):
     n, wait = len(origin), departure - arrival[:, None]
     meets = destination[:, None] == origin
     sit, rest = (meets & (wait >= least) & (wait <= most) for least, most in (SIT, REST))
-    duties = [(flight,) for flight in range(n)]
-    for duty in duties:  # the list grows
-        on = np.flatnonzero(sit[duty[-1]] & (arrival <= departure[duty[0]] + DUTY)).tolist()
-        duties += [(*duty, flight) for flight in on if len(duty) < N_FLIGHTS]
-    first, last = np.array([(duty[0], duty[-1]) for duty in duties]).T
-    legs = np.array([(i, flight) for i, duty in enumerate(duties) for flight in duty]).T
-    hops = np.array([(i, *hop) for i, duty in enumerate(duties) for hop in pairwise(duty)]).T
-    rests = np.argwhere(rest).T
+    begins = np.vstack([rest, [origin == base for base in bases]])
+    arcs = np.argwhere(begins).tolist()  # a flight, or a base n + i, and the duty that follows
+    for arc in arcs:  # the list grows
+        on = np.flatnonzero(sit[arc[-1]] & (arrival <= departure[arc[1]] + DUTY)).tolist()
+        arcs += [[*arc, flight] for flight in on if len(arc) <= N_FLIGHTS]
+    steps = np.array([(i, *step) for i, arc in enumerate(arcs) for step in pairwise(arc)]).T
+    tails, heads = np.array([(arc[0], arc[-1]) for arc in arcs]).T
 
-    def pairing(chosen):
-        path = list(chain(*(duties[duty] for duty in chosen)))
-        values, hop = np.bincount(path, minlength=n), dict.fromkeys(pairwise(path), 1.0)
+    def pairing(walk):
+        path = [flight for arc in walk for flight in arcs[arc][1:]]
+        values, hops = np.bincount(path, minlength=n), dict.fromkeys(pairwise(path), 1.0)
         away = float(arrival[path[-1]] - departure[path[0]])
-        return Column(values, key=tuple(chosen), cost=away, variables=hop)
+        return Column(values, tuple(path), cost=away, variables=hops)
 
     @integer.respects(integer.CountRow, integer.VariableRow, integer.VariableBound)
     def price(duals):
-        toll = np.zeros((n, n))  # of one flight after another
+        cost = np.tile(-np.asarray(duals), (n + len(bases), 1))  # of one flight after another
+        cost[n:] -= departure
         for hop, dual in duals.prices.items():
-            toll[hop] -= dual
+            cost[hop] -= dual
         for decision in duals.restrictions:
-            toll[decision.variable] = np.inf
-        work = np.bincount(hops[0], toll[hops[1], hops[2]], len(duties))
-        work -= np.bincount(legs[0], np.asarray(duals)[legs[1]])
-        found = []
-        for base in bases:
-            cost, before = np.where(origin[first] == base, work - departure[first], np.inf), []
-            for _ in range(N_DUTIES):
-                least, by = cheapest(cost, last, n)
-                reduced = np.where(destination == base, least + arrival - duals.constant(), np.inf)
-                for flight in np.flatnonzero(reduced < -1e-6):
-                    chosen = [by[flight]]
-                    for previous in reversed(before):
-                        chosen.insert(0, previous[first[chosen[0]]])
-                    found.append((reduced[flight], chosen))
-                least, place = cheapest(least[rests[0]] + toll[rests[0], rests[1]], rests[1], n)
-                before.append(by[rests[0, place]])
-                cost = least[first] + work
-        found.sort(key=lambda pair: pair[0])
-        return [pairing(chosen) for _, chosen in found[:100]], found[0][0] if found else -1e-6
+            cost[decision.variable] = np.inf
+        costs, columns, bound = np.bincount(steps[0], cost[steps[1], steps[2]]), [], 0.0
+        for i, base in enumerate(bases):
+            walks = shortest_walks(tails, heads, costs, n + i, N_DUTIES)
+            home = walks.length[:n] + arrival - duals.constant()
+            reduced = np.where(destination == base, home, 0.0)
+            columns += [pairing(walks.to(flight)) for flight in np.flatnonzero(reduced < -1e-6)]
+            bound = min(bound, reduced.min())
+        return columns, bound
 
-    master = LinearMaster(n, ">=", 1.0, copies=n)
-    rules = [integer.CountBranching(), integer.VariableBranching()]
-    return BranchAndPrice(master, price, branching=rules, objective_step=1.0, **options)
+    return BranchAndPrice(LinearMaster(n, ">=", 1, copies=n), price, objective_step=1, **options)
 
 
 def read(folder):
-    """Origins, departures, destinations and arrivals in the order of departure; the bases."""
-    files = sorted(Path(folder).glob("day_*.csv"))
-    words = [np.loadtxt(file, dtype=str, delimiter=",", skiprows=1) for file in files]
-    _, origin, day, clock, destination, *end = np.char.strip(np.concatenate(words)).T
-    departure, arrival = (
-        np.char.add(np.char.add(days, "T"), clocks).astype("M8[m]").astype(int)
-        for days, clocks in ((day, clock), end)
-    )
-    order = np.argsort(departure, kind="stable")
-    flights = tuple(part[order] for part in (origin, departure, destination, arrival))
-    places = np.loadtxt(Path(folder) / "listOfBases.csv", dtype=str, delimiter=",", skiprows=1)
-    name, is_base, _ = np.char.strip(places).T
-    return flights, name[is_base == "1"].tolist()
+    """The flights, and the bases."""
+    form = {"dtype": object, "delimiter": ",", "skiprows": 1, "converters": str.strip}
+    days = [np.loadtxt(day, **form, encoding="utf-8") for day in Path(folder).glob("day_*.csv")]
+    _, origin, date, time, destination, end, end_time = np.concatenate(days).T
+    departure, arrival = np.array([date + "T" + time, end + "T" + end_time], "M8[m]").astype(int)
+    place, is_base, _ = np.loadtxt(Path(folder) / "listOfBases.csv", **form, encoding="utf-8").T
+    return (origin, departure, destination, arrival), place[is_base == "1"].tolist()
 
 
 if __name__ == "__main__":
-    seconds = float(sys.argv[2]) if len(sys.argv) > 2 else 300.0
-    result = crew(*read(sys.argv[1])).run(time_limit=seconds)
+    result = crew(*read(sys.argv[1])).run(time_limit=300)
     for column in result.columns:
-        print(*np.flatnonzero(column.values))
-    print(
-        f"{len(result.columns)} pairings, {result.objective / 60:.1f} h away from base, "
-        f"bound {result.bound / 60:.1f} h: {result.stop_reason}"
-    )
+        print(*column.key)
+    hours, bound = result.objective / 60, result.bound / 60
+    print(f"{hours:.1f} h away from base, bound {bound:.1f} h: {result.stop_reason}")

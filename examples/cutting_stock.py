@@ -4,18 +4,19 @@
 
 FILE is in the OR-Library's format for bin packing (binpack1.txt, …); without one a small order of
 five widths is cut. A column is a cutting pattern; the pattern that helps most is an integer
-knapsack, solved by dynamic programming over the capacity (Gilmore and Gomory 1961).
+knapsack (Gilmore and Gomory 1961). Branches: at least so many pieces of some widths or not.
 """
 
-import math
 import sys
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
 
-from cgboost import ColumnGeneration
+from cgboost import BranchAndPrice
 from cgboost.generation import Column
-from cgboost.masters import LinearMaster, solve_integer
+from cgboost.integer import ComponentRow, Residual, respects
+from cgboost.masters import LinearMaster
 from cgboost.pricing import solve_knapsack
 
 
@@ -24,40 +25,56 @@ def pattern(counts):
     return Column(np.array(counts, dtype=float), key=tuple(counts), cost=1.0)
 
 
-def cut(widths, demand, capacity, smoothing=None):
-    """Result of the linear relaxation, and of the integer step over its patterns."""
-    copies = np.minimum(demand, capacity // widths)
+def model(widths, demand, capacity):
+    """Master and pricer."""
+    proper = np.minimum(demand, capacity // widths)
     master = LinearMaster(len(widths), ">=", demand, least_cost=1.0)
-    master.add([pattern(row) for row in np.diag(copies).tolist()])
+    master.add([pattern(row) for row in np.diag(proper).tolist()])
 
+    def best(duals, least, most, rows):
+        """Value and pieces of the best pattern within bounds; a row is what branches add."""
+        room = capacity - widths @ least
+        if room < 0 or (least > most).any():
+            return -np.inf, least.tolist()
+        if not rows:
+            more, value = solve_knapsack(duals, widths, room, most - least)
+            return value + duals @ least, (least + more).tolist()
+        (row, dual), *others = rows
+        enough, found = least.copy(), []
+        for width, count in row.least:  # the pattern has too few of it, or enough of all
+            enough[width], fewer = max(least[width], count), most.copy()
+            fewer[width] = min(most[width], count - 1)
+            found.append(best(duals, least, fewer, others))
+        value, pieces = best(duals, enough, most, others)
+        return max([*found, (value + dual, pieces)])
+
+    @respects(Residual, ComponentRow)
     def price(duals):
-        counts, value = solve_knapsack(duals, widths, capacity, copies)
-        found = [pattern(counts.tolist())] if value > 1.0 + 1e-9 else []
-        return found, 1.0 - value
+        most = np.clip(demand if duals.rhs is None else duals.rhs, 0, proper).astype(int)
+        value, pieces = best(duals, 0 * most, most, list(duals.extra.items()))
+        return [pattern(pieces)] if value > 1 + 1e-9 else [], 1 - value
 
-    result = ColumnGeneration(master, price, tol=1e-6, smoothing=smoothing).run()
-    return result, solve_integer(master, result, time_limit=10.0)
+    return master, price
+
+
+def cut(widths, demand, capacity, **options):
+    """The search for the fewest rolls."""
+    return BranchAndPrice(*model(widths, demand, capacity), objective_step=1.0, **options)
 
 
 def instances(path):
     """Name, widths, demand, capacity and the best known number of rolls of every instance."""
     words = iter(Path(path).read_text(encoding="utf-8").split())
     for _ in range(int(next(words))):
-        name, capacity, count, best = next(words), next(words), next(words), next(words)
-        pieces = [float(next(words)) for _ in range(int(count))]
-        widths, demand = np.unique(np.array(pieces).astype(int), return_counts=True)
-        yield name, widths, demand, int(capacity), int(best)
+        name, capacity, count, best = islice(words, 4)
+        pieces = np.array(list(islice(words, int(count))), dtype=float).astype(int)
+        yield name, *np.unique(pieces, return_counts=True), int(capacity), int(best)
 
 
-SMALL = [("small", np.array([20, 34, 41, 52, 63]), np.array([44, 27, 35, 18, 12]), 150, None)]
+SMALL = ("small", np.array([20, 34, 41, 52, 63]), np.array([44, 27, 35, 18, 12]), 150, "?")
 
 if __name__ == "__main__":
-    for name, widths, demand, capacity, best in [
-        i for f in sys.argv[1:] for i in instances(f)
-    ] or SMALL:
-        result, rolls = cut(widths, demand, capacity)
-        print(
-            f"{name}: {result.n_rounds} rounds, {len(result.coef)} patterns, "
-            f"bound {result.bound:.4f} → {math.ceil(result.bound - 1e-6)} rolls, "
-            f"integer {rolls.objective:.0f}, best known {best}"
-        )
+    for name, *order, best in [i for path in sys.argv[1:] for i in instances(path)] or [SMALL]:
+        result = cut(*order).run(time_limit=60)
+        rolls = f"{result.objective:g} rolls, bound {result.bound:g}"
+        print(f"{name}: {rolls}, {result.n_nodes} nodes, best known {best}")

@@ -23,13 +23,10 @@ def job_set(agent, jobs, cost):
     """A column: some jobs for one agent. It has the rows of the jobs, and that of the agent."""
     values = np.zeros(sum(cost.shape))
     values[[*jobs, cost.shape[1] + agent]] = 1.0
-    return Column(
-        values,
-        key=(agent, tuple(jobs)),
-        cost=float(cost[agent, jobs].sum()),
-        variables={(agent, job): 1.0 for job in jobs},
-        block=("agent", agent),
-    )
+    total = float(cost[agent, jobs].sum())
+    who = {(agent, job): 1.0 for job in jobs}
+    key = (agent, tuple(jobs))
+    return Column(values, key, cost=total, variables=who, block=("agent", agent))
 
 
 def assign(cost, weight, capacity, **options):

@@ -2,14 +2,14 @@
 
     python examples/graph_colouring.py [FILE ...]
 
-FILE is an edge list (two node names a line); without one a queens graph and a random graph are
-coloured. A column is an independent set and costs 1. Pricing is a heaviest independent set: first
-greedily, then exactly, as a heaviest clique of the complement (networkx). Branches colour two nodes
-alike, which makes one of them, or differently, which joins them (Mehrotra and Trick 1996).
+FILE is in the DIMACS format (queen6_6.col, …); without one a graph without triangles and a random
+one are coloured. A column is an independent set and costs 1. Pricing is a heaviest independent
+set: first greedily, then exactly. Branches colour two nodes alike, which makes one of them, or
+differently, which joins them (Mehrotra and Trick 1996).
 """
 
-import math
 import sys
+from pathlib import Path
 
 import networkx as nx
 import numpy as np
@@ -18,35 +18,19 @@ from cgboost import BranchAndPrice
 from cgboost.generation import Column
 from cgboost.integer import Apart, RyanFoster, Together, respects
 from cgboost.masters import LinearMaster
-from cgboost.pricing import PricerSequence
-
-SCALE = 10**6  # weights of the exact search are integers
+from cgboost.pricing import PricerSequence, greedy_independent_set, heaviest_independent_set
 
 
-def queens(n):
-    """Squares of an n × n board, joined where a queen can go from one to the other."""
-    squares = [(row, column) for row in range(n) for column in range(n)]
-    graph = nx.Graph()
-    graph.add_nodes_from(squares)
-    for i, (r, c) in enumerate(squares):
-        for s, d in squares[i + 1 :]:
-            if r == s or c == d or abs(r - s) == abs(c - d):
-                graph.add_edge((r, c), (s, d))
-    return graph
-
-
-def quotient(graph, restrictions):
-    """The graph whose nodes are sets of nodes that are coloured alike; edges: must differ."""
-    alike, apart = nx.Graph(), nx.Graph(graph)
-    alike.add_nodes_from(graph)
+def contracted(graph, restrictions):
+    """The graph of the sets of nodes that are coloured alike; two that must differ are joined."""
+    alike, differ = nx.empty_graph(graph), nx.Graph(graph)
     for decision in restrictions:
-        kind = alike if isinstance(decision, Together) else apart
+        kind = alike if isinstance(decision, Together) else differ
         kind.add_edge(decision.first, decision.second)
     groups = [frozenset(group) for group in nx.connected_components(alike)]
     of = {node: group for group in groups for node in group}
-    result = nx.Graph()
-    result.add_nodes_from(groups)
-    result.add_edges_from((of[a], of[b]) for a, b in apart.edges)
+    result = nx.empty_graph(groups)
+    result.add_edges_from((of[a], of[b]) for a, b in differ.edges)
     result.remove_nodes_from([group for group in groups if result.has_edge(group, group)])
     return result
 
@@ -54,52 +38,43 @@ def quotient(graph, restrictions):
 def colour(graph, **options):
     """The search for the fewest colours."""
     nodes = list(graph)
-    place = {node: i for i, node in enumerate(nodes)}
     master = LinearMaster(nodes, ">=", 1.0, least_cost=1.0)
 
     def column(groups):
-        values = np.zeros(len(nodes))
-        values[[place[node] for group in groups for node in group]] = 1.0
-        return Column(values, frozenset().union(*groups), cost=1.0)
+        colour = frozenset().union(*groups)
+        return Column(np.array([float(node in colour) for node in nodes]), colour, cost=1.0)
 
-    def weights(groups, duals):
-        return {group: sum(duals.of(node) for node in group) for group in groups}
+    def weighted(duals):
+        groups = contracted(graph, duals.restrictions)
+        return groups, {group: sum(duals.of(node) for node in group) for group in groups}
 
     def greedy(duals):
-        graph_now = quotient(graph, duals.restrictions)
-        weight = weights(graph_now, duals)
-        chosen, left = [], set(graph_now)
-        while left:
-            best = max(
-                left, key=lambda g: (weight[g] / (1 + len(left & set(graph_now[g]))), sorted(g))
-            )
-            chosen.append(best)
-            left -= {best, *graph_now[best]}
-        return [column(chosen)] if sum(weight[group] for group in chosen) > 1 + 1e-6 else []
+        groups, weight = weighted(duals)
+        found, total = greedy_independent_set(groups, weight)
+        return [column(found)] if total > 1 + 1e-6 else []
 
     def exact(duals):
-        complement = nx.complement(quotient(graph, duals.restrictions))
-        weight = weights(complement, duals)
-        unit = max(1.0, duals.max()) / SCALE  # rounded up: a bound
-        units = {group: math.ceil(w / unit) for group, w in weight.items()}
-        nx.set_node_attributes(complement, units, "weight")
-        chosen, total = nx.max_weight_clique(complement, "weight")
-        value = sum(weight[group] for group in chosen)
-        return ([column(chosen)] if value > 1 + 1e-6 else []), min(0.0, 1 - total * unit)
+        groups, weight = weighted(duals)
+        found, total, bound = heaviest_independent_set(groups, weight)
+        return [column(found)] if total > 1 + 1e-6 else [], min(0.0, 1 - bound)
 
     pricer = respects(Together, Apart)(PricerSequence([greedy, exact]))
     rule = RyanFoster(subset_closed=True)  # part of an independent set is one too
     return BranchAndPrice(master, pricer, branching=rule, objective_step=1.0, **options)
 
 
+def read(path):
+    """The graph of a file: an edge is a line "e NODE NODE"."""
+    lines = Path(path).read_text(encoding="utf-8").splitlines()
+    return nx.Graph(line.split()[1:] for line in lines if line.startswith("e "))
+
+
 if __name__ == "__main__":
-    graphs = {name: nx.read_edgelist(name) for name in sys.argv[1:]} or {
-        "queens 6 × 6": queens(6),
+    graphs = {name: read(name) for name in sys.argv[1:]} or {
+        "Mycielski, 11 nodes": nx.mycielski_graph(4),
         "random, 40 nodes": nx.gnp_random_graph(40, 0.5, seed=0),
     }
     for name, graph in graphs.items():
         result = colour(graph).run(time_limit=60.0)
-        print(
-            f"{name}: {result.objective:.0f} colours, bound {result.bound:.0f}, "
-            f"{result.n_nodes} nodes: {result.stop_reason}"
-        )
+        colours, bound = f"{result.objective:.0f} colours", f"bound {result.bound:.0f}"
+        print(f"{name}: {colours}, {bound}, {result.n_nodes} nodes: {result.stop_reason}")

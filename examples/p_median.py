@@ -25,13 +25,10 @@ def cluster(depot, served, distance):
     values = np.zeros(2 * n + 1)
     values[served] = values[n + 1 + depot] = 1.0
     values[n] = len(served) > 0
-    return Column(
-        values,
-        key=(depot, tuple(served)),
-        cost=float(distance[depot, served].sum()),
-        variables={(depot, customer): 1.0 for customer in served},
-        block=("depot", depot),
-    )
+    cost = float(distance[depot, served].sum())
+    who = {(depot, customer): 1.0 for customer in served}
+    key = (depot, tuple(served))
+    return Column(values, key, cost=cost, variables=who, block=("depot", depot))
 
 
 def locate(distance, demand, p, capacity, **options):

@@ -27,6 +27,7 @@ from cgboost.integer.branching import (
     CountBranching,
     NodeSolution,
     RyanFoster,
+    SetBranching,
     VariableBranching,
 )
 from cgboost.integer.callbacks import TreeState
@@ -76,6 +77,7 @@ __all__ = [
     "Rounding",
     "Row",
     "RyanFoster",
+    "SetBranching",
     "StrongBranching",
     "SubsetRow",
     "Together",

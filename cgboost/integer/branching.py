@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Collection, Hashable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -304,6 +304,50 @@ class VariableBranching:
         return Branch(variable, value, ((up,), (down,)))
 
 
+class SetBranching:
+    """A set of original variables of which a solution uses at most one: it is in one of two parts.
+
+    Special ordered sets of type 1 (Beale and Tomlin, *Special Facilities in a General Mathematical
+    Programming System*, Operational Research 69, 1970). A child has ``z_v = 0`` for one part: the
+    pricer leaves variables out, and never has to take one in. With the arcs that a commodity may
+    leave a node by as a set, this is branching where paths part (Barnhart, Hane and Vance,
+    Operations Research 48, 2000).
+
+    Parameters
+    ----------
+    sets : iterable of collection of hashable
+        Names of variables in ``Column.variables``, whose amounts are at least 0. A node whose
+        solution uses one variable of each set alone is left to other rules.
+    """
+
+    makes = (VariableBound,)
+
+    def __init__(self, sets: Iterable[Collection[Hashable]]) -> None:
+        self.sets = [tuple(dict.fromkeys(own)) for own in sets]
+        self._of: dict[Hashable, list[int]] = defaultdict(list)
+        for number, own in enumerate(self.sets):
+            for variable in own:
+                self._of[variable].append(number)
+
+    def branches(self, solution: NodeSolution, most: int) -> Sequence[Branch]:
+        """Sets with the largest amount beside the first; see :class:`BranchingRule`."""
+        totals: dict[Hashable, float] = defaultdict(float)
+        for column, x in zip(solution.columns, solution.coef.tolist(), strict=True):
+            for variable, amount in column.variables.items():
+                totals[variable] += amount * x
+        found = []
+        for number in dict.fromkeys(n for v in totals for n in self._of.get(v, ())):
+            ranked = sorted(self.sets[number], key=lambda v: -totals.get(v, 0.0))
+            amounts = [totals.get(v, 0.0) for v in ranked]
+            if len(ranked) > 1 and amounts[1] > INTEGRAL:
+                found.append((amounts[1], number, ranked, sum(amounts[::2])))
+        found.sort(key=lambda entry: (-entry[0], entry[1]))
+        return [
+            Branch(("set", number), kept, (_without(ranked[1::2]), _without(ranked[::2])))
+            for _, number, ranked, kept in found[:most]
+        ]
+
+
 class ComponentBranching:
     """How many columns have at least so much of some rows.
 
@@ -367,6 +411,10 @@ class ComponentBranching:
         low = ComponentRow(least, "<=", math.floor(value))
         high = ComponentRow(least, ">=", math.ceil(value))
         return Branch(least, value, ((high,), (low,)))
+
+
+def _without(variables: Sequence[Hashable]) -> tuple[VariableBound, ...]:
+    return tuple(VariableBound(variable, upper=0.0) for variable in variables)
 
 
 def _distance(values: Vector) -> Vector:

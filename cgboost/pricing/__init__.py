@@ -8,7 +8,8 @@ of several. ``CorrelationPricer`` finds the feature most correlated with the res
 ``GramPricer`` and ``ScreenedPricer`` find the same faster. ``JointPricer`` makes columns for
 several classes at once of one pricer a class. ``RKHSPricer`` prices whole RKHSs of kernels.
 ``ElementaryPaths`` finds shortest paths with resource constraints, ``solve_knapsack`` the most
-valuable items within a capacity.
+valuable items within a capacity, ``heaviest_independent_set`` nodes of which no two are joined,
+``shortest_walks`` those of few arcs in an acyclic network.
 """
 
 from cgboost.generation.function_pricer import Duals, FunctionPricer
@@ -21,6 +22,7 @@ from cgboost.pricing.features.correlation import (
 from cgboost.pricing.features.features import FeaturePricer
 from cgboost.pricing.features.lines import LinePool, LinePricer
 from cgboost.pricing.features.stumps import BinnedStumpPricer, StumpPool, StumpPricer
+from cgboost.pricing.independent_set import greedy_independent_set, heaviest_independent_set
 from cgboost.pricing.kernels.pricer import KernelPool, KernelPricer
 from cgboost.pricing.knapsack import solve_knapsack
 from cgboost.pricing.labelling import ElementaryPaths, FoundPaths
@@ -32,6 +34,7 @@ from cgboost.pricing.rkhs.pricer import RKHSPricer
 from cgboost.pricing.scans.candidates import ColumnPool
 from cgboost.pricing.scans.scan import StrataPricer
 from cgboost.pricing.scans.sequence import PartialPricing, PricerSequence
+from cgboost.pricing.walks import FoundWalks, shortest_walks
 
 __all__ = [
     "CentredFeatures",
@@ -42,6 +45,7 @@ __all__ = [
     "ElementaryPaths",
     "FeaturePricer",
     "FoundPaths",
+    "FoundWalks",
     "GramPricer",
     "FunctionPricer",
     "JointPricer",
@@ -61,5 +65,8 @@ __all__ = [
     "TreePricer",
     "VoteColumn",
     "VotePricer",
+    "greedy_independent_set",
+    "heaviest_independent_set",
+    "shortest_walks",
     "solve_knapsack",
 ]

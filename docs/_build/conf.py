@@ -38,7 +38,10 @@ landing_pages = [
 ]
 landing_page_for_the_rest = "studies/index"
 root_pages = {name: f"project/{name.lower()}" for name in ("README", "CONTRIBUTING", "CHANGELOG")}
-made_pages = {"examples/gallery": "gallery/index.rst"}
+gallery = Path(__file__).parents[2] / "examples" / "gallery"
+made_pages = {"examples/gallery": "gallery/index.rst"} | {
+    f"examples/gallery/{path.name}": f"gallery/{path.stem}.rst" for path in gallery.glob("plot_*.py")
+}
 
 # Docstrings
 autosummary_generate = True
@@ -62,6 +65,7 @@ sphinx_gallery_conf = {
     "reset_modules_order": "both",
     "within_subsection_order": "FileNameSortKey",
     "plot_gallery": True,
+    "capture_repr": (),  # what a script prints, and no more
     "abort_on_example_error": True,
 }
 

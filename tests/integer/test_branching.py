@@ -13,6 +13,7 @@ from cgboost.integer import (
     NodeSolution,
     Restriction,
     RyanFoster,
+    SetBranching,
     VariableBound,
     VariableBranching,
     VariableRow,
@@ -170,3 +171,42 @@ def test_a_pricer_that_knows_bounds_alone_gets_no_rows() -> None:
     decisions = [each for branch in branches for child in branch.children for each in child]
     assert {each.variable for each in decisions if isinstance(each, VariableBound)} == {0, 1}
     assert all(isinstance(each, VariableBound) and each.block for each in decisions)
+
+
+def closed(decisions: tuple[object, ...]) -> set[object]:
+    """Variables that are 0 at a child."""
+    assert all(isinstance(d, VariableBound) and d.upper == 0 for d in decisions)
+    return {d.variable for d in decisions if isinstance(d, VariableBound)}
+
+
+def test_each_child_closes_a_part_of_the_set() -> None:
+    """The two variables that are used most are in different parts, the unused ones in both."""
+    at = solution([[1, 0, 0, 0, 0], [0, 0, 1, 0, 0], [0, 0, 0, 0, 1]], [0.5, 0.2, 0.3])
+    (branch,) = SetBranching([range(5)]).branches(at, 3)
+    first, second = (closed(child) for child in branch.children)
+    assert first | second == set(range(5))
+    assert not first & second
+    assert 4 in first
+    assert 0 in second
+    assert 2 <= len(first) <= 3
+    used = dict(zip((0, 2, 4), at.coef.tolist(), strict=True))
+    assert branch.value == pytest.approx(sum(x for v, x in used.items() if v in second))
+    assert not any(kept(child, at, at.coef) for child in branch.children)
+
+
+def test_sets_that_are_most_divided_come_first() -> None:
+    """At most so many; sets with one used variable, or of one, are not divided."""
+    at = solution(PAIRS, [0.6, 0.1, 0.3])
+    rule = SetBranching([(0, "unused"), (0, 2), (0, 1), (1,)])
+    names = [branch.name for branch in rule.branches(at, 5)]
+    assert names == [("set", 2), ("set", 1)]
+    assert [branch.name for branch in rule.branches(at, 1)] == names[:1]
+    assert SetBranching([(0, "unused")]).branches(at, 5) == []
+
+
+def test_no_solution_with_one_variable_of_the_set_is_lost() -> None:
+    """Each single column is in one child."""
+    at = solution(np.eye(4).tolist(), [0.25] * 4)
+    (branch,) = SetBranching([range(4)]).branches(at, 1)
+    for alone in np.eye(4):
+        assert sum(kept(child, at, alone) for child in branch.children) == 1

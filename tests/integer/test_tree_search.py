@@ -17,6 +17,7 @@ from cgboost.integer import (
     CountBranching,
     DepthFirst,
     RyanFoster,
+    SetBranching,
     StrongBranching,
     VariableBranching,
 )
@@ -40,6 +41,10 @@ CASES: dict[str, tuple[Callable[[int], Problem], Sequence[Any]]] = {
     ),
     "assignment, variables": (problems.generalised_assignment, [VariableBranching()]),
     "assignment, negative variables": (problems.negative_assignment, [VariableBranching()]),
+    "assignment, sets": (
+        problems.generalised_assignment,
+        [SetBranching([(i, j) for i in range(3)] for j in range(6))],
+    ),
     "assignment, pairs": (problems.generalised_assignment, [RyanFoster()]),
     "signed amounts, variables": (problems.signed_amounts, [VariableBranching()]),
     "equal agents, arcs": (problems.identical_agents, [VariableBranching(), RyanFoster()]),
