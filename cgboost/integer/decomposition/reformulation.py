@@ -29,7 +29,8 @@ from cgboost.integer.branching import (
 )
 from cgboost.integer.decomposition.blocks import Places, Structure
 from cgboost.integer.decomposition.model import Vector
-from cgboost.integer.decomposition.pricing import Block, BlockPricer
+from cgboost.integer.decomposition.pricing.block import Block
+from cgboost.integer.decomposition.pricing.block_pricer import BlockPricer
 from cgboost.integer.heuristics import Diving, Heuristic, RestrictedMaster
 from cgboost.integer.node_selection import Node
 from cgboost.integer.result import BranchAndPriceResult

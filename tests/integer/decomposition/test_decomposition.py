@@ -10,7 +10,7 @@ import pytest
 from cgboost.generation.history import StopReason
 from cgboost.integer.decomposition.decomposition import Decomposition, decompose
 from cgboost.integer.decomposition.model import Model, as_model
-from cgboost.integer.decomposition.pricing import BlockError
+from cgboost.integer.decomposition.pricing.block import BlockError
 from cgboost.integer.decomposition.structure_files import StructureError
 from solvers import Program
 
