@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 
+from cgboost.integer.decomposition.pricing.assignment_block import AssignmentBlock
 from cgboost.integer.decomposition.pricing.block import (
     NO_POINT,
     Block,
@@ -13,8 +14,9 @@ from cgboost.integer.decomposition.pricing.block import (
 )
 from cgboost.integer.decomposition.pricing.highs_block import HighsBlock
 from cgboost.integer.decomposition.pricing.knapsack_block import KnapsackBlock
+from cgboost.integer.decomposition.pricing.path_block import PathBlock
 
-SPECIAL: tuple[type[BlockSolver], ...] = (KnapsackBlock,)
+SPECIAL: tuple[type[BlockSolver], ...] = (KnapsackBlock, PathBlock, AssignmentBlock)
 """Special algorithms; the first that fits a block is taken."""
 
 
