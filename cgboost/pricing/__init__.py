@@ -6,12 +6,14 @@ estimator, greedily; ``TreePricer`` grows regression trees with leaves chosen fo
 ``LinePricer`` fits lines in one feature. ``PartialPricing`` and ``PricerSequence`` make one pricer
 of several. ``CorrelationPricer`` finds the feature most correlated with the residual,
 ``GramPricer`` and ``ScreenedPricer`` find the same faster. ``JointPricer`` makes columns for
-several classes at once of one pricer a class. ``RKHSPricer`` prices whole RKHSs of kernels.
+several classes at once of one pricer a class, ``BlockwisePricer`` one of many
+independent blocks. ``RKHSPricer`` prices whole RKHSs of kernels.
 ``ElementaryPaths`` finds shortest paths with resource constraints, ``solve_knapsack`` the most
 valuable items within a capacity.
 """
 
 from cgboost.generation.function_pricer import Duals, FunctionPricer
+from cgboost.pricing.blockwise import BlockwisePricer
 from cgboost.pricing.features.correlation import (
     CentredFeatures,
     CorrelationPricer,
@@ -36,6 +38,7 @@ from cgboost.pricing.scans.sequence import PartialPricing, PricerSequence
 __all__ = [
     "CentredFeatures",
     "BinnedStumpPricer",
+    "BlockwisePricer",
     "ColumnPool",
     "CorrelationPricer",
     "Duals",

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Hashable, Sequence
+from concurrent import futures
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -36,6 +37,7 @@ from cgboost.integer.node_selection import Node
 from cgboost.integer.result import BranchAndPriceResult
 from cgboost.integer.search import Relaxation, Search
 from cgboost.masters.linear.master import LinearMaster
+from cgboost.parallel.executors import Executor
 
 
 class IntegralPoint:
@@ -140,8 +142,12 @@ class Reformulation:
         return {names[a]: b for a, b in zip(first.tolist(), own.tolist(), strict=True)}
 
 
-def reformulated(structure: Structure) -> Reformulation:
+def reformulated(
+    structure: Structure, executor: Executor | futures.Executor | None = None
+) -> Reformulation:
     """Master, pricer and branching rules of a structure.
+
+    Blocks are priced on the executor, if there is one.
 
     Raises
     ------
@@ -185,7 +191,9 @@ def reformulated(structure: Structure) -> Reformulation:
         for k, group in enumerate(groups)
     ]
     residual = _are_residual(subproblems, own) and ">=" not in senses
-    pricer = BlockPricer(subproblems, rows, component_rows=whole, residual=residual)
+    pricer = BlockPricer(
+        subproblems, rows, component_rows=whole, residual=residual, executor=executor
+    )
     branching: list[BranchingRule] = []
     if pairs and any(len(group) > 1 for group in groups):
         branching.append(RyanFoster(subset_closed=_is_monotone(structure, coefficients)))

@@ -28,6 +28,8 @@ class BlockProblem:
     block : Block
     rows : sequence of hashable
         Names of the rows of the master.
+    afresh : bool, default=False
+        Whether answers do not depend on what was asked before.
 
     Attributes
     ----------
@@ -36,8 +38,8 @@ class BlockProblem:
         variables, and where the algorithm gives no answer.
     """
 
-    def __init__(self, block: Block, rows: Sequence[Hashable]) -> None:
-        self.block, self._rows = block, rows
+    def __init__(self, block: Block, rows: Sequence[Hashable], *, afresh: bool = False) -> None:
+        self.block, self._rows, self._afresh = block, rows, afresh
         kind = next((kind for kind in SPECIAL if kind.fits(block)), None)
         self.special = None if kind is None else kind(block)
         self._general: HighsBlock | None = None
@@ -51,5 +53,5 @@ class BlockProblem:
             if found is not None:
                 return found
         if self._general is None:
-            self._general = HighsBlock(self.block, self._rows)
+            self._general = HighsBlock(self.block, self._rows, afresh=self._afresh)
         return self._general.solve(request)

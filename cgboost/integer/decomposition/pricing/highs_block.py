@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -41,9 +42,14 @@ class HighsBlock:
     block : Block
     rows : sequence of hashable
         Names of the rows of the master.
+    afresh : bool, default=False
+        Whether answers do not depend on what was asked before. A block without integer variables
+        begins with its last basis otherwise, which takes a quarter of the time, and leads to
+        another of several best points.
     """
 
-    def __init__(self, block: Block, rows: Sequence[Hashable]) -> None:
+    def __init__(self, block: Block, rows: Sequence[Hashable], *, afresh: bool = False) -> None:
+        self._afresh = afresh
         self.block, self._all_rows = block, rows
         self._rows = {name: place for place, name in enumerate(rows)}
         self._n = len(block.variables)
@@ -71,7 +77,7 @@ class HighsBlock:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """A copy has a new model."""
-        return HighsBlock, (self.block, self._all_rows)
+        return partial(HighsBlock, afresh=self._afresh), (self.block, self._all_rows)
 
     def solve(self, request: BlockRequest) -> Found:
         """The least cost over the integer points that a node allows."""
@@ -85,8 +91,10 @@ class HighsBlock:
         for place, row in enumerate(self._counts):
             self._call("changeColCost", self._places[place], -request.duals[row])
         seconds = request.seconds
-        limit = math.inf if seconds is None else self._highs.getRunTime() + seconds
+        limit = math.inf if seconds is None else self._highs.getRunTime() + max(0.0, seconds)
         self._call("setOptionValue", "time_limit", limit)
+        if self._afresh:
+            self._call("clearSolver")
         self._call("run")
         return self._found(request.cost)
 
