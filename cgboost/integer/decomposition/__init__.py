@@ -3,6 +3,7 @@
 ::
 
     model.py            a mixed-integer model with names; files, HiGHS, CVXPY
+    model_text.py       damage in a file that HiGHS reads over
     structure_files.py  GCG's .dec and .blk files
     blocks.py           which row and which variable belongs to which block; equal blocks
     detection.py        blocks of a model that names none
@@ -18,7 +19,8 @@ from cgboost.integer.decomposition.decomposition import (
     DecompositionResult,
     decompose,
 )
-from cgboost.integer.decomposition.model import Model, ModelError
+from cgboost.integer.decomposition.model import Model
+from cgboost.integer.decomposition.model_text import ModelError
 from cgboost.integer.decomposition.pricing.block import BlockError
 from cgboost.integer.decomposition.structure_files import StructureError
 

@@ -12,7 +12,7 @@ where the last columns are those of variables in no block.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -107,6 +107,12 @@ def structure_of(model: Model, given: StructureFile | Mapping[str, object]) -> S
         raise StructureError(
             f"the model has no row {unknown[0]!r}, to which a block is given; it has the rows "
             f"{list(model.row_names[:5])}"
+        )
+    odd = [name for name, block in given.items() if not isinstance(block, Hashable)]
+    if odd:
+        raise StructureError(
+            f"row {odd[0]!r} has the block {given[odd[0]]!r}, which is not hashable: give a number "
+            "or a name"
         )
     labels = {block for block in given.values() if block is not None}
     numbers: dict[object, int] = {block: k for k, block in enumerate(sorted(labels, key=str))}

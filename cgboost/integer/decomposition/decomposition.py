@@ -265,6 +265,11 @@ def decompose(
             return Decomposition(own, None, "no blocks were found")
         why = f"{found.structure.n_blocks} blocks were found, linked by {found.why}"
         return Decomposition(own, found.structure, why)
+    if not isinstance(blocks, Mapping | str | Path):
+        raise TypeError(
+            "blocks must be a mapping from names of rows to blocks, the path of a .dec or .blk "
+            f"file, or None, got {type(blocks).__name__}"
+        )
     if isinstance(blocks, Mapping):
         structure, why = structure_of(own, blocks), "blocks as given"
     else:
