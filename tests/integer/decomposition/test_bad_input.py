@@ -101,7 +101,7 @@ def test_free_integer_variables() -> None:
     blocks = {"r1": 0, "r2": 0, "r3": 1, "r4": 1}
     best = Decomposition(as_model(own), None, "").solve().objective
     assert decompose(own, blocks).solve().objective == pytest.approx(best)
-    with pytest.raises(BlockError, match=r"block \('block', 0\) is unbounded"):
+    with pytest.raises(BlockError, match=r"block \('block', 0\), with the variables 'x0', 'x1'"):
         decompose(program(row_lower=-9.0, lower=-INF, upper=INF), BLOCKS).solve()
 
 

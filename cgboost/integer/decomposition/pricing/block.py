@@ -60,6 +60,12 @@ class Block:
     def __post_init__(self) -> None:
         object.__setattr__(self, "places", {v: j for j, v in enumerate(self.variables)})
 
+    @property
+    def some(self) -> str:
+        """Names of a few of its variables, for messages."""
+        names = ", ".join(repr(name) for name in self.variables[:3])
+        return f"the variables {names}{', …' if len(self.variables) > 3 else ''}"
+
     def column(self, z: Vector) -> Column:
         """The column of an integer point."""
         z = np.where(self.integer, np.round(z), z) + 0.0

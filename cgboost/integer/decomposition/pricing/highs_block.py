@@ -109,8 +109,9 @@ class HighsBlock:
             raise BlockTimeError("the time limit was reached in a pricing problem")
         if status in (kinds.kUnbounded, kinds.kUnboundedOrInfeasible):
             raise BlockError(
-                f"the pricing problem of block {self.block.name!r} is unbounded, or has no point: "
-                "extreme rays are not supported; give its variables bounds"
+                f"the pricing problem of block {self.block.name!r}, with {self.block.some}, is "
+                "unbounded, or has no point: extreme rays are not supported; give its variables "
+                "bounds"
             )
         if status not in (kinds.kOptimal, kinds.kModelEmpty):
             raise BlockError(f"HiGHS ends block {self.block.name!r} with {status.name}")

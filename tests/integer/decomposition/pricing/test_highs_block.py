@@ -66,5 +66,5 @@ def test_no_point_and_an_unbounded_block() -> None:
         "k", ("x",), np.ones(1), np.zeros(1), np.array([np.inf]), np.array([True]),
         sp.csr_array([[-1.0]]), np.array([-np.inf]), np.array([0.0]), sp.csr_array((5, 1)), 3,
     )  # fmt: skip
-    with pytest.raises(BlockError, match="block 'k' is unbounded"):
+    with pytest.raises(BlockError, match="block 'k', with the variables 'x', is unbounded"):
         HighsBlock(free, ROWS).solve(request(free, -np.ones(1)))
