@@ -55,6 +55,7 @@ SLOW = (
     "parallel",
     "penalties",
     "pricing/kernels/test_certificate.py",
+    "pricing/test_blockwise.py",
     "solvers/backends",
     "solvers/refinement",
     "solvers/sessions/test_session.py",

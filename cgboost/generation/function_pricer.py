@@ -115,7 +115,7 @@ class FunctionPricer:
 
     def price(self, state: MasterState, limit: int) -> Priced:
         """The ``limit`` columns of least reduced cost that the function returns, new ones first."""
-        columns, bound, exact = _unpacked(self.function(Duals.of_state(state)))
+        columns, bound, exact = unpacked(self.function(Duals.of_state(state)))
         for column in columns:
             column.check(len(state.pseudo_response))
         numbers = bound.values() if isinstance(bound, Mapping) else [bound]
@@ -148,7 +148,8 @@ def as_pricer(pricer: Pricer | PriceFunction) -> Pricer:
     return pricer if isinstance(pricer, Pricer) else FunctionPricer(pricer)
 
 
-def _unpacked(answer: Any) -> tuple[Sequence[Column], Any, bool]:
+def unpacked(answer: Any) -> tuple[Sequence[Column], Any, bool]:
+    """Columns, bound and exactness that a pricing function returns, in any of its forms."""
     if not isinstance(answer, tuple) or not answer or isinstance(answer[0], Column):
         return _columns(answer), None, False
     if len(answer) == 2:

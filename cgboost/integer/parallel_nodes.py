@@ -20,17 +20,19 @@ from typing import Any
 import joblib
 import numpy as np
 
-from cgboost.exceptions import ExecutorError
 from cgboost.generation.stabilization import Smoothing
-from cgboost.generation.termination import described
 from cgboost.integer.decisions import Decision
 from cgboost.integer.search import Relaxation, Search
 from cgboost.masters.linear.master import LinearMaster
 from cgboost.parallel.executors import Executor
+from cgboost.parallel.pickling import pickled, sendable
 
 SENT_AGAIN = 0.5
 """New columns are sent with every batch until there are so many, relative to those that all workers
 can read; then they are put there."""
+
+
+SENT = "a node its pricer, rules and columns"
 
 
 @dataclass(frozen=True)
@@ -105,13 +107,15 @@ class ParallelNodes:
         search = self._search
         n_columns = len(search.pool)
         if n_columns > self._n_pickled:
-            self._columns.append(_pickled(search.pool.columns[self._n_pickled :], self._executor))
+            self._columns.append(
+                pickled(search.pool.columns[self._n_pickled :], self._executor, SENT)
+            )
             self._n_pickled = n_columns
         if n_columns > (1 + SENT_AGAIN) * self._n_readable:
             self._share()
         new = self._columns[self._n_shared :]
         state = _State(new, search.objective, search.seconds_left)
-        states = [_pickled(task, self._executor) for task in tasks]
+        states = [pickled(task, self._executor, SENT) for task in tasks]
         _, answers = self._executor.run(_solved, list, self._shared, states, state)
         relaxations = []
         for relaxation, columns in (pickle.loads(answer) for answer in answers):
@@ -129,21 +133,9 @@ class ParallelNodes:
             search.columns_per_round,
             search.gap,
         )
-        pickles = _pickled(problem, executor), _pickled(search.pricer, executor)
+        problems, pricer = (pickled(own, executor, SENT) for own in (problem, search.pricer))
         self._n_shared, self._n_readable = len(self._columns), self._n_pickled
-        self._shared = executor.share(_Shared(self._name, *pickles, tuple(self._columns)))
-
-
-def _pickled(what: Any, executor: Executor) -> bytes:
-    """Pickled with functions that are no module's, as pricers often are."""
-    try:
-        return pickle.dumps(joblib.wrap_non_picklable_objects(what, keep_wrapper=False))
-    except Exception as error:
-        raise ExecutorError(
-            f"{type(executor).__name__} cannot send a node its pricer, rules and columns "
-            f"({described(error)}): what a pricer holds open, such as a solver's model, it has to "
-            "make when it is first asked, or its class has to say in __reduce__ how to make it"
-        ) from error
+        self._shared = executor.share(_Shared(self._name, problems, pricer, tuple(self._columns)))
 
 
 class _Worker(threading.local):
@@ -184,17 +176,8 @@ def _solved(shared: _Shared, task: bytes, state: _State) -> tuple[None, bytes]:
         node: NodeTask = pickle.loads(task)
         relaxation = search.relaxation(search.problem(node.decisions, near=node.near))
         if relaxation.error is not None:
-            relaxation = replace(relaxation, error=_sendable(relaxation.error))
+            relaxation = replace(relaxation, error=sendable(relaxation.error))
         answer = relaxation, search.pool.columns[n_columns:]
         return None, pickle.dumps(joblib.wrap_non_picklable_objects(answer, keep_wrapper=False))
     finally:
         search.pool.keep(n_columns)
-
-
-def _sendable(error: Exception) -> Exception:
-    """The error, or one with its words where it cannot be pickled."""
-    try:
-        same: Exception = pickle.loads(pickle.dumps(error))
-    except Exception:
-        return RuntimeError(described(error))
-    return same

@@ -340,7 +340,9 @@ class TreeSearch:
             if relaxation.stop_reason is StopReason.INVALID_BOUND:
                 raise relaxation.error or CGBoostError(relaxation.message)
             if relaxation.error is not None:
-                raise SearchEnd(relaxation.stop_reason, relaxation.message, relaxation.error)
+                lost = isinstance(relaxation.error, ExecutorError)  # within the pricer
+                reason = StopReason.WORKER_FAILED if lost else relaxation.stop_reason
+                raise SearchEnd(reason, relaxation.message, relaxation.error)
             if relaxation.stop_reason is StopReason.UNBOUNDED:
                 raise SearchEnd(relaxation.stop_reason, "the relaxation is unbounded")
             if relaxation.stop_reason is StopReason.INTERRUPTED:

@@ -6,13 +6,15 @@ estimator, greedily; ``TreePricer`` grows regression trees with leaves chosen fo
 ``LinePricer`` fits lines in one feature. ``PartialPricing`` and ``PricerSequence`` make one pricer
 of several. ``CorrelationPricer`` finds the feature most correlated with the residual,
 ``GramPricer`` and ``ScreenedPricer`` find the same faster. ``JointPricer`` makes columns for
-several classes at once of one pricer a class. ``RKHSPricer`` prices whole RKHSs of kernels.
+several classes at once of one pricer a class, ``BlockwisePricer`` one of many
+independent blocks. ``RKHSPricer`` prices whole RKHSs of kernels.
 ``ElementaryPaths`` finds shortest paths with resource constraints, ``solve_knapsack`` the most
 valuable items within a capacity, ``heaviest_independent_set`` nodes of which no two are joined,
 ``shortest_walks`` those of few arcs in an acyclic network.
 """
 
 from cgboost.generation.function_pricer import Duals, FunctionPricer
+from cgboost.pricing.blockwise import BlockwisePricer
 from cgboost.pricing.features.correlation import (
     CentredFeatures,
     CorrelationPricer,
@@ -39,6 +41,7 @@ from cgboost.pricing.walks import FoundWalks, shortest_walks
 __all__ = [
     "CentredFeatures",
     "BinnedStumpPricer",
+    "BlockwisePricer",
     "ColumnPool",
     "CorrelationPricer",
     "Duals",

@@ -25,10 +25,10 @@ from cgboost.integer import (
     VariableBranching,
     respects,
 )
-from cgboost.integer.parallel_nodes import _sendable
 from cgboost.parallel import DaskExecutor, FuturesExecutor, SerialExecutor, ThreadExecutor
+from solvers import Program
 
-from .decomposition.test_decomposition import assignment
+from .decomposition.test_decomposition import assignment, flows, with_slack
 from .test_branch_and_price import check_stopped, failing
 from .test_tree_search import CASES, check_tree
 from .tree_problems import KINDS, Problem, bin_packing, generalised_assignment, set_covering
@@ -155,6 +155,62 @@ def test_decomposed_models_in_processes(processes: ProcessPoolExecutor) -> None:
         assert there.objective == pytest.approx(alone.objective)
 
 
+@pytest.mark.parametrize("problem", [assignment, with_slack, flows])
+def test_blocks_in_processes(problem: Callable[[int], Any], processes: ProcessPoolExecutor) -> None:
+    """The tree is the same as without, column by column, on threads and in processes."""
+    model, blocks = problem(1)
+    results = [
+        decompose(model, blocks).solve(block_executor=executor)
+        for executor in (None, ThreadExecutor(2), processes)
+    ]
+    for result in results:
+        assert result.tree is not None
+        assert results[0].tree is not None
+        same_tree(results[0].tree, result.tree)
+        assert result.x == results[0].x
+
+
+def test_continuous_blocks_in_processes(processes: ProcessPoolExecutor) -> None:
+    """Answers in HiGHS do not depend on what a worker was asked before."""
+    rng = np.random.default_rng(0)
+    n, k = 12, 3
+    matrix = np.vstack([rng.integers(0, 5, (6, n * k)), np.kron(np.eye(k), rng.random((4, n)))])
+    low = np.r_[np.full(6, 9.0), np.full(4 * k, -np.inf)]
+    program = Program(rng.random(n * k), matrix, low, np.where(low > 0, np.inf, 2.0), 0, 3)
+    blocks = {f"r{6 + i}": i // 4 for i in range(4 * k)}
+    results = [
+        decompose(program, blocks).solve(block_executor=executor)
+        for executor in (ThreadExecutor(2), processes, FuturesExecutor(processes, 3))
+    ]
+    alone = decompose(program, blocks).solve()
+    for result in results:
+        assert result.tree is not None
+        assert results[0].tree is not None
+        same_tree(results[0].tree, result.tree)
+        assert result.x == results[0].x
+        assert result.objective == pytest.approx(alone.objective)
+
+
+def test_a_worker_of_blocks_that_is_killed() -> None:
+    """The search ends with what is proven."""
+    model, blocks = with_slack(0)
+    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
+
+        def kill(state: Any) -> None:
+            for process in pool._processes.values():
+                os.kill(process.pid, signal.SIGKILL)
+
+        result = decompose(model, blocks).solve(
+            block_executor=pool, heuristics=[], callbacks=[kill]
+        )
+    best = decompose(model, blocks).solve().objective
+    assert result.stop_reason is StopReason.WORKER_FAILED
+    assert result.tree is not None
+    assert isinstance(result.tree.error, ExecutorError)
+    assert result.bound is not None
+    assert result.bound <= best + 1e-6
+
+
 @pytest.mark.parametrize("most", range(6))
 def test_max_nodes(most: int) -> None:
     """A batch does not go beyond the limit, and what waited counts in the bound."""
@@ -234,16 +290,6 @@ def test_pricer_that_cannot_be_sent(processes: ProcessPoolExecutor) -> None:
     assert result.stop_reason is StopReason.WORKER_FAILED
     assert "cannot send a node its pricer" in result.message
     check_stopped(result, problem)
-
-
-def test_errors_that_cannot_be_pickled() -> None:
-    """They come back with their words; others as they are."""
-
-    class OddError(Exception):
-        pass
-
-    assert type(_sendable(ValueError("oh"))) is ValueError
-    assert str(_sendable(OddError("oh"))) == "OddError: oh"
 
 
 def test_wrong_executor() -> None:

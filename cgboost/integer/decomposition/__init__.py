@@ -3,10 +3,11 @@
 ::
 
     model.py            a mixed-integer model with names; files, HiGHS, CVXPY
+    model_text.py       damage in a file that HiGHS reads over
     structure_files.py  GCG's .dec and .blk files
     blocks.py           which row and which variable belongs to which block; equal blocks
     detection.py        blocks of a model that names none
-    pricing.py          a block's pricing problem: a live model in HiGHS, or a knapsack
+    pricing/            pricing problems of blocks: special algorithms, or a live model in HiGHS
     reformulation.py    master, pricers and branching rules of a structure
     decomposition.py    branch-and-price on a model, and the way back
 """
@@ -18,8 +19,9 @@ from cgboost.integer.decomposition.decomposition import (
     DecompositionResult,
     decompose,
 )
-from cgboost.integer.decomposition.model import Model, ModelError
-from cgboost.integer.decomposition.pricing import BlockError
+from cgboost.integer.decomposition.model import Model
+from cgboost.integer.decomposition.model_text import ModelError
+from cgboost.integer.decomposition.pricing.block import BlockError
 from cgboost.integer.decomposition.structure_files import StructureError
 
 __all__ = [

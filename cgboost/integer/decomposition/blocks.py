@@ -12,15 +12,16 @@ where the last columns are those of variables in no block.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from cgboost.integer.decomposition.model import Model, Vector
+from cgboost.integer.decomposition.model import Model
 from cgboost.integer.decomposition.structure_files import StructureError, StructureFile
 
 Places = NDArray[np.intp]
@@ -62,15 +63,27 @@ class Structure:
 
     def rows(self, block: int) -> Places:
         """Rows of a block."""
-        return np.flatnonzero(self.block_of_row == block)
+        return self._rows[block]
 
     def variables(self, block: int) -> Places:
         """Variables of a block."""
-        return np.flatnonzero(self.block_of_variable == block)
+        return self._variables[block]
 
     def groups(self) -> list[tuple[int, ...]]:
         """Blocks that are equal, each group with the first of them in front."""
-        return [tuple(sorted(group)) for group in _equal(self)]
+        return self._groups
+
+    @cached_property
+    def _rows(self) -> list[Places]:
+        return _members(self.block_of_row, self.n_blocks)
+
+    @cached_property
+    def _variables(self) -> list[Places]:
+        return _members(self.block_of_variable, self.n_blocks)
+
+    @cached_property
+    def _groups(self) -> list[tuple[int, ...]]:
+        return [tuple(group) for group in _equal(self)]
 
 
 def structure_of(model: Model, given: StructureFile | Mapping[str, object]) -> Structure:
@@ -94,6 +107,12 @@ def structure_of(model: Model, given: StructureFile | Mapping[str, object]) -> S
         raise StructureError(
             f"the model has no row {unknown[0]!r}, to which a block is given; it has the rows "
             f"{list(model.row_names[:5])}"
+        )
+    odd = [name for name, block in given.items() if not isinstance(block, Hashable)]
+    if odd:
+        raise StructureError(
+            f"row {odd[0]!r} has the block {given[odd[0]]!r}, which is not hashable: give a number "
+            "or a name"
         )
     labels = {block for block in given.values() if block is not None}
     numbers: dict[object, int] = {block: k for k, block in enumerate(sorted(labels, key=str))}
@@ -147,40 +166,38 @@ def _by_variables(model: Model, given: StructureFile) -> Structure:
 
 def _equal(structure: Structure) -> list[list[int]]:
     """Blocks with the same data, rows and variables of each taken in the order of the model."""
-    program, matrix = structure.model.program, sp.csc_array(structure.model.matrix)
-    integer = structure.model.integer
-    linking, groups = structure.linking_rows, dict[bytes, list[int]]()
-    by_block = _members(structure.block_of_variable, structure.n_blocks)
-    rows_of = _members(structure.block_of_row, structure.n_blocks)
-    for block, (rows, own) in enumerate(zip(rows_of, by_block, strict=True)):
-        columns = sp.csr_array(matrix[:, own])
-        parts: Sequence[Vector | Places] = (
-            program.cost[own],
-            program.lower[own],
-            program.upper[own],
-            integer[own].astype(np.float64),
-            program.row_lower[rows],
-            program.row_upper[rows],
-            *_data(columns[rows]),
-            *_data(columns[linking]),
-        )
-        data = b"|".join(np.ascontiguousarray(part).tobytes() for part in parts)
+    program, integer = structure.model.program, structure.model.integer
+    order, starts = _in_order(structure.block_of_variable, structure.n_blocks)
+    row_order, row_starts = _in_order(structure.block_of_row, structure.n_blocks)
+    matrix = sp.csc_array(structure.model.matrix[row_order])[:, order]
+    matrix.sort_indices()
+    block_of_row = structure.block_of_row[row_order]
+    first = np.where(block_of_row >= 0, row_starts[block_of_row], 0)
+    entries = np.c_[block_of_row >= 0, np.arange(first.size) - first][matrix.indices]
+    by_variable = (
+        np.c_[program.cost, program.lower, program.upper, integer.astype(np.float64)][order] + 0.0
+    )  # −0.0 has other bytes than 0.0
+    by_row = np.c_[program.row_lower, program.row_upper][row_order] + 0.0
+    values, lengths = matrix.data + 0.0, np.diff(matrix.indptr)
+    groups: dict[bytes, list[int]] = {}
+    for block in range(structure.n_blocks):
+        own = slice(starts[block], starts[block + 1])
+        rows = slice(row_starts[block], row_starts[block + 1])
+        inside = slice(matrix.indptr[own.start], matrix.indptr[own.stop])
+        parts = (by_variable[own], by_row[rows], lengths[own], entries[inside], values[inside])
+        sizes = np.array([len(part) for part in parts]).tobytes()
+        data = sizes + b"".join(part.tobytes() for part in parts)
         groups.setdefault(data, []).append(block)
     return list(groups.values())
 
 
-def _data(matrix: sp.csr_array) -> tuple[Vector, Places, Places]:
-    """The entries of a matrix: equal for equal matrices."""
-    matrix = sp.csr_array(matrix)
-    matrix.sort_indices()
-    return (
-        matrix.data + 0.0,  # −0.0 has other bytes than 0.0
-        matrix.indices.astype(np.intp),
-        matrix.indptr.astype(np.intp),
-    )
+def _in_order(numbers: Places, n_blocks: int) -> tuple[Places, Places]:
+    """Places in the order of their blocks, those of the master first, and where each begins."""
+    order = np.argsort(numbers, kind="stable")
+    return order, np.searchsorted(numbers[order], np.arange(n_blocks + 1))
 
 
 def _members(numbers: Places, n_blocks: int) -> list[Places]:
-    order = np.argsort(numbers, kind="stable")
-    starts = np.searchsorted(numbers[order], np.arange(n_blocks + 1))
+    """Places of each block."""
+    order, starts = _in_order(numbers, n_blocks)
     return [order[a:b] for a, b in pairwise(starts)]

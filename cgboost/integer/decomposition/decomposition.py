@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from concurrent import futures
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ from cgboost.integer.decomposition.model import Model, Vector, as_model, checked
 from cgboost.integer.decomposition.reformulation import NotDecomposableError, reformulated
 from cgboost.integer.decomposition.structure_files import read_structure
 from cgboost.integer.result import BranchAndPriceResult
+from cgboost.parallel.executors import Executor
 
 
 class DecompositionError(CGBoostError):
@@ -96,7 +98,12 @@ class Decomposition:
         self.model, self.structure, self.why = model, structure, why
 
     def solve(
-        self, gap: float = 1e-6, time_limit: float | None = None, **options: Any
+        self,
+        gap: float = 1e-6,
+        time_limit: float | None = None,
+        *,
+        block_executor: Executor | futures.Executor | None = None,
+        **options: Any,
     ) -> DecompositionResult:
         """Solve by branch-and-price, without blocks by branch and cut in HiGHS.
 
@@ -105,6 +112,9 @@ class Decomposition:
         gap : float, default=1e-6
         time_limit : float or None
             Seconds.
+        block_executor : Executor, concurrent.futures.Executor or None
+            Solves the pricing problems of the blocks; see :mod:`cgboost.parallel`. None: one block
+            after another.
         **options
             Parameters of :class:`~cgboost.integer.BranchAndPrice`, in place of those chosen here.
 
@@ -118,7 +128,7 @@ class Decomposition:
         if self.structure is None:
             return self._cut(gap, time_limit, self.why)
         try:
-            made = reformulated(self.structure)
+            made = reformulated(self.structure, block_executor)
         except NotDecomposableError as error:
             return self._cut(gap, time_limit, str(error))
         own: dict[str, Any] = {
@@ -127,7 +137,11 @@ class Decomposition:
             "objective_step": made.objective_step,
             "columns_per_round": max(20, len(made.groups)),
         }
-        tree = BranchAndPrice(made.master, made.pricer, **{**own, **options}).run(gap, time_limit)
+        try:
+            search = BranchAndPrice(made.master, made.pricer, **{**own, **options})
+            tree = search.run(gap, time_limit)
+        finally:
+            made.pricer.close()
         constant = self.model.program.constant + made.constant
         x = made.point(tree) if math.isfinite(tree.objective) else None
         message = f"{tree.message}; {self.why}" if tree.message else self.why
@@ -251,6 +265,11 @@ def decompose(
             return Decomposition(own, None, "no blocks were found")
         why = f"{found.structure.n_blocks} blocks were found, linked by {found.why}"
         return Decomposition(own, found.structure, why)
+    if not isinstance(blocks, Mapping | str | Path):
+        raise TypeError(
+            "blocks must be a mapping from names of rows to blocks, the path of a .dec or .blk "
+            f"file, or None, got {type(blocks).__name__}"
+        )
     if isinstance(blocks, Mapping):
         structure, why = structure_of(own, blocks), "blocks as given"
     else:

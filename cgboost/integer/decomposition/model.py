@@ -19,8 +19,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from cgboost.exceptions import CGBoostError
 from cgboost.integer.branching import INTEGRAL
+from cgboost.integer.decomposition.model_text import ModelError, check_text
 from cgboost.tolerances import LP_FEASIBILITY
 from solvers import Program
 
@@ -29,10 +29,6 @@ if TYPE_CHECKING:
 
 Vector = NDArray[np.float64]
 Mask = NDArray[np.bool_]
-
-
-class ModelError(CGBoostError, ValueError):
-    """A model or a file of one cannot be read, or is no mixed-integer linear program."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,14 +142,20 @@ def read_model(path: str | Path) -> Model:
         raise ModelError(f"there is no file {str(path)!r}")
     highs = quiet_highs()
     status = highs.readModel(str(path))
-    if status != highspy.HighsStatus.kOk:
-        said = "an error" if status == highspy.HighsStatus.kError else "a warning"
+    if status == highspy.HighsStatus.kError:
         raise ModelError(
-            f"HiGHS cannot read {str(path)!r} ({said}): the file is damaged, or neither MPS nor LP"
+            f"HiGHS cannot read {str(path)!r}: the file is damaged, or neither MPS nor LP"
         )
     if not highs.getNumCol():
         raise ModelError(f"the model in {str(path)!r} has no variables: the file may be damaged")
-    return from_highs(highs)
+    try:
+        model = from_highs(highs)
+    except ModelError as error:
+        raise ModelError(f"{str(path)!r}: {error}") from error
+    if status != highspy.HighsStatus.kOk:
+        raise ModelError(f"HiGHS reads {str(path)!r} with a warning: the file is damaged")
+    check_text(path, {*model.row_names, *model.names})
+    return model
 
 
 def quiet_highs() -> highspy.Highs:
@@ -177,6 +179,10 @@ def from_highs(highs: highspy.Highs) -> Model:
     import highspy
 
     lp = highs.getLp()
+    try:
+        row_names, column_names = list(lp.row_names_), list(lp.col_names_)
+    except UnicodeDecodeError as error:
+        raise ModelError(f"the name of a row or variable is no UTF-8 text: {error}") from error
     if highs.getModel().hessian_.dim_:
         raise ModelError("the objective is quadratic: only linear ones can be decomposed")
     n_rows, n = lp.num_row_, lp.num_col_
@@ -186,11 +192,14 @@ def from_highs(highs: highspy.Highs) -> Model:
     kind = sp.csc_array if by_columns else sp.csr_array
     kinds = [each.name for each in lp.integrality_]
     odd = [number for number, each in enumerate(kinds) if each not in ("kContinuous", "kInteger")]
-    names = _named(lp.col_names_, "x", n)
+    names = _named(column_names, "x", n)
     if odd:
         raise ModelError(f"variable {names[odd[0]]!r} is semi-continuous or semi-integer")
     maximize = lp.sense_ == highspy.ObjSense.kMaximize
     sign = -1.0 if maximize else 1.0
+    rows = _named(row_names, "r", n_rows)
+    _require_order("row", rows, np.asarray(lp.row_lower_), np.asarray(lp.row_upper_))
+    _require_order("variable", names, np.asarray(lp.col_lower_), np.asarray(lp.col_upper_))
     program = Program(
         cost=sign * np.asarray(lp.col_cost_, dtype=np.float64),
         matrix=sp.csr_array(kind(data, shape=(n_rows, n))),
@@ -201,7 +210,17 @@ def from_highs(highs: highspy.Highs) -> Model:
         integrality=np.array([each == "kInteger" for each in kinds]) if kinds else None,
         constant=sign * float(lp.offset_),
     )
-    return Model(program, _named(lp.row_names_, "r", n_rows), names, maximize)
+    return Model(program, rows, names, maximize)
+
+
+def _require_order(kind: str, names: Sequence[str], lower: Vector, upper: Vector) -> None:
+    """Raise a ModelError for crossed bounds."""
+    crossed = np.flatnonzero(lower > upper)
+    if crossed.size:
+        j = crossed[0]
+        raise ModelError(
+            f"{kind} {names[j]!r} has the lower bound {lower[j]:g} above the upper one {upper[j]:g}"
+        )
 
 
 def from_cvxpy(problem: Any) -> Model:

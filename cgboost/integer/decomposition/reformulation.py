@@ -13,7 +13,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Hashable, Sequence
+from concurrent import futures
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -29,12 +31,14 @@ from cgboost.integer.branching import (
 )
 from cgboost.integer.decomposition.blocks import Places, Structure
 from cgboost.integer.decomposition.model import Vector
-from cgboost.integer.decomposition.pricing import Block, BlockPricer
+from cgboost.integer.decomposition.pricing.block import Block
+from cgboost.integer.decomposition.pricing.block_pricer import BlockPricer
 from cgboost.integer.heuristics import Diving, Heuristic, RestrictedMaster
 from cgboost.integer.node_selection import Node
 from cgboost.integer.result import BranchAndPriceResult
 from cgboost.integer.search import Relaxation, Search
 from cgboost.masters.linear.master import LinearMaster
+from cgboost.parallel.executors import Executor
 
 
 class IntegralPoint:
@@ -111,36 +115,39 @@ class Reformulation:
 
         The columns of equal blocks are given to one after another.
         """
-        structure = self.structure
-        places = {name: j for j, name in enumerate(structure.model.names)}
-        x = self.base.copy()
-        copies = {("block", group[0]): list(group) for group in self.groups}
+        structure, x = self.structure, self.base.copy()
+        names = structure.model.names
+        places = {names[j]: j for j in structure.master_variables.tolist()}
+        copies = {("block", group[0]): iter(group) for group in self.groups}
+        groups = {("block", group[0]): group for group in self.groups}
+        inside = {
+            name: {names[j]: k for k, j in enumerate(structure.variables(group[0]).tolist())}
+            for name, group in groups.items()
+        }
         for column, count in zip(result.columns, result.coef.tolist(), strict=True):
-            group = copies.get(column.block) if column.block is not None else None  # type: ignore[call-overload]
-            if group is None or not column.integer:
-                own = group or [None]
-                shares = [(block, count / len(own)) for block in own]
+            amounts = column.variables.items()
+            if column.block is None:
+                for variable, amount in amounts:
+                    x[places[str(variable)]] += count * amount
+                continue
+            own: Any = column.block
+            if column.integer:
+                shares = [(next(copies[own]), 1.0) for _ in range(round(count))]
             else:
-                shares = [(group.pop(0), 1.0) for _ in range(round(count))]
+                shares = [(block, count / len(groups[own])) for block in groups[own]]
+            at = [inside[own][str(variable)] for variable, _ in amounts]
+            values = np.array([amount for _, amount in amounts])
             for block, share in shares:
-                at = self._places(column.block, block, places)
-                for name, amount in column.variables.items():
-                    x[at[str(name)]] += share * amount
+                x[structure.variables(block)[at]] += share * values
         return x
 
-    def _places(
-        self, name: Hashable | None, block: int | None, places: dict[str, int]
-    ) -> dict[str, int]:
-        """Where the variables of the first of equal blocks are in another one."""
-        if block is None or not isinstance(name, tuple) or name[1] == block:
-            return places
-        names = self.structure.model.names
-        first, own = self.structure.variables(name[1]), self.structure.variables(block)
-        return {names[a]: b for a, b in zip(first.tolist(), own.tolist(), strict=True)}
 
-
-def reformulated(structure: Structure) -> Reformulation:
+def reformulated(
+    structure: Structure, executor: Executor | futures.Executor | None = None
+) -> Reformulation:
     """Master, pricer and branching rules of a structure.
+
+    Blocks are priced on the executor, if there is one.
 
     Raises
     ------
@@ -184,7 +191,9 @@ def reformulated(structure: Structure) -> Reformulation:
         for k, group in enumerate(groups)
     ]
     residual = _are_residual(subproblems, own) and ">=" not in senses
-    pricer = BlockPricer(subproblems, rows, component_rows=whole, residual=residual)
+    pricer = BlockPricer(
+        subproblems, rows, component_rows=whole, residual=residual, executor=executor
+    )
     branching: list[BranchingRule] = []
     if pairs and any(len(group) > 1 for group in groups):
         branching.append(RyanFoster(subset_closed=_is_monotone(structure, coefficients)))
@@ -200,7 +209,13 @@ def reformulated(structure: Structure) -> Reformulation:
 
 
 def _check(structure: Structure) -> None:
-    model = structure.model
+    model, program = structure.model, structure.model.program
+    empty = np.diff(model.matrix.indptr) == 0
+    missed = np.flatnonzero(empty & ((program.row_lower > 0) | (program.row_upper < 0)))
+    if missed.size:
+        raise NotDecomposableError(
+            f"row {model.row_names[missed[0]]!r} has no entries, and 0 is not between its sides"
+        )
     for block in range(structure.n_blocks):
         own = structure.variables(block)
         whole = model.integer[own]

@@ -9,6 +9,7 @@ rows are named after MASTERCONSS, if at all.
 from __future__ import annotations
 
 import gzip
+import zlib
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -67,8 +68,8 @@ def read_structure(
         raise StructureError(f"there is no file {str(path)!r}")
     raw = path.read_bytes()
     try:
-        text = (gzip.decompress(raw) if path.suffix == ".gz" else raw).decode("utf-8")
-    except (OSError, EOFError, UnicodeDecodeError) as error:
+        text = (gzip.decompress(raw) if path.suffix == ".gz" else raw).decode("utf-8-sig")
+    except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
         raise StructureError(f"{str(path)!r} cannot be read: {error}") from error
     return _Reader(str(path), text, kind == ".blk", set(row_names), set(names)).result()
 

@@ -8,9 +8,14 @@ import numpy as np
 import pytest
 
 from cgboost.generation.history import StopReason
+from cgboost.integer.decomposition.blocks import structure_of
 from cgboost.integer.decomposition.decomposition import Decomposition, decompose
 from cgboost.integer.decomposition.model import Model, as_model
-from cgboost.integer.decomposition.pricing import BlockError
+from cgboost.integer.decomposition.pricing.assignment_block import AssignmentBlock
+from cgboost.integer.decomposition.pricing.block import BlockError
+from cgboost.integer.decomposition.pricing.knapsack_block import KnapsackBlock
+from cgboost.integer.decomposition.pricing.path_block import PathBlock
+from cgboost.integer.decomposition.reformulation import reformulated
 from cgboost.integer.decomposition.structure_files import StructureError
 from solvers import Program
 
@@ -88,7 +93,40 @@ def with_slack(seed: int) -> tuple[Model, Blocks]:
     return model, {f"r{3 + k}": k // 2 for k in range(2 * n_blocks)}
 
 
-PROBLEMS = (assignment, packing, stock, with_slack)
+def flows(seed: int) -> tuple[Model, Blocks]:
+    """Three paths through one network, whose arcs take one of them or cost more."""
+    rng = np.random.default_rng(seed)
+    n_nodes, n_paths = 6, 3
+    arcs = [(a, b) for a in range(n_nodes) for b in range(n_nodes) if abs(a - b) in (1, 2)]
+    n, inside = len(arcs), np.zeros((n_nodes, len(arcs)))
+    for j, (a, b) in enumerate(arcs):
+        inside[a, j], inside[b, j] = 1, -1
+    matrix = np.zeros((n + n_paths * n_nodes, (n_paths + 1) * n))
+    matrix[:n] = np.hstack([np.eye(n)] * n_paths + [-np.eye(n)])
+    matrix[n:, : n_paths * n] = np.kron(np.eye(n_paths), inside)
+    balance = np.zeros((n_paths, n_nodes))
+    balance[:, 0], balance[:, -1] = 1, -1
+    cost = np.r_[np.tile(rng.integers(2, 9, n), n_paths), np.full(n, 4)]
+    low = np.r_[np.full(n, -np.inf), balance.ravel()]
+    high = np.r_[np.ones(n), balance.ravel()]
+    upper = np.r_[np.ones(n_paths * n), np.full(n, np.inf)]
+    model = as_model(Program(cost, matrix, low, high, 0, upper, None, np.ones(cost.size)))
+    return model, {f"r{n + i}": i // n_nodes for i in range(n_paths * n_nodes)}
+
+
+def pairings(seed: int) -> tuple[Model, Blocks]:
+    """Two assignments that share a budget."""
+    rng = np.random.default_rng(seed)
+    size = 3
+    inside = np.vstack([np.kron(np.eye(size), np.ones(size)), np.kron(np.ones(size), np.eye(size))])
+    matrix = np.vstack([rng.integers(1, 9, 2 * size**2), np.kron(np.eye(2), inside)])
+    low, high = np.r_[-np.inf, np.ones(4 * size)], np.r_[24.0, np.ones(4 * size)]
+    cost = rng.integers(1, 20, 2 * size**2)
+    model = as_model(Program(cost, matrix, low, high, 0, 1, None, np.ones(cost.size)))
+    return model, {f"r{1 + i}": i // (2 * size) for i in range(4 * size)}
+
+
+PROBLEMS = (assignment, packing, stock, with_slack, flows, pairings)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -107,6 +145,16 @@ def test_the_optimum_is_that_of_the_compact_model(
     x = np.array([result.x[name] for name in model.names])
     assert model.is_feasible(x)
     assert model.in_own_sense(model.program.objective_value(x)) == result.objective
+
+
+@pytest.mark.parametrize(
+    ("problem", "kind"),
+    [(assignment, KnapsackBlock), (flows, PathBlock), (pairings, AssignmentBlock)],
+)
+def test_special_blocks(problem: Callable[[int], tuple[Model, Blocks]], kind: type) -> None:
+    """Blocks of the problems above are recognised, and each by its algorithm."""
+    pricer = reformulated(structure_of(*problem(0))).pricer
+    assert {type(each.special) for each in pricer.problems} == {kind}
 
 
 def test_a_model_without_blocks_is_solved_by_branch_and_cut() -> None:

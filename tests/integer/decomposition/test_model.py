@@ -7,7 +7,8 @@ import cvxpy as cp
 import numpy as np
 import pytest
 
-from cgboost.integer.decomposition.model import ModelError, as_model, quiet_highs
+from cgboost.integer.decomposition.model import as_model, quiet_highs
+from cgboost.integer.decomposition.model_text import ModelError
 from solvers import Program
 
 LP = """Maximize

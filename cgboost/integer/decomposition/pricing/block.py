@@ -1,0 +1,180 @@
+"""A block of a model: its data, and the request and the answer of a pricing problem."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+import scipy.sparse as sp
+
+from cgboost.exceptions import CGBoostError
+from cgboost.generation.columns import Column
+from cgboost.integer.branching import INTEGRAL
+from cgboost.integer.decisions import Apart, ComponentRow, Together, VariableBound
+from cgboost.integer.decomposition.model import Mask, Vector
+
+
+class BlockError(CGBoostError):
+    """A block's pricing problem is unbounded, or HiGHS cannot solve it."""
+
+
+class BlockTimeError(CGBoostError):
+    """The time limit was reached within a pricing problem."""
+
+
+@dataclass(frozen=True, eq=False)
+class Block:
+    """The data of one block, or of several equal ones.
+
+    Attributes
+    ----------
+    name : hashable
+        Of the block and of its convexity row.
+    variables : tuple of str
+    cost, lower, upper : ndarray of shape (n_variables,)
+    integer : ndarray of bool
+    matrix : sparse array of shape (n_rows, n_variables)
+    row_lower, row_upper : ndarray of shape (n_rows,)
+    linking : sparse array of shape (n_master_rows, n_variables)
+        Coefficients in all rows of the master but those of convexity.
+    convexity : int
+        Place of the convexity row among the rows of the master.
+    """
+
+    name: Hashable
+    variables: tuple[str, ...]
+    cost: Vector
+    lower: Vector
+    upper: Vector
+    integer: Mask
+    matrix: sp.csr_array
+    row_lower: Vector
+    row_upper: Vector
+    linking: sp.csr_array
+    convexity: int
+    places: dict[str, int] = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "places", {v: j for j, v in enumerate(self.variables)})
+
+    @property
+    def some(self) -> str:
+        """Names of a few of its variables, for messages."""
+        names = ", ".join(repr(name) for name in self.variables[:3])
+        return f"the variables {names}{', …' if len(self.variables) > 3 else ''}"
+
+    def column(self, z: Vector) -> Column:
+        """The column of an integer point."""
+        z = np.where(self.integer, np.round(z), z) + 0.0
+        values = np.asarray(self.linking @ z, dtype=np.float64)
+        values[self.convexity] = 1.0
+        used = np.flatnonzero(z)
+        return Column(
+            values=values,
+            key=(self.name, z.tobytes()),
+            cost=float(self.cost @ z),
+            integer=bool(self.integer.all()),
+            variables={self.variables[j]: float(z[j]) for j in used},
+            block=self.name,
+        )
+
+    def bounds(
+        self, restrictions: Sequence[Any], left: Vector | None = None
+    ) -> tuple[Vector, Vector]:
+        """Bounds of the variables with those of the decisions of a node.
+
+        And no variable gives a linking row more than ``left``, where that is given: every row has
+        one variable at most.
+        """
+        lower, upper = self.lower.copy(), self.upper.copy()
+        if left is not None:
+            entries = self.linking.tocoo()
+            room = np.maximum(left[entries.row], 0.0) / entries.data
+            np.minimum.at(upper, entries.col, np.floor(room + INTEGRAL))
+        for each in restrictions:
+            mine = isinstance(each, VariableBound) and each.block in (None, self.name)
+            j = self.places.get(each.variable) if mine else None
+            if j is not None:
+                lower[j], upper[j] = max(lower[j], each.lower), min(upper[j], each.upper)
+        return lower, upper
+
+
+@dataclass(frozen=True)
+class BlockRequest:
+    """A pricing problem of a block at a node.
+
+    Attributes
+    ----------
+    cost : ndarray of shape (n_variables,)
+        Reduced costs of the variables.
+    lower, upper : ndarray of shape (n_variables,)
+        With the bounds of the node's decisions.
+    restrictions : sequence of Restriction
+        All those of the node; bounds of variables are in ``lower`` and ``upper``.
+    duals : mapping of row to float
+        Of the rows that the node adds.
+    seconds : float or None
+        Time limit.
+    """
+
+    cost: Vector
+    lower: Vector
+    upper: Vector
+    restrictions: Sequence[Any] = ()
+    duals: Mapping[Any, float] = field(default_factory=dict)
+    seconds: float | None = None
+
+    @property
+    def only_bounds(self) -> bool:
+        """Whether all that the node asks of the block is in the bounds."""
+        return not (
+            any(isinstance(each, Together | Apart) for each in self.restrictions)
+            or any(isinstance(row, ComponentRow) for row in self.duals)
+        )
+
+
+@dataclass(frozen=True)
+class Found:
+    """The answer of a pricing problem.
+
+    Attributes
+    ----------
+    bound : float
+        Nothing costs less; inf where no point is left.
+    points : list of ndarray
+        The best first.
+    """
+
+    bound: float
+    points: list[Vector]
+
+
+NO_POINT = Found(math.inf, [])
+"""The answer where no point is left."""
+
+
+class BlockSolver(Protocol):
+    """Exact algorithm for blocks of one kind.
+
+    Parameters
+    ----------
+    block : Block
+        One that fits.
+    """
+
+    def __init__(self, block: Block) -> None: ...
+
+    @staticmethod
+    def fits(block: Block) -> bool:
+        """Whether a block is of this kind, so that the algorithm is right for it."""
+        ...
+
+    def solve(self, request: BlockRequest) -> Found | None:
+        """The least cost between bounds; None where HiGHS has to be asked.
+
+        The request has ``only_bounds``, and no lower bound is above an upper one.
+        """
+        ...

@@ -1,0 +1,57 @@
+"""The pricing problem of a block: a special algorithm where one fits, HiGHS otherwise."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+
+from cgboost.integer.decomposition.pricing.assignment_block import AssignmentBlock
+from cgboost.integer.decomposition.pricing.block import (
+    NO_POINT,
+    Block,
+    BlockRequest,
+    BlockSolver,
+    Found,
+)
+from cgboost.integer.decomposition.pricing.highs_block import HighsBlock
+from cgboost.integer.decomposition.pricing.knapsack_block import KnapsackBlock
+from cgboost.integer.decomposition.pricing.path_block import PathBlock
+
+SPECIAL: tuple[type[BlockSolver], ...] = (KnapsackBlock, PathBlock, AssignmentBlock)
+"""Special algorithms; the first that fits a block is taken."""
+
+
+class BlockProblem:
+    """The pricing problem of a block.
+
+    Parameters
+    ----------
+    block : Block
+    rows : sequence of hashable
+        Names of the rows of the master.
+    afresh : bool, default=False
+        Whether answers do not depend on what was asked before.
+
+    Attributes
+    ----------
+    special : BlockSolver or None
+        The special algorithm for the block. HiGHS is asked where decisions are no bounds of
+        variables, and where the algorithm gives no answer.
+    """
+
+    def __init__(self, block: Block, rows: Sequence[Hashable], *, afresh: bool = False) -> None:
+        self.block, self._rows, self._afresh = block, rows, afresh
+        kind = next((kind for kind in SPECIAL if kind.fits(block)), None)
+        self.special = None if kind is None else kind(block)
+        self._general: HighsBlock | None = None
+
+    def solve(self, request: BlockRequest) -> Found:
+        """The least cost over the integer points that a node allows."""
+        if (request.lower > request.upper).any():
+            return NO_POINT
+        if self.special is not None and request.only_bounds:
+            found = self.special.solve(request)
+            if found is not None:
+                return found
+        if self._general is None:
+            self._general = HighsBlock(self.block, self._rows, afresh=self._afresh)
+        return self._general.solve(request)
