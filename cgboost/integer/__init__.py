@@ -13,8 +13,7 @@
     search.py            incumbent, bounds, relaxations
     heuristics.py        integer solutions from the columns of a node
     node_selection.py    which node comes next
-    callbacks.py         what a search tells while it runs
-    progress.py          a live line, or plain ones
+    reporting/           what a search tells while it runs, and where it cannot go on
     result.py            the solution, what is proven, a table of the tree
 """
 
@@ -28,7 +27,6 @@ from cgboost.integer.branching import (
     RyanFoster,
     VariableBranching,
 )
-from cgboost.integer.callbacks import TreeState
 from cgboost.integer.decisions import (
     Apart,
     ComponentRow,
@@ -44,7 +42,8 @@ from cgboost.integer.decisions import (
 )
 from cgboost.integer.heuristics import Diving, Heuristic, RestrictedMaster, Rounding
 from cgboost.integer.node_selection import BestBound, DepthFirst, Node, NodeSelection
-from cgboost.integer.progress import TreeProgress
+from cgboost.integer.reporting.callbacks import TreeState
+from cgboost.integer.reporting.progress import TreeProgress
 from cgboost.integer.result import BranchAndPriceResult
 from cgboost.integer.strong_branching import StrongBranching
 from cgboost.integer.tree_search import BranchingError

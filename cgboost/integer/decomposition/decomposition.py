@@ -25,6 +25,8 @@ from cgboost.integer.result import BranchAndPriceResult
 class DecompositionError(CGBoostError):
     """An answer of branch-and-price does not hold in the original model."""
 
+    section = "models-with-blocks"
+
 
 @dataclass(frozen=True)
 class DecompositionResult:

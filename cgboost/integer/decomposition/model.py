@@ -34,6 +34,8 @@ Mask = NDArray[np.bool_]
 class ModelError(CGBoostError, ValueError):
     """A model or a file of one cannot be read, or is no mixed-integer linear program."""
 
+    section = "models-with-blocks"
+
 
 @dataclass(frozen=True, eq=False)
 class Model:

@@ -43,6 +43,8 @@ programming has more than two million entries, and HiGHS is asked. The limit is 
 class BlockError(CGBoostError):
     """A block's pricing problem is unbounded, or HiGHS cannot solve it."""
 
+    section = "models-with-blocks"
+
 
 class _OutOfTimeError(CGBoostError):
     """The time limit was reached within a pricing problem."""

@@ -8,10 +8,10 @@ import pytest
 from rich.console import Console
 
 from cgboost.integer import TreeProgress, TreeState
-from cgboost.integer import progress as module
+from cgboost.integer.reporting import progress as module
 from tests.generation.test_progress import frames, terminal
 
-from .tree_problems import KINDS, cutting_stock
+from ..tree_problems import KINDS, cutting_stock
 
 SEED = 3
 
