@@ -30,6 +30,15 @@ def test_lines_in_a_file() -> None:
     assert "\x1b" not in stream.getvalue()
 
 
+@pytest.mark.parametrize("label", ["", "demo", "demo: "])
+def test_a_label_stands_apart(label: str) -> None:
+    """There is a space between it and the words, and none without it."""
+    stream = io.StringIO()
+    line = TreeProgress(label, console=Console(file=stream, width=200))
+    cutting_stock(SEED).search(callbacks=[line]).run()
+    assert stream.getvalue().startswith(f"{label.strip()} optimal after ".lstrip())
+
+
 def test_a_silent_while_between_lines() -> None:
     """No more than a line every ``interval`` seconds, and a new run begins afresh."""
     stream = io.StringIO()
