@@ -9,6 +9,7 @@
     pricing.py          a block's pricing problem: a live model in HiGHS, or a knapsack
     reformulation.py    master, pricers and branching rules of a structure
     decomposition.py    branch-and-price on a model, and the way back
+    own_sense.py        callbacks that see values of the model
 """
 
 from cgboost.integer.decomposition.blocks import Structure

@@ -199,6 +199,16 @@ def reformulated(structure: Structure) -> Reformulation:
     return Reformulation(structure, groups, master, pricer, branching, heuristics, step, base)
 
 
+def obstacle(structure: Structure) -> str:
+    """Why a structure is not decomposed; empty if it is."""
+    try:
+        _check(structure)
+        _ends(structure)
+    except NotDecomposableError as error:
+        return str(error)
+    return ""
+
+
 def _check(structure: Structure) -> None:
     model = structure.model
     for block in range(structure.n_blocks):
