@@ -461,7 +461,7 @@ class TreeSearch:
             )
         if not self.search.incumbent and not math.isfinite(self.search.objective):
             if tree.infeasible:
-                return StopReason.INFEASIBLE, tree.infeasible
+                return StopReason.INFEASIBLE, f"{tree.infeasible}{see('branch-and-price')}"
             least = self._least()
             words = f", or costs at least {least:.3g}" if math.isfinite(least) else ""
             return StopReason.INFEASIBLE, f"no integer solution exists{words}"
@@ -476,6 +476,7 @@ class TreeSearch:
         if gap > self.gap + INTEGRAL:
             return StopReason.STALLED, (
                 "no node is left to divide, but the pricer's bounds do not prove it"
+                f"{see('branch-and-price')}"
             )
         return StopReason.GAP, f"relative gap {gap:.1e}: no solution is better by more"
 
