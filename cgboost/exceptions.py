@@ -26,6 +26,8 @@ Section = Literal[
     "trivial-models",
     "probabilities",
     "bounds",
+    "branch-and-price",
+    "models-with-blocks",
     "data-files",
 ]
 """Its sections."""
@@ -41,6 +43,12 @@ class CGBoostError(Exception):
 
     refutes_bounds: ClassVar[bool] = False
     """Whether it shows that bounds of earlier rounds are wrong: a run then has no result."""
+    section: ClassVar[Section | None] = None
+    """Of the page that explains messages, named at the end of each of this kind."""
+
+    def __str__(self) -> str:
+        words = super().__str__()
+        return words if self.section is None else f"{words}{see(self.section)}"
 
 
 class MasterError(CGBoostError):

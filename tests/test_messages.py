@@ -1,5 +1,6 @@
 """Messages lead to the page that explains them, and the page explains every one."""
 
+import pickle
 import re
 from pathlib import Path
 from typing import get_args
@@ -7,6 +8,7 @@ from typing import get_args
 import pytest
 
 from cgboost.exceptions import MESSAGES, Section, see
+from cgboost.integer.decomposition import ModelError
 
 ROOT = Path(__file__).parents[1]
 SOURCES = [*(ROOT / "cgboost").rglob("*.py"), *(ROOT / "solvers").rglob("*.py")]
@@ -25,10 +27,17 @@ def test_the_page_has_the_sections_that_messages_name() -> None:
 
 @pytest.mark.parametrize("section", get_args(Section))
 def test_every_section_is_named_by_a_message(section: Section) -> None:
-    """Somewhere in the sources a message ends with it."""
-    calls = re.compile(rf"\bsee\([\"']{section}[\"']\)")
+    """Somewhere in the sources a message ends with it, or all messages of an error do."""
+    calls = re.compile(rf"\bsee\([\"']{section}[\"']\)|^    section = \"{section}\"$", re.M)
     assert any(calls.search(source.read_text(encoding="utf-8")) for source in SOURCES)
     assert see(section) == f" (see docs/user_guide/messages.md#{section})"
+
+
+def test_errors_of_a_class_with_a_section_name_it() -> None:
+    """Once, at the end, also after pickling."""
+    error = ModelError("no model")
+    assert str(error) == f"no model{see('models-with-blocks')}"
+    assert str(pickle.loads(pickle.dumps(error))) == str(error)
 
 
 def test_pages_named_in_the_sources_exist() -> None:

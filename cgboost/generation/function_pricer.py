@@ -18,13 +18,21 @@ PriceFunction = Callable[["Duals"], Any]
 WANTED = "a pricing function must return columns, (columns, bound) or (columns, bound, exact)"
 
 
-class Duals(np.ndarray[Any, np.dtype[np.float64]]):
+class _OwnMembers(type):
+    """Lists the members of a class without those of NumPy's arrays, for ``help``."""
+
+    def __dir__(cls) -> list[str]:
+        return list(vars(cls))
+
+
+class Duals(np.ndarray[Any, np.dtype[np.float64]], metaclass=_OwnMembers):
     """The vector of row duals, which also answers to the names of the rows.
 
-    ``duals[i]`` and all of NumPy work as ever; ``duals.of(name)`` is the dual of a named row, and
-    ``duals.capped`` are the columns that a search has to leave out. At a node of a branch-and-price
-    tree ``duals.restrictions``, ``duals.prices``, ``duals.constant(block)`` and ``duals.extra``
-    tell what its decisions add; elsewhere they are empty.
+    ``duals[i]``, ``duals @ values`` and all of NumPy work as ever; ``duals.of(name)`` is the dual
+    of a named row, and ``duals.capped`` are the columns that a search has to leave out. At a node
+    of a branch-and-price tree ``duals.restrictions``, ``duals.prices``, ``duals.constant(block)``
+    and ``duals.extra`` tell what its decisions add, elsewhere they are empty; ``duals.rhs`` is what
+    the rows still need.
     """
 
     _numbers: dict[Hashable, int] | None = None

@@ -20,55 +20,88 @@ Vector = NDArray[np.float64]
 
 
 class StopReason(StrEnum):
-    """Why the loop stopped."""
+    """Why a run of column generation, or a tree search, ended; equal to its name as a string.
+
+    In a tree search "bound" and "objective" are those of the whole tree; ``result.message`` says
+    more, ``docs/user_guide/branch_and_price.md`` what each reason proves.
+
+    Attributes
+    ----------
+    OPTIMAL
+        An exact pricer found no column that prices out. Tree: bound and best solution meet.
+    GAP
+        The certified relative gap is at most ``tol``. Tree: at most ``gap``.
+    NO_COLUMN
+        A heuristic pricer found nothing: no certificate.
+    ONLY_DUPLICATES
+        The pricer returned only columns that the master already holds.
+    STALLED
+        Nothing prices out, yet the gap exceeds ``tol``: a weak bound, or inaccurate duals; or
+        neither objective nor bound have moved for a hundred rounds. Tree: no node is left, yet the
+        gap exceeds ``gap``.
+    MAX_COLUMNS
+        The master holds ``max_columns`` columns.
+    COLUMN_LIMIT
+        The master holds as many columns as the estimator itself allows, by default or because
+        memory holds no more; ``max_columns`` is None or larger.
+    MAX_ROUNDS
+        ``max_rounds`` rounds are complete.
+    TIME
+        The time limit was reached.
+    CALLBACK
+        A callback asked to stop.
+    EARLY_STOPPING
+        The validation score has stopped improving; the best round is kept.
+    INTERRUPTED
+        Ctrl-C; the last complete round is kept. Tree: the best solution.
+    MASTER_FAILED
+        The solver of the restricted master failed; the last good round is kept.
+    PRICER_FAILED
+        The pricer raised, or returned something that is no column; the last good round is kept.
+    INVALID_BOUND
+        A lower bound came out above the objective: what the pricer or master claims is not true.
+        Tree: raised as an error.
+    UNBOUNDED
+        The objective falls without end: there is no optimum, as for classes that can be separated
+        and a loss that is never 0.
+    EXHAUSTED
+        There is no further column: those in the master span all that the data can make.
+    INFEASIBLE
+        No column helps to meet the rows that the columns so far cannot meet. Tree: no node has a
+        solution.
+    CUT_OFF
+        The bound of a node of a tree has reached the best solution known; never that of a tree.
+    MAX_NODES
+        Tree: ``max_nodes`` nodes are complete.
+    NO_BRANCHING
+        Tree: at least one node is fractional, and no branching rule divides it; all others are
+        done.
+    WORKER_FAILED
+        Tree: an executor has lost a worker, or cannot send it what it needs.
+    """
 
     OPTIMAL = "optimal"
-    """An exact pricer found no column that prices out."""
     GAP = "gap"
-    """The certified relative duality gap is at most ``tol``."""
     NO_COLUMN = "no_column"
-    """A heuristic pricer found nothing: no certificate."""
     ONLY_DUPLICATES = "only_duplicates"
-    """The pricer returned only columns that the master already holds."""
     STALLED = "stalled"
-    """Nothing prices out, yet the gap exceeds ``tol``: a weak bound, or inaccurate duals; or
-    neither objective nor bound have moved for a hundred rounds."""
     MAX_COLUMNS = "max_columns"
-    """The master holds ``max_columns`` columns."""
     COLUMN_LIMIT = "column_limit"
-    """The master holds as many columns as the estimator itself allows, by default or because memory
-    holds no more; ``max_columns`` is None or larger."""
     MAX_ROUNDS = "max_rounds"
-    """``max_rounds`` rounds are complete."""
     TIME = "time"
-    """The time limit was reached."""
     CALLBACK = "callback"
-    """A callback asked to stop."""
     EARLY_STOPPING = "early_stopping"
-    """The validation score has stopped improving; the best round is kept."""
     INTERRUPTED = "interrupted"
-    """Ctrl-C; the last complete round is kept."""
     MASTER_FAILED = "master_failed"
-    """The solver of the restricted master failed; the last good round is kept."""
     PRICER_FAILED = "pricer_failed"
-    """The pricer raised, or returned something that is no column; the last good round is kept."""
     INVALID_BOUND = "invalid_bound"
-    """A lower bound came out above the objective: what the pricer or master claims is not true."""
     UNBOUNDED = "unbounded"
-    """The objective falls without end: there is no optimum, as for classes that can be separated
-    and a loss that is never 0."""
     EXHAUSTED = "exhausted"
-    """There is no further column: those in the master span all that the data can make."""
     INFEASIBLE = "infeasible"
-    """No column helps to meet the rows that the columns so far cannot meet."""
     CUT_OFF = "cut_off"
-    """The bound of a node of a tree has reached the best solution known."""
     MAX_NODES = "max_nodes"
-    """``max_nodes`` nodes of a tree are complete."""
     NO_BRANCHING = "no_branching"
-    """A fractional node of a tree, at which no branching rule finds anything."""
     WORKER_FAILED = "worker_failed"
-    """An executor has lost a worker, or cannot send it what it needs."""
 
 
 @dataclass(frozen=True)

@@ -69,7 +69,9 @@ def plot_blocks(
     n_rows, n_columns = structure.model.matrix.shape
     axis.set_xlim(-0.5, n_columns - 0.5)
     axis.set_ylim(n_rows - 0.5, -0.5)
-    named_axes(axis, "The matrix in the order of its blocks", "variable", "row")
+    undone = isinstance(model, Decomposition) and model.obstacle
+    title = "The matrix in the order of its blocks" + (", not decomposed" if undone else "")
+    named_axes(axis, title, "variable", "row")
     axis.legend(
         frameon=False, loc="upper center", bbox_to_anchor=(0.5, -0.22), ncols=2, markerscale=2
     )

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cgboost.inspection.drawing import INK, PALETTE, panels
 from cgboost.inspection.drawing import label as named_axes
+from cgboost.integer.decomposition.decomposition import DecompositionResult
 from cgboost.integer.result import BranchAndPriceResult
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ LOOKS = {
     "integral": ("s", PALETTE[2], "integer solution"),
     "cut_off": ("v", PALETTE[4], "cut off by the best solution"),
     "infeasible": ("x", PALETTE[5], "infeasible"),
+    "undivided": ("P", PALETTE[3], "divided by no rule"),
     "unfinished": ("d", PALETTE[1], "unfinished"),
 }
 """Marker, colour and words of what became of a node."""
@@ -32,48 +34,86 @@ LARGE_TREE = 200
 """Trees with more nodes are drawn with small markers."""
 
 
-def plot_search(result: BranchAndPriceResult, *, axes: Iterable[Axes] | None = None) -> Figure:
+LEAST_SPAN = 1e-6
+"""Bounds and costs that differ by less than this, relative to their size, are drawn as equal."""
+
+
+def plot_search(
+    result: BranchAndPriceResult | DecompositionResult, *, axes: Iterable[Axes] | None = None
+) -> Figure:
     """Draw how bound and best solution meet, and the tree below.
 
     Parameters
     ----------
-    result : BranchAndPriceResult
+    result : BranchAndPriceResult or DecompositionResult
+        The latter is drawn in the sense of the model.
     axes : two Axes or None
         To draw on; None: a new figure.
 
     Returns
     -------
     matplotlib.figure.Figure
+        A search that was stopped before its first node has empty axes, which say so.
 
     Raises
     ------
     ValueError
-        If the search has done no node, or there are not two axes.
+        If there was no tree search, or there are not two axes.
     """
-    from matplotlib.ticker import MaxNLocator
-
-    tree = result.tree
-    if not len(tree["node"]):
-        raise ValueError(f"the search has done no node ({result.stop_reason}): nothing to draw")
+    tree = _table(result)
     figure, (above, below) = panels(axes, 2, vertical=True)
-    done = np.arange(1, len(tree["node"]) + 1)
-    marker = "" if len(done) > LARGE_TREE else "."
-    known = np.isfinite(tree["incumbent"])
-    above.step(done[known], tree["incumbent"][known], where="post", color=PALETTE[1], marker=marker)
-    above.step(done, tree["global_bound"], where="post", color=PALETTE[0], marker=marker)
-    above.plot([], [], color=PALETTE[1], label="best solution")
-    above.plot([], [], color=PALETTE[0], label="bound: no solution costs less")
-    named_axes(above, "Bound and best solution", "nodes done", "cost")
-    above.xaxis.set_major_locator(MaxNLocator(integer=True))
-    above.legend(frameon=False)
-    _draw_tree(below, result)
+    named_axes(above, "Bound and best solution", "nodes done", "objective")
+    if len(tree["node"]):
+        _draw_values(above, tree)
+        _draw_tree(below, tree)
+        return figure
+    named_axes(below, "The tree", "", "depth")
+    for axis in (above, below):
+        words = f"no node is done: {result.stop_reason}"
+        axis.text(0.5, 0.5, words, ha="center", va="center", transform=axis.transAxes)
+        axis.set_xticks([])
+        axis.set_yticks([])
     return figure
 
 
-def _draw_tree(axis: Axes, result: BranchAndPriceResult) -> None:
+def _table(result: BranchAndPriceResult | DecompositionResult) -> dict[str, NDArray[Any]]:
+    """The table of the tree, with objectives and bounds in the sense of the model."""
+    if isinstance(result, BranchAndPriceResult):
+        return result.tree
+    if result.tree is None:
+        raise ValueError(f"there was no tree search, so nothing to draw: {result.message}")
+    sign, tree = -1.0 if result.maximize else 1.0, result.tree.tree
+    own = {name: sign * (tree[name] + result.constant) for name in ("incumbent", "global_bound")}
+    return {**tree, **own}
+
+
+def _draw_values(axis: Axes, tree: Mapping[str, NDArray[Any]]) -> None:
     from matplotlib.ticker import MaxNLocator
 
-    tree = result.tree
+    done = np.arange(1, len(tree["node"]) + 1)
+    marker = "" if len(done) > LARGE_TREE else "."
+    for name, colour, size, words in (  # the last point of both is seen where they meet
+        ("incumbent", PALETTE[1], 9.0, "best solution"),
+        ("global_bound", PALETTE[0], 4.0, "bound: no solution is better"),
+    ):
+        known = np.isfinite(tree[name])
+        if known.any():
+            x, y = done[known], tree[name][known]
+            axis.step(x, y, where="post", color=colour, marker=marker, label=words)
+            axis.plot(x[-1:], y[-1:], color=colour, marker="o", markersize=size)
+    axis.xaxis.set_major_locator(MaxNLocator(integer=True))
+    axis.ticklabel_format(axis="y", useOffset=False)
+    low, high = axis.get_ylim()
+    least = LEAST_SPAN * max(1.0, abs(low))
+    if high - low < least:
+        axis.set_ylim(0.5 * (low + high) - least, 0.5 * (low + high) + least)
+    if axis.lines:
+        axis.legend(frameon=False)
+
+
+def _draw_tree(axis: Axes, tree: Mapping[str, NDArray[Any]]) -> None:
+    from matplotlib.ticker import MaxNLocator
+
     x, y = _places(tree["node"], tree["parent"]), -tree["depth"].astype(np.float64)
     at = {int(node): place for place, node in enumerate(tree["node"])}
     for place, parent in enumerate(tree["parent"].tolist()):

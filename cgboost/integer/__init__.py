@@ -14,8 +14,7 @@
     search.py            incumbent, bounds, relaxations
     heuristics.py        integer solutions from the columns of a node
     node_selection.py    which node comes next
-    callbacks.py         what a search tells while it runs
-    progress.py          a live line, or plain ones
+    reporting/           what a search tells while it runs, and where it cannot go on
     result.py            the solution, what is proven, a table of the tree
 """
 
@@ -30,7 +29,6 @@ from cgboost.integer.branching import (
     SetBranching,
     VariableBranching,
 )
-from cgboost.integer.callbacks import TreeState
 from cgboost.integer.decisions import (
     Apart,
     ComponentRow,
@@ -46,7 +44,8 @@ from cgboost.integer.decisions import (
 )
 from cgboost.integer.heuristics import BranchDiving, Diving, Heuristic, RestrictedMaster, Rounding
 from cgboost.integer.node_selection import BestBound, DepthFirst, Node, NodeSelection
-from cgboost.integer.progress import TreeProgress
+from cgboost.integer.reporting.callbacks import TreeState
+from cgboost.integer.reporting.progress import TreeProgress
 from cgboost.integer.result import BranchAndPriceResult
 from cgboost.integer.strong_branching import StrongBranching
 from cgboost.integer.tree_search import BranchingError

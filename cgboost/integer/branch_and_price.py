@@ -27,10 +27,10 @@ from cgboost.integer.branching import (
     RyanFoster,
     VariableBranching,
 )
-from cgboost.integer.callbacks import TreeState
 from cgboost.integer.decisions import VariableRow, respected_by
 from cgboost.integer.heuristics import BranchDiving, Diving, Heuristic, RestrictedMaster
 from cgboost.integer.node_selection import BestBound, NodeSelection
+from cgboost.integer.reporting.callbacks import TreeState
 from cgboost.integer.result import BranchAndPriceResult
 from cgboost.integer.strong_branching import StrongBranching
 from cgboost.integer.tree_search import (

@@ -47,6 +47,8 @@ FROM_POOL = 5
 class ForbiddenColumnError(CGBoostError):
     """A pricer returned a column that a decision of the node forbids."""
 
+    section = "branch-and-price"
+
 
 class NodeProblem:
     """Master and pricer of a node.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,18 +12,27 @@ from numpy.typing import NDArray
 from cgboost.generation.columns import Column
 from cgboost.generation.history import StopReason
 
-TREE = (
-    "node",
-    "parent",
-    "depth",
-    "bound",
-    "status",
-    "columns",
-    "incumbent",
-    "global_bound",
-    "seconds",
-)
-"""Columns of the table of a tree."""
+TREE = {
+    "node": np.int64,
+    "parent": np.int64,
+    "depth": np.int64,
+    "bound": np.float64,
+    "status": np.str_,
+    "columns": np.int64,
+    "incumbent": np.float64,
+    "global_bound": np.float64,
+    "seconds": np.float64,
+}
+"""Columns of the table of a tree, and what is in them."""
+
+
+def tree_table(rows: Sequence[tuple[Any, ...]]) -> dict[str, NDArray[Any]]:
+    """The table of a tree, from a row for each node."""
+    columns = list(zip(*rows, strict=True)) or [()] * len(TREE)
+    return {
+        name: np.array(own, dtype=kind)
+        for (name, kind), own in zip(TREE.items(), columns, strict=True)
+    }
 
 
 @dataclass(frozen=True)
@@ -43,7 +52,7 @@ class BranchAndPriceResult:
     coef : ndarray of shape (n_columns,)
         How often, exactly whole where they had to be.
     n_nodes : int
-        Nodes whose relaxation was solved.
+        Nodes that were begun; a search that is stopped leaves the last of them unfinished.
     n_generated : int
         Columns in the pool at the end.
     stop_reason : StopReason
@@ -51,10 +60,13 @@ class BranchAndPriceResult:
     tree : dict of str to ndarray
         One entry a node, in the order in which they were done: number, number of the parent, depth,
         its bound (rounded up to ``objective_step``), what became of it (``"branched"``,
-        ``"integral"``, ``"infeasible"``, ``"cut_off"``, ``"unfinished"``), columns in the pool,
+        ``"integral"``, ``"infeasible"``, ``"cut_off"``, ``"undivided"`` by any rule,
+        ``"unfinished"``), columns in the pool,
         and the best solution, the bound of the tree and the seconds since the start after it.
     error : Exception or None
         What the master or the pricer raised, if that ended the search.
+    seconds : float
+        Of the whole search.
     """
 
     objective: float
@@ -68,6 +80,7 @@ class BranchAndPriceResult:
     message: str
     tree: dict[str, NDArray[Any]]
     error: Exception | None = None
+    seconds: float = 0.0
 
     @property
     def variables(self) -> dict[Hashable, float]:
@@ -81,7 +94,6 @@ class BranchAndPriceResult:
     def summary(self) -> str:
         """A few lines for a person."""
         bound = "none" if self.bound is None else f"{self.bound:.8g}"
-        seconds = self.tree["seconds"][-1] if len(self.tree["seconds"]) else 0.0
         return "\n".join(
             [
                 f"stopped      {self.stop_reason}: {self.message}",
@@ -90,6 +102,6 @@ class BranchAndPriceResult:
                 f"gap          {self.gap:.2e}",
                 f"columns      {self.n_generated} generated, {len(self.columns)} used",
                 f"nodes        {self.n_nodes}",
-                f"seconds      {seconds:.3f}",
+                f"seconds      {self.seconds:.3f}",
             ]
         )

@@ -41,6 +41,8 @@ LEAST_COEF = 1e-9
 class ObjectiveStepError(CGBoostError, ValueError):
     """An integer solution is no multiple of ``objective_step``."""
 
+    section = "branch-and-price"
+
 
 @dataclass(frozen=True)
 class Relaxation:
@@ -159,7 +161,7 @@ class Search:
         step = self.objective_step
         if step is None or not math.isfinite(bound):
             return bound
-        return max(bound, step * math.ceil(bound / step - STEP_ROUNDING))
+        return max(bound, float(step * math.ceil(bound / step - STEP_ROUNDING)))
 
     def closes(self, bound: float, at_most: float = math.inf) -> bool:
         """Whether solutions above this bound are no use, or cost more than ``at_most``."""

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from cgboost.exceptions import BoundError, CGBoostError, ExecutorError, MasterError
+from cgboost.exceptions import BoundError, CGBoostError, ExecutorError, MasterError, see
 from cgboost.generation.callbacks import ClosingCallback
 from cgboost.generation.columns import Column
 from cgboost.generation.history import StopReason
@@ -19,12 +19,13 @@ from cgboost.generation.protocols import Pricer
 from cgboost.generation.stabilization import Smoothing
 from cgboost.generation.termination import described
 from cgboost.integer.branching import INTEGRAL, BranchingRule, NodeSolution
-from cgboost.integer.callbacks import FinishingCallback, TreeState, WaitingCallback
 from cgboost.integer.decisions import Restrictions, Row, respected_by
 from cgboost.integer.heuristics import Heuristic
 from cgboost.integer.node_selection import Node, NodeSelection
 from cgboost.integer.parallel_nodes import NodeTask, ParallelNodes
-from cgboost.integer.result import TREE, BranchAndPriceResult
+from cgboost.integer.reporting.callbacks import FinishingCallback, TreeState, WaitingCallback
+from cgboost.integer.reporting.undivided import why_undivided
+from cgboost.integer.result import BranchAndPriceResult, tree_table
 from cgboost.integer.search import ObjectiveStepError, Relaxation, Search, columns_of
 from cgboost.integer.strong_branching import Choice, StrongBranching
 from cgboost.integer.variable_fixing import Probes, VariableFixing
@@ -37,12 +38,20 @@ logger = logging.getLogger(__name__)
 MOST_CUT_ROUNDS = 20
 """Rounds of cuts at a node: a callback that always has one more would never let it end."""
 
+PROVEN_GAP = 1e-9
+"""A relative gap up to this is the rounding of sums of costs, and the solution is optimal."""
+
+OUT_OF_TIME = "the time limit was reached"
+"""How messages of searches and nodes that run out of time begin."""
+
 CutCallback = Callable[[NodeSolution], Sequence[Row]]
 """``cuts(solution) -> rows`` that hold for every integer solution and cut this one off."""
 
 
 class BranchingError(CGBoostError, ValueError):
     """A branching rule makes decisions that the pricer does not respect."""
+
+    section = "branch-and-price"
 
 
 @dataclass(frozen=True)
@@ -81,6 +90,10 @@ class _Tree:
     rows: list[tuple[Any, ...]] = field(default_factory=list)
     least_closed: float = math.inf
     made: int = 1
+    infeasible: str = ""
+    undivided: str = ""
+    n_undivided: int = 0
+    least_undivided: float = math.inf
 
 
 @contextmanager
@@ -91,8 +104,9 @@ def _ending() -> Iterator[None]:
     except (BoundError, ObjectiveStepError):
         raise
     except MasterError as error:
-        reason = StopReason.TIME if error.timed_out else StopReason.MASTER_FAILED
-        raise SearchEnd(reason, described(error), error) from error
+        if error.timed_out:
+            raise SearchEnd(StopReason.TIME, OUT_OF_TIME) from error
+        raise SearchEnd(StopReason.MASTER_FAILED, described(error), error) from error
     except ExecutorError as error:
         raise SearchEnd(StopReason.WORKER_FAILED, described(error), error) from error
     except Exception as error:
@@ -133,7 +147,6 @@ class TreeSearch:
         self.current: Node | None = None
         self.waiting: list[Node] = []
         self.parallel = None if what.executor is None else ParallelNodes(self.search, what.executor)
-        self.infeasible = ""
         fits = what.fixing is not None and what.fixing.fits(self.search)
         self.fixing = what.fixing if fits else None
 
@@ -162,31 +175,46 @@ class TreeSearch:
         except KeyboardInterrupt:
             if not self.search.incumbent and not math.isfinite(self._bound()):
                 raise
-            reason, message = StopReason.INTERRUPTED, "Ctrl-C; the best solution so far is kept"
-        logger.info("stopped after %d nodes: %s (%s)", len(self.tree.rows), reason, message)
-        bound = self._bound()
-        if error is not None and not self.search.incumbent and not math.isfinite(bound):
+            reason, message = StopReason.INTERRUPTED, "Ctrl-C"
+        if error is not None and not self.search.incumbent and not math.isfinite(self._bound()):
             raise error
-        self.search.check_bound(self._least())
-        columns, coef = columns_of(self.search, self.search.incumbent)
-        table = list(zip(*self.tree.rows, strict=True)) or [()] * len(TREE)
-        result = BranchAndPriceResult(
-            objective=self.search.objective,
-            bound=None if bound == -math.inf else bound,
-            gap=self._gap(bound),
-            columns=columns,
-            coef=coef,
-            n_nodes=len(self.tree.rows),
-            n_generated=len(self.search.pool),
-            stop_reason=reason,
-            message=message,
-            tree={name: np.array(own) for name, own in zip(TREE, table, strict=True)},
-            error=error,
-        )
+        if reason in (StopReason.TIME, StopReason.INTERRUPTED):
+            reason, message = self._cut_short(reason, message)
+        if self.current is not None:
+            self._record(self.current, "unfinished")
+        logger.info("stopped after %d nodes: %s (%s)", len(self.tree.rows), reason, message)
+        result = self._outcome(reason, message, error)
         for callback in self.what.callbacks:
             if isinstance(callback, FinishingCallback):
                 callback.finish(result)
         return result
+
+    def _outcome(
+        self, reason: StopReason, message: str, error: Exception | None
+    ) -> BranchAndPriceResult:
+        search, bound = self.search, self._bound()
+        search.check_bound(self._least())
+        columns, coef = columns_of(search, search.incumbent)
+        return BranchAndPriceResult(
+            objective=search.objective,
+            bound=None if bound == -math.inf else float(bound),
+            gap=self._gap(bound),
+            columns=columns,
+            coef=coef,
+            n_nodes=len(self.tree.rows),
+            n_generated=len(search.pool),
+            stop_reason=reason,
+            message=message,
+            tree=tree_table(self.tree.rows),
+            error=error,
+            seconds=search.seconds,
+        )
+
+    def _cut_short(self, reason: StopReason, message: str) -> tuple[StopReason, str]:
+        """Reason and words of a search that was stopped from outside."""
+        if not self.search.incumbent:
+            return reason, f"{message} before a solution was found"
+        return reason, f"{message}; the best solution so far is kept"
 
     # ------------------------------------------------------------------ nodes
 
@@ -210,7 +238,7 @@ class TreeSearch:
                 continue
             self.waiting.append(node)
             if search.is_over:
-                raise SearchEnd(StopReason.TIME, "the time limit was reached")
+                raise SearchEnd(StopReason.TIME, OUT_OF_TIME)
             done = len(self.tree.rows) + len(self.waiting) - 1
             if self.max_nodes is not None and done >= self.max_nodes:
                 if len(self.waiting) == 1:
@@ -238,11 +266,7 @@ class TreeSearch:
             return "infeasible" if infeasible else "cut_off"
         node = self.current = self._at_least(node, bound)
         if not relaxation.feasible:
-            raise SearchEnd(
-                StopReason.NO_COLUMN,
-                f"the relaxation of node {node.number} is not feasible over the columns that the "
-                f"pricer finds, and it is not exact: {relaxation.message}",
-            )
+            raise SearchEnd(StopReason.NO_COLUMN, _unmet(node, relaxation))
         solution = self._solution(node, relaxation)
         counts = search.merged(relaxation.numbers.tolist(), relaxation.coef)
         if search.whole(counts) is not None:
@@ -258,12 +282,24 @@ class TreeSearch:
             self._close(node, bound)
             return "cut_off"
         if search.is_over:
-            self._record(node, "unfinished")
-            raise SearchEnd(StopReason.TIME, "the time limit was reached")
-        self.open.push(
-            self._by_objective(node, relaxation) or self._children(node, relaxation, solution)
-        )
+            raise SearchEnd(StopReason.TIME, OUT_OF_TIME)
+        children = self._by_objective(node, relaxation)
+        children = children or self._children(node, relaxation, solution)
+        if not children:
+            return self._set_aside(node, solution)
+        self.open.push(children)
         return "branched"
+
+    def _set_aside(self, node: Node, solution: NodeSolution) -> str:
+        """Keep the bound of a node that no rule divides; the search of the others goes on."""
+        tree, what = self.tree, self.what
+        if not tree.n_undivided:
+            why = why_undivided(solution, what.branching, respected_by(what.pricer))
+            tree.undivided = f"at node {node.number}, {why}{see('branch-and-price')}"
+        tree.n_undivided += 1
+        tree.least_undivided = min(tree.least_undivided, node.bound)
+        self._close(node, node.bound)
+        return "undivided"
 
     # ------------------------------------------------------------------ fixed variables
 
@@ -339,6 +375,8 @@ class TreeSearch:
             self.current = self._at_least(node, bound)
             if relaxation.stop_reason is StopReason.INVALID_BOUND:
                 raise relaxation.error or CGBoostError(relaxation.message)
+            if relaxation.stop_reason is StopReason.TIME:
+                raise SearchEnd(StopReason.TIME, OUT_OF_TIME)
             if relaxation.error is not None:
                 lost = isinstance(relaxation.error, ExecutorError)  # within the pricer
                 reason = StopReason.WORKER_FAILED if lost else relaxation.stop_reason
@@ -346,13 +384,9 @@ class TreeSearch:
             if relaxation.stop_reason is StopReason.UNBOUNDED:
                 raise SearchEnd(relaxation.stop_reason, "the relaxation is unbounded")
             if relaxation.stop_reason is StopReason.INTERRUPTED:
-                self._record(self.current, "unfinished")
-                raise SearchEnd(relaxation.stop_reason, "Ctrl-C; the best solution so far is kept")
-            if relaxation.stop_reason is StopReason.TIME:
-                self._record(self.current, "unfinished")
-                raise SearchEnd(relaxation.stop_reason, "the time limit was reached")
+                raise SearchEnd(StopReason.INTERRUPTED, "Ctrl-C")
             if relaxation.stop_reason is StopReason.INFEASIBLE and node.number == 0:
-                self.infeasible = relaxation.message
+                self.tree.infeasible = relaxation.message
             if (
                 not relaxation.feasible
                 or search.closes(bound, node.at_most)
@@ -378,6 +412,7 @@ class TreeSearch:
         return len(self.cuts) > before
 
     def _children(self, node: Node, relaxation: Relaxation, solution: NodeSolution) -> list[Node]:
+        """Those of the first rule that finds something; none where no rule does."""
         strong = self.what.strong_branching
         for rule in self.what.branching:
             branches = rule.branches(solution, 1 if strong is None else strong.n_candidates)
@@ -405,13 +440,7 @@ class TreeSearch:
                         numbers, children, choice.bounds, strict=True
                     )
                 ]
-        names = [type(rule).__name__ for rule in self.what.branching]
-        tried = ", ".join(names) or "none: the pricer says of no decision that it respects it"
-        raise SearchEnd(
-            StopReason.NO_BRANCHING,
-            f"the solution of node {node.number} is fractional, and no branching rule finds "
-            f"anything ({tried}); see @respects and branching=",
-        )
+        return []
 
     def _solution(self, node: Node, relaxation: Relaxation) -> NodeSolution:
         numbers = relaxation.numbers.tolist()
@@ -496,16 +525,38 @@ class TreeSearch:
                 callback.waiting(self._state(self._bound()))
 
     def _conclusion(self) -> tuple[StopReason, str]:
+        tree = self.tree
+        if tree.n_undivided and not self.search.closes(tree.least_undivided):
+            n = "a node" if tree.n_undivided == 1 else f"{tree.n_undivided} nodes"
+            return StopReason.NO_BRANCHING, (
+                f"no rule divides the fractional solution of {n}: {tree.undivided}"
+            )
         if not self.search.incumbent and not math.isfinite(self.search.objective):
-            if self.infeasible:
-                return StopReason.INFEASIBLE, self.infeasible
+            if tree.infeasible:
+                return StopReason.INFEASIBLE, f"{tree.infeasible}{see('branch-and-price')}"
             least = self._least()
             words = f", or costs at least {least:.3g}" if math.isfinite(least) else ""
             return StopReason.INFEASIBLE, f"no integer solution exists{words}"
         gap = self._gap(self._bound())
-        if gap == 0:
+        if gap <= PROVEN_GAP:
             return StopReason.OPTIMAL, f"proven, solution found by {self.search.found_by}"
+        if not math.isfinite(gap):
+            return StopReason.NO_COLUMN, (
+                "no node is left to divide, but nothing is proven: the pricer gave no bound, "
+                f"return (columns, bound){see('branch-and-price')}"
+            )
         if gap > self.gap + INTEGRAL:
-            reason = StopReason.STALLED if math.isfinite(gap) else StopReason.NO_COLUMN
-            return reason, "no node is left to divide, but the pricer's bounds do not prove it"
-        return StopReason.GAP, f"relative gap {gap:.1e}, no node is left to divide"
+            return StopReason.STALLED, (
+                "no node is left to divide, but the pricer's bounds do not prove it"
+                f"{see('branch-and-price')}"
+            )
+        return StopReason.GAP, f"relative gap {gap:.1e}: no solution is better by more"
+
+
+def _unmet(node: Node, relaxation: Relaxation) -> str:
+    """Why a node cannot be judged whose rows are not met."""
+    words = f"no columns that the pricer found meet the rows of node {node.number}, and"
+    if relaxation.stop_reason is StopReason.NO_COLUMN:
+        advice = "without a bound there may be others: return (columns, bound)"
+        return f"{words} {advice}{see('branch-and-price')}"
+    return f"{words} nothing shows that no others do: {relaxation.message}"

@@ -1,6 +1,7 @@
 """Pricers as functions of the duals."""
 
 import math
+import pydoc
 from collections.abc import Sequence
 from typing import Any
 
@@ -94,3 +95,14 @@ def test_duals_name_the_capped_columns() -> None:
     assert duals.capped == {"capped"}
     with pytest.raises(AttributeError, match="as they were handed over"):
         _ = (2 * duals).capped
+
+
+def test_help_of_the_duals_fits_a_few_screens() -> None:
+    """It has their own members, and not the hundreds of an array."""
+    text = pydoc.plain(pydoc.render_doc(Duals))
+    assert len(text.splitlines()) < 150
+    for name in ("of", "constant", "capped", "restrictions", "prices", "extra", "rhs"):
+        assert f"\n |  {name}" in text
+        assert name in dir(Duals)
+    assert "argsort" not in text
+    assert "argsort" in dir(np.zeros(2).view(Duals))

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from cgboost.inspection import plot_blocks
-from cgboost.integer.decomposition import Decomposition
+from cgboost.integer.decomposition import Decomposition, decompose
 from cgboost.integer.decomposition.blocks import MASTER, structure_of
+from solvers import Program
 
 from ..integer.decomposition.test_decomposition import assignment
 
@@ -33,6 +34,15 @@ def test_every_entry_is_drawn_in_its_block_or_above() -> None:
     last = np.where(structure.block_of_variable == MASTER, 99, structure.block_of_variable)
     expected = model.matrix.toarray()[rows][:, np.argsort(last, kind="stable")] != 0
     np.testing.assert_array_equal(dense, expected)
+
+
+def test_blocks_that_are_not_decomposed_are_drawn_as_such() -> None:
+    """The title says it."""
+    program = Program([1, 1, 1], np.eye(3) + 1, 2, 9, 0, 5, None, [1, 0, 1])
+    [axis] = plot_blocks(decompose(program, {"r0": None, "r1": 0})).axes
+    assert axis.get_title(loc="left").endswith(", not decomposed")
+    [axis] = plot_blocks(decompose(*assignment(0))).axes
+    assert axis.get_title(loc="left").endswith("of its blocks")
 
 
 def test_a_model_without_blocks_is_refused() -> None:

@@ -5,10 +5,15 @@ from typing import Any
 
 import numpy as np
 import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
 
 from cgboost.generation.history import StopReason
 from cgboost.inspection import plot_search
+from cgboost.integer.decomposition import Decomposition, decompose
 from cgboost.integer.result import TREE, BranchAndPriceResult
+
+from ..integer.decomposition.test_decomposition import assignment
 
 
 def result_of(nodes: list[tuple[int, int, int, str]]) -> BranchAndPriceResult:
@@ -42,8 +47,9 @@ def test_every_node_has_a_place_of_its_own_between_its_children() -> None:
         "cut off by the best solution (1)",
         "infeasible (1)",
     ]
-    solution, bound = above.lines[:2]
+    solution, last, bound = above.lines[:3]
     assert np.asarray(solution.get_ydata()).tolist() == [9.0] * 4
+    assert np.asarray(last.get_xydata()).tolist() == [[5.0, 9.0]]
     assert np.asarray(bound.get_ydata()).tolist() == [0.0, 1.0, 2.0, 3.0, 4.0]
 
 
@@ -55,8 +61,61 @@ def test_deep_trees_and_trees_without_their_root_are_drawn() -> None:
     assert not below.lines
 
 
-def test_a_search_without_nodes_is_refused() -> None:
-    """The error says why it ended."""
+def words_of(figure: Figure) -> list[list[str]]:
+    """The texts and the names in the legends of the panels."""
+    legends = [axis.get_legend() for axis in figure.axes]
+    named = [[] if own is None else own.get_texts() for own in legends]
+    panels = zip(figure.axes, named, strict=True)
+    return [[text.get_text() for text in (*axis.texts, *own)] for axis, own in panels]
+
+
+def test_a_search_without_nodes_is_drawn_empty() -> None:
+    """A script goes on, and the picture says why there is nothing in it."""
     nothing = replace(result_of([]), stop_reason=StopReason.TIME)
-    with pytest.raises(ValueError, match=r"done no node \(time\)"):
-        plot_search(nothing)
+    assert words_of(plot_search(nothing)) == [["no node is done: time"]] * 2
+
+
+def test_what_is_not_known_is_not_in_the_legend() -> None:
+    """A search that was stopped in the root has no solution, and perhaps no bound."""
+    stopped = result_of([(0, -1, 0, "unfinished")])
+    assert words_of(plot_search(stopped)) == [["bound: no solution is better"], ["unfinished (1)"]]
+    stopped.tree["global_bound"][0] = -np.inf
+    assert words_of(plot_search(stopped)) == [[], ["unfinished (1)"]]
+
+
+def test_a_node_that_no_rule_divides_has_a_sign_of_its_own() -> None:
+    """It is in the legend."""
+    assert words_of(plot_search(result_of([(0, -1, 0, "undivided")])))[1] == [
+        "divided by no rule (1)"
+    ]
+
+
+def test_values_that_differ_by_rounding_are_drawn_as_equal() -> None:
+    """Their axis has plain numbers, without an offset."""
+    result = result_of(NODES)
+    result.tree["global_bound"] = 9.0 - 1e-9 * np.arange(len(NODES))
+    figure = plot_search(result)
+    FigureCanvasAgg(figure).draw()
+    axis = figure.axes[0]
+    assert np.ptp(axis.get_ylim()) == pytest.approx(2e-6 * 9.0, rel=0.01)
+    assert axis.yaxis.get_offset_text().get_text() == ""
+
+
+def test_a_decomposed_model_is_drawn_in_its_own_sense() -> None:
+    """Of a model that is maximised the bound falls to the solution, with its constant."""
+    model, blocks = assignment(9)
+    result = decompose(model, blocks).solve(heuristics=[])
+    solution, _, bound, _ = plot_search(result).axes[0].lines
+    found, proven = (np.asarray(line.get_ydata()) for line in (solution, bound))
+    assert found[-1] == pytest.approx(result.objective)
+    assert proven[-1] == pytest.approx(result.bound)
+    assert len(proven) > 1
+    assert (np.diff(proven) <= 1e-9).all()
+
+
+def test_branch_and_cut_has_no_tree_to_draw() -> None:
+    """The error says that the model was not decomposed."""
+    model, _ = assignment(0)
+    result = Decomposition(model, None, "in one piece").solve()
+    with pytest.raises(ValueError, match="no tree search.*in one piece"):
+        plot_search(result)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from cgboost import BranchAndPrice
-from cgboost.exceptions import BoundError
+from cgboost.exceptions import BoundError, MasterError
 from cgboost.generation.columns import Column
 from cgboost.generation.history import StopReason
 from cgboost.integer import (
@@ -112,6 +112,74 @@ def test_time_limit(seconds: float) -> None:
     assert seconds > 0 or result.stop_reason is StopReason.TIME
 
 
+@pytest.mark.parametrize("stop", [KeyboardInterrupt(), MasterError("late", timed_out=True)])
+def test_stop_within_the_root(stop: BaseException, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The node that was being solved is in the table, with its bound; the words claim no more."""
+    problem = cutting_stock(SEED)
+
+    def heuristic(*_: Any) -> None:
+        raise stop
+
+    result = problem.search(heuristics=[heuristic]).run()
+    late = isinstance(stop, MasterError)
+    assert result.stop_reason is (StopReason.TIME if late else StopReason.INTERRUPTED)
+    assert result.message.endswith("before a solution was found")
+    assert result.error is None
+    assert result.n_nodes == 1
+    assert result.tree["status"].tolist() == ["unfinished"]
+    assert result.tree["bound"].tolist() == [result.bound]
+    assert result.seconds >= result.tree["seconds"][0] > 0
+    assert f"seconds      {result.seconds:.3f}" in result.summary()
+    check_stopped(result, problem)
+
+
+def test_table_of_a_search_without_a_node() -> None:
+    """Its columns are empty, and of their kinds."""
+    tree = cutting_stock(SEED).search().run(max_nodes=0).tree
+    assert {len(own) for own in tree.values()} == {0}
+    assert tree["status"].dtype.kind == "U"
+    assert tree["node"].dtype.kind == "i"
+
+
+def test_a_gap_is_said_as_it_is() -> None:
+    """A search that ends with a gap does not claim that all nodes are done."""
+    problem = cutting_stock(SEED)
+    problem.step = None
+    wide = next(
+        result
+        for gap in (0.05, 0.1, 0.2, 0.4)
+        if (result := problem.search().run(gap=gap)).gap > 1e-6
+    )
+    assert wide.stop_reason is StopReason.GAP
+    assert wide.message == f"relative gap {wide.gap:.1e}: no solution is better by more"
+    check_stopped(wide, problem)
+
+
+def test_a_gap_of_rounding_is_none() -> None:
+    """Without objective_step a bound with the rounding errors of its duals proves an optimum."""
+    gaps = []
+    for seed in range(6):
+        problem = bin_packing(seed)
+        problem.step, problem.least_cost = None, 1.0
+        problem.columns = [replace(c, cost=c.cost / 3.0) for c in problem.columns]
+        result = problem.search().run(gap=0)
+        assert result.stop_reason is StopReason.OPTIMAL
+        assert type(result.bound) is float
+        gaps.append(result.gap)
+    assert 0 < max(gaps) <= 1e-9
+
+
+def test_a_forgotten_bound_is_asked_for() -> None:
+    """Where a node's rows are not met, the message says what to return."""
+    problem = triangle()
+    problem.columns = [column for column in problem.columns if column.key in ("ab", "b")]
+    honest = problem.pricer()
+    result = problem.search(respects(*KINDS)(lambda duals: honest(duals)[0])).run()
+    assert result.stop_reason is StopReason.NO_COLUMN
+    assert "meet the rows of node 0" in result.message
+    assert "return (columns, bound)" in result.message
+
+
 @pytest.mark.parametrize("heuristics", [[], "auto"])
 @pytest.mark.parametrize("error", [ZeroDivisionError("oh"), KeyboardInterrupt()])
 def test_failing_pricer(error: BaseException, heuristics: Any) -> None:
@@ -190,6 +258,7 @@ def test_infeasible_relaxation() -> None:
     assert result.bound >= 1e6
     assert "c (by 1)" in result.message
     assert "any solution costs at least" in result.message
+    assert result.message.endswith("messages.md#branch-and-price)")
     assert result.columns == ()
 
 

@@ -10,6 +10,7 @@
     pricing/            pricing problems of blocks: special algorithms, or a live model in HiGHS
     reformulation.py    master, pricers and branching rules of a structure
     decomposition.py    branch-and-price on a model, and the way back
+    own_sense.py        callbacks that see values of the model
 """
 
 from cgboost.integer.decomposition.blocks import Structure

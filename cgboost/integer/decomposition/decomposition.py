@@ -18,7 +18,12 @@ from cgboost.integer.branching import INTEGRAL
 from cgboost.integer.decomposition.blocks import Structure, structure_of
 from cgboost.integer.decomposition.detection import detect
 from cgboost.integer.decomposition.model import Model, Vector, as_model, checked, quiet_highs
-from cgboost.integer.decomposition.reformulation import NotDecomposableError, reformulated
+from cgboost.integer.decomposition.own_sense import OwnSense
+from cgboost.integer.decomposition.reformulation import (
+    NotDecomposableError,
+    obstacle,
+    reformulated,
+)
 from cgboost.integer.decomposition.structure_files import read_structure
 from cgboost.integer.result import BranchAndPriceResult
 from cgboost.parallel.executors import Executor
@@ -26,6 +31,8 @@ from cgboost.parallel.executors import Executor
 
 class DecompositionError(CGBoostError):
     """An answer of branch-and-price does not hold in the original model."""
+
+    section = "models-with-blocks"
 
 
 @dataclass(frozen=True)
@@ -48,7 +55,11 @@ class DecompositionResult:
     structure : Structure or None
         The blocks; None where plain branch and cut has solved the model.
     tree : BranchAndPriceResult or None
-        The tree search in terms of columns, without the constant.
+        The tree search in terms of columns: minimised, without the constant.
+    maximize : bool
+        The sense of the model.
+    constant : float
+        What the objective of the tree lacks, to be minimised as well.
     """
 
     objective: float
@@ -59,6 +70,8 @@ class DecompositionResult:
     message: str
     structure: Structure | None = None
     tree: BranchAndPriceResult | None = None
+    maximize: bool = False
+    constant: float = 0.0
 
     def summary(self) -> str:
         """A few lines for a person."""
@@ -91,11 +104,22 @@ class Decomposition:
     structure : Structure or None
         None where no blocks were found.
     why : str
-        Where the blocks come from, or why there are none.
+        Where the blocks come from, or why there are none; and why they are not decomposed.
+    obstacle : str
+        Why the blocks are not decomposed; empty if they are.
     """
 
     def __init__(self, model: Model, structure: Structure | None, why: str) -> None:
-        self.model, self.structure, self.why = model, structure, why
+        self.model, self.structure = model, structure
+        self.obstacle = "" if structure is None else obstacle(structure)
+        self.why = f"{why}; not decomposed: {self.obstacle}" if self.obstacle else why
+
+    def __repr__(self) -> str:
+        n_rows, n = self.model.matrix.shape
+        own = self.structure
+        blocks = "no blocks" if own is None else f"{own.n_blocks} blocks"
+        linking = "" if own is None else f", {len(own.linking_rows)} linking rows"
+        return f"<Decomposition of {n_rows} rows × {n} variables: {blocks}{linking}; {self.why}>"
 
     def solve(
         self,
@@ -117,6 +141,7 @@ class Decomposition:
             after another.
         **options
             Parameters of :class:`~cgboost.integer.BranchAndPrice`, in place of those chosen here.
+            Callbacks see objective and bound of the model.
 
         Raises
         ------
@@ -137,18 +162,23 @@ class Decomposition:
             "objective_step": made.objective_step,
             "columns_per_round": max(20, len(made.groups)),
         }
+        constant = self.model.program.constant + made.constant
+
+        def value(cost: float) -> float:
+            return self.model.in_own_sense(cost + constant)
+
+        own["callbacks"] = [OwnSense(each, value) for each in options.pop("callbacks", ())]
         try:
             search = BranchAndPrice(made.master, made.pricer, **{**own, **options})
             tree = search.run(gap, time_limit)
         finally:
             made.pricer.close()
-        constant = self.model.program.constant + made.constant
         x = made.point(tree) if math.isfinite(tree.objective) else None
         message = f"{tree.message}; {self.why}" if tree.message else self.why
         return self._result(
             tree.objective + constant,
             None if tree.bound is None else tree.bound + constant,
-            x, tree.stop_reason, message, self.structure, tree,
+            x, tree.stop_reason, message, self.structure, tree, constant,
         )  # fmt: skip
 
     def _cut(self, gap: float, time_limit: float | None, why: str) -> DecompositionResult:
@@ -202,6 +232,7 @@ class Decomposition:
         message: str,
         structure: Structure | None = None,
         tree: BranchAndPriceResult | None = None,
+        constant: float = 0.0,
     ) -> DecompositionResult:
         model = self.model
         if x is not None:
@@ -218,6 +249,8 @@ class Decomposition:
             message=message,
             structure=structure,
             tree=tree,
+            maximize=model.maximize,
+            constant=constant,
         )
 
     def _check(self, x: Vector, objective: float) -> None:

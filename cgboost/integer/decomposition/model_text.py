@@ -26,6 +26,8 @@ WITH_NUMBERS = (b"COLUMNS", b"RHS", b"RANGES")
 class ModelError(CGBoostError, ValueError):
     """A model or a file of one cannot be read, or is no mixed-integer linear program."""
 
+    section = "models-with-blocks"
+
 
 def check_text(path: Path, names: Collection[str]) -> None:
     """Raise a ModelError for a file that HiGHS reads without a word, though it is damaged.

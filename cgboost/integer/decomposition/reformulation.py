@@ -208,6 +208,16 @@ def reformulated(
     return Reformulation(structure, groups, master, pricer, branching, heuristics, step, base)
 
 
+def obstacle(structure: Structure) -> str:
+    """Why a structure is not decomposed; empty if it is."""
+    try:
+        _check(structure)
+        _ends(structure)
+    except NotDecomposableError as error:
+        return str(error)
+    return ""
+
+
 def _check(structure: Structure) -> None:
     model, program = structure.model, structure.model.program
     empty = np.diff(model.matrix.indptr) == 0

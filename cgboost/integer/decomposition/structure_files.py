@@ -25,6 +25,8 @@ UNSUPPORTED = ("LINKINGVARS", "BLOCKVARS", "MASTERVARS", "STATICVARS")
 class StructureError(CGBoostError, ValueError):
     """A structure cannot be read, or does not fit the model."""
 
+    section = "models-with-blocks"
+
 
 @dataclass(frozen=True)
 class StructureFile:

@@ -178,6 +178,22 @@ def test_a_block_of_two_kinds_is_left_to_branch_and_cut() -> None:
     assert result.structure is None
 
 
+def test_what_is_not_decomposed_says_so_before_it_is_solved() -> None:
+    """In why and in repr, which names the size and the blocks as well."""
+    program = Program([1, 1, 1], np.eye(3) + 1, 2, 9, 0, 5, None, [1, 0, 1])
+    model = decompose(program, {"r0": None, "r1": 0})
+    assert "not decomposed: block 0 has the integer variable 'x0'" in model.why
+    assert model.why in repr(model)
+    assert model.obstacle in model.solve().message
+    own, blocks = assignment(0)
+    whole = decompose(own, blocks)
+    assert whole.obstacle == ""
+    assert repr(whole) == (
+        "<Decomposition of 11 rows × 24 variables: 3 blocks, 8 linking rows; blocks as given>"
+    )
+    assert "no blocks; in one piece" in repr(Decomposition(own, None, "in one piece"))
+
+
 def test_negative_variables() -> None:
     """Blocks whose variables may be negative are decomposed like all others."""
     matrix = [[1, 1, 1, 1], [2, 3, 0, 0], [0, 0, 2, 3]]

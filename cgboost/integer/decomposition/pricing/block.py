@@ -20,6 +20,8 @@ from cgboost.integer.decomposition.model import Mask, Vector
 class BlockError(CGBoostError):
     """A block's pricing problem is unbounded, or HiGHS cannot solve it."""
 
+    section = "models-with-blocks"
+
 
 class BlockTimeError(CGBoostError):
     """The time limit was reached within a pricing problem."""

@@ -8,10 +8,10 @@ import pytest
 from rich.console import Console
 
 from cgboost.integer import TreeProgress, TreeState
-from cgboost.integer import progress as module
+from cgboost.integer.reporting import progress as module
 from tests.generation.test_progress import frames, terminal
 
-from .tree_problems import KINDS, cutting_stock
+from ..tree_problems import KINDS, cutting_stock
 
 SEED = 3
 
@@ -28,6 +28,15 @@ def test_lines_in_a_file() -> None:
     assert lines[-1].startswith(f"cut: optimal after {result.n_nodes} nodes, ")
     assert f"objective {result.objective:g}, bound {result.objective:g}, gap 0.0e+00" in lines[-1]
     assert "\x1b" not in stream.getvalue()
+
+
+@pytest.mark.parametrize("label", ["", "demo", "demo: "])
+def test_a_label_stands_apart(label: str) -> None:
+    """There is a space between it and the words, and none without it."""
+    stream = io.StringIO()
+    line = TreeProgress(label, console=Console(file=stream, width=200))
+    cutting_stock(SEED).search(callbacks=[line]).run()
+    assert stream.getvalue().startswith(f"{label.strip()} optimal after ".lstrip())
 
 
 def test_a_silent_while_between_lines() -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from cgboost.generation.live_line import bar_of_width, can_redraw, duration, gap_in_words, started
 from cgboost.generation.progress import IN_WORDS, REDRAWN
-from cgboost.integer.callbacks import TreeState
+from cgboost.integer.reporting.callbacks import TreeState
 from cgboost.integer.result import BranchAndPriceResult
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ class TreeProgress:
     Parameters
     ----------
     label : str, default=""
-        What every line begins with.
+        What every line begins with, and a space after it.
     interval : float, default=2.0
         Seconds between lines where there is no terminal.
     console : rich.console.Console or None
@@ -35,7 +35,7 @@ class TreeProgress:
     def __init__(self, label: str = "", *, interval: float = 2.0, console: Any = None) -> None:
         from rich.console import Console
 
-        self.label, self.interval = label, interval
+        self.label, self.interval = f"{label.rstrip()} " if label.strip() else "", interval
         self._console = Console(stderr=True) if console is None else console
         self._live: Progress | None = None
         self._is_lively = can_redraw(self._console)
@@ -69,10 +69,9 @@ class TreeProgress:
         """Leave one line that says how it ended."""
         self.close()
         nodes = "1 node" if result.n_nodes == 1 else f"{result.n_nodes} nodes"
-        seconds = result.tree["seconds"][-1] if result.n_nodes else 0.0
         self._write(
-            f"{self.label}{IN_WORDS[result.stop_reason]} after {nodes}, {seconds:.1f} s: objective "
-            f"{_number(result.objective)}, bound {_number(result.bound)}, gap "
+            f"{self.label}{IN_WORDS[result.stop_reason]} after {nodes}, {result.seconds:.1f} s: "
+            f"objective {_number(result.objective)}, bound {_number(result.bound)}, gap "
             f"{gap_in_words(result.gap)}, {result.n_generated} columns"
         )
 

@@ -1,0 +1,132 @@
+"""Reasons for which no branching rule divides a node, in words that say what to change."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Hashable, Iterable, Sequence
+
+import numpy as np
+
+from cgboost.generation.columns import Column
+from cgboost.integer.branching import (
+    INTEGRAL,
+    BranchingRule,
+    CountBranching,
+    NodeSolution,
+    RyanFoster,
+    VariableBranching,
+)
+
+NO_RULE = (
+    "the pricer respects {}, and no rule makes only such decisions. CountBranching needs CountRow, "
+    "RyanFoster needs Together and Apart, VariableBranching VariableBound (and VariableRow), "
+    "ComponentBranching ComponentRow: mark the pricer with @respects(…), or give a rule as "
+    "branching="
+)
+
+NEEDS_ROW = (
+    "the variable {!r} is fractional, and a decision on it is a row: price by duals.prices and say "
+    "@respects(VariableBound, VariableRow)"
+)
+
+NEEDS_BLOCK = "{}; or {}, so that it is a bound in the subproblem"
+
+
+def why_undivided(
+    solution: NodeSolution, rules: Sequence[BranchingRule], respected: Iterable[type]
+) -> str:
+    """What keeps each of the rules from dividing a solution.
+
+    Parameters
+    ----------
+    solution : NodeSolution
+    rules : sequence of BranchingRule
+        Those that were asked.
+    respected : iterable of type
+        Kinds of decisions that the pricer respects.
+    """
+    if not rules:
+        return NO_RULE.format(", ".join(kind.__name__ for kind in respected) or "no decisions")
+    if not solution.fractional.any():
+        return "its columns are whole, but miss the rows by more than rounding"
+    return "; ".join(f"{type(rule).__name__}: {_reason(rule, solution)}" for rule in rules)
+
+
+def _reason(rule: BranchingRule, solution: NodeSolution) -> str:
+    if isinstance(rule, VariableBranching):
+        return _of_variables(rule, solution)
+    if isinstance(rule, RyanFoster):
+        return _of_pairs(rule, solution)
+    if isinstance(rule, CountBranching):
+        return "the number of columns is whole"
+    return "it returns no branch"
+
+
+def _of_variables(rule: VariableBranching, solution: NodeSolution) -> str:
+    loose = _fractional(solution)
+    bare = [column for column in loose if not column.variables]
+    if bare:
+        return (
+            f"the column {bare[0].key!r} is taken in part and has no variables: say which, and how "
+            "much of each, by Column(variables=…)"
+        )
+    totals, blocks = _totals(solution)
+    split = [v for v, z in totals.items() if abs(z - round(z)) > INTEGRAL]
+    if not split:
+        return (
+            "all variables are whole, but columns are not: variables that differ between these "
+            "columns, or another rule, can part them"
+        )
+    tied = [v for v in split if rule.integer is None or v in rule.integer]
+    if not tied:
+        return f"the variable {split[0]!r} is fractional, and is not among integer="
+    if rule.rows:
+        return f"the variable {tied[0]!r} is fractional, but columns that need not be whole have it"
+    return _without_rows(tied[0], blocks[tied[0]], solution)
+
+
+def _without_rows(variable: Hashable, blocks: set[Hashable | None], solution: NodeSolution) -> str:
+    """Why a decision on a variable cannot be a bound in a subproblem."""
+    row = NEEDS_ROW.format(variable)
+    if len(blocks) > 1:
+        return row
+    [block] = blocks
+    if block is None:
+        return NEEDS_BLOCK.format(
+            row, "name its subproblem by Column.block, a row '== 1' of copies={…: 1}"
+        )
+    if block not in solution.once:
+        return NEEDS_BLOCK.format(row, f"make its block {block!r} a row '== 1' of copies={{…: 1}}")
+    return row
+
+
+def _of_pairs(rule: RyanFoster, solution: NodeSolution) -> str:
+    ones = solution.rhs == 1.0
+    loose = np.array([column.values != 0 for column in _fractional(solution)]).any(axis=0)
+    if not rule.subset_closed and (ones & loose & (solution.senses == ">=")).any():
+        return (
+            "it divides rows '== 1', and here rows are '>= 1'. Where a column without one of its "
+            "rows is a column too, and costs no more, take branching=RyanFoster(subset_closed=True)"
+        )
+    if not (ones & loose).any():
+        return "it divides rows '== 1', and these columns are in none"
+    if (ones & loose & solution.shared).any():
+        return "columns that need not be whole are in the rows '== 1', too"
+    return "each pair of rows '== 1' is together in a whole number of columns"
+
+
+def _fractional(solution: NodeSolution) -> list[Column]:
+    return [solution.columns[j] for j in np.flatnonzero(solution.fractional).tolist()]
+
+
+def _totals(
+    solution: NodeSolution,
+) -> tuple[dict[Hashable, float], dict[Hashable, set[Hashable | None]]]:
+    """Amounts of all variables, and the blocks that have them."""
+    totals: dict[Hashable, float] = defaultdict(float)
+    blocks: dict[Hashable, set[Hashable | None]] = defaultdict(set)
+    for column, x in zip(solution.columns, solution.coef.tolist(), strict=True):
+        for variable, amount in column.variables.items():
+            totals[variable] += amount * x
+            blocks[variable].add(column.block)
+    return totals, blocks

@@ -1,0 +1,203 @@
+"""What a search says where no rule divides a fractional solution: the cause, and what to do."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from cgboost.generation.columns import Column
+from cgboost.generation.history import StopReason
+from cgboost.integer import (
+    Apart,
+    BestBound,
+    Branch,
+    CountBranching,
+    DepthFirst,
+    NodeSolution,
+    RyanFoster,
+    Together,
+    VariableBound,
+    VariableBranching,
+    VariableRow,
+)
+from cgboost.integer.reporting.undivided import why_undivided
+
+from ..test_branch_and_price import check_stopped, triangle
+from ..tree_problems import Problem, indicator
+
+PAIRS = (Together, Apart)
+BOUNDS = (VariableBound,)
+VARIABLES = (VariableBound, VariableRow)
+
+
+def with_variables(own: Any = None, block: str | None = None) -> Problem:
+    """The triangle with a variable for each column, or those of a function of it."""
+    problem = triangle()
+    problem.columns = [
+        replace(c, variables={c.key: 1.0} if own is None else own(c), block=block)
+        for c in problem.columns
+    ]
+    return problem
+
+
+def of_covers() -> Problem:
+    """Rows ≥ 1 in place of = 1."""
+    return replace(triangle(), sense=">=")
+
+
+def with_another_right_hand_side() -> Problem:
+    """Rows = 3, of which the relaxation takes three halves of each pair."""
+    return replace(triangle(), rhs=[3.0, 3.0, 3.0])
+
+
+def shared() -> Problem:
+    """A dear column that need not be whole in every row."""
+    problem = triangle()
+    problem.columns = [*problem.columns, Column(np.ones(3), "all", cost=9.0, integer=False)]
+    return problem
+
+
+CASES: dict[str, tuple[Problem, Sequence[type], str]] = {
+    "nothing respected": (triangle(), (), r"the pricer respects no decisions, .*@respects\("),
+    "half a rule": (triangle(), (Together,), "the pricer respects Together, and no rule"),
+    "no variables": (triangle(), VARIABLES, r"the column '..' .* has no variables.*Column\(vari"),
+    "no block": (
+        with_variables(),
+        BOUNDS,
+        r"decision on it is a row: .*@respects\(VariableBound, VariableRow\); or name its subprob",
+    ),
+    "block without a row": (
+        with_variables(block="all"),
+        BOUNDS,
+        "or make its block 'all' a row '== 1' of copies",
+    ),
+    "covers": (of_covers(), PAIRS, r"here rows are '>= 1'.*RyanFoster\(subset_closed=True\)"),
+    "no rows of one": (with_another_right_hand_side(), PAIRS, "these columns are in none"),
+    "shared rows": (shared(), PAIRS, "columns that need not be whole are in the rows"),
+    "whole variables": (
+        with_variables(lambda column: {"taken": 2.0}),
+        VARIABLES,
+        "all variables are whole, but columns are not",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_the_cause_is_named(case: str) -> None:
+    """With branching="auto", the bound of the relaxation, and the section of the page."""
+    problem, kinds, words = CASES[case]
+    result = problem.search(problem.pricer(kinds=kinds), heuristics=[]).run()
+    assert result.stop_reason is StopReason.NO_BRANCHING, result.message
+    assert result.tree["status"].tolist() == ["undivided"]
+    assert result.n_nodes == 1
+    assert result.bound == pytest.approx(problem.optimum(integer=False))
+    assert result.message.endswith("(see docs/user_guide/messages.md#branch-and-price)")
+    with pytest.raises(AssertionError, match=words):
+        raise AssertionError(result.message)
+    check_stopped(result, problem)
+
+
+def solution(columns: Sequence[Column], coef: Sequence[float], **more: Any) -> NodeSolution:
+    """A node's solution with two rows = 1."""
+    empty = NodeSolution(
+        columns, np.array(coef), {"a": 0, "b": 1}, np.array(["==", "=="]), np.ones(2), (),
+        frozenset(), 0, frozenset(), np.zeros(2, dtype=bool),
+    )  # fmt: skip
+    return replace(empty, **more)
+
+
+def column(key: int, variable: str = "v", amount: float = 1.0, block: Any = None) -> Column:
+    """A column in both rows."""
+    return Column(np.ones(2), key, cost=1.0, variables={variable: amount}, block=block)
+
+
+class NoRule:
+    """A rule that finds nothing."""
+
+    makes = ()
+
+    def branches(self, solution: NodeSolution, most: int) -> list[Branch]:
+        """None."""
+        return []
+
+
+HALVES = solution([column(0), column(1, "w")], [0.5, 0.5])
+TWO_BLOCKS = solution(
+    [
+        column(0, amount=0.5, block="a"),
+        column(1, amount=0.5, block="a"),
+        column(2, block="b"),
+    ],
+    [0.5, 0.5, 1.0],
+    once=frozenset("ab"),
+)
+
+
+@pytest.mark.parametrize(
+    ("rule", "seen", "words"),
+    [
+        (CountBranching(), HALVES, "CountBranching: the number of columns is whole"),
+        (RyanFoster(), HALVES, "together in a whole number of columns"),
+        (VariableBranching(integer=["x"]), HALVES, "'v' is fractional, and is not among integer="),
+        (NoRule(), HALVES, "NoRule: it returns no branch"),
+        (NoRule(), solution([column(0)], [1.0]), "columns are whole, but miss the rows"),
+    ],
+)
+def test_rules_that_are_given(rule: Any, seen: NodeSolution, words: str) -> None:
+    """They are named, with what keeps them from dividing the node."""
+    assert not rule.branches(seen, 1)
+    assert words in why_undivided(seen, [rule], ())
+
+
+def test_a_variable_of_two_blocks_needs_a_row() -> None:
+    """A bound in one subproblem would not be enough, whatever the blocks are."""
+    rule = VariableBranching(rows=False)
+    assert not rule.branches(TWO_BLOCKS, 1)
+    said = why_undivided(TWO_BLOCKS, [rule], BOUNDS)
+    assert "a decision on it is a row" in said
+    assert "copies" not in said
+
+
+class DividesNoPair:
+    """Pairs of rows, but not where a and b are in one column."""
+
+    makes = PAIRS
+
+    def branches(self, solution: Any, most: int) -> list[Branch]:
+        """Those of Ryan and Foster."""
+        if Together("a", "b") in solution.decisions:
+            return []
+        return list(RyanFoster().branches(solution, most))
+
+
+def pairs_of_five() -> Problem:
+    """Five rows and their pairs: half of a cycle of five in the relaxation."""
+    cycle = [(0, 1), (1, 2), (2, 3), (3, 4), (0, 4)]
+    chords = [(0, 2), (1, 3), (2, 4), (0, 3), (1, 4)]
+    columns = [Column(indicator(5, own), own, cost=2.0) for own in cycle]
+    columns += [Column(indicator(5, own), own, cost=2.5) for own in chords]
+    columns += [Column(indicator(5, [k]), (k,), cost=1.7) for k in range(5)]
+    return Problem("abcde", "==", np.ones(5), columns, least_cost=1.7)
+
+
+@pytest.mark.parametrize("select", [BestBound, DepthFirst])
+def test_other_nodes_go_on(select: Any) -> None:
+    """The nodes beside one that no rule divides are searched, and its bound is kept."""
+    reasons = set()
+    for seed in range(8):
+        problem, rng = pairs_of_five(), np.random.default_rng(seed)
+        problem.columns = [replace(c, cost=c.cost + rng.random()) for c in problem.columns]
+        options = {"branching": DividesNoPair(), "heuristics": [], "node_selection": select()}
+        result = problem.search(**options).run()
+        check_stopped(result, problem)
+        reasons.add(result.stop_reason)
+        status = result.tree["status"]
+        aside = result.tree["bound"][status == "undivided"]
+        if result.stop_reason is StopReason.NO_BRANCHING:
+            assert result.bound == pytest.approx(aside.min())
+            assert len(status) > 2  # the root, its child that is left, and others
+        else:
+            assert result.objective == pytest.approx(problem.optimum())
+    assert StopReason.NO_BRANCHING in reasons
