@@ -208,6 +208,7 @@ class LinearMaster:
             objective=cost if self._primal.feasible else math.inf,
             slack=point.missing,
             rows=self.rows,
+            solved=not self._primal.may_raise,
         )
 
     def bound(self, state: MasterState, priced: Priced) -> float | None:
