@@ -4,7 +4,6 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -12,7 +11,6 @@ from hypothesis import strategies as st
 from cgboost.generation.history import StopReason
 from cgboost.integer import (
     BestBound,
-    BranchAndPriceResult,
     ComponentBranching,
     CountBranching,
     DepthFirst,
@@ -22,7 +20,7 @@ from cgboost.integer import (
 )
 
 from . import tree_problems as problems
-from .tree_problems import ROUNDING, Problem
+from .tree_problems import Problem, check_tree
 
 OPEN = VariableBranching(integer=[("open", k) for k in range(3)])
 
@@ -63,20 +61,6 @@ CASES: dict[str, tuple[Callable[[int], Problem], Sequence[Any]]] = {
     "fixed charge, variables": (problems.fixed_charge, [OPEN]),
     "fixed charge, count": (problems.fixed_charge, [CountBranching(by_block=True), OPEN]),
 }
-
-
-def check_tree(result: BranchAndPriceResult, optimum: float) -> None:
-    """The global bound never falls, and bound ≤ optimum ≤ incumbent at every node."""
-    tree, small = result.tree, ROUNDING * max(1.0, abs(optimum) if math.isfinite(optimum) else 1.0)
-    assert (np.diff(tree["global_bound"]) >= -small).all()
-    assert (tree["global_bound"] <= optimum + small).all()
-    assert (tree["incumbent"] >= optimum - small).all()
-    assert (np.diff(tree["incumbent"][np.isfinite(tree["incumbent"])]) <= 0).all()
-    own = dict(zip(tree["node"].tolist(), tree["bound"].tolist(), strict=True))
-    for node, parent in zip(tree["node"].tolist(), tree["parent"].tolist(), strict=True):
-        assert parent == -1 or own[node] >= own[parent] - small
-    assert result.bound is None or result.bound <= optimum + small
-    assert result.objective >= optimum - small
 
 
 @pytest.mark.parametrize("case", CASES)
