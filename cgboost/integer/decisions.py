@@ -7,7 +7,7 @@ master; the pricer sees its dual. Branching rules make children of them, cuts ar
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Collection, Hashable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar, runtime_checkable
 
@@ -249,6 +249,7 @@ def respects(*kinds: type) -> Callable[[T], T]:
         :class:`Together`, :class:`VariableRow`, …, or your own. A branching rule that makes others
         is refused.
     """
+    _check_kinds(kinds)
 
     def mark(pricer: T) -> T:
         pricer.respects = kinds  # type: ignore[attr-defined]
@@ -260,4 +261,13 @@ def respects(*kinds: type) -> Callable[[T], T]:
 def respected_by(pricer: Any) -> tuple[type, ...]:
     """The kinds of decisions that a pricer, or the function in it, says it respects."""
     inside = getattr(pricer, "function", None)
-    return tuple(getattr(pricer, "respects", getattr(inside, "respects", ())))
+    kinds = getattr(pricer, "respects", getattr(inside, "respects", ()))
+    _check_kinds(kinds)
+    return tuple(kinds)
+
+
+def _check_kinds(kinds: Any) -> None:
+    if not isinstance(kinds, Collection) or not all(isinstance(kind, type) for kind in kinds):
+        raise TypeError(
+            f"respects must name kinds of decisions, such as (Together, Apart), got {kinds!r}"
+        )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
@@ -9,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cgboost.exceptions import CGBoostError
-from cgboost.generation.columns import Column
+from cgboost.generation.columns import Column, ReducedCost
 from cgboost.generation.protocols import (
     ZERO_REDUCED_COST,
     MasterState,
@@ -19,6 +20,7 @@ from cgboost.generation.protocols import (
     TimedPricer,
 )
 from cgboost.integer.decisions import (
+    AMOUNT_ROUNDING,
     CountRow,
     Decision,
     Residual,
@@ -29,6 +31,7 @@ from cgboost.integer.decisions import (
 )
 from cgboost.integer.pool import ColumnPool, Numbers
 from cgboost.masters.linear.master import LinearMaster
+from cgboost.tolerances import LP_FEASIBILITY
 
 Vector = NDArray[np.float64]
 
@@ -203,37 +206,68 @@ class NodePricer:
         """At most ``limit`` columns, some more of those that are in the pool."""
         problem, pool = self._problem, self._problem.pool
         duals, extra = problem.duals(state)
-        found = self._from_pool(state, duals, extra, max(1, FROM_POOL * limit))
+        reduced = pool.reduced_costs(duals, extra)
+        held = [pool.number(column) for column in state.columns]
+        found = self._from_pool(reduced, held, max(1, FROM_POOL * limit))
         if found:  # a bound of the user's pricer need not hold for them
             return Priced(columns=found if limit else (), n_evaluated=len(pool))
         if isinstance(self._pricer, TimedPricer):
             self._pricer.seconds_left = self.seconds_left
         asked = replace(
             state,
-            pseudo_response=duals,
+            pseudo_response=duals.copy(),
             rows=problem.root.rows,
             slack=state.slack[: len(duals)],
             output=state.output[: len(duals)],
             decisions=_decisions(problem, extra),
         )
         priced = self._pricer.price(asked, limit)
+        if not isinstance(priced, Priced):
+            raise TypeError(
+                f"{type(self._pricer).__name__}.price must return a Priced, got {priced!r}"
+            )
         for column in priced.columns:
             column.check(len(duals))
             self._require_allowed(column)
-        held = {column.key for column in state.columns}  # those price out by rounding alone
-        fresh = [column for column in priced.columns if column.key not in held]
-        return replace(priced, columns=problem.extended(pool.add(fresh).tolist()))
+        numbers = pool.add(priced.columns)
+        known = set(held)  # those price out by rounding alone
+        fresh = [j for j in numbers.tolist() if j not in known]
+        return replace(
+            priced,
+            columns=problem.extended(fresh),
+            reduced_cost=self._least(priced.reduced_cost, reduced, held),
+        )
 
-    def _from_pool(
-        self, state: MasterState, duals: Vector, extra: Mapping[Row, float], limit: int
-    ) -> list[Column]:
-        problem, pool = self._problem, self._problem.pool
-        reduced = pool.reduced_costs(duals, extra)
+    def _from_pool(self, reduced: Vector, held: Sequence[int], limit: int) -> list[Column]:
+        """Columns of the pool that price out and are not in the master, the cheapest first."""
+        pool = self._problem.pool
         scale = np.maximum(1.0, np.abs(pool.costs()))
-        reduced[[pool.number(column) for column in state.columns]] = 0.0
-        improving = (reduced < -ZERO_REDUCED_COST * scale) & problem.allowed()
+        improving = (reduced < -ZERO_REDUCED_COST * scale) & self._problem.allowed()
+        improving[held] = False
         found = np.flatnonzero(improving)
-        return problem.extended(found[np.argsort(reduced[found], kind="stable")[:limit]].tolist())
+        order = np.argsort(reduced[found], kind="stable")[:limit]
+        return self._problem.extended(found[order].tolist())
+
+    def _least(self, bound: ReducedCost, reduced: Vector, held: Sequence[int]) -> ReducedCost:
+        """The pricer's bound on reduced costs, or that of columns in the master, if it is less.
+
+        At the master's own duals these have none below 0; at others they may have, and a pricer
+        need not know of columns that the search began with.
+        """
+        problem, pool = self._problem, self._problem.pool
+        keeps = Residual in respected_by(self._pricer)
+        rhs = np.maximum(problem.master.constraints.rhs[: len(problem.root.rows)], 0.0)
+        for number in [j for j in held if reduced[j] < -LP_FEASIBILITY]:
+            column = pool.columns[number]
+            if math.isfinite(column.upper):
+                continue  # the master counts those
+            if keeps and (column.values > rhs + AMOUNT_ROUNDING).any():
+                continue
+            if not isinstance(bound, Mapping):
+                bound = float(np.minimum(bound, reduced[number]))
+            elif (row := problem.root.row_of(column)) in bound:
+                bound = {**bound, row: float(np.minimum(bound[row], reduced[number]))}
+        return bound
 
     def _require_allowed(self, column: Column) -> None:
         for restriction in self._problem.restrictions:
@@ -253,5 +287,5 @@ def _decisions(problem: NodeProblem, extra: Mapping[Row, float]) -> NodeDecision
                 prices[variable] = prices.get(variable, 0.0) + a * dual
         elif isinstance(row, CountRow):
             constants[row.block] = constants.get(row.block, 0.0) + dual
-    rhs = problem.master.constraints.rhs[: len(problem.root.rows)]
+    rhs = problem.master.constraints.rhs[: len(problem.root.rows)].copy()
     return NodeDecisions(problem.restrictions, dict(extra), prices, constants, rhs)

@@ -128,7 +128,7 @@ class TreeSearch:
         self.current: Node | None = None
         self.waiting: list[Node] = []
         self.parallel = None if what.executor is None else ParallelNodes(self.search, what.executor)
-        self.infeasible = ""
+        self.infeasible = self.unproven = ""
 
     def result(self) -> BranchAndPriceResult:
         """Search, and say what was found."""
@@ -230,11 +230,15 @@ class TreeSearch:
             return "infeasible" if infeasible else "cut_off"
         node = self.current = self._at_least(node, bound)
         if not relaxation.feasible:
-            raise SearchEnd(
-                StopReason.NO_COLUMN,
+            words = (
                 f"the relaxation of node {node.number} is not feasible over the columns that the "
-                f"pricer finds, and it is not exact: {relaxation.message}",
+                f"pricer finds, which proves nothing: {relaxation.message}"
             )
+            if node.number == 0 or not math.isfinite(relaxation.bound):
+                raise SearchEnd(StopReason.NO_COLUMN, words)
+            self._close(bound)
+            self.unproven = words
+            return "unfinished"
         solution = self._solution(node, relaxation)
         counts = search.merged(relaxation.numbers.tolist(), relaxation.coef)
         if search.whole(counts) is not None:
@@ -426,6 +430,8 @@ class TreeSearch:
         if not self.search.incumbent and not math.isfinite(self.search.objective):
             if self.infeasible:
                 return StopReason.INFEASIBLE, self.infeasible
+            if self.unproven:
+                return StopReason.NO_COLUMN, self.unproven
             least = self._least()
             words = f", or costs at least {least:.3g}" if math.isfinite(least) else ""
             return StopReason.INFEASIBLE, f"no integer solution exists{words}"
