@@ -215,6 +215,9 @@ class VariableBranching:
         signed: Collection[Hashable] = (),
         rows: bool = True,
     ) -> None:
+        for name, own in (("integer", integer or ()), ("first", first), ("signed", signed)):
+            if isinstance(own, str) or not isinstance(own, Collection):
+                raise TypeError(f"{name} must be a collection of names of variables, got {own!r}")
         self.integer = None if integer is None else frozenset(integer)
         self.first, self.signed, self.rows = frozenset(first), frozenset(signed), rows
 
