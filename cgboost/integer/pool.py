@@ -11,6 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from cgboost.exceptions import BoundError
 from cgboost.generation.columns import Column, FloatArray
 from cgboost.integer.decisions import AMOUNT_ROUNDING, Restriction, Row, RowNumbers
 from cgboost.tolerances import LP_FEASIBILITY
@@ -39,7 +40,12 @@ class ColumnPool:
     signed : set of hashable
         Variables of which some column has a negative amount.
     shared : ndarray of bool of shape (n_rows,)
-        Rows in which columns are that need not be whole.
+        Rows that several columns may meet together: some need not be whole, or have values other
+        than 0 and 1.
+    uneven : set of hashable
+        Variables of which some integer column has a fractional amount.
+    divided : ndarray of bool of shape (n_rows,)
+        Rows of which decisions of the tree say that exactly one column meets them.
     """
 
     def __init__(self, rows: Sequence[Hashable]) -> None:
@@ -47,6 +53,8 @@ class ColumnPool:
         self.numbers: RowNumbers = {name: number for number, name in enumerate(rows)}
         self.signed: set[Hashable] = set()
         self.shared = np.zeros(len(rows), dtype=np.bool_)
+        self.uneven: set[Hashable] = set()
+        self.divided = np.zeros(len(rows), dtype=np.bool_)
         self._places: dict[Hashable, int] = {}
         self._costs = np.zeros(0)
         self._matrix = sp.csc_array((len(rows), 0))
@@ -76,10 +84,28 @@ class ColumnPool:
                 self._places[column.key] = place
                 values = np.array(column.values, dtype=np.float64)
                 self.columns.append(replace(column, values=values))
-                if not column.integer:
-                    self.shared |= values != 0
+                self._check_divided(column, values)
+                self.shared |= (values != 0) & ((values != 1) | (not column.integer))
+                if column.integer:
+                    self.uneven.update(
+                        v for v, amount in column.variables.items() if amount != round(amount)
+                    )
             found.append(place)
         return np.array(found, dtype=np.intp)
+
+    def _check_divided(self, column: Column, values: Vector) -> None:
+        """Raise a BoundError for a column that makes decisions on pairs of rows wrong."""
+        partly = (
+            (values != 0) if not column.integer else (values < 0) | (values != np.round(values))
+        )
+        if (wrong := np.flatnonzero(partly & self.divided)).size:
+            name = list(self.numbers)[wrong[0]]
+            what = f"{values[wrong[0]]:g}" + ("" if column.integer else " and need not be whole")
+            raise BoundError(
+                f"the tree was divided by pairs of rows that exactly one column meets, but the "
+                f"column {column.key!r} has {what} in the row {name!r}: give the master such a "
+                "column at the beginning, or take a rule other than RyanFoster"
+            )
 
     def keep(self, count: int) -> None:
         """Forget all columns but the first."""

@@ -20,7 +20,15 @@ from cgboost.generation.stabilization import Smoothing
 from cgboost.generation.termination import described
 from cgboost.integer.branching import INTEGRAL, Branch, BranchingRule, NodeSolution
 from cgboost.integer.callbacks import FinishingCallback, TreeState, WaitingCallback
-from cgboost.integer.decisions import Row, SubsetRow, respected_by, rows_named
+from cgboost.integer.decisions import (
+    Apart,
+    Decision,
+    Row,
+    SubsetRow,
+    Together,
+    respected_by,
+    rows_named,
+)
 from cgboost.integer.heuristics import Heuristic
 from cgboost.integer.node_selection import Node, NodeSelection
 from cgboost.integer.parallel_nodes import NodeTask, ParallelNodes
@@ -337,6 +345,14 @@ class TreeSearch:
                     f"{rows.senses[number]} {rows.rhs[number]:g}"
                 )
 
+    def _note_divided(self, children: Sequence[Sequence[Decision]]) -> None:
+        """Have the pool refuse columns that would make decisions on pairs of rows wrong."""
+        pool = self.search.pool
+        for decision in (each for decisions in children for each in decisions):
+            if isinstance(decision, (Together, Apart)):
+                for name in rows_named(decision):
+                    pool.divided[pool.numbers[name]] = True
+
     def _check_branches(self, rule: BranchingRule, branches: Sequence[Any]) -> None:
         """Raise a BranchingError unless these are branches with decisions that the rule names."""
         name, kinds = type(rule).__name__, ", ".join(kind.__name__ for kind in rule.makes)
@@ -372,6 +388,7 @@ class TreeSearch:
                             self.search, node, relaxation, branches, list(self.cuts)
                         )
                 children = choice.branch.children
+                self._note_divided(children)
                 numbers = range(self.tree.made, self.tree.made + len(children))
                 self.tree.made += len(children)
                 return [
