@@ -45,6 +45,7 @@ SLOW = (
     "inspection/test_factor_pictures.py",
     "inspection/test_history_plots.py",
     "inspection/test_metrics.py",
+    "integer/test_compact_models.py",
     "losses/dual/test_piecewise.py",
     "losses/test_base.py",
     "losses/test_scikit_learn.py",

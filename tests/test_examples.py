@@ -91,7 +91,7 @@ def test_whole_rolls_are_proven_by_branches_alone() -> None:
         assert (result.coef @ [column.values for column in result.columns] >= order[1]).all()
         assert all(order[0] @ column.values <= order[2] for column in result.columns)
         n_nodes.append(result.n_nodes)
-    assert np.count_nonzero(np.array(n_nodes) > 2) >= 3
+    assert np.count_nonzero(np.array(n_nodes) > 2) >= 2
 
 
 def all_patterns(
@@ -150,7 +150,7 @@ def test_one_path_for_each_commodity_is_proven() -> None:
         assert (load <= [capacity for *_, capacity in arcs]).all()
         n_nodes.append(result.n_nodes)
         found.append(math.isfinite(best))
-    assert np.count_nonzero(np.array(n_nodes) > 2) >= 3
+    assert np.count_nonzero(np.array(n_nodes) > 2) >= 2
     assert any(found)
     assert not all(found)
 

@@ -130,16 +130,30 @@ class Column:
         return [(self.output, self.hypothesis)]
 
     def check(self, n_rows: int) -> None:
-        """Raise a ValueError unless values and cost are finite, one value for each row."""
-        if np.shape(self.values) != (n_rows,):
+        """Raise a ValueError unless values and cost are finite numbers, one value for each row."""
+        if isinstance(self.values, (list, tuple)) or np.shape(self.values) != (n_rows,):
+            kind = f"shape {np.shape(self.values)}"
+            if isinstance(self.values, (list, tuple)):
+                kind = f"a {type(self.values).__name__} of values, no array"
+            raise ValueError(f"column {self.key!r} has {kind}, the master has {n_rows} rows")
+        try:
+            if math.isfinite(self.cost) and math.isfinite(np.dot(self.values, self.values)):
+                return  # the quick way; huge numbers have a square that is not finite
+            finite = np.isfinite(self.values)
+            if finite.all() and math.isfinite(self.cost):
+                return
+        except (TypeError, ValueError):
             raise ValueError(
-                f"column {self.key!r} has shape {np.shape(self.values)}, the master has "
-                f"{n_rows} rows"
-            )
-        if math.isfinite(self.cost) and math.isfinite(np.dot(self.values, self.values)):
-            return  # the quick way; huge numbers have a square that is not finite
-        if not (np.isfinite(self.values).all() and math.isfinite(self.cost)):
-            raise ValueError(f"column {self.key!r} or its cost is not finite")
+                f"column {self.key!r} must have numbers for its values and its cost, got values of "
+                f"the type {np.asarray(self.values).dtype} and the cost {self.cost!r}"
+            ) from None
+        if finite.all():
+            raise ValueError(f"column {self.key!r} has the cost {self.cost}, which is not finite")
+        row = int(np.argmin(finite))
+        raise ValueError(
+            f"column {self.key!r} has the value {self.values[row]} in row {row}, "
+            "which is not finite"
+        )
 
 
 def evaluate(hypotheses: Sequence[Hypothesis], X: Any) -> NDArray[np.float64]:

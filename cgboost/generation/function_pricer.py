@@ -126,9 +126,7 @@ class FunctionPricer:
         columns, bound, exact = unpacked(self.function(Duals.of_state(state)))
         for column in columns:
             column.check(len(state.pseudo_response))
-        numbers = bound.values() if isinstance(bound, Mapping) else [bound]
-        if any(number is not None and math.isnan(number) for number in numbers):
-            raise ValueError("a pricing function's bound must be a number or None, got nan")
+        _check_bound(bound)
         if bound is None:
             bound = 0.0 if exact and not columns else math.nan
         return Priced(
@@ -167,6 +165,23 @@ def unpacked(answer: Any) -> tuple[Sequence[Column], Any, bool]:
     raise ValueError(f"{WANTED}, got a tuple of {len(answer)}")
 
 
+def _check_bound(bound: Any) -> None:
+    """Raise a ValueError unless a bound is a number, one for each row, or None."""
+    if bound is None:
+        return
+    for row, number in bound.items() if isinstance(bound, Mapping) else [(None, bound)]:
+        try:
+            is_number = not math.isnan(number)
+        except (TypeError, ValueError):
+            is_number = False
+        if not is_number:
+            of_row = "" if row is None else f" for the row {row!r}"
+            raise ValueError(
+                "a pricing function's bound must be a number, a mapping from convexity rows to "
+                f"numbers, or None, got {number!r}{of_row}"
+            )
+
+
 def _columns(answer: Any) -> list[Column]:
     """The columns of an answer, or a ValueError that says what it should have been."""
     if isinstance(answer, Column):
@@ -177,6 +192,16 @@ def _columns(answer: Any) -> list[Column]:
     for column in columns:
         if not isinstance(column, Column):
             raise ValueError(f"{WANTED}; among the columns is a {type(column).__name__}")
-        if not isinstance(column.key, Hashable):
-            raise ValueError(f"a column's key must be hashable (a tuple, say), got {column.key!r}")
+        for what, name in (("key", column.key), ("block", column.block)):
+            if not _is_hashable(name):
+                raise ValueError(f"a column's {what} must be hashable (a tuple, say), got {name!r}")
     return columns
+
+
+def _is_hashable(name: Any) -> bool:
+    """Whether it can be the key of a dictionary; a tuple with a list in it cannot."""
+    try:
+        hash(name)
+    except TypeError:
+        return False
+    return True

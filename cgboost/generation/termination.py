@@ -160,6 +160,8 @@ def conclusion(current: Round, priced: Priced, fresh: Sequence[Column], tol: flo
         return None
     if nothing_found:
         if current.objective == np.inf:
+            if _may_help(current, priced):
+                return StopReason.NO_COLUMN, _missing(priced)
             return StopReason.INFEASIBLE, shortfall(current)
         return StopReason.STALLED, _open_gap(current, tol)
     if not priced.columns:
@@ -169,6 +171,25 @@ def conclusion(current: Round, priced: Priced, fresh: Sequence[Column], tol: flo
     if not fresh:
         return StopReason.ONLY_DUPLICATES, _repetition(current, priced.columns)
     return None
+
+
+HELPS = 1e-3
+"""A column that helps to meet the rows of an infeasible master has a reduced cost below minus this
+share of the largest dual. Pricers round weights to whole numbers, with errors of 1e-4."""
+
+
+def _may_help(current: Round, priced: Priced) -> bool:
+    """Whether a bound says that a column may help to meet the rows, though none was returned."""
+    costs = [abs(column.cost) for column in current.state.columns]
+    largest = float(np.abs(current.state.pseudo_response).max(initial=0.0))
+    return least_of(priced.reduced_cost) < -max(costs, default=0.0) - HELPS * largest
+
+
+def _missing(priced: Priced) -> str:
+    return (
+        "the pricer returned no new column, but its bound says that there may be one of reduced "
+        f"cost {least_of(priced.reduced_cost):.3g}, which would help to meet the rows"
+    )
 
 
 def _by_costs_alone(current: Round, priced: Priced) -> bool:

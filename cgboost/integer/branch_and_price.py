@@ -11,9 +11,9 @@ solution so far, and what no solution can beat.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent import futures
-from numbers import Integral
+from numbers import Real
 from typing import Any, TypeVar
 
 from cgboost.generation.columns import Column
@@ -27,7 +27,7 @@ from cgboost.integer.branching import (
     RyanFoster,
     VariableBranching,
 )
-from cgboost.integer.decisions import VariableRow, respected_by
+from cgboost.integer.decisions import VariableRow, check_number, check_whole, respected_by
 from cgboost.integer.heuristics import BranchDiving, Diving, Heuristic, RestrictedMaster
 from cgboost.integer.node_selection import BestBound, NodeSelection
 from cgboost.integer.reporting.callbacks import TreeState
@@ -121,12 +121,24 @@ class BranchAndPrice:
     ) -> None:
         if not isinstance(master, LinearMaster):
             raise TypeError(f"master must be a LinearMaster, got {type(master).__name__}")
-        if objective_step is not None and not 0 < objective_step < math.inf:
+        if objective_step is not None and not (
+            isinstance(objective_step, Real) and 0 < objective_step < math.inf
+        ):
             raise ValueError(f"objective_step must be positive or None, got {objective_step!r}")
-        if not isinstance(columns_per_round, Integral) or columns_per_round < 1:
-            raise ValueError(
-                f"columns_per_round must be a whole number ≥ 1, got {columns_per_round!r}"
+        check_whole("columns_per_round", columns_per_round, 1)
+        if strong_branching is not None and not isinstance(strong_branching, StrongBranching):
+            raise TypeError(
+                f"strong_branching must be a StrongBranching() or None, got {strong_branching!r}"
             )
+        for name, part, methods in (
+            ("node_selection", node_selection, ("start", "push", "pop", "nodes")),
+            ("smoothing", smoothing, ("start", "points", "learn")),
+        ):
+            if part is not None and not _has(part, *methods):
+                raise TypeError(
+                    f"{name} must be an object with the methods {', '.join(methods)}, or None; "
+                    f"got {part!r}"
+                )
         asked = as_pricer(pricer)
         rules = _rules(branching, asked)
         self.options: TreeOptions = TreeOptions(
@@ -135,12 +147,12 @@ class BranchAndPrice:
             branching=rules,
             node_selection=BestBound() if node_selection is None else node_selection,
             heuristics=_heuristics(heuristics, rules),
-            cuts=tuple(cuts),
+            cuts=_callables("cuts", cuts),
             objective_step=objective_step,
-            start=tuple(start),
+            start=_start(start),
             columns_per_round=int(columns_per_round),
             smoothing=Wentges(0.5, decay=1.0) if smoothing is None else smoothing,
-            callbacks=tuple(callbacks),
+            callbacks=_callables("callbacks", callbacks),
             strong_branching=strong_branching,
             executor=None if executor is None else as_executor(executor),
             subgradient=_or_auto(subgradient, "subgradient", Subgradient()),
@@ -169,9 +181,40 @@ class BranchAndPrice:
             What the master or the pricer has raised before there was a bound or a solution, and
             whatever shows that bounds are wrong.
         """
-        if not gap >= 0:
-            raise ValueError(f"gap must be at least 0, got {gap!r}")
+        check_number("gap", gap, 0.0)
+        if time_limit is not None:
+            check_number("time_limit", time_limit, 0.0)
+        if max_nodes is not None:
+            check_whole("max_nodes", max_nodes, 0)
         return TreeSearch(self.options, gap, time_limit, max_nodes).result()
+
+
+def _has(part: Any, *methods: str) -> bool:
+    """Whether something is an object with some methods."""
+    return not isinstance(part, type) and all(callable(getattr(part, m, None)) for m in methods)
+
+
+def _callables(name: str, given: Any) -> tuple[Any, ...]:
+    """A sequence of functions, or of objects that can be called."""
+    words = f"{name} must be a sequence of callables"
+    if isinstance(given, str) or not isinstance(given, Iterable):
+        raise TypeError(f"{words}, got {given!r}")
+    parts = tuple(given)
+    for part in parts:
+        if not _has(part, "__call__"):
+            raise TypeError(f"{words}; among them is {part!r}")
+    return parts
+
+
+def _start(given: Any) -> tuple[Column, ...]:
+    words = "start must be a sequence of columns, a solution"
+    if isinstance(given, str) or not isinstance(given, Iterable):
+        raise TypeError(f"{words}; got {given!r}")
+    columns = tuple(given)
+    for column in columns:
+        if not isinstance(column, Column):
+            raise TypeError(f"{words}; among them is {column!r}")
+    return columns
 
 
 def _or_auto(given: T | str | None, name: str, auto: T) -> T | None:
@@ -192,7 +235,7 @@ def _heuristics(
     heuristics: Sequence[Heuristic] | str, rules: Sequence[BranchingRule]
 ) -> list[Heuristic]:
     if not isinstance(heuristics, str):
-        return list(heuristics)
+        return list(_callables("heuristics", heuristics))
     if heuristics != "auto":
         raise ValueError(f'heuristics must be objects or "auto", got {heuristics!r}')
     aggregates = [rule for rule in rules if isinstance(rule, VariableBranching)]
@@ -217,6 +260,11 @@ def _rules(branching: Any, pricer: Pricer) -> list[BranchingRule]:
         return [rule for rule in every if set(rule.makes) <= set(known)]
     rules = list(branching) if isinstance(branching, (list, tuple)) else [branching]
     for rule in rules:
+        if isinstance(rule, type) or not hasattr(rule, "makes") or not _has(rule, "branches"):
+            raise TypeError(
+                "branching must be a rule, or a list of them, such as [RyanFoster()]: objects with "
+                f"makes and branches(solution, most); got {rule!r}"
+            )
         missing = ", ".join(kind.__name__ for kind in rule.makes if kind not in known)
         if missing:
             named = ", ".join(kind.__name__ for kind in known) or "none"

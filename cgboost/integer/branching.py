@@ -61,7 +61,10 @@ class NodeSolution:
     signed : frozenset of hashable
         Variables of which some column, also of other nodes, has a negative amount.
     shared : ndarray of bool of shape (n_rows,)
-        Rows in which there are columns, also of other nodes, that need not be whole.
+        Rows in which there are columns, also of other nodes, that need not be whole, or have values
+        other than 0 and 1.
+    uneven : frozenset of hashable, default=frozenset()
+        Variables of which some integer column, also of other nodes, has a fractional amount.
     """
 
     columns: Sequence[Column]
@@ -74,6 +77,7 @@ class NodeSolution:
     depth: int
     signed: frozenset[Hashable]
     shared: NDArray[np.bool_]
+    uneven: frozenset[Hashable] = frozenset()
 
     @property
     def fractional(self) -> NDArray[np.bool_]:
@@ -147,8 +151,9 @@ class CountBranching:
 class RyanFoster:
     """Two rows in the same column, or in different ones (Ryan and Foster 1981).
 
-    For rows ``= 1`` with values 0 and 1 in which all columns have to be whole. A pair of rows whose
-    columns in common have a fractional sum is there whenever the solution is fractional.
+    For rows ``= 1`` with values 0 and 1 in which all columns have to be whole; others are left out.
+    A pair of rows whose columns in common have a fractional sum is there whenever the solution is
+    fractional, if all rows are such.
 
     Parameters
     ----------
@@ -198,7 +203,8 @@ class VariableBranching:
     Parameters
     ----------
     integer : collection of hashable or None
-        The variables that have to be whole; None: all that integer columns name, and no others.
+        The variables that have to be whole; None: all that integer columns name, in whole amounts,
+        and no others.
     first : collection of hashable, default=()
         Variables that are decided before all others.
     signed : collection of hashable, default=()
@@ -215,6 +221,9 @@ class VariableBranching:
         signed: Collection[Hashable] = (),
         rows: bool = True,
     ) -> None:
+        for name, own in (("integer", integer or ()), ("first", first), ("signed", signed)):
+            if isinstance(own, str) or not isinstance(own, Collection):
+                raise TypeError(f"{name} must be a collection of names of variables, got {own!r}")
         self.integer = None if integer is None else frozenset(integer)
         self.first, self.signed, self.rows = frozenset(first), frozenset(signed), rows
 
@@ -247,7 +256,7 @@ class VariableBranching:
         if self.integer is not None:
             return named - self.integer
         loose = [column for column in solution.columns if not column.integer]
-        return frozenset(v for column in loose for v in column.variables)
+        return solution.uneven.union(v for column in loose for v in column.variables)
 
     @staticmethod
     def _of_unequal_columns(

@@ -7,8 +7,9 @@ master; the pricer sees its dual. Branching rules make children of them, cuts ar
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
 from dataclasses import dataclass
+from numbers import Integral, Real
 from typing import Any, Protocol, TypeGuard, TypeVar, runtime_checkable
 
 from cgboost.generation.columns import Column
@@ -18,6 +19,31 @@ RowNumbers = Mapping[Hashable, int]
 
 AMOUNT_ROUNDING = 1e-9
 """Amounts of columns closer than this are equal: they are whole numbers, or sums of a few data."""
+
+
+SENSES = ("<=", "==", ">=")
+
+
+def check_whole(name: str, value: Any, least: int) -> None:
+    """Raise a ValueError unless a value is a whole number that is not too small."""
+    if not isinstance(value, Integral) or value < least:
+        raise ValueError(f"{name} must be a whole number ≥ {least}, got {value!r}")
+
+
+def check_number(name: str, value: Any, least: float = -math.inf) -> None:
+    """Raise a ValueError unless a value is a number that is not too small."""
+    if not isinstance(value, Real) or not float(value) >= least:
+        at_least = "" if least == -math.inf else f" of at least {least:g}"
+        raise ValueError(f"{name} must be a number{at_least}, got {value!r}")
+
+
+def _check_row(row: Any) -> None:
+    """Raise a ValueError for a sense or a right-hand side that no row can have."""
+    name = type(row).__name__
+    if row.sense not in SENSES:
+        raise ValueError(f'sense of a {name} must be "<=", "==" or ">=", got {row.sense!r}')
+    if not isinstance(row.rhs, Real) or not math.isfinite(float(row.rhs)):
+        raise ValueError(f"rhs of a {name} must be a finite number, got {row.rhs!r}")
 
 
 @runtime_checkable
@@ -128,6 +154,15 @@ class VariableBound:
     upper: float = math.inf
     block: Hashable | None = None
 
+    def __post_init__(self) -> None:
+        check_number("lower of a VariableBound", self.lower)
+        check_number("upper of a VariableBound", self.upper)
+        if self.lower > self.upper:
+            raise ValueError(
+                f"lower={self.lower:g} of a VariableBound on {self.variable!r} is above "
+                f"upper={self.upper:g}: no column keeps to it"
+            )
+
     def allows(self, column: Column, rows: RowNumbers) -> bool:
         """Whether the amount is between the bounds."""
         if self.block is not None and column.block != self.block:
@@ -154,6 +189,9 @@ class CountRow:
     rhs: float
     block: Hashable | None = None
 
+    def __post_init__(self) -> None:
+        _check_row(self)
+
     def coefficient(self, column: Column, rows: RowNumbers) -> float:
         """1 for the columns that are counted."""
         return float(column.integer and (self.block is None or column.block == self.block))
@@ -177,6 +215,17 @@ class VariableRow:
     terms: tuple[tuple[Hashable, float], ...]
     sense: str
     rhs: float
+
+    def __post_init__(self) -> None:
+        _check_row(self)
+        if not isinstance(self.terms, tuple):
+            raise TypeError(
+                f"terms of a VariableRow must be a tuple of pairs, got {self.terms!r}: "
+                "VariableRow.of takes a mapping"
+            )
+        for variable, a in self.terms:
+            if not isinstance(a, Real) or not math.isfinite(a):
+                raise ValueError(f"a VariableRow has the coefficient {a!r} of {variable!r}")
 
     @classmethod
     def of(cls, coefficients: Mapping[Hashable, float], sense: str, rhs: float) -> VariableRow:
@@ -207,6 +256,14 @@ class ComponentRow:
     sense: str
     rhs: float
 
+    def __post_init__(self) -> None:
+        _check_row(self)
+        if not isinstance(self.least, frozenset):
+            raise TypeError(
+                "least of a ComponentRow must be a frozenset of pairs (row, least value), got "
+                f"{self.least!r}"
+            )
+
     def coefficient(self, column: Column, rows: RowNumbers) -> float:
         """1 for the columns that are counted."""
         values = column.values
@@ -218,9 +275,10 @@ class ComponentRow:
 class SubsetRow:
     """Subset-row cut ``Σ_j ⌊m·Σ_{i∈S} h_ij⌋ x_j ≤ ⌊m·|S|⌋``, a Chvátal–Gomory cut of rank one.
 
-    It holds where each of the rows S is ``≤ 1`` or ``= 1`` with whole, nonnegative values. It is
-    *not robust*: the pricer has to count what its columns have of S (Jepsen, Petersen, Spoorendonk,
-    Pisinger, Operations Research 56, 2008).
+    It holds where each of the rows S is ``≤ 1`` or ``= 1``. Columns that need not be whole
+    (``integer=False``) count what they have below 0 alone, divided by 1 less the fraction of m·|S|
+    (mixed-integer rounding). It is *not robust*: the pricer has to count what its columns have of S
+    (Jepsen, Petersen, Spoorendonk, Pisinger, Operations Research 56, 2008).
 
     Attributes
     ----------
@@ -233,6 +291,16 @@ class SubsetRow:
     subset: frozenset[Hashable]
     multiplier: float = 0.5
 
+    def __post_init__(self) -> None:
+        if not isinstance(self.subset, frozenset) or not self.subset:
+            raise TypeError(
+                f"subset of a SubsetRow must be a frozenset of rows, got {self.subset!r}"
+            )
+        if not isinstance(self.multiplier, Real) or not 0 < self.multiplier < 1:
+            raise ValueError(
+                f"multiplier of a SubsetRow must be between 0 and 1, got {self.multiplier!r}"
+            )
+
     @property
     def sense(self) -> str:
         """``"<="``."""
@@ -244,9 +312,21 @@ class SubsetRow:
         return float(math.floor(self.multiplier * len(self.subset) + AMOUNT_ROUNDING))
 
     def coefficient(self, column: Column, rows: RowNumbers) -> float:
-        """⌊m·Σ_{i∈S} h_i⌋."""
+        """⌊m·Σ_{i∈S} h_i⌋, of columns that have to be whole."""
         total = sum(float(column.values[rows[row]]) for row in self.subset)
+        if not column.integer:
+            fraction = self.multiplier * len(self.subset) - self.rhs
+            return min(0.0, self.multiplier * total) / (1.0 - max(0.0, fraction))
         return float(math.floor(self.multiplier * total + AMOUNT_ROUNDING))
+
+
+def rows_named(decision: Any) -> Collection[Hashable]:
+    """Rows of the master that a decision of the kinds above names."""
+    if isinstance(decision, (Together, Apart)):
+        return decision.first, decision.second
+    if isinstance(decision, ComponentRow):
+        return [row for row, _ in decision.least]
+    return decision.subset if isinstance(decision, SubsetRow) else ()
 
 
 class Residual:
@@ -305,6 +385,7 @@ def respects(*kinds: type) -> Callable[[T], T]:
         :class:`Together`, :class:`VariableRow`, …, or your own. A branching rule that makes others
         is refused.
     """
+    _check_kinds(kinds)
 
     def mark(pricer: T) -> T:
         pricer.respects = kinds  # type: ignore[attr-defined]
@@ -316,4 +397,13 @@ def respects(*kinds: type) -> Callable[[T], T]:
 def respected_by(pricer: Any) -> tuple[type, ...]:
     """The kinds of decisions that a pricer, or the function in it, says it respects."""
     inside = getattr(pricer, "function", None)
-    return tuple(getattr(pricer, "respects", getattr(inside, "respects", ())))
+    kinds = getattr(pricer, "respects", getattr(inside, "respects", ()))
+    _check_kinds(kinds)
+    return tuple(kinds)
+
+
+def _check_kinds(kinds: Any) -> None:
+    if not isinstance(kinds, Collection) or not all(isinstance(kind, type) for kind in kinds):
+        raise TypeError(
+            f"respects must name kinds of decisions, such as (Together, Apart), got {kinds!r}"
+        )

@@ -15,7 +15,7 @@ import scipy.sparse as sp
 
 from cgboost.generation.history import StopReason
 from cgboost.integer.branching import INTEGRAL, BranchingRule
-from cgboost.integer.decisions import Decision
+from cgboost.integer.decisions import Decision, check_number, check_whole
 from cgboost.integer.node_selection import Node
 from cgboost.integer.search import Relaxation, Search
 from cgboost.tolerances import LP_FEASIBILITY
@@ -77,6 +77,9 @@ class RestrictedMaster:
     """
 
     def __init__(self, *, time_limit: float = 10.0, share: float = 0.5, every: int = 0) -> None:
+        check_number("time_limit", time_limit, 0.0)
+        check_number("share", share, 0.0)
+        check_whole("every", every, 0)
         self.time_limit, self.share, self.every = time_limit, share, every
 
     def __call__(self, search: Search, node: Node, relaxation: Relaxation) -> None:
@@ -147,6 +150,11 @@ class Diving:
         tol: float = 1e-4,
         max_rounds: int | None = 30,
     ) -> None:
+        for name, value in (("discrepancies", discrepancies), ("depth", depth), ("every", every)):
+            check_whole(name, value, 0)
+        check_number("tol", tol, 0.0)
+        if max_rounds is not None:
+            check_whole("max_rounds", max_rounds, 1)
         self.discrepancies, self.depth, self.every = discrepancies, depth, every
         self.tol, self.max_rounds = tol, max_rounds
         self._schedule = _Schedule(every)
@@ -226,6 +234,11 @@ class BranchDiving:
         tol: float = 1e-4,
         max_rounds: int | None = 30,
     ) -> None:
+        check_number("share", share, 0.0)
+        check_whole("every", every, 0)
+        check_number("tol", tol, 0.0)
+        if max_rounds is not None:
+            check_whole("max_rounds", max_rounds, 1)
         self.rules, self.share, self.every = tuple(rules), share, every
         self.tol, self.max_rounds = tol, max_rounds
         self._schedule = _Schedule(every)

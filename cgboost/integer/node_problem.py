@@ -88,7 +88,7 @@ class NodeProblem:
         near: tuple[Vector, Mapping[Row, float]] | None = None,
         counted: bool = True,
     ) -> None:
-        self.root, self.pool, self._user, self._near = root, pool, pricer, near
+        self.root, self.pool, self.user, self._near = root, pool, pricer, near
         self._decisions, self.counted = tuple(decisions), counted
         self.restrictions = tuple(d for d in decisions if is_restriction(d))
         self.rows = tuple(d for d in decisions if is_row(d))
@@ -130,7 +130,7 @@ class NodeProblem:
         return NodeProblem(
             self.root,
             self.pool,
-            self._user,
+            self.user,
             self._decisions,
             fixed=self.fixed,
             near=near,
@@ -153,7 +153,7 @@ class NodeProblem:
 
     def _proper(self, first: int) -> NDArray[np.bool_]:
         """Which columns, from the first, give no row more than fixed columns leave it."""
-        if not self.fixed or Residual not in respected_by(self._user):
+        if not self.fixed or Residual not in respected_by(self.user):
             return np.ones(len(self.pool) - first, dtype=np.bool_)
         left = self.master.constraints.rhs[: len(self.root.rows)]
         return self.pool.proper(np.maximum(left, 0.0), first)
@@ -253,21 +253,26 @@ class UserPricer:
             self._pricer.seconds_left = self.seconds_left
         asked = replace(
             state,
-            pseudo_response=duals,
+            pseudo_response=duals.copy(),
             rows=problem.root.rows,
             slack=state.slack[: len(duals)],
             output=state.output[: len(duals)],
             decisions=_decisions(problem, extra, also),
         )
         priced = self._pricer.price(asked, limit)
+        if not isinstance(priced, Priced):
+            raise TypeError(
+                f"{type(self._pricer).__name__}.price must return a Priced, got {priced!r}"
+            )
         for column in priced.columns:
             column.check(len(duals))
             self._require_allowed(column)
         if not priced.columns:
             return priced
-        held = {column.key for column in state.columns}  # those price out by rounding alone
-        fresh = [column for column in priced.columns if column.key not in held]
-        return replace(priced, columns=problem.extended(problem.pool.add(fresh).tolist()))
+        numbers = problem.pool.add(priced.columns).tolist()
+        held = {problem.pool.number(column) for column in state.columns}
+        fresh = [number for number in numbers if number not in held]  # those price out by rounding
+        return replace(priced, columns=problem.extended(fresh))
 
     def _require_allowed(self, column: Column) -> None:
         broken = self._problem.checks.broken(column, self._problem.pool.numbers)
@@ -316,10 +321,7 @@ class NodePricer:
         reduced costs may be negative. Those with an upper bound the master accounts for itself.
         """
         problem = self._problem
-        held = np.array(problem.numbers(state.columns), dtype=np.intp)
-        cheap = held[reduced[held] < 0]
-        open_ended = [math.isinf(problem.pool.columns[j].upper) for j in cheap.tolist()]
-        cheap = cheap[np.array(open_ended, dtype=np.bool_)]
+        cheap = self._cheap(state, reduced)
         if not priced.exact or not cheap.size:
             return priced
         copies = problem.root.copies
@@ -339,6 +341,18 @@ class NodePricer:
                 bounds[name] = float(np.minimum(bounds[name], value))
         return replace(priced, reduced_cost=bounds)
 
+    def _cheap(self, state: MasterState, reduced: Vector) -> Numbers:
+        """Columns in the master of negative reduced cost that the user's pricer may leave out."""
+        problem, pool = self._problem, self._problem.pool
+        held = np.array(problem.numbers(state.columns), dtype=np.intp)
+        cheap = held[reduced[held] < 0]
+        open_ended = [math.isinf(pool.columns[j].upper) for j in cheap.tolist()]
+        cheap = cheap[np.array(open_ended, dtype=np.bool_)]
+        if not cheap.size or Residual not in respected_by(problem.user):
+            return cheap
+        rhs = problem.master.constraints.rhs[: len(problem.root.rows)]
+        return cheap[pool.proper(np.maximum(rhs, 0.0))[cheap]]
+
 
 def _decisions(
     problem: NodeProblem, extra: Mapping[Row, float], also: Sequence[Restriction]
@@ -351,6 +365,6 @@ def _decisions(
                 prices[variable] = prices.get(variable, 0.0) + a * dual
         elif isinstance(row, CountRow):
             constants[row.block] = constants.get(row.block, 0.0) + dual
-    rhs = problem.master.constraints.rhs[: len(problem.root.rows)]
+    rhs = problem.master.constraints.rhs[: len(problem.root.rows)].copy()
     restrictions = (*problem.restrictions, *also)
     return NodeDecisions(restrictions, dict(extra), prices, constants, rhs)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from cgboost.integer.decisions import Decision, Row
+from cgboost.integer.decisions import Decision, Row, check_whole
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,8 +108,7 @@ class DepthFirst:
     _taken: int = field(default=0, init=False)
 
     def __post_init__(self) -> None:
-        if not self.max_dive >= 1:
-            raise ValueError(f"max_dive must be at least 1, got {self.max_dive!r}")
+        check_whole("max_dive", self.max_dive, 1)
 
     def start(self) -> None:
         """Forget the last run."""

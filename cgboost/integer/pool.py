@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Hashable, Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from cgboost.generation.columns import Column
+from cgboost.exceptions import BoundError
+from cgboost.generation.columns import Column, FloatArray
 from cgboost.integer.decisions import AMOUNT_ROUNDING, Restriction, Row, RowNumbers
+from cgboost.tolerances import LP_FEASIBILITY
 
 Vector = NDArray[np.float64]
 Numbers = NDArray[np.intp]
@@ -42,7 +46,12 @@ class ColumnPool:
     signed : set of hashable
         Variables of which some column has a negative amount.
     shared : ndarray of bool of shape (n_rows,)
-        Rows in which columns are that need not be whole.
+        Rows that several columns may meet together: some need not be whole, or have values other
+        than 0 and 1.
+    uneven : set of hashable
+        Variables of which some integer column has a fractional amount.
+    divided : ndarray of bool of shape (n_rows,)
+        Rows of which decisions of the tree say that exactly one column meets them.
     """
 
     def __init__(self, rows: Sequence[Hashable], counted: Collection[Hashable] = ()) -> None:
@@ -50,6 +59,8 @@ class ColumnPool:
         self.numbers: RowNumbers = {name: number for number, name in enumerate(rows)}
         self.signed: set[Hashable] = set()
         self.shared = np.zeros(len(rows), dtype=np.bool_)
+        self.uneven: set[Hashable] = set()
+        self.divided = np.zeros(len(rows), dtype=np.bool_)
         self._places: dict[Hashable, int] = {}
         self._counted = np.array([k for k, row in enumerate(rows) if row in counted], np.intp)
         self._convexity: list[int] = []
@@ -62,19 +73,49 @@ class ColumnPool:
         return len(self.columns)
 
     def add(self, columns: Iterable[Column]) -> Numbers:
-        """Take in columns; the numbers of all of them, also of those that are here already."""
+        """Take in columns; the numbers of all of them, also of those that are here already.
+
+        Values are copied: a pricer may go on with its array.
+
+        Raises
+        ------
+        ValueError
+            For a column with the key of another one, and for amounts that are no numbers.
+        """
         found = []
         for column in columns:
-            place = self._places.setdefault(column.key, len(self.columns))
-            if place == len(self.columns):
-                self.columns.append(column)
-                own = self._counted[np.flatnonzero(column.values[self._counted])]
+            place = self._places.get(column.key, len(self.columns))
+            if place < len(self.columns):
+                _check_same(self.columns[place], column)
+            else:
+                self.signed |= _signed(column)
+                self._places[column.key] = place
+                values = np.array(column.values, dtype=np.float64)
+                self.columns.append(replace(column, values=values))
+                self._check_divided(column, values)
+                own = self._counted[np.flatnonzero(values[self._counted])]
                 self._convexity.append(int(own[0]) if own.size else NO_ROW)
-                self.signed.update(v for v, amount in column.variables.items() if amount < 0)
-                if not column.integer:
-                    self.shared |= np.asarray(column.values) != 0
+                self.shared |= (values != 0) & ((values != 1) | (not column.integer))
+                if column.integer:
+                    self.uneven.update(
+                        v for v, amount in column.variables.items() if amount != round(amount)
+                    )
             found.append(place)
         return np.array(found, dtype=np.intp)
+
+    def _check_divided(self, column: Column, values: Vector) -> None:
+        """Raise a BoundError for a column that makes decisions on pairs of rows wrong."""
+        partly = (
+            (values != 0) if not column.integer else (values < 0) | (values != np.round(values))
+        )
+        if (wrong := np.flatnonzero(partly & self.divided)).size:
+            name = list(self.numbers)[wrong[0]]
+            what = f"{values[wrong[0]]:g}" + ("" if column.integer else " and need not be whole")
+            raise BoundError(
+                f"the tree was divided by pairs of rows that exactly one column meets, but the "
+                f"column {column.key!r} has {what} in the row {name!r}: give the master such a "
+                "column at the beginning, or take a rule other than RyanFoster"
+            )
 
     def keep(self, count: int) -> None:
         """Forget all columns but the first."""
@@ -152,3 +193,46 @@ class ColumnPool:
         values = sp.csc_array(np.column_stack([column.values for column in new]).astype(np.float64))
         self._matrix = sp.hstack([self._matrix, values], format="csc")
         self._costs = np.concatenate([self._costs, [column.cost for column in new]])
+
+
+def _signed(column: Column) -> set[Hashable]:
+    """Variables with a negative amount; a ValueError for amounts that are no numbers."""
+    try:
+        for variable, amount in column.variables.items():
+            if not math.isfinite(amount):
+                raise ValueError(
+                    f"column {column.key!r} has the amount {amount!r} of the variable {variable!r}"
+                )
+        return {variable for variable, amount in column.variables.items() if amount < 0}
+    except (AttributeError, TypeError):
+        raise ValueError(
+            f"column {column.key!r} must have a mapping of names to numbers for its variables, "
+            f"got {column.variables!r}"
+        ) from None
+
+
+def _check_same(known: Column, column: Column) -> None:
+    """Raise a ValueError if a column differs from the one that has its key."""
+    allowed = LP_FEASIBILITY * max(1.0, abs(known.cost))
+    what = ""
+    if abs(known.cost - column.cost) > allowed:
+        what = f"the cost {known.cost:.10g}, now {column.cost:.10g}"
+    elif len(different := _different(known.values, column.values)):
+        row = int(different[0])
+        what = f"the value {known.values[row]:g} in row {row}, now {column.values[row]:g}"
+    elif (known.block, known.integer) != (column.block, column.integer):
+        what = (
+            f"block={known.block!r} and integer={known.integer}, now block={column.block!r} and "
+            f"integer={column.integer}"
+        )
+    if what:
+        raise ValueError(
+            f"two different columns have the key {column.key!r}: the first had {what}; a key has "
+            "to tell all columns apart"
+        )
+
+
+def _different(known: FloatArray, values: FloatArray) -> Numbers:
+    """Rows in which values differ by more than rounding."""
+    away = np.abs(known - values)
+    return np.flatnonzero(away > LP_FEASIBILITY * np.maximum(1.0, np.abs(known)))

@@ -263,6 +263,7 @@ class Search:
             depth,
             signed=frozenset(pool.signed),
             shared=pool.shared.copy(),
+            uneven=frozenset(pool.uneven),
         )
 
     # ------------------------------------------------------------------ incumbents

@@ -10,12 +10,11 @@ import math
 from collections import defaultdict
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from numbers import Integral
 
 from cgboost.exceptions import CGBoostError
 from cgboost.generation.history import StopReason
 from cgboost.integer.branching import Branch
-from cgboost.integer.decisions import Row
+from cgboost.integer.decisions import Row, check_whole
 from cgboost.integer.heuristics import FAILED
 from cgboost.integer.node_selection import Node
 from cgboost.integer.search import Relaxation, Search
@@ -64,9 +63,10 @@ class StrongBranching:
     def __init__(
         self, n_candidates: int = 8, *, reliability: int = 4, max_rounds: int | None = None
     ) -> None:
-        for name, value in (("n_candidates", n_candidates), ("reliability", reliability)):
-            if not isinstance(value, Integral) or value < 1:
-                raise ValueError(f"{name} must be a whole number ≥ 1, got {value!r}")
+        check_whole("n_candidates", n_candidates, 1)
+        check_whole("reliability", reliability, 1)
+        if max_rounds is not None:
+            check_whole("max_rounds", max_rounds, 1)
         self.n_candidates, self.reliability = int(n_candidates), int(reliability)
         self.max_rounds = max_rounds
         self.start()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -18,8 +18,17 @@ from cgboost.generation.history import StopReason
 from cgboost.generation.protocols import Pricer
 from cgboost.generation.stabilization import Smoothing
 from cgboost.generation.termination import described
-from cgboost.integer.branching import INTEGRAL, BranchingRule, NodeSolution
-from cgboost.integer.decisions import Restrictions, Row, respected_by
+from cgboost.integer.branching import INTEGRAL, Branch, BranchingRule, NodeSolution
+from cgboost.integer.decisions import (
+    Apart,
+    Decision,
+    Restrictions,
+    Row,
+    SubsetRow,
+    Together,
+    respected_by,
+    rows_named,
+)
 from cgboost.integer.heuristics import Heuristic
 from cgboost.integer.node_selection import Node, NodeSelection
 from cgboost.integer.parallel_nodes import NodeTask, ParallelNodes
@@ -91,13 +100,14 @@ class _Tree:
     least_closed: float = math.inf
     made: int = 1
     infeasible: str = ""
+    unproven: str = ""
     undivided: str = ""
     n_undivided: int = 0
     least_undivided: float = math.inf
 
 
 @contextmanager
-def _ending() -> Iterator[None]:
+def _ending(where: str = "") -> Iterator[None]:
     """What the master or the pricer raises ends the search, but for what shows a wrong claim."""
     try:
         yield
@@ -112,7 +122,11 @@ def _ending() -> Iterator[None]:
     except Exception as error:
         if isinstance(error, CGBoostError) and error.refutes_bounds:
             raise
-        raise SearchEnd(StopReason.PRICER_FAILED, described(error), error) from error
+        raise SearchEnd(StopReason.PRICER_FAILED, where + described(error), error) from error
+
+
+def _name(function: Any) -> str:
+    return str(getattr(function, "__name__", type(function).__name__))
 
 
 class TreeSearch:
@@ -266,7 +280,12 @@ class TreeSearch:
             return "infeasible" if infeasible else "cut_off"
         node = self.current = self._at_least(node, bound)
         if not relaxation.feasible:
-            raise SearchEnd(StopReason.NO_COLUMN, _unmet(node, relaxation))
+            words = _unmet(node, relaxation)
+            if node.number == 0 or not math.isfinite(relaxation.bound):
+                raise SearchEnd(StopReason.NO_COLUMN, words)
+            self._close(node, bound)
+            self.tree.unproven = words
+            return "unfinished"
         solution = self._solution(node, relaxation)
         counts = search.merged(relaxation.numbers.tolist(), relaxation.coef)
         if search.whole(counts) is not None:
@@ -276,7 +295,7 @@ class TreeSearch:
         for heuristic in self.what.heuristics:
             if search.closes(bound) or search.is_over:
                 break
-            with _ending():
+            with _ending(f"in the heuristic {_name(heuristic)}: "):
                 heuristic(search, node, relaxation)
         if search.closes(bound, node.at_most):
             self._close(node, bound)
@@ -402,14 +421,66 @@ class TreeSearch:
         solution, before = self._solution(node, relaxation), len(self.cuts)
         known = respected_by(self.what.pricer)
         for callback in self.what.cuts:
-            for row in callback(solution):
+            rows = callback(solution)
+            if not isinstance(rows, Iterable):
+                raise BranchingError(f"cuts must return a sequence of rows, got {rows!r}")
+            for row in rows:
                 if type(row) not in known:
                     raise BranchingError(
                         f"a cut of the kind {type(row).__name__} was returned, which the pricer "
                         "does not say that it respects"
                     )
+                self._check_rows(row)
                 self.cuts.setdefault(row)
         return len(self.cuts) > before
+
+    def _check_rows(self, decision: Any) -> None:
+        """Raise a BranchingError if a decision names rows that it cannot be about."""
+        rows, numbers = self.what.master.constraints, self.search.pool.numbers
+        for name in rows_named(decision):
+            if name not in numbers:
+                raise BranchingError(
+                    f"{decision} names the row {name!r}, which the master does not have; it has "
+                    f"{list(numbers)[:10]}"
+                )
+            number = numbers[name]
+            if isinstance(decision, SubsetRow) and (
+                rows.senses[number] == ">=" or rows.rhs[number] != 1.0
+            ):
+                raise BranchingError(
+                    f"{decision} is a cut for rows ≤ 1 or = 1, but the row {name!r} is "
+                    f"{rows.senses[number]} {rows.rhs[number]:g}"
+                )
+
+    def _note_divided(self, children: Sequence[Sequence[Decision]]) -> None:
+        """Have the pool refuse columns that would make decisions on pairs of rows wrong."""
+        pool = self.search.pool
+        for decision in (each for decisions in children for each in decisions):
+            if isinstance(decision, (Together, Apart)):
+                for name in rows_named(decision):
+                    pool.divided[pool.numbers[name]] = True
+
+    def _check_branches(self, rule: BranchingRule, branches: Sequence[Any]) -> None:
+        """Raise a BranchingError unless these are branches with decisions that the rule names."""
+        name, kinds = type(rule).__name__, ", ".join(kind.__name__ for kind in rule.makes)
+        for branch in branches:
+            if not isinstance(branch, Branch):
+                raise BranchingError(f"{name}.branches must return Branch objects, got {branch!r}")
+            if not branch.children:
+                raise BranchingError(f"{name} gave the branch {branch.name!r}, without children")
+            for decisions in branch.children:
+                if not isinstance(decisions, Sequence) or not decisions:
+                    raise BranchingError(
+                        f"{name} gave the branch {branch.name!r} with the child {decisions!r}: "
+                        "each child must be a sequence of at least one decision"
+                    )
+                for decision in decisions:
+                    if not isinstance(decision, tuple(rule.makes)):
+                        raise BranchingError(
+                            f"{name} made the decision {decision!r}, which is of none of the "
+                            f"kinds that it names ({kinds})"
+                        )
+                    self._check_rows(decision)
 
     def _children(self, node: Node, relaxation: Relaxation, solution: NodeSolution) -> list[Node]:
         """Those of the first rule that finds something; none where no rule does."""
@@ -417,6 +488,7 @@ class TreeSearch:
         for rule in self.what.branching:
             branches = rule.branches(solution, 1 if strong is None else strong.n_candidates)
             if branches:
+                self._check_branches(rule, branches)
                 choice = Choice(branches[0], (node.bound,) * len(branches[0].children))
                 if strong is not None:
                     with _ending():
@@ -424,6 +496,7 @@ class TreeSearch:
                             self.search, node, relaxation, branches, list(self.cuts)
                         )
                 children = choice.branch.children
+                self._note_divided(children)
                 numbers = range(self.tree.made, self.tree.made + len(children))
                 self.tree.made += len(children)
                 return [
@@ -452,8 +525,7 @@ class TreeSearch:
         if not self.what.start:
             return
         counts: dict[int, float] = {}
-        for column in self.what.start:
-            column.check(len(self.what.master.rows))
+        self.what.master.check_columns(self.what.start)
         for number in self.search.pool.add(self.what.start).tolist():
             counts[number] = counts.get(number, 0.0) + 1.0
         if not self.search.is_feasible(counts):
@@ -534,6 +606,8 @@ class TreeSearch:
         if not self.search.incumbent and not math.isfinite(self.search.objective):
             if tree.infeasible:
                 return StopReason.INFEASIBLE, f"{tree.infeasible}{see('branch-and-price')}"
+            if tree.unproven:
+                return StopReason.NO_COLUMN, tree.unproven
             least = self._least()
             words = f", or costs at least {least:.3g}" if math.isfinite(least) else ""
             return StopReason.INFEASIBLE, f"no integer solution exists{words}"
@@ -555,8 +629,10 @@ class TreeSearch:
 
 def _unmet(node: Node, relaxation: Relaxation) -> str:
     """Why a node cannot be judged whose rows are not met."""
-    words = f"no columns that the pricer found meet the rows of node {node.number}, and"
-    if relaxation.stop_reason is StopReason.NO_COLUMN:
-        advice = "without a bound there may be others: return (columns, bound)"
-        return f"{words} {advice}{see('branch-and-price')}"
-    return f"{words} nothing shows that no others do: {relaxation.message}"
+    words = (
+        f"no columns that the pricer found meet the rows of node {node.number}, which proves "
+        f"nothing: {relaxation.message}"
+    )
+    if relaxation.stop_reason is StopReason.NO_COLUMN and relaxation.bound == -math.inf:
+        words += "; without a bound there may be others: return (columns, bound)"
+    return words + see("branch-and-price")

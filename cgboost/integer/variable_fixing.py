@@ -21,7 +21,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cgboost.generation.protocols import ZERO_REDUCED_COST, MasterState
-from cgboost.integer.decisions import AMOUNT_ROUNDING, Decision, VariableBound, respected_by
+from cgboost.integer.decisions import (
+    AMOUNT_ROUNDING,
+    Decision,
+    VariableBound,
+    check_number,
+    respected_by,
+)
 from cgboost.integer.node_problem import NodeProblem
 from cgboost.integer.search import Relaxation, Search
 
@@ -79,9 +85,8 @@ class VariableFixing:
         least_share: float = 0.7,
         most_steps: float = 10.0,
     ) -> None:
-        for name, value in (("least_share", least_share), ("most_steps", most_steps)):
-            if not value >= 0:
-                raise ValueError(f"{name} must be at least 0, got {value!r}")
+        check_number("least_share", least_share, 0.0)
+        check_number("most_steps", most_steps, 0.0)
         self.integer = None if integer is None else frozenset(integer)
         self.least_share, self.most_steps = least_share, most_steps
 
@@ -168,7 +173,8 @@ class VariableFixing:
         tried = []
         for variable, places in having.items():
             whole = variable not in loose if self.integer is None else variable in self.integer
-            if not whole or variable in search.pool.signed or len(places) == len(columns):
+            odd = variable in search.pool.signed or variable in search.pool.uneven
+            if not whole or odd or len(places) == len(columns):
                 continue
             inside = np.zeros(len(columns), dtype=np.bool_)
             inside[places] = True

@@ -374,5 +374,5 @@ def test_wrong_master_and_gap() -> None:
     """Only a linear master has integer columns; a gap is not negative."""
     with pytest.raises(TypeError, match="LinearMaster"):
         BranchAndPrice(None, triangle().pricer())  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="gap must be at least 0"):
+    with pytest.raises(ValueError, match="gap must be a number of at least 0, got -1.0"):
         triangle().search().run(gap=-1.0)

@@ -1,5 +1,8 @@
 """Primal heuristics: what they offer are solutions, and on small problems good ones."""
 
+import runpy
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -20,6 +23,8 @@ from cgboost.integer.search import Search
 from cgboost.masters import LinearMaster
 
 from .tree_problems import Problem, generalised_assignment
+
+EXAMPLE = Path(__file__).parents[2] / "examples" / "generalised_assignment.py"
 
 WIDTHS, DEMAND, CAPACITY = np.array([45, 36, 31, 14]), np.array([9, 31, 20, 11]), 100
 
@@ -87,15 +92,27 @@ def test_dives_by_branches_find_solutions_near_the_optimum() -> None:
 
 
 def test_dives_by_branches_take_several_decisions_at_once() -> None:
-    """With a larger share there are fewer relaxations, over twenty problems together."""
-    n_relaxations = dict.fromkeys((0.01, 1.0), 0)
-    for seed in range(20):
-        for share in n_relaxations:
-            _, search = assigning(seed)
-            relaxation = search.relaxation(search.problem(()))
-            BranchDiving([VariableBranching(rows=False)], share=share)(search, Node(0), relaxation)
-            n_relaxations[share] += search.n_relaxations
-    assert n_relaxations[1.0] < n_relaxations[0.01]
+    """With a larger share there are fewer relaxations."""
+    assign = runpy.run_path(str(EXAMPLE))["assign"]
+    rng = np.random.default_rng(2)
+    weight = rng.integers(5, 26, (4, 40))
+    cost = 111.0 - weight + rng.integers(-10, 11, weight.shape)
+    n_relaxations = []
+    for share in (0.01, 1.0):
+        what = assign(cost, weight, (0.8 * weight.sum(axis=1) / 4).astype(int)).options
+        search = Search(
+            what.master,
+            what.pricer,
+            objective_step=1.0,
+            columns_per_round=20,
+            smoothing=what.smoothing,
+            gap=1e-6,
+            time_limit=None,
+        )
+        relaxation = search.relaxation(search.problem(()))
+        BranchDiving([VariableBranching(rows=False)], share=share)(search, Node(0), relaxation)
+        n_relaxations.append(search.n_relaxations)
+    assert n_relaxations[1] < n_relaxations[0]
 
 
 @pytest.mark.parametrize("heuristic", [Rounding(), RestrictedMaster(), Diving()])

@@ -36,7 +36,7 @@ def test_depth_first_does_not_dive_for_ever() -> None:
         taken.append(selection.pop())
         selection.push([Node(number, bound=taken[-1].bound + 1.0, depth=taken[-1].depth + 1)])
     assert [node.number for node in taken] == [1, 3, 2, 5, 6]
-    with pytest.raises(ValueError, match="max_dive must be at least 1, got 0"):
+    with pytest.raises(ValueError, match="max_dive must be a whole number ≥ 1, got 0"):
         DepthFirst(max_dive=0)
 
 

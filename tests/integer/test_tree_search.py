@@ -9,10 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from cgboost import BranchAndPrice
+from cgboost.exceptions import BoundError
+from cgboost.generation.columns import Column
 from cgboost.generation.history import StopReason
 from cgboost.integer import (
     BestBound,
-    BranchAndPriceResult,
     ComponentBranching,
     CountBranching,
     DepthFirst,
@@ -23,7 +25,7 @@ from cgboost.integer import (
 )
 
 from . import tree_problems as problems
-from .tree_problems import ROUNDING, Problem
+from .tree_problems import Problem, check_tree
 
 OPEN = VariableBranching(integer=[("open", k) for k in range(3)])
 
@@ -70,20 +72,6 @@ CASES: dict[str, tuple[Callable[[int], Problem], Sequence[Any]]] = {
 }
 
 
-def check_tree(result: BranchAndPriceResult, optimum: float) -> None:
-    """The global bound never falls, and bound ≤ optimum ≤ incumbent at every node."""
-    tree, small = result.tree, ROUNDING * max(1.0, abs(optimum) if math.isfinite(optimum) else 1.0)
-    assert (np.diff(tree["global_bound"]) >= -small).all()
-    assert (tree["global_bound"] <= optimum + small).all()
-    assert (tree["incumbent"] >= optimum - small).all()
-    assert (np.diff(tree["incumbent"][np.isfinite(tree["incumbent"])]) <= 0).all()
-    own = dict(zip(tree["node"].tolist(), tree["bound"].tolist(), strict=True))
-    for node, parent in zip(tree["node"].tolist(), tree["parent"].tolist(), strict=True):
-        assert parent == -1 or own[node] >= own[parent] - small
-    assert result.bound is None or result.bound <= optimum + small
-    assert result.objective >= optimum - small
-
-
 @pytest.mark.parametrize("case", CASES)
 @settings(max_examples=10)
 @given(
@@ -118,3 +106,50 @@ def test_optimum_of_the_whole_problem(
         assert problem.solves(result)
     else:
         assert result.stop_reason is StopReason.INFEASIBLE
+
+
+@pytest.mark.parametrize("values", [(0, 0, 0.5, 1), (0, 0, 1, 2), (0, 0, 1, -1)], ids=str)
+def test_rows_that_several_columns_meet_are_no_pairs(values: Sequence[float]) -> None:
+    """Halves, twos and negative values: the optimum with pairs too; what comes late is refused."""
+    refused: list[str] = []
+    for seed in range(30):
+        rng = np.random.default_rng(seed)
+        drawn = rng.choice(values, (25, 5)).astype(float)
+        columns = [Column(row, j, cost=float(rng.integers(1, 9))) for j, row in enumerate(drawn)]
+        problem = Problem(range(5), "==", np.ones(5), columns, least_cost=1.0)
+        optimum = problem.optimum()
+        rules = [RyanFoster(), ComponentBranching()]
+        master = problem.master()
+        master.add([c for c in columns if not np.isin(c.values, (0, 1)).all()])
+        search = BranchAndPrice(master, problem.pricer(), branching=rules, heuristics=[])
+        check_tree(result := search.run(max_nodes=500), optimum)
+        assert result.objective == pytest.approx(optimum)
+        try:
+            result = problem.search(branching=rules, heuristics=[]).run(max_nodes=500)
+        except BoundError as error:
+            refused.append(str(error))
+            continue
+        assert result.objective == pytest.approx(optimum)
+    assert refused or 0.5 not in values
+    assert all("take a rule other than RyanFoster" in words for words in refused)
+
+
+def test_variables_of_fractional_amounts_are_not_divided() -> None:
+    """Halves of a variable need not add up to a whole number, unless a rule is told so."""
+    for seed in range(30):
+        rng = np.random.default_rng(seed)
+        columns = [
+            Column(
+                rng.choice([0.0, 0.0, 1.0], 5),
+                j,
+                cost=float(rng.integers(1, 9)),
+                variables=dict(enumerate(rng.choice([0.0, 0.5, 1.0, 1.5], 3).tolist())),
+            )
+            for j in range(25)
+        ]
+        problem = Problem(range(5), "==", np.ones(5), columns, least_cost=1.0)
+        optimum = problem.optimum()
+        rules = [VariableBranching(), ComponentBranching()]
+        result = problem.search(branching=rules, heuristics=[]).run(max_nodes=500)
+        check_tree(result, optimum)
+        assert result.objective == pytest.approx(optimum)

@@ -132,6 +132,20 @@ class Problem:
         )
 
 
+def check_tree(result: BranchAndPriceResult, optimum: float) -> None:
+    """The global bound never falls, and bound ≤ optimum ≤ incumbent at every node."""
+    tree, small = result.tree, ROUNDING * max(1.0, abs(optimum) if math.isfinite(optimum) else 1.0)
+    assert (np.diff(tree["global_bound"]) >= -small).all()
+    assert (tree["global_bound"] <= optimum + small).all()
+    assert (tree["incumbent"] >= optimum - small).all()
+    assert (np.diff(tree["incumbent"][np.isfinite(tree["incumbent"])]) <= 0).all()
+    own = dict(zip(tree["node"].tolist(), tree["bound"].tolist(), strict=True))
+    for node, parent in zip(tree["node"].tolist(), tree["parent"].tolist(), strict=True):
+        assert parent == -1 or own[node] >= own[parent] - small
+    assert result.bound is None or result.bound <= optimum + small
+    assert result.objective >= optimum - small
+
+
 def keeps_to(
     column: Column, restrictions: Iterable[Restriction], numbers: Mapping[Hashable, int]
 ) -> bool:

@@ -39,7 +39,7 @@ from cgboost.masters.linear.lagrangian_bound import (
 )
 from cgboost.masters.linear.restricted_primal import PrimalPoint, RestrictedPrimal, Rows
 from cgboost.masters.solver_options import checked_options
-from solvers import LimitError, SolverError, Status
+from solvers import LimitError, SolverError, Status, UnboundedError
 
 Vector = NDArray[np.float64]
 
@@ -181,6 +181,12 @@ class LinearMaster:
             For a column of the wrong length, with a NaN, with a negative upper bound, or cheaper
             than ``least_cost``.
         """
+        self.check_columns(columns)
+        if columns:
+            self._primal.add(columns)
+
+    def check_columns(self, columns: Sequence[Column]) -> None:
+        """Raise the errors of :meth:`add`, and take nothing in."""
         for column in columns:
             column.check(len(self.constraints))
             if not column.upper >= 0:
@@ -190,8 +196,6 @@ class LinearMaster:
                     f"column {column.key!r} costs {column.cost:g}, less than "
                     f"least_cost={self.least_cost:g}"
                 )
-        if columns:
-            self._primal.add(columns)
 
     def solve(self, *, time_limit: float | None = None) -> MasterState:
         """Re-optimise; the objective is inf while the columns do not suffice to meet the rows."""
@@ -208,6 +212,7 @@ class LinearMaster:
             objective=cost if self._primal.feasible else math.inf,
             slack=point.missing,
             rows=self.rows,
+            solved=not self._primal.may_raise,
         )
 
     def bound(self, state: MasterState, priced: Priced) -> float | None:
@@ -245,8 +250,19 @@ class LinearMaster:
             return self._primal.solve(time_limit)
         except LimitError as error:
             raise MasterError(str(error), timed_out=error.status is Status.TIME_LIMIT) from error
+        except UnboundedError as error:
+            raise MasterError(self._without_end()) from error
         except SolverError as error:
             raise MasterError(str(error)) from error
+
+    def _without_end(self) -> str:
+        """Why the restricted master is unbounded."""
+        free = [c.key for c in self.columns if c.cost < 0 and math.isinf(c.upper)]
+        return (
+            "the restricted master is unbounded: columns of negative cost can be taken without "
+            f"end, among them some of {free[-5:]!r}; give columns an upper bound (Column.upper), "
+            "or the master a row that limits them (copies alone is no row)"
+        )
 
     def _capped(self, state: MasterState, duals: Vector) -> list[Capped]:
         """The columns with a finite upper bound, each with its convexity row if it has one."""

@@ -10,7 +10,8 @@ The live session of a linear master: two phases, and only the columns that matte
 columns do not suffice, the session minimises the sum of the artificials, and the duals handed out
 are r = M·y, the duals y of that problem times a large number M: c − M·y·h < 0 is then the old
 condition y·h > 0, but for costs, so a pricer need not know of phases. Once no artificial is needed
-they are fixed at 0 and the costs are put in.
+they are fixed at 0 and the costs are put in. M goes with the largest cost seen; while no column has
+shown what costs are like, it is raised before a search that finds nothing is believed.
 
 **Deactivation.** A column that has been idle (coefficient 0, positive reduced cost) in so many
 solves in a row leaves the session. After every solve the inactive columns are priced at the duals
@@ -154,6 +155,12 @@ def matrix_of(columns: Sequence[Column]) -> sp.csc_array:
 PHASE_ONE_FACTOR = 1e6
 """Factor on the phase-one duals, in units of the largest cost seen."""
 
+RAISE = 1e3
+"""By this the factor is raised where nothing prices out and no cost has been seen."""
+
+LARGEST_FACTOR = 1e12
+"""But not above this: sums over rows of duals of this size still show costs of a thousandth."""
+
 DUAL_ROUNDING = 1e-9
 """Phase-one duals below this are 0: multiplied by the factor they would mislead the pricer. With
 it, by up to a thousandth of the largest cost."""
@@ -196,6 +203,7 @@ class RestrictedPrimal:
         self._rows = rows
         self._upper = np.zeros(0)
         self._largest_cost = 1.0
+        self._factor, self._n_solved, self._cost_seen = PHASE_ONE_FACTOR, -1, False
         self._held = np.zeros(0, dtype=np.intp)  # numbers of the columns in the session
         self._idle_for = np.zeros(0, dtype=np.intp)  # solves, of each of these
         self._inactive = InactivePool(len(rows))
@@ -209,6 +217,11 @@ class RestrictedPrimal:
         """Number of columns out of the session."""
         return len(self._inactive)
 
+    @property
+    def may_raise(self) -> bool:
+        """Whether another solve without new columns has larger duals of phase one."""
+        return not (self.feasible or self._cost_seen or self._factor >= LARGEST_FACTOR)
+
     def add(self, columns: Sequence[Column]) -> None:
         """Take in new columns."""
         self._enter(columns, np.arange(len(columns)) + len(self.columns))
@@ -216,9 +229,14 @@ class RestrictedPrimal:
         self._upper = np.append(self._upper, [column.upper for column in columns])
         largest = float(np.abs(costs_of(columns)).max())
         self._largest_cost = max(self._largest_cost, largest)
+        if largest > 0:
+            self._factor, self._cost_seen = PHASE_ONE_FACTOR, True
 
     def solve(self, time_limit: float | None) -> PrimalPoint:
         """Optimum over all columns taken in, of phase one while they do not meet the rows."""
+        if self.may_raise and len(self.columns) == self._n_solved:
+            self._factor *= RAISE
+        self._n_solved = len(self.columns)
         deadline = None if time_limit is None else time.perf_counter() + time_limit
         while True:
             left = None if deadline is None else max(0.01, deadline - time.perf_counter())
@@ -249,7 +267,7 @@ class RestrictedPrimal:
         if not self.feasible:
             lacking = solution.x[:n_artificial]
             missing[self._artificial] = np.where(lacking > LP_FEASIBILITY, lacking, 0.0)
-            duals = PHASE_ONE_FACTOR * self._largest_cost * duals
+            duals = self._factor * self._largest_cost * duals
         return PrimalPoint(coef, duals, missing)
 
     # ------------------------------------------------------------------ phases

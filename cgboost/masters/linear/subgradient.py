@@ -31,11 +31,11 @@ from cgboost.masters.linear.restricted_primal import costs_of, matrix_of
 
 Vector = NDArray[np.float64]
 
-MOST_STEPS = 200
+PASSES_AT_MOST = 200
 """Pricing passes where none are named: on generalised assignment with 5 × 200 the bound is then
 within 2e-4 of the best."""
 
-PATIENCE = 5
+WITHOUT_GAIN = 5
 """Steps without a gain after which δ is halved and the method goes back to the best duals."""
 
 GROWTH = 1.5
@@ -77,7 +77,7 @@ class Subgradient:
     Parameters
     ----------
     max_steps : int or None, default=None
-        Pricing passes, at most; None: as many as there are rows, and ``MOST_STEPS`` at most.
+        Pricing passes, at most; None: as many as there are rows, and ``PASSES_AT_MOST`` at most.
     tol : float, default=1e-5
         It ends where δ is below this, relative to the bound.
     """
@@ -124,7 +124,7 @@ class Subgradient:
         """
         ascent, started = _Ascent(master), time.perf_counter()
         limit = max(columns_per_round, 2 * len(ascent.convexity))
-        most = min(MOST_STEPS, len(master.rows)) if self.max_steps is None else self.max_steps
+        most = min(PASSES_AT_MOST, len(master.rows)) if self.max_steps is None else self.max_steps
         for _ in range(most):
             state = ascent.state()
             priced = pricer.price(state, limit)
@@ -193,7 +193,7 @@ class _Ascent:
             self._without_gain = 0
         else:
             self._without_gain += 1
-        if self._without_gain == PATIENCE:
+        if self._without_gain == WITHOUT_GAIN:
             self.delta, self._without_gain = self.delta / 2, 0
             self.duals, self._bound, self._slope = self.best, self.best_bound, self._best_slope
 
@@ -205,7 +205,7 @@ class _Ascent:
         """Go on; False where the supergradient is 0, so that the duals are optimal."""
         slope = self._slope.copy()
         slope[self._places] = 0.0
-        square = float(slope @ slope)
+        square = float((slope * slope).sum())
         if square == 0.0:
             return False
         length = (self.best_bound + self.delta - self._bound) / square

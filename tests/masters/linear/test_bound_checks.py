@@ -126,7 +126,7 @@ def test_a_bound_per_row_must_name_every_row() -> None:
         (Column(np.ones(5), "x"), "got a single Column: put it in a list"),
         (([np.ones(5)], 0.0), "among the columns is a ndarray"),
         (([Column(np.ones(5), ["x"])], 0.0), r"key must be hashable .* got \['x'\]"),
-        (([], math.nan), "bound must be a number or None, got nan"),
+        (([], math.nan), "bound must be a number, a mapping .*, got nan"),
     ],
     ids=["none", "column", "array", "key", "nan"],
 )

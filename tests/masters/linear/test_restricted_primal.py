@@ -85,6 +85,37 @@ def test_phase_one_gets_back_what_it_needs() -> None:
     np.testing.assert_allclose(state.coef, [1.0, 1.0])
 
 
+@pytest.mark.parametrize("cost", [1e-3, 1.0, 1e6, 1e8, 1e10])
+@pytest.mark.parametrize("free", [[], [Column(np.zeros(2), "empty")]], ids=["none", "free"])
+def test_costs_of_any_size_meet_the_rows(cost: float, free: list[Column]) -> None:
+    """A master that knows no cost yet prices as if there were none: costly columns are found."""
+    columns = [Column(row, i, cost=cost) for i, row in enumerate(np.eye(2))]
+
+    def price(duals: Any) -> Any:
+        reduced = [cost - float(duals @ column.values) for column in columns]
+        found = [c for c, own in zip(columns, reduced, strict=True) if own < -1e-9 * cost]
+        return found, min(*reduced, 0.0)
+
+    master = LinearMaster(2, ">=", 1.0, copies=2)
+    master.add(free)
+    result = ColumnGeneration(master, price).run()
+    assert result.stop_reason == "optimal"
+    assert result.objective == pytest.approx(2 * cost)
+    assert result.bound == pytest.approx(2 * cost)
+
+
+def test_rows_that_nothing_meets_are_infeasible_at_once_where_costs_are_known() -> None:
+    """Duals are raised while no cost has been seen, a few times at most, and not after that."""
+    for columns, most in [([], 3), ([Column(np.array([1.0, 0.0]), "first", cost=1e5)], 1)]:
+        rounds: list[Round] = []
+        master = LinearMaster(2, ">=", 1.0, copies=2)
+        master.add(columns)
+        run = ColumnGeneration(master, lambda duals: ([], 0.0), callbacks=[rounds.append])
+        result = run.run()
+        assert result.stop_reason == "infeasible"
+        assert len(rounds) == most
+
+
 def test_columns_are_parked_only_after_so_many_idle_solves_in_a_row() -> None:
     """Two idle solves do not deactivate a column that may be idle for two, the third one does."""
     master = LinearMaster(1, ">=", 1.0, park_after=3)

@@ -54,6 +54,11 @@ class HighsBlock:
         self._rows = {name: place for place, name in enumerate(rows)}
         self._n = len(block.variables)
         self._all = np.arange(self._n, dtype=np.int32)
+        self._open()
+
+    def _open(self) -> None:
+        """A new model."""
+        block = self.block
         self._extra: tuple[Any, ...] = ()
         self._counts: list[Any] = []
         self._places: list[int] = []
@@ -83,6 +88,8 @@ class HighsBlock:
         """The least cost over the integer points that a node allows."""
         if (request.lower > request.upper).any():
             return NO_POINT
+        if self._afresh:  # clearSolver leaves something of the last run
+            self._open()
         counted = bool(self.block.integer.all())
         rows = (row for row in request.duals if counted and isinstance(row, ComponentRow))
         self._adapt(request.restrictions, tuple(rows))
@@ -93,8 +100,6 @@ class HighsBlock:
         seconds = request.seconds
         limit = math.inf if seconds is None else self._highs.getRunTime() + max(0.0, seconds)
         self._call("setOptionValue", "time_limit", limit)
-        if self._afresh:
-            self._call("clearSolver")
         self._call("run")
         return self._found(request.cost)
 

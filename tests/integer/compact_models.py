@@ -1,0 +1,775 @@
+"""Random problems in two models: columns for a tree, and a compact one that HiGHS solves.
+
+The compact models are written in the variables of the problem (assignments, arcs, times) and know
+nothing of columns.
+"""
+
+import itertools
+import math
+import runpy
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from cgboost import BranchAndPrice
+from cgboost.generation import Column
+from cgboost.integer import (
+    Apart,
+    BranchAndPriceResult,
+    ComponentRow,
+    CountRow,
+    Residual,
+    Row,
+    Together,
+    VariableBound,
+    VariableRow,
+    respects,
+)
+from cgboost.integer.decisions import respected_by
+from cgboost.masters import LinearMaster
+from solvers import InfeasibleError, Program, solve
+
+from .tree_problems import ROUNDING, indicator, subsets
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+KINDS = (Together, Apart, VariableBound, VariableRow, CountRow, ComponentRow)
+COSTS = ("whole", "equal", "zero", "negative", "fractional", "big", "spread")
+"""What costs there are; see :func:`costs`."""
+
+
+class Compact:
+    """A mixed-integer model that is written row by row."""
+
+    def __init__(self) -> None:
+        self.cost: list[float] = []
+        self.lower: list[float] = []
+        self.upper: list[float] = []
+        self.integer: list[bool] = []
+        self.rows: list[tuple[dict[int, float], float, float]] = []
+
+    def add(self, cost: Any = 0.0, upper: float = 1.0, integer: bool = True, n: int = 1) -> Any:
+        """Numbers of new variables: one for each cost, or ``n`` of them."""
+        own = np.asarray(cost, dtype=np.float64) if np.ndim(cost) else np.full(n, float(cost))
+        first = len(self.cost)
+        self.cost += own.ravel().tolist()
+        self.lower += [0.0] * own.size
+        self.upper += [upper] * own.size
+        self.integer += [integer] * own.size
+        return np.arange(first, first + own.size).reshape(own.shape)
+
+    def row(self, terms: Iterable[tuple[Any, float]], sense: str, rhs: float) -> None:
+        """Σ a_v x_v  ≤ | = | ≥  rhs."""
+        own: dict[int, float] = {}
+        for variable, a in terms:
+            own[int(variable)] = own.get(int(variable), 0.0) + float(a)
+        low = -math.inf if sense == "<=" else float(rhs)
+        high = math.inf if sense == ">=" else float(rhs)
+        self.rows.append((own, low, high))
+
+    def program(self) -> Program:
+        """As HiGHS reads it."""
+        matrix = sp.lil_array((len(self.rows), len(self.cost)))
+        for i, (own, _, _) in enumerate(self.rows):
+            for variable, a in own.items():
+                matrix[i, variable] = a
+        return Program(
+            cost=np.array(self.cost),
+            matrix=sp.csr_array(matrix),
+            row_lower=np.array([low for _, low, _ in self.rows]),
+            row_upper=np.array([high for _, _, high in self.rows]),
+            lower=np.array(self.lower),
+            upper=np.array(self.upper),
+            integrality=np.array(self.integer),
+        )
+
+
+@dataclass
+class Instance:
+    """A problem in two models.
+
+    Attributes
+    ----------
+    program : Program
+        The compact model.
+    search : callable
+        ``search(**options)``, the tree search.
+    amounts : callable
+        A result's solution in the variables of the compact model.
+    """
+
+    program: Program
+    search: Callable[..., BranchAndPrice]
+    amounts: Callable[[BranchAndPriceResult], np.ndarray]
+
+    def optimum(self) -> float:
+        """By HiGHS; inf if infeasible."""
+        try:
+            return solve(self.program, "highs", options={"mip_rel_gap": 0.0}).objective
+        except InfeasibleError:
+            return math.inf
+
+    def check(self, result: BranchAndPriceResult) -> None:
+        """The solution is one of the compact model, and costs what it says there."""
+        program, x = self.program, self.amounts(result)
+        total = program.matrix @ x
+        small = ROUNDING * max(1.0, float(np.abs(x).max(initial=0.0)))
+        assert (total >= program.row_lower - small).all()
+        assert (total <= program.row_upper + small).all()
+        assert (x >= program.lower - small).all()
+        assert (x <= program.upper + small).all()
+        assert (np.abs(x - np.round(x))[program.integrality] <= small).all()
+        size = max(1.0, abs(result.objective), float(np.abs(program.cost) @ np.abs(x)))
+        assert abs(float(program.cost @ x) - result.objective) <= ROUNDING * size
+
+
+@dataclass
+class AllColumns:
+    """A pricer that looks at every column; exact.
+
+    Attributes
+    ----------
+    rows : sequence of hashable
+    columns : sequence of Column
+    copies : float, mapping or None
+        As of the master.
+    most : int
+        Columns that are returned.
+    residual : bool
+        Whether it keeps to ``duals.rhs``.
+    """
+
+    rows: Sequence[Hashable]
+    columns: Sequence[Column]
+    copies: Any = None
+    most: int = 10
+    residual: bool = False
+    _known: dict[Any, np.ndarray] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.respects = (*KINDS, Residual) if self.residual else KINDS
+        self.numbers = {name: i for i, name in enumerate(self.rows)}
+        values = [column.values for column in self.columns]
+        self.matrix = np.array(values).reshape(-1, len(self.rows)).T
+        self.costs = np.array([column.cost for column in self.columns])
+
+    def _of(self, decision: Any) -> np.ndarray:
+        """What a decision says of every column."""
+        if decision not in self._known:
+            says = decision.coefficient if isinstance(decision, Row) else decision.allows
+            self._known[decision] = np.array([says(c, self.numbers) for c in self.columns])
+        return self._known[decision]
+
+    def __call__(self, duals: Any) -> Any:
+        """The cheapest columns, and the least reduced cost of all or of each block."""
+        reduced = self.costs - np.asarray(duals) @ self.matrix
+        for row, dual in duals.extra.items():
+            reduced -= dual * self._of(row)
+        for restriction in duals.restrictions:
+            reduced[~self._of(restriction)] = math.inf
+        if self.residual:
+            reduced[(self.matrix > np.maximum(duals.rhs, 0.0)[:, None]).any(axis=0)] = math.inf
+        best = np.argsort(reduced, kind="stable")[: self.most]
+        found = [self.columns[j] for j in best.tolist() if reduced[j] < -1e-9]
+        if not isinstance(self.copies, Mapping):
+            return found, float(reduced.min(initial=math.inf))
+        inside = {row: self.matrix[self.numbers[row]] != 0 for row in self.copies}
+        return found, {row: reduced[own].min(initial=math.inf) for row, own in inside.items()}
+
+
+def enumerated(
+    rows: Sequence[Hashable],
+    sense: Any,
+    rhs: Any,
+    columns: Sequence[Column],
+    *,
+    residual: bool = False,
+    **master: Any,
+) -> Callable[..., BranchAndPrice]:
+    """``search(**options)`` over all columns, given here."""
+
+    def search(**options: Any) -> BranchAndPrice:
+        pricer = AllColumns(rows, columns, master.get("copies"), residual=residual)
+        return BranchAndPrice(LinearMaster(rows, sense, rhs, **master), pricer, **options)
+
+    return search
+
+
+def costs(rng: np.random.Generator, kind: str, shape: Any) -> np.ndarray:
+    """Random costs."""
+    if kind == "equal":
+        return np.full(shape, 3.0)
+    if kind == "zero":
+        return rng.integers(0, 2, shape) * float(rng.integers(0, 2))
+    if kind == "negative":
+        return rng.integers(-10, 11, shape).astype(float)
+    if kind == "fractional":
+        return rng.random(shape) * 10
+    if kind == "big":
+        return 1e6 + rng.integers(0, 1_000_001, shape)
+    if kind == "spread":
+        return 10.0 ** rng.uniform(-2, 4, shape)
+    return rng.integers(1, 20, shape).astype(float)
+
+
+# ------------------------------------------------------------------ cutting stock
+
+
+def cutting_stock(rng: np.random.Generator, kind: str, n: int = 4) -> Instance:
+    """Items from rolls of two types, of which there are a few; each type has costs of its own."""
+    exact = bool(rng.integers(2))
+    capacity = rng.integers(9, 14, 2)
+    capacity[0] *= rng.integers(0, 4) > 0
+    width = np.full(n, 4) if kind == "equal" else rng.integers(2, 8, n)
+    demand = rng.integers(1, 4, n) if rng.integers(2) else np.ones(n, dtype=int)
+    enough = int(np.ceil(width @ demand / capacity.max()))
+    most = rng.integers((enough + 1) // 2, enough + 2, 2)
+    fixed, own = costs(rng, kind, 2), costs(rng, kind, (2, n)) * float(rng.integers(2))
+    model = Compact()
+    y = [model.add(fixed[t], n=int(most[t])) for t in range(2)]
+    x = [model.add(np.tile(own[t], (int(most[t]), 1)), upper=12.0) for t in range(2)]
+    for t in range(2):
+        for k in range(int(most[t])):
+            model.row([*zip(x[t][k], width, strict=True), (y[t][k], -capacity[t])], "<=", 0.0)
+            if k:
+                model.row([(y[t][k - 1], 1.0), (y[t][k], -1.0)], ">=", 0.0)
+    for i in range(n):
+        used = [(x[t][k, i], 1.0) for t in range(2) for k in range(int(most[t]))]
+        model.row(used, "==" if exact else ">=", float(demand[i]))
+    types = [("type", t) for t in range(2)]
+    columns = [
+        Column(
+            np.r_[pattern, indicator(2, [t])],
+            (t, pattern),
+            cost=float(fixed[t] + own[t] @ pattern),
+            variables={(t, i): float(a) for i, a in enumerate(pattern) if a},
+            block=types[t],
+        )
+        for t in range(2)
+        for pattern in itertools.product(*(range(capacity[t] // w + 1) for w in width))
+        if width @ pattern <= capacity[t]
+    ]
+
+    def amounts(result: BranchAndPriceResult) -> np.ndarray:
+        z, number = np.zeros(len(model.cost)), [0, 0]
+        for column, count in zip(result.columns, result.coef, strict=True):
+            t, pattern = column.key
+            for _ in range(int(count)):
+                z[y[t][number[t]]], z[x[t][number[t]]] = 1.0, pattern
+                number[t] += 1
+        return z
+
+    search = enumerated(
+        [*range(n), *types],
+        ["==" if exact else ">="] * n + ["<=", "<="],
+        np.r_[demand, most].astype(float),
+        columns,
+        residual=bool((fixed >= 0).all() and (own >= 0).all()),
+        copies={name: float(m) for name, m in zip(types, most, strict=True)},
+    )
+    return Instance(model.program(), search, amounts)
+
+
+# ------------------------------------------------------------------ generalised assignment
+
+
+def assignment_model(cost: np.ndarray, weight: np.ndarray, capacity: Any, demand: Any) -> Any:
+    """How many units of each job every agent has."""
+    m, n = cost.shape
+    model = Compact()
+    x = model.add(cost, upper=float(np.max(demand)))
+    for i in range(m):
+        model.row(zip(x[i], weight[i], strict=True), "<=", capacity[i])
+    for j in range(n):
+        model.row([(x[i, j], 1.0) for i in range(m)], "==", demand[j])
+    return model, x
+
+
+def generalised_assignment(rng: np.random.Generator, kind: str, n: int = 5) -> Instance:
+    """Units of jobs to agents; every agent has exactly one set, or at most one."""
+    m, exactly = int(rng.integers(2, 4)), bool(rng.integers(2))
+    cost, weight = costs(rng, kind, (m, n)), rng.integers(0, 8, (m, n))
+    demand = rng.integers(1, 3, n) if rng.integers(3) == 0 else np.ones(n, dtype=int)
+    share = rng.choice([0.9, 1.1, 1.3])
+    capacity = np.floor(share * (weight @ demand) / m)
+    capacity[0] *= rng.integers(0, 4) > 0
+    model, x = assignment_model(cost, weight, capacity, demand)
+    agents = [("agent", i) for i in range(m)]
+    columns = [
+        Column(
+            np.r_[own, indicator(m, [i])],
+            (i, own),
+            cost=float(cost[i] @ own),
+            variables={(i, j): float(a) for j, a in enumerate(own) if a},
+            block=agents[i],
+        )
+        for i in range(m)
+        for own in itertools.product(*(range(d + 1) for d in demand))
+        if weight[i] @ own <= capacity[i] and (exactly or any(own))
+    ]
+    sense = ["=="] * n + ["==" if exactly else "<="] * m
+    rhs = np.r_[demand, np.ones(m)].astype(float)
+    search = enumerated([*range(n), *agents], sense, rhs, columns, copies=dict.fromkeys(agents, 1))
+
+    def amounts(result: BranchAndPriceResult) -> np.ndarray:
+        z = np.zeros(len(model.cost))
+        for variable, a in result.variables.items():
+            z[x[variable]] = a
+        return z
+
+    return Instance(model.program(), search, amounts)
+
+
+def example_assignment(rng: np.random.Generator, kind: str, n: int = 7) -> Instance:
+    """The example script: knapsacks; jobs that two agents have stay with the cheaper one."""
+    m = int(rng.integers(2, 5))
+    cost, weight = np.floor(costs(rng, kind, (m, n))), rng.integers(1, 9, (m, n))
+    capacity = (rng.choice([0.9, 1.0, 1.2]) * weight.sum(axis=1) / m + 1).astype(int)
+    model, x = assignment_model(cost, weight, capacity, np.ones(n))
+    assign = example("generalised_assignment")["assign"]
+
+    def amounts(result: BranchAndPriceResult) -> np.ndarray:
+        z, got = np.zeros(len(model.cost)), set()
+        for i, j in sorted(result.variables, key=lambda pair: cost[pair]):
+            z[x[i, j]] = float(j not in got)
+            got.add(j)
+        return z
+
+    return Instance(model.program(), lambda **o: assign(cost, weight, capacity, **o), amounts)
+
+
+def example(name: str) -> dict[str, Any]:
+    """The functions of an example script."""
+    if name not in _EXAMPLES:
+        _EXAMPLES[name] = runpy.run_path(str(EXAMPLES / f"{name}.py"))
+    return _EXAMPLES[name]
+
+
+_EXAMPLES: dict[str, dict[str, Any]] = {}
+
+# ------------------------------------------------------------------ graph colouring
+
+
+def graph(rng: np.random.Generator, n: int) -> np.ndarray:
+    """A random graph, or a circle with chords of some lengths and a few other edges."""
+    if rng.integers(2):
+        return np.triu(rng.random((n, n)) < rng.choice([0.2, 0.4, 0.7, 1.0]), 1)
+    length = np.subtract.outer(range(n), range(n)) % n
+    chords = [1, *rng.integers(1, max(2, n // 2), int(rng.integers(0, 3)))]
+    edge = np.isin(length, chords) | np.isin(-length % n, chords)
+    return np.triu(edge | (rng.random((n, n)) < 0.05), 1)
+
+
+def colouring_model(edge: np.ndarray, weight: np.ndarray, price: float) -> tuple[Compact, Any]:
+    """A colour costs a price, and as much as the dearest vertex that has it.
+
+    Colour k has no vertex before vertex k: colours are in the order of their first vertices.
+    """
+    n = len(edge)
+    model = Compact()
+    x, y = model.add(np.zeros((n, n))), model.add(price, n=n)
+    z = model.add(1.0, upper=float(weight.max()), integer=False, n=n)
+    for v, k in itertools.product(range(n), repeat=2):
+        model.row([(x[v, k], 1.0)], "<=", float(k <= v))
+        model.row([(x[v, k], 1.0), (y[k], -1.0)], "<=", 0.0)
+        model.row([(x[v, k], weight[v]), (z[k], -1.0)], "<=", 0.0)
+        for u in np.flatnonzero(edge[v]).tolist():
+            model.row([(x[v, k], 1.0), (x[u, k], 1.0)], "<=", 1.0)
+    for v in range(n):
+        model.row([(x[v, k], 1.0) for k in range(n)], "==", 1.0)
+
+    def amounts(classes: Iterable[Iterable[int]]) -> np.ndarray:
+        own, left = np.zeros(len(model.cost)), set(range(n))
+        parts = []
+        for each in classes:
+            parts.append(left & set(each))
+            left -= parts[-1]
+        for k, part in enumerate(sorted((p for p in parts if p), key=min)):
+            own[x[list(part), k]], own[y[k]], own[z[k]] = 1.0, 1.0, weight[list(part)].max()
+        return own
+
+    return model, amounts
+
+
+def colouring(rng: np.random.Generator, kind: str, n: int = 6) -> Instance:
+    """Every vertex once, or at least once, by all independent sets."""
+    kind = "whole" if kind == "negative" else kind
+    edge = graph(rng, n)
+    weight, price = costs(rng, kind, n), float(abs(costs(rng, kind, 1)[0]))
+    model, amounts = colouring_model(edge, weight, price)
+    columns = [
+        Column(
+            indicator(n, own),
+            own,
+            cost=float(price + weight[list(own)].max()),
+            variables={("pair", *pair): 1.0 for pair in itertools.combinations(own, 2)},
+        )
+        for own in subsets(n)
+        if not edge[np.ix_(own, own)].any()
+    ]
+    how = {"least_cost": price} if price and rng.integers(2) else {"copies": float(n)}
+    search = enumerated(range(n), str(rng.choice(["==", ">="])), np.ones(n), columns, **how)
+    return Instance(
+        model.program(), search, lambda result: amounts(c.key for c in _ordered(result))
+    )
+
+
+def _ordered(result: BranchAndPriceResult) -> list[Column]:
+    """Columns of a cover, the dearest first: what is covered twice stays with these."""
+    return sorted(result.columns, key=lambda column: -column.cost)
+
+
+def example_colouring(rng: np.random.Generator, kind: str, n: int = 8) -> Instance:
+    """The example script, with cliques by networkx."""
+    import networkx as nx
+
+    edge = graph(rng, n)
+    model, amounts = colouring_model(edge, np.zeros(n), 1.0)
+    own = nx.Graph()
+    own.add_nodes_from(range(n))
+    own.add_edges_from(np.argwhere(edge).tolist())
+    colour = example("graph_colouring")["colour"]
+    return Instance(
+        model.program(),
+        lambda **options: colour(own, **options),
+        lambda result: amounts(c.key for c in result.columns),
+    )
+
+
+# ------------------------------------------------------------------ capacitated p-median
+
+
+def median_model(
+    cost: np.ndarray, demand: Any, p: int, capacity: float, opening: Any, sense: str
+) -> tuple[Compact, Any]:
+    """Who serves whom; depots serve themselves."""
+    n = len(cost)
+    model = Compact()
+    x, y = model.add(cost), model.add(np.asarray(opening, dtype=float))
+    for i in range(n):
+        model.row([*zip(x[i], demand, strict=True), (y[i], -capacity)], "<=", 0.0)
+        model.row([(x[i, i], 1.0), (y[i], -1.0)], "==", 0.0)
+        model.row([(x[k, i], 1.0) for k in range(n)], "==", 1.0)
+        for j in range(n):
+            model.row([(x[i, j], 1.0), (y[i], -1.0)], "<=", 0.0)
+    model.row([(each, 1.0) for each in y], sense, p)
+
+    def amounts(result: BranchAndPriceResult) -> np.ndarray:
+        z, got = np.zeros(len(model.cost)), set()
+        pairs = result.variables
+        depots = [i for i, j in pairs if i == j]
+        z[y[depots]] = z[x[depots, depots]] = 1.0
+        for i, j in sorted((pair for pair in pairs if pair[0] != pair[1]), key=lambda e: cost[e]):
+            if j not in got and j not in depots:
+                z[x[i, j]] = 1.0
+                got.add(j)
+        return z
+
+    return model, amounts
+
+
+def p_median(rng: np.random.Generator, kind: str, n: int = 5) -> Instance:
+    """Every customer in one cluster; every depot has exactly one (empty or not), or at most one."""
+    exactly, p = bool(rng.integers(2)), int(rng.integers(1, n))
+    cost, opening = costs(rng, kind, (n, n)), costs(rng, kind, n) * float(rng.integers(2))
+    demand = np.full(n, 2) if kind == "equal" else rng.integers(0, 6, n)
+    capacity = float(np.ceil(rng.choice([0.9, 1.2, 1.5]) * demand.sum() / p))
+    sense = str(rng.choice(["<=", "=="]))
+    model, amounts = median_model(cost, demand, p, capacity, opening, sense)
+    depots = [("depot", i) for i in range(n)]
+    columns = [
+        Column(
+            np.r_[indicator(n, own), 1.0, indicator(n, [i])],
+            (i, own),
+            cost=float(opening[i] + cost[i, list(own)].sum()),
+            variables={(i, j): 1.0 for j in own},
+            block=depots[i],
+        )
+        for i in range(n)
+        for own in subsets(n)
+        if i in own and demand[list(own)].sum() <= capacity
+    ]
+    if exactly:
+        columns += [
+            Column(np.r_[np.zeros(n + 1), indicator(n, [i])], (i, ()), block=depots[i])
+            for i in range(n)
+        ]
+    search = enumerated(
+        [*range(n), "number", *depots],
+        ["=="] * n + [sense] + ["==" if exactly else "<="] * n,
+        np.r_[np.ones(n), float(p), np.ones(n)],
+        columns,
+        copies=dict.fromkeys(depots, 1),
+    )
+    return Instance(model.program(), search, amounts)
+
+
+def example_median(rng: np.random.Generator, kind: str, n: int = 7) -> Instance:
+    """The example script: clusters by knapsacks."""
+    kind = "whole" if kind == "negative" else kind
+    distance = np.floor(costs(rng, kind, (n, n)))
+    np.fill_diagonal(distance, 0.0)
+    demand, p = rng.integers(1, 6, n), int(rng.integers(1, 5))
+    capacity = int(np.ceil(rng.choice([1.0, 1.2, 1.5]) * demand.sum() / p))
+    model, amounts = median_model(distance, demand, p, capacity, np.zeros(n), "<=")
+    locate = example("p_median")["locate"]
+    return Instance(
+        model.program(), lambda **o: locate(distance, demand, p, capacity, **o), amounts
+    )
+
+
+# ------------------------------------------------------------------ integral multicommodity flow
+
+
+def flow(rng: np.random.Generator, kind: str, n: int = 5, *, listed: bool = True) -> Instance:
+    """Commodities on an acyclic network with capacities, in whole units or on one path each.
+
+    Paths are listed; or else found by dynamic programming, which knows rows and bounds of arcs.
+    """
+    arcs = [pair for pair in itertools.combinations(range(n), 2) if rng.random() < 0.8]
+    arcs += [pair for pair in arcs if rng.random() < 0.2]  # parallel ones
+    if not arcs:
+        arcs = [(0, 1)]
+    whole, m, k_all = bool(rng.integers(2)), len(arcs), range(int(rng.integers(1, 4)))
+    cost = costs(rng, kind, (len(k_all), m))
+    capacity = rng.integers(0, 5, m) + rng.choice([0.0, 0.5])
+    ends = [[int(rng.integers(0, min(2, n - 1))), n - 1] for _ in k_all]
+    demand = [int(rng.integers(1, 4)) for _ in k_all]
+    unit = [1 if whole else d for d in demand]  # of a column
+    model = Compact()
+    x = model.add(cost, upper=float(max(demand)))
+    for a in range(m):
+        model.row([(x[k, a], unit[k]) for k in k_all], "<=", capacity[a])
+    for k in k_all:
+        amount = demand[k] / unit[k]
+        for v in range(n):
+            terms = [(x[k, a], (i == v) - (j == v)) for a, (i, j) in enumerate(arcs)]
+            model.row(terms, "==", amount * ((v == ends[k][0]) - (v == ends[k][1])))
+
+    def column(k: int, path: tuple[int, ...]) -> Column:
+        values = np.r_[unit[k] * indicator(m, path), indicator(len(k_all), [k])]
+        names = {(k, a): 1.0 for a in path}
+        price = float(cost[k, list(path)].sum())
+        return Column(values, (k, path), cost=price, variables=names, block=("demand", k))
+
+    def amounts(result: BranchAndPriceResult) -> np.ndarray:
+        z = np.zeros(len(model.cost))
+        for variable, a in result.variables.items():
+            z[x[variable]] = a
+        return z
+
+    rows = [*(("arc", a) for a in range(m)), *(("demand", k) for k in k_all)]
+    copies = {("demand", k): demand[k] / unit[k] for k in k_all}
+    sense, rhs = ["<="] * m + ["=="] * len(k_all), np.r_[capacity, list(copies.values())]
+    columns = [column(k, path) for k in k_all for path in paths(arcs, *ends[k])]
+    if listed:
+        search = enumerated(rows, sense, rhs, columns, copies=copies)
+    else:
+        price = cheapest_paths(arcs, ends, cost, unit, column)
+
+        def search(**options: Any) -> BranchAndPrice:
+            return BranchAndPrice(LinearMaster(rows, sense, rhs, copies=copies), price, **options)
+
+    return Instance(model.program(), search, amounts)
+
+
+def path_flow(rng: np.random.Generator, kind: str, n: int = 5) -> Instance:
+    """The same with a pricer that lists no paths."""
+    return flow(rng, kind, n, listed=False)
+
+
+def paths(arcs: Sequence[tuple[int, int]], source: int, sink: int) -> Iterable[tuple[int, ...]]:
+    """All paths in an acyclic network, as arcs."""
+    if source == sink:
+        yield ()
+    for a, (i, j) in enumerate(arcs):
+        if i == source:
+            yield from ((a, *rest) for rest in paths(arcs, j, sink))
+
+
+def cheapest_paths(
+    arcs: Sequence[tuple[int, int]],
+    ends: Sequence[Sequence[int]],
+    cost: np.ndarray,
+    unit: Sequence[int],
+    column: Callable[[int, tuple[int, ...]], Column],
+) -> Callable[[Any], Any]:
+    """A pricer: for each commodity the cheapest path, node after node."""
+    m = len(arcs)
+
+    @respects(VariableRow, VariableBound, CountRow)
+    def price(duals: Any) -> Any:
+        found, bound = [], {}
+        for k, (source, sink) in enumerate(ends):
+            block = ("demand", k)
+            toll = cost[k] - unit[k] * np.asarray(duals[:m])
+            toll -= [duals.prices.get((k, a), 0.0) for a in range(m)]
+            for each in duals.restrictions:
+                if each.variable[0] != k:
+                    continue
+                own, (tail, head) = each.variable[1], arcs[each.variable[1]]
+                if each.upper < 1:
+                    toll[own] = math.inf
+                if each.lower > 0:  # all that passes by
+                    passing = [i < head and j > tail for i, j in arcs]
+                    passing[own] = False
+                    toll[passing] = math.inf
+                    if not source <= tail < head <= sink:
+                        toll[:] = math.inf
+            least, by = {source: 0.0}, {}
+            for a in sorted(range(m), key=lambda a: arcs[a]):
+                i, j = arcs[a]
+                if least.get(i, math.inf) + toll[a] < least.get(j, math.inf):
+                    least[j], by[j] = least[i] + toll[a], a
+            bound[block] = least.get(sink, math.inf) - duals[m + k] - duals.constant(block)
+            if bound[block] < -1e-9:
+                path, node = (), sink
+                while node != source:
+                    path, node = (by[node], *path), arcs[by[node]][0]
+                found.append(column(k, path))
+        return found, bound
+
+    return price
+
+
+# ------------------------------------------------------------------ vehicle routing
+
+
+def fleet(rng: np.random.Generator, kind: str, n: int) -> tuple[Any, ...]:
+    """Distances, demands, windows, service times and the capacity; depot 0 and its copy n + 1."""
+    x, y = rng.integers(0, 30, (2, n + 2))
+    x[-1], y[-1] = x[0], y[0]
+    distance = np.floor(np.hypot(x[:, None] - x, y[:, None] - y)) + 1
+    if kind == "zero":
+        distance[:] = 0.0
+    if kind == "equal":
+        distance[:] = 5.0
+    demand, ready = rng.integers(0, 6, n + 2), rng.integers(0, 60, n + 2)
+    demand[[0, -1]] = ready[[0, -1]] = 0
+    due = ready + rng.integers(5, 80, n + 2)
+    due[[0, -1]] = 200
+    far = np.maximum(due, 31 * (rng.random(n + 2) < 0.97))  # some cannot be reached in time
+    window = np.array([np.minimum(ready, far), far]).astype(float)
+    capacity = float(rng.integers(5, 12))
+    return distance, demand, window, np.full(n + 2, 4.0), capacity
+
+
+def routing_model(fleet: tuple[Any, ...], cost: np.ndarray) -> tuple[Compact, Any]:
+    """Arcs, times and loads (Miller, Tucker and Zemlin)."""
+    distance, demand, window, service, capacity = fleet
+    n = len(demand) - 2
+    model = Compact()
+    arcs = {
+        (i, j): int(model.add(cost[i, j])[0])
+        for i in range(n + 1)
+        for j in range(1, n + 2)
+        if i != j and (i, j) != (0, n + 1)
+    }
+    times = model.add(0.0, upper=1e4, integer=False, n=n + 2)
+    loads = model.add(0.0, upper=1e4, integer=False, n=n + 2)
+    for j in range(n + 2):
+        model.row([(times[j], 1.0)], ">=", window[0, j])
+        model.row([(times[j], 1.0)], "<=", window[1, j])
+        model.row([(loads[j], 1.0)], "<=", capacity)
+    for (i, j), arc in arcs.items():
+        long = service[i] + distance[i, j]
+        big = max(0.0, window[1, i] + long - window[0, j])
+        model.row([(times[j], 1.0), (times[i], -1.0), (arc, -big)], ">=", long - big)
+        full = capacity + demand[j]
+        model.row([(loads[j], 1.0), (loads[i], -1.0), (arc, -full)], ">=", demand[j] - full)
+    for v in range(1, n + 1):
+        model.row([(arc, 1.0) for (i, _), arc in arcs.items() if i == v], "==", 1.0)
+        model.row([(arc, 1.0) for (_, j), arc in arcs.items() if j == v], "==", 1.0)
+
+    def amounts(result: BranchAndPriceResult) -> np.ndarray:
+        z = np.zeros(len(model.cost))
+        z[times] = window[0]
+        for column in result.columns:
+            time, load = window[0, 0], 0.0
+            for i, j in itertools.pairwise(column.key):
+                z[arcs[i, j]] = 1.0
+                time = max(window[0, j], time + service[i] + distance[i, j])
+                load += demand[j]
+                z[times[j]], z[loads[j]] = max(time, z[times[j]]), max(load, z[loads[j]])
+        return z
+
+    return model, amounts
+
+
+def routes(fleet: tuple[Any, ...]) -> Iterable[tuple[int, ...]]:
+    """All routes, as nodes from the depot to its copy."""
+    distance, demand, window, service, capacity = fleet
+    end = len(demand) - 1
+
+    def onward(path: tuple[int, ...], time: float) -> Iterable[tuple[int, ...]]:
+        for j in sorted(set(range(1, end + 1)) - set(path)):
+            arrival = max(window[0, j], time + service[path[-1]] + distance[path[-1], j])
+            if arrival > window[1, j] or demand[[*path, j]].sum() > capacity:
+                continue
+            if j < end:
+                yield from onward((*path, j), arrival)
+            elif len(path) > 1:
+                yield (*path, end)
+
+    return onward((0,), window[0, 0])
+
+
+def vehicle_routing(rng: np.random.Generator, kind: str, n: int = 5) -> Instance:
+    """Every customer on one route, by all routes; an arc's cost need not be its length."""
+    own = fleet(rng, kind, n)
+    cost = costs(rng, kind, (n + 2, n + 2)) if rng.integers(2) else own[0]
+    model, amounts = routing_model(own, cost)
+    columns = [
+        Column(
+            indicator(n + 2, route)[1:-1],
+            route,
+            cost=float(sum(cost[arc] for arc in itertools.pairwise(route))),
+            variables=dict.fromkeys(itertools.pairwise(route), 1.0),
+        )
+        for route in routes(own)
+    ]
+    search = enumerated(range(1, n + 1), "==", np.ones(n), columns, copies=float(n))
+    return Instance(model.program(), search, amounts)
+
+
+def example_routing(rng: np.random.Generator, kind: str, n: int = 6) -> Instance:
+    """The example script: elementary paths by labelling."""
+    own = fleet(rng, kind, n)
+    model, amounts = routing_model(own, own[0])
+    route = example("vehicle_routing")["route"]
+    return Instance(model.program(), lambda **options: route(own, **options), amounts)
+
+
+# ------------------------------------------------------------------ pricers that fail
+
+
+class Failing:
+    """A pricer that raises at one of its calls.
+
+    Parameters
+    ----------
+    pricer : Pricer
+    calls : int
+        That go well before.
+    error : BaseException
+    """
+
+    def __init__(self, pricer: Any, calls: int, error: BaseException) -> None:
+        self.pricer, self.left, self.error = pricer, calls, error
+        self.respects = respected_by(pricer)
+
+    def price(self, state: Any, limit: int) -> Any:
+        """As the pricer does, while there are calls left."""
+        self.left -= 1
+        if self.left < 0:
+            raise self.error
+        return self.pricer.price(state, limit)
+
+
+def failing(search: BranchAndPrice, calls: int, error: BaseException) -> BranchAndPrice:
+    """The search with a pricer that raises after so many calls."""
+    search.options = replace(search.options, pricer=Failing(search.options.pricer, calls, error))
+    return search
