@@ -5,7 +5,7 @@
 FILE is in the DIMACS format (queen6_6.col, …); without one a graph without triangles and a random
 one are coloured. A column is an independent set and costs 1. Pricing is a heaviest independent
 set: first greedily, then exactly. Branches colour two nodes alike, which makes one of them, or
-differently, which joins them (Mehrotra and Trick 1996).
+differently, which joins them (Mehrotra and Trick 1996): pricing sees the graph that results.
 """
 
 import sys
@@ -16,28 +16,14 @@ import numpy as np
 
 from cgboost import BranchAndPrice
 from cgboost.generation import Column
-from cgboost.integer import Apart, RyanFoster, Together, respects
+from cgboost.integer import Apart, Together, ZykovBranching, respects
 from cgboost.masters import LinearMaster
 from cgboost.pricing import PricerSequence, greedy_independent_set, heaviest_independent_set
 
 
-def contracted(graph, restrictions):
-    """The graph of the sets of nodes that are coloured alike; two that must differ are joined."""
-    alike, differ = nx.empty_graph(graph), nx.Graph(graph)
-    for decision in restrictions:
-        kind = alike if isinstance(decision, Together) else differ
-        kind.add_edge(decision.first, decision.second)
-    groups = [frozenset(group) for group in nx.connected_components(alike)]
-    of = {node: group for group in groups for node in group}
-    result = nx.empty_graph(groups)
-    result.add_edges_from((of[a], of[b]) for a, b in differ.edges)
-    result.remove_nodes_from([group for group in groups if result.has_edge(group, group)])
-    return result
-
-
 def colour(graph, **options):
     """The search for the fewest colours."""
-    nodes = list(graph)
+    nodes, rule = list(graph), ZykovBranching(graph)
     master = LinearMaster(nodes, ">=", 1.0, least_cost=1.0)
 
     def column(groups):
@@ -45,7 +31,7 @@ def colour(graph, **options):
         return Column(np.array([float(node in colour) for node in nodes]), colour, cost=1.0)
 
     def weighted(duals):
-        groups = contracted(graph, duals.restrictions)
+        groups = rule.groups(duals.restrictions)
         return groups, {group: sum(duals.of(node) for node in group) for group in groups}
 
     def greedy(duals):
@@ -59,8 +45,8 @@ def colour(graph, **options):
         return [column(found)] if total > 1 + 1e-6 else [], min(0.0, 1 - bound)
 
     pricer = respects(Together, Apart)(PricerSequence([greedy, exact]))
-    rule = RyanFoster(subset_closed=True)  # part of an independent set is one too
-    return BranchAndPrice(master, pricer, branching=rule, objective_step=1.0, **options)
+    options = {"branching": rule, "objective_step": 1.0, **options}
+    return BranchAndPrice(master, pricer, **options)
 
 
 def read(path):

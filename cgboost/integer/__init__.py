@@ -6,6 +6,7 @@
     variable_fixing.py   what all solutions below some cost have in common
     tree_search.py       nodes, cuts, heuristics, children, and the bound of all
     branching.py         rules that divide a node
+    zykov_branching.py   a rule for colourings
     strong_branching.py  which of a rule's branches is taken
     decisions.py         what a node adds: restrictions of columns, and rows
     node_problem.py      master and pricer of a node
@@ -50,6 +51,7 @@ from cgboost.integer.result import BranchAndPriceResult
 from cgboost.integer.strong_branching import StrongBranching
 from cgboost.integer.tree_search import BranchingError
 from cgboost.integer.variable_fixing import VariableFixing
+from cgboost.integer.zykov_branching import ZykovBranching
 
 __all__ = [
     "Apart",
@@ -86,5 +88,6 @@ __all__ = [
     "VariableBranching",
     "VariableFixing",
     "VariableRow",
+    "ZykovBranching",
     "respects",
 ]

@@ -24,7 +24,12 @@ from cgboost.pricing.features.correlation import (
 from cgboost.pricing.features.features import FeaturePricer
 from cgboost.pricing.features.lines import LinePool, LinePricer
 from cgboost.pricing.features.stumps import BinnedStumpPricer, StumpPool, StumpPricer
-from cgboost.pricing.independent_set import greedy_independent_set, heaviest_independent_set
+from cgboost.pricing.independent_set import (
+    contracted_graph,
+    dominated_nodes,
+    greedy_independent_set,
+    heaviest_independent_set,
+)
 from cgboost.pricing.kernels.pricer import KernelPool, KernelPricer
 from cgboost.pricing.knapsack import solve_knapsack
 from cgboost.pricing.labelling import ElementaryPaths, FoundPaths
@@ -68,6 +73,8 @@ __all__ = [
     "TreePricer",
     "VoteColumn",
     "VotePricer",
+    "contracted_graph",
+    "dominated_nodes",
     "greedy_independent_set",
     "heaviest_independent_set",
     "shortest_walks",

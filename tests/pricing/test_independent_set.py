@@ -1,12 +1,17 @@
 """Independent sets: independent, none heavier than the bound, by enumeration."""
 
-from itertools import combinations
+from itertools import combinations, product
 
 import networkx as nx
 import numpy as np
 import pytest
 
-from cgboost.pricing import greedy_independent_set, heaviest_independent_set
+from cgboost.pricing import (
+    contracted_graph,
+    dominated_nodes,
+    greedy_independent_set,
+    heaviest_independent_set,
+)
 
 
 def independent(graph: nx.Graph, nodes: object) -> bool:
@@ -47,3 +52,44 @@ def test_nothing_of_worth_weighs_nothing(weight: float) -> None:
         weights = dict.fromkeys(graph, weight)
         assert heaviest_independent_set(graph, weights)[1:] == (0.0, 0.0)
         assert greedy_independent_set(graph, weights)[1] == 0.0
+
+
+def n_colours(graph: nx.Graph) -> int:
+    """The chromatic number, by trying all colourings with one colour more each time."""
+    nodes = list(graph)
+    for n in range(len(nodes) + 1):
+        first = [c for c in product(range(n), repeat=len(nodes)) if c[:1] in ((), (0,))]
+        for colours in first:
+            of = dict(zip(nodes, colours, strict=True))
+            if all(of[a] != of[b] for a, b in graph.edges):
+                return n
+    raise AssertionError("a colour for each node is enough")
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_contracting_and_joining_a_pair_cover_all_colourings(seed: int) -> None:
+    """The fewer colours of the two graphs are those of the graph."""
+    graph = nx.gnp_random_graph(6, 0.5, seed=seed)
+    for pair in list(nx.non_edges(graph))[:3]:
+        alike, differ = contracted_graph(graph, [pair]), contracted_graph(graph, differ=[pair])
+        assert frozenset(pair) in alike
+        assert len(differ) == 6
+        assert min(n_colours(alike), n_colours(differ)) == n_colours(graph)
+
+
+def test_a_group_with_an_edge_inside_is_left_out() -> None:
+    """It has no independent set."""
+    graph = nx.path_graph(3)
+    assert set(contracted_graph(graph, [(0, 1)])) == {frozenset({2})}
+    assert set(contracted_graph(graph, [(0, 2)], [(0, 2)])) == {frozenset({1})}
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_dominated_nodes_cost_no_colour(seed: int) -> None:
+    """All pairs alike leave the chromatic number; what is left has no dominated node."""
+    graph = nx.gnp_random_graph(6, 0.4, seed=seed)
+    pairs = dominated_nodes(graph)
+    reduced = contracted_graph(graph, pairs)
+    assert len(reduced) == 6 - len(pairs)
+    assert n_colours(reduced) == n_colours(graph)
+    assert not dominated_nodes(graph.subgraph(set(graph) - {a for a, _ in pairs}))

@@ -1,0 +1,92 @@
+"""Zykov's contraction and addition: branching for colourings, whose columns are independent sets.
+
+Two nodes that are not joined have the same colour, which contracts them, or different ones, which
+adds an edge (Zykov 1949; in branch-and-price Mehrotra and Trick, INFORMS J. on Computing 8, 1996).
+A node all of whose neighbours are neighbours of another one can have the colour of that one, so it
+is contracted at once: no colouring needs more colours.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from cgboost.integer.branching import Branch, NodeSolution
+from cgboost.integer.decisions import Apart, Decision, Together
+from cgboost.pricing.independent_set import contracted_graph, dominated_nodes
+
+if TYPE_CHECKING:
+    import networkx as nx
+
+
+class ZykovBranching:
+    """Two nodes of a graph in one independent set, or in different ones.
+
+    The rows of the master are the nodes, each met by a column at least or exactly once; a column's
+    rows are an independent set, and part of a column is one that costs no more. Of the pairs that
+    are not joined the one is taken with most neighbours in all, times the smaller of the two shares
+    in which the solution has them together and apart.
+
+    Parameters
+    ----------
+    graph : networkx.Graph
+    """
+
+    makes = (Together, Apart)
+
+    def __init__(self, graph: nx.Graph) -> None:
+        self.graph = graph
+        self._places = {node: place for place, node in enumerate(graph)}
+
+    def groups(self, decisions: Iterable[Any]) -> nx.Graph:
+        """The graph of the groups of nodes that are together; see :func:`contracted_graph`.
+
+        Its independent sets, taken together, are the columns that the decisions allow.
+        """
+        pairs: dict[type, list[tuple[Hashable, Hashable]]] = {Together: [], Apart: []}
+        for decision in decisions:
+            if type(decision) in pairs:
+                pairs[type(decision)].append((decision.first, decision.second))
+        return contracted_graph(self.graph, pairs[Together], pairs[Apart])
+
+    def branches(self, solution: NodeSolution, most: int) -> Sequence[Branch]:
+        """See :class:`BranchingRule`."""
+        groups = self.groups(solution.decisions)
+        names = list(groups)
+        joined = np.array([[b in groups[a] for b in names] for a in names], dtype=np.float64)
+        together = self._together(solution, names)
+        either = joined.sum(axis=1)[:, None] + joined.sum(axis=1) - joined @ joined.T
+        score = np.minimum(together, 1.0 - together) * either
+        pairs = np.argwhere(np.triu(joined == 0, 1))
+        order = np.argsort(-score[tuple(pairs.T)], kind="stable")[:most]
+        return [
+            self._branch(names[a], names[b], float(together[a, b]), solution.decisions)
+            for a, b in pairs[order].tolist()
+        ]
+
+    def _first(self, group: frozenset[Hashable]) -> Hashable:
+        """The node that stands for a group."""
+        return min(group, key=self._places.__getitem__)
+
+    def _together(self, solution: NodeSolution, groups: Sequence[frozenset[Hashable]]) -> Any:
+        """Σ x_j over the columns with both of two groups, at most 1; shape (n_groups, n_groups)."""
+        first = [solution.rows[self._first(group)] for group in groups]
+        has = np.array([column.values[first] != 0 for column in solution.columns], np.float64)
+        return np.minimum(1.0, (has.T * solution.coef) @ has)
+
+    def _branch(
+        self,
+        first: frozenset[Hashable],
+        second: frozenset[Hashable],
+        value: float,
+        decisions: Sequence[Decision],
+    ) -> Branch:
+        a, b = self._first(first), self._first(second)
+        children = []
+        for decision in (Together(a, b), Apart(a, b)):
+            dominated = dominated_nodes(self.groups([*decisions, decision]))
+            alike = (Together(self._first(one), self._first(two)) for one, two in dominated)
+            children.append((decision, *alike))
+        return Branch((a, b), value, tuple(children))
