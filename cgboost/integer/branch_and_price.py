@@ -46,6 +46,11 @@ from cgboost.parallel.executors import Executor, as_executor
 
 T = TypeVar("T")
 
+MANY_ROWS = 100
+"""Rows from which on a search begins with a subgradient method. With 205 rows (generalised
+assignment, 5 × 200) the root takes 1 CPU s in place of 16; with 89 rows and dear blocks 1.8 in
+place of 0.4."""
+
 
 class BranchAndPrice:
     """Integer optimum of a linear master, with a bound that is proven at every moment.
@@ -65,8 +70,8 @@ class BranchAndPrice:
         Chooses among the branches of a rule by solving their children. None: the first branch.
     node_selection : NodeSelection, default=BestBound()
     heuristics : sequence of Heuristic, or "auto"
-        "auto": :class:`RestrictedMaster` after :class:`BranchDiving` where original variables are
-        branched on, after :class:`Diving` elsewhere.
+        "auto": :class:`BranchDiving` where original variables are branched on, :class:`Diving`,
+        there only until something is found, and :class:`RestrictedMaster`.
     cuts : sequence of callables
         Each is called with the :class:`NodeSolution` of a node and returns rows, which hold for
         *all* integer solutions: every later node has them.
@@ -82,6 +87,7 @@ class BranchAndPrice:
         bin packing.
     subgradient : Subgradient, None or "auto"
         Finds duals for the root to begin with, where every block has one column in a solution.
+        "auto": from 100 rows on.
     variable_fixing : VariableFixing, None or "auto"
         Divides nodes by the objective and fixes variables, where every block has one column, the
         pricer respects ``VariableBound`` and ``objective_step`` is given. On generalised assignment
@@ -155,7 +161,7 @@ class BranchAndPrice:
             callbacks=_callables("callbacks", callbacks),
             strong_branching=strong_branching,
             executor=None if executor is None else as_executor(executor),
-            subgradient=_or_auto(subgradient, "subgradient", Subgradient()),
+            subgradient=_or_auto(subgradient, "subgradient", _subgradient(master)),
             fixing=_or_auto(variable_fixing, "variable_fixing", _fixing(rules)),
         )
 
@@ -217,7 +223,12 @@ def _start(given: Any) -> tuple[Column, ...]:
     return columns
 
 
-def _or_auto(given: T | str | None, name: str, auto: T) -> T | None:
+def _subgradient(master: LinearMaster) -> Subgradient | None:
+    """A subgradient method where linear programs would take longer than pricing."""
+    return Subgradient() if len(master.rows) >= MANY_ROWS else None
+
+
+def _or_auto(given: T | str | None, name: str, auto: T | None) -> T | None:
     if isinstance(given, str):
         if given != "auto":
             raise ValueError(f'{name} must be an object, None or "auto", got {given!r}')
@@ -239,8 +250,9 @@ def _heuristics(
     if heuristics != "auto":
         raise ValueError(f'heuristics must be objects or "auto", got {heuristics!r}')
     aggregates = [rule for rule in rules if isinstance(rule, VariableBranching)]
-    dive = BranchDiving(aggregates) if aggregates else Diving()
-    return [dive, RestrictedMaster()]
+    if not aggregates:
+        return [Diving(), RestrictedMaster()]
+    return [BranchDiving(aggregates), Diving(until_found=True), RestrictedMaster()]
 
 
 def _rules(branching: Any, pricer: Pricer) -> list[BranchingRule]:

@@ -139,6 +139,8 @@ class Diving:
         Relative gap of the relaxations on the way.
     max_rounds : int or None, default=30
         Rounds of column generation for each of them, at most.
+    until_found : bool, default=False
+        Whether there are no more dives once a solution is known, from whatever heuristic.
     """
 
     def __init__(
@@ -149,6 +151,7 @@ class Diving:
         every: int = 20,
         tol: float = 1e-4,
         max_rounds: int | None = 30,
+        until_found: bool = False,
     ) -> None:
         for name, value in (("discrepancies", discrepancies), ("depth", depth), ("every", every)):
             check_whole(name, value, 0)
@@ -156,11 +159,13 @@ class Diving:
         if max_rounds is not None:
             check_whole("max_rounds", max_rounds, 1)
         self.discrepancies, self.depth, self.every = discrepancies, depth, every
-        self.tol, self.max_rounds = tol, max_rounds
+        self.tol, self.max_rounds, self.until_found = tol, max_rounds, until_found
         self._schedule = _Schedule(every)
 
     def __call__(self, search: Search, node: Node, relaxation: Relaxation) -> None:
         """See :class:`Heuristic`."""
+        if self.until_found and search.incumbent:
+            return
         if self._schedule.is_due(search, node):
             before = search.objective
             self._dive(search, node.decisions, {}, relaxation, frozenset(), 0)

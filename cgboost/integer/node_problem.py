@@ -186,6 +186,11 @@ class NodeProblem:
         return values[:n_rows], dict(zip(self.rows, values[n_rows:].tolist(), strict=True))
 
     @property
+    def has_decisions(self) -> bool:
+        """Whether it is another problem than that of the root."""
+        return bool(self._decisions)
+
+    @property
     def start_duals(self) -> Vector | None:
         """Those of the parent; the rows that are new have the dual 0."""
         if self._near is None:

@@ -362,7 +362,8 @@ class Search:
 class _Watch:
     """Stops the run of a node whose bound closes it, or can rise no more, and keeps the last round.
 
-    Rounded up to ``objective_step``, the bound rises no more once it is that of the objective.
+    Rounded up to ``objective_step``, the bound rises no more once it is that of the objective. The
+    root goes on, and so do dives: better columns and duals lead to better solutions.
     """
 
     def __init__(self, search: Search, problem: NodeProblem, at_most: float) -> None:
@@ -380,7 +381,9 @@ class _Watch:
         if search.closes(bound, self._at_most):
             self.stop_reason = StopReason.CUT_OFF
             return True
-        return math.isfinite(objective) and search.rounded(bound) >= search.rounded(objective)
+        if self._problem.fixed or not self._problem.has_decisions or math.isinf(objective):
+            return False
+        return search.rounded(bound) >= search.rounded(objective)
 
 
 def columns_of(search: Search, counts: Mapping[int, float]) -> tuple[tuple[Column, ...], Vector]:

@@ -26,6 +26,8 @@ from cgboost.integer.decisions import (
     Row,
     SubsetRow,
     Together,
+    is_restriction,
+    is_row,
     respected_by,
     rows_named,
 )
@@ -475,6 +477,11 @@ class TreeSearch:
                         "each child must be a sequence of at least one decision"
                     )
                 for decision in decisions:
+                    if not (is_restriction(decision) or is_row(decision)):
+                        raise BranchingError(
+                            f"{name} made {decision!r}, which is no decision: it needs a method "
+                            "allows(column, rows), or coefficient(column, rows), sense and rhs"
+                        )
                     if not isinstance(decision, tuple(rule.makes)):
                         raise BranchingError(
                             f"{name} made the decision {decision!r}, which is of none of the "

@@ -11,7 +11,7 @@ import pytest
 from cgboost.exceptions import BoundError
 from cgboost.generation.columns import Column
 from cgboost.generation.function_pricer import as_pricer
-from cgboost.integer import VariableBranching
+from cgboost.integer import VariableBound, VariableBranching
 from cgboost.integer.search import Search
 
 from .tree_problems import Problem
@@ -132,7 +132,8 @@ def test_relaxations_end_where_rounded_bounds_can_rise_no_more() -> None:
             gap=1e-6,
             time_limit=None,
         )
-        bounds.append(math.ceil(own.relaxation(own.problem(())).bound - 1e-6))
+        decision = VariableBound((0, 0), upper=0.0, block=("agent", 0))
+        bounds.append(math.ceil(own.relaxation(own.problem([decision])).bound - 1e-6))
         n_passes.append(own.n_pricings)
     assert bounds[0] == bounds[1]
     assert n_passes[1] < n_passes[0]

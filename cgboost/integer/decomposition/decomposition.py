@@ -161,6 +161,7 @@ class Decomposition:
             "heuristics": made.heuristics,
             "objective_step": made.objective_step,
             "columns_per_round": max(20, len(made.groups)),
+            "variable_fixing": None,  # a pass with a variable held costs more than it saves
         }
         constant = self.model.program.constant + made.constant
 

@@ -105,6 +105,17 @@ def check_rows(copies: Mapping[Hashable, float], priced: Priced) -> None:
             )
 
 
+def check_counted(copies: Mapping[Hashable, float], priced: Priced, row_of: RowOf) -> None:
+    """Raise a BoundError for a priced column that no bound per convexity row counts."""
+    for column in priced.columns:
+        if math.isinf(column.upper) and row_of(column) is None:
+            raise BoundError(
+                f"the pricer returned the column {column.key!r}, which is in none of the rows of "
+                f"copies ({list(copies)[:5]}), so that no bound counts it: give it a 1 in the row "
+                "of its block, or an upper bound (Column.upper)"
+            )
+
+
 def check_copies(
     state: MasterState, copies: float | Mapping[Hashable, float], row_of: RowOf
 ) -> None:

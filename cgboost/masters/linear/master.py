@@ -27,12 +27,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from cgboost.exceptions import MasterError
+from cgboost.exceptions import CGBoostError, MasterError
 from cgboost.generation.columns import Column, least_of
 from cgboost.generation.protocols import ZERO_REDUCED_COST, MasterState, Priced
 from cgboost.masters.linear.lagrangian_bound import (
     Capped,
     check_copies,
+    check_counted,
     check_reduced_costs,
     check_rows,
     deficit_of,
@@ -42,6 +43,12 @@ from cgboost.masters.solver_options import checked_options
 from solvers import LimitError, SolverError, Status, UnboundedError
 
 Vector = NDArray[np.float64]
+
+
+class LeastCostError(CGBoostError, ValueError):
+    """A column costs less than ``least_cost``, so that bounds before it are not true."""
+
+    refutes_bounds = True
 
 
 class LinearMaster:
@@ -192,9 +199,9 @@ class LinearMaster:
             if not column.upper >= 0:
                 raise ValueError(f"column {column.key!r} has the upper bound {column.upper}")
             if self.least_cost is not None and column.cost < self.least_cost * (1.0 - 1e-9):
-                raise ValueError(
+                raise LeastCostError(
                     f"column {column.key!r} costs {column.cost:g}, less than "
-                    f"least_cost={self.least_cost:g}"
+                    f"least_cost={self.least_cost:g}, on which bounds rest"
                 )
 
     def solve(self, *, time_limit: float | None = None) -> MasterState:
@@ -228,6 +235,7 @@ class LinearMaster:
             check_copies(state, self.copies, self.row_of)
             if isinstance(self.copies, Mapping):
                 check_rows(self.copies, priced)
+                check_counted(self.copies, priced, self.row_of)
             deficit = deficit_of(self.copies, priced.reduced_cost, self._capped(state, duals))
         elif self.least_cost is not None:
             least = float(np.minimum(0.0, least_of(priced.reduced_cost)))  # keeps a nan

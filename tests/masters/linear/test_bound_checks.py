@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cgboost import ColumnGeneration
+from cgboost import BranchAndPrice, ColumnGeneration
 from cgboost.exceptions import BoundError
 from cgboost.generation.columns import Column
 from cgboost.generation.function_pricer import Duals
@@ -135,3 +135,33 @@ def test_what_a_pricing_function_may_not_return(answer: Any, message: str) -> No
     master = LinearMaster(5, ">=", DEMAND)
     with pytest.raises(ValueError, match=message):
         ColumnGeneration(master, lambda duals: answer).run()
+
+
+@pytest.mark.parametrize("search", [ColumnGeneration, BranchAndPrice])
+def test_a_column_cheaper_than_least_cost_leaves_no_bound(search: Any) -> None:
+    """Bounds before it rest on what it refutes: it is raised, and not kept beside them."""
+    master = LinearMaster(2, ">=", 1.0, least_cost=4.9)
+    columns = [Column(np.eye(2)[k], k, cost=5.0) for k in range(2)]
+    master.add(columns)
+    columns.append(Column(np.ones(2), "both", cost=1.0))
+
+    def price(duals: Any) -> Any:
+        reduced = [column.cost - float(duals @ column.values) for column in columns]
+        best = int(np.argmin(reduced))
+        return [columns[best]] if reduced[best] < -1e-9 else [], reduced[best]
+
+    with pytest.raises(ValueError, match="'both' costs 1, less than least_cost=4.9") as caught:
+        search(master, price).run()
+    assert caught.value.refutes_bounds
+
+
+def test_columns_that_no_convexity_row_counts() -> None:
+    """A bound per convexity row would not hold for them."""
+    master = LinearMaster(["row", "machines"], [">=", "<="], [1.0, 1.0], copies={"machines": 1.0})
+
+    def price(duals: Any) -> Any:
+        forgotten = Column(np.array([1.0, 0.0]), "alone", cost=1.0)
+        return [forgotten], {"machines": 1.0 - float(duals[0])}
+
+    with pytest.raises(BoundError, match="'alone', which is in none of the rows of copies"):
+        ColumnGeneration(master, price).run()
