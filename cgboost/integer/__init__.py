@@ -3,12 +3,8 @@
 ::
 
     branch_and_price.py  what a search is made of
-    variable_fixing.py   what all solutions below some cost have in common
     tree_search.py       nodes, cuts, heuristics, children, and the bound of all
-    branching.py         rules that divide a node
-    zykov_branching.py   a rule for colourings
-    strong_branching.py  which of a rule's branches is taken
-    decisions.py         what a node adds: restrictions of columns, and rows
+    branching/           what a node adds, rules that divide it, variables that its cost fixes
     node_problem.py      master and pricer of a node
     pool.py              columns of all nodes
     parallel_nodes.py    relaxations of several nodes at once
@@ -20,17 +16,7 @@
 """
 
 from cgboost.integer.branch_and_price import BranchAndPrice
-from cgboost.integer.branching import (
-    Branch,
-    BranchingRule,
-    ComponentBranching,
-    CountBranching,
-    NodeSolution,
-    RyanFoster,
-    SetBranching,
-    VariableBranching,
-)
-from cgboost.integer.decisions import (
+from cgboost.integer.branching.decisions import (
     Apart,
     ComponentRow,
     CountRow,
@@ -43,15 +29,25 @@ from cgboost.integer.decisions import (
     VariableRow,
     respects,
 )
+from cgboost.integer.branching.rules import (
+    Branch,
+    BranchingRule,
+    ComponentBranching,
+    CountBranching,
+    NodeSolution,
+    RyanFoster,
+    SetBranching,
+    VariableBranching,
+)
+from cgboost.integer.branching.strong_branching import StrongBranching
+from cgboost.integer.branching.variable_fixing import VariableFixing
+from cgboost.integer.branching.zykov import ZykovBranching
 from cgboost.integer.heuristics import BranchDiving, Diving, Heuristic, RestrictedMaster, Rounding
 from cgboost.integer.node_selection import BestBound, DepthFirst, Node, NodeSelection
 from cgboost.integer.reporting.callbacks import TreeState
 from cgboost.integer.reporting.progress import TreeProgress
 from cgboost.integer.result import BranchAndPriceResult
-from cgboost.integer.strong_branching import StrongBranching
 from cgboost.integer.tree_search import BranchingError
-from cgboost.integer.variable_fixing import VariableFixing
-from cgboost.integer.zykov_branching import ZykovBranching
 
 __all__ = [
     "Apart",

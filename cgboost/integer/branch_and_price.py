@@ -20,26 +20,26 @@ from cgboost.generation.columns import Column
 from cgboost.generation.function_pricer import PriceFunction, as_pricer
 from cgboost.generation.protocols import Pricer
 from cgboost.generation.stabilization import Smoothing, Wentges
-from cgboost.integer.branching import (
+from cgboost.integer.branching.decisions import VariableRow, check_number, check_whole, respected_by
+from cgboost.integer.branching.rules import (
     BranchingRule,
     ComponentBranching,
     CountBranching,
     RyanFoster,
     VariableBranching,
 )
-from cgboost.integer.decisions import VariableRow, check_number, check_whole, respected_by
+from cgboost.integer.branching.strong_branching import StrongBranching
+from cgboost.integer.branching.variable_fixing import VariableFixing
 from cgboost.integer.heuristics import BranchDiving, Diving, Heuristic, RestrictedMaster
 from cgboost.integer.node_selection import BestBound, NodeSelection
 from cgboost.integer.reporting.callbacks import TreeState
 from cgboost.integer.result import BranchAndPriceResult
-from cgboost.integer.strong_branching import StrongBranching
 from cgboost.integer.tree_search import (
     BranchingError,
     CutCallback,
     TreeOptions,
     TreeSearch,
 )
-from cgboost.integer.variable_fixing import VariableFixing
 from cgboost.masters.linear.master import LinearMaster
 from cgboost.masters.linear.subgradient import Subgradient
 from cgboost.parallel.executors import Executor, as_executor

@@ -19,7 +19,7 @@ from cgboost.generation.protocols import (
     Pricer,
     TimedPricer,
 )
-from cgboost.integer.decisions import (
+from cgboost.integer.branching.decisions import (
     CountRow,
     Decision,
     Residual,

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from cgboost.integer.decisions import Decision, Row, check_whole
+from cgboost.integer.branching.decisions import Decision, Row, check_whole
 
 
 @dataclass(frozen=True, eq=False)

@@ -21,7 +21,7 @@ import joblib
 import numpy as np
 
 from cgboost.generation.stabilization import Smoothing
-from cgboost.integer.decisions import Decision
+from cgboost.integer.branching.decisions import Decision
 from cgboost.integer.search import Relaxation, Search
 from cgboost.masters.linear.master import LinearMaster
 from cgboost.parallel.executors import Executor

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from cgboost.exceptions import BoundError
 from cgboost.generation.columns import Column, FloatArray
-from cgboost.integer.decisions import AMOUNT_ROUNDING, Restriction, Row, RowNumbers
+from cgboost.integer.branching.decisions import AMOUNT_ROUNDING, Restriction, Row, RowNumbers
 from cgboost.tolerances import LP_FEASIBILITY
 
 Vector = NDArray[np.float64]

@@ -16,8 +16,8 @@ from cgboost.generation.history import Round, StopReason
 from cgboost.generation.loop import ColumnGeneration
 from cgboost.generation.protocols import Pricer
 from cgboost.generation.stabilization import Smoothing
-from cgboost.integer.branching import INTEGRAL, NodeSolution
-from cgboost.integer.decisions import Decision, Row
+from cgboost.integer.branching.decisions import Decision, Row
+from cgboost.integer.branching.rules import INTEGRAL, NodeSolution
 from cgboost.integer.node_problem import NodeProblem
 from cgboost.integer.pool import ColumnPool
 from cgboost.masters.linear.master import LinearMaster

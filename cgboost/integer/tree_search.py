@@ -18,8 +18,7 @@ from cgboost.generation.history import StopReason
 from cgboost.generation.protocols import Pricer
 from cgboost.generation.stabilization import Smoothing
 from cgboost.generation.termination import described
-from cgboost.integer.branching import INTEGRAL, Branch, BranchingRule, NodeSolution
-from cgboost.integer.decisions import (
+from cgboost.integer.branching.decisions import (
     Apart,
     Decision,
     Restrictions,
@@ -31,6 +30,9 @@ from cgboost.integer.decisions import (
     respected_by,
     rows_named,
 )
+from cgboost.integer.branching.rules import INTEGRAL, Branch, BranchingRule, NodeSolution
+from cgboost.integer.branching.strong_branching import Choice, StrongBranching
+from cgboost.integer.branching.variable_fixing import Probes, VariableFixing
 from cgboost.integer.heuristics import Heuristic
 from cgboost.integer.node_selection import Node, NodeSelection
 from cgboost.integer.parallel_nodes import NodeTask, ParallelNodes
@@ -38,8 +40,6 @@ from cgboost.integer.reporting.callbacks import FinishingCallback, TreeState, Wa
 from cgboost.integer.reporting.undivided import why_undivided
 from cgboost.integer.result import BranchAndPriceResult, tree_table
 from cgboost.integer.search import ObjectiveStepError, Relaxation, Search, columns_of
-from cgboost.integer.strong_branching import Choice, StrongBranching
-from cgboost.integer.variable_fixing import Probes, VariableFixing
 from cgboost.masters.linear.master import LinearMaster
 from cgboost.masters.linear.subgradient import Subgradient
 from cgboost.parallel.executors import Executor

@@ -29,7 +29,7 @@ from cgboost.integer import (
     VariableRow,
     respects,
 )
-from cgboost.integer.decisions import respected_by
+from cgboost.integer.branching.decisions import respected_by
 from cgboost.masters import LinearMaster
 from solvers import InfeasibleError, Program, solve
 

@@ -14,7 +14,7 @@ import numpy as np
 from cgboost.exceptions import CGBoostError
 from cgboost.generation.history import StopReason
 from cgboost.integer.branch_and_price import BranchAndPrice
-from cgboost.integer.branching import INTEGRAL
+from cgboost.integer.branching.rules import INTEGRAL
 from cgboost.integer.decomposition.blocks import Structure, structure_of
 from cgboost.integer.decomposition.detection import detect
 from cgboost.integer.decomposition.model import Model, Vector, as_model, checked, quiet_highs

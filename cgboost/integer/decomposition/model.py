@@ -19,7 +19,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from cgboost.integer.branching import INTEGRAL
+from cgboost.integer.branching.rules import INTEGRAL
 from cgboost.integer.decomposition.model_text import ModelError, check_text
 from cgboost.tolerances import LP_FEASIBILITY
 from solvers import Program

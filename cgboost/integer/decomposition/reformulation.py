@@ -22,7 +22,7 @@ import scipy.sparse as sp
 
 from cgboost.exceptions import CGBoostError
 from cgboost.generation.columns import Column
-from cgboost.integer.branching import (
+from cgboost.integer.branching.rules import (
     INTEGRAL,
     BranchingRule,
     ComponentBranching,

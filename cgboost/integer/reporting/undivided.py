@@ -8,7 +8,7 @@ from collections.abc import Hashable, Iterable, Sequence
 import numpy as np
 
 from cgboost.generation.columns import Column
-from cgboost.integer.branching import (
+from cgboost.integer.branching.rules import (
     INTEGRAL,
     BranchingRule,
     CountBranching,

@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.optimize import linear_sum_assignment
 
-from cgboost.integer.branching import INTEGRAL
+from cgboost.integer.branching.rules import INTEGRAL
 from cgboost.integer.decomposition.blocks import Places
 from cgboost.integer.decomposition.model import Mask, Vector
 from cgboost.integer.decomposition.pricing.block import NO_POINT, Block, BlockRequest, Found

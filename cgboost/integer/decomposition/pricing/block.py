@@ -12,8 +12,8 @@ import scipy.sparse as sp
 
 from cgboost.exceptions import CGBoostError
 from cgboost.generation.columns import Column
-from cgboost.integer.branching import INTEGRAL
-from cgboost.integer.decisions import Apart, ComponentRow, Together, VariableBound
+from cgboost.integer.branching.decisions import Apart, ComponentRow, Together, VariableBound
+from cgboost.integer.branching.rules import INTEGRAL
 from cgboost.integer.decomposition.model import Mask, Vector
 
 

@@ -19,7 +19,7 @@ import numpy as np
 from cgboost.generation.columns import Column
 from cgboost.generation.function_pricer import Duals
 from cgboost.generation.protocols import ZERO_REDUCED_COST, MasterState, Priced
-from cgboost.integer.decisions import (
+from cgboost.integer.branching.decisions import (
     Apart,
     ComponentRow,
     CountRow,

@@ -11,8 +11,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from cgboost.generation.protocols import ZERO_REDUCED_COST
-from cgboost.integer.branching import INTEGRAL
-from cgboost.integer.decisions import Apart, ComponentRow, Together
+from cgboost.integer.branching.decisions import Apart, ComponentRow, Together
+from cgboost.integer.branching.rules import INTEGRAL
 from cgboost.integer.decomposition.model import Vector, checked, quiet_highs
 from cgboost.integer.decomposition.pricing.block import (
     NO_POINT,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from cgboost.integer.branching import INTEGRAL
+from cgboost.integer.branching.rules import INTEGRAL
 from cgboost.integer.decomposition.blocks import Places
 from cgboost.integer.decomposition.model import Vector
 from cgboost.integer.decomposition.pricing.block import NO_POINT, Block, BlockRequest, Found

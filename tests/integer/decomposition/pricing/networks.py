@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from cgboost.integer.decisions import VariableBound
+from cgboost.integer.branching.decisions import VariableBound
 from cgboost.integer.decomposition.pricing.block import Block
 
 

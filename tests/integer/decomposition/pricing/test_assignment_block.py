@@ -7,7 +7,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from cgboost.integer.decisions import VariableBound
+from cgboost.integer.branching.decisions import VariableBound
 from cgboost.integer.decomposition.pricing.assignment_block import AssignmentBlock
 from cgboost.integer.decomposition.pricing.highs_block import HighsBlock
 

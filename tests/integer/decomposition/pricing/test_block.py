@@ -2,7 +2,13 @@
 
 import numpy as np
 
-from cgboost.integer.decisions import Apart, ComponentRow, CountRow, Together, VariableBound
+from cgboost.integer.branching.decisions import (
+    Apart,
+    ComponentRow,
+    CountRow,
+    Together,
+    VariableBound,
+)
 from cgboost.integer.decomposition.pricing.block import BlockRequest
 
 from .blocks import block

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cgboost.integer.decisions import Apart, ComponentRow, Together, VariableBound
+from cgboost.integer.branching.decisions import Apart, ComponentRow, Together, VariableBound
 from cgboost.integer.decomposition.pricing.block import BlockRequest
 from cgboost.integer.decomposition.pricing.block_problem import BlockProblem
 from cgboost.integer.decomposition.pricing.knapsack_block import KnapsackBlock

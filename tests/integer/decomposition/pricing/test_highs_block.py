@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from cgboost.integer.decisions import Apart, ComponentRow, Together, VariableBound
+from cgboost.integer.branching.decisions import Apart, ComponentRow, Together, VariableBound
 from cgboost.integer.decomposition.pricing.block import Block, BlockError
 from cgboost.integer.decomposition.pricing.highs_block import HighsBlock
 

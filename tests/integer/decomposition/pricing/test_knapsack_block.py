@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from cgboost.integer.decisions import VariableBound
+from cgboost.integer.branching.decisions import VariableBound
 from cgboost.integer.decomposition.pricing.highs_block import HighsBlock
 from cgboost.integer.decomposition.pricing.knapsack_block import KnapsackBlock
 

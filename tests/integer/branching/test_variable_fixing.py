@@ -12,7 +12,7 @@ from cgboost.generation.stabilization import Wentges
 from cgboost.integer import BranchDiving, VariableBranching, VariableFixing
 from cgboost.integer.search import Relaxation, Search
 
-from .tree_problems import (
+from ..tree_problems import (
     Problem,
     generalised_assignment,
     keeps_to,

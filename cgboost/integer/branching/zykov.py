@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cgboost.integer.branching import Branch, NodeSolution
-from cgboost.integer.decisions import Apart, Decision, Together
+from cgboost.integer.branching.decisions import Apart, Decision, Together
+from cgboost.integer.branching.rules import Branch, NodeSolution
 from cgboost.pricing.independent_set import contracted_graph, dominated_nodes
 
 if TYPE_CHECKING:

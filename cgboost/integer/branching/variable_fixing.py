@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cgboost.generation.protocols import ZERO_REDUCED_COST, MasterState
-from cgboost.integer.decisions import (
+from cgboost.integer.branching.decisions import (
     AMOUNT_ROUNDING,
     Decision,
     VariableBound,

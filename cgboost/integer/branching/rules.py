@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cgboost.generation.columns import Column
-from cgboost.integer.decisions import (
+from cgboost.integer.branching.decisions import (
     AMOUNT_ROUNDING,
     Apart,
     ComponentRow,

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 
 from cgboost.exceptions import CGBoostError
 from cgboost.generation.history import StopReason
-from cgboost.integer.branching import Branch
-from cgboost.integer.decisions import Row, check_whole
+from cgboost.integer.branching.decisions import Row, check_whole
+from cgboost.integer.branching.rules import Branch
 from cgboost.integer.heuristics import FAILED
 from cgboost.integer.node_selection import Node
 from cgboost.integer.search import Relaxation, Search

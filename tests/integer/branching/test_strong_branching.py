@@ -8,10 +8,10 @@ import pytest
 
 from cgboost.generation.history import StopReason
 from cgboost.integer import Branch, CountRow, StrongBranching, VariableBranching
-from cgboost.integer.strong_branching import Choice
+from cgboost.integer.branching.strong_branching import Choice
 
-from .test_branch_and_price import check_stopped, failing
-from .tree_problems import Problem, generalised_assignment, set_covering
+from ..test_branch_and_price import check_stopped, failing
+from ..tree_problems import Problem, generalised_assignment, set_covering
 
 RULE = VariableBranching()
 

@@ -12,7 +12,7 @@ from cgboost.integer import Apart, NodeSolution, RyanFoster, Together, ZykovBran
 from cgboost.masters import LinearMaster
 from cgboost.pricing import heaviest_independent_set
 
-from .tree_problems import ROUNDING, Problem, subsets
+from ..tree_problems import ROUNDING, Problem, subsets
 
 
 def search(graph: nx.Graph, branching: Any) -> BranchAndPrice:

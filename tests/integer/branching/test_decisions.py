@@ -16,7 +16,7 @@ from cgboost.integer import (
     VariableRow,
     respects,
 )
-from cgboost.integer.decisions import Restrictions, respected_by
+from cgboost.integer.branching.decisions import Restrictions, respected_by
 
 ROWS = {"a": 0, "b": 1, "c": 2}
 
