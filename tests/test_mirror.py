@@ -39,6 +39,7 @@ ELSEWHERE = {
     "cgboost/inspection/drawing.py": "inspection/test_history_plots.py",
     "cgboost/inspection/model_pictures.py": "inspection/test_transform_pictures.py",
     "cgboost/inspection/model_selection.py": "estimators/boosting/test_l2_boost.py",
+    "cgboost/integer/branching/checks.py": "integer/test_arguments.py",
     "cgboost/integer/decomposition/model_text.py": "integer/decomposition/test_bad_input.py",
     "cgboost/integer/reporting/callbacks.py": "integer/test_branch_and_price.py",
     "cgboost/kernels/combinations.py": "kernels/test_sums.py",

@@ -16,6 +16,7 @@
 """
 
 from cgboost.integer.branch_and_price import BranchAndPrice
+from cgboost.integer.branching.checks import BranchingError
 from cgboost.integer.branching.decisions import (
     Apart,
     ComponentRow,
@@ -47,7 +48,6 @@ from cgboost.integer.node_selection import BestBound, DepthFirst, Node, NodeSele
 from cgboost.integer.reporting.callbacks import TreeState
 from cgboost.integer.reporting.progress import TreeProgress
 from cgboost.integer.result import BranchAndPriceResult
-from cgboost.integer.tree_search import BranchingError
 
 __all__ = [
     "Apart",

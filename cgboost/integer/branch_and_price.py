@@ -20,6 +20,7 @@ from cgboost.generation.columns import Column
 from cgboost.generation.function_pricer import PriceFunction, as_pricer
 from cgboost.generation.protocols import Pricer
 from cgboost.generation.stabilization import Smoothing, Wentges
+from cgboost.integer.branching.checks import BranchingError
 from cgboost.integer.branching.decisions import VariableRow, check_number, check_whole, respected_by
 from cgboost.integer.branching.rules import (
     BranchingRule,
@@ -35,7 +36,6 @@ from cgboost.integer.node_selection import BestBound, NodeSelection
 from cgboost.integer.reporting.callbacks import TreeState
 from cgboost.integer.result import BranchAndPriceResult
 from cgboost.integer.tree_search import (
-    BranchingError,
     CutCallback,
     TreeOptions,
     TreeSearch,

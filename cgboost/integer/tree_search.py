@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -18,19 +18,17 @@ from cgboost.generation.history import StopReason
 from cgboost.generation.protocols import Pricer
 from cgboost.generation.stabilization import Smoothing
 from cgboost.generation.termination import described
+from cgboost.integer.branching.checks import check_branches, check_cuts
 from cgboost.integer.branching.decisions import (
     Apart,
     Decision,
     Restrictions,
     Row,
-    SubsetRow,
     Together,
-    is_restriction,
-    is_row,
     respected_by,
     rows_named,
 )
-from cgboost.integer.branching.rules import INTEGRAL, Branch, BranchingRule, NodeSolution
+from cgboost.integer.branching.rules import INTEGRAL, BranchingRule, NodeSolution
 from cgboost.integer.branching.strong_branching import Choice, StrongBranching
 from cgboost.integer.branching.variable_fixing import Probes, VariableFixing
 from cgboost.integer.heuristics import Heuristic
@@ -57,12 +55,6 @@ OUT_OF_TIME = "the time limit was reached"
 
 CutCallback = Callable[[NodeSolution], Sequence[Row]]
 """``cuts(solution) -> rows`` that hold for every integer solution and cut this one off."""
-
-
-class BranchingError(CGBoostError, ValueError):
-    """A branching rule makes decisions that the pricer does not respect."""
-
-    section = "branch-and-price"
 
 
 @dataclass(frozen=True)
@@ -423,36 +415,9 @@ class TreeSearch:
         solution, before = self._solution(node, relaxation), len(self.cuts)
         known = respected_by(self.what.pricer)
         for callback in self.what.cuts:
-            rows = callback(solution)
-            if not isinstance(rows, Iterable):
-                raise BranchingError(f"cuts must return a sequence of rows, got {rows!r}")
-            for row in rows:
-                if type(row) not in known:
-                    raise BranchingError(
-                        f"a cut of the kind {type(row).__name__} was returned, which the pricer "
-                        "does not say that it respects"
-                    )
-                self._check_rows(row)
-                self.cuts.setdefault(row)
+            rows = check_cuts(callback(solution), known, self.what.master.constraints)
+            self.cuts.update(dict.fromkeys(rows))
         return len(self.cuts) > before
-
-    def _check_rows(self, decision: Any) -> None:
-        """Raise a BranchingError if a decision names rows that it cannot be about."""
-        rows, numbers = self.what.master.constraints, self.search.pool.numbers
-        for name in rows_named(decision):
-            if name not in numbers:
-                raise BranchingError(
-                    f"{decision} names the row {name!r}, which the master does not have; it has "
-                    f"{list(numbers)[:10]}"
-                )
-            number = numbers[name]
-            if isinstance(decision, SubsetRow) and (
-                rows.senses[number] == ">=" or rows.rhs[number] != 1.0
-            ):
-                raise BranchingError(
-                    f"{decision} is a cut for rows ≤ 1 or = 1, but the row {name!r} is "
-                    f"{rows.senses[number]} {rows.rhs[number]:g}"
-                )
 
     def _note_divided(self, children: Sequence[Sequence[Decision]]) -> None:
         """Have the pool refuse columns that would make decisions on pairs of rows wrong."""
@@ -462,40 +427,13 @@ class TreeSearch:
                 for name in rows_named(decision):
                     pool.divided[pool.numbers[name]] = True
 
-    def _check_branches(self, rule: BranchingRule, branches: Sequence[Any]) -> None:
-        """Raise a BranchingError unless these are branches with decisions that the rule names."""
-        name, kinds = type(rule).__name__, ", ".join(kind.__name__ for kind in rule.makes)
-        for branch in branches:
-            if not isinstance(branch, Branch):
-                raise BranchingError(f"{name}.branches must return Branch objects, got {branch!r}")
-            if not branch.children:
-                raise BranchingError(f"{name} gave the branch {branch.name!r}, without children")
-            for decisions in branch.children:
-                if not isinstance(decisions, Sequence) or not decisions:
-                    raise BranchingError(
-                        f"{name} gave the branch {branch.name!r} with the child {decisions!r}: "
-                        "each child must be a sequence of at least one decision"
-                    )
-                for decision in decisions:
-                    if not (is_restriction(decision) or is_row(decision)):
-                        raise BranchingError(
-                            f"{name} made {decision!r}, which is no decision: it needs a method "
-                            "allows(column, rows), or coefficient(column, rows), sense and rhs"
-                        )
-                    if not isinstance(decision, tuple(rule.makes)):
-                        raise BranchingError(
-                            f"{name} made the decision {decision!r}, which is of none of the "
-                            f"kinds that it names ({kinds})"
-                        )
-                    self._check_rows(decision)
-
     def _children(self, node: Node, relaxation: Relaxation, solution: NodeSolution) -> list[Node]:
         """Those of the first rule that finds something; none where no rule does."""
         strong = self.what.strong_branching
         for rule in self.what.branching:
             branches = rule.branches(solution, 1 if strong is None else strong.n_candidates)
             if branches:
-                self._check_branches(rule, branches)
+                check_branches(rule, branches, self.what.master.constraints)
                 choice = Choice(branches[0], (node.bound,) * len(branches[0].children))
                 if strong is not None:
                     with _ending():

@@ -17,6 +17,7 @@ from cgboost.integer import (
     Apart,
     BestBound,
     Branch,
+    BranchDiving,
     BranchingError,
     ComponentRow,
     CountRow,
@@ -29,6 +30,7 @@ from cgboost.integer import (
     Together,
     VariableBound,
     VariableBranching,
+    VariableFixing,
     VariableRow,
     respects,
 )
@@ -143,6 +145,9 @@ def test_starts(start: list[Column], words: str) -> None:
         (lambda: Diving(discrepancies=-1), "discrepancies must be a whole number ≥ 0, got -1"),
         (lambda: Diving(depth="3"), "depth must be a whole number ≥ 0, got '3'"),
         (lambda: Diving(tol=NAN), "tol must be a number of at least 0, got nan"),
+        (lambda: BranchDiving([], share=NAN), "share must be a number of at least 0, got nan"),
+        (lambda: BranchDiving([], every=-1), "every must be a whole number ≥ 0, got -1"),
+        (lambda: VariableFixing(most_steps=-1), "most_steps must be a number of at least 0"),
         (lambda: Diving(max_rounds=0), "max_rounds must be a whole number ≥ 1, got 0"),
         (lambda: VariableBranching(integer="xy"), "integer must be a collection of names.*'xy'"),
         (lambda: VariableBranching(first=3), "first must be a collection of names.*got 3"),
@@ -237,6 +242,7 @@ def test_subset_rows_beside_columns_in_fractions(multiplier: float) -> None:
             [Branch("x", 0.5, (Together("a", "b"), Apart("a", "b")))],  # type: ignore[arg-type]
             "with the child Together.*a sequence",
         ),
+        ([Branch("x", 0.5, (("odd",),))], "Own made 'odd', which is no decision"),
         ([Branch("x", 0.5, ((Together("a", "z"),),))], "Together.* names the row 'z'"),
         ([Branch("x", 0.5, ((CountRow("<=", 1.0),),))], r"CountRow.*none of the kinds.*\(Together"),
     ],
