@@ -4,8 +4,8 @@ Graph colouring
 
 Neighbours get different colours, with as few colours as possible. A column is an independent set:
 the nodes of one colour. Pricing is a heaviest independent set. Branches colour two nodes alike,
-which makes one node of them, or differently, which joins them: on the graph that comes out of it
-pricing is the same problem again.
+which makes one node of them, or differently, which joins them (Zykov's branching): on the graph
+that comes out of it pricing is the same problem again.
 """
 
 import matplotlib.pyplot as plt
@@ -15,40 +15,25 @@ import numpy as np
 from cgboost import BranchAndPrice
 from cgboost.generation import Column
 from cgboost.inspection import plot_search
-from cgboost.integer import Apart, RyanFoster, Together, respects
+from cgboost.integer import Apart, Together, ZykovBranching, respects
 from cgboost.masters import LinearMaster
 from cgboost.pricing import heaviest_independent_set
 
 
-def contracted(graph, restrictions):
-    """The graph of the sets of nodes that are coloured alike; two that must differ are joined."""
-    alike, differ = nx.empty_graph(graph), nx.Graph(graph)
-    for decision in restrictions:
-        kind = alike if isinstance(decision, Together) else differ
-        kind.add_edge(decision.first, decision.second)
-    groups = [frozenset(group) for group in nx.connected_components(alike)]
-    of = {node: group for group in groups for node in group}
-    result = nx.empty_graph(groups)
-    result.add_edges_from((of[a], of[b]) for a, b in differ.edges)
-    result.remove_nodes_from([group for group in groups if result.has_edge(group, group)])
-    return result
-
-
 def colour(graph, **options):
     """The fewest colours, proven."""
-    nodes = list(graph)
+    nodes, rule = list(graph), ZykovBranching(graph)
     master = LinearMaster(nodes, ">=", 1.0, least_cost=1.0)
 
     @respects(Together, Apart)
     def price(duals):
-        groups = contracted(graph, duals.restrictions)
+        groups = rule.groups(duals.restrictions)
         weights = {group: sum(duals.of(node) for node in group) for group in groups}
         found, weight, bound = heaviest_independent_set(groups, weights)
         own = frozenset().union(*found)
         column = Column(np.array([float(node in own) for node in nodes]), own, cost=1.0)
         return [column] if weight > 1 + 1e-6 else [], 1 - bound
 
-    rule = RyanFoster(subset_closed=True)  # part of an independent set is one too
     return BranchAndPrice(master, price, branching=rule, objective_step=1.0, **options).run()
 
 
