@@ -11,7 +11,7 @@ solution so far, and what no solution can beat.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent import futures
 from numbers import Real
 from typing import Any, TypeVar
@@ -51,6 +51,9 @@ MANY_ROWS = 100
 assignment, 5 × 200) the root takes 1 CPU s in place of 16; with 89 rows and dear blocks 1.8 in
 place of 0.4."""
 
+ROWS_A_BLOCK = 4
+"""And rows for each block: where a round has a column for every few rows, few rounds are needed."""
+
 
 class BranchAndPrice:
     """Integer optimum of a linear master, with a bound that is proven at every moment.
@@ -87,7 +90,7 @@ class BranchAndPrice:
         bin packing.
     subgradient : Subgradient, None or "auto"
         Finds duals for the root to begin with, where every block has one column in a solution.
-        "auto": from 100 rows on.
+        "auto": from 100 rows on, and four for each block.
     variable_fixing : VariableFixing, None or "auto"
         Divides nodes by the objective and fixes variables, where every block has one column, the
         pricer respects ``VariableBound`` and ``objective_step`` is given. On generalised assignment
@@ -225,7 +228,9 @@ def _start(given: Any) -> tuple[Column, ...]:
 
 def _subgradient(master: LinearMaster) -> Subgradient | None:
     """A subgradient method where linear programs would take longer than pricing."""
-    return Subgradient() if len(master.rows) >= MANY_ROWS else None
+    n_rows = len(master.rows)
+    n_blocks = len(master.copies) if isinstance(master.copies, Mapping) else n_rows
+    return Subgradient() if n_rows >= max(MANY_ROWS, ROWS_A_BLOCK * n_blocks) else None
 
 
 def _or_auto(given: T | str | None, name: str, auto: T | None) -> T | None:

@@ -25,6 +25,7 @@ from cgboost.integer import (
 )
 from cgboost.integer.node_problem import ForbiddenColumnError
 from cgboost.integer.search import ObjectiveStepError
+from cgboost.masters import LinearMaster, Subgradient
 
 from .tree_problems import KINDS, ROUNDING, Problem, bin_packing, cutting_stock, fixed_charge
 
@@ -376,3 +377,20 @@ def test_wrong_master_and_gap() -> None:
         BranchAndPrice(None, triangle().pricer())  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="gap must be a number of at least 0, got -1.0"):
         triangle().search().run(gap=-1.0)
+
+
+def test_a_subgradient_method_begins_where_rows_are_many() -> None:
+    """From a hundred rows on, and four for each block; or as it is asked for."""
+    for n_rows, n_blocks, begins in ((99, 5, False), (100, 5, True), (120, 40, False)):
+        blocks = dict.fromkeys(range(n_blocks), 1.0)
+        master = LinearMaster(n_rows, "==", 1.0, copies=blocks)
+        auto = BranchAndPrice(master, lambda duals: []).options.subgradient
+        assert (auto is not None) == begins
+        asked = BranchAndPrice(master, lambda duals: [], subgradient=Subgradient(7)).options
+        assert asked.subgradient is not None
+        assert asked.subgradient.max_steps == 7
+        assert (
+            BranchAndPrice(master, lambda duals: [], subgradient=None).options.subgradient is None
+        )
+    with pytest.raises(ValueError, match="an object, None or \"auto\", got 'no'"):
+        BranchAndPrice(master, lambda duals: [], subgradient="no")
