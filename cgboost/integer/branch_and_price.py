@@ -46,7 +46,7 @@ from cgboost.parallel.executors import Executor, as_executor
 
 T = TypeVar("T")
 
-MANY_ROWS = 100
+ROWS_OF_LARGE_MASTERS = 100
 """Rows from which on a search begins with a subgradient method. With 205 rows (generalised
 assignment, 5 × 200) the root takes 1 CPU s in place of 16; with 89 rows and dear blocks 1.8 in
 place of 0.4."""
@@ -230,7 +230,7 @@ def _subgradient(master: LinearMaster) -> Subgradient | None:
     """A subgradient method where linear programs would take longer than pricing."""
     n_rows = len(master.rows)
     n_blocks = len(master.copies) if isinstance(master.copies, Mapping) else n_rows
-    return Subgradient() if n_rows >= max(MANY_ROWS, ROWS_A_BLOCK * n_blocks) else None
+    return Subgradient() if n_rows >= max(ROWS_OF_LARGE_MASTERS, ROWS_A_BLOCK * n_blocks) else None
 
 
 def _or_auto(given: T | str | None, name: str, auto: T | None) -> T | None:
