@@ -44,7 +44,8 @@ def test_the_bound_is_near_the_optimum_and_not_above(make: Any, seed: int) -> No
     optimum = problem.optimum(integer=False)
     _, start = started(problem, max_steps=200)
     if optimum == math.inf:
-        pytest.skip("no assignment meets the capacities")
+        assert start.bound > -math.inf
+        return
     assert 0.9 * optimum <= start.bound <= optimum * (1 + 1e-9)
     assert start.n_steps <= 200
 
