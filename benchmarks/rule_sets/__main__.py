@@ -2,10 +2,11 @@
 
     python -m pip install -r benchmarks/rule_sets/requirements.txt
     python benchmarks/rule_sets --data DATA --out FILE [--tables …] [--seeds …] [--peers …]
+    python benchmarks/rule_sets --tables-of FILE
 
 Every method is fitted to the training rows for all values of its complexity; what the file has is
 not measured again. ``--inner`` adds the accuracy of three folds of the training rows. Models of
-more than 48 conditions are left out: the largest budget is 32.
+more than 40 conditions are left out: the largest budget is 32.
 """
 
 from __future__ import annotations
@@ -17,7 +18,6 @@ import time
 import warnings
 from argparse import Namespace
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +26,7 @@ os.environ["OMP_NUM_THREADS"] = "1"
 sys.path.append(str(Path(__file__).resolve().parents[2] / "examples" / "reproduce"))
 
 import numpy as np
+from rule_budgets import Fit, budget_tables
 from rule_counts import count
 from rule_data import NAMES, SEEDS, Rows, load, split
 from rule_peers import MOST_CONDITIONS, Found, Peer, peers
@@ -38,27 +39,21 @@ FOLDS = 3
 LARGE_ROWS = 10_000
 
 
-@dataclass(frozen=True)
-class Fit:
-    """A model: nan for what was not measured; seconds of CPU are those of its fit."""
-
-    set: str
-    seed: int
-    method: str
-    parameter: str
-    rules: int
-    conditions: int
-    train_acc: float
-    test_acc: float
-    cv_acc: float
-    cpu_s: float
-
-
 def main() -> None:
     """Measure what is asked for and missing."""
     given = options(
-        __doc__, data=str, out=str, tables=NAMES, seeds=list(SEEDS), peers=["all"], inner=False
+        __doc__,
+        data=None,
+        out="rule_sets.csv",
+        tables=NAMES,
+        seeds=list(SEEDS),
+        peers=["all"],
+        inner=False,
+        tables_of="",
     )
+    if given.tables_of:
+        print(budget_tables(Store(Path(given.tables_of), Fit).rows))
+        return
     warnings.showwarning = lambda *_, **__: None  # cvxpy turns its own warnings on again
     logging.disable(logging.INFO)
     store = Store(Path(given.out), Fit)
@@ -69,7 +64,7 @@ def main() -> None:
             for peer in peers(large=len(rows.y) > LARGE_ROWS):
                 if _wanted(given, store, name, seed, peer):
                     start = time.process_time()
-                    store.extend(measured(name, seed, rows, peer, inner=given.inner))
+                    store.extend(list(measured(name, seed, rows, peer, inner=given.inner)))
                     spent = time.process_time() - start
                     print(f"{name}, seed {seed}, {peer.name}: {spent:.1f} s of CPU", flush=True)
 
@@ -82,26 +77,25 @@ def _wanted(given: Namespace, store: Store[Fit], name: str, seed: int, peer: Pee
 
 def measured(name: str, seed: int, rows: Rows, peer: Peer, *, inner: bool) -> Iterator[Fit]:
     """The models of all parameters that have no more than ``MOST_CONDITIONS``."""
-    for grid in peer.grids:
-        for parameters in grid:
-            spent, models = fitted(peer, rows.X, rows.y, parameters)
-            kept = list(distinct(models))
-            names = {found.parameter for found in kept}
-            validated = inner_accuracies(peer, rows, parameters, names) if inner and kept else {}
-            for found in kept:
-                yield Fit(
-                    name,
-                    seed,
-                    peer.name,
-                    found.parameter,
-                    *count(found.rules),
-                    accuracy(found, rows.X, rows.y),
-                    accuracy(found, rows.X_test, rows.y_test),
-                    validated.get(found.parameter, np.nan),
-                    spent,
-                )
-            if peer.descending and models and not kept:
-                break
+    for parameters in peer.grid:
+        spent, models = fitted(peer, rows.X, rows.y, parameters)
+        kept = list(distinct(models))
+        names = {found.parameter for found in kept}
+        validated = inner_accuracies(peer, rows, parameters, names) if inner and kept else {}
+        for found in kept:
+            yield Fit(
+                name,
+                seed,
+                peer.name,
+                found.parameter,
+                *count(found.rules),
+                accuracy(found, rows.X, rows.y),
+                accuracy(found, rows.X_test, rows.y_test),
+                validated.get(found.parameter, np.nan),
+                spent,
+            )
+        if peer.descending and models and not kept:
+            break
 
 
 def distinct(models: list[Found]) -> Iterator[Found]:

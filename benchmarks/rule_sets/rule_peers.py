@@ -15,6 +15,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import product
+from time import process_time
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -33,14 +35,15 @@ from sklearn.tree import DecisionTreeClassifier
 Labels = NDArray[np.int64]
 Predict = Callable[[pd.DataFrame], Labels]
 
+CONSTANT = "constant"
 LIMIT_SECONDS = 300
-MOST_CONDITIONS = 48
-"""A descending grid ends above this: the largest budget is 32."""
+MOST_CONDITIONS = 40
+"""Models with more are left out: the largest budget is 32."""
 
 WEIGHT_SHARES = (0.0, 0.01, 0.03, 0.1, 0.2, 0.35, 0.5)
 """Least weights of rules that ruleopt predicts with, of the largest one."""
 
-PENALTY_SHARES = (0.001, 0.003, 0.01, 0.02, 0.035, 0.05, 0.07, 0.1, 0.15)
+PENALTIES = (0.002, 0.005, 0.01, 0.02, 0.04, 0.07, 0.12)
 """ruleopt's penalty over the number of rows: its loss is a sum over rows, its costs are ≤ 1."""
 
 
@@ -65,15 +68,14 @@ class Peer:
     name : str
     fit : callable
         ``fit(X, y, **parameters)`` yields models; several where one fit has a path of them.
-    grids : tuple of tuple of dict
-        Each grid from simple to complex.
+    grid : tuple of dict
     descending : bool
-        A grid ends where a model has more than ``MOST_CONDITIONS``.
+        The grid is from simple to complex, and ends above ``MOST_CONDITIONS``.
     """
 
     name: str
     fit: Fit
-    grids: tuple[tuple[dict[str, Any], ...], ...]
+    grid: tuple[dict[str, Any], ...]
     descending: bool = False
 
 
@@ -136,7 +138,6 @@ def rux(
 
 
 FORESTS: dict[str, Callable[[], Any]] = {
-    "forest-2": partial(RandomForestClassifier, 100, max_depth=2, random_state=0),
     "forest-3": partial(RandomForestClassifier, 100, max_depth=3, random_state=0),
     "boosting-2": partial(
         GradientBoostingClassifier, n_estimators=100, max_depth=2, random_state=0
@@ -192,6 +193,7 @@ def brcg(
     """BooleanRuleCG of AIX360: a DNF of the positive class, or with ``cnf`` of the other one."""
     from aix360.algorithms.rbm import boolean_rule_cg
 
+    boolean_rule_cg.time = SimpleNamespace(time=process_time)  # its limit: seconds of CPU
     binary = binarizer(X)
     model = boolean_rule_cg.BooleanRuleCG(
         lambda0=lambda0,
@@ -243,6 +245,12 @@ def _of_brcg(key: tuple[str, str, Any]) -> Condition:
     if operation in ("<=", ">"):
         return Condition(feature, operation, float(value))  # type: ignore[arg-type]
     return Condition(feature, "is" if operation == "==" else "is not", str(value))
+
+
+def constant(X: pd.DataFrame, y: Labels) -> Iterator[Found]:
+    """The commoner class, what every method has with no condition."""
+    label = int(np.mean(y) > 0.5)
+    yield Found("", lambda rows: np.full(len(rows), label), [])
 
 
 def decision_tree(X: pd.DataFrame, y: Labels, *, leaves: int) -> Iterator[Found]:
@@ -339,46 +347,35 @@ def _holds(rule: Rule, rows: pd.DataFrame) -> NDArray[np.float64]:
 
 
 def peers(*, large: bool = False) -> list[Peer]:
-    """Every method; ``large``: fewer values where a fit of many rows takes long."""
+    """Every method; ``large``: fewer values of λ, each of which takes minutes there."""
     costs = ("Gini", "Length", "Mixed")
     solvers = ("simplex",) if large else ("ipm", "simplex")
-    lambdas = tuple(0.04 / 2**k for k in range(9)) if large else _halves(0.06, 15)
-    shares = (1.0,) if large else (1.0, 0.0)
+    forests = ("forest-3", "boosting-2")
     return [
-        Peer("decision tree", decision_tree, (_grid(leaves=range(2, 25)),)),
-        Peer("decision tree, splits", decision_tree_splits, (_grid(leaves=range(2, 34)),)),
-        Peer("AdaBoost stumps", ada_boost, (_grid(rounds=(1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48)),)),
-        Peer("FIGS, splits", figs, (_grid(splits=range(1, 33, 3)),)),
-        Peer("greedy rule list", rule_list, (_grid(depth=(1, 2, 3, 4, 6, 8, 12, 16, 24, 32)),)),
-        Peer("RuleFit", rule_fit, (_grid(most=(2, 3, 4, 6, 8, 10, 12, 16), size=(2, 4)),)),
-        Peer(
-            "RUG",
-            rug,
-            (_grid(solver=solvers, cost=costs, depth=(1, 2, 3), penalty=PENALTY_SHARES),),
-        ),
-        Peer(
-            "RUX",
-            rux,
-            (_grid(forest=FORESTS, solver=solvers, cost=costs[:2], penalty=PENALTY_SHARES),),
-        ),
-        *(
-            Peer(
-                f"BRCG {'CNF' if cnf else 'DNF'}",
-                brcg,
-                tuple(
-                    tuple({"cnf": cnf, "lambda0": share * one, "lambda1": one} for one in lambdas)
-                    for share in shares
-                ),
-                descending=True,
-            )
-            for cnf in (False, True)
-        ),
+        Peer(CONSTANT, constant, _grid()),
+        Peer("decision tree", decision_tree, _grid(leaves=range(2, 25))),
+        Peer("decision tree, splits", decision_tree_splits, _grid(leaves=range(2, 34))),
+        Peer("AdaBoost stumps", ada_boost, _grid(rounds=(1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48))),
+        Peer("FIGS, splits", figs, _grid(splits=range(1, 33, 3))),
+        Peer("greedy rule list", rule_list, _grid(depth=(1, 2, 3, 4, 6, 8, 12, 16, 24, 32))),
+        Peer("RuleFit", rule_fit, _grid(most=(4, 8, 16), size=(2, 4))),
+        Peer("RUG", rug, _grid(solver=solvers, cost=costs, depth=(1, 2, 3), penalty=PENALTIES)),
+        Peer("RUX", rux, _grid(solver=solvers, forest=forests, cost=costs[:2], penalty=PENALTIES)),
+        Peer("BRCG DNF", brcg, _brcg_grid(False, large), descending=True),
+        Peer("BRCG CNF", brcg, _brcg_grid(True, large), descending=True),
     ]
 
 
-def _halves(first: float, count: int) -> tuple[float, ...]:
-    """A geometric grid with the ratio 1/√2."""
-    return tuple(float(f"{first * 2 ** (-0.5 * k):.3g}") for k in range(count))
+def _brcg_grid(cnf: bool, large: bool) -> tuple[dict[str, Any], ...]:
+    """A condition costs λ₁, from much to little; a clause as much as one, or nothing, in turn."""
+    if large:
+        costs = [0.01, 0.002, 0.0007, 0.0003, 0.00015, 0.00008]
+        return tuple({"cnf": cnf, "lambda0": own, "lambda1": own} for own in costs)
+    costs = [float(f"{0.03 * 2 ** (-0.5 * k):.3g}") for k in range(13)]
+    return tuple(
+        {"cnf": cnf, "lambda0": 0.0 if k % 2 else own, "lambda1": own}
+        for k, own in enumerate(costs)
+    )
 
 
 def _grid(**values: Iterable[Any]) -> tuple[dict[str, Any], ...]:
