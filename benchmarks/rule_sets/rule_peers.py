@@ -370,7 +370,10 @@ def _brcg_grid(cnf: bool, large: bool) -> tuple[dict[str, Any], ...]:
     """A condition costs λ₁, from much to little; a clause as much as one, or nothing, in turn."""
     if large:
         costs = [0.01, 0.002, 0.0007, 0.0003, 0.00015, 0.00008]
-        return tuple({"cnf": cnf, "lambda0": own, "lambda1": own} for own in costs)
+        costs += [] if cnf else [0.004, 0.0012, 0.00003, 0.00001]
+        return tuple(
+            {"cnf": cnf, "lambda0": own, "lambda1": own} for own in sorted(costs, reverse=True)
+        )
     costs = [float(f"{0.03 * 2 ** (-0.5 * k):.3g}") for k in range(13)]
     return tuple(
         {"cnf": cnf, "lambda0": 0.0 if k % 2 else own, "lambda1": own}
