@@ -28,6 +28,7 @@ Section = Literal[
     "bounds",
     "branch-and-price",
     "models-with-blocks",
+    "constraints",
     "data-files",
 ]
 """Its sections."""
@@ -96,6 +97,12 @@ class IndefiniteKernelError(KernelError):
 
     def __reduce__(self) -> tuple[type[IndefiniteKernelError], tuple[str, str]]:
         return type(self), (self.name, self.found)
+
+
+class InfeasibleConstraintsError(CGBoostError, ValueError):
+    """Constraints of a model contradict each other, or were not met; the message names them."""
+
+    section = "constraints"
 
 
 class DatabaseError(CGBoostError, RuntimeError):

@@ -15,6 +15,10 @@ from cgboost.estimators.boosting.gradient_boosting import (
     GradientBoostingRegressor,
 )
 from cgboost.estimators.boosting.logit_boost import LogitBoostClassifier
+from cgboost.estimators.constrained.constrained_boost import (
+    ConstrainedBoostClassifier,
+    ConstrainedBoostRegressor,
+)
 from cgboost.estimators.kernel.cg_boost import CGBoostClassifier, CGBoostRegressor
 from cgboost.estimators.kernel.outlier_detector import CGBoostOutlierDetector
 from cgboost.estimators.latent.blf import BLFClassifier, BLFRegressor
@@ -40,6 +44,8 @@ __all__ = [
     "CGBoostClassifier",
     "CGBoostOutlierDetector",
     "CGBoostRegressor",
+    "ConstrainedBoostClassifier",
+    "ConstrainedBoostRegressor",
     "GradientBoostingClassifier",
     "GradientBoostingRegressor",
     "L2BoostRegressor",

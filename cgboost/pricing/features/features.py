@@ -131,6 +131,10 @@ class FeaturePool:
         """Features belong to no training row."""
         return None
 
+    def features(self, stratum: int) -> Indices:
+        """The feature of every column: its own number."""
+        return np.arange(self.size(stratum))
+
     def scores(self, stratum: int, indices: Indices | None, response: Vector) -> Vector:
         """h_j·r = (x_j·r − m_j Σr)/s_j, added up in float64."""
         if len(response) != self.matrix.shape[0]:

@@ -94,7 +94,7 @@ class StumpPool:
     ----------
     X : ndarray of shape (n_rows, n_features)
         Finite features, kept in their dtype. Besides them the pool keeps the sorted order, one
-        integer per entry of X.
+        integer per entry of X, and the rows of the larger value of features that have two.
 
     Raises
     ------
@@ -108,16 +108,33 @@ class StumpPool:
         self.X = np.asarray(X)
         if self.X.ndim != 2 or not self.X.size or not np.isfinite(self.X).all():
             raise ValueError(f"X must be a finite, non-empty matrix, got shape {self.X.shape}")
-        self._order = np.argsort(self.X.T, axis=1, kind="stable")
-        ordered = np.take_along_axis(self.X.T, self._order, axis=1)
-        self._feature, self._last = np.nonzero(ordered[:, 1:] > ordered[:, :-1])
-        self._threshold = midpoints(
-            ordered[self._feature, self._last], ordered[self._feature, self._last + 1]
-        )
+        least, most = self.X.min(axis=0), self.X.max(axis=0)
+        upper = self.X == most
+        two = (upper | (self.X == least)).all(axis=0)
+        pairs, self._sorted = np.flatnonzero(two & (least < most)), np.flatnonzero(~two)
+        self._upper = csr_array(upper[:, pairs].T, dtype=np.float64)
+        self._last, thresholds = self._sort()
+        feature = np.append(pairs, self._sorted[self._place])
+        order = np.argsort(feature, kind="stable")
+        threshold = np.append(midpoints(least[pairs], most[pairs]), thresholds)
+        self._order_of_scores = order
+        self._feature, self._threshold = feature[order], threshold[order]
+
+    def _sort(self) -> tuple[Indices, Vector]:
+        """Sort features of more than two values: where each is cut, and the thresholds."""
+        values = self.X.T[self._sorted]
+        self._order = np.argsort(values, axis=1, kind="stable")
+        ordered = np.take_along_axis(values, self._order, axis=1)
+        self._place, last = np.nonzero(ordered[:, 1:] > ordered[:, :-1])
+        return last, midpoints(ordered[self._place, last], ordered[self._place, last + 1])
+
+    def features(self, stratum: int) -> Indices:
+        """The feature of every stump, −1 for the constant."""
+        return np.append(self._feature, CONSTANT_STUMP)
 
     def size(self, stratum: int) -> int:
         """Thresholds of all features, and the constant."""
-        return len(self._last) + 1
+        return len(self._feature) + 1
 
     def rows(self, stratum: int) -> Indices | None:
         """Stumps belong to no training row."""
@@ -129,7 +146,9 @@ class StumpPool:
             raise ValueError(f"X has {len(self.X)} rows, the master has {len(response)}")
         sums = np.cumsum(response[self._order], axis=1)
         total = float(response.sum())
-        scores = np.append(total - 2.0 * sums[self._feature, self._last], total)
+        pairs = 2.0 * (self._upper @ response) - total
+        own = np.append(pairs, total - 2.0 * sums[self._place, self._last])
+        scores = np.append(own[self._order_of_scores], total)
         return scores if indices is None else scores[indices]
 
     def values(self, stratum: int, indices: Indices) -> NDArray[np.float64]:
@@ -143,7 +162,7 @@ class StumpPool:
 
     def stump(self, index: int) -> Stump:
         """The stump of that number as a function."""
-        if index == len(self._last):
+        if index == len(self._feature):
             return Stump(CONSTANT_STUMP, -np.inf)
         return Stump(int(self._feature[index]), float(self._threshold[index]))
 

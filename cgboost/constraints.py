@@ -1,0 +1,33 @@
+"""Constraints on models: objects for ``ConstrainedBoostClassifier`` and its regressor."""
+
+from cgboost.estimators.constrained.rules import (
+    AlsoLoss,
+    Concave,
+    Constraint,
+    Convex,
+    EqualOpportunity,
+    GroupBudget,
+    GroupLoss,
+    MeanCalibration,
+    MinimaxLoss,
+    Monotone,
+    Own,
+    ParityGap,
+    Sign,
+)
+
+__all__ = [
+    "AlsoLoss",
+    "Concave",
+    "Constraint",
+    "Convex",
+    "EqualOpportunity",
+    "GroupBudget",
+    "GroupLoss",
+    "MeanCalibration",
+    "MinimaxLoss",
+    "Monotone",
+    "Own",
+    "ParityGap",
+    "Sign",
+]

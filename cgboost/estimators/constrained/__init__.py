@@ -1,0 +1,1 @@
+"""Boosting under constraints: models that obey, with a certificate."""

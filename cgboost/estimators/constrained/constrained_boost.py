@@ -1,0 +1,514 @@
+"""Boosting under constraints: the estimators.
+
+    min  Σ|α_j| + C Σ_i w_i loss(y_i, f(x_i)),   f = Σ_j α_j h_j + b,   under constraints on f and α
+
+over all columns of a family, with a lower bound on the optimum. Limits that are linear in the
+output, signs and budgets are rows and columns of the dual that LPBoost solves; all else that is
+convex goes through CVXPY.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from cgboost.estimators.common.base import BaseEnsemble
+from cgboost.estimators.common.certified import BaseBoost
+from cgboost.estimators.common.fit_loop import FittedRun, Table
+from cgboost.estimators.common.objective import (
+    Margins,
+    Objective,
+    check_task_and_loss,
+    get_loss_with,
+    margin_objective,
+    residual_objective,
+)
+from cgboost.estimators.common.parameters import check_choice, check_number
+from cgboost.estimators.common.rows import FLOATS, EvalSets, Held, Rows, Vector
+from cgboost.estimators.common.subproblems import Task
+from cgboost.estimators.common.targets import Classification, ClassWeight, Regression
+from cgboost.estimators.constrained import report
+from cgboost.estimators.constrained.columns import LimitedFamily, family_of
+from cgboost.estimators.constrained.data import Features, Grouping, Seen
+from cgboost.estimators.constrained.inputs import (
+    Inputs,
+    dropped_places,
+    group_values,
+    is_frame,
+    without,
+)
+from cgboost.estimators.constrained.problem import Problem
+from cgboost.estimators.constrained.rules import Constraint, Own
+from cgboost.estimators.constrained.search import obeying_runs
+from cgboost.estimators.lpboost.lp_boost import stump_importances
+from cgboost.exceptions import see
+from cgboost.losses import EpsilonInsensitive, Hinge, Loss
+from cgboost.losses.registry import (
+    CLASSIFICATION,
+    REGRESSION,
+    ClassificationLoss,
+    RegressionLoss,
+    get_loss,
+)
+from cgboost.penalties import L1
+
+OffsetRule = Literal["auto", "none", "free"]
+
+Model = TypeVar("Model", bound=BaseBoost)
+
+
+def rules_of(constraints: Any) -> tuple[Constraint, ...]:
+    """The parameter ``constraints`` as objects: one, several, or functions among them."""
+    if constraints is None:
+        return ()
+    if isinstance(constraints, Constraint) or not isinstance(constraints, (list, tuple)):
+        constraints = (constraints,)
+    return tuple(one if isinstance(one, Constraint) else Own(one) for one in constraints)
+
+
+# ---------------------------------------------------------------------- what both estimators share
+
+
+def fit_obeying(
+    self: Model,
+    X: Any,
+    y: Any,
+    sample_weight: ArrayLike | None = None,
+    eval_set: EvalSets | None = None,
+    groups: Mapping[Any, ArrayLike] | None = None,
+) -> Model:
+    """Fit the model. A fit that fails leaves the estimator as it was before.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_rows, n_features)
+    y : array-like of shape (n_rows,)
+    sample_weight : array-like of shape (n_rows,) or None
+        Multiplies the loss row by row, and weighs rows in the means of groups.
+    eval_set : (X, y), list of such pairs, dict of them by name, or None
+        Held-out rows, as for :meth:`LPBoostClassifier.fit`. Constraints are measured on the first
+        set, with the groups that are columns of its X.
+    groups : mapping of str to array-like of shape (n_rows,), or None
+        Groups of rows that are no columns of X, by the names that constraints use.
+
+    Returns
+    -------
+    self
+
+    Raises
+    ------
+    InfeasibleConstraintsError
+        If constraints contradict each other; the message names them.
+    ValueError
+        For bad parameters or data, and for constraints that these columns cannot obey.
+    """
+    vars(self)["_inputs"] = Inputs({} if groups is None else dict(groups))
+    try:
+        return BaseEnsemble.fit(self, X, y, sample_weight, eval_set)
+    finally:
+        vars(self).pop("_inputs", None)
+        vars(self).pop("_starts", None)
+
+
+def validated(self: Any, X: Any, y: Any) -> tuple[Any, Any]:
+    """Features and target, checked; groups are taken from X first."""
+    self._dropped = dropped_places(X, self.drop)
+    constraints = rules_of(self.constraints)
+    self._inputs.values = group_values(X, constraints, self._inputs.groups, self._dropped)
+    checked: tuple[Any, Any] = validate_data(
+        self, without(X, self._dropped), y, dtype=FLOATS, y_numeric=self._y_numeric
+    )
+    return checked
+
+
+def read_new(self: Any, X: Any, y: Any = None) -> Any:
+    """New rows without the columns that are no features, if they are there."""
+    places = self._dropped
+    if places and is_frame(X):
+        known = set(map(str, getattr(self, "feature_names_in_", ())))
+        X = X[[name for name in X.columns if name in known]] if known else X
+    elif places and np.ndim(X) == 2 and np.shape(X)[1] == self.n_features_in_ + len(places):
+        X = without(X, places)
+    own: dict[str, Any] = {"reset": False, "dtype": FLOATS}
+    return validate_data(self, X, **own) if y is None else validate_data(self, X, y, **own)
+
+
+def checked_set(self: Any, name: str, pair: Any) -> Any:
+    """One set of an ``eval_set``, and its groups where they are columns of its X."""
+    checked = BaseEnsemble._checked_set(self, name, pair)
+    constraints = rules_of(self.constraints)
+    own = [c for c in constraints if c.groups_of not in self._inputs.groups]
+    self._inputs.held_values[name] = group_values(pair[0], own, {}, self._dropped)
+    return checked
+
+
+def prepared(
+    self: Any, X: Any, y: Any, sample_weight: ArrayLike | None, eval_set: Any
+) -> tuple[Rows, Held | None]:
+    """Training rows and held-out rows; the latter are kept for the report."""
+    rows, held = BaseEnsemble._prepare(self, X, y, sample_weight, eval_set)
+    self._inputs.held = held
+    if rules_of(self.constraints) and len(self._targets(rows.y)) > 1:
+        raise ValueError(
+            f"constraints go with two classes, got {len(self.classes_)}: fit a class against the "
+            f"rest{see('constraints')}"
+        )
+    return rows, held
+
+
+def problem_of(self: Any, rows: Rows) -> Problem:
+    """What the runs of a fit share."""
+    family, targets = self._family, self._targets(rows.y)
+    weights, numbers = rows.weights, rows.numbers
+    if getattr(self, "class_weight", None) is not None:
+        weights = weights / self.class_weight_[rows.y]
+    groups = {}
+    for name, values in self._inputs.values.items():
+        groups[name] = Grouping.of(str(name), values[numbers])
+    self._groups = {name: grouping.labels for name, grouping in groups.items()}
+    names = getattr(self, "feature_names_in_", None)
+    problem = Problem(
+        rows=rows,
+        weights=weights,
+        constraints=rules_of(self.constraints),
+        groups=groups,
+        features=Features(None if names is None else list(names), self.n_features_in_),
+        family=family,
+        pool=family.pool(rows),
+        objective=self._objective,
+        cost=self._cost,
+        C=self.C,
+        free_offset=self._free_offset,
+        is_classifier=not self._y_numeric,
+        options={"solver": self.solver, "solver_options": self.solver_options},
+        target=targets[0],
+    )
+    problem.declared(targets[0])  # errors come before the first run
+    return problem
+
+
+def run_all(
+    self: Any, pool: Problem, rows: Rows, held: Held | None, started: float
+) -> list[FittedRun]:
+    """Runs of column generation until all limits are kept to."""
+    self._starts = {}
+    return obeying_runs(
+        pool, lambda: BaseEnsemble._run_all(self, pool, rows, held, started), self._called
+    )
+
+
+def tasks(self: Any, pool: Problem, rows: Rows) -> Iterator[Task]:
+    """Master and pricer of every output, from the columns of an earlier attempt."""
+    at_once = self.columns_per_round
+    if at_once is None:
+        at_once = self._family.columns_per_round(pool.pool, len(rows.weights))
+    for number, target in enumerate(self._targets(rows.y)):
+        task = pool.task(target, self._tol, at_once, self._starts.get(number))
+        if pool.constraints:
+            pool.multipliers = task.callbacks[0]  # type: ignore[assignment]
+        yield task if self.max_columns is None else _limited_by_user(task)
+        if pool.constraints:
+            self._starts[number] = task.master.warm_start  # type: ignore[attr-defined]
+
+
+def _limited_by_user(task: Task) -> Task:
+    """A number of columns that the user gives takes the place of the family's."""
+    from dataclasses import replace
+
+    return replace(task, max_columns=None)
+
+
+def complete(self: Any, pool: Problem, rows: Rows) -> None:
+    """Measure the constraints on training rows and held-out rows."""
+    if not pool.constraints:
+        self.constraints_report_ = report.table_of(pool, {}, _seen(self, pool), None)
+        return
+    seen = _seen(self, pool)
+    held = None
+    for name, rows_of_set in (self._inputs.held or {}).items():
+        values = self._inputs.held_values.get(name, {})
+        output = self._runs[0].outputs[0].values(rows_of_set.X)
+        held = _seen_on(self, output, rows_of_set.y, values, None)
+        break
+    prices = report.prices_of(pool, self._runs[0].best_round)
+    self.constraints_report_ = report.table_of(pool, prices, seen, held)
+
+
+def _seen(self: Any, pool: Problem) -> Seen:
+    output = self._runs[0].outputs[0].values(pool.rows.X)
+    return Seen(
+        output, pool.target, pool.weights, pool.groups, pool.cost, pool.features, self.columns_
+    )
+
+
+def _seen_on(
+    self: Any, output: Vector, encoded: Any, values: Mapping[Any, Any], weights: Any
+) -> Seen:
+    """The model on rows that are no training rows."""
+    groups = {
+        name: Grouping.of(str(name), own, self._groups[name]) for name, own in values.items()
+    }
+    names = getattr(self, "feature_names_in_", None)
+    return Seen(
+        output,
+        self._targets(encoded)[0],
+        np.ones(len(output)) if weights is None else np.asarray(weights, dtype=np.float64),
+        groups,
+        self._cost,
+        Features(None if names is None else list(names), self.n_features_in_),
+        self.columns_,
+    )
+
+
+def constraint_values(
+    self: Any, X: Any, y: Any, groups: Mapping[Any, ArrayLike] | None = None
+) -> Table:
+    """What the constraints come to on other rows.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_rows, n_features)
+    y : array-like of shape (n_rows,)
+    groups : mapping of str to array-like of shape (n_rows,), or None
+        Groups that are no columns of X.
+
+    Returns
+    -------
+    dict of str to ndarray
+        constraint, part, value and limit, one entry for each part of each constraint.
+
+    Raises
+    ------
+    ValueError
+        If a group is none of the training rows.
+    """
+    check_is_fitted(self)
+    constraints = rules_of(self.constraints)
+    values = group_values(X, constraints, {} if groups is None else dict(groups), self._dropped)
+    rows, y = self._read_new(X, y)
+    output = self._runs[0].outputs[0].values(rows)
+    seen = _seen_on(self, output, self._encode(y), values, None)
+    found = [(repr(c), m) for c in constraints for m in c.measured(seen)]
+    return {
+        "constraint": np.array([name for name, _ in found], dtype=object),
+        "part": np.array([measure.part for _, measure in found], dtype=object),
+        "value": np.array([measure.value for _, measure in found], dtype=np.float64),
+        "limit": np.array([measure.limit for _, measure in found], dtype=np.float64),
+    }
+
+
+def constraint_table(self: Any) -> str:
+    """The values, limits and prices of all constraints as text, a line for each part."""
+    check_is_fitted(self)
+    return report.as_text(self.constraints_report_)
+
+
+def check_shared(self: Any) -> None:
+    """Check the parameters that both estimators have."""
+    check_number("C", self.C, above=0)
+    check_choice("offset", self.offset, ("auto", "none", "free"))
+    for constraint in rules_of(self.constraints):
+        constraint.check()
+
+
+def _importances(self: Any) -> NDArray[np.float64]:
+    """Share of Σ|coefficient| of each feature, shape (n_features,).
+
+    Only for stumps and features.
+    """
+    check_is_fitted(self)
+    return stump_importances(self.columns_, self.n_features_in_)
+
+
+# ---------------------------------------------------------------------- the estimators
+
+
+@dataclass(eq=False, repr=False)
+class ConstrainedBoostClassifier(Classification, BaseBoost):
+    """Boosting of stumps, features, kernels or learners under constraints, certified.
+
+    Minimises Σ|α| + C Σ_i w_i loss(y_i, f(x_i)) over all columns of a family under the constraints.
+    Without constraints it is :class:`LPBoostClassifier`. A fit is deterministic, constraints hold
+    on the training rows up to 1e-6 in every fit that returns, and ``dual_bound_`` is a lower bound
+    on what any model that obeys can reach.
+
+    Parameters
+    ----------
+    constraints : Constraint, function, or sequence of them
+        Objects of :mod:`cgboost.constraints`: ``Monotone("income", +1)``, ``ParityGap("sex",
+        0.02)``, …; or functions ``(f, a, b, data) -> list of CVXPY constraints``.
+    columns : {"stumps", "features"}, kernels, or estimator; default="stumps"
+        What a model is made of: decision stumps; the features themselves, centred and scaled; what
+        ``CGBoostClassifier`` takes as its library; or a weak learner of scikit-learn, which is
+        found greedily, without a bound.
+    drop : sequence of str or int, or None
+        Columns of X that are no features: a sensitive attribute that is only a grouping, say.
+    loss : str or Loss, default="hinge"
+        Losses that are a box in the dual (hinge) are fast under linear constraints; others go
+        through CVXPY.
+    C : float, default=1.0
+        Price of one unit of loss.
+    offset : {"auto", "none", "free"}, default="auto"
+        The offset b; "auto": none for stumps, of which the constant is one, free for others.
+    class_weight : dict, "balanced" or None
+        As in :class:`LPBoostClassifier`; it does not weigh rows in the means of groups.
+    columns_per_round, tol, time_limit, solver, solver_options, early_stopping, \
+validation_fraction, n_iter_no_change, scoring, callbacks, verbose, random_state
+        As in :class:`LPBoostClassifier`.
+    max_columns : int or None
+        Stop at so many columns. None: with more than 10000 rows at 40, otherwise never.
+
+    Attributes
+    ----------
+    constraints_report_ : dict of str to ndarray
+        For each part of each constraint its value on the training rows (``value``), on the first
+        set of ``eval_set`` (``held_out``, nan without one), its ``limit``, and its ``price``: what
+        the objective falls by for one more unit of the limit. ``constraint_table()`` is its text.
+    columns_ : dict of str to ndarray
+        Table of the model: feature and threshold of stumps and hinges (slope: nan for a stump),
+        feature, centre and scale of features; coefficient and round.
+    classes_, class_weight_, coef_, intercept_, n_columns_, objective_, dual_bound_, gap_, \
+converged_, history_, best_round_, stop_reason_, n_iter_, n_features_in_, feature_names_in_
+        As in :class:`LPBoostClassifier`; features are those that are not dropped.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from cgboost import ConstrainedBoostClassifier
+    >>> from cgboost.constraints import ParityGap
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(200, 3))
+    >>> X[:, 2] = X[:, 0] + rng.normal(size=200) > 0
+    >>> model = ConstrainedBoostClassifier([ParityGap(2, 0.05)]).fit(X, X[:, 0] + X[:, 1] > 0)
+    >>> bool(abs(model.constraints_report_["value"][0]) <= 0.05 + 1e-6)
+    True
+    """
+
+    constraints: Any = ()
+    columns: Any = field(default="stumps", kw_only=True)
+    drop: Sequence[Any] | None = field(default=None, kw_only=True)
+    loss: ClassificationLoss | Loss = field(default="hinge", kw_only=True)
+    C: float = field(default=1.0, kw_only=True)
+    offset: OffsetRule = field(default="auto", kw_only=True)
+    class_weight: ClassWeight = field(default=None, kw_only=True)
+
+    fit = fit_obeying
+    _prepare, _validated, _read_new, _checked_set = prepared, validated, read_new, checked_set
+    _pool, _run_all, _tasks, _complete = problem_of, run_all, tasks, complete
+    constraint_values, constraint_table = constraint_values, constraint_table
+    feature_importances_ = property(_importances)
+
+    def _check_parameters(self) -> None:
+        check_task_and_loss(self, CLASSIFICATION)
+        check_shared(self)
+        super()._check_parameters()
+
+    @property
+    def _objective(self) -> Objective:
+        margins = Margins(self.C, None, balanced=False, cost=get_loss(self.loss))
+        return margin_objective(L1(), margins)
+
+    @property
+    def _cost(self) -> Loss:
+        return get_loss_with(self.loss, Hinge)
+
+    @property
+    def _family(self) -> LimitedFamily:
+        return family_of(self.columns, self.random_state, self._tol)
+
+    @property
+    def _free_offset(self) -> bool:
+        if self.offset == "auto":
+            return not (isinstance(self.columns, str) and self.columns == "stumps")
+        return self.offset == "free"
+
+    def _master_options(self) -> dict[str, Any]:
+        return {"solver": self.solver}
+
+
+@dataclass(eq=False, repr=False)
+class ConstrainedBoostRegressor(Regression, BaseBoost):
+    """Boosting of stumps, features, kernels or learners under constraints, certified.
+
+    Minimises Σ|α| + C Σ_i w_i loss(y_i, f(x_i)) over all columns of a family under the constraints.
+    Without constraints it is :class:`LPBoostRegressor`.
+
+    Parameters
+    ----------
+    constraints, columns, drop
+        As in :class:`ConstrainedBoostClassifier`.
+    loss : str or Loss, default="epsilon_insensitive"
+        Losses that are a box in the dual (this one, absolute, quantile) are fast under linear
+        constraints; others go through CVXPY.
+    epsilon : float, default=0.1
+        Half width of the tube inside which errors are free.
+    offset : {"auto", "none", "free"}, default="auto"
+        The offset b; "auto": free.
+    C, columns_per_round, max_columns, tol, time_limit, solver, solver_options, early_stopping, \
+validation_fraction, n_iter_no_change, scoring, callbacks, verbose, random_state
+        As in :class:`ConstrainedBoostClassifier`.
+
+    Attributes
+    ----------
+    constraints_report_, columns_, coef_, intercept_, n_columns_, objective_, dual_bound_, gap_, \
+converged_, history_, best_round_, stop_reason_, n_iter_, n_features_in_, feature_names_in_
+        As in :class:`ConstrainedBoostClassifier`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from cgboost import ConstrainedBoostRegressor
+    >>> from cgboost.constraints import Convex
+    >>> x = np.linspace(-1, 1, 50)[:, None]
+    >>> model = ConstrainedBoostRegressor([Convex(0)], C=10.0).fit(x, x[:, 0] ** 2)
+    >>> bool(np.abs(model.predict(x) - x[:, 0] ** 2).max() < 0.12)
+    True
+    """
+
+    constraints: Any = ()
+    columns: Any = field(default="stumps", kw_only=True)
+    drop: Sequence[Any] | None = field(default=None, kw_only=True)
+    loss: RegressionLoss | Loss = field(default="epsilon_insensitive", kw_only=True)
+    epsilon: float = field(default=0.1, kw_only=True)
+    C: float = field(default=1.0, kw_only=True)
+    offset: OffsetRule = field(default="auto", kw_only=True)
+
+    fit = fit_obeying
+    _prepare, _validated, _read_new, _checked_set = prepared, validated, read_new, checked_set
+    _pool, _run_all, _tasks, _complete = problem_of, run_all, tasks, complete
+    constraint_values, constraint_table = constraint_values, constraint_table
+    feature_importances_ = property(_importances)
+
+    def _check_parameters(self) -> None:
+        check_number("epsilon", self.epsilon, at_least=0)
+        check_task_and_loss(self, REGRESSION)
+        check_shared(self)
+        super()._check_parameters()
+
+    @property
+    def _objective(self) -> Objective:
+        return residual_objective(L1(), C=self.C, cost=self._cost, nu=None)
+
+    @property
+    def _cost(self) -> Loss:
+        return get_loss_with(self.loss, EpsilonInsensitive, epsilon=self.epsilon)
+
+    @property
+    def _known_loss(self) -> Loss:
+        return self._cost
+
+    @property
+    def _family(self) -> LimitedFamily:
+        return family_of(self.columns, self.random_state, self._tol)
+
+    @property
+    def _free_offset(self) -> bool:
+        return self.offset != "none"
+
+    def _master_options(self) -> dict[str, Any]:
+        return {"solver": self.solver}

@@ -1,0 +1,294 @@
+"""What constraints see: features and groups by name, and the problem that they add to."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cgboost.exceptions import see
+from cgboost.losses import Loss
+
+Vector = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Features:
+    """The features of a model by name and number.
+
+    Attributes
+    ----------
+    names : sequence of str or None
+        None where X had no names.
+    count : int
+    """
+
+    names: Sequence[str] | None
+    count: int
+
+    def index(self, feature: Any, by: str) -> int:
+        """The number of a feature.
+
+        Raises
+        ------
+        ValueError
+            If there is none of this name or number; the message says which are like it.
+        """
+        if isinstance(feature, Integral) and not isinstance(feature, bool):
+            if -self.count <= feature < self.count:
+                return int(feature) % self.count
+            raise ValueError(
+                f"{by}: X has {self.count} features, there is no feature {feature}"
+                f"{see('constraints')}"
+            )
+        if not isinstance(feature, str):
+            raise ValueError(f"{by}: a feature is a name or a number, got {feature!r}")
+        if self.names is None:
+            raise ValueError(
+                f"{by}: X has no names of features, so that {feature!r} is not known: give its "
+                f"number, or a data frame{see('constraints')}"
+            )
+        if feature in self.names:
+            return list(self.names).index(feature)
+        raise ValueError(
+            f"{by}: there is no feature {feature!r}{_alike(feature, self.names)}"
+            f"{see('constraints')}"
+        )
+
+    def name(self, index: int) -> str:
+        """How a feature is called in words."""
+        return f"feature {index}" if self.names is None else str(self.names[index])
+
+
+def _alike(name: str, names: Sequence[str]) -> str:
+    close = difflib.get_close_matches(name, [str(other) for other in names], n=3, cutoff=0.5)
+    if close:
+        return f"; did you mean {' or '.join(map(repr, close))}?"
+    return f"; there are {', '.join(map(repr, list(names)[:10]))}{' …' * (len(names) > 10)}"
+
+
+@dataclass(frozen=True)
+class Grouping:
+    """Groups of rows.
+
+    Attributes
+    ----------
+    name : str
+    labels : ndarray of shape (n_groups,)
+        Sorted.
+    codes : ndarray of int, shape (n_rows,)
+        The place of each row's group in ``labels``.
+    """
+
+    name: str
+    labels: NDArray[Any]
+    codes: NDArray[np.intp]
+
+    @classmethod
+    def of(cls, name: str, values: Any, labels: NDArray[Any] | None = None) -> Grouping:
+        """The groups of an array; ``labels``: those of the training rows, others are an error.
+
+        Raises
+        ------
+        ValueError
+            If a value is missing or, with ``labels``, unknown; if there is one group alone.
+        """
+        values = np.asarray(values)
+        missing = values != values if values.dtype.kind == "f" else _is_missing(values)
+        if missing.any():
+            raise ValueError(
+                f"groups {name!r}: {int(missing.sum())} rows have no group (missing values): give "
+                f"them a group of their own{see('constraints')}"
+            )
+        try:
+            found, codes = np.unique(values, return_inverse=True)
+        except TypeError:
+            found, codes = np.unique(values.astype(str), return_inverse=True)
+        if labels is None:
+            if len(found) < 2:
+                raise ValueError(
+                    f"groups {name!r}: all rows are in one group, {found.tolist()}: a constraint "
+                    f"compares at least two{see('constraints')}"
+                )
+            return cls(name, found, codes.ravel())
+        unknown = [value for value in found.tolist() if value not in labels.tolist()]
+        if unknown:
+            raise ValueError(
+                f"groups {name!r}: {unknown[:5]} are no groups of the training rows, which have "
+                f"{labels.tolist()[:10]}{see('constraints')}"
+            )
+        return cls(name, labels, np.searchsorted(labels, found)[codes.ravel()])
+
+    def members(self, place: int) -> NDArray[np.bool_]:
+        """The rows of a group."""
+        members: NDArray[np.bool_] = self.codes == place
+        return members
+
+    def take(self, places: NDArray[np.intp]) -> Grouping:
+        """The groups of some of the rows."""
+        return Grouping(self.name, self.labels, self.codes[places])
+
+    def part(self, place: int) -> str:
+        """A group in words."""
+        return f"{self.name}={self.labels[place]}"
+
+
+def _is_missing(values: NDArray[Any]) -> NDArray[np.bool_]:
+    if values.dtype.kind != "O":
+        return np.zeros(values.shape, dtype=bool)
+    return np.array([value is None or value != value for value in values.ravel()], dtype=bool)
+
+
+def mean_of(members: NDArray[np.bool_], weights: Vector, what: str) -> Vector:
+    """The a with a·f the mean of f over some rows.
+
+    Raises
+    ------
+    ValueError
+        If there are no such rows.
+    """
+    share = np.where(members, weights, 0.0)
+    if not share.any():
+        raise ValueError(f"{what}: there are no such training rows{see('constraints')}")
+    return share / share.sum()
+
+
+@dataclass(frozen=True)
+class Row:
+    """A limit a·f ≤ d on the output of the training rows.
+
+    Attributes
+    ----------
+    owner : int
+        The constraint that it belongs to.
+    part : str
+        What the constraint calls it.
+    vector : ndarray of shape (n_rows,)
+        a.
+    limit : float
+        d.
+    """
+
+    owner: int
+    part: str
+    vector: Vector
+    limit: float
+
+
+@dataclass(frozen=True)
+class Budget:
+    """Σ|α| ≤ limit over the columns of some features."""
+
+    owner: int
+    part: str
+    features: frozenset[int]
+    limit: float
+
+
+@dataclass(frozen=True)
+class ConvexLimit:
+    """g(f) ≤ limit for a convex g, as a function that makes a CVXPY expression of f."""
+
+    owner: int
+    part: str
+    expression: Callable[[Any], Any]
+    limit: float
+
+
+@dataclass
+class Declarations:
+    """A problem that constraints add to.
+
+    Attributes
+    ----------
+    features : Features
+    y : ndarray of shape (n_rows,)
+        The target; ±1 of two classes.
+    weights : ndarray of shape (n_rows,)
+        Sample weights, without those of classes.
+    groups : mapping of str to Grouping
+    loss : Loss
+    is_classifier : bool
+    levels : mapping of (int, str) to (float, float)
+        For constraints on rates: sign and limit of the mean score that the search is at.
+    X : ndarray of shape (n_rows, n_features)
+    owner : int
+        The constraint that declares at present.
+    """
+
+    features: Features
+    y: Vector
+    weights: Vector
+    groups: Mapping[Any, Grouping]
+    loss: Loss
+    is_classifier: bool
+    levels: Mapping[tuple[int, str], tuple[float, float]]
+    X: Any = None
+    owner: int = 0
+    rows: list[Row] = field(default_factory=list)
+    budgets: list[Budget] = field(default_factory=list)
+    convex: list[ConvexLimit] = field(default_factory=list)
+    own: list[tuple[int, Callable[..., Any]]] = field(default_factory=list)
+    also: list[tuple[Loss, float]] = field(default_factory=list)
+    minimax: list[Grouping] = field(default_factory=list)
+    signs: dict[int, tuple[bool, bool]] = field(default_factory=dict)
+    shapes: dict[int, int] = field(default_factory=dict)
+
+    def limit(self, part: str, vector: Vector, limit: float) -> None:
+        """Add a·f ≤ d."""
+        self.rows.append(Row(self.owner, part, vector, limit))
+
+    def within(self, part: str, vector: Vector, least: float, most: float) -> None:
+        """Add least ≤ a·f ≤ most."""
+        self.limit(part, vector, most)
+        self.limit(part, -vector, -least)
+
+    @property
+    def needs_cvxpy(self) -> bool:
+        """Whether something is no row, no sign and no budget."""
+        return bool(self.convex or self.own or self.also or self.minimax)
+
+
+@dataclass(frozen=True)
+class Seen:
+    """A fitted model on some rows, as constraints measure it.
+
+    Attributes
+    ----------
+    output : ndarray of shape (n_rows,)
+    y : ndarray of shape (n_rows,)
+        ±1 of two classes.
+    weights : ndarray of shape (n_rows,)
+    groups : mapping of str to Grouping
+    loss : Loss
+    features : Features
+    table : mapping of str to ndarray
+        The columns of the model.
+    """
+
+    output: Vector
+    y: Vector
+    weights: Vector
+    groups: Mapping[Any, Grouping]
+    loss: Loss
+    features: Features
+    table: Mapping[str, NDArray[Any]]
+
+    def mean(self, values: Vector, members: NDArray[np.bool_]) -> float:
+        """The mean over some rows, nan if there are none."""
+        weights = self.weights[members]
+        if not weights.any():
+            return float("nan")
+        return float(np.average(values[members], weights=weights))
+
+    def coefficients(self, feature: int) -> Vector:
+        """Coefficients of the columns of a feature; none where columns are of no feature."""
+        if "feature" not in self.table:
+            return np.zeros(0)
+        own: Vector = self.table["coefficient"][self.table["feature"] == feature]
+        return own

@@ -1,0 +1,119 @@
+"""Groups and columns of X that are no features, as fit and predictions read them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cgboost.estimators.constrained.data import Features
+from cgboost.estimators.constrained.rules.base import Constraint
+from cgboost.exceptions import see
+
+
+@dataclass
+class Inputs:
+    """What a fit is given beside features and target.
+
+    Attributes
+    ----------
+    groups : mapping of str to array-like
+        As the user gives them.
+    values : dict of str to ndarray
+        The groups of the training rows that constraints ask for.
+    held_values : dict of str to dict
+        The same of each set of an ``eval_set``, where its X has them.
+    held : dict or None
+        The sets themselves.
+    """
+
+    groups: Mapping[Any, Any]
+    values: dict[Any, NDArray[Any]] = field(default_factory=dict)
+    held_values: dict[str, dict[Any, NDArray[Any]]] = field(default_factory=dict)
+    held: Any = None
+
+
+def is_frame(X: Any) -> bool:
+    """Whether X is a data frame with names of columns."""
+    return hasattr(X, "columns") and hasattr(X, "iloc")
+
+
+def names_of(X: Any) -> Features:
+    """The columns of what the user gives as X."""
+    if is_frame(X):
+        names = [name for name in X.columns]
+        words = names if all(isinstance(name, str) for name in names) else None
+        return Features(words, len(names))
+    shape = np.shape(X)
+    return Features(None, shape[1] if len(shape) == 2 else 0)
+
+
+def dropped_places(X: Any, drop: Sequence[Any] | None) -> list[int]:
+    """The places of the columns that are no features.
+
+    Raises
+    ------
+    ValueError
+        If there is no such column, or no other.
+    """
+    if drop is None:
+        return []
+    wanted = [drop] if isinstance(drop, (str, int)) else list(drop)
+    features = names_of(X)
+    places = sorted({features.index(name, "drop") for name in wanted})
+    if len(places) == features.count:
+        raise ValueError("drop leaves no feature")
+    return places
+
+
+def without(X: Any, places: Sequence[int]) -> Any:
+    """X without some columns."""
+    if not places:
+        return X
+    if is_frame(X):
+        return X.drop(columns=[X.columns[place] for place in places])
+    return np.delete(np.asarray(X), places, axis=1)
+
+
+def group_values(
+    X: Any, constraints: Sequence[Constraint], given: Mapping[Any, Any], dropped: Sequence[int]
+) -> dict[Any, NDArray[Any]]:
+    """The groups that constraints ask for, one value a row.
+
+    Raises
+    ------
+    ValueError
+        If a grouping is neither given nor a column of X, or has the wrong length.
+    """
+    found: dict[Any, NDArray[Any]] = {}
+    for constraint in constraints:
+        name = constraint.groups_of
+        if name is None or name in found:
+            continue
+        if name in given:
+            values = np.asarray(given[name])
+            if values.shape != (np.shape(X)[0],):
+                raise ValueError(
+                    f"groups[{name!r}] must have one entry a row: shape {values.shape} for "
+                    f"{np.shape(X)[0]} rows{see('constraints')}"
+                )
+            found[name] = values
+            continue
+        try:
+            place = names_of(X).index(name, repr(constraint))
+        except ValueError as error:
+            raise ValueError(
+                f"{str(error).split(' (see ')[0]}; groups are a column of X, or given to fit as "
+                f"groups={{{name!r}: array}}{see('constraints')}"
+            ) from error
+        values = X.iloc[:, place].to_numpy() if is_frame(X) else np.asarray(X)[:, place]
+        if values.dtype.kind in "OUS" and place not in dropped:
+            raise ValueError(
+                f"the groups of {constraint!r} are words, which cannot be a feature: give "
+                f"drop=[{name!r}], or numbers{see('constraints')}"
+            )
+        found[name] = values
+    return found

@@ -1,0 +1,253 @@
+"""The problem of a fit: what constraints declare of it, its masters and pricers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from cgboost.estimators.common.objective import Objective
+from cgboost.estimators.common.rows import Rows, Vector
+from cgboost.estimators.common.subproblems import Task
+from cgboost.estimators.constrained.columns import LimitedFamily
+from cgboost.estimators.constrained.data import Declarations, Features, Grouping
+from cgboost.estimators.constrained.rules.base import Constraint
+from cgboost.generation.columns import Column
+from cgboost.generation.history import Round
+from cgboost.losses import Loss, SupportVectorLoss
+from cgboost.masters.limited import ConvexLimits, LimitedConvexMaster, LimitedMaster
+from cgboost.masters.support_vector.master import SupportVectorMaster
+from cgboost.masters.support_vector.smooth_loss import as_master_loss
+from cgboost.penalties import L1
+from cgboost.pricing.limited.extended import ExtendedPricer, LimitRows
+
+FIRST_PRICE = 10.0
+"""The price of one unit beyond a limit that a fit begins with, relative to the cost of all rows at
+an error of 1: what a limit costs is mostly below the loss of the model without columns."""
+
+
+@dataclass
+class Multipliers:
+    """A callback that keeps what limits cost in every round.
+
+    Attributes
+    ----------
+    n_rows : int
+        Number of training rows.
+    master : Any
+    of_round : dict of int to ndarray
+        Multipliers of the rows of limits, of budgets behind them.
+    convex : dict of int to (list of float, list of float)
+        Prices of convex limits, and by how much they are broken.
+    """
+
+    n_rows: int
+    master: Any
+    of_round: dict[int, Vector] = field(default_factory=dict)
+    convex: dict[int, tuple[list[float], list[float]]] = field(default_factory=dict)
+
+    def __call__(self, current: Round) -> bool:
+        """Note the duals of a round; it never stops the loop."""
+        self.of_round[current.number] = -current.state.pseudo_response[self.n_rows :]
+        if isinstance(self.master, LimitedConvexMaster):
+            self.convex[current.number] = self.master.prices, self.master.broken
+        return False
+
+
+@dataclass
+class Problem:
+    """What a fit solves, at a price of what is beyond limits.
+
+    Attributes
+    ----------
+    rows : Rows
+        Training rows, with costs.
+    weights : ndarray of shape (n_rows,)
+        Sample weights, without those of classes.
+    constraints : sequence of Constraint
+    groups : mapping of str to Grouping
+    features : Features
+    family : LimitedFamily
+    pool : object
+        Of the family.
+    objective : Objective
+    cost : Loss
+    C : float
+    free_offset : bool
+    is_classifier : bool
+    options : mapping of str to object
+        Solver and its options.
+    target : ndarray of shape (n_rows,)
+        Of the first run, the only one where there are constraints.
+    price : float
+        Relative to the cost of all rows.
+    levels : dict
+        Where the search for rates is at.
+    known : dict
+        Columns as their pricer knows them.
+    multipliers : Multipliers or None
+        Of the last run.
+    """
+
+    rows: Rows
+    weights: Vector
+    constraints: Sequence[Constraint]
+    groups: Mapping[Any, Grouping]
+    features: Features
+    family: LimitedFamily
+    pool: Any
+    objective: Objective
+    cost: Loss
+    C: float
+    free_offset: bool
+    is_classifier: bool
+    options: Mapping[str, Any]
+    target: Vector
+    price: float = FIRST_PRICE
+    levels: dict[tuple[int, str], tuple[float, float]] = field(default_factory=dict)
+    known: dict[Any, Column] = field(default_factory=dict)
+    multipliers: Multipliers | None = None
+
+    def declared(self, target: Vector) -> Declarations:
+        """What the constraints say of the problem of a target."""
+        problem = Declarations(
+            self.features,
+            target,
+            self.weights,
+            self.groups,
+            self.cost,
+            self.is_classifier,
+            self.levels,
+            self.rows.X,
+        )
+        for number, constraint in enumerate(self.constraints):
+            problem.owner = number
+            constraint.declare(problem)
+        return problem
+
+    @property
+    def total(self) -> float:
+        """The cost of all rows at an error of 1."""
+        return float(self.C * self.rows.weights.sum())
+
+    def limit_rows(self, problem: Declarations) -> tuple[LimitRows, Vector]:
+        """The rows of limits and budgets, and their right-hand sides."""
+        n = len(self.rows.weights)
+        vectors = [csr_array(row.vector[None]) for row in problem.rows]
+        matrix = _stacked(vectors, n)
+        limits = [row.limit for row in problem.rows] + [b.limit for b in problem.budgets]
+        return LimitRows(matrix, len(problem.budgets)), np.array(limits, dtype=np.float64)
+
+    def task(self, target: Vector, tol: float, columns_per_round: int, start: Any) -> Task:
+        """Master and pricer of one run, started from the columns of an earlier one."""
+        problem = self.declared(target)
+        extension, limits = self.limit_rows(problem)
+        pricer, sign = self.family.obeying(self.pool, problem, tol)
+        bound_loss = self.objective.loss(target, self.rows.weights)
+        master = self._master(problem, extension, limits, sign, bound_loss)
+        if self.constraints:
+            pricer = ExtendedPricer(pricer, extension, self.known)
+        if start is not None:  # limits may have come or gone since
+            columns = [extension.extended(self.known[column.key]) for column in start.columns]
+            master.start_from(replace(start, columns=columns))
+        return Task(
+            master,
+            pricer,
+            columns_per_round=columns_per_round,
+            callbacks=(Multipliers(len(target), master),),
+            max_columns=self.family.most_columns(len(target)),
+        )
+
+    def _master(
+        self,
+        problem: Declarations,
+        extension: LimitRows,
+        limits: Vector,
+        sign: Any,
+        loss: Any,
+    ) -> Any:
+        """By the dual where loss and limits are boxes; in CVXPY for all else that is convex."""
+        box = as_master_loss(loss)
+        plain = isinstance(box, SupportVectorLoss) and box.curvature is None and box.mass is None
+        constant = None
+        if self.free_offset:
+            constant = np.append(
+                extension.matrix @ np.ones(extension.n_rows), np.zeros(extension.n_budgets)
+            )
+        options: dict[str, Any] = {"coef": sign, **self.options}
+        if problem.needs_cvxpy or (len(limits) and not plain):
+            convex = self.convex(problem, loss)
+            return LimitedConvexMaster(
+                convex, len(problem.y), limits, self.price * self.total, constant=constant, **options
+            )
+        if plain:
+            return LimitedMaster(
+                box, limits, self.price * self.total, constant=constant, **options
+            )
+        offset = "free" if self.free_offset else "none"
+        return SupportVectorMaster(loss, L1(), offset=offset, **options)
+
+    def convex(self, problem: Declarations, loss: Any, *, bare: bool = False) -> ConvexLimits:
+        """Objective and constraints in CVXPY; ``bare``: without the objective."""
+        import cvxpy as cp
+
+        worst = cp.Variable()
+
+        def objective(f: Any) -> Any:
+            if bare:
+                return cp.Constant(0.0)
+            cost = self.total * worst if problem.minimax else loss.to_cvxpy(f)
+            for other, weight in problem.also:
+                cost += weight * other.on(problem.y, self.C * self.rows.weights).to_cvxpy(f)
+            return cost
+
+        def constraints(f: Any, a: Any, b: Any) -> list[Any]:
+            limits = []
+            if problem.minimax and not bare:
+                limits = [own <= worst for own in self._group_losses(problem, f)]
+            limits += [limit.expression(f) <= limit.limit for limit in problem.convex]
+            for owner, function in problem.own:
+                limits += own_constraints(function, f, a, b, problem, self.constraints[owner])
+            return limits
+
+        return ConvexLimits(objective, constraints)
+
+    def _group_losses(self, problem: Declarations, f: Any) -> Iterator[Any]:
+        """The mean loss of each group."""
+        grouping = problem.minimax[0]
+        for k in range(len(grouping.labels)):
+            rows = np.flatnonzero(grouping.members(k) & (problem.weights > 0))
+            share = problem.weights[rows] / problem.weights[rows].sum()
+            yield share @ self.cost.to_cvxpy(problem.y[rows], f[rows])
+
+
+def own_constraints(
+    function: Callable[..., Any], f: Any, a: Any, b: Any, data: Any, constraint: Any
+) -> list[Any]:
+    """What a function of the user's returns, checked.
+
+    Raises
+    ------
+    ValueError
+        If it is no list of CVXPY constraints that are convex.
+    """
+    found = function(f, a, b, data)
+    if not isinstance(found, (list, tuple)) or not all(hasattr(c, "is_dcp") for c in found):
+        raise ValueError(
+            f"{constraint!r}: the function must return a list of CVXPY constraints, got {found!r}"
+        )
+    for one in found:
+        if not one.is_dcp():
+            raise ValueError(f"{constraint!r}: {one} is not convex by the rules of CVXPY (is_dcp)")
+    return list(found)
+
+
+def _stacked(vectors: Sequence[csr_array], n_rows: int) -> csr_array:
+    if not vectors:
+        return csr_array((0, n_rows))
+    from scipy.sparse import vstack
+
+    return csr_array(vstack(vectors))

@@ -1,0 +1,87 @@
+"""What a fitted model's constraints come to: values, limits and prices."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cgboost.estimators.common.fit_loop import Table
+from cgboost.estimators.constrained.data import Declarations, Seen
+from cgboost.estimators.constrained.problem import Problem
+
+
+def prices_of(problem: Problem, round_number: int) -> dict[tuple[int, str], float]:
+    """The price of every part: what the objective falls by for one more unit of its limit."""
+    declared, multipliers = problem.declared(problem.target), problem.multipliers
+    found: dict[tuple[int, str], float] = {}
+    if multipliers is None or round_number not in multipliers.of_round:
+        return found
+    of_rows = multipliers.of_round[round_number]
+    owners = [(row.owner, row.part) for row in (*declared.rows, *declared.budgets)]
+    for place, price in zip(owners, of_rows.tolist(), strict=False):
+        found[place] = found.get(place, 0.0) + price
+    convex = multipliers.convex.get(round_number, ([], []))[0]
+    for place, price in zip(_convex_parts(problem, declared), convex, strict=False):
+        found[place] = found.get(place, 0.0) + price
+    return found
+
+
+def _convex_parts(problem: Problem, declared: Declarations) -> list[tuple[int, str]]:
+    """What the convex limits of a problem belong to, in their order."""
+    parts = []
+    if declared.minimax:
+        owner = next(
+            number
+            for number, constraint in enumerate(problem.constraints)
+            if type(constraint).__name__ == "MinimaxLoss"
+        )
+        grouping = declared.minimax[0]
+        parts = [(owner, grouping.part(k)) for k in range(len(grouping.labels))]
+    parts += [(limit.owner, limit.part) for limit in declared.convex]
+    count = len(declared.own)
+    return parts + ([(declared.own[0][0], "own")] * 1000 if count == 1 else [])
+
+
+def table_of(
+    problem: Problem, prices: Mapping[tuple[int, str], float], seen: Seen, held: Seen | None
+) -> Table:
+    """One entry for each part of each constraint."""
+    names: list[str] = []
+    parts: list[str] = []
+    numbers: list[tuple[float, float, float, float]] = []
+    for number, constraint in enumerate(problem.constraints):
+        measures = constraint.measured(seen)
+        others = [np.nan] * len(measures)
+        if held is not None and constraint.groups_of in (None, *held.groups):
+            others = [measure.value for measure in constraint.measured(held)]
+        for measure, other in zip(measures, others, strict=True):
+            names.append(repr(constraint))
+            parts.append(measure.part)
+            price = prices.get((number, measure.part), np.nan)
+            numbers.append((measure.value, other, measure.limit, price))
+        if not measures:
+            names.append(repr(constraint))
+            parts.append("own")
+            numbers.append((np.nan, np.nan, np.nan, prices.get((number, "own"), np.nan)))
+    columns: NDArray[np.float64] = np.array(numbers, dtype=np.float64).reshape(-1, 4)
+    return {
+        "constraint": np.array(names, dtype=object),
+        "part": np.array(parts, dtype=object),
+        "value": columns[:, 0],
+        "held_out": columns[:, 1],
+        "limit": columns[:, 2],
+        "price": columns[:, 3],
+    }
+
+
+def as_text(table: Mapping[str, Any]) -> str:
+    """The table in words, a line for each part."""
+    lines = ["constraint | part | training | held out | limit | price"]
+    for k in range(len(table["part"])):
+        numbers = [table[name][k] for name in ("value", "held_out", "limit", "price")]
+        words = ["" if np.isnan(number) else f"{number:.4g}" for number in numbers]
+        lines.append(" | ".join([str(table["constraint"][k]), str(table["part"][k]), *words]))
+    return "\n".join(lines)

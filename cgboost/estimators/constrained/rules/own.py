@@ -1,0 +1,47 @@
+"""A constraint that is a function of the user's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from cgboost.estimators.constrained.data import Declarations, Seen
+from cgboost.estimators.constrained.rules.base import Constraint, Measure
+
+
+@dataclass(frozen=True)
+class Own(Constraint):
+    """Constraints in CVXPY; a function among the constraints stands for this object.
+
+    Parameters
+    ----------
+    function : callable
+        ``function(f, a, b, data)`` returns a list of convex CVXPY constraints on the output f of
+        the training rows, the coefficients a and the offset b. ``data`` has ``X``, ``y`` (±1 of two
+        classes), ``weights`` and ``groups`` (``data.groups["sex"].codes``).
+
+    Notes
+    -----
+    Bounds count on constraints on f and b; what is said of a is left out of them, so that they are
+    lower than they could be. Cones other than inequalities and equations must allow a model without
+    columns.
+    """
+
+    function: Callable[..., Any]
+
+    def check(self) -> None:
+        """It is a function."""
+        if not callable(self.function):
+            raise ValueError(
+                f"a constraint is an object of cgboost.constraints or a function (f, a, b, data), "
+                f"got {self.function!r}"
+            )
+
+    def declare(self, problem: Declarations) -> None:
+        """Constraints in CVXPY."""
+        problem.own.append((problem.owner, self.function))
+
+    def measured(self, seen: Seen) -> list[Measure]:
+        """Nothing: it is written for the training rows."""
+        return []

@@ -1,0 +1,105 @@
+"""Training rows that no column of a restricted master tells apart, as one row.
+
+Rows of the same target that have the same value in every column have the same output, and their
+losses add up to that of one row at the sum of their prices. Of decision stumps there are few
+different rows as long as there are few columns: after thirty of them some thousand of 32561. The
+pseudo-response of one row for many is shared among them in proportion to their prices, which keeps
+every score and the gain.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cgboost.losses import SupportVectorLoss
+from cgboost.losses.dual.support_vector import Indices, Vector
+
+MOST_VALUES = 64
+"""A column of more different values tells nearly all rows apart."""
+
+
+class MergedRows:
+    """The groups of training rows that are one row so far.
+
+    Parameters
+    ----------
+    loss : SupportVectorLoss
+        Of the training rows and the rows of limits behind them.
+    n_rows : int
+        Number of training rows.
+
+    Attributes
+    ----------
+    number : ndarray of int, shape (n_rows,)
+        The group of each training row.
+    first : ndarray of int, shape (n_groups,)
+        A training row of each group.
+    """
+
+    def __init__(self, loss: SupportVectorLoss, n_rows: int) -> None:
+        self.loss, self.n_rows = loss, n_rows
+        self._further = np.arange(n_rows, loss.n_rows)
+        self._split(np.unique(loss.target[:n_rows], return_inverse=True)[1].ravel())
+
+    def _split(self, number: Indices) -> None:
+        _, self.first, self.number = np.unique(number, return_index=True, return_inverse=True)
+        self.number = self.number.ravel()
+
+    def __len__(self) -> int:
+        return len(self.first)
+
+    @property
+    def share(self) -> float:
+        """Number of groups, relative to that of rows."""
+        return len(self.first) / max(1, self.n_rows)
+
+    def take(self, columns: Sequence[NDArray[np.floating]]) -> bool:
+        """Tell rows apart by columns; whether that left few groups."""
+        for values in columns:
+            distinct, place = np.unique(values[: self.n_rows], return_inverse=True)
+            if len(distinct) > MOST_VALUES:
+                return False
+            self._split(self.number * len(distinct) + place.ravel())
+        return True
+
+    def merged(self) -> SupportVectorLoss:
+        """The loss of one row for each group, and of the rows behind."""
+        rows = np.append(self.first, self._further)
+        return replace(
+            self.loss,
+            target=self.loss.target[rows],
+            lower=np.append(self._sums(self.loss.lower), self.loss.lower[self.n_rows :]),
+            upper=np.append(self._sums(self.loss.upper), self.loss.upper[self.n_rows :]),
+        )
+
+    def on_groups(self, values: NDArray[np.floating]) -> Vector:
+        """A column on one row for each group, and on the rows behind."""
+        return np.append(values[self.first], values[self.n_rows :])
+
+    def on_rows(self, values: Vector) -> Vector:
+        """An output on all rows."""
+        return np.append(values[: len(self)][self.number], values[len(self) :])
+
+    def shared(self, response: Vector) -> Vector:
+        """A pseudo-response of groups shared among their rows, in proportion to the boxes.
+
+        The part of r beyond the end nearest to 0 is what is shared: between r = lower and r = upper
+        of a group every row is at the same place of its box.
+        """
+        groups, loss = response[: len(self)], self.loss
+        lower, upper = loss.lower[: self.n_rows], loss.upper[: self.n_rows]
+        low, high = self._sums(lower), self._sums(upper)
+        width = high - low
+        place = np.divide(groups - low, width, out=np.zeros(len(self)), where=width > 0)
+        own = lower + place[self.number] * (upper - lower)
+        return np.append(own, response[len(self) :])
+
+    def _sums(self, values: Vector) -> Vector:
+        own: Vector = np.bincount(
+            self.number, weights=values[: self.n_rows], minlength=len(self.first)
+        )
+        return own

@@ -1,0 +1,1 @@
+"""Pricing of columns under limits on the model: further rows, signs, convex shapes."""
