@@ -34,7 +34,7 @@ SignRule = Literal["free", "nonneg"]
 MANY_ROWS = 10_000
 """From this number of rows on a fit ends early by default."""
 
-COLUMNS_OF_MANY = 40
+COLUMNS_OF_MANY = 30
 """So many columns a fit of many rows has at most by default."""
 
 
@@ -85,7 +85,7 @@ class ObeyingStumps(StumpColumns, LimitedFamily):
 
     def columns_per_round(self, pool: Any, n_rows: int) -> int:
         """As with stumps, and fewer than a fit has at most."""
-        most = COLUMNS_OF_MANY // 4 if n_rows > MANY_ROWS else n_rows
+        most = COLUMNS_OF_MANY // 3 if n_rows > MANY_ROWS else n_rows
         return min(most, max(FEWEST_STUMPS, ColumnFamily.columns_per_round(self, pool, n_rows)))
 
     def described(self, columns: Sequence[Any], strata: NDArray[np.str_], rows: Rows) -> Table:

@@ -250,9 +250,7 @@ def _seen_on(
     self: Any, output: Vector, encoded: Any, values: Mapping[Any, Any], weights: Any
 ) -> Seen:
     """The model on rows that are no training rows."""
-    groups = {
-        name: Grouping.of(str(name), own, self._groups[name]) for name, own in values.items()
-    }
+    groups = {name: Grouping.of(str(name), own, self._groups[name]) for name, own in values.items()}
     names = getattr(self, "feature_names_in_", None)
     return Seen(
         output,

@@ -40,7 +40,7 @@ class Features:
             If there is none of this name or number; the message says which are like it.
         """
         if isinstance(feature, Integral) and not isinstance(feature, bool):
-            if -self.count <= feature < self.count:
+            if -self.count <= int(feature) < self.count:
                 return int(feature) % self.count
             raise ValueError(
                 f"{by}: X has {self.count} features, there is no feature {feature}"
@@ -214,8 +214,6 @@ class Declarations:
     groups : mapping of str to Grouping
     loss : Loss
     is_classifier : bool
-    levels : mapping of (int, str) to (float, float)
-        For constraints on rates: sign and limit of the mean score that the search is at.
     X : ndarray of shape (n_rows, n_features)
     owner : int
         The constraint that declares at present.
@@ -227,7 +225,6 @@ class Declarations:
     groups: Mapping[Any, Grouping]
     loss: Loss
     is_classifier: bool
-    levels: Mapping[tuple[int, str], tuple[float, float]]
     X: Any = None
     owner: int = 0
     rows: list[Row] = field(default_factory=list)

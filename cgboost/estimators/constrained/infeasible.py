@@ -68,13 +68,15 @@ def proof(problem: Problem) -> tuple[float, Vector, list[tuple[str, str]]]:
     pricer, sign = problem.family.obeying(problem.pool, declared, COARSE)
     parts = [
         (repr(problem.constraints[row.owner]), f"{row.part} ≤ {row.limit:.4g}")
-        for row in (*declared.rows, *declared.budgets)
+        for row in declared.rows
+    ]
+    parts += [
+        (repr(problem.constraints[budget.owner]), f"{budget.part} ≤ {budget.limit:.4g}")
+        for budget in declared.budgets
     ]
     n_rows, constant = len(declared.y), None
     if problem.free_offset:
-        constant = np.append(
-            extension.matrix @ np.ones(n_rows), np.zeros(extension.n_budgets)
-        )
+        constant = np.append(extension.matrix @ np.ones(n_rows), np.zeros(extension.n_budgets))
     options: dict[str, Any] = {"constant": constant, "coef": sign, **problem.options}
     master: Any
     if declared.needs_cvxpy:

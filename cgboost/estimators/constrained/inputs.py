@@ -44,7 +44,7 @@ def is_frame(X: Any) -> bool:
 def names_of(X: Any) -> Features:
     """The columns of what the user gives as X."""
     if is_frame(X):
-        names = [name for name in X.columns]
+        names = list(X.columns)
         words = names if all(isinstance(name, str) for name in names) else None
         return Features(words, len(names))
     shape = np.shape(X)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
+from cgboost.estimators.common.fit_loop import FittedOutput
 from cgboost.estimators.common.objective import Objective
 from cgboost.estimators.common.rows import Rows, Vector
 from cgboost.estimators.common.subproblems import Task
@@ -19,7 +20,7 @@ from cgboost.generation.columns import Column
 from cgboost.generation.history import Round
 from cgboost.losses import Loss, SupportVectorLoss
 from cgboost.masters.limited import ConvexLimits, LimitedConvexMaster, LimitedMaster
-from cgboost.masters.support_vector.master import SupportVectorMaster
+from cgboost.masters.support_vector.master import Offset, SupportVectorMaster
 from cgboost.masters.support_vector.smooth_loss import as_master_loss
 from cgboost.penalties import L1
 from cgboost.pricing.limited.extended import ExtendedPricer, LimitRows
@@ -84,8 +85,8 @@ class Problem:
         Of the first run, the only one where there are constraints.
     price : float
         Relative to the cost of all rows.
-    levels : dict
-        Where the search for rates is at.
+    rate_prices : dict
+        Prices of rates of positive predictions, relative to the cost of all rows.
     known : dict
         Columns as their pricer knows them.
     multipliers : Multipliers or None
@@ -107,7 +108,7 @@ class Problem:
     options: Mapping[str, Any]
     target: Vector
     price: float = FIRST_PRICE
-    levels: dict[tuple[int, str], tuple[float, float]] = field(default_factory=dict)
+    rate_prices: dict[tuple[int, str], float] = field(default_factory=dict)
     known: dict[Any, Column] = field(default_factory=dict)
     multipliers: Multipliers | None = None
 
@@ -120,7 +121,6 @@ class Problem:
             self.groups,
             self.cost,
             self.is_classifier,
-            self.levels,
             self.rows.X,
         )
         for number, constraint in enumerate(self.constraints):
@@ -146,8 +146,8 @@ class Problem:
         problem = self.declared(target)
         extension, limits = self.limit_rows(problem)
         pricer, sign = self.family.obeying(self.pool, problem, tol)
-        bound_loss = self.objective.loss(target, self.rows.weights)
-        master = self._master(problem, extension, limits, sign, bound_loss)
+        loss = self.objective.loss(*self._at_rate_prices(target))
+        master = self._master(problem, extension, limits, sign, loss)
         if self.constraints:
             pricer = ExtendedPricer(pricer, extension, self.known)
         if start is not None:  # limits may have come or gone since
@@ -160,6 +160,29 @@ class Problem:
             callbacks=(Multipliers(len(target), master),),
             max_columns=self.family.most_columns(len(target)),
         )
+
+    def value(self, output: FittedOutput) -> float:
+        """The objective of a model, at the prices of rates."""
+        f = output.values(self.rows.X)
+        loss = self.objective.loss(*self._at_rate_prices(self.target))
+        return float(np.abs(output.coef).sum() + loss.value(f))
+
+    def _at_rate_prices(self, target: Vector) -> tuple[Vector, Vector]:
+        """Labels and weights at which a positive prediction costs what rates ask for.
+
+        A row of the label y and the weight w that costs v more where it is predicted positive has
+        the net weight |w·y − v| and the sign of w·y − v for its label.
+        """
+        weights, extra = self.rows.weights, np.zeros(len(target))
+        for (owner, part), price in self.rate_prices.items():
+            constraint: Any = self.constraints[owner]
+            grouping = self.groups[constraint.groups_of]
+            vector = dict(constraint.differences(grouping, target, self.weights))[part]
+            extra += price * float(weights.sum()) * vector
+        if not extra.any():
+            return target, weights
+        net = weights * target - extra
+        return np.where(net == 0, target, np.sign(net)), np.abs(net)
 
     def _master(
         self,
@@ -181,13 +204,16 @@ class Problem:
         if problem.needs_cvxpy or (len(limits) and not plain):
             convex = self.convex(problem, loss)
             return LimitedConvexMaster(
-                convex, len(problem.y), limits, self.price * self.total, constant=constant, **options
+                convex,
+                len(problem.y),
+                limits,
+                self.price * self.total,
+                constant=constant,
+                **options,
             )
         if plain:
-            return LimitedMaster(
-                box, limits, self.price * self.total, constant=constant, **options
-            )
-        offset = "free" if self.free_offset else "none"
+            return LimitedMaster(box, limits, self.price * self.total, constant=constant, **options)
+        offset: Offset = "free" if self.free_offset else "none"
         return SupportVectorMaster(loss, L1(), offset=offset, **options)
 
     def convex(self, problem: Declarations, loss: Any, *, bare: bool = False) -> ConvexLimits:

@@ -16,11 +16,12 @@ from cgboost.estimators.constrained.problem import Problem
 def prices_of(problem: Problem, round_number: int) -> dict[tuple[int, str], float]:
     """The price of every part: what the objective falls by for one more unit of its limit."""
     declared, multipliers = problem.declared(problem.target), problem.multipliers
-    found: dict[tuple[int, str], float] = {}
+    found = {place: abs(price) * problem.total for place, price in problem.rate_prices.items()}
     if multipliers is None or round_number not in multipliers.of_round:
         return found
     of_rows = multipliers.of_round[round_number]
-    owners = [(row.owner, row.part) for row in (*declared.rows, *declared.budgets)]
+    owners = [(row.owner, row.part) for row in declared.rows]
+    owners += [(budget.owner, budget.part) for budget in declared.budgets]
     for place, price in zip(owners, of_rows.tolist(), strict=False):
         found[place] = found.get(place, 0.0) + price
     convex = multipliers.convex.get(round_number, ([], []))[0]

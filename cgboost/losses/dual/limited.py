@@ -1,6 +1,6 @@
 """Limits that are linear in the output, as further rows of a support-vector loss.
 
-A limit a·f ≤ d is a row whose output is a·f. Its loss is what the output exceeds d by, at a price M:
+A limit a·f ≤ d is a row whose output is a·f. Its loss is what the output exceeds d by, at a price:
 
     M·max(0, a·f − d)  =  max over −M ≤ r ≤ 0 of  r·(d − a·f),
 

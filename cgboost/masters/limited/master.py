@@ -73,7 +73,11 @@ class LimitedMaster:
         self.n_rows = loss.n_rows
         self.loss = with_limits(loss, limits, price) if len(limits) else loss
         self._constant = None if constant is None else np.append(np.ones(loss.n_rows), constant)
-        self._options = {"coef": coef, "solver": solver, "solver_options": solver_options}
+        self._options: dict[str, Any] = {
+            "coef": coef,
+            "solver": solver,
+            "solver_options": solver_options,
+        }
         self.columns: list[Column] = []
         self.accuracy = 0.0
         self._merged = MergedRows(self.loss, self.n_rows) if self.n_rows >= LEAST_ROWS else None
@@ -84,9 +88,7 @@ class LimitedMaster:
 
     def _make(self, loss: SupportVectorLoss, constant: Vector | None) -> SupportVectorMaster:
         free = [] if constant is None else [Column(constant, CONSTANT)]
-        return SupportVectorMaster(
-            loss, L1(), offset="none", free_columns=free, **self._options
-        )
+        return SupportVectorMaster(loss, L1(), offset="none", free_columns=free, **self._options)
 
     def _plain(self, columns: Sequence[Column]) -> SupportVectorMaster:
         """A master on all rows."""
@@ -157,10 +159,13 @@ class LimitedMaster:
 
     @property
     def warm_start(self) -> WarmStart:
-        """All columns, with the coefficients of the last answer, for a similar problem."""
+        """The columns with a nonzero coefficient in the last answer, for a similar problem."""
         if self._found is None:
             return WarmStart()
-        return WarmStart(self.columns, self._found.coef, float(self._found.intercept))
+        used = np.flatnonzero(self._found.coef)
+        return WarmStart(
+            [self.columns[j] for j in used], self._found.coef[used], float(self._found.intercept)
+        )
 
     def crossover(
         self, coef: Vector, intercept: float, *, time_limit: float | None = None

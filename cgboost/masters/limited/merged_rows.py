@@ -21,6 +21,10 @@ from cgboost.losses.dual.support_vector import Indices, Vector
 MOST_VALUES = 64
 """A column of more different values tells nearly all rows apart."""
 
+MOST_CODES = 2**30
+"""Columns are taken together as long as their values have so few combinations: the numbers of
+groups times these fit into an integer."""
+
 
 class MergedRows:
     """The groups of training rows that are one row so far.
@@ -59,11 +63,22 @@ class MergedRows:
 
     def take(self, columns: Sequence[NDArray[np.floating]]) -> bool:
         """Tell rows apart by columns; whether that left few groups."""
+        number, factor = self.number, 1
         for values in columns:
-            distinct, place = np.unique(values[: self.n_rows], return_inverse=True)
-            if len(distinct) > MOST_VALUES:
+            own = values[: self.n_rows]
+            upper = own == own.max()
+            if (upper | (own == own.min())).all():
+                count, place = 2, upper.astype(np.intp)
+            else:
+                distinct, place = np.unique(own, return_inverse=True)
+                count = len(distinct)
+            if count > MOST_VALUES:
                 return False
-            self._split(self.number * len(distinct) + place.ravel())
+            if factor * count > MOST_CODES:
+                self._split(number)
+                number, factor = self.number, 1
+            number, factor = number * count + place.ravel(), factor * count
+        self._split(number)
         return True
 
     def merged(self) -> SupportVectorLoss:
@@ -99,7 +114,6 @@ class MergedRows:
         return np.append(own, response[len(self) :])
 
     def _sums(self, values: Vector) -> Vector:
-        own: Vector = np.bincount(
+        return np.bincount(
             self.number, weights=values[: self.n_rows], minlength=len(self.first)
-        )
-        return own
+        ).astype(np.float64)

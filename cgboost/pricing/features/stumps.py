@@ -109,8 +109,8 @@ class StumpPool:
         if self.X.ndim != 2 or not self.X.size or not np.isfinite(self.X).all():
             raise ValueError(f"X must be a finite, non-empty matrix, got shape {self.X.shape}")
         least, most = self.X.min(axis=0), self.X.max(axis=0)
-        upper = self.X == most
-        two = (upper | (self.X == least)).all(axis=0)
+        upper = most == self.X
+        two = (upper | (least == self.X)).all(axis=0)
         pairs, self._sorted = np.flatnonzero(two & (least < most)), np.flatnonzero(~two)
         self._upper = csr_array(upper[:, pairs].T, dtype=np.float64)
         self._last, thresholds = self._sort()

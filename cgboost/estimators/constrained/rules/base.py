@@ -61,7 +61,8 @@ class Constraint(ABC):
 
 def check_limit(constraint: Constraint, name: str, value: Any) -> None:
     """Raise ValueError unless a limit is a number of at least 0."""
-    if not isinstance(value, Real) or isinstance(value, bool) or not 0 <= value < np.inf:
+    number = isinstance(value, Real) and not isinstance(value, bool)
+    if not number or not 0 <= float(value) < np.inf:
         raise ValueError(
             f"{type(constraint).__name__}: {name} must be a finite number of at least 0, got "
             f"{value!r}"

@@ -25,8 +25,8 @@ class ParityGap(Constraint):
     limit : float
     of : {"score", "rate"}
         The mean of the output, which is linear in it: the optimum is certified. Or the share of
-        rows with a positive output, which is met on the training rows by a search over limits of
-        the mean score: a heuristic over problems that are certified each.
+        rows with a positive output, which is met on the training rows by a search over prices of
+        positive predictions: a heuristic over problems that are certified each.
 
     Examples
     --------
@@ -65,7 +65,7 @@ class ParityGap(Constraint):
     _rate = "rate of positive predictions"
 
     def declare(self, problem: Declarations) -> None:
-        """Limits on differences of means; for rates, where the search is at."""
+        """Limits on differences of mean scores; a search looks after rates."""
         if self.of == "rate" and not problem.is_classifier:
             raise ValueError(
                 f"{self!r}: a regression has no rates, give of='score'{see('constraints')}"
@@ -74,9 +74,6 @@ class ParityGap(Constraint):
         for part, vector in self.differences(grouping, problem.y, problem.weights):
             if self.of == "score":
                 problem.within(part, vector, -self.limit, self.limit)
-            elif (problem.owner, part) in problem.levels:
-                sign, level = problem.levels[problem.owner, part]
-                problem.limit(part, sign * vector, level)
 
     def differences(
         self, grouping: Grouping, y: Vector, weights: Vector
@@ -84,18 +81,14 @@ class ParityGap(Constraint):
         """Each difference of means in words, and as the a of a·f."""
         counting = self._counting(y)
         means = [
-            mean_of(
-                grouping.members(k) & counting, weights, f"{self!r}, {grouping.part(k)}"
-            )
+            mean_of(grouping.members(k) & counting, weights, f"{self!r}, {grouping.part(k)}")
             for k in range(len(grouping.labels))
         ]
         if len(means) == 2:
             first, second = grouping.labels
             return [(f"{grouping.name}: {second} − {first}", means[1] - means[0])]
         overall = mean_of(counting, weights, repr(self))
-        return [
-            (f"{grouping.part(k)} − all", mean - overall) for k, mean in enumerate(means)
-        ]
+        return [(f"{grouping.part(k)} − all", mean - overall) for k, mean in enumerate(means)]
 
     def measured(self, seen: Seen) -> list[Measure]:
         """The differences, of scores or rates."""
