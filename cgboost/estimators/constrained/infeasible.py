@@ -74,9 +74,7 @@ def proof(problem: Problem) -> tuple[float, Vector, list[tuple[str, str]]]:
         (repr(problem.constraints[budget.owner]), f"{budget.part} ≤ {budget.limit:.4g}")
         for budget in declared.budgets
     ]
-    n_rows, constant = len(declared.y), None
-    if problem.free_offset:
-        constant = np.append(extension.matrix @ np.ones(n_rows), np.zeros(extension.n_budgets))
+    n_rows, constant = len(declared.y), extension.constant if problem.free_offset else None
     options: dict[str, Any] = {"constant": constant, "coef": sign, **problem.options}
     master: Any
     if declared.needs_cvxpy:

@@ -195,11 +195,7 @@ class Problem:
         """By the dual where loss and limits are boxes; in CVXPY for all else that is convex."""
         box = as_master_loss(loss)
         plain = isinstance(box, SupportVectorLoss) and box.curvature is None and box.mass is None
-        constant = None
-        if self.free_offset:
-            constant = np.append(
-                extension.matrix @ np.ones(extension.n_rows), np.zeros(extension.n_budgets)
-            )
+        constant = extension.constant if self.free_offset else None
         options: dict[str, Any] = {"coef": sign, **self.options}
         if problem.needs_cvxpy or (len(limits) and not plain):
             convex = self.convex(problem, loss)

@@ -52,6 +52,9 @@ are wanted."""
 NARROW = 0.5
 """A bracket of prices this wide, relative to its upper end, is narrow enough for a blend."""
 
+MEAN_PARTS = (0.0, 0.5, 0.25, 0.75)
+"""Parts of the mean of all models that the two models of a blend have, in the order of trial."""
+
 BISECTIONS = 40
 """Steps that find the share of each model in a blend."""
 
@@ -183,15 +186,16 @@ def _with_rates(problem: Problem, run: Run, runs: list[FittedRun], called: str) 
                 search = searches[place]
                 price = search.sign * problem.rate_prices.get(place, 0.0)
                 search.points.append((price, search.sign * rate))
-        narrow = all(search.is_narrow for search in searches.values())
-        if len(fits) >= MOST_FITS * len(rates) or (narrow and len(searches) == 1):
+        last = len(fits) >= MOST_FITS * len(rates)
+        if last or all(search.is_narrow for search in searches.values()):
+            blended = _blended(problem, fits, searches)
+            if blended is not None:
+                return blended
+        if last:
             break
         for place, search in searches.items():
             problem.rate_prices[place] = search.sign * search.next()
         runs = _at_sufficient_price(problem, run)
-    blended = _blended(problem, fits, searches)
-    if blended is not None:
-        return blended
     nearest = min(fits, key=lambda fit: _excess(_rates(problem, fit.runs)))
     runs, problem.rate_prices = nearest.runs, nearest.prices
     problem.multipliers = nearest.multipliers
@@ -219,7 +223,7 @@ def _blended(
 
     Limits that are convex hold for it, since they hold for both. Outputs are continuous in the
     share of each, so that rates change by few rows at a time; where many rows have the same output
-    in both, half of the mean of all models tells them apart.
+    in both, a part of the mean of all models tells them apart.
     """
     if len(searches) != 1:
         return None
@@ -228,7 +232,8 @@ def _blended(
     mean = outputs[0]
     for count, output in enumerate(outputs[1:], start=2):
         mean = blend(mean, output, 1.0 / count)
-    for ends in (outputs, [blend(mean, output, 0.5) for output in outputs]):
+    for part in MEAN_PARTS:
+        ends = [blend(output, mean, part) if part else output for output in outputs]
         found = _first_blend(problem, ends, place, search)
         if found is not None:
             output, number = found

@@ -119,7 +119,7 @@ class LimitedMaster:
     def solve(self, *, time_limit: float | None = None) -> MasterState:
         """Re-optimise the restricted problem, on groups of rows where there are few."""
         master = self._on_groups() if self._merges else self._master
-        master.accuracy = 0.0 if self._merges else self.accuracy
+        master.accuracy = 0.0
         self._inner = state = master.solve(time_limit=time_limit)
         n_free = self._n_free
         output, response, slack = state.output, state.pseudo_response, state.slack

@@ -23,6 +23,9 @@ from cgboost.generation.protocols import MasterState, Priced, Pricer
 
 Vector = NDArray[np.float64]
 
+NOTHING = 1e-12
+"""A sum this small beside that of the sizes of its terms is rounding."""
+
 
 class LimitRows:
     """The rows behind the training rows.
@@ -47,6 +50,17 @@ class LimitRows:
     def n_limits(self) -> int:
         """Number of limits on the output."""
         return int(self.matrix.shape[0])
+
+    @property
+    def constant(self) -> Vector:
+        """The constant 1 in the rows of limits and budgets; 0 where it is but for rounding.
+
+        A difference of means does not move with the offset, and its dual must not, either.
+        """
+        sums = self.matrix.sum(axis=1)
+        sizes = abs(self.matrix).sum(axis=1)
+        sums[np.abs(sums) <= NOTHING * sizes] = 0.0
+        return np.append(sums, np.zeros(self.n_budgets))
 
     def seen(self, response: Vector) -> Vector:
         """(r + Aᵀs, t): the pseudo-response as a pricer of (h, e) sees it."""

@@ -1,0 +1,285 @@
+"""Constrained models: the optimum over all columns, a valid bound, and constraints that hold."""
+
+import cvxpy as cp
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cgboost import (
+    ConstrainedBoostClassifier,
+    ConstrainedBoostRegressor,
+    LPBoostClassifier,
+    LPBoostRegressor,
+)
+from cgboost.constraints import (
+    AlsoLoss,
+    Concave,
+    Convex,
+    EqualOpportunity,
+    GroupBudget,
+    GroupLoss,
+    MeanCalibration,
+    MinimaxLoss,
+    Monotone,
+    ParityGap,
+)
+from tests.estimators.constrained.whole_problems import Whole
+
+C = 0.7
+TOLERANCE = 1e-6
+
+
+def data(seed, n=40, p=3):
+    """Features with ties, a noisy target, and two or three groups that depend on a feature."""
+    rng = np.random.default_rng(seed)
+    X = np.round(rng.normal(size=(n, p)), 1)
+    y = X[:, 0] ** 2 - X[:, 1] + 0.5 * rng.normal(size=n)
+    groups = (X[:, 1] + rng.normal(size=n) > 0).astype(int) + (X[:, -1] > 0.8)
+    groups[:3] = [0, 1, 2]
+    return X, y, groups
+
+
+def hinge(y):
+    """C times the hinge loss."""
+    return lambda f: C * cp.sum(cp.pos(1 - cp.multiply(y, f)))
+
+
+def tube(y):
+    """C times ε-insensitive loss."""
+    return lambda f: C * cp.sum(cp.pos(cp.abs(f - y) - 0.1))
+
+
+def mean(f, members):
+    """The mean over some rows."""
+    return cp.sum(f[np.flatnonzero(members)]) / np.count_nonzero(members)
+
+
+def gaps(groups, limit, counting=None):
+    """Limits of each group's mean to that of all."""
+    counting = np.ones(len(groups), bool) if counting is None else counting
+    return [
+        lambda f, k=k: cp.abs(mean(f, (groups == k) & counting) - mean(f, counting)) <= limit
+        for k in range(3)
+    ]
+
+
+def calibrated(groups, y, limit):
+    """Limits of the mean error of each group."""
+    return [
+        lambda f, k=k: cp.abs(mean(f, groups == k) - y[groups == k].mean()) <= limit
+        for k in range(3)
+    ]
+
+
+def check(model, whole, X, y, groups):
+    """The optimum of all columns, a bound below it, and limits that hold."""
+    model.fit(X, y, groups={"g": groups})
+    optimum = whole.optimum()
+    scale = max(1.0, abs(optimum))
+    assert model.objective_ == pytest.approx(optimum, abs=TOLERANCE * scale)
+    assert model.dual_bound_ <= optimum + 1e-7 * scale
+    assert model.dual_bound_ >= optimum - TOLERANCE * scale
+    report = model.constraints_report_
+    limited = ~np.isnan(report["limit"])
+    over = np.abs(report["value"][limited]) - report["limit"][limited]
+    assert over.max(initial=0.0) <= TOLERANCE
+
+
+KINDS = ["parity", "opportunity", "calibration", "monotone", "shape", "budget"]
+
+
+@settings(max_examples=40, deadline=None, derandomize=True)
+@given(
+    seed=st.integers(0, 10**6),
+    kinds=st.sets(st.sampled_from(KINDS), min_size=1, max_size=3),
+    family=st.sampled_from(["stumps", "features"]),
+    offset=st.sampled_from(["none", "free"]),
+)
+def test_classifiers_reach_the_optimum_over_all_columns(seed, kinds, family, offset):
+    """Every combination of linear constraints has CVXPY's optimum over all columns."""
+    X, target, groups = data(seed)
+    y = np.where(target > np.median(target), 1.0, -1.0)
+    positive = y > 0
+    if "opportunity" in kinds and len(set(groups[positive])) < 3:
+        kinds = kinds - {"opportunity"}
+    whole = Whole(X, y, hinge(y), family, offset == "free")
+    constraints = []
+    if "parity" in kinds:
+        constraints.append(ParityGap("g", 0.1))
+        whole.constraints += gaps(groups, 0.1)
+    if "opportunity" in kinds:
+        constraints.append(EqualOpportunity("g", 0.05))
+        whole.constraints += gaps(groups, 0.05, positive)
+    if "calibration" in kinds and family == "stumps":
+        constraints.append(MeanCalibration("g", 0.3))
+        whole.constraints += calibrated(groups, y, 0.3)
+    if "monotone" in kinds:
+        constraints.append(Monotone(1, -1))
+        whole.signs[1] = -1
+    if "shape" in kinds:
+        constraints.append(Convex(0))
+        whole.shapes[0] = 1
+    if "budget" in kinds:
+        constraints.append(GroupBudget([0, 2], 0.4))
+        whole.budgets.append(([0, 2], 0.4))
+    model = ConstrainedBoostClassifier(constraints, columns=family, C=C, offset=offset, tol=1e-8)
+    check(model, whole, X, y, groups)
+
+
+@settings(max_examples=40, deadline=None, derandomize=True)
+@given(seed=st.integers(0, 10**6), kinds=st.sets(st.sampled_from(KINDS), min_size=1, max_size=3))
+def test_regressors_reach_the_optimum_over_all_columns(seed, kinds):
+    """Tubes and limits go together: their rows have a limit that the tube does not widen."""
+    X, y, groups = data(seed)
+    whole = Whole(X, y, tube(y), "stumps", free_offset=True)
+    constraints = []
+    if "parity" in kinds:
+        constraints.append(ParityGap("g", 0.2))
+        whole.constraints += gaps(groups, 0.2)
+    if "calibration" in kinds:
+        constraints.append(MeanCalibration("g", 0.2))
+        whole.constraints += calibrated(groups, y, 0.2)
+    if "monotone" in kinds:
+        constraints.append(Monotone(0, 1))
+        whole.signs[0] = 1
+    if "shape" in kinds:
+        constraints.append(Concave(0))
+        whole.shapes[0] = -1
+    if "budget" in kinds:
+        constraints.append(GroupBudget([1], 0.5))
+        whole.budgets.append(([1], 0.5))
+    if {"parity", "calibration"} <= kinds:
+        constraints, whole.constraints = constraints[1:], whole.constraints[3:]
+    check(ConstrainedBoostRegressor(constraints, C=C, tol=1e-8), whole, X, y, groups)
+
+
+CONVEX = {
+    "minimax": lambda y, groups: (
+        [MinimaxLoss("g")],
+        lambda f: C * len(y) * cp.max(cp.hstack([_group_hinge(f, y, groups, k) for k in range(3)])),
+        [],
+    ),
+    "group loss": lambda y, groups: (
+        [GroupLoss("g", 0.35), ParityGap("g", 0.3)],
+        hinge(y),
+        [lambda f, k=k: _group_hinge(f, y, groups, k) <= 0.35 for k in range(3)]
+        + gaps(groups, 0.3),
+    ),
+    "two losses": lambda y, groups: (
+        [AlsoLoss("squared_hinge", 0.5), ParityGap("g", 0.2)],
+        lambda f: hinge(y)(f) + 0.5 * C * cp.sum_squares(cp.pos(1 - cp.multiply(y, f))),
+        gaps(groups, 0.2),
+    ),
+    "own": lambda y, groups: (
+        [
+            lambda f, a, b, data: [f[0] >= 0.9, cp.sum(f[data.groups["g"].codes == 1]) <= 2.0],
+            MeanCalibration("g", 5.0),
+        ],
+        hinge(y),
+        [lambda f: f[0] >= 0.9, lambda f: cp.sum(f[np.flatnonzero(groups == 1)]) <= 2.0],
+    ),
+}
+
+
+def _group_hinge(f, y, groups, k):
+    """The mean hinge loss of a group."""
+    rows = np.flatnonzero(groups == k)
+    return cp.sum(cp.pos(1 - cp.multiply(y[rows], f[rows]))) / len(rows)
+
+
+@pytest.mark.parametrize("kind", CONVEX)
+@pytest.mark.parametrize("offset", ["none", "free"])
+def test_convex_constraints_have_the_optimum_over_all_columns(kind, offset):
+    """What goes through CVXPY has the optimum of the whole problem, and a bound below it."""
+    X, target, groups = data(3, n=30, p=2)
+    y = np.where(target > np.median(target), 1.0, -1.0)
+    constraints, loss, limits = CONVEX[kind](y, groups)
+    whole = Whole(X, y, loss, "stumps", offset == "free", constraints=limits)
+    model = ConstrainedBoostClassifier(constraints, C=C, offset=offset, tol=1e-8)
+    model.fit(X, y, groups={"g": groups})
+    optimum = whole.optimum()
+    assert model.objective_ == pytest.approx(optimum, abs=3e-6 * max(1.0, optimum))
+    assert model.dual_bound_ <= optimum + 1e-6
+    assert model.gap_ <= 1e-5
+
+
+@pytest.mark.parametrize("loss", ["squared_hinge", "log_loss"])
+def test_smooth_losses_keep_to_limits(loss):
+    """A smooth loss with a limit and a sign goes through CVXPY, and obeys."""
+    X, target, groups = data(5, n=30, p=2)
+    y = np.where(target > np.median(target), 1.0, -1.0)
+    model = ConstrainedBoostClassifier([ParityGap("g", 0.1), Monotone(1, -1)], loss=loss, tol=1e-5)
+    model.fit(X, y, groups={"g": groups})
+    assert np.abs(model.constraints_report_["value"][:3]).max() <= 0.1 + 1e-6
+    assert model.gap_ <= 1e-5
+
+
+@pytest.mark.parametrize(
+    ("constraint", "changed"),
+    [
+        (ParityGap("g", 0.1), ParityGap("g", 0.101)),
+        (GroupBudget([0, 1], 0.3), GroupBudget([0, 1], 0.301)),
+        (GroupLoss("g", 0.05), GroupLoss("g", 0.051)),
+    ],
+    ids=["parity", "budget", "group loss"],
+)
+def test_prices_are_what_limits_cost(constraint, changed):
+    """The price of a limit is the slope of the objective: finite differences show it."""
+    X, target, groups = data(1, n=30, p=2)
+    y, two = target > np.median(target), groups > 0
+
+    def fitted(one):
+        return ConstrainedBoostClassifier([one], C=C, tol=1e-9).fit(X, y, groups={"g": two})
+
+    first, second = fitted(constraint), fitted(changed)
+    slope = (first.objective_ - second.objective_) / 0.001
+    prices = first.constraints_report_["price"], second.constraints_report_["price"]
+    assert slope > 0
+    assert prices[1].sum() - 1e-3 <= slope <= prices[0].sum() + 1e-3
+
+
+@pytest.mark.parametrize(
+    ("own", "plain"),
+    [
+        (ConstrainedBoostClassifier(tol=1e-7), LPBoostClassifier(tol=1e-7)),
+        (ConstrainedBoostRegressor(tol=1e-7), LPBoostRegressor(tol=1e-7)),
+        (
+            ConstrainedBoostClassifier(tol=1e-7, loss="squared_hinge"),
+            LPBoostClassifier(tol=1e-7, loss="squared_hinge"),
+        ),
+    ],
+    ids=["classifier", "regressor", "smooth"],
+)
+def test_without_constraints_it_is_lpboost(own, plain):
+    """No constraints: the optimum of LPBoost, with rows that are merged too."""
+    X, target, _ = data(0, n=1200, p=2)
+    X = np.round(X)
+    y = target if isinstance(own, ConstrainedBoostRegressor) else target > 0
+    own.fit(X, y)
+    plain.fit(X, y)
+    assert own.objective_ == pytest.approx(plain.objective_, rel=1e-6)
+
+
+def rate_gap(f, groups):
+    """The difference of the rates of two groups."""
+    return (f[groups] > 0).mean() - (f[~groups] > 0).mean()
+
+
+@pytest.mark.parametrize("constraint", [ParityGap, EqualOpportunity])
+def test_rates_keep_to_their_limit_on_the_training_rows(constraint):
+    """Rates of predictions are within the limit, two fits are the same, and prices are shown."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 4))
+    groups = X[:, 0] + rng.normal(size=400) > 0
+    y = X[:, 0] + X[:, 1] + 0.5 * rng.normal(size=400) > 0
+    model = ConstrainedBoostClassifier([constraint("g", 0.05, of="rate")], C=0.1)
+    f = model.fit(X, y, groups={"g": groups}).decision_function(X)
+    counting = y if constraint is EqualOpportunity else np.ones(400, bool)
+    assert abs(rate_gap(f[counting], groups[counting])) <= 0.05
+    report = model.constraints_report_
+    assert report["value"][0] == pytest.approx(rate_gap(f[counting], groups[counting]))
+    assert report["price"][0] > 0
+    again = ConstrainedBoostClassifier([constraint("g", 0.05, of="rate")], C=0.1)
+    again.fit(X, y, groups={"g": groups})
+    np.testing.assert_array_equal(again.decision_function(X), f)
