@@ -2,7 +2,7 @@
 
 Without a loss the problem is  min Σ|α| + M Σ_k max(0, a_k·f − d_k). A lower bound B of it says that
 a model that keeps to all limits has Σ|α| ≥ B, and the multipliers λ of the limits say why: with
-λ ≥ 0 the sum Σ_k λ_k a_k·f is (nearly) 0 for every model, while Σ_k λ_k d_k < 0 (Farkas).
+λ ≥ 0 the sum Σ_k λ_k a_k·f is (nearly) constant over all models, and above Σ_k λ_k d_k (Farkas).
 """
 
 from __future__ import annotations
@@ -55,9 +55,9 @@ def raise_infeasible(problem: Problem, beyond: float) -> NoReturn:
         )
     terms = [f"{multipliers[k] / largest:.3g}·[{parts[k][1]}]" for k in named]
     raise InfeasibleConstraintsError(
-        f"{names} {verb}: added up as {' + '.join(terms)}, the left sides are 0 for every model "
-        f"and the right sides negative (a model that obeys has Σ|α| ≥ {bound:.2g}): allow more, or "
-        "leave one out"
+        f"{names} {verb}: added up as {' + '.join(terms)}, the left side exceeds the right side "
+        f"for every model (one that obeys would have Σ|α| ≥ {bound:.2g}): allow more, or leave one "
+        "out"
     )
 
 

@@ -216,21 +216,21 @@ def test_smooth_losses_keep_to_limits(loss):
 
 
 @pytest.mark.parametrize(
-    ("constraint", "changed"),
+    ("constraint", "changed", "cost"),
     [
-        (ParityGap("g", 0.1), ParityGap("g", 0.101)),
-        (GroupBudget([0, 1], 0.3), GroupBudget([0, 1], 0.301)),
-        (GroupLoss("g", 0.05), GroupLoss("g", 0.051)),
+        (ParityGap("g", 0.1), ParityGap("g", 0.101), 0.7),
+        (GroupBudget([0, 1], 0.3), GroupBudget([0, 1], 0.301), 0.7),
+        (GroupLoss("g", 0.7), GroupLoss("g", 0.701), 0.04),
     ],
     ids=["parity", "budget", "group loss"],
 )
-def test_prices_are_what_limits_cost(constraint, changed):
+def test_prices_are_what_limits_cost(constraint, changed, cost):
     """The price of a limit is the slope of the objective: finite differences show it."""
     X, target, groups = data(1, n=30, p=2)
     y, two = target > np.median(target), groups > 0
 
     def fitted(one):
-        return ConstrainedBoostClassifier([one], C=C, tol=1e-9).fit(X, y, groups={"g": two})
+        return ConstrainedBoostClassifier([one], C=cost, tol=1e-9).fit(X, y, groups={"g": two})
 
     first, second = fitted(constraint), fitted(changed)
     slope = (first.objective_ - second.objective_) / 0.001
