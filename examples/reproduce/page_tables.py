@@ -28,6 +28,7 @@ ROOT = Path(__file__).resolve().parents[2]
 REPRODUCE, DOCS = ROOT / "examples" / "reproduce", ROOT / "docs"
 STUDIES = {
     "classical_boosters": (REPRODUCE / "classical_boosters", "booster_page"),
+    "constrained": (ROOT / "benchmarks" / "constrained", "constrained_page"),
     "defaults": (REPRODUCE / "defaults", "default_page"),
     "free_centres": (ROOT / "benchmarks", "free_centres_page"),
     "frontier": (REPRODUCE / "frontier", "frontier_page"),

@@ -31,7 +31,7 @@ Columns = Any
 
 SignRule = Literal["free", "nonneg"]
 
-MANY_ROWS = 10_000
+ROWS_OF_A_LONG_FIT = 10_000
 """From this number of rows on a fit ends early by default."""
 
 COLUMNS_OF_MANY = 30
@@ -43,10 +43,10 @@ class LimitedFamily(ColumnFamily):
 
     def most_columns(self, n_rows: int) -> int | None:
         """A default for many rows."""
-        return COLUMNS_OF_MANY if n_rows > MANY_ROWS else None
+        return COLUMNS_OF_MANY if n_rows > ROWS_OF_A_LONG_FIT else None
 
     limited_by: ClassVar[str] = (
-        f"with more than {MANY_ROWS} rows max_columns=None stops at {COLUMNS_OF_MANY} columns; "
+        f"with more than {ROWS_OF_A_LONG_FIT} rows max_columns=None stops at {COLUMNS_OF_MANY} columns; "
         "give a number of columns for a smaller gap"
     )
 
@@ -85,7 +85,7 @@ class ObeyingStumps(StumpColumns, LimitedFamily):
 
     def columns_per_round(self, pool: Any, n_rows: int) -> int:
         """As with stumps, and fewer than a fit has at most."""
-        most = COLUMNS_OF_MANY // 3 if n_rows > MANY_ROWS else n_rows
+        most = COLUMNS_OF_MANY // 3 if n_rows > ROWS_OF_A_LONG_FIT else n_rows
         return min(most, max(FEWEST_STUMPS, ColumnFamily.columns_per_round(self, pool, n_rows)))
 
     def described(self, columns: Sequence[Any], strata: NDArray[np.str_], rows: Rows) -> Table:

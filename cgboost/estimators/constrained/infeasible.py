@@ -22,7 +22,7 @@ from cgboost.pricing.limited.extended import ExtendedPricer
 PRICE = 1e6
 """M of the proof."""
 
-COARSE = 1e-2
+PROOF_GAP = 1e-2
 """The relative gap at which the proof ends."""
 
 LARGE_MODEL = 1e3
@@ -65,7 +65,7 @@ def proof(problem: Problem) -> tuple[float, Vector, list[tuple[str, str]]]:
     """A lower bound on Σ|α| of a model that obeys, multipliers, and what they belong to."""
     declared = problem.declared(problem.target)
     extension, limits = problem.limit_rows(declared)
-    pricer, sign = problem.family.obeying(problem.pool, declared, COARSE)
+    pricer, sign = problem.family.obeying(problem.pool, declared, PROOF_GAP)
     parts = [
         (repr(problem.constraints[row.owner]), f"{row.part} ≤ {row.limit:.4g}")
         for row in declared.rows
@@ -91,7 +91,7 @@ def proof(problem: Problem) -> tuple[float, Vector, list[tuple[str, str]]]:
         master = LimitedMaster(loss, limits, PRICE, **options)
     if len(limits):
         pricer = ExtendedPricer(pricer, extension, problem.known)
-    result = ColumnGeneration(master, pricer, tol=COARSE, columns_per_round=20).run()
+    result = ColumnGeneration(master, pricer, tol=PROOF_GAP, columns_per_round=20).run()
     state = master.solve()
     multipliers = -state.pseudo_response[n_rows:]
     if isinstance(master, LimitedConvexMaster):

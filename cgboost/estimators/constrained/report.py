@@ -85,4 +85,4 @@ def as_text(table: Mapping[str, Any]) -> str:
         numbers = [table[name][k] for name in ("value", "held_out", "limit", "price")]
         words = ["" if np.isnan(number) else f"{number:.4g}" for number in numbers]
         lines.append(" | ".join([str(table["constraint"][k]), str(table["part"][k]), *words]))
-    return "\n".join(lines)
+    return "\n".join(line.rstrip() for line in lines)

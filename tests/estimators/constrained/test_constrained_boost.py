@@ -220,7 +220,7 @@ def test_smooth_losses_keep_to_limits(loss):
     [
         (ParityGap("g", 0.1), ParityGap("g", 0.101), 0.7),
         (GroupBudget([0, 1], 0.3), GroupBudget([0, 1], 0.301), 0.7),
-        (GroupLoss("g", 0.7), GroupLoss("g", 0.701), 0.04),
+        (GroupLoss("g", 0.13), GroupLoss("g", 0.131), 0.04),
     ],
     ids=["parity", "budget", "group loss"],
 )
