@@ -23,8 +23,6 @@ os.environ["OMP_NUM_THREADS"] = "1"
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.append(str(ROOT / "examples" / "reproduce"))
 
-from page_tables import refresh
-
 
 def main() -> None:
     """Measure, then make table and picture."""
@@ -37,6 +35,7 @@ def main() -> None:
     if not options.page:
         measure(options.data or Path(os.environ["CGBOOST_DATA"]), options.docs / "adult.csv")
     from constrained_page import draw, tables
+    from page_tables import refresh
 
     draw(options.docs)
     refresh(options.docs / "page.md", tables(options.docs))

@@ -46,8 +46,8 @@ class LimitedFamily(ColumnFamily):
         return COLUMNS_OF_MANY if n_rows > ROWS_OF_A_LONG_FIT else None
 
     limited_by: ClassVar[str] = (
-        f"with more than {ROWS_OF_A_LONG_FIT} rows max_columns=None stops at {COLUMNS_OF_MANY} columns; "
-        "give a number of columns for a smaller gap"
+        f"with more than {ROWS_OF_A_LONG_FIT} rows max_columns=None stops at {COLUMNS_OF_MANY} "
+        "columns; give a number of columns for a smaller gap"
     )
 
     def obeying(self, pool: Any, problem: Declarations, tol: float) -> tuple[Pricer, SignRule]:

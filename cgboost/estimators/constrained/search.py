@@ -55,8 +55,14 @@ NARROW = 0.5
 MEAN_PARTS = (0.0, 0.5, 0.25, 0.75)
 """Parts of the mean of all models that the two models of a blend have, in the order of trial."""
 
-BISECTIONS = 40
-"""Steps that find the share of each model in a blend."""
+TIE_BREAKING = 0.95
+"""The share of a model in a blend that only tells rows of the same output apart."""
+
+SHARES = 17
+"""Shares of each model that are tried first, evenly spread."""
+
+BISECTIONS = 20
+"""Steps that look for a share between two of these."""
 
 Run = Callable[[], list[FittedRun]]
 
@@ -236,13 +242,48 @@ def _blended(
         ends = [blend(output, mean, part) if part else output for output in outputs]
         found = _first_blend(problem, ends, place, search)
         if found is not None:
-            output, number = found
-            end = fits[number]
-            problem.rate_prices, problem.multipliers = end.prices, end.multipliers
-            objective = problem.value(output)
-            gap = abs(objective - end.runs[0].bound) / max(1.0, abs(objective))
-            return [replace(end.runs[0], outputs=[output], objective=objective, gap=gap)]
+            return _as_runs(problem, fits[found[1]], found[0])
+    for number, output in enumerate(outputs):
+        for other in outputs:
+            nearby = blend(other, output, TIE_BREAKING)
+            shifted = _shifted(problem, nearby, other, place, search)
+            if shifted is not None:
+                runs = _as_runs(problem, fits[number], shifted)
+                if _beyond(problem, runs) <= OBEYED:
+                    return runs
     return None
+
+
+def _as_runs(problem: Problem, fit: _Fit, output: FittedOutput) -> list[FittedRun]:
+    """The runs of a fit with another model, whose objective is that at the prices of the fit."""
+    problem.rate_prices, problem.multipliers = fit.prices, fit.multipliers
+    objective = problem.value(output)
+    gap = abs(objective - fit.runs[0].bound) / max(1.0, abs(objective))
+    return [replace(fit.runs[0], outputs=[output], objective=objective, gap=gap)]
+
+
+def _shifted(
+    problem: Problem,
+    nearby: FittedOutput,
+    other: FittedOutput,
+    place: tuple[int, str],
+    search: _Search,
+) -> FittedOutput | None:
+    """A model with a small shift of its offset; None if no shift makes its rates right.
+
+    Of a model that leaves many rows at 0, another one tells these apart in a blend, and the shift
+    says where they are divided. It is too small for the other rows to matter.
+    """
+    values = nearby.values(problem.rows.X)
+    reach = (1.0 - TIE_BREAKING) * float(np.abs(other.values(problem.rows.X)).max(initial=0.0))
+    ends = values - reach, values + reach
+    share = _share(problem, *ends, place, search)
+    if share is None:
+        return None
+    path = [*nearby.path]
+    coef, intercept = path[-1]
+    path[-1] = coef, intercept + (2.0 * share - 1.0) * reach
+    return replace(nearby, path=path)
 
 
 def _first_blend(
@@ -268,15 +309,32 @@ def _first_blend(
 def _share(
     problem: Problem, first: Vector, second: Vector, place: tuple[int, str], search: _Search
 ) -> float | None:
-    """The share of the second output at which all rates are within their limits."""
-    low, high = 0.0, 1.0
-    for _ in range(BISECTIONS):
-        share = 0.5 * (low + high)
+    """The share of the second output at which all rates are within their limits.
+
+    Rates need not fall all the way: each place where they cross the limit is looked at.
+    """
+
+    def over(share: float) -> bool | None:
+        """Whether the rate is above its limit; None if all are within theirs."""
         rates = _rates_of(problem, (1.0 - share) * first + share * second)
         if all(abs(value) <= limit for value, limit in rates.values()):
-            return share
-        over = search.sign * rates[place][0] > search.limit
-        low, high = (share, high) if over else (low, share)
+            return None
+        return search.sign * rates[place][0] > search.limit
+
+    shares = np.linspace(0.0, 1.0, SHARES)
+    sides = [over(share) for share in shares]
+    if None in sides:
+        return float(shares[sides.index(None)])
+    for left in range(SHARES - 1):
+        low, high = float(shares[left]), float(shares[left + 1])
+        if sides[left] == sides[left + 1]:
+            continue
+        for _ in range(BISECTIONS):
+            middle = 0.5 * (low + high)
+            side = over(middle)
+            if side is None:
+                return middle
+            low, high = (middle, high) if side == sides[left] else (low, middle)
     return None
 
 

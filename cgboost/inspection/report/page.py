@@ -152,6 +152,7 @@ def page(model: Any, facts: Facts) -> str:
         verdict=verdict(facts),
         sections={
             "Certificate": _certificate(facts),
+            "Constraints": _constraints(model),
             "History": _history(model, drawn["history"]),
             "Columns": _columns(model, drawn["columns"]),
             "Kernels": _kernels(model),
@@ -216,6 +217,12 @@ def _history(model: Any, drawn: list[Picture]) -> dict[str, Any] | None:
         "brief": Grid.of_arrays(brief, places),
         "everything": Grid.of_arrays(history),
     }
+
+
+def _constraints(model: Any) -> Grid | None:
+    """Value, limit and price of each part of each constraint; None for a model without any."""
+    found = getattr(model, "constraints_report_", None)
+    return None if found is None or not len(found["part"]) else Grid.of_arrays(found)
 
 
 def _columns(model: Any, drawn: list[Picture]) -> dict[str, Any] | None:

@@ -59,7 +59,7 @@ def test_scikit_learn_check(estimator, check):
     check(estimator)
 
 
-def test_words_as_groups_are_dropped_and_not_needed_at_predict(frame):
+def test_words_as_groups_are_dropped_and_not_needed_at_predict(frame, tmp_path):
     """A column of words is a grouping; predictions take frames with it and without it."""
     X, y = frame
     model = ConstrainedBoostClassifier([ParityGap("sex", 0.05)], drop=["sex"])
@@ -73,6 +73,9 @@ def test_words_as_groups_are_dropped_and_not_needed_at_predict(frame):
     values = model.constraint_values(X[:40], y[:40])
     assert values["value"][0] == pytest.approx(report["held_out"][0])
     assert "ParityGap" in model.constraint_table()
+    page = model.report(tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "Constraints</h2>" in page
+    assert "sex: m − f" in page
 
 
 def test_groups_of_fit_are_those_of_a_column(frame):
