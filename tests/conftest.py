@@ -31,6 +31,7 @@ SLOW = (
     "estimators/common/test_sklearn_checks.py",
     "estimators/common/test_stopping.py",
     "estimators/common/test_targets.py",
+    "estimators/constrained",
     "estimators/kernel",
     "estimators/latent/test_blf.py",
     "estimators/latent/test_blf_theorems.py",

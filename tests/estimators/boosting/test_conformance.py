@@ -20,6 +20,8 @@ from cgboost import (
     AnyBoostClassifier,
     AnyBoostRegressor,
     BLFClassifier,
+    ConstrainedBoostClassifier,
+    ConstrainedBoostRegressor,
     GradientBoostingClassifier,
     GradientBoostingRegressor,
     L2BoostRegressor,
@@ -31,6 +33,7 @@ from cgboost import (
     OrthogonalGreedyRegressor,
     StagewiseRegressor,
 )
+from cgboost.constraints import Convex, Monotone
 from tests.estimators.data import (
     at_round,
     classifier,
@@ -78,6 +81,14 @@ MODELS = {
     "LP, classes": (LPBoostClassifier(columns_per_round=1), three_classes),
     "LP, joint": (LPBoostClassifier(multi_class="joint", columns_per_round=1), three_classes),
     "LP, trees": (LPBoostClassifier(TREE, max_columns=20), two_classes),
+    "constrained": (
+        ConstrainedBoostClassifier([Monotone(0, 1)], columns_per_round=1),
+        two_classes,
+    ),
+    "constrained, numbers": (
+        ConstrainedBoostRegressor([Convex(0)], columns_per_round=1),
+        curve,
+    ),
     "LP, numbers": (LPBoostRegressor(columns_per_round=1), curve),
     **{
         f"stagewise, {orthogonalize}, {feed_forward}": (
