@@ -57,6 +57,10 @@ from cgboost.losses.registry import (
 )
 from cgboost.penalties import L1
 
+ROUNDS = 6
+"""A number of columns that the user allows is reached in so many rounds, or fewer columns come at
+once."""
+
 OffsetRule = Literal["auto", "none", "free"]
 
 Model = TypeVar("Model", bound=BaseBoost)
@@ -207,6 +211,8 @@ def tasks(self: Any, pool: Problem, rows: Rows) -> Iterator[Task]:
     at_once = self.columns_per_round
     if at_once is None:
         at_once = self._family.columns_per_round(pool.pool, len(rows.weights))
+        if self.max_columns is not None:
+            at_once = max(at_once, self.max_columns // ROUNDS)
     for number, target in enumerate(self._targets(rows.y)):
         task = pool.task(target, self._tol, at_once, self._starts.get(number))
         if pool.constraints:

@@ -232,7 +232,7 @@ class Declarations:
     convex: list[ConvexLimit] = field(default_factory=list)
     own: list[tuple[int, Callable[..., Any]]] = field(default_factory=list)
     also: list[tuple[Loss, float]] = field(default_factory=list)
-    minimax: list[Grouping] = field(default_factory=list)
+    minimax: list[tuple[int, Grouping]] = field(default_factory=list)
     signs: dict[int, tuple[bool, bool]] = field(default_factory=dict)
     shapes: dict[int, int] = field(default_factory=dict)
 

@@ -239,7 +239,7 @@ class Problem:
 
     def _group_losses(self, problem: Declarations, f: Any) -> Iterator[Any]:
         """The mean loss of each group."""
-        grouping = problem.minimax[0]
+        _, grouping = problem.minimax[0]
         for k in range(len(grouping.labels)):
             rows = np.flatnonzero(grouping.members(k) & (problem.weights > 0))
             share = problem.weights[rows] / problem.weights[rows].sum()

@@ -12,6 +12,9 @@ from cgboost.estimators.common.fit_loop import Table
 from cgboost.estimators.constrained.data import Declarations, Seen
 from cgboost.estimators.constrained.problem import Problem
 
+OWN = "own"
+"""The part of a constraint that is a function of the user's."""
+
 
 def prices_of(problem: Problem, round_number: int) -> dict[tuple[int, str], float]:
     """The price of every part: what the objective falls by for one more unit of its limit."""
@@ -25,25 +28,22 @@ def prices_of(problem: Problem, round_number: int) -> dict[tuple[int, str], floa
     for place, price in zip(owners, of_rows.tolist(), strict=False):
         found[place] = found.get(place, 0.0) + price
     convex = multipliers.convex.get(round_number, ([], []))[0]
-    for place, price in zip(_convex_parts(problem, declared), convex, strict=False):
+    parts = _convex_parts(declared)
+    for place, price in zip(parts, convex, strict=False):
         found[place] = found.get(place, 0.0) + price
+    if len(declared.own) == 1:  # of several functions nobody knows which has how many
+        found[declared.own[0][0], OWN] = sum(convex[len(parts) :])
     return found
 
 
-def _convex_parts(problem: Problem, declared: Declarations) -> list[tuple[int, str]]:
-    """What the convex limits of a problem belong to, in their order."""
-    parts = []
-    if declared.minimax:
-        owner = next(
-            number
-            for number, constraint in enumerate(problem.constraints)
-            if type(constraint).__name__ == "MinimaxLoss"
-        )
-        grouping = declared.minimax[0]
-        parts = [(owner, grouping.part(k)) for k in range(len(grouping.labels))]
-    parts += [(limit.owner, limit.part) for limit in declared.convex]
-    count = len(declared.own)
-    return parts + ([(declared.own[0][0], "own")] * 1000 if count == 1 else [])
+def _convex_parts(declared: Declarations) -> list[tuple[int, str]]:
+    """What the convex limits of a problem belong to, in their order, but for own functions."""
+    worst = [
+        (owner, grouping.part(k))
+        for owner, grouping in declared.minimax
+        for k in range(len(grouping.labels))
+    ]
+    return worst + [(limit.owner, limit.part) for limit in declared.convex]
 
 
 def table_of(
@@ -65,8 +65,8 @@ def table_of(
             numbers.append((measure.value, other, measure.limit, price))
         if not measures:
             names.append(repr(constraint))
-            parts.append("own")
-            numbers.append((np.nan, np.nan, np.nan, prices.get((number, "own"), np.nan)))
+            parts.append(OWN)
+            numbers.append((np.nan, np.nan, np.nan, prices.get((number, OWN), np.nan)))
     columns: NDArray[np.float64] = np.array(numbers, dtype=np.float64).reshape(-1, 4)
     return {
         "constraint": np.array(names, dtype=object),

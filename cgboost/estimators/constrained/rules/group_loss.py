@@ -87,7 +87,7 @@ class MinimaxLoss(Constraint):
         grouping = problem.groups[self.groups]
         for k in range(len(grouping.labels)):
             mean_of(grouping.members(k), problem.weights, f"{self!r}, {grouping.part(k)}")
-        problem.minimax.append(grouping)
+        problem.minimax.append((problem.owner, grouping))
 
     def measured(self, seen: Seen) -> list[Measure]:
         """The mean loss of each group."""
