@@ -57,7 +57,7 @@ from cgboost.losses.registry import (
 )
 from cgboost.penalties import L1
 
-ROUNDS = 6
+ROUNDS_TO_THE_LIMIT = 6
 """A number of columns that the user allows is reached in so many rounds, or fewer columns come at
 once."""
 
@@ -212,7 +212,7 @@ def tasks(self: Any, pool: Problem, rows: Rows) -> Iterator[Task]:
     if at_once is None:
         at_once = self._family.columns_per_round(pool.pool, len(rows.weights))
         if self.max_columns is not None:
-            at_once = max(at_once, self.max_columns // ROUNDS)
+            at_once = max(at_once, self.max_columns // ROUNDS_TO_THE_LIMIT)
     for number, target in enumerate(self._targets(rows.y)):
         task = pool.task(target, self._tol, at_once, self._starts.get(number))
         if pool.constraints:
