@@ -20,11 +20,11 @@ from cgboost.exceptions import see
 from cgboost.generation.protocols import Pricer
 from cgboost.kernels import KernelLibrary, as_library
 from cgboost.pricing import StrataPricer
+from cgboost.pricing.constrained.hinges import FALLING, RISING, HingePool, ShapePool
+from cgboost.pricing.constrained.oriented import FeaturedPool, OrientedPool
 from cgboost.pricing.features.features import FeaturePool
 from cgboost.pricing.features.stumps import StumpPool
 from cgboost.pricing.learners.learners import LearnerPricer
-from cgboost.pricing.limited.hinges import FALLING, RISING, HingePool, ShapePool
-from cgboost.pricing.limited.oriented import FeaturedPool, OrientedPool
 
 Columns = Any
 """What the parameter ``columns`` may be: a word, kernels, or a learner of scikit-learn."""
@@ -38,7 +38,7 @@ COLUMNS_OF_MANY = 30
 """So many columns a fit of many rows has at most by default."""
 
 
-class LimitedFamily(ColumnFamily):
+class ConstrainedColumns(ColumnFamily):
     """A family that can keep to signs, shapes and budgets, as far as it says."""
 
     def most_columns(self, n_rows: int) -> int | None:
@@ -61,7 +61,7 @@ def _oriented(
     return OrientedPool(pool, allowed, [budget.features for budget in problem.budgets])
 
 
-class ObeyingStumps(StumpColumns, LimitedFamily):
+class ObeyingStumps(StumpColumns, ConstrainedColumns):
     """Stumps of all features, hinges of those that have a shape."""
 
     def obeying(
@@ -96,7 +96,7 @@ class ObeyingStumps(StumpColumns, LimitedFamily):
 
 
 @dataclass(frozen=True)
-class ObeyingFeatures(LimitedFamily):
+class ObeyingFeatures(ConstrainedColumns):
     """The features themselves, centred and scaled to unit variance."""
 
     def check(self) -> None:
@@ -152,7 +152,7 @@ def _refuse(family: str, problem: Declarations, what: Sequence[tuple[str, Any]])
             )
 
 
-class ObeyingKernels(KernelColumns, LimitedFamily):
+class ObeyingKernels(KernelColumns, ConstrainedColumns):
     """Kernel columns: constraints on the output alone."""
 
     def obeying(self, pool: Any, problem: Declarations, tol: float) -> tuple[Pricer, SignRule]:
@@ -169,7 +169,7 @@ class ObeyingKernels(KernelColumns, LimitedFamily):
         return self.pricer(pool, tol), "free"
 
 
-class ObeyingLearners(LearnerColumns, LimitedFamily):
+class ObeyingLearners(LearnerColumns, ConstrainedColumns):
     """Learners: constraints on the output, and monotone features where the learner has them."""
 
     def obeying(self, pool: Any, problem: Declarations, tol: float) -> tuple[Pricer, SignRule]:
@@ -199,7 +199,7 @@ class ObeyingLearners(LearnerColumns, LimitedFamily):
         return LearnerPricer(learner, pool.X, tol=tol, random_state=self.random_state), "nonneg"
 
 
-def family_of(columns: Columns, random_state: Any, tol: float) -> LimitedFamily:
+def family_of(columns: Columns, random_state: Any, tol: float) -> ConstrainedColumns:
     """The family that the parameter ``columns`` stands for.
 
     Raises

@@ -33,7 +33,7 @@ from cgboost.estimators.common.rows import FLOATS, EvalSets, Held, Rows, Vector
 from cgboost.estimators.common.subproblems import Task
 from cgboost.estimators.common.targets import Classification, ClassWeight, Regression
 from cgboost.estimators.constrained import report
-from cgboost.estimators.constrained.columns import LimitedFamily, family_of
+from cgboost.estimators.constrained.columns import ConstrainedColumns, family_of
 from cgboost.estimators.constrained.data import Features, Grouping, Seen
 from cgboost.estimators.constrained.inputs import (
     Inputs,
@@ -422,7 +422,7 @@ converged_, history_, best_round_, stop_reason_, n_iter_, n_features_in_, featur
         return get_loss_with(self.loss, Hinge)
 
     @property
-    def _family(self) -> LimitedFamily:
+    def _family(self) -> ConstrainedColumns:
         return family_of(self.columns, self.random_state, self._tol)
 
     @property
@@ -507,7 +507,7 @@ converged_, history_, best_round_, stop_reason_, n_iter_, n_features_in_, featur
         return self._cost
 
     @property
-    def _family(self) -> LimitedFamily:
+    def _family(self) -> ConstrainedColumns:
         return family_of(self.columns, self.random_state, self._tol)
 
     @property

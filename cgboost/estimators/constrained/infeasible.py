@@ -16,8 +16,8 @@ from cgboost.estimators.constrained.problem import Problem
 from cgboost.exceptions import InfeasibleConstraintsError
 from cgboost.generation.loop import ColumnGeneration
 from cgboost.losses import SupportVectorLoss
-from cgboost.masters.limited import LimitedConvexMaster, LimitedMaster
-from cgboost.pricing.limited.extended import ExtendedPricer
+from cgboost.masters.constrained import ConstrainedConvexMaster, ConstrainedMaster
+from cgboost.pricing.constrained.extended import ExtendedPricer
 
 PRICE = 1e6
 """M of the proof."""
@@ -79,7 +79,7 @@ def proof(problem: Problem) -> tuple[float, Vector, list[tuple[str, str]]]:
     master: Any
     if declared.needs_cvxpy:
         convex = problem.convex(declared, None, bare=True)
-        master = LimitedConvexMaster(convex, n_rows, limits, PRICE, **options)
+        master = ConstrainedConvexMaster(convex, n_rows, limits, PRICE, **options)
         parts += [
             (repr(problem.constraints[limit.owner]), f"{limit.part} ≤ {limit.limit:.4g}")
             for limit in declared.convex
@@ -88,13 +88,13 @@ def proof(problem: Problem) -> tuple[float, Vector, list[tuple[str, str]]]:
     else:
         nothing = np.zeros(n_rows)
         loss = SupportVectorLoss(target=nothing, lower=nothing, upper=nothing)
-        master = LimitedMaster(loss, limits, PRICE, **options)
+        master = ConstrainedMaster(loss, limits, PRICE, **options)
     if len(limits):
         pricer = ExtendedPricer(pricer, extension, problem.known)
     result = ColumnGeneration(master, pricer, tol=PROOF_GAP, columns_per_round=20).run()
     state = master.solve()
     multipliers = -state.pseudo_response[n_rows:]
-    if isinstance(master, LimitedConvexMaster):
+    if isinstance(master, ConstrainedConvexMaster):
         own = np.array(master.prices[: len(parts) - len(multipliers)])
         multipliers = np.append(multipliers, own)
     bound = -np.inf if result.bound is None else result.bound

@@ -13,17 +13,21 @@ from cgboost.estimators.common.fit_loop import FittedOutput
 from cgboost.estimators.common.objective import Objective
 from cgboost.estimators.common.rows import Rows, Vector
 from cgboost.estimators.common.subproblems import Task
-from cgboost.estimators.constrained.columns import LimitedFamily
+from cgboost.estimators.constrained.columns import ConstrainedColumns
 from cgboost.estimators.constrained.data import Declarations, Features, Grouping
 from cgboost.estimators.constrained.rules.base import Constraint
 from cgboost.generation.columns import Column
 from cgboost.generation.history import Round
 from cgboost.losses import Loss, SupportVectorLoss
-from cgboost.masters.limited import ConvexLimits, LimitedConvexMaster, LimitedMaster
+from cgboost.masters.constrained import (
+    ConstrainedConvexMaster,
+    ConstrainedMaster,
+    ConvexConstraints,
+)
 from cgboost.masters.support_vector.master import Offset, SupportVectorMaster
 from cgboost.masters.support_vector.smooth_loss import as_master_loss
 from cgboost.penalties import L1
-from cgboost.pricing.limited.extended import ExtendedPricer, LimitRows
+from cgboost.pricing.constrained.extended import ExtendedPricer, LimitRows
 
 FIRST_PRICE = 10.0
 """The price of one unit beyond a limit that a fit begins with, relative to the cost of all rows at
@@ -53,7 +57,7 @@ class Multipliers:
     def __call__(self, current: Round) -> bool:
         """Note the duals of a round; it never stops the loop."""
         self.of_round[current.number] = -current.state.pseudo_response[self.n_rows :]
-        if isinstance(self.master, LimitedConvexMaster):
+        if isinstance(self.master, ConstrainedConvexMaster):
             self.convex[current.number] = self.master.prices, self.master.broken
         return False
 
@@ -71,7 +75,7 @@ class Problem:
     constraints : sequence of Constraint
     groups : mapping of str to Grouping
     features : Features
-    family : LimitedFamily
+    family : ConstrainedColumns
     pool : object
         Of the family.
     objective : Objective
@@ -98,7 +102,7 @@ class Problem:
     constraints: Sequence[Constraint]
     groups: Mapping[Any, Grouping]
     features: Features
-    family: LimitedFamily
+    family: ConstrainedColumns
     pool: Any
     objective: Objective
     cost: Loss
@@ -199,7 +203,7 @@ class Problem:
         options: dict[str, Any] = {"coef": sign, **self.options}
         if problem.needs_cvxpy or (len(limits) and not plain):
             convex = self.convex(problem, loss)
-            return LimitedConvexMaster(
+            return ConstrainedConvexMaster(
                 convex,
                 len(problem.y),
                 limits,
@@ -208,11 +212,13 @@ class Problem:
                 **options,
             )
         if plain:
-            return LimitedMaster(box, limits, self.price * self.total, constant=constant, **options)
+            return ConstrainedMaster(
+                box, limits, self.price * self.total, constant=constant, **options
+            )
         offset: Offset = "free" if self.free_offset else "none"
         return SupportVectorMaster(loss, L1(), offset=offset, **options)
 
-    def convex(self, problem: Declarations, loss: Any, *, bare: bool = False) -> ConvexLimits:
+    def convex(self, problem: Declarations, loss: Any, *, bare: bool = False) -> ConvexConstraints:
         """Objective and constraints in CVXPY; ``bare``: without the objective."""
         import cvxpy as cp
 
@@ -235,7 +241,7 @@ class Problem:
                 limits += own_constraints(function, f, a, b, problem, self.constraints[owner])
             return limits
 
-        return ConvexLimits(objective, constraints)
+        return ConvexConstraints(objective, constraints)
 
     def _group_losses(self, problem: Declarations, f: Any) -> Iterator[Any]:
         """The mean loss of each group."""

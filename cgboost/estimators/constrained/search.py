@@ -28,9 +28,9 @@ from cgboost.estimators.constrained.data import Seen
 from cgboost.estimators.constrained.infeasible import raise_infeasible
 from cgboost.estimators.constrained.problem import Problem
 from cgboost.exceptions import see, warn_caller
+from cgboost.pricing.constrained.hinges import HingeFunction
 from cgboost.pricing.features.features import Feature
 from cgboost.pricing.features.stumps import Stump
-from cgboost.pricing.limited.hinges import HingeFunction
 
 OBEYED = 1e-6
 """What may be left beyond a limit, relative to it or to 1."""

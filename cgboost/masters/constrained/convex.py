@@ -28,7 +28,7 @@ Expression = Any
 
 
 @dataclass(frozen=True)
-class ConvexLimits:
+class ConvexConstraints:
     """What a convex master is to minimise and to keep to, beside linear limits.
 
     Attributes
@@ -51,12 +51,12 @@ class _Slack:
     constraints: list[Any] = field(default_factory=list)
 
 
-class LimitedConvexMaster:
+class ConstrainedConvexMaster:
     """Restricted master of a convex loss under the 1-norm, with limits.
 
     Parameters
     ----------
-    convex : ConvexLimits
+    convex : ConvexConstraints
     n_rows : int
         Number of training rows.
     limits : ndarray of shape (n_limits,)
@@ -79,7 +79,7 @@ class LimitedConvexMaster:
 
     def __init__(
         self,
-        convex: ConvexLimits,
+        convex: ConvexConstraints,
         n_rows: int,
         limits: Vector,
         price: float,

@@ -4,9 +4,9 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from cgboost.pricing.constrained.hinges import HingePool, ShapePool
+from cgboost.pricing.constrained.oriented import OrientedPool
 from cgboost.pricing.features.stumps import StumpPool
-from cgboost.pricing.limited.hinges import HingePool, ShapePool
-from cgboost.pricing.limited.oriented import OrientedPool
 
 
 @settings(max_examples=20, deadline=None, derandomize=True)

@@ -19,7 +19,9 @@ import numpy as np
 from cgboost.losses.dual.support_vector import SupportVectorLoss, Vector
 
 
-def with_limits(loss: SupportVectorLoss, limits: Vector, price: float) -> SupportVectorLoss:
+def with_constraint_rows(
+    loss: SupportVectorLoss, limits: Vector, price: float
+) -> SupportVectorLoss:
     """The loss with a row for each limit behind its own rows.
 
     Parameters

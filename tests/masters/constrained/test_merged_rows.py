@@ -6,9 +6,9 @@ from hypothesis import strategies as st
 
 from cgboost.generation.columns import Column
 from cgboost.losses import Hinge, SupportVectorLoss
-from cgboost.losses.dual.limited import with_limits
-from cgboost.masters.limited import LimitedMaster
-from cgboost.masters.limited.merged_rows import MergedRows
+from cgboost.losses.dual.constraint_rows import with_constraint_rows
+from cgboost.masters.constrained import ConstrainedMaster
+from cgboost.masters.constrained.merged_rows import MergedRows
 
 
 def limited(seed):
@@ -16,7 +16,7 @@ def limited(seed):
     rng = np.random.default_rng(seed)
     labels = rng.choice([-1.0, 1.0], 60)
     box = Hinge().dual_box(labels, rng.uniform(0.1, 1.0, 60))
-    loss = with_limits(box, np.array([0.1, 0.1]), 30.0)
+    loss = with_constraint_rows(box, np.array([0.1, 0.1]), 30.0)
     columns = [rng.choice([-1.0, 0.0, 1.0], 60) for _ in range(3)]
     part = rng.random(60) / 60
     return loss, [np.append(h, [part @ h, -part @ h]) for h in columns]
@@ -52,12 +52,12 @@ def test_a_column_of_many_values_ends_the_merging():
     labels = rng.choice([-1.0, 1.0], 1200)
     box = Hinge().dual_box(labels, np.full(1200, 0.05))
     few, many = rng.choice([-1.0, 1.0], 1200) + 0.5 * labels, rng.normal(size=1200) + labels
-    master = LimitedMaster(box, np.zeros(0), 1.0)
+    master = ConstrainedMaster(box, np.zeros(0), 1.0)
     master.add([Column(np.round(few), ("a", 0))])
     first = master.solve()
     master.add([Column(many, ("b", 0))])
     second = master.solve()
-    plain = LimitedMaster(box, np.zeros(0), 1.0)
+    plain = ConstrainedMaster(box, np.zeros(0), 1.0)
     plain.add([Column(many, ("b", 0)), Column(np.round(few), ("a", 0))])
     assert second.objective <= first.objective
     np.testing.assert_allclose(second.objective, plain.solve().objective, rtol=1e-7)

@@ -2,7 +2,8 @@
 
     min  Σ|α_j| + F(f) + M Σ_k max(0, a_k·f − d_k),     f = Hα + b
 
-The rows of limits stand behind the training rows (:mod:`cgboost.losses.dual.limited`). A free
+The rows of limits stand behind the training rows (:mod:`cgboost.losses.dual.constraint_rows`). A
+free
 offset is a column (1, A1) without a price, since it moves a limit by a·1 and not by 1.
 """
 
@@ -17,9 +18,9 @@ import numpy as np
 from cgboost.generation.columns import Column
 from cgboost.generation.protocols import MasterState, Priced, Vertex
 from cgboost.losses import SupportVectorLoss
-from cgboost.losses.dual.limited import with_limits
+from cgboost.losses.dual.constraint_rows import with_constraint_rows
 from cgboost.losses.dual.support_vector import Vector
-from cgboost.masters.limited.merged_rows import MergedRows
+from cgboost.masters.constrained.merged_rows import MergedRows
 from cgboost.masters.support_vector.master import Sign, SupportVectorMaster, WarmStart
 from cgboost.penalties import L1
 
@@ -33,7 +34,7 @@ CONSTANT = ("offset", 0)
 """The key of the column of a free offset."""
 
 
-class LimitedMaster:
+class ConstrainedMaster:
     """Restricted master of a support-vector loss with limits, under the 1-norm.
 
     Parameters
@@ -71,7 +72,7 @@ class LimitedMaster:
         solver_options: Mapping[str, Any] | None = None,
     ) -> None:
         self.n_rows = loss.n_rows
-        self.loss = with_limits(loss, limits, price) if len(limits) else loss
+        self.loss = with_constraint_rows(loss, limits, price) if len(limits) else loss
         self._constant = None if constant is None else np.append(np.ones(loss.n_rows), constant)
         self._options: dict[str, Any] = {
             "coef": coef,
