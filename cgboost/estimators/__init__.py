@@ -26,6 +26,7 @@ from cgboost.estimators.linear.multi_quantile import MultiQuantileRegressor
 from cgboost.estimators.linear.sparse_linear import SparseLinearClassifier, SparseLinearRegressor
 from cgboost.estimators.lpboost.lp_boost import LPBoostClassifier, LPBoostRegressor
 from cgboost.estimators.lpboost.reweighting import ReweightedEnsemble, reweight
+from cgboost.estimators.rules.rule_sets import RuleSetClassifier, RuleSetRegressor
 from cgboost.estimators.transform.additive import AdditiveRegressor
 from cgboost.estimators.transform.linear_tree import LinearTreeRegressor
 from cgboost.estimators.transform.linear_tree_boosting import (
@@ -58,6 +59,8 @@ __all__ = [
     "MultiQuantileRegressor",
     "OrthogonalGreedyRegressor",
     "ReweightedEnsemble",
+    "RuleSetClassifier",
+    "RuleSetRegressor",
     "SparseLinearClassifier",
     "SparseLinearRegressor",
     "StagewiseRegressor",

@@ -1,0 +1,1 @@
+"""Rule sets: weighted conjunctions of conditions, few of them, with a bound over all."""

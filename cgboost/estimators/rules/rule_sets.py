@@ -1,0 +1,339 @@
+"""Rule sets: few weighted conjunctions of conditions, with a bound over all conjunctions.
+
+Dash, Günlük and Wei, *Boolean Decision Rules via Column Generation*, NeurIPS 2018, price
+conjunctions by an integer program; Demiriz, Bennett and Shawe-Taylor, *Linear Programming Boosting
+via Column Generation*, Machine Learning 46, 2002, is the master.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from cgboost.estimators.common.calibration import (
+    calibrate,
+    calibrated,
+    check_probability,
+    share_of_time,
+)
+from cgboost.estimators.common.certified import BaseBoost
+from cgboost.estimators.common.fit_loop import FittedRun
+from cgboost.estimators.common.objective import (
+    Margins,
+    Objective,
+    check_task_and_loss,
+    margin_objective,
+    residual_objective,
+)
+from cgboost.estimators.common.parameters import check_number
+from cgboost.estimators.common.rows import Held, Rows, Vector
+from cgboost.estimators.common.subproblems import Task
+from cgboost.estimators.common.targets import (
+    Classification,
+    ClassWeight,
+    OnlyWithProbabilities,
+    Regression,
+)
+from cgboost.estimators.rules import rule_text
+from cgboost.estimators.rules.budget import certified_runs, check_budgets, is_budgeted, selecting
+from cgboost.estimators.rules.columns import family_of, prepare, read_new
+from cgboost.losses import Loss
+from cgboost.losses.registry import (
+    CLASSIFICATION,
+    REGRESSION,
+    ClassificationLoss,
+    RegressionLoss,
+    get_loss,
+)
+from cgboost.masters.support_vector.formulations import VERTICES
+from cgboost.penalties import L1, L2, Penalty
+
+Pricing = Literal["exact", "greedy"]
+
+
+@dataclass(eq=False, repr=False)
+class RuleSetClassifier(Classification, BaseBoost):
+    """Few weighted rules that decide between classes, and a bound on what any others could do.
+
+    A rule is a conjunction of at most ``max_conditions`` conditions, h(x) = 1 where all hold, else
+    0. Conditions are thresholds of numbers in either direction, categories and their negations, and
+    whether a value is missing. With the output f = Σ_j α_j h_j + b, the cost
+    c = rule_cost + condition_cost·(number of conditions) of a rule, and a budget,
+
+        min  C Σ_i w_i loss(y_i, f_i) + ½Σ α_j²    over sets of rules within the budget
+
+    is solved one rule after another, with all weights chosen anew each time. ``dual_bound_`` is a
+    lower bound on what *any* set of rules within the budget can reach (:doc:`/user_guide/rule_sets`
+    has the argument), and ``gap_`` the relative distance to it. Without a budget
+    (``max_total_conditions=None`` and ``max_rules=None``)
+
+        min  C Σ_i w_i loss(y_i, f_i) + Σ_j c_j |α_j|    over all rules
+
+    is solved to a gap of ``tol``: LPBoost, with ``loss="hinge"``. More than two classes are handled
+    one against the rest, each with rules and a budget of its own.
+
+    Parameters
+    ----------
+    max_total_conditions : int or None, default=16
+        Conditions of all rules together, at most.
+    max_rules : int or None
+        Rules at most.
+    max_conditions : int, default=3
+        Conditions of a rule, at most.
+    C : float, default=0.1
+        Price of one unit of loss. With a budget, a rule of n rows is shrunk by about as much as by
+        1/C further rows that say nothing.
+    loss : str or Loss, default="log_loss"
+        As in :class:`CGBoostClassifier`; with "log_loss" outputs are half log-odds.
+    rule_cost, condition_cost : float, default=0.0 and 1.0
+        Costs of a rule: without a budget the price of |α|; with one, what a gain is divided by, and
+        what the bound counts the budget in.
+    max_bins : int, default=20
+        Thresholds of a number are between all its values, or between so many bins of about equally
+        many rows.
+    min_support : int or float, default=1
+        Training rows that a rule has to hold for, at least; or a share of them.
+    pricing : {"exact", "greedy"}, default="exact"
+        "greedy" searches the most promising rules alone: there is no bound then.
+    search_limit : float or None, default=2e11
+        Multiplications of one exact search, at most. A longer one ends there, and the bound allows
+        for what it has left open. None: no limit, so that many conditions may take for ever.
+    categorical_features : "from_dtype" or list of str or int
+        Features that are categories; by default those of a data frame that are no numbers. A
+        category that was not among the training rows is none of those that were. Missing values
+        (nan, None) meet no comparison.
+    columns_per_round : int or None
+        Rules a round, where a convex problem is solved; None: 20.
+    max_columns : int or None
+        Stop at so many generated rules.
+    tol : float, default=1e-3
+        Relative gap to which convex problems are solved, that of the bound too.
+    class_weight, probability, time_limit, solver, solver_options, early_stopping, \
+validation_fraction, n_iter_no_change, scoring, callbacks, verbose, random_state
+        As in :class:`CGBoostClassifier`. Within a budget, early stopping ends with fewer rules.
+
+    Attributes
+    ----------
+    rules_ : list of Rule
+        Conditions in words, weight, label, support, precision; class by class, the largest first.
+    n_conditions_ : int
+        Of all rules together.
+    columns_ : dict of str to ndarray
+        n_conditions, coefficient, round (and class) of each rule, in the order of their rounds.
+    dual_bound_, gap_ : float
+        Lower bound on the objective of any set of such rules within the budget, and the relative
+        distance to it; −inf and inf with ``pricing="greedy"``.
+    converged_ : bool
+        Whether the gap is at most ``tol``; rarely within a budget, where it is the price of an
+        integer problem.
+    classes_, class_weight_, calibration_, coef_, intercept_, n_columns_, objective_, history_, \
+best_round_, stop_reason_, n_iter_, n_features_in_, feature_names_in_
+        As in :class:`CGBoostClassifier`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from cgboost import RuleSetClassifier
+    >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    >>> model = RuleSetClassifier(max_total_conditions=4, max_conditions=2).fit(X, y)
+    >>> model.n_conditions_, bool(model.score(X, y) > 0.93), bool(model.gap_ < 0.2)
+    (4, True, True)
+    """
+
+    max_total_conditions: int | None = 16
+    max_rules: int | None = field(default=None, kw_only=True)
+    max_conditions: int = field(default=3, kw_only=True)
+    C: float = field(default=0.1, kw_only=True)
+    loss: ClassificationLoss | Loss = field(default="log_loss", kw_only=True)
+    rule_cost: float = field(default=0.0, kw_only=True)
+    condition_cost: float = field(default=1.0, kw_only=True)
+    max_bins: int = field(default=20, kw_only=True)
+    min_support: int | float = field(default=1, kw_only=True)
+    pricing: Pricing = field(default="exact", kw_only=True)
+    search_limit: float | None = field(default=2e11, kw_only=True)
+    categorical_features: Any = field(default="from_dtype", kw_only=True)
+    tol: float = field(default=1e-3, kw_only=True)
+    class_weight: ClassWeight = field(default=None, kw_only=True)
+    probability: bool | Literal["sigmoid", "isotonic"] = field(default=False, kw_only=True)
+
+    rules_table = rule_text.rules_table
+    to_text = rule_text.to_text
+    to_sql = rule_text.to_sql
+    __str__ = rule_text.described
+    _prepare = prepare
+    _read_new = read_new
+    _calibrate = calibrate
+    _share_of_time = property(share_of_time)
+    _family = property(family_of)
+
+    @OnlyWithProbabilities
+    def predict_proba(self, X: ArrayLike) -> Vector:
+        """Class probabilities, shape (n_rows, n_classes); log loss, exponential or ``probability``.
+
+        With more than two classes those of each against the rest, divided by their sum. Calibrated
+        ones may contradict ``predict``, which decides by the outputs.
+        """
+        return calibrated(self, self._outputs(X))
+
+    @property
+    def feature_importances_(self) -> NDArray[np.float64]:
+        """Share of Σ|weight| that conditions on each feature have, shape (n_features,)."""
+        return importances(self)
+
+    def _check_parameters(self) -> None:
+        check_task_and_loss(self, CLASSIFICATION)
+        check_probability("probability", self.probability)
+        check_number("C", self.C, above=0)
+        check_budgets(self)
+        super()._check_parameters()
+
+    @property
+    def _objective(self) -> Objective:
+        return self._objective_with(L2() if is_budgeted(self) else L1(), self.C)
+
+    def _objective_with(self, penalty: Penalty, C: float) -> Objective:
+        margins = Margins(C, None, balanced=True, cost=get_loss(self.loss))
+        return margin_objective(penalty, margins)
+
+    def _master_options(self) -> dict[str, Any]:
+        return {"offset": "free", "solver": solver_of(self)}
+
+    def _tasks(self, pool: Any, rows: Rows) -> Iterator[Task]:
+        return selecting(self, super()._tasks(pool, rows), pool)
+
+    def _run_all(self, pool: Any, rows: Rows, held: Held | None, started: float) -> list[FittedRun]:
+        runs = super()._run_all(pool, rows, held, started)
+        return certified_runs(self, runs, pool, rows, started)
+
+    def _complete(self, pool: Any, rows: Rows) -> None:
+        self.rules_ = rule_text.rules_of(self, rows)
+        self.n_conditions_ = int(self.columns_["n_conditions"].sum())
+
+    def __sklearn_tags__(self) -> Any:
+        """Missing values are conditions of their own."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
+
+@dataclass(eq=False, repr=False)
+class RuleSetRegressor(Regression, BaseBoost):
+    """Few weighted rules that add up to a prediction, and a bound on what any others could do.
+
+    As :class:`RuleSetClassifier`, for numbers:
+
+        min  C Σ_i w_i loss(y_i, f_i) + ½Σ α_j²    over sets of rules within the budget
+
+    Parameters
+    ----------
+    loss : str or Loss, default="squared_error"
+        As in :class:`CGBoostRegressor`; "absolute_error" and "epsilon_insensitive" are linear
+        programs without a budget.
+    max_total_conditions, max_rules, max_conditions, C, rule_cost, condition_cost, max_bins, \
+min_support, pricing, search_limit, categorical_features, columns_per_round, max_columns, tol, \
+time_limit, solver, solver_options, early_stopping, validation_fraction, n_iter_no_change, \
+scoring, callbacks, verbose, random_state
+        As in :class:`RuleSetClassifier`. With losses that grow with the size of y, C has to suit
+        the units of y.
+
+    Attributes
+    ----------
+    rules_ : list of Rule
+        Conditions in words, weight, support, and the mean of y where the rule holds.
+    n_conditions_, columns_, dual_bound_, gap_, converged_, coef_, intercept_, n_columns_, \
+objective_, history_, best_round_, stop_reason_, n_iter_, n_features_in_, feature_names_in_
+        As in :class:`RuleSetClassifier`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from cgboost import RuleSetRegressor
+    >>> x = np.arange(100.0)[:, None]
+    >>> model = RuleSetRegressor(4).fit(x, np.where((x[:, 0] > 20) & (x[:, 0] <= 60), 5.0, 1.0))
+    >>> bool(model.score(x, model.predict(x)) == 1.0), model.n_conditions_ <= 4
+    (True, True)
+    """
+
+    max_total_conditions: int | None = 16
+    max_rules: int | None = field(default=None, kw_only=True)
+    max_conditions: int = field(default=3, kw_only=True)
+    C: float = field(default=0.1, kw_only=True)
+    loss: RegressionLoss | Loss = field(default="squared_error", kw_only=True)
+    rule_cost: float = field(default=0.0, kw_only=True)
+    condition_cost: float = field(default=1.0, kw_only=True)
+    max_bins: int = field(default=20, kw_only=True)
+    min_support: int | float = field(default=1, kw_only=True)
+    pricing: Pricing = field(default="exact", kw_only=True)
+    search_limit: float | None = field(default=2e11, kw_only=True)
+    categorical_features: Any = field(default="from_dtype", kw_only=True)
+    tol: float = field(default=1e-3, kw_only=True)
+
+    rules_table = rule_text.rules_table
+    to_text = rule_text.to_text
+    to_sql = rule_text.to_sql
+    __str__ = rule_text.described
+    _prepare = prepare
+    _read_new = read_new
+    _family = property(family_of)
+
+    @property
+    def feature_importances_(self) -> NDArray[np.float64]:
+        """Share of Σ|weight| that conditions on each feature have, shape (n_features,)."""
+        return importances(self)
+
+    def _check_parameters(self) -> None:
+        check_task_and_loss(self, REGRESSION)
+        check_number("C", self.C, above=0)
+        check_budgets(self)
+        super()._check_parameters()
+
+    @property
+    def _objective(self) -> Objective:
+        return self._objective_with(L2() if is_budgeted(self) else L1(), self.C)
+
+    def _objective_with(self, penalty: Penalty, C: float) -> Objective:
+        return residual_objective(penalty, C=C, cost=get_loss(self.loss), nu=None)
+
+    @property
+    def _known_loss(self) -> Loss:
+        return get_loss(self.loss)
+
+    def _master_options(self) -> dict[str, Any]:
+        return {"offset": "free", "solver": solver_of(self)}
+
+    def _tasks(self, pool: Any, rows: Rows) -> Iterator[Task]:
+        return selecting(self, super()._tasks(pool, rows), pool)
+
+    def _run_all(self, pool: Any, rows: Rows, held: Held | None, started: float) -> list[FittedRun]:
+        runs = super()._run_all(pool, rows, held, started)
+        return certified_runs(self, runs, pool, rows, started)
+
+    def _complete(self, pool: Any, rows: Rows) -> None:
+        self.rules_ = rule_text.rules_of(self, rows)
+        self.n_conditions_ = int(self.columns_["n_conditions"].sum())
+
+    def __sklearn_tags__(self) -> Any:
+        """Missing values are conditions of their own."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
+
+def importances(self: Any) -> NDArray[np.float64]:
+    """Share of Σ|weight| that conditions on each feature have, shape (n_features,)."""
+    check_is_fitted(self)
+    sizes = np.zeros(self.n_features_in_)
+    for rule in self.rules_:
+        sizes += abs(rule.weight) * rule.conjunction.importances(self.n_features_in_)
+    return sizes / (sizes.sum() or 1.0)
+
+
+def solver_of(self: Any) -> str:
+    """With "auto" and a linear program, a simplex: rules repeat each other."""
+    is_linear = self._objective.program == "lp"
+    return VERTICES if self.solver == "auto" and is_linear else str(self.solver)

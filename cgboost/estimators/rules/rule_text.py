@@ -1,0 +1,282 @@
+"""Rules as people and databases read them: words, a table, SQL."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from cgboost.additive.export.dialects import Dialect, dialect_of
+from cgboost.additive.export.sql import (
+    case,
+    check_one_type,
+    feature_names,
+    is_number,
+    linear,
+    query,
+    unused,
+)
+from cgboost.additive.tables.schema import Schema
+from cgboost.additive.tables.table_columns import legible
+from cgboost.estimators.common.reporting import representation
+from cgboost.estimators.common.rows import Rows
+from cgboost.pricing.rules import Condition, Conjunction, Relation
+
+MOST_SHOWN = 30
+"""Rules that ``print`` shows."""
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One rule of a fitted model.
+
+    Attributes
+    ----------
+    conditions : tuple of str
+        In words; the rule holds where all of them do.
+    weight : float
+        What it adds to the output where it holds.
+    label : class label or None
+        The class that it speaks for; of more than two, the class whose output it is part of. None
+        for regression.
+    support : float
+        Share of the training rows, by weight, for which it holds.
+    precision : float or None
+        Of these the share of the class that it speaks for; with a weight below 0 and more than two
+        classes, the share of all others. None for regression.
+    mean : float or None
+        For regression, the mean of y where it holds.
+    conjunction : Conjunction
+        The conditions on features as numbers, ``conjunction.conditions``.
+    """
+
+    conditions: tuple[str, ...]
+    weight: float
+    label: Any
+    support: float
+    precision: float | None
+    mean: float | None
+    conjunction: Conjunction
+
+    def __str__(self) -> str:
+        speaks = f" for {_plain(self.label)!r}" if self.precision is not None else ""
+        about = [f"support {100 * self.support:.3g} %"]
+        if self.precision is not None:
+            about.append(f"precision {100 * self.precision:.3g} %")
+        if self.mean is not None:
+            about.append(f"mean {self.mean:.4g}")
+        words = " and ".join(self.conditions)
+        return f"{words}: {self.weight:+.3g}{speaks} ({', '.join(about)})"
+
+
+def rules_of(self: Any, rows: Rows) -> list[Rule]:
+    """The rules of a model whose runs are done, with what they hold for, the largest first."""
+    share, rules = rows.weights / rows.weights.sum(), []
+    labels = getattr(self, "classes_", None)
+    for number, run in enumerate(self._runs):
+        output, found = run.outputs[0], []
+        for hypothesis, coef in zip(output.active, output.coef[output.coef != 0], strict=True):
+            inside = hypothesis.family.outputs(rows.X, [hypothesis])[:, 0] > 0
+            support = float(share[inside].sum())
+            weight = float(coef) / hypothesis.scale
+            label = precision = mean = None
+            if labels is None:
+                mean = float(share[inside] @ rows.y[inside]) / support if support else np.nan
+            else:
+                own = number if len(labels) > 2 else int(weight > 0)
+                right = rows.y[inside] == own
+                if len(labels) > 2 and weight < 0:
+                    right = ~right
+                label = labels[own]
+                precision = float(share[inside] @ right) / support if support else np.nan
+            conjunction = Conjunction(hypothesis.conditions)
+            words = tuple(in_words(c, self._schema) for c in hypothesis.conditions)
+            found.append(Rule(words, weight, label, support, precision, mean, conjunction))
+        rules += sorted(found, key=lambda rule: -abs(rule.weight))
+    return rules
+
+
+def in_words(condition: Condition, schema: Schema) -> str:
+    """A condition as a reader sees it."""
+    j = condition.feature
+    name = f"x{j}" if schema.names is None else legible(schema.names[j])
+    known, relation = schema.categories[j], condition.relation
+    if relation in (Relation.MISSING, Relation.PRESENT):
+        return f"{name} is {'' if relation is Relation.MISSING else 'not '}missing"
+    if known is not None:
+        value = category_of(condition, schema)
+        return f"{name} is {'' if relation is Relation.IS else 'not '}{_plain(value)!r}"
+    if j in schema.truths:
+        return name if relation is Relation.ABOVE else f"not {name}"
+    return f"{name} {relation.value} {condition.value:.6g}"
+
+
+def category_of(condition: Condition, schema: Schema) -> Any:
+    """The category that a condition names."""
+    known = schema.categories[condition.feature] or {}
+    return next(value for value, code in known.items() if code == condition.value)
+
+
+def rules_table(self: Any) -> dict[str, list[Any]]:
+    """The rules as columns of a table, for ``pandas.DataFrame(model.rules_table())``.
+
+    Returns
+    -------
+    dict of str to list
+        rule (in words), weight, n_conditions, support; label and precision of classifiers, mean of
+        regressors.
+    """
+    check_is_fitted(self)
+    rules: list[Rule] = self.rules_
+    table: dict[str, list[Any]] = {
+        "rule": [" and ".join(rule.conditions) for rule in rules],
+        "weight": [rule.weight for rule in rules],
+        "n_conditions": [len(rule.conditions) for rule in rules],
+        "support": [rule.support for rule in rules],
+    }
+    if hasattr(self, "classes_"):
+        table["label"] = [_plain(rule.label) for rule in rules]
+        table["precision"] = [rule.precision for rule in rules]
+    else:
+        table["mean"] = [rule.mean for rule in rules]
+    return table
+
+
+def to_text(self: Any) -> str:
+    """The model in words: where it begins, and a line for each rule.
+
+    Returns
+    -------
+    str
+    """
+    check_is_fitted(self)
+    classes = getattr(self, "classes_", None)
+    if classes is None:
+        first = f"prediction: {self.intercept_:.4g}, and what the rules that hold add"
+        return "\n".join([first, *(f"  {rule}" for rule in self.rules_)])
+    if len(classes) == 2:
+        no, yes = map(_plain, classes)
+        first = (
+            f"score: {self.intercept_:+.3g}, and what the rules that hold add; above 0: {yes!r}, "
+            f"else {no!r}"
+        )
+        return "\n".join([first, *(f"  {_signed(rule)}" for rule in self.rules_)])
+    lines = ["the class with the largest score; scores are"]
+    for label, intercept in zip(classes.tolist(), self.intercept_, strict=True):
+        lines.append(f"  {label!r}: {intercept:+.3g}, and what the rules that hold add")
+        lines += [f"    {rule}" for rule in self.rules_ if _plain(rule.label) == label]
+    return "\n".join(lines)
+
+
+def described(self: Any) -> str:
+    """What ``print`` shows: the estimator, the facts about its model, and its rules."""
+    shown = representation(self)
+    if not hasattr(self, "rules_"):
+        return shown
+    lines = to_text(self).split("\n")
+    rest = len(lines) - 1 - MOST_SHOWN
+    if rest > 0:
+        lines = [*lines[: MOST_SHOWN + 1], f"  … and {rest} more: model.to_text()"]
+    return "\n".join([shown, *(f"  {line}" for line in lines)])
+
+
+def to_sql(
+    self: Any,
+    table: str | Sequence[str],
+    *,
+    output: str = "prediction",
+    keep: str | Sequence[str] = (),
+    dialect: str = "duckdb",
+) -> str:
+    """A query that predicts the rows of a table, the label of a classifier.
+
+    Parameters
+    ----------
+    table : str or sequence of str
+        Its name, or the parts of its name. Its columns are called as those of the data frame that
+        the model was fitted to; x0, x1, … where they had no names.
+    output : str, default="prediction"
+        Name of the column that is made.
+    keep : str or sequence of str
+        Column or columns of the table that come before it: SQL promises no order of the rows.
+    dialect : {"duckdb", "postgresql", "sqlite", "mysql", "bigquery", "snowflake"}, \
+default="duckdb"
+        The database that the query is for.
+
+    Returns
+    -------
+    str
+
+    Raises
+    ------
+    ValueError
+        If the dialect is unknown, or names, categories or labels cannot be written in SQL.
+
+    Notes
+    -----
+    Missing values are NULL or NaN. See :meth:`TransformRegressor.to_sql` for what databases do to
+    names and text.
+    """
+    check_is_fitted(self)
+    sql, schema = dialect_of(dialect), self._schema
+    features = feature_names(sql, schema)
+    names = unused("score", len(self._runs), features)
+    one, zero = sql.number(1.0), sql.number(0.0)
+    steps = {}
+    for name, run in zip(names, self._runs, strict=True):
+        own, terms = run.outputs[0], []
+        for rule, coef in zip(own.active, own.coef[own.coef != 0], strict=True):
+            holds = " AND ".join(_in_sql(sql, c, schema, features) for c in rule.conditions)
+            terms.append(
+                (float(coef) / rule.scale, f"({case([f'WHEN {holds} THEN {one}'], zero)})")
+            )
+        steps[name] = linear(sql, own.intercept, terms)
+    prediction = _prediction(self, sql, [sql.name(name) for name in names])
+    return query(sql, schema, steps, prediction, table, output=output, keep=keep)
+
+
+def _prediction(self: Any, sql: Dialect, scores: Sequence[str]) -> str:
+    if not hasattr(self, "classes_"):
+        return scores[0]
+    labels = [sql.category(label) for label in self.classes_.tolist()]
+    if len(labels) == 2:
+        return case([f"WHEN {scores[0]} > {sql.number(0.0)} THEN {labels[1]}"], labels[0])
+    whens = [
+        f"WHEN {' AND '.join(f'{own} >= {other}' for other in scores if other != own)} THEN {label}"
+        for own, label in zip(scores[:-1], labels[:-1], strict=True)
+    ]
+    return case(whens, labels[-1])
+
+
+def _in_sql(sql: Dialect, condition: Condition, schema: Schema, features: Sequence[str]) -> str:
+    """A condition that is true where it holds, and false or NULL elsewhere."""
+    j, relation = condition.feature, condition.relation
+    column, known = sql.name(features[j]), schema.categories[j]
+    if known is not None:
+        check_one_type(column, known)
+        if relation in (Relation.MISSING, Relation.PRESENT):
+            return f"{column} IS {'' if relation is Relation.MISSING else 'NOT '}NULL"
+        value = sql.categories([category_of(condition, schema)])
+        return f"{column} {'' if relation is Relation.IS else 'NOT '}IN ({value})"
+    if relation is Relation.PRESENT:
+        return f"({is_number(sql, column)})"
+    if relation is Relation.MISSING:
+        one, zero = sql.number(1.0), sql.number(0.0)
+        return f"({case([f'WHEN {is_number(sql, column)} THEN {zero}'], one)}) = {one}"
+    if relation is Relation.AT_MOST:  # NaN may be above all numbers, and is then below none
+        return f"{column} <= {sql.number(condition.value)}"
+    return (
+        f"({column} > {sql.number(condition.value)} AND -{column} < {sql.number(-condition.value)})"
+    )
+
+
+def _signed(rule: Rule) -> str:
+    """A rule of a classifier of two classes: the weight is for its own class."""
+    return str(Rule(**{**vars(rule), "weight": abs(rule.weight)}))
+
+
+def _plain(label: Any) -> Any:
+    return label.item() if isinstance(label, np.generic) else label

@@ -1,0 +1,190 @@
+"""Exact search over conjunctions by branch and bound.
+
+Of all conjunctions q of at most K conditions with the costs c_1 ≤ … ≤ c_K the largest |r·h_q|/c_|q|
+is sought. A conjunction that has more conditions than p holds within p, so that with the sums P and
+N of the positive and the negative r over the rows of p
+
+    |r·h_q|/c_|q| ≤ max(P, N)/c_(|p|+1)      for every q that adds conditions to p.
+
+A node is a prefix p with the conditions that may be added. One product of the 0/1 matrix of the
+rows that remain with itself, weighted by r, has the sums of all its extensions by two conditions;
+those pairs whose bound is no better than the best conjunction known need no more conditions, and
+neither do pairs of which one condition holds wherever the other does.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from cgboost.pricing.rules.literals import Bits, Indices, Literals, Vector, gram
+
+Places = tuple[int, ...]
+
+SAME = 1e-12
+"""Sums of |r| this close, relative to the larger, are over the same rows."""
+
+KEPT = 4
+"""So many times the columns that are asked for are kept: some hold for the same rows."""
+
+
+@dataclass
+class Candidates:
+    """The best conjunctions found so far.
+
+    Attributes
+    ----------
+    limit : int
+        How many are kept.
+    floor : float
+        Scores up to this one do not count.
+    """
+
+    limit: int
+    floor: float
+    found: list[tuple[float, Places]] = field(default_factory=list)
+    best: float = -np.inf
+
+    def offer(self, scores: Vector, prefix: Places, first: Indices, second: Indices | None) -> None:
+        """Take note of conjunctions of a prefix and one or two conditions more."""
+        if not len(scores):
+            return
+        self.best = max(self.best, float(scores.max()))
+        if not self.limit:
+            return
+        places = np.flatnonzero(scores > self.floor)
+        if len(places) > self.limit:
+            places = places[np.argpartition(-scores[places], self.limit - 1)[: self.limit]]
+        for k in places.tolist():
+            more = (int(first[k]),) if second is None else (int(first[k]), int(second[k]))
+            self.found.append((float(scores[k]), prefix + more))
+        if len(self.found) > 10 * self.limit:
+            self.found = self.sorted()
+
+    def rescored(self, score: Callable[[Places], float]) -> Candidates:
+        """The same conjunctions, with other scores."""
+        again = Candidates(self.limit, self.floor)
+        again.found = [(score(places), places) for _, places in self.sorted()]
+        again.best = max((value for value, _ in again.found), default=-np.inf)
+        return again
+
+    def sorted(self) -> list[tuple[float, Places]]:
+        """The best ones, best first."""
+        return sorted(self.found, key=lambda item: (-item[0], len(item[1]), item[1]))[: self.limit]
+
+
+@dataclass
+class BranchAndBound:
+    """The search.
+
+    Parameters
+    ----------
+    literals : Literals
+    response : ndarray of shape (n_groups,)
+    cost : ndarray of shape (K + 1,)
+        Of conjunctions by their number of conditions, not falling; the first entry is not used.
+    candidates : Candidates
+        What is known already; its floor says what need not be found.
+    two_sided : bool
+        Whether r·h < 0 counts as r·h > 0 does.
+    limit : float
+        Multiplications at most.
+    deadline : float or None
+        On the clock of ``time.perf_counter``.
+
+    Attributes
+    ----------
+    open_bound : float
+        Bound of what an early end has left open; −inf where nothing was.
+    n_evaluated : int
+    """
+
+    literals: Literals
+    response: Vector
+    cost: Vector
+    candidates: Candidates
+    two_sided: bool = True
+    limit: float = np.inf
+    deadline: float | None = None
+    open_bound: float = -np.inf
+    n_evaluated: int = 0
+    _work: float = 0.0
+
+    @property
+    def threshold(self) -> float:
+        """What a conjunction has to exceed to matter."""
+        return max(self.candidates.floor, self.candidates.best)
+
+    @property
+    def bound(self) -> float:
+        """Upper bound on all scores above the floor; the largest one where the search is done."""
+        return max(self.candidates.best, self.open_bound)
+
+    def run(self) -> None:
+        """Search all conjunctions."""
+        counts = self.literals.min_support > 1
+        rows = np.arange(len(self.response)) if counts else np.flatnonzero(self.response)
+        matrix, r = self.literals.matrix, self.response
+        up: Vector = np.asarray(matrix.T @ np.maximum(r, 0.0), dtype=np.float64)
+        down: Vector = np.asarray(matrix.T @ np.maximum(-r, 0.0), dtype=np.float64)
+        places = np.arange(len(self.literals), dtype=np.intp)
+        self.candidates.offer(self._scores(up, down, 1), (), places, None)
+        self.n_evaluated += len(places)
+        if len(self.cost) > 2:
+            reach = self._reach(up, down, 2)
+            order = np.argsort(reach, kind="stable")  # the widest have the fewest partners
+            self._expand(rows, (), order[reach[order] > self.threshold])
+
+    def _scores(self, up: Vector, down: Vector, size: int) -> Vector:
+        sums = up - down
+        return (np.abs(sums) if self.two_sided else sums) / self.cost[size]
+
+    def _reach(self, up: Vector, down: Vector, size: int) -> Vector:
+        """Bound of all conjunctions of at least ``size`` conditions within some rows."""
+        return (np.maximum(up, down) if self.two_sided else up) / self.cost[size]
+
+    def _expand(self, rows: Indices, prefix: Places, own: Indices) -> None:
+        """All conjunctions of a prefix and at least two of the conditions ``own``."""
+        size = len(prefix) + 2
+        if len(own) < 2:
+            return
+        self._work += len(rows) * len(own) ** 2
+        matrix = self.literals.matrix[np.ix_(rows, own)]
+        up, down = _pair_sums(matrix, self.response[rows])
+        within = up + down
+        alone = within.diagonal()
+        wasted = within >= (1.0 - SAME) * np.minimum(alone[:, None], alone[None, :])
+        useful = ~(wasted | np.tri(len(own), dtype=bool))
+        if self.literals.min_support > 1:
+            counts = gram(matrix, self.literals.sizes[rows])
+            useful &= counts >= self.literals.min_support
+        first, second = np.nonzero(useful)
+        scores = self._scores(up[first, second], down[first, second], size)
+        self.candidates.offer(scores, prefix, own[first], own[second])
+        self.n_evaluated += len(first)
+        if size + 1 >= len(self.cost):
+            return
+        reach = np.where(useful, self._reach(up, down, size + 1), -np.inf)
+        del up, down, within, wasted, useful
+        for k in range(len(own) - 2):
+            if self._is_over():
+                self.open_bound = max(self.open_bound, float(reach[k:].max()))
+                return
+            partners = np.flatnonzero(reach[k] > self.threshold)
+            if len(partners) > 1:
+                inside = rows[matrix[:, k] > 0]
+                self._expand(inside, (*prefix, int(own[k])), own[partners])
+
+    def _is_over(self) -> bool:
+        late = self.deadline is not None and time.perf_counter() > self.deadline
+        return late or self._work > self.limit
+
+
+def _pair_sums(matrix: Bits, response: Vector) -> tuple[Vector, Vector]:
+    """Sums of the positive and of the negative r over the rows of every pair of conditions."""
+    positive = response > 0
+    up = gram(matrix[positive], response[positive])
+    return up, gram(matrix[~positive], -response[~positive])

@@ -1,0 +1,247 @@
+"""Rule sets as estimators: their optimum, their checks, and what they refuse."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import load_breast_cancer, load_iris
+
+from cgboost import RuleSetClassifier, RuleSetRegressor
+from cgboost.exceptions import TrivialModelWarning
+from cgboost.pricing.rules import Literals
+from tests.estimators.rules.people import people
+from tests.estimators.scikit_learn_checks import scikit_learn_checks
+from tests.pricing.rules.cases import enumerated
+from tests.pricing.rules.test_pricer import all_rules, least_hinge
+
+ESTIMATORS = [
+    RuleSetClassifier(4, max_conditions=2),
+    RuleSetRegressor(4, max_conditions=2),
+]
+VARIANTS = [
+    RuleSetClassifier(None, max_conditions=1, C=1.0, loss="hinge"),
+    RuleSetRegressor(None, max_rules=3, max_conditions=2, pricing="greedy"),
+]
+
+
+@scikit_learn_checks(ESTIMATORS, variants=VARIANTS)
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.filterwarnings("ignore::cgboost.exceptions.TrivialModelWarning")
+def test_scikit_learn_checks(estimator, check):
+    """Estimators pass what scikit-learn checks."""
+    check(estimator)
+
+
+@pytest.mark.parametrize("costs", [(0.0, 1.0), (1.0, 0.5)])
+def test_without_a_budget_the_model_is_the_optimum_of_all_rules(costs):
+    """The objective equals the linear program over every rule, to 1e-6, and the bound holds."""
+    frame, labels, _ = people(80)
+    model = RuleSetClassifier(
+        None,
+        loss="hinge",
+        C=0.5,
+        max_conditions=2,
+        max_bins=4,
+        rule_cost=costs[0],
+        condition_cost=costs[1],
+        tol=1e-8,
+    ).fit(frame, labels)
+    literals = Literals(model._schema.encode(frame), (False, True, False, False), max_bins=4)
+    cost = costs[0] + costs[1] * np.arange(3.0)
+    y = np.where(labels == "yes", 1.0, -1.0)
+    optimum = least_hinge(all_rules(literals, cost), y, np.full(80, 0.5))
+    assert model.objective_ == pytest.approx(optimum, abs=1e-6)
+    assert model.dual_bound_ <= optimum + 1e-6
+    assert model.converged_
+
+
+def test_the_objective_within_a_budget_is_what_is_said():
+    """Loss and half the squares of the weights, at the weights that are best for these rules."""
+    frame, labels, _ = people()
+    model = RuleSetClassifier(8, C=0.2).fit(frame, labels)
+    y = np.where(labels == "yes", 1.0, -1.0)
+    loss = np.logaddexp(0.0, -2.0 * y * model.decision_function(frame)).sum()
+    weights = np.array([rule.weight for rule in model.rules_])
+    assert model.objective_ == pytest.approx(0.2 * loss + 0.5 * weights @ weights, rel=1e-6)
+    assert model.n_conditions_ == sum(len(rule.conditions) for rule in model.rules_) <= 8
+    assert model.stop_reason_ == "max_columns"
+
+
+def test_probabilities_are_those_of_half_log_odds():
+    """With the log loss they need no calibration; with the hinge they ask for one."""
+    frame, labels, _ = people()
+    model = RuleSetClassifier(4).fit(frame, labels)
+    shares = model.predict_proba(frame)
+    np.testing.assert_allclose(shares[:, 1], 1 / (1 + np.exp(-2 * model.decision_function(frame))))
+    with pytest.raises(AttributeError, match="probability=True"):
+        RuleSetClassifier(4, loss="hinge").fit(frame, labels).predict_proba(frame)
+    calibrated = RuleSetClassifier(4, loss="hinge", probability=True).fit(frame, labels)
+    assert calibrated.predict_proba(frame).shape == (240, 2)
+
+
+def test_each_class_has_rules_of_its_own():
+    """Three classes are three problems, each with a budget, a bound and its rules."""
+    X, y = load_iris(return_X_y=True)
+    model = RuleSetClassifier(4, max_conditions=2).fit(X, y)
+    sizes = [sum(len(r.conditions) for r in model.rules_ if r.label == k) for k in range(3)]
+    assert max(sizes) <= 4
+    assert model.score(X, y) > 0.93
+    assert model.dual_bound_ <= model.objective_
+
+
+def test_unknown_and_missing_values_when_predicting():
+    """A new category is none of the old ones, and a missing value meets no comparison."""
+    frame, labels, _ = people()
+    model = RuleSetClassifier(6).fit(frame, labels)
+    new = frame.head(4).copy()
+    new["work"] = ["martian", None, "state", "private"]
+    new["age"] = np.nan
+    assert np.isfinite(model.decision_function(new)).all()
+    values = model._read_new(new)[:, 1]
+    assert values[0] == -1.0
+    assert np.isnan(values[1])
+
+
+def test_constant_features_leave_a_constant():
+    """Without a condition there is no rule, and the larger class wins."""
+    with pytest.warns(TrivialModelWarning, match="within tol=0.001 of the optimum|is optimal"):
+        model = RuleSetClassifier().fit(np.ones((10, 2)), [0] * 7 + [1] * 3)
+    assert model.rules_ == []
+    assert model.predict(np.ones((2, 2))).tolist() == [0, 0]
+
+
+@pytest.mark.parametrize(
+    ("parameters", "words"),
+    [
+        ({"max_conditions": None}, "max_conditions must be a whole number ≥ 1, got None"),
+        ({"max_conditions": 0}, "max_conditions must be a whole number ≥ 1, got 0"),
+        ({"max_total_conditions": 0}, "max_total_conditions must be a whole number ≥ 1, got 0"),
+        ({"max_rules": 0}, "max_rules must be a whole number ≥ 1, got 0"),
+        ({"max_bins": 1}, "max_bins must be at least 2, got 1"),
+        ({"min_support": 0}, "min_support must be a whole number"),
+        ({"min_support": 1.5}, "min_support must be a whole number"),
+        ({"rule_cost": -1}, "rule_cost must be a finite number ≥ 0"),
+        ({"condition_cost": 0}, "must not both be 0"),
+        ({"pricing": "best"}, "pricing must be one of"),
+        ({"search_limit": 0}, "search_limit must be a finite number > 0"),
+        ({"C": 0}, "C must be a finite number > 0"),
+        ({"loss": "squared_error"}, "loss"),
+        ({"categorical_features": "all"}, "categorical_features must be"),
+    ],
+)
+def test_bad_parameters_are_named(parameters, words):
+    """A parameter that cannot be is an error that names it."""
+    with pytest.raises(ValueError, match=words):
+        RuleSetClassifier(**parameters).fit([[0.0], [1.0], [2.0]], [0, 1, 1])
+
+
+@pytest.mark.parametrize(
+    ("X", "y", "words"),
+    [
+        ([[0.0], [1.0]], [1, 1], "at least two classes"),
+        (pd.DataFrame({"a": [np.inf, 1.0]}), [0, 1], "must be finite"),
+        (np.array([["a"], ["b"]], dtype=object), [0, 1], "could not convert|must be"),
+        ([([[0.0]], [1]), ([[1.0]], [0])], None, "searches all rows at once"),
+    ],
+)
+def test_bad_data_are_named(X, y, words):
+    """One class, infinite numbers, words in an array, blocks of rows."""
+    with pytest.raises(ValueError, match=words):
+        RuleSetClassifier().fit(X, y)
+
+
+def test_an_endless_number_of_conditions_is_searched_safely():
+    """A huge limit is no more than the conditions there are; the search ends at its limit."""
+    X, y = load_breast_cancer(return_X_y=True)
+    model = RuleSetClassifier(3, max_conditions=10**9, search_limit=1e6).fit(X[:, :6], y)
+    assert model.n_conditions_ <= 3
+    assert model.dual_bound_ <= model.objective_
+
+
+def test_support_and_pricing_count():
+    """Every rule holds for as many rows as asked for; a greedy search has no bound."""
+    frame, labels, _ = people()
+    assert min(r.support for r in RuleSetClassifier(6).fit(frame, labels).rules_) < 0.3
+    wide = RuleSetClassifier(6, min_support=0.3).fit(frame, labels)
+    assert min(rule.support for rule in wide.rules_) >= 0.3
+    greedy = RuleSetClassifier(6, pricing="greedy").fit(frame, labels)
+    assert greedy.gap_ == np.inf
+    assert greedy.dual_bound_ == -np.inf
+
+
+def test_regression_of_a_box():
+    """A step within an interval and a category is found, with two or three conditions."""
+    frame, _, _ = people()
+    target = 3.0 * ((frame["income"] > 45) & (frame["work"] == "self"))
+    model = RuleSetRegressor(6, C=10.0).fit(frame, target)
+    assert model.score(frame, target) > 0.99
+    assert {"income", "work"} >= {
+        frame.columns[c.feature] for c in model.rules_[0].conjunction.conditions
+    }
+
+
+@pytest.mark.parametrize("loss", ["absolute_error", "huber", "epsilon_insensitive"])
+def test_other_losses_of_regression(loss):
+    """Budgeted and convex models work with losses that have kinks, and with bounds."""
+    frame, _, score = people()
+    for budget in (6, None):
+        model = RuleSetRegressor(budget, loss=loss, max_conditions=1, C=1.0).fit(frame, score)
+        assert model.score(frame, score) > 0.3
+        assert model.dual_bound_ <= model.objective_
+
+
+def test_models_are_stored_and_repeated():
+    """A stored model predicts the same; so does a second fit."""
+    frame, labels, _ = people()
+    model = RuleSetClassifier(6).fit(frame, labels)
+    again = RuleSetClassifier(6).fit(frame, labels)
+    back = pickle.loads(pickle.dumps(model))
+    for other in (again, back):
+        np.testing.assert_array_equal(
+            other.decision_function(frame), model.decision_function(frame)
+        )
+    assert [str(rule) for rule in back.rules_] == [str(rule) for rule in model.rules_]
+
+
+def test_early_stopping_keeps_fewer_rules():
+    """With noise for labels the rules of the best round are fewer than the budget allows."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(200, 5)), rng.integers(0, 2, 200)
+    held = rng.normal(size=(100, 5)), rng.integers(0, 2, 100)
+    model = RuleSetClassifier(30, early_stopping=True, n_iter_no_change=3, C=1.0, max_conditions=1)
+    model.fit(X, y, eval_set=held)
+    assert model.n_conditions_ < 30
+    assert len(model.rules_) == model.best_round_
+
+
+def test_importances_are_shares():
+    """Features without a condition have none."""
+    frame, labels, _ = people()
+    frame["nothing"] = 1.0
+    shares = RuleSetClassifier(6).fit(frame, labels).feature_importances_
+    assert shares.sum() == pytest.approx(1.0)
+    assert shares[-1] == 0.0
+
+
+def test_the_bound_is_below_every_rule_set_of_the_budget():
+    """On few rows, no pair of rules with one condition each does better than the bound says."""
+    frame, labels, _ = people(60)
+    model = RuleSetClassifier(2, max_conditions=1, max_bins=4).fit(frame, labels)
+    literals = Literals(model._schema.encode(frame), (False, True, False, False), max_bins=4)
+    covers = [inside for _, inside in enumerated(literals, 1)]
+    y = np.where(labels == "yes", 1.0, -1.0)
+    best = min(ridge_of(y, np.column_stack([a, b])) for a in covers for b in covers)
+    assert model.dual_bound_ <= best + 1e-9
+    assert model.objective_ <= best * 1.05
+
+
+def ridge_of(y, H, C=0.1):
+    """The least C·log loss + half the squared weights, by Newton's method."""
+    B = np.column_stack([H, np.ones(len(y))]).astype(float)
+    x, D = np.zeros(B.shape[1]), np.diag([1.0] * H.shape[1] + [1e-9])
+    for _ in range(30):
+        p = 1 / (1 + np.exp(2 * y * (B @ x)))
+        slope = -2 * C * B.T @ (y * p) + D @ x
+        x = x - np.linalg.solve((B * (4 * C * p * (1 - p))[:, None]).T @ B + D, slope)
+    return C * np.logaddexp(0, -2 * y * (B @ x)).sum() + 0.5 * x[:-1] @ x[:-1]

@@ -1,0 +1,107 @@
+"""Rules in words, as a table and in SQL."""
+
+import duckdb
+import numpy as np
+import pandas as pd
+import pytest
+
+from cgboost import RuleSetClassifier, RuleSetRegressor
+from cgboost.additive.export.dialects import DIALECTS
+from tests.additive.export.sql_databases import in_duckdb, in_sqlite, read
+from tests.estimators.rules.people import people
+
+FRAME, LABELS, SCORE = people()
+
+
+def test_rules_say_what_they_hold_for():
+    """Support and precision are those of the training rows; words name features and values."""
+    model = RuleSetClassifier(8).fit(FRAME, LABELS)
+    for rule in model.rules_:
+        inside = rule.conjunction.family.outputs(model._read_new(FRAME), [rule.conjunction])[:, 0]
+        inside = inside > 0
+        assert rule.support == pytest.approx(inside.mean())
+        assert rule.precision == pytest.approx((LABELS[inside] == rule.label).mean())
+        assert rule.label == ("yes" if rule.weight > 0 else "no")
+    text = model.to_text()
+    assert text.count("\n") == len(model.rules_)
+    assert "married: +" in text
+    assert "support" in text
+    assert "'yes'" in text
+    assert text.splitlines()[1].strip() in str(model)
+
+
+def test_the_table_makes_a_data_frame():
+    """One row a rule, with the columns that classifiers and regressors have."""
+    model = RuleSetClassifier(8).fit(FRAME, LABELS)
+    table = pd.DataFrame(model.rules_table())
+    assert len(table) == len(model.rules_) == model.n_columns_
+    assert table["n_conditions"].sum() == model.n_conditions_
+    assert {"label", "precision"} <= set(table.columns)
+    numbers = pd.DataFrame(RuleSetRegressor(4).fit(FRAME, SCORE).rules_table())
+    assert {"rule", "weight", "support", "mean"} <= set(numbers.columns)
+
+
+def test_weights_add_up_to_the_output():
+    """Intercept and weights of the rules that hold make the output, within a budget or not."""
+    for budget in (8, None):
+        model = RuleSetClassifier(budget, max_conditions=2).fit(FRAME, LABELS)
+        X = model._read_new(FRAME)
+        total = model.intercept_ + sum(
+            rule.weight * rule.conjunction.family.outputs(X, [rule.conjunction])[:, 0]
+            for rule in model.rules_
+        )
+        np.testing.assert_allclose(total, model.decision_function(FRAME))
+
+
+def columns_of(frame, missing=None):
+    """The frame as columns for a database."""
+    kinds = {"age": "DOUBLE", "work": "VARCHAR", "married": "BOOLEAN", "income": "DOUBLE"}
+    values = {name: frame[name].astype(object).tolist() for name in kinds}
+    for name in ("age", "work"):
+        values[name] = [missing if pd.isna(v) else v for v in values[name]]
+    return {name: (kinds[name], values[name]) for name in kinds}
+
+
+NEW = pd.concat([FRAME, FRAME.head(3).assign(work="martian", age=np.nan)], ignore_index=True)
+
+
+@pytest.mark.parametrize("budget", [12, None])
+def test_databases_predict_the_same(budget):
+    """DuckDB and SQLite give every row its label: missing numbers, NULL, unknown words too."""
+    model = RuleSetClassifier(budget, C=0.5).fit(FRAME, LABELS)
+    expected = model.predict(NEW).tolist()
+    statement = model.to_sql("people")
+    assert [row[0] for row in in_duckdb(statement, "people", columns_of(NEW)).rows] == expected
+    lite = model.to_sql("people", dialect="sqlite")
+    assert [row[0] for row in in_sqlite(lite, "people", columns_of(NEW)).rows] == expected
+
+
+def test_nan_in_a_database_is_missing():
+    """NaN, which DuckDB has above all numbers, meets no comparison."""
+    x = np.where(np.arange(60) % 3 == 0, np.nan, np.arange(60.0))
+    frame = pd.DataFrame({"x": x})
+    model = RuleSetRegressor(6, C=10.0).fit(frame, np.where(x > 30, 2.0, np.isnan(x) * 1.0))
+    with duckdb.connect() as connection:
+        connection.register("t", frame)
+        rows = connection.execute(model.to_sql("t", keep="x")).fetchall()
+    for value, prediction in rows:
+        row = pd.DataFrame({"x": [np.nan if value is None else value]})
+        assert prediction == pytest.approx(model.predict(row)[0])
+
+
+def test_three_classes_in_sql():
+    """The label of the largest score."""
+    labels = np.array(["a", "b", "c"])[(np.nan_to_num(FRAME["income"]) // 8 % 3).astype(int)]
+    model = RuleSetClassifier(4).fit(FRAME, labels)
+    rows = in_duckdb(model.to_sql("people"), "people", columns_of(FRAME)).rows
+    assert [row[0] for row in rows] == model.predict(FRAME).tolist()
+    assert model.to_text().count("and what the rules that hold add") == 3
+
+
+@pytest.mark.parametrize("dialect", sorted(DIALECTS))
+def test_every_dialect_can_be_read(dialect):
+    """SQLGlot reads the statement of each database; an unknown one is an error."""
+    model = RuleSetClassifier(12, C=0.5).fit(FRAME, LABELS)
+    read(model.to_sql("people", dialect=dialect), dialect)
+    with pytest.raises(ValueError, match="dialect must be one of"):
+        model.to_sql("people", dialect="oracle")
