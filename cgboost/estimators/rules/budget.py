@@ -42,7 +42,7 @@ from the best one changes what a gap of some per cent says by little, and takes 
 RELAXED_MOST = 500
 """Rules that a relaxation generates, at most: it ends there, with the bound that it has by then."""
 
-LARGE = 1e9
+LARGE_PRODUCT = 1e9
 """Rows times the square of the conditions from which one value of t has to do."""
 
 MOST_POINTS = 3
@@ -56,7 +56,7 @@ SHRUNK, SHRUNK_LARGE = 1.6, 4.0
 fewer rules. With a larger t the relaxation needs fewer rules: on adult, 500 rules gave a gap of
 17 % with 4, of 38 % with 1.6."""
 
-NEAR = 0.05
+NEAR_ENOUGH = 0.05
 """A change of t by less than this share changes the bound by less than a thousandth."""
 
 ENDED = (StopReason.TIME, StopReason.INTERRUPTED, StopReason.MASTER_FAILED)
@@ -168,7 +168,7 @@ class Relaxation:
         started, best, output = time.perf_counter(), -math.inf, run.outputs[0]
         columns, coef = self._columns(output.active, output.coef[output.coef != 0])
         start = WarmStart(columns, coef, output.intercept)
-        large = self.pool.matrix.shape[0] * self.pool.matrix.shape[1] ** 2 >= LARGE
+        large = self.pool.matrix.shape[0] * self.pool.matrix.shape[1] ** 2 >= LARGE_PRODUCT
         t = (SHRUNK_LARGE if large else SHRUNK) * float(np.abs(coef).sum()) / room or 1.0
         for _ in range(1 if large else MOST_POINTS):
             objective = self.estimator._objective_with(L1(), self.estimator.C / t)
@@ -197,7 +197,7 @@ class Relaxation:
                 t /= 4.0
                 continue
             previous, t = t, math.sqrt(t * total / room)  # the total falls about as 1/t
-            if abs(t / previous - 1.0) < NEAR:
+            if abs(t / previous - 1.0) < NEAR_ENOUGH:
                 break
             used = np.flatnonzero(result.coef)
             start = WarmStart(

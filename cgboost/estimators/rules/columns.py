@@ -28,7 +28,7 @@ from cgboost.estimators.common.rows import (
 from cgboost.generation.protocols import Pricer
 from cgboost.pricing.rules import Literals, RulePricer
 
-UNKNOWN = -1.0
+UNKNOWN_CATEGORY = -1.0
 """The number of a category that was not among the training rows."""
 
 FEWEST_RULES = 20
@@ -140,7 +140,7 @@ def encoded(schema: Schema, X: Any) -> NDArray[Any]:
     for j in doubtful:
         places = np.flatnonzero(np.isnan(values[:, j]))
         there = [not is_missing(columns[j].values[place]) for place in places]
-        values[places[there], j] = UNKNOWN
+        values[places[there], j] = UNKNOWN_CATEGORY
     return values
 
 

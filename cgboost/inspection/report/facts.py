@@ -18,6 +18,7 @@ Table = Mapping[str, NDArray[Any]]
 
 KINDS = {
     "kernel": ("kernel column", "kernel columns"),
+    "n_conditions": ("rule", "rules"),
     "threshold": ("stump", "stumps"),
     "slope": ("straight line", "straight lines"),
     "stage": ("stage", "stages"),

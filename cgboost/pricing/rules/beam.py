@@ -9,14 +9,14 @@ import numpy as np
 from cgboost.pricing.rules.branching import Candidates, Places
 from cgboost.pricing.rules.literals import Indices, Literals, Vector, cross
 
-WIDTH = 200
+BEAM_WIDTH = 200
 """Conjunctions of each size that are extended."""
 
 ALIKE = 1e-6
 """Numbers of rows this close, relative to the smaller, are the same: they are whole numbers below a
 million, or single precision does not tell them apart."""
 
-BLOCK = 256
+PAIR_BLOCK = 256
 """Conditions whose pairs are scored at once."""
 
 Score = Callable[[Sequence[Vector], int], Vector]
@@ -62,19 +62,19 @@ def beam(
     while size < largest and frontier:
         size += 1
         offers: list[tuple[float, Places]] = []
-        for start in range(0, len(frontier), BLOCK):
-            block = frontier[start : start + BLOCK]
+        for start in range(0, len(frontier), PAIR_BLOCK):
+            block = frontier[start : start + PAIR_BLOCK]
             offers += _extend(literals, weights, block, sums[-1], score, candidates)
             evaluated += len(block) * len(every)
         best = sorted(offers, key=lambda item: (-item[0], item[1]))
-        frontier = list(dict.fromkeys(tuple(sorted(places)) for _, places in best))[:WIDTH]
+        frontier = list(dict.fromkeys(tuple(sorted(places)) for _, places in best))[:BEAM_WIDTH]
     return evaluated
 
 
 def _most(scores: Vector, every: Indices, all_pairs: bool) -> Indices:
     if all_pairs:
         return every
-    return np.argsort(-scores, kind="stable")[:WIDTH]
+    return np.argsort(-scores, kind="stable")[:BEAM_WIDTH]
 
 
 def _extend(
@@ -97,7 +97,7 @@ def _extend(
     rows, more = np.nonzero(useful)
     chosen = [values[rows, more] for values in sums]
     scores = score(chosen, size)
-    best = np.argsort(-scores, kind="stable")[: max(WIDTH, candidates.limit)].tolist()
+    best = np.argsort(-scores, kind="stable")[: max(BEAM_WIDTH, candidates.limit)].tolist()
     found = [(float(scores[k]), (*block[rows[k]], int(more[k]))) for k in best]
     candidates.found += [item for item in found if item[0] > candidates.floor]
-    return found[:WIDTH]
+    return found[:BEAM_WIDTH]

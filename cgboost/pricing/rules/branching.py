@@ -24,7 +24,7 @@ from cgboost.pricing.rules.literals import Bits, Indices, Literals, Vector, gram
 
 Places = tuple[int, ...]
 
-SAME = 1e-12
+SAME_COVER = 1e-12
 """Sums of |r| this close, relative to the larger, are over the same rows."""
 
 KEPT = 4
@@ -156,7 +156,7 @@ class BranchAndBound:
         up, down = _pair_sums(matrix, self.response[rows])
         within = up + down
         alone = within.diagonal()
-        wasted = within >= (1.0 - SAME) * np.minimum(alone[:, None], alone[None, :])
+        wasted = within >= (1.0 - SAME_COVER) * np.minimum(alone[:, None], alone[None, :])
         useful = ~(wasted | np.tri(len(own), dtype=bool))
         if self.literals.min_support > 1:
             counts = gram(matrix, self.literals.sizes[rows])

@@ -22,15 +22,15 @@ Bits = NDArray[np.uint8]
 WORTH_GROUPING = 0.8
 """Equal rows are put together where that leaves at most this share of them."""
 
-ROWS_AT_A_TIME = 2**15
+ROWS_AS_NUMBERS = 2**15
 """Rows whose zeros and ones are held as numbers at once."""
 
 
 def gram(matrix: Bits, weights: Vector) -> Vector:
     """MᵀDM for a diagonal D ≥ 0: a product of a matrix with itself takes half the time."""
     products = np.zeros((matrix.shape[1], matrix.shape[1]))
-    for start in range(0, len(matrix), ROWS_AT_A_TIME):
-        rows = slice(start, start + ROWS_AT_A_TIME)
+    for start in range(0, len(matrix), ROWS_AS_NUMBERS):
+        rows = slice(start, start + ROWS_AS_NUMBERS)
         scaled = matrix[rows] * np.sqrt(weights[rows])[:, None]
         products += scaled.T @ scaled
     return products
@@ -39,8 +39,8 @@ def gram(matrix: Bits, weights: Vector) -> Vector:
 def cross(covers: NDArray[Any], weights: Sequence[Vector], matrix: Bits) -> list[Vector]:
     """CᵀDM for several diagonals D, in single precision: nothing is proved by it."""
     products = [np.zeros((covers.shape[1], matrix.shape[1])) for _ in weights]
-    for start in range(0, len(matrix), ROWS_AT_A_TIME):
-        rows = slice(start, start + ROWS_AT_A_TIME)
+    for start in range(0, len(matrix), ROWS_AS_NUMBERS):
+        rows = slice(start, start + ROWS_AS_NUMBERS)
         dense, inside = matrix[rows].astype(np.float32), covers[rows]
         for product, own in zip(products, weights, strict=True):
             product += (inside * own[rows, None].astype(np.float32)).T @ dense

@@ -17,7 +17,7 @@ from cgboost.pricing.rules.beam import beam
 from cgboost.pricing.rules.branching import KEPT, BranchAndBound, Candidates, Places
 from cgboost.pricing.rules.literals import Literals, Vector
 
-LARGEST_SCORE = 1e300
+ENDLESS_SCORE = 1e300
 """Stands for a score without end."""
 
 
@@ -72,7 +72,7 @@ class RulePricer:
             )
         response, rule = self.literals.sums(state.pseudo_response), state.rule
         two_sided = rule.two_sided
-        candidates = Candidates(KEPT * max(limit, 1), rule.settled(LARGEST_SCORE))
+        candidates = Candidates(KEPT * max(limit, 1), rule.settled(ENDLESS_SCORE))
         evaluated = self._beam(response, candidates, two_sided)
 
         def score(places: Places) -> float:

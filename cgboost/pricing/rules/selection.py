@@ -22,7 +22,7 @@ COST_POWER = 0.75
 """Gains are divided by this power of the costs. With ½ they are gains for each unit of cost, which
 long rules of few rows win too often: of more conjunctions, the best is better by chance."""
 
-LEAST_GAIN = 1e-9
+LEAST_RULE_GAIN = 1e-9
 """A rule is of no use if its gain is less than this share of Σ|r|."""
 
 OFFERED = 20
@@ -74,7 +74,7 @@ class RuleSelection:
             self.literals.sums(state.pseudo_response),
             self.literals.sums(self.curvature(state.output)),
         )
-        least = LEAST_GAIN * float(np.abs(state.pseudo_response).sum())
+        least = LEAST_RULE_GAIN * float(np.abs(state.pseudo_response).sum())
         candidates = Candidates(OFFERED + len(state.columns), max(least, np.finfo(float).tiny))
         evaluated = beam(self.literals, sums, self._score, candidates, room, all_pairs=True)
         held = {column.key for column in state.columns}

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 from cgboost.additive.tables.schema import SchemaMaker
-from cgboost.estimators.rules.columns import UNKNOWN, encoded
+from cgboost.estimators.rules.columns import UNKNOWN_CATEGORY, encoded
 from tests.estimators.rules.people import people
 
 
@@ -16,7 +16,7 @@ def test_unknown_categories_are_told_from_missing_ones():
     schema = maker.schema()
     new = frame.head(3).assign(work=["martian", None, "self"])
     values = encoded(schema, new)[:, 1]
-    assert values[0] == UNKNOWN
+    assert values[0] == UNKNOWN_CATEGORY
     assert np.isnan(values[1])
     assert values[2] == schema.categories[1]["self"]
 
