@@ -124,7 +124,7 @@ validation_fraction, n_iter_no_change, scoring, callbacks, verbose, random_state
     n_conditions_ : int
         Of all rules together.
     columns_ : dict of str to ndarray
-        n_conditions, coefficient, round (and class) of each rule, in the order of their rounds.
+        rule (in words), n_conditions, coefficient, round (and class), in the order of their rounds.
     dual_bound_, gap_ : float
         Lower bound on the objective of any set of such rules within the budget, and the relative
         distance to it; −inf and inf with ``pricing="greedy"``.
@@ -165,6 +165,7 @@ best_round_, stop_reason_, n_iter_, n_features_in_, feature_names_in_
     to_text = rule_text.to_text
     to_sql = rule_text.to_sql
     __str__ = rule_text.described
+    _complete = rule_text.complete
     _prepare = prepare
     _read_new = read_new
     _calibrate = calibrate
@@ -209,10 +210,6 @@ best_round_, stop_reason_, n_iter_, n_features_in_, feature_names_in_
     def _run_all(self, pool: Any, rows: Rows, held: Held | None, started: float) -> list[FittedRun]:
         runs = super()._run_all(pool, rows, held, started)
         return certified_runs(self, runs, pool, rows, started)
-
-    def _complete(self, pool: Any, rows: Rows) -> None:
-        self.rules_ = rule_text.rules_of(self, rows)
-        self.n_conditions_ = int(self.columns_["n_conditions"].sum())
 
     def __sklearn_tags__(self) -> Any:
         """Missing values are conditions of their own."""
@@ -277,6 +274,7 @@ objective_, history_, best_round_, stop_reason_, n_iter_, n_features_in_, featur
     to_text = rule_text.to_text
     to_sql = rule_text.to_sql
     __str__ = rule_text.described
+    _complete = rule_text.complete
     _prepare = prepare
     _read_new = read_new
     _family = property(family_of)
@@ -312,10 +310,6 @@ objective_, history_, best_round_, stop_reason_, n_iter_, n_features_in_, featur
     def _run_all(self, pool: Any, rows: Rows, held: Held | None, started: float) -> list[FittedRun]:
         runs = super()._run_all(pool, rows, held, started)
         return certified_runs(self, runs, pool, rows, started)
-
-    def _complete(self, pool: Any, rows: Rows) -> None:
-        self.rules_ = rule_text.rules_of(self, rows)
-        self.n_conditions_ = int(self.columns_["n_conditions"].sum())
 
     def __sklearn_tags__(self) -> Any:
         """Missing values are conditions of their own."""

@@ -99,6 +99,15 @@ def rules_of(self: Any, rows: Rows) -> list[Rule]:
     return rules
 
 
+def complete(self: Any, pool: Any, rows: Rows) -> None:
+    """Set the attributes that say what the rules of a model are."""
+    self.rules_ = rules_of(self, rows)
+    self.n_conditions_ = int(self.columns_["n_conditions"].sum())
+    active = [rule for run in self._runs for rule in run.outputs[0].active]
+    words = [" and ".join(in_words(c, self._schema) for c in rule.conditions) for rule in active]
+    self.columns_ = {"rule": np.array(words, dtype=str), **self.columns_}
+
+
 def in_words(condition: Condition, schema: Schema) -> str:
     """A condition as a reader sees it."""
     j = condition.feature

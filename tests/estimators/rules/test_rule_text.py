@@ -41,6 +41,15 @@ def test_the_table_makes_a_data_frame():
     assert {"rule", "weight", "support", "mean"} <= set(numbers.columns)
 
 
+def test_the_report_has_the_rules(tmp_path):
+    """Each rule stands in words in the table of columns, and in the report."""
+    model = RuleSetClassifier(4).fit(FRAME, LABELS)
+    page = model.report(tmp_path / "report.html").read_text(encoding="utf-8")
+    assert len(model.columns_["rule"]) == len(model.rules_)
+    assert all(rule.conditions[0].split()[0] in page for rule in model.rules_)
+    assert "rules" in repr(model)
+
+
 def test_weights_add_up_to_the_output():
     """Intercept and weights of the rules that hold make the output, within a budget or not."""
     for budget in (8, None):
