@@ -34,6 +34,7 @@ from cgboost.estimators import (
     SparseLinearClassifier,
     SparseLinearRegressor,
     StagewiseRegressor,
+    ThinnedEnsemble,
     TransformClassifier,
     TransformRegressor,
 )
@@ -108,6 +109,7 @@ __all__ = [
     "SparseLinearRegressor",
     "StagewiseRegressor",
     "Tanimoto",
+    "ThinnedEnsemble",
     "TransformClassifier",
     "TransformRegressor",
     "WeisfeilerLehman",

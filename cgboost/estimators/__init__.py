@@ -27,6 +27,7 @@ from cgboost.estimators.linear.sparse_linear import SparseLinearClassifier, Spar
 from cgboost.estimators.lpboost.lp_boost import LPBoostClassifier, LPBoostRegressor
 from cgboost.estimators.lpboost.reweighting import ReweightedEnsemble, reweight
 from cgboost.estimators.rules.rule_sets import RuleSetClassifier, RuleSetRegressor
+from cgboost.estimators.thinning.thinned_ensemble import ThinnedEnsemble
 from cgboost.estimators.transform.additive import AdditiveRegressor
 from cgboost.estimators.transform.linear_tree import LinearTreeRegressor
 from cgboost.estimators.transform.linear_tree_boosting import (
@@ -64,6 +65,7 @@ __all__ = [
     "SparseLinearClassifier",
     "SparseLinearRegressor",
     "StagewiseRegressor",
+    "ThinnedEnsemble",
     "TransformClassifier",
     "TransformRegressor",
     "reweight",

@@ -1,0 +1,1 @@
+"""Thinning of fitted ensembles: few members with new weights, chosen by a linear program."""

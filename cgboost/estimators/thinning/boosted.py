@@ -1,0 +1,203 @@
+"""The trees of boosting as members: their raw scores add up to that of the model.
+
+    F(x) = constant + Σ_k h_k(x)
+
+Each library has its own way to evaluate a range of trees; nothing here imports one.
+"""
+
+from __future__ import annotations
+
+import copy
+from abc import abstractmethod
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cgboost.estimators.thinning.members import Cube, Indices, Kind, Members, Vector
+
+LOGISTIC = ("binary", "multiclass", "binary:logistic", "multi:softprob", "multi:softmax")
+"""Objectives of LightGBM and XGBoost whose raw scores are log-odds or their like."""
+
+
+NOT_CONSTANT = 1e-4
+"""What is left besides the stages varies by more, relative to the scores: more than their rounding
+in float32."""
+
+
+class BoostedMembers(Members):
+    """The stages of a boosting model, each with a weight of 1.
+
+    Parameters
+    ----------
+    model : fitted model
+    classes : ndarray or None
+    """
+
+    adds_up: ClassVar[bool] = True
+    n_stages: int
+
+    def __init__(self, model: Any, classes: NDArray[Any] | None) -> None:
+        self.model, self.classes = model, classes
+        self.kind: Kind = "value" if classes is None else "score"
+        self.weights: Vector = np.ones(self.n_stages)
+        self.has_link = classes is not None
+
+    def of(self, index: int) -> Any:
+        """The number of the stage."""
+        return int(index)
+
+    def outputs(self, X: Any, indices: Indices | None = None) -> Cube:
+        """See :meth:`Members.outputs`."""
+        chosen = range(len(self)) if indices is None else indices.tolist()
+        each = [self._stage(X, int(k)) for k in chosen]
+        each = [values[:, None] if values.ndim == 1 else values for values in each]
+        if not each:
+            width = len(self.classes) if self.classes is not None and len(self.classes) > 2 else 1
+            return np.zeros((len(X), 0, width), dtype=np.float32)
+        return np.stack(each, axis=1).astype(np.float32)
+
+    def total(self, X: Any, outputs: Cube) -> Vector:
+        """The raw score of the model.
+
+        Raises
+        ------
+        ValueError
+            If it is not a constant and the sum of the stages.
+        """
+        raw = np.asarray(self._raw(X), dtype=np.float64)
+        raw = raw[:, None] if raw.ndim == 1 else raw
+        rest = raw - outputs.sum(axis=1, dtype=np.float64)
+        if (spread := float(np.ptp(rest, axis=0).max())) > NOT_CONSTANT * (np.abs(raw).max() + 1.0):
+            raise ValueError(
+                f"estimator has a part besides its trees that differs by {spread:.3g} from row to "
+                "row (an init model, or trees that are rescaled): only a constant one can be kept"
+            )
+        return raw
+
+    @abstractmethod
+    def _raw(self, X: Any) -> NDArray[Any]:
+        """Raw score of the model, shape (n_rows,) or (n_rows, n_classes)."""
+
+    @abstractmethod
+    def _stage(self, X: Any, k: int) -> NDArray[Any]:
+        """Raw score of stage k, shape (n_rows,) or (n_rows, n_classes)."""
+
+
+class GradientTrees(BoostedMembers):
+    """scikit-learn's GradientBoosting: ``learning_rate`` times a tree for each class."""
+
+    def __init__(self, model: Any, classes: NDArray[Any] | None) -> None:
+        self.n_stages = len(model.estimators_)
+        super().__init__(model, classes)
+        self.has_link = classes is not None and model.loss == "log_loss"
+
+    def _raw(self, X: Any) -> NDArray[Any]:
+        model = self.model
+        return np.asarray(model.predict(X) if self.classes is None else model.decision_function(X))
+
+    def _stage(self, X: Any, k: int) -> NDArray[Any]:
+        rows = np.asarray(X, dtype=np.float32)
+        trees = self.model.estimators_[k]
+        rate: float = self.model.learning_rate
+        return rate * np.column_stack([tree.predict(rows) for tree in trees])
+
+
+class HistogramTrees(BoostedMembers):
+    """scikit-learn's HistGradientBoosting: one stage at a time, without its baseline."""
+
+    def __init__(self, model: Any, classes: NDArray[Any] | None) -> None:
+        self.n_stages = len(model._predictors)
+        super().__init__(model, classes)
+        self.has_link = classes is not None and model.loss == "log_loss"
+
+    def _raw(self, X: Any) -> NDArray[Any]:
+        return np.asarray(self.model._raw_predict(X))
+
+    def _stage(self, X: Any, k: int) -> NDArray[Any]:
+        part = copy.copy(self.model)
+        part._predictors = self.model._predictors[k : k + 1]
+        part._baseline_prediction = np.zeros_like(self.model._baseline_prediction)
+        return np.asarray(part._raw_predict(X))
+
+
+class LightGBMTrees(BoostedMembers):
+    """LightGBM: the raw score of one iteration."""
+
+    def __init__(self, model: Any, classes: NDArray[Any] | None) -> None:
+        self.booster = getattr(model, "booster_", model)
+        per_stage = self.booster.num_model_per_iteration()
+        self.n_stages = self.booster.num_trees() // per_stage
+        super().__init__(model, classes)
+        objective = str(self.booster.params.get("objective", "")) or str(
+            getattr(model, "objective_", "")
+        )
+        self.has_link = classes is not None and objective.split(" ")[0] in LOGISTIC
+
+    def _raw(self, X: Any) -> NDArray[Any]:
+        return np.asarray(self.booster.predict(X, raw_score=True))
+
+    def _stage(self, X: Any, k: int) -> NDArray[Any]:
+        found = self.booster.predict(X, raw_score=True, start_iteration=k, num_iteration=1)
+        return np.asarray(found)
+
+
+class XGBoostTrees(BoostedMembers):
+    """XGBoost: the margin of one iteration, which has the base score in it each time."""
+
+    def __init__(self, model: Any, classes: NDArray[Any] | None) -> None:
+        self.n_stages = int(model.get_booster().num_boosted_rounds())
+        super().__init__(model, classes)
+        self.has_link = classes is not None
+
+    def _raw(self, X: Any) -> NDArray[Any]:
+        return np.asarray(self.model.predict(X, output_margin=True))
+
+    def _stage(self, X: Any, k: int) -> NDArray[Any]:
+        found = self.model.predict(X, output_margin=True, iteration_range=(k, k + 1))
+        return np.asarray(found)
+
+
+class CatBoostTrees(BoostedMembers):
+    """CatBoost: the raw value of one tree."""
+
+    def __init__(self, model: Any, classes: NDArray[Any] | None) -> None:
+        self.n_stages = int(model.tree_count_)
+        super().__init__(model, classes)
+
+    def _raw(self, X: Any) -> NDArray[Any]:
+        return np.asarray(self.model.predict(X, prediction_type="RawFormulaVal"))
+
+    def _stage(self, X: Any, k: int) -> NDArray[Any]:
+        found = self.model.predict(
+            X, prediction_type="RawFormulaVal", ntree_start=k, ntree_end=k + 1
+        )
+        return np.asarray(found)
+
+
+def library_of(model: Any) -> str:
+    """The package that a model comes from."""
+    return type(model).__module__.split(".")[0]
+
+
+def boosted_members(model: Any) -> BoostedMembers | None:
+    """The trees of a fitted boosting model of a library; None if it is of another kind."""
+    classes = getattr(model, "classes_", None)
+    if classes is not None:
+        classes = np.asarray(classes)
+        classes = classes if len(classes) else None
+    library = library_of(model)
+    if library == "sklearn":
+        if hasattr(model, "_predictors"):
+            return HistogramTrees(model, classes)
+        trees = getattr(model, "estimators_", None)
+        if isinstance(trees, np.ndarray) and hasattr(model, "learning_rate"):
+            return GradientTrees(model, classes)
+        return None
+    if library == "lightgbm":
+        return LightGBMTrees(model, classes)
+    if library == "xgboost" and hasattr(model, "get_booster"):
+        return XGBoostTrees(model, classes)
+    if library == "catboost":
+        return CatBoostTrees(model, classes)
+    return None

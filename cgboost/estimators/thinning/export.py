@@ -1,0 +1,247 @@
+"""A thinned ensemble as a model of the library that it is from: weights folded into leaves.
+
+A forest predicts the mean of its trees. The kept trees, with values v' = m·w_j·v + b for m trees,
+have the mean Σ_j w_j v_j + b.
+"""
+
+from __future__ import annotations
+
+import copy
+import re
+from collections.abc import Callable
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.ensemble import (
+    RandomForestClassifier,
+    RandomForestRegressor,
+    VotingClassifier,
+    VotingRegressor,
+)
+
+from cgboost.estimators.thinning.boosted import (
+    GradientTrees,
+    HistogramTrees,
+    LightGBMTrees,
+    library_of,
+)
+from cgboost.estimators.thinning.members import EstimatorMembers
+
+SAME_WEIGHTS = 1e-9
+"""Weights that differ by less, relative to their mean, are equal: what a division leaves."""
+
+
+def folded(self: Any) -> Callable[[Any], NDArray[Any]] | None:
+    """One call for all members kept, without the intercept, where one at a time takes longer."""
+    members = self._members
+    if isinstance(members, LightGBMTrees):
+        return _Raw(_lightgbm(self))
+    if isinstance(members, HistogramTrees):
+        return _Histograms(_histograms(self))
+    return None
+
+
+class _Raw:
+    """The raw score of a folded LightGBM model."""
+
+    def __init__(self, booster: Any) -> None:
+        self.booster = booster
+
+    def __call__(self, X: Any) -> NDArray[Any]:
+        found = np.asarray(self.booster.predict(X, raw_score=True))
+        return found[:, None] if found.ndim == 1 else found
+
+
+class _Histograms:
+    """The raw score of folded histogram trees."""
+
+    def __init__(self, model: Any) -> None:
+        self.model = model
+
+    def __call__(self, X: Any) -> NDArray[Any]:
+        return np.asarray(self.model._raw_predict(X))
+
+
+def to_sklearn(self: Any) -> Any:
+    """See :meth:`ThinnedEnsemble.to_sklearn`."""
+    members = self._members
+    if isinstance(members, GradientTrees):
+        return _gradient_boosting(self)
+    if isinstance(members, HistogramTrees):
+        model = _histograms(self)
+        model._baseline_prediction = np.asarray(self.intercept_, dtype=np.float64).reshape(
+            model._baseline_prediction.shape
+        )
+        return model
+    if not isinstance(members, EstimatorMembers):
+        raise ValueError(
+            f"a model of {library_of(members.model)} has no counterpart in scikit-learn"
+            + ("; export() gives a lightgbm.Booster" if isinstance(members, LightGBMTrees) else "")
+        )
+    if members.are_trees:
+        return _forest(self)
+    original = members.original
+    if hasattr(original, "named_estimators_"):
+        return _voting(self)
+    return _bagging(self)
+
+
+def export(self: Any) -> Any:
+    """See :meth:`ThinnedEnsemble.export`."""
+    if not isinstance(self._members, LightGBMTrees):
+        return to_sklearn(self)
+    if np.any(self.intercept_):
+        return _lightgbm(self, intercept=np.atleast_1d(self.intercept_))
+    return _lightgbm(self)
+
+
+def _forest(self: Any) -> Any:
+    """The kept trees as a forest, with their weights in the values of all nodes."""
+    original, members = self._members.original, self._members
+    classifies = members.classes is not None
+    is_forest = hasattr(original, "bootstrap") and hasattr(original, "criterion")
+    if is_forest:
+        forest = copy.copy(original)
+    else:
+        forest = (RandomForestClassifier if classifies else RandomForestRegressor)()
+        forest.n_outputs_, forest.n_features_in_ = 1, self.n_features_in_
+        if hasattr(self, "feature_names_in_"):
+            forest.feature_names_in_ = self.feature_names_in_
+        if classifies:
+            forest.classes_, forest.n_classes_ = members.classes, len(members.classes)
+        forest.estimator_ = members.members[0].estimator
+    trees = _weighted_trees(self)
+    if classifies and not members.encoded:
+        for tree in trees:
+            tree.classes_ = np.arange(len(members.classes))
+    forest.estimators_, forest.n_estimators = trees, len(trees)
+    return forest
+
+
+def _weighted_trees(self: Any) -> list[Any]:
+    """Copies of the kept trees whose mean is the model."""
+    members = self._members
+    trees = [copy.deepcopy(member.estimator) for member in members.members]
+    for tree, weight in zip(trees, self.weights_, strict=True):
+        values = tree.tree_.value
+        if members.classes is not None:
+            values /= values.sum(axis=2, keepdims=True)
+        if not _is_mean(self):
+            values *= len(trees) * weight
+        if members.classes is None:
+            values += self.intercept_
+    return trees
+
+
+def _is_mean(self: Any) -> bool:
+    """Whether the model is the plain mean of its members."""
+    weights = self.weights_ * len(self.weights_)
+    return bool(np.abs(weights - 1.0).max() <= SAME_WEIGHTS)
+
+
+def _gradient_boosting(self: Any) -> Any:
+    """The kept stages, their weights in the leaves and the intercept in the first one."""
+    model = copy.copy(self._members.model)
+    model.estimators_ = copy.deepcopy(model.estimators_[self.indices_])
+    model.n_estimators = model.n_estimators_ = len(model.estimators_)
+    model.init_ = "zero"
+    for stage, weight in zip(model.estimators_, self.weights_, strict=True):
+        for tree in stage:
+            tree.tree_.value[:] *= weight
+    for tree, intercept in zip(model.estimators_[0], np.atleast_1d(self.intercept_), strict=True):
+        tree.tree_.value[:] += intercept / model.learning_rate
+    return model
+
+
+def _histograms(self: Any) -> Any:
+    """The kept stages with weighted nodes, and a baseline of 0."""
+    members = self._members
+    model = copy.copy(members.model)
+    model._predictors = copy.deepcopy([model._predictors[k] for k in self.indices_])
+    model._baseline_prediction = np.zeros_like(members.model._baseline_prediction)
+    for stage, weight in zip(model._predictors, self.weights_, strict=True):
+        for tree in stage:
+            tree.nodes["value"] *= weight
+    return model
+
+
+def _voting(self: Any) -> Any:
+    members, original = self._members, self._members.original
+    classifies = members.classes is not None
+    if classifies and original.voting == "hard":
+        raise ValueError("a VotingClassifier of hard votes has no weighted probabilities to keep")
+    if np.any(self.intercept_):
+        raise ValueError(
+            "a VotingRegressor has no intercept, the thinned model has one of "
+            f"{float(self.intercept_):.4g}"
+        )
+    total = float(self.weights_.sum())
+    if not classifies and abs(total - 1.0) > SAME_WEIGHTS:
+        raise ValueError(f"a VotingRegressor forms a mean, the weights kept add up to {total:.4g}")
+    names = [original.estimators[k] for k in self.indices_]
+    voting = (VotingClassifier if classifies else VotingRegressor)(names, weights=self.weights_)
+    if classifies:
+        voting.voting = "soft"
+        voting.classes_, voting.le_ = original.classes_, original.le_
+    voting.estimators_ = [member.estimator for member in members.members]
+    return voting
+
+
+def _bagging(self: Any) -> Any:
+    members, original = self._members, self._members.original
+    if original is None or not hasattr(original, "estimators_samples_"):
+        raise ValueError(
+            "members that are not trees, of an ensemble that scikit-learn has no weights for, "
+            "cannot be made a model of scikit-learn: use the thinned ensemble itself"
+        )
+    trees = all(hasattr(member.estimator, "tree_") for member in members.members)
+    if not trees and (not _is_mean(self) or np.any(self.intercept_)):
+        raise ValueError(
+            "bagging forms a plain mean, the members kept have different weights or an intercept: "
+            "choose weights='equal' and a classifier, or members that are trees"
+        )
+    bagging = copy.copy(original)
+    plain = [member.estimator for member in members.members]
+    bagging.estimators_ = _weighted_trees(self) if trees else plain
+    bagging.estimators_features_ = [
+        np.arange(self.n_features_in_) if member.features is None else member.features
+        for member in members.members
+    ]
+    bagging.n_estimators = len(bagging.estimators_)
+    return bagging
+
+
+def _lightgbm(self: Any, intercept: NDArray[np.float64] | None = None) -> Any:
+    """A booster of the kept trees with weighted leaves, from its own text."""
+    booster = self._members.booster
+    head, *trees, tail = _parts(booster.model_to_string(num_iteration=-1))
+    per_stage = booster.num_model_per_iteration()
+    kept: list[str] = []
+    for place, (stage, weight) in enumerate(zip(self.indices_, self.weights_, strict=True)):
+        for k in range(per_stage):
+            shift = 0.0 if intercept is None or place else float(intercept[k])
+            text = _weighted(trees[stage * per_stage + k], float(weight), shift)
+            kept.append(re.sub(r"^Tree=\d+", f"Tree={len(kept)}", text))
+    head = re.sub(r"^tree_sizes=.*\n", "", head, flags=re.MULTILINE)
+    return type(booster)(model_str=head + "".join(kept) + tail)
+
+
+def _parts(text: str) -> list[str]:
+    """Head, trees and tail of a model file of LightGBM."""
+    starts = [found.start() for found in re.finditer(r"^Tree=\d+$", text, flags=re.MULTILINE)]
+    end = text.index("end of trees")
+    places = [0, *starts, end, len(text)]
+    return [text[a:b] for a, b in pairwise(places)]
+
+
+def _weighted(tree: str, weight: float, shift: float) -> str:
+    if re.search(r"^is_linear=1", tree, flags=re.MULTILINE):
+        raise ValueError("trees with linear models in their leaves cannot be weighted")
+
+    def scaled(found: re.Match[str]) -> str:
+        values = [repr(weight * float(own) + shift) for own in found[2].split()]
+        return f"{found[1]}={' '.join(values)}"
+
+    return re.sub(r"^(leaf_value)=(.*)$", scaled, tree, flags=re.MULTILINE)

@@ -1,0 +1,295 @@
+"""From an ensemble and rows to the program: whose rows they are, what is aimed at, and the loss."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cgboost.estimators.common.parameters import check_choice
+from cgboost.estimators.thinning.boosted import boosted_members
+from cgboost.estimators.thinning.honest import (
+    Mask,
+    is_forest_of_all_rows,
+    is_training_set,
+    neutral,
+    unseen_entries,
+    without_own,
+)
+from cgboost.estimators.thinning.members import (
+    Cube,
+    EstimatorMembers,
+    Indices,
+    Member,
+    Members,
+    Vector,
+    inner_estimators,
+    listed,
+)
+from cgboost.estimators.thinning.problem import Problem, joint_margins
+from cgboost.exceptions import DataWarning, warn_caller
+from cgboost.losses import AbsoluteError, Hinge, LogLoss, Loss, Quantile, SquaredError
+
+Aim = Literal["y", "ensemble"]
+Seen = Literal["out_of_bag", "leave_one_out", "training", "given", "held_out"]
+
+CLASSIFICATION: dict[str, type[Loss]] = {"accuracy": Hinge, "log_loss": LogLoss}
+REGRESSION: dict[str, type[Loss]] = {"rmse": SquaredError, "mae": AbsoluteError}
+QUANTILE = "quantile"
+
+MOST_ENTRIES = 60_000_000
+"""Entries of the program at most, 240 MB: of more rows a sample is taken."""
+
+BY_HEART = 0.999
+"""Members that are right on this share of the rows, in the mean, know them by heart."""
+
+
+def members_of(ensemble: Any) -> Members:
+    """The members of a fitted ensemble, or of a list of fitted models or functions.
+
+    Raises
+    ------
+    ValueError
+        If there are no members in it that are known, or they disagree on classes.
+    """
+    boosted = boosted_members(ensemble)
+    if boosted is not None:
+        return boosted
+    if not isinstance(ensemble, (list, tuple)) and not hasattr(ensemble, "estimators_"):
+        raise ValueError(
+            f"estimator must be an ensemble with estimators_, a boosting model of scikit-learn, "
+            f"LightGBM, XGBoost or CatBoost, or a list of fitted models; got {ensemble!r}"
+        )
+    inner = inner_estimators(ensemble)
+    if isinstance(ensemble, (list, tuple)):
+        members = [Member(one) for one in inner] if all(map(callable, inner)) else listed(inner)
+        return EstimatorMembers(members, np.full(len(inner), 1.0 / len(inner)), _common(members))
+    if getattr(ensemble, "voting", None) == "hard" or hasattr(ensemble, "named_estimators_"):
+        weights = getattr(ensemble, "weights", None)
+        own = np.ones(len(inner)) if weights is None else np.asarray(weights, dtype=float)
+        own = own[: len(inner)]
+    elif hasattr(ensemble, "estimator_weights_"):
+        own = np.asarray(ensemble.estimator_weights_, dtype=float)[: len(inner)]
+    else:
+        own = np.ones(len(inner))
+    members = listed(inner, getattr(ensemble, "estimators_features_", None))
+    classes = getattr(ensemble, "classes_", None)
+    if classes is not None and isinstance(classes, list):
+        raise ValueError("estimator has several outputs: thin an ensemble of one output")
+    encoded = classes is not None and not hasattr(ensemble, "estimator_weights_")
+    known = None if classes is None else np.asarray(classes)
+    found = EstimatorMembers(members, own / own.sum(), known, encoded, ensemble)
+    if known is not None:
+        _check_known(members, found.places)
+    return found
+
+
+def _common(members: Sequence[Member]) -> NDArray[Any] | None:
+    """The classes of a list of models: the same for all of them, or none."""
+    said = [member.classes for member in members]
+    labelled = [classes for classes in said if classes is not None]
+    if not labelled:
+        return None
+    if len(labelled) < len(said):
+        raise ValueError(
+            "estimator is a list of classifiers and of models without classes_ (regressors, "
+            "functions): give members of one kind"
+        )
+    for number, classes in enumerate(labelled):
+        if classes != labelled[0]:
+            raise ValueError(
+                f"the members disagree on the classes: the first knows {labelled[0]}, member "
+                f"{number} {classes}; fit all of them to rows of all classes"
+            )
+    return np.asarray(labelled[0])
+
+
+def _check_known(members: Sequence[Member], places: dict[Any, int]) -> None:
+    for number, member in enumerate(members):
+        strange = [label for label in member.classes or () if label not in places]
+        if strange:
+            raise ValueError(
+                f"the members disagree on the classes: member {number} knows {strange[:3]}, which "
+                f"are not among those of the ensemble, {list(places)[:10]}"
+            )
+
+
+def loss_of(metric: str | None, quantile: float, members: Members, aim: Aim) -> Loss:
+    """The loss of a metric; the default of classifiers is the hinge, of all else squared error."""
+    classifies = members.classes is not None and aim == "y"
+    if metric is None:
+        return Hinge() if classifies else SquaredError()
+    if metric == QUANTILE and not classifies:
+        return Quantile(quantile)
+    choices = CLASSIFICATION if classifies else REGRESSION
+    check_choice("metric", metric, [*choices, *([] if classifies else [QUANTILE])])
+    return choices[metric]()
+
+
+@dataclass(frozen=True, eq=False)
+class Columns:
+    """What members say of the rows that the program is about.
+
+    Attributes
+    ----------
+    outputs : ndarray of shape (n_rows, n_members, n_outputs)
+        As the program sees them.
+    unseen : ndarray of bool, shape (n_rows, n_members), or None
+        Which entries are a member's own; None: all.
+    rows : ndarray of int, shape (n_rows,)
+        The rows used, of those given.
+    seen : str
+        How the members were asked.
+    """
+
+    outputs: Cube
+    unseen: Mask | None
+    rows: Indices
+    seen: Seen
+
+
+def columns_of(
+    ensemble: Any,
+    members: Members,
+    X: Any,
+    y: NDArray[Any],
+    *,
+    weights: Vector,
+    training: bool | None,
+    aim: Aim,
+    rng: np.random.RandomState,
+) -> Columns:
+    """What the members say of rows, in the fairest way that there is.
+
+    Parameters
+    ----------
+    y : ndarray of shape (n_rows,)
+        Numbers, or places of classes.
+    weights : ndarray of shape (n_rows,)
+        Of the rows, in the ensemble's fit.
+    training : bool or None
+        Whether the ensemble was fitted to these rows; None: not known.
+    """
+    n_rows = len(y)
+    unseen = unseen_entries(ensemble, n_rows) if training is not False else None
+    other: Seen = "given" if training is None else "held_out"
+    if training is None:
+        training = is_training_set(ensemble, y, unseen)
+    if not training:
+        unseen = None
+    width = 1 if members.classes is None else max(1, len(members.classes) - 1)
+    most = max(100, MOST_ENTRIES // (len(members) * width))
+    rows = np.arange(n_rows)
+    if n_rows > most:
+        rows = np.sort(rng.choice(n_rows, most, replace=False))
+    part = rows_of(X, rows) if len(rows) < n_rows else X
+    if training and aim == "y" and unseen is None and is_forest_of_all_rows(ensemble, members):
+        assert isinstance(members, EstimatorMembers)
+        outputs = without_own(members, part, y[rows], weights[rows])
+        return Columns(outputs, None, rows, "leave_one_out")
+    outputs = members.outputs(part)
+    if unseen is None or aim == "ensemble":
+        if aim == "y":
+            _warn_of_memory(members, outputs, y[rows])
+        return Columns(outputs, None, rows, "training" if training else other)
+    own = unseen[rows]
+    known = own.any(axis=1)
+    return Columns(neutral(outputs[known], own[known]), own[known], rows[known], "out_of_bag")
+
+
+def rows_of(X: Any, rows: Indices) -> Any:
+    """Some rows of an array or data frame."""
+    return X.iloc[rows] if hasattr(X, "iloc") else X[rows]
+
+
+def _warn_of_memory(members: Members, outputs: Cube, y: NDArray[Any]) -> None:
+    if members.kind == "probability":
+        right = float(np.mean(outputs.argmax(axis=2) == y[:, None]))
+    elif members.kind == "value":
+        spread = float(np.var(y)) or 1.0
+        right = 1.0 - float(np.mean((outputs[:, :, 0] - y[:, None]) ** 2)) / spread
+    else:
+        return
+    if right > BY_HEART and len(members) > 1 and _varies(y):
+        warn_caller(
+            f"the members are right on {right:.1%} of these rows: they seem to know them by heart, "
+            "and which of them is better cannot be seen. Give rows that the ensemble was not "
+            "fitted to",
+            DataWarning,
+        )
+
+
+def _varies(y: NDArray[Any]) -> bool:
+    return len(y) > 1 and bool(np.any(y != y[0]))
+
+
+def aim_of(target: str, metric: str | None, members: Members) -> Aim:
+    """What the weights aim at: "auto" is the ensemble's own output where it adds up."""
+    if target != "auto":
+        return "y" if target == "y" else "ensemble"
+    return "ensemble" if members.adds_up and metric is None else "y"
+
+
+def problem_of(
+    members: Members,
+    columns: Columns,
+    X: Any,
+    y: NDArray[Any],
+    weights: Vector,
+    *,
+    loss: Loss,
+    aim: Aim,
+) -> Problem:
+    """The program over the members.
+
+    Parameters
+    ----------
+    y : ndarray of shape (n_rows,)
+        Numbers, or places of classes; of the rows of ``columns``.
+    weights : ndarray of shape (n_rows,)
+    """
+    outputs = columns.outputs
+    width = outputs.shape[2]
+    if aim == "ensemble":
+        total = members.total(X, outputs)
+        means = np.average(outputs, axis=0, weights=weights).astype(np.float64)
+        centre = np.average(total, axis=0, weights=weights)
+        entries = _stacked(outputs - means.astype(np.float32))
+        costs = _of_mean_one(np.repeat(weights, _used(width)))
+        return Problem(entries, _ravelled(total - centre), costs, loss, "none", (means, centre))
+    if members.classes is None:
+        H = np.ascontiguousarray(outputs[:, :, 0])
+        return Problem(H, y.astype(np.float64), _of_mean_one(weights), loss, "free")
+    if width == 1:
+        signs = np.where(y == 1, 1.0, -1.0)
+        return Problem(outputs[:, :, 0], signs, _of_mean_one(weights), loss, "free")
+    entries, rows = joint_margins(outputs, y)
+    costs = _of_mean_one(weights[rows])
+    return Problem(entries, np.ones(len(entries)), costs, loss, "none")
+
+
+def _used(width: int) -> int:
+    return 1 if width == 2 else width
+
+
+def _stacked(outputs: Cube) -> NDArray[np.float32]:
+    """Rows and outputs below each other; of two classes the second says it all."""
+    outputs = outputs[:, :, 1:] if outputs.shape[2] == 2 else outputs
+    return np.ascontiguousarray(outputs.transpose(0, 2, 1)).reshape(-1, outputs.shape[1])
+
+
+def _ravelled(total: Vector) -> Vector:
+    return np.ravel(total[:, 1:] if total.shape[1] == 2 else total)
+
+
+def _of_mean_one(weights: Vector) -> Vector:
+    return np.asarray(weights / weights.mean(), dtype=np.float64)
+
+
+def is_averaging(ensemble: Any, members: Members) -> bool:
+    """Whether the ensemble is a mean of members that are alike: a forest, or bagging."""
+    alike = hasattr(ensemble, "bootstrap") and hasattr(ensemble, "n_estimators")
+    return alike and not np.ptp(members.weights)

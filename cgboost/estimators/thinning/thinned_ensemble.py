@@ -1,0 +1,524 @@
+"""A fitted ensemble thinned to few members, with new weights: the estimator."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import expit, softmax
+from sklearn.base import is_classifier, is_regressor
+from sklearn.metrics import accuracy_score, r2_score
+from sklearn.utils import check_random_state, get_tags
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted
+
+from cgboost.estimators.common.bases import BaseEstimator
+from cgboost.estimators.common.fit_loop import unchanged_on_failure
+from cgboost.estimators.common.parameters import (
+    check_choice,
+    check_number,
+    check_solver,
+)
+from cgboost.estimators.common.parameters import (
+    check_random_state as check_seed,
+)
+from cgboost.estimators.thinning import export
+from cgboost.estimators.thinning import rows as reading
+from cgboost.estimators.thinning.fitting import (
+    CLASSIFICATION,
+    Aim,
+    Columns,
+    aim_of,
+    columns_of,
+    is_averaging,
+    loss_of,
+    members_of,
+    problem_of,
+)
+from cgboost.estimators.thinning.members import EstimatorMembers, Indices, Members, Vector
+from cgboost.estimators.thinning.problem import (
+    Choice,
+    Problem,
+    equal,
+    members_of_size,
+    path,
+    refit,
+)
+from cgboost.estimators.thinning.thinning_path import ThinningPath
+
+SHARE = 0.15
+"""Of the members, that are kept if nothing else is asked for."""
+
+FAIR = ("out_of_bag", "held_out", "given")
+"""Rows on which a score says something of new rows."""
+
+Weights = Literal["auto", "program", "refit", "equal"]
+
+
+def _classifies(model: ThinnedEnsemble) -> bool:
+    return model._is_classifier
+
+
+def _has_probabilities(model: ThinnedEnsemble) -> bool:
+    if not model._is_classifier:
+        return False
+    members = vars(model).get("_members")
+    return members is None or members.kind == "probability" or members.has_link
+
+
+@dataclass(frozen=True, eq=False)
+class _Prepared:
+    """What a fit and a path have in common."""
+
+    ensemble: Any
+    members: Members
+    columns: Columns
+    problem: Problem
+    aim: Aim
+    y: NDArray[Any]
+
+
+class ThinnedEnsemble(BaseEstimator):
+    """Few members of an ensemble, with new weights, chosen by a linear program, certified.
+
+    Minimises, over the weights w ≥ 0 of the members h_j,
+
+        Σ_j w_j + C Σ_i s_i ℓ(t_i, Σ_j w_j h_j(x_i))
+
+    with the C at which as many members as asked for have a weight; it is the linear program of
+    LPBoost for the hinge loss, and one weight a member serves all classes. Members are asked about
+    rows that they have not seen, wherever that can be.
+
+    Parameters
+    ----------
+    estimator : ensemble, or list of fitted models or functions
+        A forest, bagging, AdaBoost, (Hist)GradientBoosting or Voting model of scikit-learn, or one
+        of LightGBM, XGBoost or CatBoost. Fitted, it is taken as it is; if not, a clone is fitted.
+    size : int, float or None, default=None
+        How many members are kept, or in (0, 1) which share of them; None: 15 %.
+    C : float or None, default=None
+        In place of a size: the cost of one unit of loss. The members are those of the optimum.
+    metric : {"accuracy", "log_loss", "rmse", "mae", "quantile"} or None, default=None
+        What should stay good, and by it ℓ: hinge, log loss, squared, absolute or quantile loss.
+        None: "accuracy" for classes, "rmse" for numbers.
+    quantile : float, default=0.5
+        Of metric="quantile".
+    target : {"auto", "y", "ensemble"}, default="auto"
+        Whether the members are to predict y, or what the whole ensemble says. "auto": the latter
+        for boosting, whose output is a sum of trees that have learnt from each other's errors,
+        unless a metric is named.
+    weights : {"auto", "program", "refit", "equal"}, default="auto"
+        The weights of the members chosen: those of the program; found again without the pull of
+        the 1-norm; or the same for all. "auto": "equal" for forests and bagging, else "refit".
+    training_rows : bool or None, default=None
+        Of a fitted ensemble: whether ``fit`` is given the rows that the ensemble was fitted to.
+        None: forests are recognised by their roots, others are taken to be given new rows.
+    validation_fraction : float, default=0.2
+        Share of the rows held out to choose by, where an ensemble is fitted here whose members have
+        neither rows left out nor trees (Voting).
+    tol : float, default=1e-6
+        Certified gap at which the program counts as solved.
+    solver : str, default="auto"
+        As in :class:`CGBoostClassifier`.
+    random_state : int, RandomState or None, default=None
+        Draws rows where there are more than the program can take, and the rows held out.
+
+    Attributes
+    ----------
+    members_ : list
+        The members kept: estimators, or the numbers of the trees of a boosting model.
+    indices_ : ndarray of shape (n_members_,)
+        Their places in the ensemble.
+    weights_ : ndarray of shape (n_members_,)
+    intercept_ : float, or ndarray of shape (n_outputs,)
+    n_members_, n_members_in_ : int
+        After and before.
+    C_ : float
+        The C of the program.
+    objective_, dual_bound_, gap_ : float
+        Its optimum, the lower bound over all members, and the relative gap.
+    converged_ : bool
+    rows_ : {"out_of_bag", "leave_one_out", "held_out", "training", "given"}
+        How the members were asked; "given": about rows of which nothing is known.
+    target_ : {"y", "ensemble"}
+    own_score_ : float
+        Accuracy or R² of the thinned ensemble on those rows; nan where that would say nothing of
+        new ones: on training rows, by leave_one_out, and where the target is the ensemble.
+    classes_, n_features_in_, feature_names_in_
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.ensemble import RandomForestClassifier
+    >>> from cgboost import ThinnedEnsemble
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> forest = RandomForestClassifier(200, random_state=0).fit(X[:400], y[:400])
+    >>> thin = ThinnedEnsemble(forest, size=20).fit(X[:400], y[:400])
+    >>> thin.n_members_, thin.rows_, thin.converged_
+    (20, 'out_of_bag', True)
+    >>> thin.to_sklearn()
+    RandomForestClassifier(n_estimators=20, random_state=0)
+    """
+
+    def __init__(
+        self,
+        estimator: Any,
+        *,
+        size: float | None = None,
+        C: float | None = None,
+        metric: str | None = None,
+        quantile: float = 0.5,
+        target: str = "auto",
+        weights: str = "auto",
+        training_rows: bool | None = None,
+        validation_fraction: float = 0.2,
+        tol: float = 1e-6,
+        solver: str = "auto",
+        random_state: Any = None,
+    ) -> None:
+        self.estimator = estimator
+        self.size = size
+        self.C = C
+        self.metric = metric
+        self.quantile = quantile
+        self.target = target
+        self.weights = weights
+        self.training_rows = training_rows
+        self.validation_fraction = validation_fraction
+        self.tol = tol
+        self.solver = solver
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
+        """Choose the members and their weights.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_rows, n_features)
+            For a fitted forest or bagging best its training rows: each member is asked about those
+            that were left out of its sample. For other fitted ensembles rows that are new to it.
+        y : array-like of shape (n_rows,)
+        sample_weight : array-like of shape (n_rows,) or None
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            For bad parameters or data, naming the argument and its value; if no member is worth
+            its price at this C.
+
+        Warns
+        -----
+        DataWarning
+            If the members know the rows by heart, so that nothing can be learnt of them.
+        """
+        with unchanged_on_failure(self):
+            ready = self._prepare(X, y, sample_weight)
+            values = None if self.C is None else np.array([float(self.C)])
+            size = self._size(len(ready.members)) if self.C is None else len(ready.members)
+            choices = path(ready.problem, size, tol=self.tol, solver=self.solver, values=values)
+            self._take(ready, choices, None if self.C is not None else size)
+        return self
+
+    def path(
+        self, X: Any, y: Any, sizes: Sequence[float] | None = None, *, eval_set: Any = None
+    ) -> ThinningPath:
+        """Thinned ensembles of several sizes, from one path of the program over C.
+
+        Parameters
+        ----------
+        X, y
+            As for :meth:`fit`.
+        sizes : sequence of int or float, or None
+            As ``size``; None: 1, 2, 5, 10, 15, 20, 30 and 50 %.
+        eval_set : (X, y) or None
+            Rows to score on; without it scores are ``own_score_``.
+
+        Returns
+        -------
+        ThinningPath
+        """
+        with unchanged_on_failure(self):
+            ready = self._prepare(X, y, None)
+            count = len(ready.members)
+            asked = (0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.5) if sizes is None else sizes
+            if not len(asked):
+                raise ValueError("sizes must have at least one size, got none")
+            wanted = np.unique([self._size(count, size) for size in asked])
+            own = {"tol": self.tol, "solver": self.solver}
+            choices = path(ready.problem, int(wanted[-1]), **own)  # type: ignore[arg-type]
+            models, scores = [], np.full(len(wanted), np.nan)
+            for place, size in enumerate(wanted.tolist()):
+                model = copy.copy(self)
+                model._take(ready, choices, size)
+                models.append(model)
+                scores[place] = model.own_score_ if eval_set is None else model.score(*eval_set)
+        name = "accuracy" if self._is_classifier else "R²"
+        where = "eval_set" if eval_set is not None else models[0].rows_
+        return ThinningPath(wanted, models, scores, f"{name} ({where.replace('_', ' ')})", count)
+
+    # ------------------------------------------------------------------ the fit
+
+    def _prepare(self, X: Any, y: Any, sample_weight: ArrayLike | None) -> _Prepared:
+        self._check_parameters()
+        fitted = reading.is_fitted(self.estimator)
+        X, y = reading.training_rows(self, X, y, fitted=fitted)
+        given = _check_sample_weight(sample_weight, np.empty((len(y), 1)), dtype=np.float64)
+        if (given < 0).any() or not given.any():
+            raise ValueError("sample_weight must be at least 0, and above 0 for some rows")
+        rng = check_random_state(self.random_state)
+        training: bool | None = self.training_rows if fitted else True
+        ensemble, chosen = self.estimator, np.arange(len(y))
+        if not fitted:
+            weighted = None if sample_weight is None else given
+            ensemble, chosen, training = reading.fitted_ensemble(self, X, y, weighted, rng)
+        members = members_of(ensemble)
+        members = self._as_classes(members, y)
+        reading.check_features(ensemble, self.n_features_in_)
+        if members.classes is not None:
+            self.classes_ = members.classes
+        places = reading.places(y, members)
+        aim = aim_of(self.target, self.metric, members)
+        part = chosen if len(chosen) < len(y) else None
+        X = X if part is None else reading.take(X, part)
+        places, given = places[chosen], given[chosen]
+        own = given if not fitted and sample_weight is not None else np.ones(len(places))
+        columns = columns_of(
+            ensemble, members, X, places, weights=own, training=training, aim=aim, rng=rng
+        )
+        used = columns.rows
+        X = reading.take(X, used) if len(used) < len(places) else X
+        places, given = places[used], given[used]
+        if not given.any():
+            raise ValueError("sample_weight is 0 for all rows that can be used")
+        loss = loss_of(self.metric, self.quantile, members, aim)
+        problem = problem_of(members, columns, X, places, given, loss=loss, aim=aim)
+        return _Prepared(ensemble, members, columns, problem, aim, places)
+
+    def _as_classes(self, members: Members, y: NDArray[Any]) -> Members:
+        """Functions are scores of two classes where a metric of classes is named."""
+        functions = isinstance(members, EstimatorMembers) and members.kind == "value"
+        if not (functions and self.metric in CLASSIFICATION):
+            return members
+        assert isinstance(members, EstimatorMembers)
+        if is_regressor(self.estimator):
+            raise ValueError(f"metric={self.metric!r} needs a classifier, got {self.estimator!r}")
+        known = np.unique(y)
+        if len(known) != 2:
+            raise ValueError(
+                f"metric={self.metric!r} of functions needs two classes, y has {len(known)}"
+            )
+        return EstimatorMembers(members.members, members.weights, known)
+
+    def _take(self, ready: _Prepared, choices: list[Choice], size: int | None) -> None:
+        """The members of one size, or of the program's optimum, and their weights."""
+        problem, members = ready.problem, ready.members
+        if not choices or not choices[-1].size:
+            at = "" if self.C is None else f" at C={self.C:g}; take C above {problem.least_cost:g}"
+            raise ValueError(f"no member is worth its price{at}: all weights are 0")
+        if size is None:
+            chosen, program = np.flatnonzero(choices[-1].weights), choices[-1]
+        else:
+            small = [own for own in choices if 0 < own.size <= size]
+            program = small[-1] if small else next(own for own in choices if own.size)
+            chosen = members_of_size(problem, choices, size)
+        kind = self.weights
+        if kind == "auto":
+            kind = "equal" if is_averaging(ready.ensemble, members) else "refit"
+        if kind == "program" and size is not None and not small:
+            kind = "refit"
+        final = program
+        if kind != "program":
+            own: dict[str, Any] = {"tol": self.tol, "solver": self.solver}
+            if kind == "equal":
+                scaled = ready.columns.seen != "leave_one_out"
+                final = equal(problem, chosen, scaled=scaled, **own)
+            else:
+                final = refit(problem, chosen, **own)
+        self._keep(ready, program, final)
+
+    def _keep(self, ready: _Prepared, program: Choice, final: Choice) -> None:
+        members, columns = ready.members, ready.columns
+        indices: Indices = np.flatnonzero(final.weights)
+        weights, intercept = final.weights[indices], final.intercept
+        if members.kind == "probability" and ready.aim == "y":
+            weights = weights / weights.sum()
+        self.indices_, self.weights_ = indices, weights
+        self.intercept_: Any = intercept
+        if ready.problem.means is not None:
+            means, centre = ready.problem.means
+            self.intercept_ = centre - weights @ means[indices]
+        self.members_ = [members.of(int(j)) for j in indices]
+        self.n_members_, self.n_members_in_ = len(indices), len(members)
+        result = program.result
+        assert result is not None
+        self.C_, self.objective_, self.gap_ = program.C, result.objective, result.gap
+        self.dual_bound_ = -np.inf if result.bound is None else result.bound
+        self.converged_ = bool(result.gap <= self.tol)
+        self.rows_, self.target_ = columns.seen, ready.aim
+        self._members = members
+        self._places = indices
+        if isinstance(members, EstimatorMembers):
+            self._members, self._places = members.part(indices), np.arange(len(indices))
+        self._folded = export.folded(self)
+        fair = columns.seen in FAIR and (ready.aim == "y" or columns.seen == "held_out")
+        self.own_score_ = self._own_score(ready) if fair else np.nan
+
+    def _own_score(self, ready: _Prepared) -> float:
+        """Accuracy or R² on the rows of the program, by the members that have not seen a row."""
+        outputs, unseen = ready.columns.outputs[:, self.indices_], ready.columns.unseen
+        weights = np.broadcast_to(self.weights_, outputs.shape[:2])
+        known = np.ones(len(outputs), dtype=bool)
+        if unseen is not None:
+            own = weights * unseen[:, self.indices_]
+            known = own.sum(axis=1) > 0
+            own = own[known]
+            weights = own * (self.weights_.sum() / own.sum(axis=1))[:, None]
+        if not known.any():
+            return float("nan")
+        found = np.einsum("nmk,nm->nk", outputs[known], weights) + self.intercept_
+        y = ready.y[known]
+        if not self._is_classifier:
+            return float(r2_score(y, found[:, 0])) if len(y) > 1 else float("nan")
+        return float(accuracy_score(y, self._decided(found)))
+
+    def _size(self, count: int, size: float | None = None) -> int:
+        asked = self.size if size is None else size
+        if asked is None:
+            return max(1, round(SHARE * count))
+        return reading.checked_size(asked, count)
+
+    def _check_parameters(self) -> None:
+        check_number("C", self.C, above=0, optional=True)
+        if self.C is not None and self.size is not None:
+            raise ValueError(
+                f"give a size or a C, got size={self.size!r} and C={self.C!r}: each follows from "
+                "the other"
+            )
+        check_number("quantile", self.quantile, above=0, below=1)
+        check_choice("target", self.target, ("auto", "y", "ensemble"))
+        check_choice("weights", self.weights, ("auto", "program", "refit", "equal"))
+        if self.metric is not None:
+            names = (*CLASSIFICATION, "rmse", "mae", "quantile")
+            check_choice("metric", self.metric, names)
+        check_number("validation_fraction", self.validation_fraction, above=0, below=1)
+        check_number("tol", self.tol, at_least=0)
+        check_solver("solver", self.solver, "lp")
+        check_seed("random_state", self.random_state)
+
+    # ------------------------------------------------------------------ predictions
+
+    @property
+    def _is_classifier(self) -> bool:
+        if isinstance(self.estimator, (list, tuple)) or "classes_" in vars(self):
+            return "classes_" in vars(self) or any(map(is_classifier, self.estimator))
+        return bool(is_classifier(self.estimator))
+
+    def _outputs(self, X: Any) -> Vector:
+        """Σ_j w_j h_j(x) + b over the members kept, shape (n_rows, n_outputs)."""
+        check_is_fitted(self, "weights_")
+        X = reading.new_rows(self, X)
+        if self._folded is not None:
+            return np.asarray(self._folded(X), dtype=np.float64) + self.intercept_
+        outputs = self._members.outputs(X, self._places)
+        total: Vector = np.einsum("nmk,m->nk", outputs, self.weights_).astype(np.float64)
+        return np.asarray(total + self.intercept_, dtype=np.float64)
+
+    def _decided(self, outputs: Vector) -> NDArray[np.intp]:
+        if outputs.shape[1] == 1:
+            return (outputs[:, 0] > 0).astype(np.intp)
+        return outputs.argmax(axis=1)
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Labels or numbers, by the members kept; shape (n_rows,)."""
+        outputs = self._outputs(X)
+        return self.classes_[self._decided(outputs)] if self._is_classifier else outputs[:, 0]
+
+    @available_if(_classifies)  # type: ignore[untyped-decorator]
+    def decision_function(self, X: Any) -> Vector:
+        """Shape (n_rows,) for two classes, above 0 for the second; else (n_rows, n_classes)."""
+        outputs = self._outputs(X)
+        if len(self.classes_) > 2:
+            return outputs
+        return outputs[:, 0] if outputs.shape[1] == 1 else outputs[:, 1] - outputs[:, 0]
+
+    @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Any) -> Vector:
+        """Probabilities of the classes, shape (n_rows, n_classes).
+
+        The weighted mean of those of the members, or what the scores of boosting stand for.
+        """
+        outputs = self._outputs(X)
+        if self._members.kind == "probability":
+            outputs = np.maximum(outputs, 0.0)
+            return outputs / outputs.sum(axis=1, keepdims=True)
+        if outputs.shape[1] > 1:
+            return np.asarray(softmax(outputs, axis=1))
+        second = expit(outputs[:, 0])
+        return np.column_stack([1.0 - second, second])
+
+    def score(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> float:
+        """Accuracy of a classifier, R² of a regressor."""
+        score = accuracy_score if self._is_classifier else r2_score
+        return float(score(y, self.predict(X), sample_weight=sample_weight))
+
+    def to_sklearn(self) -> Any:
+        """A model of scikit-learn that predicts the same, of the members kept.
+
+        The weights are folded into the leaves, so that the mean (or sum) that the model forms is
+        the weighted sum. AdaBoost of trees becomes a forest.
+
+        Raises
+        ------
+        ValueError
+            If there is none, saying why.
+        """
+        check_is_fitted(self, "weights_")
+        return export.to_sklearn(self)
+
+    def export(self) -> Any:
+        """The thinned model in its own library: scikit-learn's, or a ``lightgbm.Booster``.
+
+        Raises
+        ------
+        ValueError
+            If that cannot be, saying why.
+        """
+        check_is_fitted(self, "weights_")
+        return export.export(self)
+
+    def __repr__(self, N_CHAR_MAX: int = 700) -> str:
+        """The line that makes it and, once fitted, how many members are left."""
+        line = BaseEstimator.__repr__(self, N_CHAR_MAX)
+        if "weights_" not in vars(self):
+            return line
+        return (
+            f"{line}\n  {self.n_members_} of {self.n_members_in_} members, gap {self.gap_:.1g}, "
+            f"chosen on {self.rows_.replace('_', ' ')} rows"
+        )
+
+    def __sklearn_is_fitted__(self) -> bool:
+        """Whether ``fit`` has been called."""
+        return "weights_" in vars(self)
+
+    def __sklearn_tags__(self) -> Any:
+        """The kind of the ensemble that is thinned."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = False
+        if isinstance(self.estimator, (list, tuple)) or not hasattr(
+            self.estimator, "__sklearn_tags__"
+        ):
+            return tags
+        own = get_tags(self.estimator)
+        tags.estimator_type, tags.target_tags = own.estimator_type, own.target_tags
+        tags.classifier_tags, tags.regressor_tags = own.classifier_tags, own.regressor_tags
+        tags.input_tags.allow_nan = own.input_tags.allow_nan
+        tags.target_tags.multi_output = False
+        return tags
