@@ -41,6 +41,7 @@ SLOW = (
     "estimators/linear/test_drop_ins.py",
     "estimators/lpboost",
     "estimators/rules",
+    "estimators/thinning",
     "estimators/transform",
     "generation/test_stabilization.py",
     "inspection/report",

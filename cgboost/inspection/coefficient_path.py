@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Literal, Protocol, get_args
+from typing import TYPE_CHECKING, Any, Literal, Protocol, cast, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cgboost.inspection import drawing
+from cgboost.inspection.thinning_path import SizePath, draw_sizes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -64,7 +65,7 @@ class LinearPath(Protocol):
 
 
 def plot_path(
-    path: LinearPath,
+    path: LinearPath | SizePath,
     *,
     ax: Axes | None = None,
     feature_names: Sequence[str] | None = None,
@@ -73,13 +74,16 @@ def plot_path(
 ) -> Figure:
     """Draw the coefficients of the models of a path, and their scores where there are any.
 
+    Of the path of a thinned ensemble, its scores against the numbers of members.
+
     Features that no model uses are not drawn, but counted in the title. With several outputs a line
     is the Euclidean norm of a feature's coefficients over the outputs.
 
     Parameters
     ----------
-    path : RegularizationPath
-        Of linear models: ``SparseLinearRegressor().path(X, y)``.
+    path : RegularizationPath or ThinningPath
+        Of linear models: ``SparseLinearRegressor().path(X, y)``; or what
+        ``ThinnedEnsemble(forest).path(X, y)`` returns, for which ``ax`` alone counts.
     ax : matplotlib Axes, optional
         A new figure by default, which has the scores in a panel of their own. On given axes the
         best model alone is marked.
@@ -106,6 +110,9 @@ def plot_path(
         hint = ": give model.path(X, y)" if hasattr(path, "path") else hint
         name = type(path).__name__
         raise ValueError(f"path must be what path() of a linear model returns, got a {name}{hint}")
+    if hasattr(path, "n_members_in"):
+        return draw_sizes(cast(SizePath, path), ax)
+    path = cast(LinearPath, path)
     if x not in get_args(Against):
         raise ValueError(f"x must be one of {get_args(Against)}, got {x!r}")
     if n_labels < 0:

@@ -38,6 +38,7 @@ STUDIES = {
     "peers": (ROOT / "benchmarks" / "peers", "peers_page"),
     "simple_mkl": (ROOT / "benchmarks" / "multiple_kernels", "mkl_page"),
     "sparse_linear": (ROOT / "benchmarks" / "sparse_linear", "sparse_page"),
+    "thinning": (ROOT / "benchmarks" / "thinning", "thinning_page"),
     "transform_regression": (REPRODUCE / "transform_regression", "transform_page"),
 }
 """Folder and module of the tables of each study."""

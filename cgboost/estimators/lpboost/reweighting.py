@@ -7,11 +7,14 @@ The members of a forest, of AdaBoost, or any fitted classifiers are a fixed pool
 
 has a sparse optimum: members of weight zero can be thrown away. Give it rows that the members were
 not fitted to, or a small C: members that know the rows by heart look better than they are.
+
+:class:`~cgboost.ThinnedEnsemble` solves the same program over what members say of rows that they
+have not seen, for one weight a member whatever the number of classes, and for regression.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
@@ -26,50 +29,16 @@ from cgboost.estimators.common.parameters import (
     check_number,
     check_solver,
 )
+from cgboost.estimators.thinning.members import Member, inner_estimators, listed
+from cgboost.estimators.thinning.problem import Problem, solve
 from cgboost.exceptions import TrivialModelWarning, see, warn_caller
 from cgboost.generation.history import Result
-from cgboost.generation.loop import ColumnGeneration
-from cgboost.losses import hinge
-from cgboost.masters import OneNormMaster
+from cgboost.losses import Hinge
 from cgboost.masters.solver_options import checked_options
-from cgboost.masters.support_vector.formulations import VERTICES
 from cgboost.masters.support_vector.master import Offset, Sign
-from cgboost.pricing.features.features import FeaturePricer
 
 Vector = NDArray[np.float64]
 Predicts = Literal["auto", "label", "index"]
-
-COLUMNS_PER_ROUND = 20
-
-
-@dataclass(frozen=True)
-class Member:
-    """A fitted member: a classifier, a regressor or a function of the rows, and what it sees.
-
-    Attributes
-    ----------
-    estimator : object with ``predict``, or callable
-    features : ndarray of shape (n_seen,) or None
-        The features it was fitted to (bagging over features); None for all.
-    """
-
-    estimator: Any
-    features: NDArray[np.intp] | None = None
-
-    @property
-    def classes(self) -> list[Any] | None:
-        """What it predicts, None if that is a number."""
-        classes = getattr(self.estimator, "classes_", None)
-        return None if classes is None else np.asarray(classes).tolist()
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Predictions on the rows of X, shape (n_rows,)."""
-        predict: Callable[[Any], Any] = getattr(self.estimator, "predict", self.estimator)
-        if hasattr(self.estimator, "predict") and not hasattr(self.estimator, "feature_names_in_"):
-            X = np.asarray(X)
-        if self.features is not None:
-            X = np.asarray(X)[:, self.features]
-        return np.ravel(predict(X))
 
 
 @dataclass(frozen=True)
@@ -191,29 +160,21 @@ def reweight(
     checked_options(solver, solver_options)
     labels = np.asarray(y)
     known = _classes(estimators, labels, classes)
-    members = _members(estimators)
+    members = listed(inner_estimators(estimators), estimators)
     indexed = _indexed(members, known, predicts)
     weights = C * _check_sample_weight(sample_weight, labels, dtype=np.float64)
     votes = np.stack([_votes(member, X, known, indexed=indexed) for member in members], axis=2)
     if votes.shape[0] != len(labels):
         raise ValueError(f"X and y must have one entry a row, got {votes.shape[0]}, {len(labels)}")
     positives = [known[1]] if len(known) == 2 else list(known)
-    results = [
-        ColumnGeneration(
-            OneNormMaster(
-                hinge(np.where(labels == label, 1.0, -1.0), weights),
-                coef=coef,
-                offset=offset,
-                solver=VERTICES if solver == "auto" else solver,
-                solver_options=solver_options,
-            ),
-            FeaturePricer(votes[:, k]),
-            tol=tol,
-            columns_per_round=COLUMNS_PER_ROUND if max_members is None else 1,
-            max_columns=max_members,
-        ).run()
-        for k, label in enumerate(positives)
-    ]
+    own: dict[str, Any] = {"tol": tol, "solver": solver, "solver_options": solver_options}
+    results = []
+    for k, label in enumerate(positives):
+        signs = np.where(labels == label, 1.0, -1.0)
+        problem = Problem(votes[:, k], signs, weights, Hinge(), offset)
+        choice, _ = solve(problem, 1.0, coef=coef, max_columns=max_members, **own)
+        assert choice.result is not None
+        results.append(choice.result)
     if failed := [result.message for result in results if result.error is not None]:
         warn_caller(f"reweight: {'; '.join(failed)}{see('stopped-early')}", ConvergenceWarning)
     return _thinned(members, results, known, indexed=indexed, tol=tol)
@@ -254,24 +215,6 @@ def _thinned(
         members=[members[j] for j in kept],
         indexed=indexed,
     )
-
-
-def _members(estimators: Any) -> list[Member]:
-    inner = getattr(estimators, "estimators_", estimators)
-    features = getattr(estimators, "estimators_features_", None)
-    if isinstance(inner, np.ndarray):
-        inner = inner.ravel().tolist()
-    if not isinstance(inner, Sequence) or not len(inner):
-        raise ValueError(
-            "estimators must be a fitted ensemble with estimators_ or a list of fitted members, "
-            f"got {estimators!r}"
-        )
-    for member in inner:
-        if not hasattr(member, "predict") and not callable(member):
-            raise ValueError(f"estimators has a member that cannot predict: {member!r}")
-    if features is None:
-        return [Member(member) for member in inner]
-    return [Member(member, seen) for member, seen in zip(inner, features, strict=True)]
 
 
 def _classes(estimators: Any, y: NDArray[Any], classes: ArrayLike | None) -> NDArray[Any]:

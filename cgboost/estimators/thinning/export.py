@@ -27,6 +27,7 @@ from cgboost.estimators.thinning.boosted import (
     LightGBMTrees,
     library_of,
 )
+from cgboost.estimators.thinning.leaves import LeafMembers
 from cgboost.estimators.thinning.members import EstimatorMembers
 
 SAME_WEIGHTS = 1e-9
@@ -75,6 +76,11 @@ def to_sklearn(self: Any) -> Any:
             model._baseline_prediction.shape
         )
         return model
+    if isinstance(members, LeafMembers):
+        raise ValueError(
+            "leaves with weights of their own are no trees of scikit-learn: thin whole trees "
+            "(members='estimators') to export them"
+        )
     if not isinstance(members, EstimatorMembers):
         raise ValueError(
             f"a model of {library_of(members.model)} has no counterpart in scikit-learn"

@@ -19,6 +19,7 @@ from cgboost.estimators.thinning.honest import (
     unseen_entries,
     without_own,
 )
+from cgboost.estimators.thinning.leaves import LeafMembers
 from cgboost.estimators.thinning.members import (
     Cube,
     EstimatorMembers,
@@ -75,7 +76,7 @@ def members_of(ensemble: Any) -> Members:
         own = np.asarray(ensemble.estimator_weights_, dtype=float)[: len(inner)]
     else:
         own = np.ones(len(inner))
-    members = listed(inner, getattr(ensemble, "estimators_features_", None))
+    members = listed(inner, ensemble)
     classes = getattr(ensemble, "classes_", None)
     if classes is not None and isinstance(classes, list):
         raise ValueError("estimator has several outputs: thin an ensemble of one output")
@@ -196,8 +197,19 @@ def columns_of(
             _warn_of_memory(members, outputs, y[rows])
         return Columns(outputs, None, rows, "training" if training else other)
     own = unseen[rows]
+    if isinstance(members, LeafMembers):
+        return _of_leaves(members, outputs, own, rows)
     known = own.any(axis=1)
     return Columns(neutral(outputs[known], own[known]), own[known], rows[known], "out_of_bag")
+
+
+def _of_leaves(members: LeafMembers, outputs: Cube, unseen: Mask, rows: Indices) -> Columns:
+    """Leaves of the trees that have not seen a row, as much more as there are fewer of them."""
+    shares = unseen.mean(axis=1)
+    known = shares > 0
+    factors = unseen[known] / shares[known, None]
+    outputs = outputs[known] * factors[:, members.tree_of, None].astype(np.float32)
+    return Columns(outputs, None, rows[known], "out_of_bag")
 
 
 def rows_of(X: Any, rows: Indices) -> Any:
@@ -291,5 +303,7 @@ def _of_mean_one(weights: Vector) -> Vector:
 
 def is_averaging(ensemble: Any, members: Members) -> bool:
     """Whether the ensemble is a mean of members that are alike: a forest, or bagging."""
+    if isinstance(members, LeafMembers):
+        return False
     alike = hasattr(ensemble, "bootstrap") and hasattr(ensemble, "n_estimators")
     return alike and not np.ptp(members.weights)

@@ -44,6 +44,11 @@ class Member:
         classes = getattr(self.estimator, "classes_", None)
         return None if classes is None else np.asarray(classes).tolist()
 
+    @property
+    def is_model(self) -> bool:
+        """Whether it is an estimator of scikit-learn or like one, not a function."""
+        return hasattr(self.estimator, "__sklearn_tags__")
+
     def predict(self, X: Any) -> NDArray[Any]:
         """Predictions on the rows of X, shape (n_rows,)."""
         predict: Callable[[Any], Any] = getattr(self.estimator, "predict", self.estimator)
@@ -199,24 +204,25 @@ class EstimatorMembers(Members):
         return values[:, None]
 
 
-def listed(estimators: Sequence[Any], features: Any = None) -> list[Member]:
-    """Members of a sequence of fitted estimators or functions, checked."""
+def listed(estimators: Sequence[Any], ensemble: Any = None) -> list[Member]:
+    """Members of a sequence of fitted estimators or functions, checked.
+
+    Parameters
+    ----------
+    ensemble : fitted ensemble or None
+        That they are of, which knows the features that each of them sees.
+    """
     for member in estimators:
         if not hasattr(member, "predict") and not callable(member):
             raise ValueError(f"estimators has a member that cannot predict: {member!r}")
+    features = getattr(ensemble, "estimators_features_", None)
     if features is None:
         return [Member(member) for member in estimators]
+    every = np.arange(getattr(ensemble, "n_features_in_", 0))
     return [
-        Member(member, None if _is_all(seen, member) else seen)
+        Member(member, None if np.array_equal(seen, every) else seen)
         for member, seen in zip(estimators, features, strict=True)
     ]
-
-
-def _is_all(features: Any, member: Any) -> bool:
-    """Whether these are all features in their order, as bagging has them by default."""
-    most = np.size(features)
-    in_order = np.array_equal(features, np.arange(most))
-    return in_order and np.size(features) == getattr(member, "n_features_in_", -1) == most
 
 
 def inner_estimators(ensemble: Any) -> list[Any]:

@@ -49,17 +49,17 @@ class Problem:
 
     Attributes
     ----------
-    H : ndarray of shape (n_entries, n_members), float32
+    H : ndarray of shape (n_entries, n_members)
     target : ndarray of shape (n_entries,)
     costs : ndarray of shape (n_entries,)
         s: a mean of 1.
     loss : Loss
-    offset : {"none", "free"}
+    offset : {"none", "penalized", "free"}
     means : (ndarray of shape (n_members, n_outputs), ndarray of shape (n_outputs,)) or None
         What was taken off columns and target, where each output is centred.
     """
 
-    H: NDArray[np.float32]
+    H: NDArray[Any]
     target: Vector
     costs: Vector
     loss: Loss
@@ -153,8 +153,8 @@ def path(
         Other values of C, in increasing order; None: from the first at which a member comes in.
     """
     least = problem.least_cost
-    if not np.isfinite(least):
-        return []
+    if not np.isfinite(least):  # no member is of use at any C
+        return [solve(problem, 1.0, tol=tol, solver=solver)[0]]
     grid = least * 1.01 * STEP ** np.arange(MOST_STEPS) if values is None else values
     choices: list[Choice] = []
     start: WarmStart | None = None

@@ -72,10 +72,12 @@ def training_rows(self: Any, X: Any, y: Any, *, fitted: bool) -> tuple[Any, NDAr
     if hasattr(X, "iloc"):
         validate_data(self, X, skip_check_array=True)
         y = column_or_1d(y, warn=True)
+        if len(y) < 2:
+            raise ValueError(f"at least 2 rows are needed, got n_samples = {len(y)}")
         if len(y) != len(X):
             raise ValueError(f"X and y must have one entry a row, got {len(X)} and {len(y)}")
     else:
-        X, y = validate_data(self, X, y, **_allowed(self))
+        X, y = validate_data(self, X, y, ensure_min_samples=2, **_allowed(self))
         y = column_or_1d(y, warn=True)
     if y.dtype.kind == "f":
         assert_all_finite(y, input_name="y")

@@ -9,14 +9,11 @@ from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import expit, softmax
-from sklearn.base import is_classifier, is_regressor
+from sklearn.base import is_regressor
 from sklearn.metrics import accuracy_score, r2_score
-from sklearn.utils import check_random_state, get_tags
-from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import _check_sample_weight
 
-from cgboost.estimators.common.bases import BaseEstimator
 from cgboost.estimators.common.fit_loop import unchanged_on_failure
 from cgboost.estimators.common.parameters import (
     check_choice,
@@ -39,7 +36,9 @@ from cgboost.estimators.thinning.fitting import (
     members_of,
     problem_of,
 )
-from cgboost.estimators.thinning.members import EstimatorMembers, Indices, Members, Vector
+from cgboost.estimators.thinning.leaves import LeafMembers
+from cgboost.estimators.thinning.members import EstimatorMembers, Indices, Members
+from cgboost.estimators.thinning.predictions import ThinnedModel
 from cgboost.estimators.thinning.problem import (
     Choice,
     Problem,
@@ -49,6 +48,7 @@ from cgboost.estimators.thinning.problem import (
     refit,
 )
 from cgboost.estimators.thinning.thinning_path import ThinningPath
+from cgboost.exceptions import TrivialModelWarning, see, warn_caller
 
 SHARE = 0.15
 """Of the members, that are kept if nothing else is asked for."""
@@ -57,17 +57,6 @@ FAIR = ("out_of_bag", "held_out", "given")
 """Rows on which a score says something of new rows."""
 
 Weights = Literal["auto", "program", "refit", "equal"]
-
-
-def _classifies(model: ThinnedEnsemble) -> bool:
-    return model._is_classifier
-
-
-def _has_probabilities(model: ThinnedEnsemble) -> bool:
-    if not model._is_classifier:
-        return False
-    members = vars(model).get("_members")
-    return members is None or members.kind == "probability" or members.has_link
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,7 +71,7 @@ class _Prepared:
     y: NDArray[Any]
 
 
-class ThinnedEnsemble(BaseEstimator):
+class ThinnedEnsemble(ThinnedModel):
     """Few members of an ensemble, with new weights, chosen by a linear program, certified.
 
     Minimises, over the weights w ≥ 0 of the members h_j,
@@ -114,6 +103,8 @@ class ThinnedEnsemble(BaseEstimator):
     weights : {"auto", "program", "refit", "equal"}, default="auto"
         The weights of the members chosen: those of the program; found again without the pull of
         the 1-norm; or the same for all. "auto": "equal" for forests and bagging, else "refit".
+    members : {"estimators", "leaves"}, default="estimators"
+        Whether whole members are chosen, or the leaves of their trees, each with its own weight.
     training_rows : bool or None, default=None
         Of a fitted ensemble: whether ``fit`` is given the rows that the ensemble was fitted to.
         None: forests are recognised by their roots, others are taken to be given new rows.
@@ -174,6 +165,7 @@ class ThinnedEnsemble(BaseEstimator):
         quantile: float = 0.5,
         target: str = "auto",
         weights: str = "auto",
+        members: str = "estimators",
         training_rows: bool | None = None,
         validation_fraction: float = 0.2,
         tol: float = 1e-6,
@@ -187,6 +179,7 @@ class ThinnedEnsemble(BaseEstimator):
         self.quantile = quantile
         self.target = target
         self.weights = weights
+        self.members = members
         self.training_rows = training_rows
         self.validation_fraction = validation_fraction
         self.tol = tol
@@ -262,7 +255,10 @@ class ThinnedEnsemble(BaseEstimator):
                 scores[place] = model.own_score_ if eval_set is None else model.score(*eval_set)
         name = "accuracy" if self._is_classifier else "R²"
         where = "eval_set" if eval_set is not None else models[0].rows_
-        return ThinningPath(wanted, models, scores, f"{name} ({where.replace('_', ' ')})", count)
+        called = f"{name} ({where.replace('_', ' ')})"
+        scored = eval_set is not None and hasattr(ready.ensemble, "score")
+        whole = float(ready.ensemble.score(*eval_set)) if scored else float("nan")
+        return ThinningPath(wanted, models, scores, called, count, whole)
 
     # ------------------------------------------------------------------ the fit
 
@@ -281,6 +277,7 @@ class ThinnedEnsemble(BaseEstimator):
             ensemble, chosen, training = reading.fitted_ensemble(self, X, y, weighted, rng)
         members = members_of(ensemble)
         members = self._as_classes(members, y)
+        members = LeafMembers(members) if self.members == "leaves" else members
         reading.check_features(ensemble, self.n_features_in_)
         if members.classes is not None:
             self.classes_ = members.classes
@@ -308,7 +305,7 @@ class ThinnedEnsemble(BaseEstimator):
         if not (functions and self.metric in CLASSIFICATION):
             return members
         assert isinstance(members, EstimatorMembers)
-        if is_regressor(self.estimator):
+        if any(is_regressor(one.estimator) for one in members.members if one.is_model):
             raise ValueError(f"metric={self.metric!r} needs a classifier, got {self.estimator!r}")
         known = np.unique(y)
         if len(known) != 2:
@@ -320,20 +317,31 @@ class ThinnedEnsemble(BaseEstimator):
     def _take(self, ready: _Prepared, choices: list[Choice], size: int | None) -> None:
         """The members of one size, or of the program's optimum, and their weights."""
         problem, members = ready.problem, ready.members
-        if not choices or not choices[-1].size:
-            at = "" if self.C is None else f" at C={self.C:g}; take C above {problem.least_cost:g}"
-            raise ValueError(f"no member is worth its price{at}: all weights are 0")
+        useless = not any(own.size for own in choices)
+        if useless and size is None:
+            raise ValueError(
+                f"no member is worth its price at C={self.C:g}: all weights are 0; take C above "
+                f"{problem.least_cost:g}"
+            )
+        if useless:
+            warn_caller(
+                "no member predicts better than a constant: those with the least loss are kept, "
+                f"with equal weights{see('trivial-models')}",
+                TrivialModelWarning,
+            )
         if size is None:
             chosen, program = np.flatnonzero(choices[-1].weights), choices[-1]
         else:
             small = [own for own in choices if 0 < own.size <= size]
-            program = small[-1] if small else next(own for own in choices if own.size)
+            program = next((own for own in choices if own.size), choices[-1])
+            program = small[-1] if small else program
             chosen = members_of_size(problem, choices, size)
         kind = self.weights
         if kind == "auto":
             kind = "equal" if is_averaging(ready.ensemble, members) else "refit"
         if kind == "program" and size is not None and not small:
             kind = "refit"
+        kind = "equal" if useless else kind
         final = program
         if kind != "program":
             own: dict[str, Any] = {"tol": self.tol, "solver": self.solver}
@@ -405,6 +413,7 @@ class ThinnedEnsemble(BaseEstimator):
         check_number("quantile", self.quantile, above=0, below=1)
         check_choice("target", self.target, ("auto", "y", "ensemble"))
         check_choice("weights", self.weights, ("auto", "program", "refit", "equal"))
+        check_choice("members", self.members, ("estimators", "leaves"))
         if self.metric is not None:
             names = (*CLASSIFICATION, "rmse", "mae", "quantile")
             check_choice("metric", self.metric, names)
@@ -412,113 +421,3 @@ class ThinnedEnsemble(BaseEstimator):
         check_number("tol", self.tol, at_least=0)
         check_solver("solver", self.solver, "lp")
         check_seed("random_state", self.random_state)
-
-    # ------------------------------------------------------------------ predictions
-
-    @property
-    def _is_classifier(self) -> bool:
-        if isinstance(self.estimator, (list, tuple)) or "classes_" in vars(self):
-            return "classes_" in vars(self) or any(map(is_classifier, self.estimator))
-        return bool(is_classifier(self.estimator))
-
-    def _outputs(self, X: Any) -> Vector:
-        """Σ_j w_j h_j(x) + b over the members kept, shape (n_rows, n_outputs)."""
-        check_is_fitted(self, "weights_")
-        X = reading.new_rows(self, X)
-        if self._folded is not None:
-            return np.asarray(self._folded(X), dtype=np.float64) + self.intercept_
-        outputs = self._members.outputs(X, self._places)
-        total: Vector = np.einsum("nmk,m->nk", outputs, self.weights_).astype(np.float64)
-        return np.asarray(total + self.intercept_, dtype=np.float64)
-
-    def _decided(self, outputs: Vector) -> NDArray[np.intp]:
-        if outputs.shape[1] == 1:
-            return (outputs[:, 0] > 0).astype(np.intp)
-        return outputs.argmax(axis=1)
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Labels or numbers, by the members kept; shape (n_rows,)."""
-        outputs = self._outputs(X)
-        return self.classes_[self._decided(outputs)] if self._is_classifier else outputs[:, 0]
-
-    @available_if(_classifies)  # type: ignore[untyped-decorator]
-    def decision_function(self, X: Any) -> Vector:
-        """Shape (n_rows,) for two classes, above 0 for the second; else (n_rows, n_classes)."""
-        outputs = self._outputs(X)
-        if len(self.classes_) > 2:
-            return outputs
-        return outputs[:, 0] if outputs.shape[1] == 1 else outputs[:, 1] - outputs[:, 0]
-
-    @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
-    def predict_proba(self, X: Any) -> Vector:
-        """Probabilities of the classes, shape (n_rows, n_classes).
-
-        The weighted mean of those of the members, or what the scores of boosting stand for.
-        """
-        outputs = self._outputs(X)
-        if self._members.kind == "probability":
-            outputs = np.maximum(outputs, 0.0)
-            return outputs / outputs.sum(axis=1, keepdims=True)
-        if outputs.shape[1] > 1:
-            return np.asarray(softmax(outputs, axis=1))
-        second = expit(outputs[:, 0])
-        return np.column_stack([1.0 - second, second])
-
-    def score(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> float:
-        """Accuracy of a classifier, R² of a regressor."""
-        score = accuracy_score if self._is_classifier else r2_score
-        return float(score(y, self.predict(X), sample_weight=sample_weight))
-
-    def to_sklearn(self) -> Any:
-        """A model of scikit-learn that predicts the same, of the members kept.
-
-        The weights are folded into the leaves, so that the mean (or sum) that the model forms is
-        the weighted sum. AdaBoost of trees becomes a forest.
-
-        Raises
-        ------
-        ValueError
-            If there is none, saying why.
-        """
-        check_is_fitted(self, "weights_")
-        return export.to_sklearn(self)
-
-    def export(self) -> Any:
-        """The thinned model in its own library: scikit-learn's, or a ``lightgbm.Booster``.
-
-        Raises
-        ------
-        ValueError
-            If that cannot be, saying why.
-        """
-        check_is_fitted(self, "weights_")
-        return export.export(self)
-
-    def __repr__(self, N_CHAR_MAX: int = 700) -> str:
-        """The line that makes it and, once fitted, how many members are left."""
-        line = BaseEstimator.__repr__(self, N_CHAR_MAX)
-        if "weights_" not in vars(self):
-            return line
-        return (
-            f"{line}\n  {self.n_members_} of {self.n_members_in_} members, gap {self.gap_:.1g}, "
-            f"chosen on {self.rows_.replace('_', ' ')} rows"
-        )
-
-    def __sklearn_is_fitted__(self) -> bool:
-        """Whether ``fit`` has been called."""
-        return "weights_" in vars(self)
-
-    def __sklearn_tags__(self) -> Any:
-        """The kind of the ensemble that is thinned."""
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = False
-        if isinstance(self.estimator, (list, tuple)) or not hasattr(
-            self.estimator, "__sklearn_tags__"
-        ):
-            return tags
-        own = get_tags(self.estimator)
-        tags.estimator_type, tags.target_tags = own.estimator_type, own.target_tags
-        tags.classifier_tags, tags.regressor_tags = own.classifier_tags, own.regressor_tags
-        tags.input_tags.allow_nan = own.input_tags.allow_nan
-        tags.target_tags.multi_output = False
-        return tags

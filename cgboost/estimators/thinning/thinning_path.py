@@ -25,6 +25,8 @@ class ThinningPath:
     score_name : str
     n_members_in : int
         Of the ensemble that was thinned.
+    whole_score : float
+        Of that ensemble on the ``eval_set``; nan without one.
     """
 
     sizes: NDArray[np.intp]
@@ -32,6 +34,7 @@ class ThinningPath:
     scores: NDArray[np.float64]
     score_name: str
     n_members_in: int
+    whole_score: float = float("nan")
 
     def __len__(self) -> int:
         """The number of models."""

@@ -1,0 +1,109 @@
+"""Boosting models of other libraries, as they behave, without the libraries."""
+
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+
+from cgboost import ThinnedEnsemble
+from cgboost.estimators.thinning.boosted import boosted_members
+from tests.estimators.thinning.thinning_data import numbers
+
+X, Y = numbers()
+BASE = 3.0
+
+
+def stage(X, k):
+    """A stump for each stage, of a residual as boosting has it."""
+    return 0.8**k * np.where(np.asarray(X)[:, k % 4] > 0.3 * k - 1, 1.0, -1.0)
+
+
+class Booster:
+    """What a LightGBM booster answers."""
+
+    __module__ = "lightgbm.basic"
+
+    def num_trees(self):
+        return 6
+
+    def num_model_per_iteration(self):
+        return 1
+
+    params = {"objective": "regression"}  # noqa: RUF012
+
+    def predict(self, X, raw_score=True, start_iteration=0, num_iteration=6):
+        return sum(stage(X, k) for k in range(start_iteration, start_iteration + num_iteration))
+
+
+class XGBoost(RegressorMixin, BaseEstimator):
+    """What an XGBoost regressor answers: every range has the base score."""
+
+    __module__ = "xgboost.sklearn"
+    n_features_in_ = 4
+
+    def fit(self, X, y):
+        return self
+
+    def __sklearn_is_fitted__(self):
+        return True
+
+    def get_booster(self):
+        return self
+
+    def num_boosted_rounds(self):
+        return 6
+
+    def predict(self, X, output_margin=True, iteration_range=(0, 6)):
+        return BASE + sum(stage(X, k) for k in range(*iteration_range))
+
+
+class CatBoost(ClassifierMixin, BaseEstimator):
+    """What a CatBoost classifier answers."""
+
+    __module__ = "catboost.core"
+    tree_count_ = 6
+    classes_ = np.array([0, 1])
+
+    def fit(self, X, y):
+        return self
+
+    def is_fitted(self):
+        return True
+
+    def predict(self, X, prediction_type="RawFormulaVal", ntree_start=0, ntree_end=6):
+        return sum(stage(X, k) for k in range(ntree_start, ntree_end))
+
+
+def test_xgboost():
+    """The base score, which is in each range of trees, ends in the intercept once."""
+    model = ThinnedEnsemble(XGBoost(), size=6).fit(X, Y)
+    np.testing.assert_allclose(model.predict(X), XGBoost().predict(X), atol=0.05)
+    thin = ThinnedEnsemble(XGBoost(), size=3).fit(X, Y)
+    assert thin.members_ == thin.indices_.tolist()
+    assert thin.n_members_ == 3
+    with pytest.raises(ValueError, match="xgboost has no counterpart"):
+        thin.to_sklearn()
+
+
+def test_catboost():
+    """Raw values of single trees, and probabilities from their sum."""
+    y = (stage(X, 0) + stage(X, 1) > 0).astype(int)
+    model = ThinnedEnsemble(CatBoost(), size=4).fit(X, y)
+    assert model.predict_proba(X).shape == (len(X), 2)
+    whole = CatBoost().predict(X) > 0
+    assert np.mean(model.predict(X) == whole) > 0.85
+
+
+def test_lightgbm_members():
+    """A booster is recognised, has no classes, and its iterations add up."""
+    members = boosted_members(Booster())
+    assert len(members) == 6
+    assert members.kind == "value"
+    outputs = members.outputs(X)
+    np.testing.assert_allclose(members.total(X, outputs), Booster().predict(X)[:, None], atol=1e-5)
+    assert members.outputs(X, np.array([], dtype=int)).shape == (len(X), 0, 1)
+
+
+def test_other_models_are_no_boosters():
+    """Nothing is taken for a booster by its attributes alone."""
+    assert boosted_members(object()) is None
+    assert boosted_members([1, 2]) is None

@@ -1,0 +1,93 @@
+"""Exports predict what the thinned ensemble predicts."""
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.ensemble import BaggingClassifier, RandomForestClassifier, VotingRegressor
+from sklearn.linear_model import Lasso, LogisticRegression, Ridge
+
+from cgboost import ThinnedEnsemble
+from cgboost.estimators.thinning.export import _parts, _weighted
+from tests.estimators.thinning.thinning_data import CLASSIFIERS, REGRESSORS, classes, numbers
+
+
+@pytest.mark.parametrize("weights", ["program", "refit", "equal"])
+@pytest.mark.parametrize("name", CLASSIFIERS)
+@pytest.mark.parametrize("count", [2, 3])
+def test_classifiers(name, weights, count):
+    """A model of scikit-learn with the same probabilities, of the kept members alone."""
+    X, y = classes(count)
+    size = 2 if name == "voting" else 5
+    model = ThinnedEnsemble(CLASSIFIERS[name], size=size, weights=weights, random_state=0)
+    model.fit(X, y)
+    exported = model.to_sklearn()
+    np.testing.assert_allclose(exported.predict_proba(X), model.predict_proba(X), atol=2e-6)
+    np.testing.assert_array_equal(exported.predict(X), model.predict(X))
+    assert not hasattr(exported, "n_estimators") or exported.n_estimators == model.n_members_
+
+
+@pytest.mark.parametrize("weights", ["program", "refit", "equal"])
+@pytest.mark.parametrize("name", REGRESSORS)
+def test_regressors(name, weights):
+    """The same numbers, the intercept folded into leaves."""
+    X, y = numbers()
+    model = ThinnedEnsemble(REGRESSORS[name], size=5, weights=weights, random_state=0).fit(X, y)
+    exported = model.to_sklearn()
+    np.testing.assert_allclose(exported.predict(X), model.predict(X), rtol=1e-5)
+
+
+def test_the_ensemble_is_left_as_it_is():
+    """The values of the trees given do not change."""
+    X, y = classes(2)
+    forest = clone(CLASSIFIERS["forest"]).fit(X, y)
+    before = forest.predict_proba(X)
+    ThinnedEnsemble(forest, size=4, weights="program").fit(X, y).to_sklearn()
+    np.testing.assert_array_equal(forest.predict_proba(X), before)
+    assert isinstance(ThinnedEnsemble(forest, size=4).fit(X, y).export(), RandomForestClassifier)
+
+
+def test_what_cannot_be_exported_says_why():
+    """Means with an intercept, lists, and weights that a plain mean does not have."""
+    X, y = numbers()
+    voting = VotingRegressor([("ridge", Ridge()), ("lasso", Lasso())])
+    model = ThinnedEnsemble(voting, size=1, random_state=0).fit(X, y)
+    with pytest.raises(ValueError, match="VotingRegressor"):
+        model.to_sklearn()
+    A, labels = classes(2)
+    lines = [LogisticRegression(C=C).fit(A, labels) for C in (0.1, 1.0)]
+    with pytest.raises(ValueError, match="cannot be made a model of scikit-learn"):
+        ThinnedEnsemble(lines, size=1).fit(A, labels).to_sklearn()
+    bagging = BaggingClassifier(LogisticRegression(), 6, random_state=0)
+    unequal = ThinnedEnsemble(bagging, size=3, weights="program", random_state=0).fit(A, labels)
+    if np.ptp(unequal.weights_) > 0:
+        with pytest.raises(ValueError, match="plain mean"):
+            unequal.to_sklearn()
+    equal = ThinnedEnsemble(bagging, size=3, random_state=0).fit(A, labels)
+    exported = equal.to_sklearn()
+    np.testing.assert_allclose(exported.predict_proba(A), equal.predict_proba(A), atol=1e-6)
+
+
+BOOSTER = """tree
+version=v4
+tree_sizes=9 9
+
+Tree=0
+leaf_value=0.5 -1
+
+Tree=1
+leaf_value=2 3
+
+end of trees
+
+rest
+"""
+
+
+def test_the_text_of_a_booster_is_taken_apart():
+    """LightGBM's file is a head, trees and a tail, and leaves are multiplied by the weight."""
+    head, first, second, tail = _parts(BOOSTER)
+    assert head + first + second + tail == BOOSTER
+    assert "leaf_value=1.0 -2.0" in _weighted(first, 2.0, 0.0)
+    assert "leaf_value=1.5 2.0" in _weighted(second, 0.5, 0.5)
+    with pytest.raises(ValueError, match="linear models in their leaves"):
+        _weighted("Tree=0\nis_linear=1\n", 1.0, 0.0)

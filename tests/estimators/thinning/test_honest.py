@@ -1,0 +1,77 @@
+"""What members say of rows that they have not seen."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.ensemble import ExtraTreesClassifier, ExtraTreesRegressor, RandomForestClassifier
+
+from cgboost.estimators.thinning.fitting import members_of
+from cgboost.estimators.thinning.honest import (
+    is_training_set,
+    neutral,
+    unseen_entries,
+    without_own,
+)
+from tests.estimators.thinning.thinning_data import classes, numbers
+
+
+@pytest.mark.parametrize("share", [None, 0.5, 20])
+def test_out_of_bag_rows_are_those_of_the_forest(share):
+    """The mean of what is out of bag is scikit-learn's own."""
+    X, y = classes(3)
+    forest = RandomForestClassifier(40, oob_score=True, max_samples=share, random_state=0)
+    forest.fit(X, y)
+    unseen = unseen_entries(forest, len(y))
+    outputs = members_of(forest).outputs(X)
+    means = neutral(outputs, unseen)
+    for j in range(3):
+        np.testing.assert_allclose(
+            means[:, j][~unseen[:, j]], forest.oob_decision_function_[~unseen[:, j]], atol=1e-6
+        )
+        np.testing.assert_array_equal(means[:, j][unseen[:, j]], outputs[:, j][unseen[:, j]])
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.integers(0, 1000), st.integers(1, 6), st.booleans())
+def test_leaving_one_row_out_of_its_leaf(seed, least, weighted):
+    """By hand: the mean of the other rows in the leaf, or in the first node above that has some."""
+    rng = np.random.default_rng(seed)
+    X, y = rng.normal(size=(40, 3)), rng.normal(size=40)
+    weights = rng.uniform(0.5, 2.0, 40) if weighted else np.ones(40)
+    forest = ExtraTreesRegressor(2, min_samples_leaf=least, random_state=seed)
+    forest.fit(X, y, weights)
+    found = without_own(members_of(forest), X, y, weights)
+    for k, tree in enumerate(forest.estimators_):
+        paths = tree.decision_path(X.astype(np.float32)).toarray().astype(bool)
+        depth = paths.sum(axis=0)
+        for i in range(0, 40, 7):
+            for node in sorted(np.flatnonzero(paths[i]), key=lambda n: depth[n]):
+                others = paths[:, node] & (np.arange(40) != i)
+                if others.any():
+                    expected = np.average(y[others], weights=weights[others])
+                    break
+            assert found[i, k, 0] == pytest.approx(expected, abs=1e-3)
+
+
+def test_leaving_one_row_out_of_probabilities():
+    """Full trees know each row by heart; without the row itself they do not, and still sum to 1."""
+    X, y = classes(3)
+    forest = ExtraTreesClassifier(10, random_state=0).fit(X, y)
+    places = np.searchsorted(forest.classes_, y)
+    members = members_of(forest)
+    found = without_own(members, X, places, np.ones(len(y)))
+    np.testing.assert_allclose(found.sum(axis=2), 1.0, atol=1e-5)
+    assert (members.outputs(X).argmax(axis=2) == places[:, None]).all()
+    assert (found.argmax(axis=2) == places[:, None]).mean() < 0.95
+
+
+def test_training_rows_are_recognised():
+    """By the mean of y at the root of the first tree."""
+    X, y = numbers()
+    forest = ExtraTreesRegressor(3, random_state=0).fit(X, y)
+    assert is_training_set(forest, y, None)
+    assert not is_training_set(forest, y + 0.1, None)
+    assert not is_training_set(forest, y[:-1], None)
+    assert not is_training_set([len], y, None)
+    assert unseen_entries(forest, len(y)) is None

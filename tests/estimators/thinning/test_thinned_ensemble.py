@@ -1,0 +1,242 @@
+"""ThinnedEnsemble: few members, a certified program, predictions by the members kept alone."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.optimize import linprog
+from sklearn.base import clone
+from sklearn.ensemble import (
+    ExtraTreesRegressor,
+    GradientBoostingRegressor,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import accuracy_score, mean_pinball_loss
+
+from cgboost import ThinnedEnsemble
+from cgboost.estimators.thinning.fitting import columns_of, members_of, problem_of
+from cgboost.estimators.thinning.problem import solve
+from cgboost.exceptions import TrivialModelWarning
+from cgboost.losses import Hinge
+from tests.estimators.scikit_learn_checks import scikit_learn_checks
+from tests.estimators.thinning.thinning_data import CLASSIFIERS, REGRESSORS, classes, numbers
+
+FORESTS = (
+    "the bootstrap samples of a forest, and its random splits, are drawn by rows: weights and "
+    "repetition are different problems, as for the forest itself"
+)
+WEIGHTS = "check_sample_weight_equivalence_on_dense_data"
+
+
+@scikit_learn_checks(
+    [
+        ThinnedEnsemble(RandomForestClassifier(10, random_state=0)),
+        ThinnedEnsemble(RandomForestRegressor(10, random_state=0)),
+    ],
+    variants=[ThinnedEnsemble(ExtraTreesRegressor(10, random_state=0))],
+    expected_failed_checks=lambda _: {WEIGHTS: FORESTS},
+    xfail_strict=False,
+)
+def test_scikit_learn(estimator, check):
+    """It is an estimator as scikit-learn wants them."""
+    check(estimator)
+
+
+@pytest.mark.parametrize("count", [2, 3])
+@pytest.mark.parametrize("name", CLASSIFIERS)
+def test_classifiers(name, count):
+    """Whether fitted or not, few members are left that are nearly as good as all."""
+    X, y = classes(count)
+    whole = clone(CLASSIFIERS[name]).fit(X[:160], y[:160])
+    size = 1 if name == "voting" else 6
+    for given in (whole, clone(whole)):
+        model = ThinnedEnsemble(given, size=size, random_state=0).fit(X[:160], y[:160])
+        assert model.n_members_ == len(model.members_) == len(model.weights_) <= size
+        assert model.converged_
+        assert model.dual_bound_ <= model.objective_ * (1 + 1e-9)
+        assert set(model.predict(X)) <= set(y)
+        assert model.score(X[160:], y[160:]) >= whole.score(X[160:], y[160:]) - 0.12
+        shape = (len(X),) if count == 2 else (len(X), 3)
+        assert model.decision_function(X).shape == shape
+        np.testing.assert_allclose(model.predict_proba(X).sum(axis=1), 1.0, rtol=1e-5)
+
+
+@pytest.mark.parametrize("name", REGRESSORS)
+def test_regressors(name):
+    """The same for numbers."""
+    X, y = numbers()
+    whole = clone(REGRESSORS[name]).fit(X[:160], y[:160])
+    for given in (whole, clone(whole)):
+        model = ThinnedEnsemble(given, size=6, random_state=0).fit(X[:160], y[:160])
+        assert model.n_members_ <= 6
+        assert model.converged_
+        assert model.score(X[160:], y[160:]) >= whole.score(X[160:], y[160:]) - 0.1
+
+
+@pytest.mark.parametrize("count", [2, 3])
+def test_the_program_is_solved(count):
+    """The certified objective is the optimum over all members by an independent solver."""
+    X, y = classes(count)
+    forest = RandomForestClassifier(15, random_state=0).fit(X, y)
+    model = ThinnedEnsemble(forest, C=0.02).fit(X, y)
+    members, places = members_of(forest), np.searchsorted(forest.classes_, y)
+    ones, rng = np.ones(len(y)), np.random.RandomState(0)
+    columns = columns_of(forest, members, X, places, weights=ones, training=None, aim="y", rng=rng)
+    weights = np.ones(len(columns.rows))
+    problem = problem_of(members, columns, X, places[columns.rows], weights, loss=Hinge(), aim="y")
+    n, m = problem.H.shape
+    answer = linprog(
+        np.concatenate([np.ones(m), np.full(n, 0.02)]),
+        A_ub=-np.hstack([problem.H.astype(float), np.eye(n)]),
+        b_ub=-np.ones(n),
+    )
+    assert model.objective_ == pytest.approx(answer.fun, rel=1e-6)
+    assert model.dual_bound_ == pytest.approx(answer.fun, rel=1e-5)
+    assert model.rows_ == "out_of_bag"
+    assert solve(problem, 0.02, tol=1e-8)[0].size == len(model.indices_)
+
+
+def test_predictions_are_those_of_the_members_kept():
+    """The weighted mean of the kept trees' probabilities, and nothing else."""
+    X, y = classes(3)
+    forest = RandomForestClassifier(20, random_state=0).fit(X, y)
+    model = ThinnedEnsemble(forest, C=0.05, weights="program").fit(X, y)
+    expected = sum(
+        weight * forest.estimators_[j].predict_proba(X)
+        for j, weight in zip(model.indices_, model.weights_, strict=True)
+    )
+    np.testing.assert_allclose(model.predict_proba(X), expected, atol=1e-6)
+    assert model.members_ == [forest.estimators_[j] for j in model.indices_]
+    assert len(model._members.members) == model.n_members_ < 20
+
+
+@pytest.mark.parametrize("weights", ["program", "refit", "equal"])
+@pytest.mark.parametrize("metric", [None, "accuracy", "log_loss"])
+def test_weights_and_metrics_of_classes(weights, metric):
+    """All combinations give a model; equal weights are equal."""
+    X, y = classes(2)
+    model = ThinnedEnsemble(CLASSIFIERS["forest"], size=5, metric=metric, weights=weights)
+    model.fit(X, y)
+    assert model.n_members_ <= 5
+    assert model.score(X, y) > 0.75
+    if weights == "equal":
+        np.testing.assert_allclose(model.weights_, 0.2)
+
+
+def test_quantiles():
+    """A thinned forest for the 90 % quantile has a lower pinball loss than one for the mean."""
+    X, y = numbers(400)
+    y = y + np.random.default_rng(1).exponential(2.0, len(y))
+    losses = {}
+    for metric in ("rmse", "mae", "quantile"):
+        model = ThinnedEnsemble(REGRESSORS["forest"], size=8, metric=metric, quantile=0.9)
+        model.fit(X[:250], y[:250])
+        losses[metric] = mean_pinball_loss(y[250:], model.predict(X[250:]), alpha=0.9)
+    assert losses["quantile"] < min(losses["rmse"], losses["mae"])
+
+
+def test_boosting_reproduces_its_own_output():
+    """With all stages the thinned model is the whole one; a metric makes it aim at y."""
+    X, y = numbers()
+    whole = GradientBoostingRegressor(n_estimators=20, random_state=0).fit(X, y)
+    model = ThinnedEnsemble(whole, size=20).fit(X, y)
+    assert model.target_ == "ensemble"
+    error = np.sqrt(np.mean((model.predict(X) - whole.predict(X)) ** 2))
+    assert error < 0.02 * whole.predict(X).std()
+    assert ThinnedEnsemble(whole, size=5, metric="rmse").fit(X, y).target_ == "y"
+    forest = ThinnedEnsemble(REGRESSORS["forest"], size=5, target="ensemble").fit(X, y)
+    assert forest.target_ == "ensemble"
+
+
+def test_functions_and_lists():
+    """Functions are members of a regression, or scores of two classes; models vote."""
+    X, y = classes(2)
+    stumps = [lambda X, j=j: np.where(X[:, j] > 0, 1.0, -1.0) for j in range(4)]
+    stumps += [lambda X, j=j: np.where(X[:, j] > 0, -1.0, 1.0) for j in range(4)]
+    model = ThinnedEnsemble(stumps, size=4, metric="accuracy").fit(X, y)
+    assert model.score(X, y) > 0.7
+    assert not hasattr(model, "predict_proba")
+    linear = ThinnedEnsemble(stumps, size=4).fit(X, X[:, 0])
+    assert linear.n_members_ <= 4
+    models = [LogisticRegression(C=C).fit(X, y) for C in (0.01, 0.1, 1.0)]
+    voting = ThinnedEnsemble(models, size=2, random_state=0).fit(X, y)
+    assert voting.predict_proba(X).shape == (len(X), 2)
+
+
+def test_data_frames():
+    """Names of features are kept and checked, and the numbers are those of arrays."""
+    X, y = classes(3)
+    frame = pd.DataFrame(X, columns=list("pqrs"))
+    model = ThinnedEnsemble(CLASSIFIERS["forest"], size=5).fit(frame, pd.Series(y))
+    plain = ThinnedEnsemble(CLASSIFIERS["forest"], size=5).fit(X, y)
+    assert list(model.feature_names_in_) == list("pqrs")
+    np.testing.assert_array_equal(model.predict(frame), plain.predict(X))
+    with pytest.raises(ValueError, match="feature names"):
+        model.predict(frame.rename(columns={"p": "z"}))
+
+
+@pytest.mark.parametrize("name", ["forest", "gradient boosting", "histograms"])
+def test_pickling(name):
+    """A stored model predicts the same."""
+    X, y = classes(3)
+    model = ThinnedEnsemble(CLASSIFIERS[name], size=4).fit(X, y)
+    again = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(model.predict_proba(X), again.predict_proba(X))
+
+
+def test_sample_weight():
+    """Rows of a large weight count: the class that they are of gains."""
+    X, y = classes(2)
+    weights = np.where(y == "a", 20.0, 1.0)
+    plain = ThinnedEnsemble(CLASSIFIERS["AdaBoost"], size=3, random_state=0)
+    heavy = clone(plain).fit(X, y, weights).predict(X)
+    assert np.mean(heavy == "a") > np.mean(clone(plain).fit(X, y).predict(X) == "a")
+
+
+def test_leaves_are_members():
+    """Leaves have weights of their own, and their sum is nearly as good as the forest."""
+    X, y = numbers()
+    forest = RandomForestRegressor(20, max_leaf_nodes=12, random_state=0).fit(X[:160], y[:160])
+    model = ThinnedEnsemble(forest, members="leaves", size=40).fit(X[:160], y[:160])
+    tree, node = model.members_[0]
+    assert forest.estimators_[tree].tree_.children_left[node] == -1
+    assert model.n_members_ <= 40
+    assert model.score(X[160:], y[160:]) > 0.7 * forest.score(X[160:], y[160:])
+    labels = np.where(y > np.median(y), "high", "low")
+    forest = RandomForestClassifier(20, max_leaf_nodes=12, random_state=0).fit(X, labels)
+    assert ThinnedEnsemble(forest, members="leaves", size=40).fit(X, labels).score(X, labels) > 0.8
+
+
+def test_nothing_to_choose_by():
+    """Members that say the same everywhere are kept with equal weights, and a warning."""
+    X, y = numbers()
+    constants = [lambda X: np.zeros(len(X)), lambda X: np.ones(len(X))]
+    with pytest.warns(TrivialModelWarning, match="no member predicts better than a constant"):
+        model = ThinnedEnsemble(constants, size=1).fit(X, y)
+    assert model.n_members_ == 1
+
+
+def test_own_score_is_that_of_members_that_have_not_seen_a_row():
+    """Out of bag, by hand; and far below the score on rows that members know by heart."""
+    X, y = classes(3)
+    forest = RandomForestClassifier(20, random_state=0).fit(X, y)
+    model = ThinnedEnsemble(forest, size=8).fit(X, y)
+    votes = np.zeros((len(y), 3))
+    for j in model.indices_:
+        out = np.setdiff1d(np.arange(len(y)), forest.estimators_samples_[j])
+        votes[out] += forest.estimators_[j].predict_proba(X[out])
+    known = votes.any(axis=1)
+    own = accuracy_score(y[known], forest.classes_[votes[known].argmax(axis=1)])
+    assert model.own_score_ == pytest.approx(own)
+    assert model.score(X, y) > own
+
+
+def test_repr_says_what_is_left():
+    """A fitted model names its size."""
+    X, y = classes(2)
+    model = ThinnedEnsemble(CLASSIFIERS["forest"], size=4).fit(X, y)
+    assert "4 of 30 members" in repr(model)
+    assert "members" not in repr(clone(model))
