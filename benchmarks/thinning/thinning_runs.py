@@ -9,15 +9,19 @@ from typing import Any
 
 from study_jobs import Store
 from thinning_data import DATA, REGRESSION, SHARE, ensembles
-from thinning_methods import METHODS, Case
+from thinning_methods import METHODS, WHOLE, Case
 from thinning_page import Measured
 
 
 def measure(
-    store: Store[Measured], folder: Path | None, seeds: Sequence[int], sets: Sequence[str]
+    store: Store[Measured],
+    folder: Path | None,
+    seeds: Sequence[int],
+    sets: Sequence[str],
+    methods: Sequence[str],
 ) -> None:
-    """Measure what the store does not have, seed by seed."""
-    there = {(row.data, row.ensemble, row.seed) for row in store.rows}
+    """Measure what the store does not have of these methods, seed by seed."""
+    there = {(row.data, row.ensemble, row.seed) for row in store.rows if row.method in methods}
     for seed in seeds:
         for data in sets:
             regression = data in REGRESSION
@@ -26,22 +30,22 @@ def measure(
                 if (data, name, seed) in there:
                     continue
                 rows = DATA[data](folder, seed) if rows is None else rows
-                store.extend(_measured(data, name, seed, ensemble, rows, regression=regression))
+                store.extend(_measured(data, name, seed, ensemble, rows, methods))
 
 
 def _measured(
-    data: str, name: str, seed: int, ensemble: Any, rows: Any, *, regression: bool
+    data: str, name: str, seed: int, ensemble: Any, rows: Any, methods: Sequence[str]
 ) -> list[Measured]:
     started = time.process_time()
     ensemble.fit(rows.X, rows.y)
     fitting = time.process_time() - started
-    case = Case.of(ensemble, rows, SHARE, regression=regression)
+    case = Case.of(ensemble, rows, SHARE, regression=data in REGRESSION)
     found = []
-    for method, thin in METHODS.items():
-        outcome = thin(case)
+    for method in methods:
+        outcome = METHODS[method](case)
         if outcome is None:
             continue
-        seconds = fitting if not found else outcome.seconds
+        seconds = fitting if method == WHOLE else outcome.seconds
         own = (outcome.score, outcome.auc, outcome.members, seconds, outcome.predicting)
         found.append(Measured(data, name, seed, method, *own))
         print(f"{data} | {name} | {seed} | {method}: {outcome.score:.3f}", flush=True)

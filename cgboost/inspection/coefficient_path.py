@@ -112,7 +112,6 @@ def plot_path(
         raise ValueError(f"path must be what path() of a linear model returns, got a {name}{hint}")
     if hasattr(path, "n_members_in"):
         return draw_sizes(cast(SizePath, path), ax)
-    path = cast(LinearPath, path)
     if x not in get_args(Against):
         raise ValueError(f"x must be one of {get_args(Against)}, got {x!r}")
     if n_labels < 0:

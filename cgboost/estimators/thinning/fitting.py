@@ -267,6 +267,9 @@ def problem_of(
     width = outputs.shape[2]
     if aim == "ensemble":
         total = members.total(X, outputs)
+        if width > 2:  # what all classes have in common decides nothing
+            outputs = outputs - outputs.mean(axis=2, keepdims=True)
+            total = total - total.mean(axis=1, keepdims=True)
         means = np.average(outputs, axis=0, weights=weights).astype(np.float64)
         centre = np.average(total, axis=0, weights=weights)
         entries = _stacked(outputs - means.astype(np.float32))

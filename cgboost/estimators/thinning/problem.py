@@ -19,13 +19,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cgboost.estimators.thinning.members import Cube, Indices, Vector
+from cgboost.generation.columns import Column
 from cgboost.generation.history import Result
 from cgboost.generation.loop import ColumnGeneration
 from cgboost.losses import Loss
 from cgboost.masters import OneNormMaster, TwoNormMaster
 from cgboost.masters.support_vector.formulations import VERTICES
-from cgboost.masters.support_vector.master import Offset, Sign, WarmStart
-from cgboost.pricing.features.features import FeaturePricer
+from cgboost.masters.support_vector.master import Offset, Sign, SupportVectorMaster, WarmStart
+from cgboost.penalties import L2
+from cgboost.pricing.features.features import STRATUM, Feature, FeaturePricer
 
 COLUMNS_PER_ROUND = 20
 
@@ -35,12 +37,24 @@ STEP = 1.5
 MOST_STEPS = 60
 """Of a path: C grows by 1.5⁶⁰ = 4e10, far beyond where the loss no longer falls."""
 
-STILL = 3
-"""So many values of C at which no further member comes in end a path."""
+STILL = 10
+"""So many values of C, a factor of 58, at which no further member comes in end a path. Vertices of
+the hinge are optimal over long stretches at its beginning."""
+
+BEYOND = 1.6
+"""With losses of labels the path goes on until so many times as many members have a weight, of
+which the largest count: a hinge that is held back until no others are left has hardly begun to
+choose. Squared errors choose better at the size itself."""
 
 SHRINKAGE = 1e-3
-"""The ridge of the second step, relative to the mean square of a column and the weight of all rows.
-From 1e-4 to 1e-1 test errors of the study hardly differ."""
+"""What the weights' squared distance from equal ones costs, beside a mean loss of 1, where equal
+ones add up to their best sum. From 1e-4 to 1e-1 test errors of the study hardly differ."""
+
+SLIGHT = 1e-6
+"""The same for the best sum itself, which would else be unbounded where rows can be separated."""
+
+MOST_DROPS = 10
+"""Members with a negative weight leave so many times at most; then what is negative is 0."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,6 +92,11 @@ class Problem:
             response = response - response.mean()
         best = float((self.H.T @ response.astype(np.float32)).max())
         return 1.0 / best if best > 0 else np.inf
+
+    @property
+    def beyond(self) -> float:
+        """How much larger than asked for the program is whose weights choose."""
+        return BEYOND if self.loss.classification else 1.0
 
     def own_loss(self) -> Vector:
         """How far each column alone is from the target; shape (n_members,)."""
@@ -145,7 +164,7 @@ def solve(
 def path(
     problem: Problem, size: int, *, tol: float, solver: str, values: Vector | None = None
 ) -> list[Choice]:
-    """Optima for growing C, until there are more than ``size`` members with a weight.
+    """Optima for growing C, until far more than ``size`` members have a weight.
 
     Parameters
     ----------
@@ -163,46 +182,90 @@ def path(
         choices.append(choice)
         most = max(own.size for own in choices)
         still = len(choices) > STILL and choices[-1 - STILL].size == most > 1
-        if values is None and (choice.size > size or still):
+        if values is None and (choice.size > problem.beyond * size or still):
             break
     return choices
 
 
 def members_of_size(problem: Problem, choices: list[Choice], size: int) -> Indices:
     """The ``size`` members that matter: by weight at the last C, then by their own loss."""
-    enough = (own for own in choices if own.size >= size)
+    enough = (own for own in choices if own.size >= problem.beyond * size)
     weights = next(enough, choices[-1]).weights
     order = np.lexsort((problem.own_loss(), -weights))
     chosen: Indices = np.sort(order[:size])
     return chosen
 
 
-def refit(problem: Problem, chosen: Indices, *, tol: float, solver: str) -> Choice:
-    """Weights of the members chosen, with a small ridge in place of the 1-norm.
+def refit(problem: Problem, chosen: Indices, *, tol: float) -> Choice:
+    """Weights of the members chosen, drawn to equal ones in place of to 0.
 
-        min ½Σw_j² + C Σ_i s_i ℓ(t_i, Σ_j w_j h_j(x_i) + b),   w ≥ 0
+        min ½Σ(w_j − s/m)² + C Σ_i c_i ℓ(t_i, Σ_j w_j h_j(x_i) + b)    over w, s and b
 
-    A member may still leave, with weight 0.
+    The mean of the m columns enters without a penalty. Members whose weight would be negative
+    leave, and the others are weighed again.
     """
-    H = np.ascontiguousarray(problem.H[:, chosen])
-    square = float(np.mean(H.astype(np.float64) ** 2)) or 1.0
-    C = 1.0 / (SHRINKAGE * square * problem.costs.sum())
-    master = TwoNormMaster(
+    scale, final = _scale(problem, chosen, tol=tol)
+    count = problem.H.shape[1]
+    left = chosen
+    for _ in range(MOST_DROPS):
+        if len(left) < 2 or not scale > 0:
+            break
+        weights, intercept, result = _around_mean(problem, left, scale, tol=tol)
+        if (weights >= 0).all():
+            final = Choice(np.inf, _placed(left, weights, count), intercept, result)
+            break
+        left = left[weights > 0]
+    else:
+        weights, intercept, result = _around_mean(problem, left, scale, tol=tol)
+        own = np.maximum(weights, 0.0)
+        final = Choice(np.inf, _placed(left, own, count), intercept, result)
+    return final
+
+
+def _placed(chosen: Indices, weights: Vector, count: int) -> Vector:
+    placed = np.zeros(count)
+    placed[chosen] = weights
+    return placed
+
+
+def _scale(problem: Problem, chosen: Indices, *, tol: float) -> tuple[float, Choice]:
+    """The sum of equal weights that fits best, and the model with it."""
+    mean = problem.H[:, chosen].mean(axis=1, dtype=np.float64)
+    centre = float(mean.mean()) if problem.offset == "free" else 0.0
+    moved = (mean - centre)[:, None]
+    square = float(np.mean(moved**2)) or 1.0
+    loss = problem.loss.on(problem.target, problem.costs / (SLIGHT * square * problem.costs.sum()))
+    master = TwoNormMaster(loss, coef="nonneg", offset=problem.offset)
+    result = ColumnGeneration(master, FeaturePricer(moved), tol=tol).run()
+    scale = float(result.coef[0]) if len(result.coef) else 0.0
+    intercept = float(result.intercept) - scale * centre
+    weights = _placed(chosen, np.full(len(chosen), scale / len(chosen)), problem.H.shape[1])
+    return scale, Choice(np.inf, weights, intercept, result)
+
+
+def _around_mean(
+    problem: Problem, chosen: Indices, scale: float, *, tol: float
+) -> tuple[Vector, float, Result]:
+    own = problem.H[:, chosen].astype(np.float64)
+    count = len(chosen)
+    H = np.column_stack([own.mean(axis=1), own])
+    mean = Column(H[:, 0].copy(), (STRATUM, 0), Feature(0), STRATUM)
+    C = scale**2 / (SHRINKAGE * count * problem.costs.sum())
+    master = SupportVectorMaster(
         problem.loss.on(problem.target, C * problem.costs),
-        coef="nonneg",
+        L2(),
         offset=problem.offset,
-        solver="auto" if solver == VERTICES else solver,
+        free_columns=[mean],
     )
-    result = ColumnGeneration(
-        master, FeaturePricer(H), tol=tol, columns_per_round=len(chosen)
-    ).run()
-    weights = np.zeros(problem.H.shape[1])
+    loop = ColumnGeneration(master, FeaturePricer(H), tol=tol, columns_per_round=count)
+    result = loop.run()
+    weights = np.zeros(count + 1)
     for column, weight in zip(result.columns, result.coef, strict=True):
-        weights[chosen[column.hypothesis.index]] = weight  # type: ignore[union-attr]
-    return Choice(C, weights, float(result.intercept), result)
+        weights[column.hypothesis.index] = weight  # type: ignore[union-attr]
+    return weights[1:] + weights[0] / count, float(result.intercept), result
 
 
-def equal(problem: Problem, chosen: Indices, *, scaled: bool, tol: float, solver: str) -> Choice:
+def equal(problem: Problem, chosen: Indices, *, scaled: bool, tol: float) -> Choice:
     """The same weight for all members chosen, with the sum 1.
 
     Parameters
@@ -214,16 +277,8 @@ def equal(problem: Problem, chosen: Indices, *, scaled: bool, tol: float, solver
     weights[chosen] = 1.0 / len(chosen)
     if not scaled or problem.offset == "none":
         return Choice(np.inf, weights, 0.0, None)
-    mean = problem.H[:, chosen].mean(axis=1, dtype=np.float64)
-    centre = float(mean.mean())
-    moved = (mean - centre).astype(np.float32)[:, None]
-    own = Problem(moved, problem.target, problem.costs, problem.loss, "free")
-    found = refit(own, np.zeros(1, dtype=np.intp), tol=tol, solver=solver)
-    scale = float(found.weights[0])
-    if not scale > 0:
-        return Choice(found.C, weights, 0.0, found.result)
-    intercept = found.intercept - scale * centre
-    return Choice(found.C, scale * weights, intercept, found.result)
+    scale, found = _scale(problem, chosen, tol=tol)
+    return found if scale > 0 else Choice(np.inf, weights, 0.0, None)
 
 
 def joint_margins(

@@ -344,12 +344,11 @@ class ThinnedEnsemble(ThinnedModel):
         kind = "equal" if useless else kind
         final = program
         if kind != "program":
-            own: dict[str, Any] = {"tol": self.tol, "solver": self.solver}
             if kind == "equal":
                 scaled = ready.columns.seen != "leave_one_out"
-                final = equal(problem, chosen, scaled=scaled, **own)
+                final = equal(problem, chosen, scaled=scaled, tol=self.tol)
             else:
-                final = refit(problem, chosen, **own)
+                final = refit(problem, chosen, tol=self.tol)
         self._keep(ready, program, final)
 
     def _keep(self, ready: _Prepared, program: Choice, final: Choice) -> None:
