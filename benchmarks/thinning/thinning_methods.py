@@ -10,6 +10,7 @@ import time
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -56,23 +57,29 @@ class Outcome:
 
 @dataclass(frozen=True, eq=False)
 class Case:
-    """A fitted ensemble, and what its members say of the rows."""
+    """A fitted ensemble and its rows."""
 
     ensemble: Any
     rows: Rows
     size: int
     regression: bool
-    outputs: Cube
-    test: Cube
     weights: NDArray[np.float64]
 
     @classmethod
     def of(cls, ensemble: Any, rows: Rows, share: float, *, regression: bool) -> Case:
-        """Ask all members about all rows."""
+        """The case of an ensemble, and how many of its members are kept."""
         members = members_of(ensemble)
-        outputs, test = members.outputs(rows.X), members.outputs(rows.X_test)
-        size = int(share * len(members))
-        return cls(ensemble, rows, size, regression, outputs, test, members.weights)
+        return cls(ensemble, rows, int(share * len(members)), regression, members.weights)
+
+    @cached_property
+    def outputs(self) -> Cube:
+        """What all members say of the training rows."""
+        return members_of(self.ensemble).outputs(self.rows.X)
+
+    @cached_property
+    def test(self) -> Cube:
+        """What all members say of the test rows."""
+        return members_of(self.ensemble).outputs(self.rows.X_test)
 
     def scored(self, output: NDArray[np.float64]) -> tuple[float, float]:
         """Accuracy and area under the curve, or RMSE, of outputs of shape (n_rows, n_outputs)."""
