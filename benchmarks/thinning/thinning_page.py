@@ -20,7 +20,7 @@ ALLOWED_POINTS, ALLOWED_RMSE = 0.1, 1.0
 
 HEAD = (
     "data | ensemble | whole | **ThinnedEnsemble** | loss | truncated | LP over votes | ℓ1 refit | "
-    "members | within"
+    "members | seeds | within"
 )
 AUC_HEAD = "data | ensemble | whole | **ThinnedEnsemble** | truncated | LP over votes | ℓ1 refit"
 TIME_HEAD = (
@@ -53,8 +53,12 @@ class Means:
     """Means over the seeds, by data, ensemble and method."""
 
     def __init__(self, rows: Sequence[Measured]) -> None:
-        self.rows = rows
-        self.cases = list(dict.fromkeys((row.data, row.ensemble) for row in rows))
+        ours = {(row.data, row.ensemble, row.seed) for row in rows if row.method == OURS}
+        self.rows = [row for row in rows if (row.data, row.ensemble, row.seed) in ours]
+        self.cases = list(dict.fromkeys((row.data, row.ensemble) for row in self.rows))
+        self.seeds = dict.fromkeys(self.cases, 0)
+        for data, ensemble, _ in ours:
+            self.seeds[data, ensemble] += 1
         self.ensembles = list(dict.fromkeys(row.ensemble for row in rows))
 
     def __call__(self, case: tuple[str, str], method: str, field: str = "score") -> float:
@@ -113,7 +117,15 @@ def _scores(means: Means) -> str:
         loss = f"{means.loss(case, OURS):+.2f}" + (" %" if case[0] in REGRESSION else "")
         own = [_number(means(case, method)) for method in (WHOLE, OURS)]
         lines.append(
-            [*case, *own, loss, *cells, members, "yes" if means.within(case) else "**no**"]
+            [
+                *case,
+                *own,
+                loss,
+                *cells,
+                members,
+                str(means.seeds[case]),
+                "yes" if means.within(case) else "**no**",
+            ]
         )
     return table(lines, HEAD)
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from study_jobs import Store
 from thinning_data import DATA, REGRESSION, SHARE, ensembles
-from thinning_methods import METHODS, WHOLE, Case
+from thinning_methods import METHODS, VOTES, WHOLE, Case
 from thinning_page import Measured
 
 
@@ -21,16 +21,17 @@ def measure(
     methods: Sequence[str],
 ) -> None:
     """Measure what the store does not have of these methods, seed by seed."""
-    there = {(row.data, row.ensemble, row.seed) for row in store.rows if row.method in methods}
+    there = {(row.data, row.ensemble, row.seed, row.method) for row in store.rows}
     for seed in seeds:
         for data in sets:
             regression = data in REGRESSION
             rows = None
             for name, ensemble in ensembles(regression=regression, seed=seed).items():
-                if (data, name, seed) in there:
+                missing = [one for one in methods if (data, name, seed, one) not in there]
+                if not [one for one in missing if not (regression and one == VOTES)]:
                     continue
                 rows = DATA[data](folder, seed) if rows is None else rows
-                store.extend(_measured(data, name, seed, ensemble, rows, methods))
+                store.extend(_measured(data, name, seed, ensemble, rows, missing))
 
 
 def _measured(

@@ -22,10 +22,10 @@ from numpy.typing import NDArray
 from cgboost.estimators.thinning.members import Cube, EstimatorMembers, Members
 
 Mask = NDArray[np.bool_]
-LEFT = 1e-6
+ALONE = 1e-6
 """A row that leaves less than this share of the weight of its node is alone in it: rounding."""
 
-SAME = 1e-6
+SAME_MEAN = 1e-6
 """Means of y that differ by less, relative to its spread, are the same: trees keep them as float64,
 the targets of some forests are float32."""
 
@@ -78,9 +78,9 @@ def is_training_set(ensemble: Any, y: NDArray[Any], unseen: Mask | None) -> bool
     values = root.value[0, 0]
     if len(values) > 1:
         own = np.bincount(y.astype(np.intp), counts, len(values))[: len(values)]
-        return bool(np.allclose(own / own.sum(), values / values.sum(), atol=SAME))
+        return bool(np.allclose(own / own.sum(), values / values.sum(), atol=SAME_MEAN))
     mean, spread = float(counts @ y / counts.sum()), float(np.std(y)) or 1.0
-    return abs(mean - float(values[0])) <= SAME * spread
+    return abs(mean - float(values[0])) <= SAME_MEAN * spread
 
 
 def neutral(outputs: Cube, unseen: Mask) -> Cube:
@@ -134,8 +134,8 @@ def _leave_one_out(
     values = tree.value[:, 0, :]
     if own.shape[1] > 1:
         values = values / values.sum(axis=1, keepdims=True)
-    while (alone := (counts[node] - weights < LEFT * counts[node]) & (node > 0)).any():
+    while (alone := (counts[node] - weights < ALONE * counts[node]) & (node > 0)).any():
         node = np.where(alone, above[node], node)
-    rest = np.maximum(counts[node] - weights, LEFT)[:, None]
+    rest = np.maximum(counts[node] - weights, ALONE)[:, None]
     found = (counts[node][:, None] * values[node] - weights[:, None] * own) / rest
     return found.astype(np.float32)

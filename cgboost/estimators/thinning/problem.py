@@ -31,10 +31,10 @@ from cgboost.pricing.features.features import STRATUM, Feature, FeaturePricer
 
 COLUMNS_PER_ROUND = 20
 
-STEP = 1.5
+COST_STEP = 1.5
 """From one C of a path to the next. With 1.2 as with 2 the members chosen are about the same."""
 
-MOST_STEPS = 60
+MOST_COSTS = 60
 """Of a path: C grows by 1.5⁶⁰ = 4e10, far beyond where the loss no longer falls."""
 
 STILL = 10
@@ -174,7 +174,7 @@ def path(
     least = problem.least_cost
     if not np.isfinite(least):  # no member is of use at any C
         return [solve(problem, 1.0, tol=tol, solver=solver)[0]]
-    grid = least * 1.01 * STEP ** np.arange(MOST_STEPS) if values is None else values
+    grid = least * 1.01 * COST_STEP ** np.arange(MOST_COSTS) if values is None else values
     choices: list[Choice] = []
     start: WarmStart | None = None
     for C in grid:

@@ -50,7 +50,7 @@ from cgboost.estimators.thinning.problem import (
 from cgboost.estimators.thinning.thinning_path import ThinningPath
 from cgboost.exceptions import TrivialModelWarning, see, warn_caller
 
-SHARE = 0.15
+KEPT_SHARE = 0.15
 """Of the members, that are kept if nothing else is asked for."""
 
 FAIR = ("out_of_bag", "held_out", "given")
@@ -399,7 +399,7 @@ class ThinnedEnsemble(ThinnedModel):
     def _size(self, count: int, size: float | None = None) -> int:
         asked = self.size if size is None else size
         if asked is None:
-            return max(1, round(SHARE * count))
+            return max(1, round(KEPT_SHARE * count))
         return reading.checked_size(asked, count)
 
     def _check_parameters(self) -> None:
