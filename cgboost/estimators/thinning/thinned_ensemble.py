@@ -157,7 +157,7 @@ class ThinnedEnsemble(ThinnedModel):
 
     def __init__(
         self,
-        estimator: Any,
+        estimator: Any = None,
         *,
         size: float | None = None,
         C: float | None = None,
