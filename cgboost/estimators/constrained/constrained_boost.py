@@ -72,6 +72,12 @@ def rules_of(constraints: Any) -> tuple[Constraint, ...]:
         return ()
     if isinstance(constraints, Constraint) or not isinstance(constraints, (list, tuple)):
         constraints = (constraints,)
+    for one in constraints:
+        if isinstance(one, type):
+            raise ValueError(
+                f"constraints has the class {one.__name__}: give an object, {one.__name__}(...)"
+                f"{see('constraints')}"
+            )
     return tuple(one if isinstance(one, Constraint) else Own(one) for one in constraints)
 
 
@@ -175,13 +181,12 @@ def problem_of(self: Any, rows: Rows) -> Problem:
     for name, values in self._inputs.values.items():
         groups[name] = Grouping.of(str(name), values[numbers])
     self._groups = {name: grouping.labels for name, grouping in groups.items()}
-    names = getattr(self, "feature_names_in_", None)
     problem = Problem(
         rows=rows,
         weights=weights,
         constraints=rules_of(self.constraints),
         groups=groups,
-        features=Features(None if names is None else list(names), self.n_features_in_),
+        features=_features_of(self),
         family=family,
         pool=family.pool(rows),
         objective=self._objective,
@@ -245,6 +250,12 @@ def complete(self: Any, pool: Problem, rows: Rows) -> None:
     self.constraints_report_ = report.table_of(pool, prices, seen, held)
 
 
+def _features_of(self: Any) -> Features:
+    """The features by name and number."""
+    names = getattr(self, "feature_names_in_", None)
+    return Features(None if names is None else list(names), self.n_features_in_, self._dropped)
+
+
 def _seen(self: Any, pool: Problem) -> Seen:
     output = self._runs[0].outputs[0].values(pool.rows.X)
     return Seen(
@@ -257,14 +268,13 @@ def _seen_on(
 ) -> Seen:
     """The model on rows that are no training rows."""
     groups = {name: Grouping.of(str(name), own, self._groups[name]) for name, own in values.items()}
-    names = getattr(self, "feature_names_in_", None)
     return Seen(
         output,
         self._targets(encoded)[0],
         np.ones(len(output)) if weights is None else np.asarray(weights, dtype=np.float64),
         groups,
         self._cost,
-        Features(None if names is None else list(names), self.n_features_in_),
+        _features_of(self),
         self.columns_,
     )
 
@@ -338,8 +348,9 @@ class ConstrainedBoostClassifier(Classification, BaseBoost):
 
     Minimises Σ|α| + C Σ_i w_i loss(y_i, f(x_i)) over all columns of a family under the constraints.
     Without constraints it is :class:`LPBoostClassifier`. A fit is deterministic, constraints hold
-    on the training rows up to 1e-6 in every fit that returns, and ``dual_bound_`` is a lower bound
-    on what any model that obeys can reach.
+    on the training rows up to 1e-6 (rates of predictions: or a ``ConvergenceWarning`` says so), and
+    ``dual_bound_`` is a lower bound on what any model that obeys can reach; where rates are limited
+    it is that of the problem without these limits. The positive class is ``classes_[1]``.
 
     Parameters
     ----------
@@ -365,14 +376,15 @@ class ConstrainedBoostClassifier(Classification, BaseBoost):
 validation_fraction, n_iter_no_change, scoring, callbacks, verbose, random_state
         As in :class:`LPBoostClassifier`.
     max_columns : int or None
-        Stop at so many columns. None: with more than 10000 rows at 40, otherwise never.
+        Stop at so many columns. None: with more than 10000 rows at 30, otherwise never.
 
     Attributes
     ----------
     constraints_report_ : dict of str to ndarray
         For each part of each constraint its value on the training rows (``value``), on the first
         set of ``eval_set`` (``held_out``, nan without one), its ``limit``, and its ``price``: what
-        the objective falls by for one more unit of the limit. ``constraint_table()`` is its text.
+        the objective falls by for one more unit of the limit (of a rate: the price of a positive
+        prediction with which it is met). ``constraint_table()`` is its text.
     columns_ : dict of str to ndarray
         Table of the model: feature and threshold of stumps and hinges (slope: nan for a stump),
         feature, centre and scale of features; coefficient and round.

@@ -24,12 +24,16 @@ class Features:
     Attributes
     ----------
     names : sequence of str or None
-        None where X had no names.
+        Of the features; None where X had no names.
     count : int
+        How many features there are.
+    dropped : sequence of int
+        Columns of X that are no features: numbers are those of X, as it is given.
     """
 
     names: Sequence[str] | None
     count: int
+    dropped: Sequence[int] = ()
 
     def index(self, feature: Any, by: str) -> int:
         """The number of a feature.
@@ -40,12 +44,7 @@ class Features:
             If there is none of this name or number; the message says which are like it.
         """
         if isinstance(feature, Integral) and not isinstance(feature, bool):
-            if -self.count <= int(feature) < self.count:
-                return int(feature) % self.count
-            raise ValueError(
-                f"{by}: X has {self.count} features, there is no feature {feature}"
-                f"{see('constraints')}"
-            )
+            return self._of_number(int(feature), by)
         if not isinstance(feature, str):
             raise ValueError(f"{by}: a feature is a name or a number, got {feature!r}")
         if self.names is None:
@@ -60,9 +59,26 @@ class Features:
             f"{see('constraints')}"
         )
 
+    def _of_number(self, number: int, by: str) -> int:
+        """The place among the features of a column of X."""
+        width = self.count + len(self.dropped)
+        if not -width <= number < width:
+            raise ValueError(
+                f"{by}: X has {width} columns, there is no feature {number}{see('constraints')}"
+            )
+        place = number % width
+        if place in self.dropped:
+            raise ValueError(
+                f"{by}: column {number} of X is dropped, and no feature{see('constraints')}"
+            )
+        return place - sum(other < place for other in self.dropped)
+
     def name(self, index: int) -> str:
-        """How a feature is called in words."""
-        return f"feature {index}" if self.names is None else str(self.names[index])
+        """How a feature is called in words; without names by its number in X."""
+        if self.names is not None:
+            return str(self.names[index])
+        kept = [k for k in range(self.count + len(self.dropped)) if k not in self.dropped]
+        return f"feature {kept[index]}"
 
 
 def _alike(name: str, names: Sequence[str]) -> str:
@@ -105,10 +121,9 @@ class Grouping:
                 f"groups {name!r}: {int(missing.sum())} rows have no group (missing values): give "
                 f"them a group of their own{see('constraints')}"
             )
-        try:
-            found, codes = np.unique(values, return_inverse=True)
-        except TypeError:
-            found, codes = np.unique(values.astype(str), return_inverse=True)
+        if values.dtype.kind == "O" and len({type(value) for value in values.ravel()}) > 1:
+            values = values.astype(str)  # of several types there is no order
+        found, codes = np.unique(values, return_inverse=True)
         if labels is None:
             if len(found) < 2:
                 raise ValueError(
@@ -172,12 +187,22 @@ class Row:
         a.
     limit : float
         d.
+    from_below : bool
+        Whether it is the lower end of an interval, −a·f ≤ −d, for the same part.
     """
 
     owner: int
     part: str
     vector: Vector
     limit: float
+    from_below: bool = False
+
+    @property
+    def words(self) -> str:
+        """The limit as a reader writes it."""
+        if self.from_below:
+            return f"mean output of {self.part} ≥ {0.0 - self.limit:.4g}"
+        return f"mean output of {self.part} ≤ {self.limit:.4g}"
 
 
 @dataclass(frozen=True)
@@ -236,14 +261,10 @@ class Declarations:
     signs: dict[int, tuple[bool, bool]] = field(default_factory=dict)
     shapes: dict[int, int] = field(default_factory=dict)
 
-    def limit(self, part: str, vector: Vector, limit: float) -> None:
-        """Add a·f ≤ d."""
-        self.rows.append(Row(self.owner, part, vector, limit))
-
     def within(self, part: str, vector: Vector, least: float, most: float) -> None:
-        """Add least ≤ a·f ≤ most."""
-        self.limit(part, vector, most)
-        self.limit(part, -vector, -least)
+        """Add least ≤ a·f ≤ most, for a mean a·f of outputs."""
+        self.rows.append(Row(self.owner, part, vector, most))
+        self.rows.append(Row(self.owner, part, -vector, -least, from_below=True))
 
     @property
     def needs_cvxpy(self) -> bool:

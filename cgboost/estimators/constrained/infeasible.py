@@ -11,9 +11,13 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from cgboost.estimators.common.fit_loop import FittedRun
 from cgboost.estimators.common.rows import Vector
+from cgboost.estimators.constrained.data import Declarations
 from cgboost.estimators.constrained.problem import Problem
+from cgboost.estimators.constrained.rules import Convex, GroupBudget, Monotone
 from cgboost.exceptions import InfeasibleConstraintsError
+from cgboost.generation.history import StopReason
 from cgboost.generation.loop import ColumnGeneration
 from cgboost.losses import SupportVectorLoss
 from cgboost.masters.constrained import ConstrainedConvexMaster, ConstrainedMaster
@@ -32,7 +36,14 @@ NAMED = 1e-3
 """Limits with a multiplier above this, relative to the largest, are part of the contradiction."""
 
 
-def raise_infeasible(problem: Problem, beyond: float) -> NoReturn:
+ENDED_EARLY = (StopReason.TIME, StopReason.INTERRUPTED, StopReason.MAX_COLUMNS)
+"""Fits that ended with these may not have come to the columns with which constraints hold."""
+
+MOST_TERMS = 5
+"""Terms of a proof that a message shows: those of the largest multipliers."""
+
+
+def raise_infeasible(problem: Problem, runs: list[FittedRun], beyond: float) -> NoReturn:
     """Raise an error that names the constraints that contradict each other.
 
     Raises
@@ -40,12 +51,20 @@ def raise_infeasible(problem: Problem, beyond: float) -> NoReturn:
     InfeasibleConstraintsError
         With the certificate in words, where there is one.
     """
+    stopped = runs[0].stop_reason
+    if stopped in ENDED_EARLY:
+        raise InfeasibleConstraintsError(
+            f"the fit ended before the constraints held ({stopped.value}: {runs[0].message}); "
+            f"{beyond:.3g} is left beyond a limit: give it more time or columns, or allow more"
+        )
     bound, multipliers, parts = proof(problem)
     largest = float(np.max(np.abs(multipliers), initial=0.0))
     named = [k for k in range(len(parts)) if abs(multipliers[k]) > NAMED * largest > 0]
-    together = list(dict.fromkeys(parts[k][0] for k in named)) or [
+    named.sort(key=lambda k: -abs(multipliers[k]))
+    together = list(dict.fromkeys(parts[k][0] for k in sorted(named))) or [
         repr(constraint) for constraint in problem.constraints
     ]
+    together += [name for name in on_columns(problem) if name not in together]
     names = " and ".join(together)
     verb = "cannot hold" if len(together) == 1 else "cannot hold together"
     if bound < LARGE_MODEL or not named:
@@ -53,12 +72,19 @@ def raise_infeasible(problem: Problem, beyond: float) -> NoReturn:
             f"{names}: no model was found that obeys; {beyond:.3g} is left beyond a limit at the "
             "highest price, and there is no proof that none exists: allow more"
         )
-    terms = [f"{multipliers[k] / largest:.3g}·[{parts[k][1]}]" for k in named]
+    terms = [f"{multipliers[k] / largest:.3g}·[{parts[k][1]}]" for k in named[:MOST_TERMS]]
+    more = f" and {len(named) - MOST_TERMS} more" if len(named) > MOST_TERMS else ""
     raise InfeasibleConstraintsError(
-        f"{names} {verb}: added up as {' + '.join(terms)}, the left side exceeds the right side "
-        f"for every model (one that obeys would have Σ|α| ≥ {bound:.2g}): allow more, or leave one "
-        "out"
+        f"{names} {verb}: with these weights, {' + '.join(terms)}{more}, the limits contradict "
+        f"each other for all columns there are: a model that obeys would need Σ|α| ≥ {bound:.2g}. "
+        "Allow more, or leave one out"
     )
+
+
+def on_columns(problem: Problem) -> list[str]:
+    """The constraints on signs, shapes and sizes of coefficients, which have no multiplier here."""
+    kinds = (Monotone, Convex, GroupBudget)
+    return [repr(one) for one in problem.constraints if isinstance(one, kinds)]
 
 
 def proof(problem: Problem) -> tuple[float, Vector, list[tuple[str, str]]]:
@@ -66,10 +92,7 @@ def proof(problem: Problem) -> tuple[float, Vector, list[tuple[str, str]]]:
     declared = problem.declared(problem.target)
     extension, limits = problem.limit_rows(declared)
     pricer, sign = problem.family.obeying(problem.pool, declared, PROOF_GAP)
-    parts = [
-        (repr(problem.constraints[row.owner]), f"{row.part} ≤ {row.limit:.4g}")
-        for row in declared.rows
-    ]
+    parts = [(repr(problem.constraints[row.owner]), row.words) for row in declared.rows]
     parts += [
         (repr(problem.constraints[budget.owner]), f"{budget.part} ≤ {budget.limit:.4g}")
         for budget in declared.budgets
@@ -97,5 +120,19 @@ def proof(problem: Problem) -> tuple[float, Vector, list[tuple[str, str]]]:
     if isinstance(master, ConstrainedConvexMaster):
         own = np.array(master.prices[: len(parts) - len(multipliers)])
         multipliers = np.append(multipliers, own)
+    multipliers[: len(declared.rows)] = _netted(declared, multipliers[: len(declared.rows)])
     bound = -np.inf if result.bound is None else result.bound
     return float(bound), multipliers, parts[: len(multipliers)]
+
+
+def _netted(declared: Declarations, multipliers: Vector) -> Vector:
+    """Multipliers of both ends of an interval, less what they have in common."""
+    net, upper = multipliers.copy(), {}
+    for k, row in enumerate(declared.rows):
+        if not row.from_below:
+            upper[row.owner, row.part] = k
+        elif (row.owner, row.part) in upper:
+            other = upper[row.owner, row.part]
+            shared = min(net[k], net[other])
+            net[k], net[other] = net[k] - shared, net[other] - shared
+    return net

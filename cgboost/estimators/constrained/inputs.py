@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from cgboost.estimators.constrained.data import Features
 from cgboost.estimators.constrained.rules.base import Constraint
+from cgboost.estimators.constrained.rules.own import Own
 from cgboost.exceptions import see
 
 
@@ -78,6 +79,16 @@ def without(X: Any, places: Sequence[int]) -> Any:
     return np.delete(np.asarray(X), places, axis=1)
 
 
+def _one_a_row(X: Any, name: Any, given: Any) -> NDArray[Any]:
+    values = np.asarray(given)
+    if values.shape != (np.shape(X)[0],):
+        raise ValueError(
+            f"groups[{name!r}] must have one entry a row: shape {values.shape} for "
+            f"{np.shape(X)[0]} rows{see('constraints')}"
+        )
+    return values
+
+
 def group_values(
     X: Any, constraints: Sequence[Constraint], given: Mapping[Any, Any], dropped: Sequence[int]
 ) -> dict[Any, NDArray[Any]]:
@@ -89,18 +100,14 @@ def group_values(
         If a grouping is neither given nor a column of X, or has the wrong length.
     """
     found: dict[Any, NDArray[Any]] = {}
+    if any(isinstance(constraint, Own) for constraint in constraints):  # it may ask for any
+        found = {name: _one_a_row(X, name, values) for name, values in given.items()}
     for constraint in constraints:
         name = constraint.groups_of
         if name is None or name in found:
             continue
         if name in given:
-            values = np.asarray(given[name])
-            if values.shape != (np.shape(X)[0],):
-                raise ValueError(
-                    f"groups[{name!r}] must have one entry a row: shape {values.shape} for "
-                    f"{np.shape(X)[0]} rows{see('constraints')}"
-                )
-            found[name] = values
+            found[name] = _one_a_row(X, name, given[name])
             continue
         try:
             place = names_of(X).index(name, repr(constraint))

@@ -166,10 +166,21 @@ class Problem:
         )
 
     def value(self, output: FittedOutput) -> float:
-        """The objective of a model, at the prices of rates."""
-        f = output.values(self.rows.X)
-        loss = self.objective.loss(*self._at_rate_prices(self.target))
-        return float(np.abs(output.coef).sum() + loss.value(f))
+        """The objective of a model, without the prices of rates."""
+        f, declared = output.values(self.rows.X), self.declared(self.target)
+        if declared.minimax:
+            cost = self.total * max(self._mean_losses(declared.minimax[0][1], f))
+        else:
+            cost = float(self.objective.loss(self.target, self.rows.weights).value(f))
+        for other, weight in declared.also:
+            cost += weight * float(other.on(self.target, self.C * self.rows.weights).value(f))
+        return float(np.abs(output.coef).sum()) + cost
+
+    def _mean_losses(self, grouping: Grouping, f: Vector) -> list[float]:
+        """The mean loss of each group at an output."""
+        losses = self.cost.value(self.target, f)
+        members = [grouping.members(k) for k in range(len(grouping.labels))]
+        return [float(np.average(losses[own], weights=self.weights[own])) for own in members]
 
     def _at_rate_prices(self, target: Vector) -> tuple[Vector, Vector]:
         """Labels and weights at which a positive prediction costs what rates ask for.
@@ -262,7 +273,12 @@ def own_constraints(
     ValueError
         If it is no list of CVXPY constraints that are convex.
     """
-    found = function(f, a, b, data)
+    try:
+        found = function(f, a, b, data)
+    except TypeError as error:
+        raise ValueError(
+            f"{constraint!r}: calling the function as function(f, a, b, data) failed: {error}"
+        ) from error
     if not isinstance(found, (list, tuple)) or not all(hasattr(c, "is_dcp") for c in found):
         raise ValueError(
             f"{constraint!r}: the function must return a list of CVXPY constraints, got {found!r}"

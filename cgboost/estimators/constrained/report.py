@@ -12,21 +12,32 @@ from cgboost.estimators.common.fit_loop import Table
 from cgboost.estimators.constrained.data import Declarations, Seen
 from cgboost.estimators.constrained.problem import Problem
 
+NO_PRICE = 1e-7
+"""Multipliers below this, relative to the largest, are rounding of the solver."""
+
 OWN = "own"
 """The part of a constraint that is a function of the user's."""
 
 
 def prices_of(problem: Problem, round_number: int) -> dict[tuple[int, str], float]:
-    """The price of every part: what the objective falls by for one more unit of its limit."""
+    """The price of every part: what the objective falls by for one more unit of its limit.
+
+    Both ends of an interval may have a multiplier where it has no width: the price is then the
+    difference, as large equal parts of the two cancel.
+    """
     declared, multipliers = problem.declared(problem.target), problem.multipliers
     found = {place: abs(price) * problem.total for place, price in problem.rate_prices.items()}
     if multipliers is None or round_number not in multipliers.of_round:
         return found
     of_rows = multipliers.of_round[round_number]
-    owners = [(row.owner, row.part) for row in declared.rows]
-    owners += [(budget.owner, budget.part) for budget in declared.budgets]
-    for place, price in zip(owners, of_rows.tolist(), strict=False):
-        found[place] = found.get(place, 0.0) + price
+    net: dict[tuple[int, str], float] = {}
+    for row, price in zip(declared.rows, of_rows.tolist(), strict=False):
+        place = row.owner, row.part
+        net[place] = net.get(place, 0.0) + (-price if row.from_below else price)
+    noise = NO_PRICE * max((abs(price) for price in of_rows.tolist()), default=0.0)
+    found |= {place: abs(price) if abs(price) > noise else 0.0 for place, price in net.items()}
+    for budget, price in zip(declared.budgets, of_rows[len(declared.rows) :].tolist(), strict=True):
+        found[budget.owner, budget.part] = price
     convex = multipliers.convex.get(round_number, ([], []))[0]
     parts = _convex_parts(declared)
     for place, price in zip(parts, convex, strict=False):

@@ -28,6 +28,7 @@ from cgboost.estimators.constrained.data import Seen
 from cgboost.estimators.constrained.infeasible import raise_infeasible
 from cgboost.estimators.constrained.problem import Problem
 from cgboost.exceptions import see, warn_caller
+from cgboost.generation.history import StopReason, relative_gap
 from cgboost.pricing.constrained.hinges import HingeFunction
 from cgboost.pricing.features.features import Feature
 from cgboost.pricing.features.stumps import Stump
@@ -61,6 +62,12 @@ TIE_BREAKING = 0.95
 SHARES = 17
 """Shares of each model that are tried first, evenly spread."""
 
+MOST_SHIFTS = 1000
+"""Shifts of an offset that are tried, at quantiles of the output."""
+
+OUT_OF_TIME = (StopReason.TIME, StopReason.INTERRUPTED)
+"""Fits that ended with these are not tried again at a higher price."""
+
 BISECTIONS = 20
 """Steps that look for a share between two of these."""
 
@@ -85,9 +92,13 @@ def obeying_runs(problem: Problem, run: Run, called: str) -> list[FittedRun]:
         If something stays beyond its limit.
     """
     runs = _at_sufficient_price(problem, run)
-    if any(constraint.of_rates for constraint in problem.constraints):
-        runs = _with_rates(problem, run, runs, called)
-    return runs
+    if not any(constraint.of_rates for constraint in problem.constraints):
+        return runs
+    free_bound = runs[0].bound  # of a relaxation: rates have no limits in it
+    runs = _with_rates(problem, run, runs, called)
+    objective = problem.value(runs[0].outputs[0])
+    gap = relative_gap(objective, free_bound)
+    return [replace(runs[0], objective=objective, bound=free_bound, gap=gap)]
 
 
 def _at_sufficient_price(problem: Problem, run: Run) -> list[FittedRun]:
@@ -95,8 +106,8 @@ def _at_sufficient_price(problem: Problem, run: Run) -> list[FittedRun]:
         runs = run()
         if not problem.constraints or _beyond(problem, runs) <= OBEYED:
             return runs
-        if problem.price >= HIGHEST_PRICE:
-            raise_infeasible(problem, _beyond(problem, runs))
+        if problem.price >= HIGHEST_PRICE or runs[0].stop_reason in OUT_OF_TIME:
+            raise_infeasible(problem, runs, _beyond(problem, runs))
         problem.price *= DEARER
 
 
@@ -209,12 +220,44 @@ def _with_rates(problem: Problem, run: Run, runs: list[FittedRun], called: str) 
         f"{part}: {rate:.4f}, limit {limit:g}"
         for (_, part), (rate, limit) in _rates(problem, runs).items()
     )
+    moved = _moved(problem, nearest)
+    if moved is not None:
+        shift = moved[0].outputs[0].intercept - runs[0].outputs[0].intercept
+        warn_caller(
+            f"{called}: after {len(fits)} fits the rates on the training rows were not within "
+            f"their limits ({words}); they are, now that the offset is moved by {shift:.4g}, which "
+            f"may cost accuracy: allow more, or limit the score{see('constraints')}",
+            ConvergenceWarning,
+        )
+        return moved
     warn_caller(
         f"{called}: after {len(fits)} fits the rates on the training rows are not within their "
         f"limits ({words}): allow more, or limit the score{see('constraints')}",
         ConvergenceWarning,
     )
     return runs
+
+
+def _moved(problem: Problem, fit: _Fit) -> list[FittedRun] | None:
+    """The model with the smallest shift of its offset that keeps to all limits; None if none does.
+
+    Beyond the largest output nobody is predicted positive, and all rates are equal.
+    """
+    output = fit.runs[0].outputs[0]
+    values = output.values(problem.rows.X)
+    distinct = np.unique(values)
+    if len(distinct) > MOST_SHIFTS:
+        distinct = np.unique(np.quantile(values, np.linspace(0.0, 1.0, MOST_SHIFTS)))
+    ends = distinct[[0, -1]] + np.array([-1.0, 1.0])
+    cuts = np.concatenate([ends[:1], 0.5 * (distinct[1:] + distinct[:-1]), ends[1:]])
+    for cut in cuts[np.argsort(np.abs(cuts), kind="stable")]:
+        rates = _rates_of(problem, values - cut)
+        if all(abs(rate) <= limit for rate, limit in rates.values()):
+            coef, intercept = output.path[-1]
+            path = [*output.path[:-1], (coef, intercept - float(cut))]
+            runs = _as_runs(problem, fit, replace(output, path=path))
+            return runs if _beyond(problem, runs) <= OBEYED else None
+    return None
 
 
 def _excess(rates: dict[tuple[int, str], tuple[float, float]]) -> float:
@@ -255,11 +298,9 @@ def _blended(
 
 
 def _as_runs(problem: Problem, fit: _Fit, output: FittedOutput) -> list[FittedRun]:
-    """The runs of a fit with another model, whose objective is that at the prices of the fit."""
+    """The runs of a fit with another model."""
     problem.rate_prices, problem.multipliers = fit.prices, fit.multipliers
-    objective = problem.value(output)
-    gap = abs(objective - fit.runs[0].bound) / max(1.0, abs(objective))
-    return [replace(fit.runs[0], outputs=[output], objective=objective, gap=gap)]
+    return [replace(fit.runs[0], outputs=[output])]
 
 
 def _shifted(

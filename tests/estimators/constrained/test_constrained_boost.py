@@ -1,10 +1,13 @@
 """Constrained models: the optimum over all columns, a valid bound, and constraints that hold."""
 
+import warnings
+
 import cvxpy as cp
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.exceptions import ConvergenceWarning
 
 from cgboost import (
     ConstrainedBoostClassifier,
@@ -283,3 +286,75 @@ def test_rates_keep_to_their_limit_on_the_training_rows(constraint):
     again = ConstrainedBoostClassifier([constraint("g", 0.05, of="rate")], C=0.1)
     again.fit(X, y, groups={"g": groups})
     np.testing.assert_array_equal(again.decision_function(X), f)
+
+
+def grouped_rows(n_rows=300):
+    """Rows with a binary group in column 0 that is at odds with the labels."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n_rows, 4)).round(1)
+    X[:, 0] = rng.integers(0, 2, n_rows)
+    y = -2 * X[:, 1] + 2 * X[:, 2] + X[:, 3] + X[:, 0] + rng.normal(size=n_rows) > 0
+    return X, y
+
+
+def test_numbers_of_features_are_those_of_x_as_it_is_given():
+    """With a dropped column before it, the feature of a number is still that column of X."""
+    X, y = grouped_rows()
+    model = ConstrainedBoostClassifier([Monotone(1, +1), ParityGap(0, 0.1)], C=0.3, drop=[0])
+    model.fit(X, y)
+    line = np.repeat(X[:1], 50, axis=0)
+    line[:, 1] = np.linspace(-3, 3, 50)
+    assert np.diff(model.decision_function(line)).min() >= 0
+    ConstrainedBoostClassifier([Monotone(3, +1)], C=0.3, drop=[0]).fit(X, y)
+    with pytest.raises(ValueError, match="column 0 of X is dropped"):
+        ConstrainedBoostClassifier([Monotone(0, +1)], drop=[0]).fit(X, y)
+
+
+def test_the_price_of_an_interval_without_width_is_the_net_multiplier():
+    """At the limit 0 both ends have multipliers; their difference is the price at 1e-6."""
+    X, y = grouped_rows()
+    for constraint in (ParityGap, MeanCalibration, EqualOpportunity):
+        prices = [
+            ConstrainedBoostClassifier([constraint(0, limit)], C=0.1, tol=1e-8)
+            .fit(X, y)
+            .constraints_report_["price"]
+            for limit in (0.0, 1e-6)
+        ]
+        np.testing.assert_allclose(*prices, rtol=1e-4, atol=1e-6)
+
+
+@pytest.mark.parametrize("limit", [0.02, 0.05])
+def test_the_objective_under_limits_on_rates_is_that_of_the_model(limit):
+    """Objective by hand, and the bound of the problem without limits on rates."""
+    X, y = grouped_rows()
+    model = ConstrainedBoostClassifier([ParityGap(0, limit, of="rate")], C=0.1, tol=1e-7)
+    model.fit(X, y)
+    free = ConstrainedBoostClassifier(C=0.1, tol=1e-7).fit(X, y)
+    f = model.decision_function(X)
+    own = np.abs(model.coef_).sum() + 0.1 * np.maximum(0, 1 - (2.0 * y - 1) * f).sum()
+    assert model.objective_ == pytest.approx(own)
+    assert model.dual_bound_ <= free.objective_ + 1e-6 <= own + 1e-5
+    assert model.gap_ == pytest.approx((own - model.dual_bound_) / max(1.0, own))
+
+
+def test_rates_that_no_price_meets_are_met_by_a_moved_offset():
+    """Where two limits on rates defeat the search, the constant's rates are the last resort."""
+    X, y = grouped_rows(150)
+    other = np.where(X[:, 3] > 0, "a", "b")
+    rules = [ParityGap(0, 0.001, of="rate"), ParityGap("o", 0.001, of="rate")]
+    model = ConstrainedBoostClassifier(rules, C=1.0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model.fit(X, y, groups={"o": other})
+    assert (np.abs(model.constraints_report_["value"]) <= 0.001).all()
+
+
+def test_an_own_function_sees_all_groups_that_are_given():
+    """Groups that no other constraint asks for are among the data of a function."""
+    X, y = grouped_rows(60)
+
+    def bounded(f, a, b, data):
+        return [f[data.groups["o"].codes == 1] <= 0.5]
+
+    model = ConstrainedBoostClassifier([bounded], C=0.1).fit(X, y, groups={"o": X[:, 0]})
+    assert model.decision_function(X)[X[:, 0] == 1].max() <= 0.5 + 1e-6

@@ -219,3 +219,51 @@ def test_failed_fits_leave_no_trace(frame):
         model.fit(X.assign(age=np.nan), y)
     assert not hasattr(model, "n_features_in_")
     assert model.fit(X, y).constraints_report_["value"].shape == (2,)
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [Monotone("x", -1), Concave("x"), GroupBudget(["x"], 0.0)],
+    ids=["sign", "shape", "size"],
+)
+def test_a_contradiction_names_what_acts_on_columns(rule):
+    """Signs, shapes and budgets are named beside the limits that they contradict."""
+    X = pd.DataFrame({"x": np.arange(40.0)})
+    y = np.where(X.x < 20, 0.0, 10.0) if not isinstance(rule, Concave) else (X.x - 20.0) ** 2
+    groups = np.where(X.x < 10, "a", np.where(X.x < 30, "b", "c"))
+    model = ConstrainedBoostRegressor([MeanCalibration("g", 0.01), rule])
+    with pytest.raises(InfeasibleConstraintsError, match=type(rule).__name__) as caught:
+        model.fit(X, y, groups={"g": groups})
+    assert "MeanCalibration" in str(caught.value)
+    assert "mean output of g=" in str(caught.value)
+
+
+def test_a_fit_that_ends_early_is_no_contradiction():
+    """The message says which limit has ended it."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 3))
+    y, groups = X[:, 0] + X[:, 1] > 0, (X[:, 2] > 0).astype(int)
+    model = ConstrainedBoostClassifier([GroupLoss("g", 0.2)], C=0.1, max_columns=1)
+    with pytest.raises(InfeasibleConstraintsError, match="max_columns"):
+        model.fit(X, y, groups={"g": groups})
+
+
+def test_groups_may_be_of_several_types():
+    """Numbers beside words are words."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(80, 2))
+    groups = np.array([1, "a"] * 40, dtype=object)
+    model = ConstrainedBoostClassifier([ParityGap("g", 0.1)], C=0.1)
+    model.fit(X, X[:, 0] > 0, groups={"g": groups})
+    assert abs(model.constraints_report_["value"][0]) <= 0.1 + 1e-6
+
+
+@pytest.mark.parametrize(
+    ("rules", "words"),
+    [([Monotone], "give an object"), ([lambda f: []], r"function\(f, a, b, data")],
+)
+def test_classes_and_functions_of_other_arguments_are_errors(rules, words):
+    """Neither is a raw TypeError."""
+    X = np.random.default_rng(0).normal(size=(30, 2))
+    with pytest.raises(ValueError, match=words):
+        ConstrainedBoostClassifier(rules).fit(X, X[:, 0] > 0)

@@ -111,7 +111,7 @@ class ParityGap(Constraint):
 
 @dataclass(frozen=True)
 class EqualOpportunity(ParityGap):
-    """:class:`ParityGap` among the rows of the positive class: equal true positive rates.
+    """:class:`ParityGap` among the rows of the positive class, ``classes_[1]``.
 
     Parameters
     ----------
