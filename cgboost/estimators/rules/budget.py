@@ -126,7 +126,8 @@ def certified_runs(
         relaxation = Relaxation(self, pool, target, rows.weights)
         bound = relaxation.bound(done[number], left)
         bound = min(bound, done[number].objective)
-        gap = relative_gap(done[number].objective, bound)
+        objective = done[number].objective
+        gap = relative_gap(objective, bound, abs(objective) or 1.0)
         done[number] = replace(done[number], bound=bound, gap=gap)
     return done
 
@@ -139,7 +140,7 @@ def _ended_by_budget(self: Any, run: FittedRun) -> FittedRun:
     used = sum(len(rule.conditions) for rule in rules)
     if used == self.max_total_conditions or len(rules) == self.max_rules:
         words = f"{len(rules)} rules of {used} conditions together are as many as were allowed"
-        return replace(run, stop_reason=StopReason.MAX_COLUMNS, message=words)
+        return replace(run, stop_reason=StopReason.COLUMN_LIMIT, message=words)
     return run
 
 

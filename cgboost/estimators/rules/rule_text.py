@@ -25,6 +25,9 @@ from cgboost.estimators.common.reporting import representation
 from cgboost.estimators.common.rows import Rows
 from cgboost.pricing.rules import Condition, Conjunction, Relation
 
+FEWEST_DIGITS = 6
+"""Significant digits of a threshold in words, unless more are needed."""
+
 MOST_SHOWN = 30
 """Rules that ``print`` shows."""
 
@@ -45,12 +48,14 @@ class Rule:
     support : float
         Share of the training rows, by weight, for which it holds.
     precision : float or None
-        Of these the share of the class that it speaks for; with a weight below 0 and more than two
-        classes, the share of all others. None for regression.
+        Of these the share of the class that it speaks for, of all others where it speaks against
+        its class. None for regression.
     mean : float or None
         For regression, the mean of y where it holds.
     conjunction : Conjunction
         The conditions on features as numbers, ``conjunction.conditions``.
+    against : bool
+        Whether it speaks against its class: with more than two classes, a weight below 0.
     """
 
     conditions: tuple[str, ...]
@@ -60,9 +65,11 @@ class Rule:
     precision: float | None
     mean: float | None
     conjunction: Conjunction
+    against: bool = False
 
     def __str__(self) -> str:
-        speaks = f" for {_plain(self.label)!r}" if self.precision is not None else ""
+        side = "against" if self.against else "for"
+        speaks = f" {side} {_plain(self.label)!r}" if self.precision is not None else ""
         about = [f"support {100 * self.support:.3g} %"]
         if self.precision is not None:
             about.append(f"precision {100 * self.precision:.3g} %")
@@ -83,18 +90,18 @@ def rules_of(self: Any, rows: Rows) -> list[Rule]:
             support = float(share[inside].sum())
             weight = float(coef) / hypothesis.scale
             label = precision = mean = None
+            against = labels is not None and len(labels) > 2 and weight < 0
             if labels is None:
                 mean = float(share[inside] @ rows.y[inside]) / support if support else np.nan
             else:
                 own = number if len(labels) > 2 else int(weight > 0)
                 right = rows.y[inside] == own
-                if len(labels) > 2 and weight < 0:
-                    right = ~right
+                right = ~right if against else right
                 label = labels[own]
                 precision = float(share[inside] @ right) / support if support else np.nan
             conjunction = Conjunction(hypothesis.conditions)
-            words = tuple(in_words(c, self._schema) for c in hypothesis.conditions)
-            found.append(Rule(words, weight, label, support, precision, mean, conjunction))
+            words = tuple(in_words(c, self._schema, rows.X) for c in hypothesis.conditions)
+            found.append(Rule(words, weight, label, support, precision, mean, conjunction, against))
         rules += sorted(found, key=lambda rule: -abs(rule.weight))
     return rules
 
@@ -104,12 +111,14 @@ def complete(self: Any, pool: Any, rows: Rows) -> None:
     self.rules_ = rules_of(self, rows)
     self.n_conditions_ = int(self.columns_["n_conditions"].sum())
     active = [rule for run in self._runs for rule in run.outputs[0].active]
-    words = [" and ".join(in_words(c, self._schema) for c in rule.conditions) for rule in active]
+    words = [
+        " and ".join(in_words(c, self._schema, rows.X) for c in rule.conditions) for rule in active
+    ]
     self.columns_ = {"rule": np.array(words, dtype=str), **self.columns_}
 
 
-def in_words(condition: Condition, schema: Schema) -> str:
-    """A condition as a reader sees it."""
+def in_words(condition: Condition, schema: Schema, X: Any) -> str:
+    """A condition as a reader sees it, a threshold to as many digits as divide the rows X alike."""
     j = condition.feature
     name = f"x{j}" if schema.names is None else legible(schema.names[j])
     known, relation = schema.categories[j], condition.relation
@@ -120,7 +129,10 @@ def in_words(condition: Condition, schema: Schema) -> str:
         return f"{name} is {'' if relation is Relation.IS else 'not '}{_plain(value)!r}"
     if j in schema.truths:
         return name if relation is Relation.ABOVE else f"not {name}"
-    return f"{name} {relation.value} {condition.value:.6g}"
+    below = X[:, j] <= condition.value
+    written = (f"{condition.value:.{digits}g}" for digits in range(FEWEST_DIGITS, 17))
+    exact = (text for text in written if np.array_equal(X[:, j] <= float(text), below))
+    return f"{name} {relation.value} {next(exact, repr(condition.value))}"
 
 
 def category_of(condition: Condition, schema: Schema) -> Any:
@@ -135,8 +147,8 @@ def rules_table(self: Any) -> dict[str, list[Any]]:
     Returns
     -------
     dict of str to list
-        rule (in words), weight, n_conditions, support; label and precision of classifiers, mean of
-        regressors.
+        rule (in words), weight, n_conditions, support; label ("not …" where a rule speaks against
+        it) and precision of classifiers, mean of regressors.
     """
     check_is_fitted(self)
     rules: list[Rule] = self.rules_
@@ -147,7 +159,9 @@ def rules_table(self: Any) -> dict[str, list[Any]]:
         "support": [rule.support for rule in rules],
     }
     if hasattr(self, "classes_"):
-        table["label"] = [_plain(rule.label) for rule in rules]
+        table["label"] = [
+            f"not {_plain(rule.label)}" if rule.against else _plain(rule.label) for rule in rules
+        ]
         table["precision"] = [rule.precision for rule in rules]
     else:
         table["mean"] = [rule.mean for rule in rules]
@@ -172,7 +186,7 @@ def to_text(self: Any) -> str:
             f"score: {self.intercept_:+.3g}, and what the rules that hold add; above 0: {yes!r}, "
             f"else {no!r}"
         )
-        return "\n".join([first, *(f"  {_signed(rule)}" for rule in self.rules_)])
+        return "\n".join([first, *(f"  {rule}" for rule in self.rules_)])
     lines = ["the class with the largest score; scores are"]
     for label, intercept in zip(classes.tolist(), self.intercept_, strict=True):
         lines.append(f"  {label!r}: {intercept:+.3g}, and what the rules that hold add")
@@ -226,8 +240,8 @@ default="duckdb"
 
     Notes
     -----
-    Missing values are NULL or NaN. See :meth:`TransformRegressor.to_sql` for what databases do to
-    names and text.
+    The table needs all columns of the training rows. Missing values are NULL or NaN. See
+    :meth:`TransformRegressor.to_sql` for what databases do to names and text.
     """
     check_is_fitted(self)
     sql, schema = dialect_of(dialect), self._schema
@@ -280,11 +294,6 @@ def _in_sql(sql: Dialect, condition: Condition, schema: Schema, features: Sequen
     return (
         f"({column} > {sql.number(condition.value)} AND -{column} < {sql.number(-condition.value)})"
     )
-
-
-def _signed(rule: Rule) -> str:
-    """A rule of a classifier of two classes: the weight is for its own class."""
-    return str(Rule(**{**vars(rule), "weight": abs(rule.weight)}))
 
 
 def _plain(label: Any) -> Any:

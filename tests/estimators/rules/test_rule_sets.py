@@ -65,7 +65,7 @@ def test_the_objective_within_a_budget_is_what_is_said():
     weights = np.array([rule.weight for rule in model.rules_])
     assert model.objective_ == pytest.approx(0.2 * loss + 0.5 * weights @ weights, rel=1e-6)
     assert model.n_conditions_ == sum(len(rule.conditions) for rule in model.rules_) <= 8
-    assert model.stop_reason_ == "max_columns"
+    assert model.stop_reason_ == "column_limit"
 
 
 def test_probabilities_are_those_of_half_log_odds():

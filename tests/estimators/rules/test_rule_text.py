@@ -4,6 +4,7 @@ import duckdb
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.datasets import load_iris
 
 from cgboost import RuleSetClassifier, RuleSetRegressor
 from cgboost.additive.export.dialects import DIALECTS
@@ -114,3 +115,45 @@ def test_every_dialect_can_be_read(dialect):
     read(model.to_sql("people", dialect=dialect), dialect)
     with pytest.raises(ValueError, match="dialect must be one of"):
         model.to_sql("people", dialect="oracle")
+
+
+def test_thresholds_in_words_divide_the_training_rows():
+    """Large numbers have as many digits as tell the rows on both sides apart."""
+    x = 1e9 + np.arange(60.0)
+    y = np.where((x > 1e9 + 20) & (x < 1e9 + 40), "in", "out")
+    model = RuleSetClassifier(4).fit(pd.DataFrame({"id": x}), y)
+    for rule in model.rules_:
+        for words, condition in zip(rule.conditions, rule.conjunction.conditions, strict=True):
+            written = float(words.split()[-1])
+            np.testing.assert_array_equal(x <= written, x <= condition.value)
+
+
+def test_a_rule_against_its_class_says_so():
+    """With several classes a negative weight speaks for all others, and is precise about them."""
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    model = RuleSetClassifier(4, max_conditions=2).fit(X, y)
+    against = [rule for rule in model.rules_ if rule.weight < 0]
+    assert against
+    table = pd.DataFrame(model.rules_table())
+    assert table.label[table.weight < 0].str.startswith("not ").all()
+    for rule in against:
+        inside = rule.conjunction.family.outputs(model._read_new(X), [rule.conjunction])[:, 0] > 0
+        assert rule.against
+        assert rule.precision == pytest.approx((y[inside] != rule.label).mean())
+        assert f"against {rule.label}" in str(rule)
+
+
+def test_what_rules_add_is_the_score():
+    """The numbers in the text, added up, are the output."""
+    model = RuleSetClassifier(8).fit(FRAME, LABELS)
+    lines = model.to_text().splitlines()[1:]
+    shown = [float(line.rsplit(": ", 1)[1].split()[0]) for line in lines]
+    np.testing.assert_allclose(shown, [rule.weight for rule in model.rules_], rtol=1e-2)
+
+
+def test_the_gap_of_a_budget_is_relative():
+    """The same problem in smaller units of y has the same gap."""
+    x = np.arange(100.0)[:, None]
+    y = np.where(x[:, 0] > 50, 1.0, -1.0) + 0.1 * np.sin(x[:, 0])
+    gaps = [RuleSetRegressor(2).fit(x, unit * y).gap_ for unit in (1.0, 1e-2)]
+    np.testing.assert_allclose(gaps[1], gaps[0], rtol=0.05)
