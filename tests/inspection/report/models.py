@@ -30,7 +30,9 @@ WITHOUT_EVAL_SET = ("LinearTreeRegressor", "CGBoostOutlierDetector")
 ESTIMATORS = [
     name
     for name in cgboost.__all__
-    if isinstance(kind := getattr(cgboost, name), type) and issubclass(kind, BaseEstimator)
+    if isinstance(kind := getattr(cgboost, name), type)
+    and issubclass(kind, BaseEstimator)
+    and hasattr(kind, "report")
 ]
 SEVERAL = [name for name in ESTIMATORS if is_classifier(getattr(cgboost, name)())]
 CASES = [*((name, 2) for name in ESTIMATORS), *((name, 3) for name in SEVERAL)]
