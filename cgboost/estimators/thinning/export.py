@@ -136,7 +136,7 @@ def _weighted_trees(self: Any) -> list[Any]:
             values /= values.sum(axis=2, keepdims=True)
         if not _is_mean(self):
             values *= len(trees) * weight
-        if members.classes is None:
+        if np.any(self.intercept_):
             values += self.intercept_
     return trees
 

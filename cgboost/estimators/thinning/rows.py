@@ -97,8 +97,14 @@ def _allowed(self: Any) -> dict[str, Any]:
     return {"dtype": "numeric", "ensure_all_finite": "allow-nan" if nan else True}
 
 
-def check_features(ensemble: Any, n_features: int) -> None:
-    """The ensemble must have been fitted to as many features."""
+def check_features(ensemble: Any, n_features: int, names: Any = None) -> None:
+    """The ensemble must have been fitted to as many features, of the same names in the same order.
+
+    Parameters
+    ----------
+    names : sequence of str or None
+        Those of the rows that are given; an ensemble without names takes any.
+    """
     models = ensemble if isinstance(ensemble, (list, tuple)) else [ensemble]
     for model in models:
         own = getattr(model, "n_features_in_", None)
@@ -107,6 +113,14 @@ def check_features(ensemble: Any, n_features: int) -> None:
                 f"X has {n_features} features, the ensemble was fitted to {own}: give rows with "
                 "the same features"
             )
+        known = getattr(model, "feature_names_in_", None)
+        if known is None or names is None or list(known) == list(names):
+            continue
+        place = next(k for k in range(n_features) if known[k] != names[k])
+        raise ValueError(
+            f"column {place} of X is {names[place]!r}, and was {known[place]!r} when the ensemble "
+            "was fitted: give the same columns in the same order"
+        )
 
 
 def places(y: NDArray[Any], members: Members) -> NDArray[Any]:

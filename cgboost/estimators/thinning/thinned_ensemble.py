@@ -278,7 +278,8 @@ class ThinnedEnsemble(ThinnedModel):
         members = members_of(ensemble)
         members = self._as_classes(members, y)
         members = LeafMembers(members) if self.members == "leaves" else members
-        reading.check_features(ensemble, self.n_features_in_)
+        names = getattr(self, "feature_names_in_", None)
+        reading.check_features(ensemble, self.n_features_in_, names)
         if members.classes is not None:
             self.classes_ = members.classes
         places = reading.places(y, members)

@@ -91,3 +91,17 @@ def test_the_text_of_a_booster_is_taken_apart():
     assert "leaf_value=1.5 2.0" in _weighted(second, 0.5, 0.5)
     with pytest.raises(ValueError, match="linear models in their leaves"):
         _weighted("Tree=0\nis_linear=1\n", 1.0, 0.0)
+
+
+@pytest.mark.parametrize("weights", ["program", "refit", "equal"])
+@pytest.mark.parametrize("count", [2, 4])
+def test_forests_that_aim_at_themselves(count, weights):
+    """The intercepts of classes are folded into the leaves, as those of numbers are."""
+    X, y = classes(count)
+    forest = clone(CLASSIFIERS["forest"])
+    model = ThinnedEnsemble(forest, size=4, weights=weights, target="ensemble", random_state=0)
+    model.fit(X, y)
+    exported = model.to_sklearn()
+    np.testing.assert_array_equal(exported.predict(X), model.predict(X))
+    mean = np.mean([tree.tree_.predict(X.astype(np.float32)) for tree in exported], axis=0)
+    np.testing.assert_allclose(mean.reshape(len(X), -1), model._outputs(X), atol=2e-6)

@@ -1,6 +1,7 @@
 """Bad input of ThinnedEnsemble: each is a clear error, or a warning that says what is wrong."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.ensemble import (
     BaggingClassifier,
@@ -192,3 +193,13 @@ def test_rows_are_drawn_where_there_are_too_many(monkeypatch):
     monkeypatch.setattr("cgboost.estimators.thinning.fitting.MOST_ENTRIES", 2000)
     first, second = (ThinnedEnsemble(FOREST, random_state=3).fit(X, Y) for _ in range(2))
     np.testing.assert_array_equal(first.indices_, second.indices_)
+
+
+def test_a_frame_in_another_order_is_an_error():
+    """A fitted forest knows its columns by name; others, or another order, are not taken."""
+    X, y = classes(2)
+    frame = pd.DataFrame(X, columns=[f"f{k}" for k in range(X.shape[1])])
+    forest = RandomForestClassifier(20, random_state=0).fit(frame, y)
+    with pytest.raises(ValueError, match="same columns in the same order"):
+        ThinnedEnsemble(forest).fit(frame[frame.columns[::-1]], y)
+    ThinnedEnsemble(forest).fit(frame, y)
