@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import expit, softmax
 
 from cgboost.estimators.thinning.members import Cube, Indices, Kind, Members, Vector
 
@@ -23,6 +24,10 @@ LOGISTIC = ("binary", "multiclass", "binary:logistic", "multi:softprob", "multi:
 NOT_CONSTANT = 1e-4
 """What is left besides the stages varies by more, relative to the scores: more than their rounding
 in float32."""
+
+
+SAME_PREDICTIONS = 1e-3
+"""Predictions that differ by less, relative to the largest, are those of the sum of the trees."""
 
 
 class BoostedMembers(Members):
@@ -74,6 +79,36 @@ class BoostedMembers(Members):
                 "row (an init model, or trees that are rescaled): only a constant one can be kept"
             )
         return raw
+
+    def check(self, X: Any) -> None:
+        """Whether predictions are the sum of the trees, or the usual function of it.
+
+        Raises
+        ------
+        ValueError
+            If there is a link besides (a logarithm), or the trees are averaged.
+        """
+        raw = np.asarray(self._raw(X), dtype=np.float64)
+        if self.classes is None:
+            said = np.ravel(np.asarray(self._predict(X), dtype=np.float64))
+            expected = np.ravel(raw)
+        elif self.has_link and hasattr(self.model, "predict_proba"):
+            said = np.asarray(self.model.predict_proba(X), dtype=np.float64)
+            flat = raw.ndim == 1 or raw.shape[1] == 1
+            second = expit(np.ravel(raw))
+            expected = np.column_stack([1 - second, second]) if flat else softmax(raw, axis=1)
+        else:
+            return
+        allowed = SAME_PREDICTIONS * (1.0 + float(np.abs(expected).max(initial=0.0)))
+        if said.shape != expected.shape or np.abs(said - expected).max(initial=0.0) > allowed:
+            raise ValueError(
+                f"predictions of {self.model!r} are not the sum of its trees: it has a link "
+                "(Poisson, gamma, Tweedie; a Booster of classes: give the classifier instead) or "
+                "averages its trees (boosting='rf'), and cannot be thinned"
+            )
+
+    def _predict(self, X: Any) -> Any:
+        return self.model.predict(X)
 
     @abstractmethod
     def _raw(self, X: Any) -> NDArray[Any]:
@@ -146,7 +181,9 @@ class XGBoostTrees(BoostedMembers):
     """XGBoost: the margin of one iteration, which has the base score in it each time."""
 
     def __init__(self, model: Any, classes: NDArray[Any] | None) -> None:
-        self.n_stages = int(model.get_booster().num_boosted_rounds())
+        best = getattr(model, "best_iteration", None)  # of early stopping: predictions end there
+        rounds = int(model.get_booster().num_boosted_rounds())
+        self.n_stages = rounds if best is None else int(best) + 1
         super().__init__(model, classes)
         self.has_link = classes is not None
 

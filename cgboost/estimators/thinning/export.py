@@ -14,12 +14,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.ensemble import (
-    RandomForestClassifier,
-    RandomForestRegressor,
-    VotingClassifier,
-    VotingRegressor,
-)
 
 from cgboost.estimators.thinning.boosted import (
     GradientTrees,
@@ -72,8 +66,10 @@ def to_sklearn(self: Any) -> Any:
         return _gradient_boosting(self)
     if isinstance(members, HistogramTrees):
         model = _histograms(self)
-        model._baseline_prediction = np.asarray(self.intercept_, dtype=np.float64).reshape(
-            model._baseline_prediction.shape
+        shape = model._baseline_prediction.shape
+        constant = np.asarray(self.intercept_, dtype=np.float64)
+        model._baseline_prediction = (
+            np.full(shape, constant) if constant.ndim == 0 else constant.reshape(shape)
         )
         return model
     if isinstance(members, LeafMembers):
@@ -105,6 +101,8 @@ def export(self: Any) -> Any:
 
 def _forest(self: Any) -> Any:
     """The kept trees as a forest, with their weights in the values of all nodes."""
+    from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+
     original, members = self._members.original, self._members
     classifies = members.classes is not None
     is_forest = hasattr(original, "bootstrap") and hasattr(original, "criterion")
@@ -156,7 +154,8 @@ def _gradient_boosting(self: Any) -> Any:
     for stage, weight in zip(model.estimators_, self.weights_, strict=True):
         for tree in stage:
             tree.tree_.value[:] *= weight
-    for tree, intercept in zip(model.estimators_[0], np.atleast_1d(self.intercept_), strict=True):
+    first = model.estimators_[0]
+    for tree, intercept in zip(first, np.broadcast_to(self.intercept_, len(first)), strict=True):
         tree.tree_.value[:] += intercept / model.learning_rate
     return model
 
@@ -174,6 +173,8 @@ def _histograms(self: Any) -> Any:
 
 
 def _voting(self: Any) -> Any:
+    from sklearn.ensemble import VotingClassifier, VotingRegressor
+
     members, original = self._members, self._members.original
     classifies = members.classes is not None
     if classifies and original.voting == "hard":

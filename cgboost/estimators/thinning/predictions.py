@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit, softmax
 from sklearn.base import is_classifier
-from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
@@ -97,6 +96,8 @@ class ThinnedModel(BaseEstimator):
 
     def score(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> float:
         """Accuracy of a classifier, R² of a regressor."""
+        from sklearn.metrics import accuracy_score, r2_score
+
         score = accuracy_score if self._is_classifier else r2_score
         return float(score(y, self.predict(X), sample_weight=sample_weight))
 

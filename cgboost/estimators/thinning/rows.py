@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone, is_classifier
 from sklearn.exceptions import NotFittedError
-from sklearn.model_selection import train_test_split
+from sklearn.frozen import FrozenEstimator
 from sklearn.utils import get_tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import (
@@ -95,6 +95,11 @@ def new_rows(self: Any, X: Any) -> Any:
 def _allowed(self: Any) -> dict[str, Any]:
     nan = library_of(self.estimator) in LIBRARIES or get_tags(self).input_tags.allow_nan
     return {"dtype": "numeric", "ensure_all_finite": "allow-nan" if nan else True}
+
+
+def unwrapped(estimator: Any) -> Any:
+    """The model inside a ``FrozenEstimator`` of scikit-learn."""
+    return estimator.estimator if isinstance(estimator, FrozenEstimator) else estimator
 
 
 def check_features(ensemble: Any, n_features: int, names: Any = None) -> None:
@@ -196,6 +201,8 @@ def fitted_ensemble(
         _fit(model, X, y, weights)
         return model, rows, True
     labels = y if is_classifier(model) and np.unique(y, return_counts=True)[1].min() > 1 else None
+    from sklearn.model_selection import train_test_split
+
     own, held = train_test_split(
         rows, test_size=self.validation_fraction, stratify=labels, random_state=rng
     )

@@ -10,7 +10,6 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import is_regressor
-from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight
 
@@ -25,6 +24,7 @@ from cgboost.estimators.common.parameters import (
 )
 from cgboost.estimators.thinning import export
 from cgboost.estimators.thinning import rows as reading
+from cgboost.estimators.thinning.boosted import BoostedMembers
 from cgboost.estimators.thinning.fitting import (
     CLASSIFICATION,
     Aim,
@@ -52,6 +52,9 @@ from cgboost.exceptions import TrivialModelWarning, see, warn_caller
 
 KEPT_SHARE = 0.15
 """Of the members, that are kept if nothing else is asked for."""
+
+ROWS_TO_CHECK = 50
+"""Rows on which a boosting model is asked whether it is the sum of its trees."""
 
 FAIR = ("out_of_bag", "held_out", "given")
 """Rows on which a score says something of new rows."""
@@ -271,11 +274,13 @@ class ThinnedEnsemble(ThinnedModel):
             raise ValueError("sample_weight must be at least 0, and above 0 for some rows")
         rng = check_random_state(self.random_state)
         training: bool | None = self.training_rows if fitted else True
-        ensemble, chosen = self.estimator, np.arange(len(y))
+        ensemble, chosen = reading.unwrapped(self.estimator), np.arange(len(y))
         if not fitted:
             weighted = None if sample_weight is None else given
             ensemble, chosen, training = reading.fitted_ensemble(self, X, y, weighted, rng)
         members = members_of(ensemble)
+        if isinstance(members, BoostedMembers):
+            members.check(reading.take(X, np.arange(min(len(y), ROWS_TO_CHECK))))
         members = self._as_classes(members, y)
         members = LeafMembers(members) if self.members == "leaves" else members
         names = getattr(self, "feature_names_in_", None)
@@ -381,6 +386,8 @@ class ThinnedEnsemble(ThinnedModel):
 
     def _own_score(self, ready: _Prepared) -> float:
         """Accuracy or R² on the rows of the program, by the members that have not seen a row."""
+        from sklearn.metrics import accuracy_score, r2_score
+
         outputs, unseen = ready.columns.outputs[:, self.indices_], ready.columns.unseen
         weights = np.broadcast_to(self.weights_, outputs.shape[:2])
         known = np.ones(len(outputs), dtype=bool)

@@ -3,10 +3,17 @@
 import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.ensemble import (
+    GradientBoostingClassifier,
+    HistGradientBoostingClassifier,
+    HistGradientBoostingRegressor,
+    RandomForestClassifier,
+)
+from sklearn.frozen import FrozenEstimator
 
 from cgboost import ThinnedEnsemble
 from cgboost.estimators.thinning.boosted import boosted_members
-from tests.estimators.thinning.thinning_data import numbers
+from tests.estimators.thinning.thinning_data import classes, numbers
 
 X, Y = numbers()
 BASE = 3.0
@@ -107,3 +114,29 @@ def test_other_models_are_no_boosters():
     """Nothing is taken for a booster by its attributes alone."""
     assert boosted_members(object()) is None
     assert boosted_members([1, 2]) is None
+
+
+@pytest.mark.parametrize("loss", ["poisson", "gamma"])
+def test_models_with_a_link_are_refused(loss):
+    """Where predictions are not the sum of the trees, nothing is thinned."""
+    X, y = numbers()
+    model = HistGradientBoostingRegressor(loss=loss, max_iter=5).fit(X, np.exp(y / 50.0))
+    with pytest.raises(ValueError, match="not the sum of its trees"):
+        ThinnedEnsemble(model, size=2).fit(X, np.exp(y / 50.0))
+
+
+@pytest.mark.parametrize("kind", [HistGradientBoostingClassifier, GradientBoostingClassifier])
+def test_several_classes_that_aim_at_labels_are_exported(kind):
+    """A program without intercepts has a constant of 0 for every class."""
+    X, y = classes(3)
+    model = ThinnedEnsemble(kind(random_state=0), size=4, metric="log_loss").fit(X, y)
+    np.testing.assert_array_equal(model.to_sklearn().predict(X), model.predict(X))
+
+
+def test_a_frozen_ensemble_is_the_ensemble():
+    """scikit-learn's wrapper that keeps a model as it is has no members of its own."""
+    X, y = classes(2)
+    forest = RandomForestClassifier(20, random_state=0).fit(X, y)
+    model = ThinnedEnsemble(FrozenEstimator(forest), size=4).fit(X, y)
+    assert model.rows_ == "out_of_bag"
+    assert len(model.to_sklearn().estimators_) == 4
