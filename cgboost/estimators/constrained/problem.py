@@ -174,7 +174,8 @@ class Problem:
             cost = float(self.objective.loss(self.target, self.rows.weights).value(f))
         for other, weight in declared.also:
             cost += weight * float(other.on(self.target, self.C * self.rows.weights).value(f))
-        return float(np.abs(output.coef).sum()) + cost
+        moved = 0.0 if self.free_offset else abs(float(output.intercept))  # a constant column
+        return float(np.abs(output.coef).sum()) + moved + cost
 
     def _mean_losses(self, grouping: Grouping, f: Vector) -> list[float]:
         """The mean loss of each group at an output."""
