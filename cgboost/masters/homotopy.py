@@ -150,6 +150,7 @@ def follow(
     gradient = np.where(active, -charge * sign, at_zero)
     shift = gradient - slope
     inverse, t = ActiveInverse(Q, np.flatnonzero(active)), 0.0
+    left, side = -1, 0.0
     for _ in range(EXCHANGES * len(c)):
         check_time(deadline)
         move, bend = inverse.times(shift)
@@ -158,6 +159,8 @@ def follow(
             to_zero = np.where(move * sign < 0.0, np.maximum(-x / move, 0.0), np.inf)
             reach = np.maximum((np.copysign(charge, bend) - gradient) / bend, 0.0)
             to_charge = np.where(active | (bend == 0.0) | (positive & (bend > 0.0)), np.inf, reach)
+        if left >= 0 and bend[left] * side < 0.0:  # only rounding lets it in again as it was
+            to_charge[left] = np.inf
         leaving, entering = int(np.argmin(to_zero)), int(np.argmin(to_charge))
         length = min(to_zero[leaving], to_charge[entering], 1.0 - t)
         x += length * move
@@ -167,8 +170,9 @@ def follow(
             return np.where(positive, np.maximum(x, 0.0), x)
         if length == to_zero[leaving]:
             inverse.leave(leaving)
+            left, side = leaving, float(sign[leaving])
             active[leaving], x[leaving], sign[leaving] = False, 0.0, 0.0
             continue
         inverse.enter(entering)
-        active[entering], sign[entering] = True, -np.sign(bend[entering])
+        active[entering], sign[entering], left = True, -np.sign(bend[entering]), -1
     return start

@@ -24,6 +24,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from cgboost.estimators.common.fit_loop import FittedOutput, FittedRun
 from cgboost.estimators.common.rows import Vector
+from cgboost.estimators.constrained.columns import ObeyingStumps
 from cgboost.estimators.constrained.data import Seen
 from cgboost.estimators.constrained.infeasible import raise_infeasible
 from cgboost.estimators.constrained.problem import Problem
@@ -31,7 +32,7 @@ from cgboost.exceptions import see, warn_caller
 from cgboost.generation.history import StopReason, relative_gap
 from cgboost.pricing.constrained.hinges import HingeFunction
 from cgboost.pricing.features.features import Feature
-from cgboost.pricing.features.stumps import Stump
+from cgboost.pricing.features.stumps import CONSTANT_STUMP, Stump
 
 OBEYED = 1e-6
 """What may be left beyond a limit, relative to it or to 1."""
@@ -63,7 +64,13 @@ SHARES = 17
 """Shares of each model that are tried first, evenly spread."""
 
 MOST_SHIFTS = 1000
-"""Shifts of an offset that are tried, at quantiles of the output."""
+"""Shifts of an offset that are tried, at quantiles of the output …"""
+
+MOST_CUTS = 5
+"""… of those with which rates keep to their limits so many, the smallest ones, …"""
+
+SIZES = (2.0, 1.0, 0.5, 0.25, 0.1)
+"""… in models of these sizes, and constants."""
 
 OUT_OF_TIME = (StopReason.TIME, StopReason.INTERRUPTED)
 """Fits that ended with these are not tried again at a higher price."""
@@ -194,7 +201,7 @@ def _with_rates(problem: Problem, run: Run, runs: list[FittedRun], called: str) 
     while True:
         fits.append(_Fit(runs, dict(problem.rate_prices), problem.multipliers))
         rates = _rates(problem, runs)
-        if all(abs(rate) <= limit for rate, limit in rates.values()):
+        if _keeps(rates):
             return runs
         for place, (rate, limit) in rates.items():
             if place not in searches and abs(rate) > limit:
@@ -222,11 +229,10 @@ def _with_rates(problem: Problem, run: Run, runs: list[FittedRun], called: str) 
     )
     moved = _moved(problem, nearest)
     if moved is not None:
-        shift = moved[0].outputs[0].intercept - runs[0].outputs[0].intercept
         warn_caller(
             f"{called}: after {len(fits)} fits the rates on the training rows were not within "
-            f"their limits ({words}); they are, now that the offset is moved by {shift:.4g}, which "
-            f"may cost accuracy: allow more, or limit the score{see('constraints')}",
+            f"their limits ({words}); they are for a model of another size and offset, which may "
+            f"cost accuracy: allow more, or limit the score{see('constraints')}",
             ConvergenceWarning,
         )
         return moved
@@ -239,25 +245,57 @@ def _with_rates(problem: Problem, run: Run, runs: list[FittedRun], called: str) 
 
 
 def _moved(problem: Problem, fit: _Fit) -> list[FittedRun] | None:
-    """The model with the smallest shift of its offset that keeps to all limits; None if none does.
+    """The best of some models t·f + b that keep to all limits; None if none does.
 
-    Beyond the largest output nobody is predicted positive, and all rates are equal.
+    Beyond the largest output nobody is predicted positive, and all rates are equal: so it is for
+    t = 0, too.
     """
-    output = fit.runs[0].outputs[0]
-    values = output.values(problem.rows.X)
+    output, tried = fit.runs[0].outputs[0], [(0.0, 0.0)]
+    if _has_offset(problem):
+        values = output.values(problem.rows.X)
+        cuts = [cut for cut in _cuts(values) if _keeps(_rates_of(problem, values - cut))]
+        tried += [(size, -size * cut) for cut in cuts[:MOST_CUTS] for size in SIZES]
+        tried += [(0.0, sign * size) for sign in (-1.0, 1.0) for size in SIZES]
+    models = [_of_size(problem, output, *each) for each in tried]
+    for model in sorted(models, key=problem.value):
+        runs = _as_runs(problem, fit, model)
+        if _keeps(_rates(problem, runs)) and _beyond(problem, runs) <= OBEYED:
+            return runs
+    return None
+
+
+def _cuts(values: Vector) -> Vector:
+    """Values between those of an output, and beyond them; the smallest first."""
     distinct = np.unique(values)
     if len(distinct) > MOST_SHIFTS:
         distinct = np.unique(np.quantile(values, np.linspace(0.0, 1.0, MOST_SHIFTS)))
     ends = distinct[[0, -1]] + np.array([-1.0, 1.0])
     cuts = np.concatenate([ends[:1], 0.5 * (distinct[1:] + distinct[:-1]), ends[1:]])
-    for cut in cuts[np.argsort(np.abs(cuts), kind="stable")]:
-        rates = _rates_of(problem, values - cut)
-        if all(abs(rate) <= limit for rate, limit in rates.values()):
-            coef, intercept = output.path[-1]
-            path = [*output.path[:-1], (coef, intercept - float(cut))]
-            runs = _as_runs(problem, fit, replace(output, path=path))
-            return runs if _beyond(problem, runs) <= OBEYED else None
-    return None
+    nearest: Vector = cuts[np.argsort(np.abs(cuts), kind="stable")]
+    return nearest
+
+
+def _has_offset(problem: Problem) -> bool:
+    """Whether a model may have any offset: a free one, or the constant stump."""
+    return problem.free_offset or isinstance(problem.family, ObeyingStumps)
+
+
+def _of_size(problem: Problem, output: FittedOutput, size: float, offset: float) -> FittedOutput:
+    """size·f + offset; without a free offset that is the coefficient of the constant stump."""
+    coef, intercept = output.path[-1]
+    if problem.free_offset or not offset:
+        path = [*output.path[:-1], (size * coef, size * intercept + offset)]
+        return replace(output, path=path)
+    constant = Stump(CONSTANT_STUMP, -np.inf)
+    twice = [(np.full(1, 2.0 * offset), 0.0)]
+    unit = FittedOutput([constant], np.array(["stump"]), twice, output.sizes)
+    path = [*output.path[:-1], (2.0 * size * coef, 2.0 * size * intercept)]
+    return blend(unit, replace(output, path=path), 0.5)
+
+
+def _keeps(rates: dict[tuple[int, str], tuple[float, float]]) -> bool:
+    """Whether all rates are within their limits."""
+    return all(abs(rate) <= limit for rate, limit in rates.values())
 
 
 def _excess(rates: dict[tuple[int, str], tuple[float, float]]) -> float:
@@ -315,16 +353,15 @@ def _shifted(
     Of a model that leaves many rows at 0, another one tells these apart in a blend, and the shift
     says where they are divided. It is too small for the other rows to matter.
     """
+    if not _has_offset(problem):
+        return None
     values = nearby.values(problem.rows.X)
     reach = (1.0 - TIE_BREAKING) * float(np.abs(other.values(problem.rows.X)).max(initial=0.0))
     ends = values - reach, values + reach
     share = _share(problem, *ends, place, search)
     if share is None:
         return None
-    path = [*nearby.path]
-    coef, intercept = path[-1]
-    path[-1] = coef, intercept + (2.0 * share - 1.0) * reach
-    return replace(nearby, path=path)
+    return _of_size(problem, nearby, 1.0, (2.0 * share - 1.0) * reach)
 
 
 def _first_blend(
@@ -358,7 +395,7 @@ def _share(
     def over(share: float) -> bool | None:
         """Whether the rate is above its limit; None if all are within theirs."""
         rates = _rates_of(problem, (1.0 - share) * first + share * second)
-        if all(abs(value) <= limit for value, limit in rates.values()):
+        if _keeps(rates):
             return None
         return search.sign * rates[place][0] > search.limit
 

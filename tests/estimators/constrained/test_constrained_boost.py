@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.datasets import load_diabetes
 from sklearn.exceptions import ConvergenceWarning
 
 from cgboost import (
@@ -27,6 +28,8 @@ from cgboost.constraints import (
     Monotone,
     ParityGap,
 )
+from cgboost.masters.homotopy import ActiveInverse
+from cgboost.masters.support_vector import quadratic_model
 from tests.estimators.constrained.whole_problems import Whole
 
 C = 0.7
@@ -338,7 +341,7 @@ def test_the_objective_under_limits_on_rates_is_that_of_the_model(limit):
 
 
 def test_rates_that_no_price_meets_are_met_by_a_moved_offset():
-    """Where two limits on rates defeat the search, the constant's rates are the last resort."""
+    """Where two limits on rates defeat the search, the model is no worse than the best constant."""
     X, y = grouped_rows(150)
     other = np.where(X[:, 3] > 0, "a", "b")
     rules = [ParityGap(0, 0.001, of="rate"), ParityGap("o", 0.001, of="rate")]
@@ -347,6 +350,11 @@ def test_rates_that_no_price_meets_are_met_by_a_moved_offset():
         warnings.simplefilter("ignore", ConvergenceWarning)
         model.fit(X, y, groups={"o": other})
     assert (np.abs(model.constraints_report_["value"]) <= 0.001).all()
+    f, cost = model.decision_function(X), np.array([np.sum(y), np.sum(~y)]) * 2.0
+    own = np.abs(model.coef_).sum() + np.maximum(0, 1 - (2.0 * y - 1) * f).sum()
+    assert model.objective_ == pytest.approx(own)
+    assert model.dual_bound_ <= own <= 1.0 + cost.min() + 1e-9
+    assert model.intercept_ == 0.0  # stumps have none: the constant stump is priced
 
 
 def test_an_own_function_sees_all_groups_that_are_given():
@@ -358,3 +366,25 @@ def test_an_own_function_sees_all_groups_that_are_given():
 
     model = ConstrainedBoostClassifier([bounded], C=0.1).fit(X, y, groups={"o": X[:, 0]})
     assert model.decision_function(X)[X[:, 0] == 1].max() <= 0.5 + 1e-6
+
+
+def test_a_sign_does_not_make_a_smooth_loss_cycle(monkeypatch):
+    """With a monotone feature, exchanges of the quadratic model are fewer than its coordinates."""
+    X, y = load_diabetes(return_X_y=True)
+    exchanges, shares = [0], []
+
+    def counted(self, j, own=ActiveInverse.enter):
+        exchanges[0] += 1
+        own(self, j)
+
+    def measured(Q, c, charge, start, own=quadratic_model.follow, **options):
+        exchanges[0] = 0
+        x = own(Q, c, charge, start, **options)
+        shares.append(exchanges[0] / len(c))
+        return x
+
+    monkeypatch.setattr(ActiveInverse, "enter", counted)
+    monkeypatch.setattr(quadratic_model, "follow", measured)
+    model = ConstrainedBoostRegressor([Monotone(2, 1)], C=0.1, loss="squared_error").fit(X, y)
+    assert model.gap_ <= 1e-4
+    assert max(shares) < 1.0
