@@ -34,12 +34,14 @@ from cgboost.estimators.common.subproblems import Task
 from cgboost.estimators.common.targets import Classification, ClassWeight, Regression
 from cgboost.estimators.constrained import report
 from cgboost.estimators.constrained.columns import ConstrainedColumns, family_of
-from cgboost.estimators.constrained.data import Features, Grouping, Seen
+from cgboost.estimators.constrained.data import Features, Grouping, Groups, Seen
 from cgboost.estimators.constrained.inputs import (
     Inputs,
+    check_labels,
     dropped_places,
     group_values,
     is_frame,
+    known_groups,
     without,
 )
 from cgboost.estimators.constrained.problem import Problem
@@ -102,7 +104,8 @@ def fit_obeying(
         Multiplies the loss row by row, and weighs rows in the means of groups.
     eval_set : (X, y), list of such pairs, dict of them by name, or None
         Held-out rows, as for :meth:`LPBoostClassifier.fit`. Constraints are measured on the first
-        set, with the groups that are columns of its X.
+        set, with the groups that are columns of its X; with groups that the training rows do not
+        have their values are nan, and a ``DataWarning`` says so.
     groups : mapping of str to array-like of shape (n_rows,), or None
         Groups of rows that are no columns of X, by the names that constraints use.
 
@@ -152,7 +155,7 @@ def checked_set(self: Any, name: str, pair: Any) -> Any:
     """One set of an ``eval_set``, and its groups where they are columns of its X."""
     checked = BaseEnsemble._checked_set(self, name, pair)
     constraints = rules_of(self.constraints)
-    own = [c for c in constraints if c.groups_of not in self._inputs.groups]
+    own = [c for c in constraints if c.groups_of not in (None, *self._inputs.groups)]
     self._inputs.held_values[name] = group_values(pair[0], own, {}, self._dropped)
     return checked
 
@@ -177,7 +180,7 @@ def problem_of(self: Any, rows: Rows) -> Problem:
     weights, numbers = rows.weights, rows.numbers
     if getattr(self, "class_weight", None) is not None:
         weights = weights / self.class_weight_[rows.y]
-    groups = {}
+    groups = Groups()
     for name, values in self._inputs.values.items():
         groups[name] = Grouping.of(str(name), values[numbers])
     self._groups = {name: grouping.labels for name, grouping in groups.items()}
@@ -242,7 +245,7 @@ def complete(self: Any, pool: Problem, rows: Rows) -> None:
     seen = _seen(self, pool)
     held = None
     for name, rows_of_set in (self._inputs.held or {}).items():
-        values = self._inputs.held_values.get(name, {})
+        values = known_groups(self._inputs.held_values.get(name, {}), self._groups, self._called)
         output = self._runs[0].outputs[0].values(rows_of_set.X)
         held = _seen_on(self, output, rows_of_set.y, values, None)
         break
@@ -299,12 +302,14 @@ def constraint_values(
     Raises
     ------
     ValueError
-        If a group is none of the training rows.
+        If a group or a label is none of the training rows.
     """
     check_is_fitted(self)
     constraints = rules_of(self.constraints)
-    values = group_values(X, constraints, {} if groups is None else dict(groups), self._dropped)
+    of_groups = [c for c in constraints if c.groups_of is not None]
+    values = group_values(X, of_groups, {} if groups is None else dict(groups), self._dropped)
     rows, y = self._read_new(X, y)
+    check_labels(y, getattr(self, "classes_", None))
     output = self._runs[0].outputs[0].values(rows)
     seen = _seen_on(self, output, self._encode(y), values, None)
     found = [(repr(c), m) for c in constraints for m in c.measured(seen)]
@@ -336,6 +341,11 @@ def _importances(self: Any) -> NDArray[np.float64]:
     Only for stumps and features.
     """
     check_is_fitted(self)
+    if "feature" not in self.columns_:
+        raise AttributeError(
+            "feature_importances_ is there for columns='stumps' and columns='features', whose "
+            "columns are of one feature each"
+        )
     return stump_importances(self.columns_, self.n_features_in_)
 
 
@@ -384,7 +394,8 @@ validation_fraction, n_iter_no_change, scoring, callbacks, verbose, random_state
         For each part of each constraint its value on the training rows (``value``), on the first
         set of ``eval_set`` (``held_out``, nan without one), its ``limit``, and its ``price``: what
         the objective falls by for one more unit of the limit (of a rate: the price of a positive
-        prediction with which it is met). ``constraint_table()`` is its text.
+        prediction with which it is met; nan where none meets it). ``constraint_table()`` is its
+        text.
     columns_ : dict of str to ndarray
         Table of the model: feature and threshold of stumps and hinges (slope: nan for a stump),
         feature, centre and scale of features; coefficient and round.
@@ -459,8 +470,8 @@ class ConstrainedBoostRegressor(Regression, BaseBoost):
     constraints, columns, drop
         As in :class:`ConstrainedBoostClassifier`.
     loss : str or Loss, default="epsilon_insensitive"
-        Losses that are a box in the dual (this one, absolute, quantile) are fast under linear
-        constraints; others go through CVXPY.
+        Losses that are a box in the dual (this one, "absolute_error", "quantile") are fast under
+        linear constraints; others go through CVXPY.
     epsilon : float, default=0.1
         Half width of the tube inside which errors are free.
     offset : {"auto", "none", "free"}, default="auto"

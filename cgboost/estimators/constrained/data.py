@@ -121,7 +121,8 @@ class Grouping:
                 f"groups {name!r}: {int(missing.sum())} rows have no group (missing values): give "
                 f"them a group of their own{see('constraints')}"
             )
-        if values.dtype.kind == "O" and len({type(value) for value in values.ravel()}) > 1:
+        mixed = values.dtype.kind == "O" and len({type(value) for value in values.ravel()}) > 1
+        if mixed or (labels is not None and labels.dtype.kind == "U"):
             values = values.astype(str)  # of several types there is no order
         found, codes = np.unique(values, return_inverse=True)
         if labels is None:
@@ -151,6 +152,18 @@ class Grouping:
     def part(self, place: int) -> str:
         """A group in words."""
         return f"{self.name}={self.labels[place]}"
+
+
+class Groups(dict[Any, Grouping]):
+    """The groupings of a problem by name; a name that is none of them is an error that says so."""
+
+    def __missing__(self, name: Any) -> Grouping:
+        """Raise ValueError."""
+        known = ", ".join(map(repr, self)) or "none"
+        raise ValueError(
+            f"there are no groups {name!r} (there are: {known}): give them to fit as "
+            f"groups={{{name!r}: array}}, or as a column of X that is in drop{see('constraints')}"
+        )
 
 
 def _is_missing(values: NDArray[Any]) -> NDArray[np.bool_]:

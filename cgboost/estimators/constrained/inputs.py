@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cgboost.estimators.constrained.data import Features
+from cgboost.estimators.constrained.data import Features, Grouping
 from cgboost.estimators.constrained.rules.base import Constraint
 from cgboost.estimators.constrained.rules.own import Own
-from cgboost.exceptions import see
+from cgboost.exceptions import DataWarning, see, warn_caller
 
 
 @dataclass
@@ -89,6 +89,57 @@ def _one_a_row(X: Any, name: Any, given: Any) -> NDArray[Any]:
     return values
 
 
+def _column(X: Any, place: int) -> NDArray[Any]:
+    values: NDArray[Any] = X.iloc[:, place].to_numpy() if is_frame(X) else np.asarray(X)[:, place]
+    return values
+
+
+def _groups_that_are_dropped(X: Any, dropped: Sequence[int]) -> dict[Any, NDArray[Any]]:
+    """The columns of X that are no features, as far as they are groups: by name, or number."""
+    found: dict[Any, NDArray[Any]] = {}
+    for place in dropped:
+        name, values = X.columns[place] if is_frame(X) else place, _column(X, place)
+        try:
+            Grouping.of(str(name), values)
+        except ValueError:  # missing values, or one group alone
+            continue
+        found[name] = values
+    return found
+
+
+def known_groups(
+    values: Mapping[Any, NDArray[Any]], labels: Mapping[Any, NDArray[Any]], called: str
+) -> dict[Any, NDArray[Any]]:
+    """The groups of held-out rows that are all groups of the training rows.
+
+    Warns
+    -----
+    DataWarning
+        For others: what is asked of them has no value.
+    """
+    known: dict[Any, NDArray[Any]] = {}
+    for name, own in values.items():
+        try:
+            Grouping.of(str(name), own, labels[name])
+        except ValueError as error:
+            warn_caller(f"{called}: in eval_set, {error}; its values are nan", DataWarning)
+            continue
+        known[name] = own
+    return known
+
+
+def check_labels(y: Any, classes: NDArray[Any] | None) -> None:
+    """Raise ValueError for labels that are none of the training rows."""
+    if classes is None:
+        return
+    unknown = sorted(set(np.asarray(y).tolist()) - set(classes.tolist()), key=str)
+    if unknown:
+        raise ValueError(
+            f"y has labels that the training rows do not have: {unknown[:5]}; these have "
+            f"{classes.tolist()}"
+        )
+
+
 def group_values(
     X: Any, constraints: Sequence[Constraint], given: Mapping[Any, Any], dropped: Sequence[int]
 ) -> dict[Any, NDArray[Any]]:
@@ -101,7 +152,8 @@ def group_values(
     """
     found: dict[Any, NDArray[Any]] = {}
     if any(isinstance(constraint, Own) for constraint in constraints):  # it may ask for any
-        found = {name: _one_a_row(X, name, values) for name, values in given.items()}
+        found = _groups_that_are_dropped(X, dropped)
+        found |= {name: _one_a_row(X, name, values) for name, values in given.items()}
     for constraint in constraints:
         name = constraint.groups_of
         if name is None or name in found:
@@ -116,7 +168,7 @@ def group_values(
                 f"{str(error).split(' (see ')[0]}; groups are a column of X, or given to fit as "
                 f"groups={{{name!r}: array}}{see('constraints')}"
             ) from error
-        values = X.iloc[:, place].to_numpy() if is_frame(X) else np.asarray(X)[:, place]
+        values = _column(X, place)
         if values.dtype.kind in "OUS" and place not in dropped:
             raise ValueError(
                 f"the groups of {constraint!r} are words, which cannot be a feature: give "

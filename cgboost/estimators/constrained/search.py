@@ -260,6 +260,7 @@ def _moved(problem: Problem, fit: _Fit) -> list[FittedRun] | None:
     for model in sorted(models, key=problem.value):
         runs = _as_runs(problem, fit, model)
         if _keeps(_rates(problem, runs)) and _beyond(problem, runs) <= OBEYED:
+            problem.rate_prices, problem.multipliers = {}, None  # it is no optimum at any prices
             return runs
     return None
 

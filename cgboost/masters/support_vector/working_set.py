@@ -396,8 +396,8 @@ class RestrictedDual:
             own = "active set" if isinstance(before, ActiveSetSession) else "interior point"
             warn_caller(
                 f"the {own} method could {trouble}: a general solver of {kind} programs takes its "
-                f"place, which is slower by far; scale the features or normalise the kernels"
-                f"{see('solvers')}",
+                f"place, which is slower by far; where columns differ widely in size, scale the "
+                f"features or normalise the kernels; else a larger tol may do{see('solvers')}",
                 SlowSolverWarning,
             )
         self.session = self._backend_session()

@@ -354,6 +354,7 @@ def test_rates_that_no_price_meets_are_met_by_a_moved_offset():
     own = np.abs(model.coef_).sum() + np.maximum(0, 1 - (2.0 * y - 1) * f).sum()
     assert model.objective_ == pytest.approx(own)
     assert model.dual_bound_ <= own <= 1.0 + cost.min() + 1e-9
+    assert np.isnan(model.constraints_report_["price"]).all()
     assert model.intercept_ == 0.0  # stumps have none: the constant stump is priced
 
 

@@ -21,7 +21,7 @@ from cgboost.constraints import (
     ParityGap,
     Sign,
 )
-from cgboost.exceptions import InfeasibleConstraintsError
+from cgboost.exceptions import DataWarning, InfeasibleConstraintsError
 from tests.estimators.scikit_learn_checks import scikit_learn_checks
 
 
@@ -184,7 +184,7 @@ def test_bad_groups_are_named(frame):
         ConstrainedBoostClassifier([ParityGap("g", 0.1)]).fit(X[["age"]], y, groups={"g": [0, 1]})
     with pytest.raises(ValueError, match=r"\['x'\] are no groups of the training rows"):
         model.fit(X, y).constraint_values(X.assign(sex="x"), y)
-    with pytest.raises(ValueError, match=r"\['x'\] are no groups of the training rows"):
+    with pytest.warns(DataWarning, match=r"\['x'\] are no groups of the training rows"):
         model.fit(X, y, eval_set=(X.assign(sex="x"), y))
     opportunity = ConstrainedBoostClassifier([EqualOpportunity("sex", 0.1)], drop=["sex"])
     with pytest.raises(ValueError, match="there are no such training rows"):
@@ -267,3 +267,55 @@ def test_classes_and_functions_of_other_arguments_are_errors(rules, words):
     X = np.random.default_rng(0).normal(size=(30, 2))
     with pytest.raises(ValueError, match=words):
         ConstrainedBoostClassifier(rules).fit(X, X[:, 0] > 0)
+
+
+def own_groups(f, a, b, data):
+    """A constraint on one of two groups."""
+    return [f[data.groups["g"].codes == 1] <= 0.5]
+
+
+def test_own_functions_see_dropped_columns_and_say_what_is_missing():
+    """Groups of a function are those given and the columns in drop; others are an error."""
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(60, 2)), columns=["a", "b"])
+    y, g = X.a > 0, np.arange(60) % 2
+    model = ConstrainedBoostClassifier([own_groups], C=0.1, drop=["g"]).fit(X.assign(g=g), y)
+    assert model.decision_function(X)[g == 1].max() <= 0.5 + 1e-6
+    assert "Own(own_groups)" in model.constraint_table()
+    with pytest.raises(ValueError, match="no groups 'g'.*give them to fit"):
+        ConstrainedBoostClassifier([own_groups], C=0.1).fit(X, y)
+
+
+def test_held_out_rows_of_an_unknown_group_have_no_value():
+    """A group that the training rows do not have costs no fit: nan, and a warning."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 3))
+    y, held = X[:, 0] > 0, X.copy()
+    X[:, 2], held[:, 2] = np.arange(60) % 2, np.arange(60) % 3
+    model = ConstrainedBoostClassifier([ParityGap(2, 0.1)], C=0.1, drop=[2])
+    with pytest.warns(DataWarning, match="no groups of the training rows"):
+        model.fit(X, y, eval_set=(held, y))
+    assert np.isnan(model.constraints_report_["held_out"]).all()
+    assert np.isfinite(model.constraints_report_["value"]).all()
+    with pytest.raises(ValueError, match="y has labels that the training rows do not have"):
+        model.constraint_values(X, ["a"] * 60)
+
+
+def test_groups_of_several_types_are_known_again():
+    """New rows may have a part of them: numbers and words are told apart as in training."""
+    rng = np.random.default_rng(0)
+    X, groups = rng.normal(size=(80, 2)), np.array([1, "a"] * 40, dtype=object)
+    model = ConstrainedBoostClassifier([GroupLoss("g", 1.0)], C=0.1)
+    model.fit(X, X[:, 0] > 0, groups={"g": groups})
+    values = model.constraint_values(X, X[:, 0] > 0, groups={"g": groups})
+    np.testing.assert_allclose(values["value"], model.constraints_report_["value"])
+    ones = model.constraint_values(X[::2], X[::2, 0] > 0, groups={"g": [1] * 40})
+    assert ones["value"][0] == pytest.approx(values["value"][0])
+
+
+def test_importances_are_for_columns_of_one_feature():
+    """A model of trees says that it has none."""
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    model = ConstrainedBoostClassifier(columns=DecisionTreeClassifier(max_depth=2), max_columns=3)
+    with pytest.raises(AttributeError, match="columns='stumps' and columns='features'"):
+        _ = model.fit(X, X[:, 0] > 0).feature_importances_

@@ -19,7 +19,8 @@ class Own(Constraint):
     function : callable
         ``function(f, a, b, data)`` returns a list of convex CVXPY constraints on the output f of
         the training rows, the coefficients a and the offset b. ``data`` has ``X``, ``y`` (±1 of two
-        classes), ``weights`` and ``groups`` (``data.groups["sex"].codes``).
+        classes), ``weights`` and ``groups`` (``data.groups["sex"].codes``): those that ``fit`` is
+        given, and columns of X that are in ``drop``.
 
     Notes
     -----
@@ -29,6 +30,9 @@ class Own(Constraint):
     """
 
     function: Callable[..., Any]
+
+    def __repr__(self) -> str:
+        return f"Own({getattr(self.function, '__name__', self.function)})"
 
     def check(self) -> None:
         """It is a function."""
