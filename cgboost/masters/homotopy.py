@@ -150,7 +150,7 @@ def follow(
     gradient = np.where(active, -charge * sign, at_zero)
     shift = gradient - slope
     inverse, t = ActiveInverse(Q, np.flatnonzero(active)), 0.0
-    left, side = -1, 0.0
+    side = np.zeros(len(c))  # signs of those that left since t has moved
     for _ in range(EXCHANGES * len(c)):
         check_time(deadline)
         move, bend = inverse.times(shift)
@@ -159,20 +159,21 @@ def follow(
             to_zero = np.where(move * sign < 0.0, np.maximum(-x / move, 0.0), np.inf)
             reach = np.maximum((np.copysign(charge, bend) - gradient) / bend, 0.0)
             to_charge = np.where(active | (bend == 0.0) | (positive & (bend > 0.0)), np.inf, reach)
-        if left >= 0 and bend[left] * side < 0.0:  # only rounding lets it in again as it was
-            to_charge[left] = np.inf
+        to_charge[bend * side < 0.0] = np.inf  # only rounding lets them in again as they were
         leaving, entering = int(np.argmin(to_zero)), int(np.argmin(to_charge))
         length = min(to_zero[leaving], to_charge[entering], 1.0 - t)
         x += length * move
         gradient += length * bend
+        if t + length > t:
+            side[:] = 0.0
         t += length
         if t >= 1.0:
             return np.where(positive, np.maximum(x, 0.0), x)
         if length == to_zero[leaving]:
             inverse.leave(leaving)
-            left, side = leaving, float(sign[leaving])
+            side[leaving] = sign[leaving]
             active[leaving], x[leaving], sign[leaving] = False, 0.0, 0.0
             continue
         inverse.enter(entering)
-        active[entering], sign[entering], left = True, -np.sign(bend[entering]), -1
+        active[entering], sign[entering] = True, -np.sign(bend[entering])
     return start
