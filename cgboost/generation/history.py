@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cgboost.generation.columns import Column, Ensemble
-from cgboost.generation.protocols import MasterState, Priced, Vertex
+from cgboost.generation.protocols import MasterState, Priced, Vertex, gap_scale
 from cgboost.tolerances import UNMOVED
 
 Vector = NDArray[np.float64]
@@ -370,4 +370,4 @@ def relative_gap(objective: float, bound: float, scale: float | None = None) -> 
     """
     if not (math.isfinite(bound) and math.isfinite(objective)):
         return math.inf
-    return abs(objective - bound) / (max(1.0, abs(objective)) if scale is None else scale)
+    return abs(objective - bound) / (gap_scale(objective) if scale is None else scale)

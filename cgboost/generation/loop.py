@@ -379,5 +379,5 @@ class ColumnGeneration:
         if isinstance(self.master, DescendingOrNot) and not self.master.descends:
             return len(trace.rows) - 1
         objectives = np.array([row["objective"] for row in trace.rows])
-        lowest = objectives.min() + 1e-9 * max(1.0, abs(objectives.min()))
+        lowest = objectives.min() + 1e-9 * trace.scales[int(objectives.argmin())]
         return int(np.flatnonzero(objectives <= lowest)[-1])
