@@ -30,7 +30,6 @@ from cgboost.generation.protocols import (
     MasterState,
     Priced,
     Vertex,
-    gap_scale,
 )
 from cgboost.generation.termination import lost_digits
 from cgboost.losses import EntropicLoss, SupportVectorLoss
@@ -43,7 +42,6 @@ from cgboost.masters.support_vector.crossover import (
     crossover,
     unique_vertex,
 )
-from cgboost.masters.support_vector.empty_model import empty_loss
 from cgboost.masters.support_vector.primal_simplex import PrimalSimplex, is_neighbour
 from cgboost.masters.support_vector.smooth_loss import (
     DiagonalHessian,
@@ -81,6 +79,7 @@ units of rounding, as of a long sum."""
 MOST_IMBALANCE = 1e-7
 """Scores of free columns may be worth this much, relative to the objective: it is taken off the
 bound. It is a tenth of the gaps at which models count as proven."""
+
 
 @dataclass(frozen=True)
 class WarmStart:
@@ -451,17 +450,12 @@ class SupportVectorMaster:
         elsewhere: there, it is not compared with 1 but with what a small margin would be worth.
         """
         if not self.loss.chooses_margin:
-            return gap_scale(objective, 1.0 if abs(objective) >= 1.0 else self._empty)
+            return self.form.gap_scale(self.loss, objective)
         # α·Hᵀr with Σ|r| = mass: a score is at most mass·max|h|, and a margin counts as often
         largest = self._dual.largest_entry or 1.0  # without a column as with one of ones
         score = self.loss.mass.amount * largest
         worth = SMALL_MARGIN * self.penalty.conjugate(np.array([score]))
         return max(abs(objective), worth, LEAST_SCALE)
-
-    @cached_property
-    def _empty(self) -> float:
-        """The objective without columns."""
-        return empty_loss(self.loss, offset=self.offset == "free")
 
     def _objective(self, point: DualPoint) -> float:
         return self.form.value(point.coef, point.intercept) + float(self.loss.value(point.output))
