@@ -42,6 +42,7 @@ from cgboost.masters.support_vector.crossover import (
     crossover,
     unique_vertex,
 )
+from cgboost.masters.support_vector.growing_prices import GrowingPrices, outgrows
 from cgboost.masters.support_vector.primal_simplex import PrimalSimplex, is_neighbour
 from cgboost.masters.support_vector.smooth_loss import (
     DiagonalHessian,
@@ -182,7 +183,8 @@ class SupportVectorMaster:
         """A restricted problem of a loss in its units."""
         if isinstance(loss, (RowwiseLoss, EntropicLoss)):
             return SmoothPrimal(loss, self.form, solver, options, free=self._free)
-        return RestrictedDual(loss, self.form, solver, options, free=self._free)
+        kind = GrowingPrices if outgrows(loss, self.form) else RestrictedDual
+        return kind(loss, self.form, solver, options, free=self._free)
 
     def _check_free_columns(self, free: FreeColumns) -> None:
         if not len(free):
@@ -320,9 +322,10 @@ class SupportVectorMaster:
                 response=self._unit * point.response,
             )
         objective = self._objective(point)
-        scale = self._scale(objective)
+        scale, limited = self._scale(objective), getattr(self._dual, "is_limited", False)
         if self._best is not None and objective > (least := self._objective(self._best)):
-            point = self._after_setback(point, serious=objective > least + UNMOVED * scale)
+            serious = objective > least + UNMOVED * scale and not limited
+            point = self._after_setback(point, serious=serious)
             objective = least
         else:
             self._setbacks = 0
