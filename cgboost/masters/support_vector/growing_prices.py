@@ -4,9 +4,9 @@ The box of a pseudo-response ends at its price C. Where C is huge, at the optimu
 it but for rows that no model can serve, and a solver that is handed a box of 10¹² for an r of 1
 loses all digits. So prices are limited at first. The dual of limited prices is feasible for the
 whole ones, so that its bound holds; and where no r stands at the limit, its optimum is that of the
-whole prices. Where some do, and no new column helps, the limit is raised: a penalty method whose
-multipliers stay finite (Bertsekas, *Constrained Optimization and Lagrange Multiplier Methods*,
-1982, section 4.1: exact penalties).
+whole prices. Where some do, and no new column helps, the limit is raised: an exact penalty method
+(Bertsekas, *Constrained Optimization and Lagrange Multiplier Methods*, 1982, section 4.1). Where a
+problem is not solved at its limit, a lower one is tried: a model of it is worth more than none.
 
 The limit counts in units of what an r is that balances the penalty: 1/|h| where that is |α|, and
 |target|/|h|² where it is ½α².
@@ -27,7 +27,7 @@ from cgboost.masters.dual_solvers.interior_point import DIRECTION, InteriorSessi
 from cgboost.masters.free_columns import FreeColumns
 from cgboost.masters.support_vector.working_set import DualPoint, RestrictedDual
 from cgboost.penalties.base import DualForm
-from solvers import LimitError, SolverError
+from solvers import SolverError, Status
 
 logger = logging.getLogger(__name__)
 
@@ -36,7 +36,10 @@ FIRST_LIMIT = 1e8
 of 1e-6, while at 1e12 most fail."""
 
 GROWTH = 1e3
-"""The factor of the limit. The next one is solved from the answer of the one before."""
+"""The factor of the next limit, which is solved from the answer of the one before."""
+
+LOWER, LOWER_LIMITS = 1e-2, 4
+"""The factor of a lower limit, and how many are tried in one solve."""
 
 AT_LIMIT = 1.0 - 1e-6
 """A pseudo-response of this share of the limit stands at it; solvers answer to about 1e-8."""
@@ -52,7 +55,7 @@ STRETCH = 2.0
 
 
 def outgrows(loss: object, form: DualForm) -> bool:
-    """Whether a loss has prices that are limited at first: finite ones, of a box alone."""
+    """Whether a loss has prices that may be limited: finite ones, of a box alone."""
     if type(loss) is not SupportVectorLoss or loss.mass is not None or form.radius is not None:
         return False
     caps = loss.variables.cap
@@ -86,11 +89,12 @@ class GrowingPrices(RestrictedDual):
         columns: ColumnStore | None = None,
         free: FreeColumns | None = None,
     ) -> None:
-        self.whole, self.form, self._raised, self._failed = loss, form, 1.0, False
-        self._last: DualPoint | None = None
-        self._answered = -1  # number of columns at the last answer that stood at the limit
+        self.whole, self.form = loss, form
         self._largest = max(float(loss.upper.max()), float(-loss.lower.min()))
-        self.limit = self._fitting(0.0 if columns is None else columns.largest)
+        self._factor, self._failed = FIRST_LIMIT, np.inf  # in units of what balances the penalty
+        self._last: DualPoint | None = None
+        self._stuck_with = -1  # columns at an answer that stood at the limit
+        self.limit = min(self._factor * self._balance(columns), self._largest)
         super().__init__(self._limited(), form, solver, options, columns, free)
 
     @property
@@ -100,48 +104,45 @@ class GrowingPrices(RestrictedDual):
 
     def solve(self, time_limit: float | None, accuracy: float = 0.0) -> DualPoint:
         """See :class:`RestrictedDual`; ``solved`` is False while a higher limit may change it."""
-        if self.limit >= self._largest and self._fitting(self.columns.largest) >= self._largest:
-            return super().solve(time_limit, accuracy)
-        return self._at_limits(time_limit, accuracy)
-
-    def _at_limits(self, time_limit: float | None, accuracy: float) -> DualPoint:
-        """The optimum at the present limit, or at the next one where nothing else has changed."""
-        before = self._last
-        if self._answered == self.columns.count and not self._failed:
-            self._raised *= GROWTH
-            self._open(before)
-        elif self._fitting(self.columns.largest) < SMALLER * self.limit:
-            self._open(None)
-        try:
-            point = super().solve(time_limit, accuracy)
-        except SolverError as error:
-            lower = self._raised > 1.0 and before is not None
-            if not lower or (isinstance(error, LimitError) and time_limit is not None):
-                raise
-            logger.info("prices stay limited to %g: %s", self.limit / GROWTH, error)
-            self._failed = True
-            self._raised /= GROWTH
-            self._open(before)
-            point = super().solve(time_limit, accuracy)
-        self._last = point
-        at_limit = self.limit < self._largest and bool(
-            (np.abs(point.response) >= AT_LIMIT * self.limit).any()
-        )
-        self._answered = self.columns.count if at_limit and point.solved else -1
-        solved = point.solved and not (at_limit and not self._failed)
+        if self._stuck_with == self.columns.count and self._may_grow:
+            self._open(GROWTH * self._factor)
+        elif self._factor * self._balance(self.columns) < SMALLER * self.limit:
+            self._open(self._factor)
+        point = self._last = self._answer(time_limit, accuracy)
+        if not self.is_limited:
+            return point
+        stuck = bool((np.abs(point.response) >= AT_LIMIT * self.limit).any())
+        self._stuck_with = self.columns.count if stuck and point.solved else -1
+        solved = point.solved and not (stuck and self._may_grow)
         return replace(self._stretched(point), solved=solved)
 
-    def _fitting(self, largest: float) -> float:
-        """The limit for columns of this largest entry; all prices where these are below it."""
-        entry = largest or 1.0
-        natural = 1.0 / entry
-        if self.form.quadratic > 0:
-            target = float(np.abs(self.whole.target).max(initial=0.0)) + self.whole.epsilon
-            natural = (target or 1.0) / entry**2
-        return min(FIRST_LIMIT * self._raised * natural, self._largest)
+    @property
+    def _may_grow(self) -> bool:
+        return GROWTH * self._factor < self._failed
+
+    def _answer(self, time_limit: float | None, accuracy: float) -> DualPoint:
+        """The optimum at the present limit, or at a lower one where no solver can find it."""
+        for _ in range(LOWER_LIMITS):
+            try:
+                return super().solve(time_limit, accuracy)
+            except SolverError as error:
+                if error.status is Status.TIME_LIMIT or not self.columns.count:
+                    raise
+                logger.info("not solved at prices up to %g: %s", self.limit, error)
+                self._failed = self.limit / self._balance(self.columns)
+                self._open(LOWER * self._failed)
+        return super().solve(time_limit, accuracy)
+
+    def _balance(self, columns: ColumnStore | None) -> float:
+        """The size of an r that balances the penalty, for columns as solvers see them."""
+        entry = 1.0 if columns is None else float(columns.scales.max(initial=0.0)) or 1.0
+        if self.form.quadratic == 0:
+            return 1.0 / entry
+        target = float(np.abs(self.whole.target).max(initial=0.0)) + self.whole.epsilon
+        return (target or 1.0) / entry**2
 
     def _limited(self) -> SupportVectorLoss:
-        if self.limit >= self._largest:
+        if not self.is_limited:
             return self.whole
         return replace(
             self.whole,
@@ -149,10 +150,11 @@ class GrowingPrices(RestrictedDual):
             upper=np.minimum(self.whole.upper, self.limit),
         )
 
-    def _open(self, start: DualPoint | None) -> None:
-        """Begin anew at another limit, near a point if one is given."""
-        self.limit = self._fitting(self.columns.largest)
-        columns, options = self.columns, self._options
+    def _open(self, factor: float) -> None:
+        """Begin anew at another limit, near the last answer if there is none but that."""
+        start, columns, options = self._last, self.columns, self._options
+        self._factor, self._stuck_with = factor, -1
+        self.limit = min(factor * self._balance(columns), self._largest)
         super().__init__(self._limited(), self.form, self._solver, options, columns)
         self._waiting = np.append(columns.directions, np.arange(columns.n_free, columns.count))
         if count := len(columns.large):
