@@ -31,7 +31,7 @@ from cgboost.generation.protocols import (
     Priced,
     Vertex,
 )
-from cgboost.generation.termination import lost_digits
+from cgboost.generation.rounding import lost_digits
 from cgboost.losses import EntropicLoss, SupportVectorLoss
 from cgboost.masters.free_columns import FreeColumns
 from cgboost.masters.solver_options import checked_options
