@@ -36,9 +36,9 @@ def score_errors(columns: Sequence[Column], response: Vector) -> Vector:
 def rounding_of(state: MasterState) -> float:
     """About what rounding may do to objective − bound at a state, in units of the objective.
 
-    That is u·(|objective| + Σ|α_j|·|h_j|·|r| + |b|·Σ|r|), and where a column must not score above
-    its limit, by however little, what the largest error of a score takes off a bound that is scaled
-    down for it.
+    That is u·(|objective| + Σ|α_j|·|h_j|·|r| + |b|·Σ|r|), and what the errors of scores take off a
+    bound: where each counts for itself, its own; where a column must not score above its limit, the
+    largest scales all down.
     """
     if not np.isfinite(state.objective):
         return np.inf
@@ -46,19 +46,19 @@ def rounding_of(state: MasterState) -> float:
     errors = score_errors([state.columns[int(j)] for j in used], state.pseudo_response)
     offset = np.abs(state.intercept).sum() * float(np.abs(state.pseudo_response).sum())
     total = EPSILON * (abs(state.objective) + offset) + float(np.abs(state.coef[used]) @ errors)
-    if state.entry is not None and not state.entry.additive and len(errors):
-        at = abs(state.entry.settled(np.inf))
-        total += abs(state.objective) * float(errors.max()) / (at if at > 0 else np.inf)
-    return total
+    if state.entry is None or not len(errors):
+        return total
+    at = state.entry.settled(np.inf)
+    if state.entry.additive:
+        return total + float(state.entry.excess(at + errors).sum()) * state.gap_scale
+    return total + abs(state.objective) * float(errors.max()) / (at if at > 0 else np.inf)
 
 
 def rounding_in_words(state: MasterState, gap: float) -> str:
     """What of a relative gap is rounding, with the reason; nothing where it is next to nothing."""
-    if not np.isfinite(gap):
-        return lost_digits(state.columns, state.pseudo_response)
     share = rounding_of(state) / state.gap_scale
-    if share < WORTH_A_WORD * gap:
-        return ""
+    if not np.isfinite(gap) or share < WORTH_A_WORD * gap:
+        return lost_digits(state.columns, state.pseudo_response)
     words = lost_digits(state.columns, state.pseudo_response, least=0.0)
     return f"; rounding alone makes a gap of about {share:.0e}{words}"
 

@@ -13,10 +13,13 @@ from cgboost.exceptions import BoundError, CGBoostError, see
 from cgboost.generation.columns import Column, least_of
 from cgboost.generation.history import Result, Round, StopReason
 from cgboost.generation.protocols import MasterState, Priced
-from cgboost.generation.rounding import rounding_in_words
+from cgboost.generation.rounding import rounding_in_words, rounding_of
 from cgboost.tolerances import LP_FEASIBILITY, UNMOVED
 
 Vector = NDArray[np.float64]
+
+FEW_ROUNDINGS = 10.0
+"""A bound may exceed the objective by so many times the estimated rounding without a word."""
 
 ROWS_NAMED = 5
 """Rows that the message of an infeasible run names."""
@@ -57,8 +60,8 @@ def check_bound(bound: float, state: MasterState) -> None:
     """
     objective = state.objective
     plausible = not np.isnan(bound)
-    if not np.isinf(objective):
-        plausible = plausible and bound <= objective + LP_FEASIBILITY * state.gap_scale
+    if not np.isinf(objective) and not bound <= objective + LP_FEASIBILITY * state.gap_scale:
+        plausible = bound <= objective + FEW_ROUNDINGS * rounding_of(state)
     if not plausible:
         raise BoundError(
             f"lower bound {bound:.12g} above the objective {objective:.12g}: the pricer overlooks "
@@ -218,10 +221,6 @@ def _open_gap(current: Round, tol: float) -> str:
 
 def _digits(current: Round) -> str:
     return rounding_in_words(current.state, current.gap)
-
-
-FEW_ROUNDINGS = 10.0
-"""A bound may exceed the objective by so many times the estimated rounding without a word."""
 
 
 def crossing(result: Result) -> str:
