@@ -57,6 +57,9 @@ DECLARED = 1e-6
 """Relative accuracy to which the declarations about the penalty are checked. The coefficients are a
 solver's, exact to about 1e-8; a wrong declaration is off by far more."""
 
+REACHED = 1e-4
+"""The same for a reach, which is a constraint: on hostile data solvers keep to it to 1e-5."""
+
 OUTPUT_FACTOR = 10.0
 """What residuals can cost is counted up to outputs this many times as large as present sizes."""
 
@@ -333,7 +336,7 @@ class ConvexMaster:
                 f"{self._threshold:g} and curvature={self._curvature:g} declare: the bound would "
                 "be wrong"
             )
-        if self._reach is not None and size > self._reach + DECLARED * max(1.0, self._reach):
+        if self._reach is not None and size > self._reach * (1.0 + REACHED):
             raise ValueError(
                 f"‖a‖₁ = {size:.6g} is larger than the reach={self._reach:g} that was declared: "
                 "the bound would be wrong"

@@ -36,7 +36,11 @@ FIRST_LIMIT = 1e8
 of 1e-6, while at 1e12 most fail."""
 
 GROWTH = 1e3
-"""The factor of the next limit, which is solved from the answer of the one before."""
+"""The factor of the next limit, which is solved from the answer of the one before; less, where one
+above is known to fail: half way, in digits …"""
+
+NEAR_ENOUGH = 4.0
+"""… until they differ by this factor."""
 
 LOWER, LOWER_LIMITS = 1e-2, 4
 """The factor of a lower limit, and how many are tried in one solve."""
@@ -91,7 +95,8 @@ class GrowingPrices(RestrictedDual):
     ) -> None:
         self.whole, self.form = loss, form
         self._largest = max(float(loss.upper.max()), float(-loss.lower.min()))
-        self._factor, self._failed = FIRST_LIMIT, np.inf  # in units of what balances the penalty
+        # in units of what balances the penalty: this limit, one that was solved, one that was not
+        self._factor, self._solved, self._failed = FIRST_LIMIT, 0.0, np.inf
         self._last: DualPoint | None = None
         self._stuck_with = -1  # columns at an answer that stood at the limit
         self.limit = min(self._factor * self._balance(columns), self._largest)
@@ -105,7 +110,7 @@ class GrowingPrices(RestrictedDual):
     def solve(self, time_limit: float | None, accuracy: float = 0.0) -> DualPoint:
         """See :class:`RestrictedDual`; ``solved`` is False while a higher limit may change it."""
         if self._stuck_with == self.columns.count and self._may_grow:
-            self._open(GROWTH * self._factor)
+            self._open(min(GROWTH * self._factor, float(np.sqrt(self._factor * self._failed))))
         elif self._factor * self._balance(self.columns) < SMALLER * self.limit:
             self._open(self._factor)
         point = self._last = self._answer(time_limit, accuracy)
@@ -118,19 +123,23 @@ class GrowingPrices(RestrictedDual):
 
     @property
     def _may_grow(self) -> bool:
-        return GROWTH * self._factor < self._failed
+        return NEAR_ENOUGH * self._factor < self._failed
 
     def _answer(self, time_limit: float | None, accuracy: float) -> DualPoint:
         """The optimum at the present limit, or at a lower one where no solver can find it."""
         for _ in range(LOWER_LIMITS):
             try:
-                return super().solve(time_limit, accuracy)
+                point = super().solve(time_limit, accuracy)
+                self._solved = self._factor
+                return point
             except SolverError as error:
                 if error.status is Status.TIME_LIMIT or not self.columns.count:
                     raise
                 logger.info("not solved at prices up to %g: %s", self.limit, error)
                 self._failed = self.limit / self._balance(self.columns)
-                self._open(LOWER * self._failed)
+                before = self._solved if self._solved < self._failed else 0.0
+                self._open(before or LOWER * self._failed)
+                self._solved = 0.0
         return super().solve(time_limit, accuracy)
 
     def _balance(self, columns: ColumnStore | None) -> float:
