@@ -188,7 +188,8 @@ class MasterState:
         """Whether a column outside the master would lower the objective, to first order."""
         score = float(column.values @ self.pseudo_response)
         if self.entry is None:
-            return column.cost - score < -ZERO_REDUCED_COST * max(1.0, abs(column.cost))
+            unit = max(min(1.0, self.gap_scale), abs(column.cost))
+            return column.cost - score < -ZERO_REDUCED_COST * unit
         return bool(self.entry.excess(np.array([score]))[0] > 0)
 
 
