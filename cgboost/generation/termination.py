@@ -14,12 +14,16 @@ from cgboost.generation.columns import Column, least_of
 from cgboost.generation.history import Result, Round, StopReason
 from cgboost.generation.protocols import MasterState, Priced
 from cgboost.generation.rounding import rounding_in_words, rounding_of
-from cgboost.tolerances import LP_FEASIBILITY, UNMOVED
+from cgboost.tolerances import LP_FEASIBILITY
 
 Vector = NDArray[np.float64]
 
 FEW_ROUNDINGS = 10.0
 """A bound may exceed the objective by so many times the estimated rounding without a word."""
+
+WORTH_REPORTING = 1e-9
+"""Nor is a word due to an excess up to this, relative to what gaps are relative to: duals of linear
+programs are no more exact, and no tolerance is as small."""
 
 ROWS_NAMED = 5
 """Rows that the message of an infeasible run names."""
@@ -229,7 +233,7 @@ def crossing(result: Result) -> str:
         return ""
     excess = (result.bound - result.objective) / result.scale
     rounding = float(np.nan_to_num(result.rounding, nan=0.0))
-    if excess <= max(UNMOVED, FEW_ROUNDINGS * rounding):
+    if excess <= max(WORTH_REPORTING, FEW_ROUNDINGS * rounding):
         return ""
     return (
         f"; the lower bound exceeds the objective by {excess:.0e}, relative to what gaps are "
