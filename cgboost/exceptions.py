@@ -30,6 +30,7 @@ Section = Literal[
     "models-with-blocks",
     "constraints",
     "data-files",
+    "resuming",
 ]
 """Its sections."""
 
@@ -103,6 +104,12 @@ class InfeasibleConstraintsError(CGBoostError, ValueError):
     """Constraints of a model contradict each other, or were not met; the message names them."""
 
     section = "constraints"
+
+
+class ResumeError(CGBoostError, ValueError):
+    """A run cannot be gone on with: the checkpoint is of other data, or it cannot have one."""
+
+    section = "resuming"
 
 
 class DatabaseError(CGBoostError, RuntimeError):

@@ -14,6 +14,7 @@ import logging
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from functools import partial
 from numbers import Integral
 from typing import Any
 
@@ -27,6 +28,7 @@ from cgboost.generation.callbacks import (
     FinishingCallback,
     ReasoningCallback,
 )
+from cgboost.generation.columns import Column
 from cgboost.generation.function_pricer import FunctionPricer, PriceFunction
 from cgboost.generation.history import Result, Round, StopReason, Trace
 from cgboost.generation.protocols import (
@@ -42,9 +44,21 @@ from cgboost.generation.protocols import (
     TimedPricer,
     VertexMaster,
 )
+from cgboost.generation.resuming import (
+    RunRecord,
+    SavingCallback,
+    check_resumable,
+    fingerprint_of,
+    recalled,
+    record_of,
+    replayed,
+    restore,
+    restored_trace,
+)
 from cgboost.generation.rounding import rounding_of
 from cgboost.generation.stabilization import NoSmoothing, Smoothing
 from cgboost.generation.termination import (
+    MAY_GO_ON,
     ON_REQUEST,
     Limits,
     RunError,
@@ -154,14 +168,22 @@ class ColumnGeneration:
         self.callbacks = tuple(callbacks)
         self.smoothing = NoSmoothing() if smoothing is None else smoothing
         self.start_duals = start_duals
+        self._offered: list[Column] = []
 
     @property
     def limits(self) -> Limits:
         """How far a run may go."""
         return Limits(self.max_columns, self.max_rounds, self.time_limit, self.columns_reason)
 
-    def run(self) -> Result:
+    def run(self, *, resume: RunRecord | None = None) -> Result:
         """Generate columns until one of the stopping rules holds.
+
+        Parameters
+        ----------
+        resume : RunRecord or None
+            A run to go on with (:meth:`cgboost.Checkpoint.records` of a file). Master and pricer
+            are new and of the same data; limits may be others. Callbacks see the rounds that were
+            there before again, at once.
 
         What the master or the pricer raises ends the run and is kept in ``Result.error``, beside
         the last good round. Where that round makes no use of any column there is nothing to keep,
@@ -173,14 +195,19 @@ class ColumnGeneration:
             What the master or the pricer has raised, before a round with columns was complete, or
             what shows that bounds are wrong; a solver's failure is a :class:`MasterError`.
         """
+        saving: list[SavingCallback] = [c for c in self.callbacks if isinstance(c, SavingCallback)]
+        if saving or resume is not None:
+            check_resumable(self.pricer)
+            for saver in saving:
+                saver.begin(fingerprint_of(self.master, self.pricer))
         try:
-            return self._run()
+            return self._run(resume)
         finally:
             for callback in self.callbacks:
                 if isinstance(callback, ClosingCallback):
                     callback.close()
 
-    def _run(self) -> Result:
+    def _run(self, resume: RunRecord | None) -> Result:
         """All rounds."""
         trace = Trace(self.tol)
         if self._adjustable is not None:
@@ -191,9 +218,13 @@ class ColumnGeneration:
             self.smoothing.start(self.start_duals)
         error: Exception | None = None
         try:
-            self._anticipate(trace)
-            while (stop := self._round(trace)) is None:
-                pass
+            stop = None
+            if resume is None:
+                self._anticipate(trace)
+            else:
+                trace, stop = self._resumed(resume, trace)
+            while stop is None:
+                stop = self._round(trace)
             reason, message = stop
         except KeyboardInterrupt:
             if not trace.rows:
@@ -208,6 +239,7 @@ class ColumnGeneration:
             if not useful or (isinstance(error, CGBoostError) and error.refutes_bounds):
                 raise error from error.__cause__
         logger.info("stopped after %d rounds: %s (%s)", len(trace.rows), reason, message)
+        self._save(trace, (reason, message))
         number = self._best_round(trace)
         if error is None and reason is not StopReason.INTERRUPTED:
             self._cross_over(trace, number)
@@ -293,7 +325,40 @@ class ColumnGeneration:
             else:
                 self.master.add(fresh)
         trace.coming = held + len(fresh)
+        self._offered = fresh
+        self._save(trace, None)
         return None
+
+    def _resumed(self, record: RunRecord, fresh: Trace) -> tuple[Trace, Stop | None]:
+        """Go on from a record; the end, if it has come to one that other limits do not move."""
+        stop, stopping = record.stop, []
+        recalled(self.pricer, record)
+        for current in replayed(record):
+            stopping = [callback for callback in self.callbacks if callback(current)]
+        if stop is not None and (stop[0] in MAY_GO_ON or record.rows[-1]["gap"] > self.tol):
+            stop = self._stop(current, stopping, Priced(()))
+        if stop is not None:
+            return restored_trace(self.tol, record, time.perf_counter()), stop
+        begun = record.to_go_on
+        if not begun.rows:
+            return fresh, None
+        with blaming(StopReason.MASTER_FAILED):
+            restore(self.master, self.smoothing, begun, near=record.path[-1])
+        return restored_trace(self.tol, begun, time.perf_counter()), None
+
+    def _save(self, trace: Trace, stop: Stop | None) -> None:
+        """Offer the run to callbacks that keep it."""
+        for callback in self.callbacks:
+            if isinstance(callback, SavingCallback) and trace.rows:
+                callback.save(partial(self._record, trace, stop), ended=stop is not None)
+
+    def _record(self, trace: Trace, stop: Stop | None) -> RunRecord:
+        """The run so far."""
+        offered = self._offered if trace.coming > len(trace.columns) else []
+        columns = [*trace.columns, *offered]
+        seconds = time.perf_counter() - trace.started
+        record = record_of(trace, columns, self.pricer, self.smoothing, seconds)
+        return replace(record, stop=stop)
 
     def _price(
         self, trace: Trace, state: MasterState, points: Iterable[Vector], limit: int

@@ -183,6 +183,14 @@ class TreePricer:
         self._random = check_random_state(random_state)
         self._even = bool(np.all(weights == weights[0]))
 
+    def memory(self) -> Any:
+        """The generator of its randomness."""
+        return self._random
+
+    def recall(self, memory: Any) -> None:
+        """Go on with the same randomness."""
+        self._random = memory
+
     def price(self, state: MasterState, limit: int) -> Priced:
         """At most ``limit`` trees, output by output; none where r = 0."""
         if limit < 1 or not state.pseudo_response.any():
