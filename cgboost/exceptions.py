@@ -30,6 +30,7 @@ Section = Literal[
     "models-with-blocks",
     "constraints",
     "data-files",
+    "stored-models",
 ]
 """Its sections."""
 
@@ -111,6 +112,28 @@ class DatabaseError(CGBoostError, RuntimeError):
 
 class ExecutorError(CGBoostError, RuntimeError):
     """An executor takes no tasks, has lost a worker for good, or cannot be sent what they need."""
+
+
+class PersistenceError(CGBoostError, ValueError):
+    """A model cannot be stored, or a file is no stored model that can be trusted and read."""
+
+    section = "stored-models"
+
+
+class CorruptFileError(PersistenceError):
+    """A stored model is damaged, truncated, changed, or was never one."""
+
+
+class NewerFormatError(PersistenceError):
+    """A later version of cgboost has written this file, in a format that this one cannot read."""
+
+
+class UnknownContentError(PersistenceError):
+    """A stored model names a class or function that is not known, or was not given."""
+
+
+class FileError(PersistenceError, OSError):
+    """A file cannot be written; one that stood there before is as it was."""
 
 
 class UnsupportedLossError(CGBoostError, ValueError):

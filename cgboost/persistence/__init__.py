@@ -1,0 +1,19 @@
+"""Models and checkpoints in files, without pickle: nothing that is read is run.
+
+``files`` replaces a file as a whole, ``archive`` is the container, ``encoding`` and ``decoding``
+take objects apart and put them together, ``classes`` and ``foreign`` say which there may be.
+"""
+
+from cgboost.persistence.archive import Manifest
+from cgboost.persistence.codec import read, read_manifest, write
+from cgboost.persistence.files import replacing, write_picture, write_text
+
+__all__ = [
+    "Manifest",
+    "read",
+    "read_manifest",
+    "replacing",
+    "write",
+    "write_picture",
+    "write_text",
+]
