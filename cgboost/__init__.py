@@ -60,6 +60,7 @@ from cgboost.kernels import (
     Tanimoto,
     WeisfeilerLehman,
 )
+from cgboost.persistence import load
 
 keep_old_names()
 
@@ -114,4 +115,5 @@ __all__ = [
     "TransformRegressor",
     "WeisfeilerLehman",
     "decompose",
+    "load",
 ]

@@ -152,6 +152,10 @@ class DataWarning(UserWarning):
     """The data hardly suit what was asked for: few rows to choose by, or a scale far off."""
 
 
+class VersionWarning(UserWarning):
+    """A stored model was written by another version, and may predict other than before."""
+
+
 class SlowSolverWarning(UserWarning):
     """A solver of cgboost's own could not go on, and a general, far slower one takes its place."""
 

@@ -7,12 +7,15 @@ take objects apart and put them together, ``classes`` and ``foreign`` say which 
 from cgboost.persistence.archive import Manifest
 from cgboost.persistence.codec import read, read_manifest, write
 from cgboost.persistence.files import replacing, write_picture, write_text
+from cgboost.persistence.models import load, save
 
 __all__ = [
     "Manifest",
+    "load",
     "read",
     "read_manifest",
     "replacing",
+    "save",
     "write",
     "write_picture",
     "write_text",

@@ -21,11 +21,10 @@ import struct
 import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from cgboost._version import __version__
@@ -73,13 +72,19 @@ class Manifest:
         Names of the user's functions and classes that have to be given to read it.
     about : dict
         Anything that the writer has said about it.
+    written_with : dict
+        Versions of NumPy, SciPy and scikit-learn.
+    has_foreign : bool
+        Whether there are estimators of scikit-learn in it, which belong to a version.
     """
 
     kind: str
     format_version: int
     version: str
     needs: tuple[str, ...]
-    about: dict[str, Any]
+    about: dict[str, Any] = field(default_factory=dict)
+    written_with: dict[str, Any] = field(default_factory=dict)
+    has_foreign: bool = False
 
 
 def write_archive(
@@ -115,7 +120,8 @@ def _stored(manifest: Manifest) -> dict[str, Any]:
         "kind": manifest.kind,
         "needs": list(manifest.needs),
         "about": manifest.about,
-        "written_with": {"numpy": np.__version__},
+        "written_with": manifest.written_with,
+        "has_foreign": manifest.has_foreign,
     }
 
 
@@ -268,10 +274,12 @@ class Archive:
                 f"format; cgboost {__version__} reads up to version {FORMAT_VERSION}. "
                 "Update cgboost"
             )
-        kind, needs, about = own["kind"], own["needs"], own["about"]
-        if not (isinstance(kind, str) and isinstance(needs, list) and isinstance(about, dict)):
+        kind, needs, about, others = (own[k] for k in ("kind", "needs", "about", "written_with"))
+        mappings = isinstance(about, dict) and isinstance(others, dict)
+        if not (isinstance(kind, str) and isinstance(needs, list) and mappings):
             raise CorruptFileError(f"the manifest of {self.name!r} is not complete")
-        return Manifest(kind, version, writer, tuple(map(str, needs)), about)
+        foreign = bool(own["has_foreign"])
+        return Manifest(kind, version, writer, tuple(map(str, needs)), about, others, foreign)
 
     def graph(self) -> dict[str, Any]:
         """The objects, as JSON."""

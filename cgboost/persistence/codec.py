@@ -6,6 +6,10 @@ import os
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import numpy
+import scipy
+import sklearn
+
 from cgboost._version import __version__
 from cgboost.exceptions import CorruptFileError
 from cgboost.persistence.archive import FORMAT_VERSION, Manifest, opened, write_archive
@@ -50,7 +54,14 @@ def write(
     """
     graph = encoded(what, functions)
     needs = tuple(names[0] for names in graph.given)
-    manifest = Manifest(kind, FORMAT_VERSION, __version__, needs, dict(about or {}))
+    foreign = any(shape[0] in ("learner", "tree") for shape in graph.shapes)
+    versions = {
+        "numpy": numpy.__version__,
+        "scipy": scipy.__version__,
+        "scikit-learn": sklearn.__version__,
+    }
+    about = dict(about or {})
+    manifest = Manifest(kind, FORMAT_VERSION, __version__, needs, about, versions, foreign)
     write_archive(path, manifest, graph.as_json(), graph.arrays)
 
 
@@ -82,6 +93,16 @@ def read(
     UnknownContentError
         If it names classes that are not known, or functions that were not given.
     """
+    return read_with_manifest(path, kind, functions=functions)[0]
+
+
+def read_with_manifest(
+    path: str | os.PathLike[str],
+    kind: str,
+    *,
+    functions: Functions | None = None,
+) -> tuple[Any, Manifest]:
+    """The object in a file, as :func:`read` returns it, and what the file says of itself."""
     with opened(path) as archive:
         if archive.manifest.kind != kind:
             raise CorruptFileError(
@@ -89,7 +110,7 @@ def read(
             )
         graph = archive.graph()
         arrays = archive.arrays(graph.get("arrays"))
-        return decoded(graph, arrays, functions)
+        return decoded(graph, arrays, functions), archive.manifest
 
 
 def read_manifest(path: str | os.PathLike[str]) -> Manifest:

@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
 
 from cgboost.exceptions import PersistenceError
 from cgboost.persistence.arrays import describe, describe_dtype
@@ -23,6 +24,8 @@ CAN_BE_COMPLETED = ("list", "dict", "object", "instance", "objects", "ordered")
 SHELLS = (*CAN_BE_COMPLETED, "set")
 """Nodes that can be there before their children."""
 MAPPINGS = ("dict", "ordered")
+VERSIONS = ("_cgboost_version", "_sklearn_version")
+"""What pickled estimators say of themselves; a file says it once, in its manifest."""
 
 
 @dataclass(frozen=True)
@@ -189,10 +192,10 @@ def _has_own_ways(kind: type) -> bool:
 
 def _is_estimator(kind: type) -> bool:
     """Whether its state is that of scikit-learn's base class."""
-    from sklearn.base import BaseEstimator
-
     own: Any = kind
-    return issubclass(kind, BaseEstimator) and own.__setstate__ is BaseEstimator.__setstate__
+    setter = getattr(own, "__setstate__", None)
+    known = ("sklearn.base", "cgboost.persistence.models")
+    return issubclass(kind, BaseEstimator) and getattr(setter, "__module__", "") in known
 
 
 def has_own(kind: type, name: str) -> bool:
@@ -234,5 +237,6 @@ def _state(what: Any) -> tuple[tuple[str, ...], tuple[Any, ...]]:
         name: value
         for name, value in state.items()
         if not isinstance(getattr(kind, name, None), functools.cached_property)
+        and name not in VERSIONS
     }
     return tuple(kept), tuple(kept.values())

@@ -73,6 +73,7 @@ from cgboost.generation.history import Round, StopReason
 from cgboost.generation.loop import Callback, ColumnGeneration
 from cgboost.generation.progress import ProgressLine
 from cgboost.parallel.sharing import shares_executor
+from cgboost.persistence import models
 
 
 @shares_executor
@@ -99,6 +100,8 @@ class BaseEnsemble(BaseEstimator):
     _repr_html_inner = reporting.html_representation  # scikit-learn 1.6 asks for this one
     _repr_mimebundle_ = reporting.mime_bundle
     report = reporting.report
+    save = models.save
+    __getstate__, __setstate__ = models.state, models.set_state
 
     def fit(
         self,
