@@ -31,6 +31,7 @@ Section = Literal[
     "constraints",
     "data-files",
     "resuming",
+    "stored-models",
 ]
 """Its sections."""
 
@@ -120,6 +121,28 @@ class ExecutorError(CGBoostError, RuntimeError):
     """An executor takes no tasks, has lost a worker for good, or cannot be sent what they need."""
 
 
+class PersistenceError(CGBoostError, ValueError):
+    """A model cannot be stored, or a file is no stored model that can be trusted and read."""
+
+    section = "stored-models"
+
+
+class CorruptFileError(PersistenceError):
+    """A stored model is damaged, truncated, changed, or was never one."""
+
+
+class NewerFormatError(PersistenceError):
+    """A later version of cgboost has written this file, in a format that this one cannot read."""
+
+
+class UnknownContentError(PersistenceError):
+    """A stored model names a class or function that is not known, or was not given."""
+
+
+class FileError(PersistenceError, OSError):
+    """A file cannot be written; one that stood there before is as it was."""
+
+
 class UnsupportedLossError(CGBoostError, ValueError):
     """A loss lacks what a master or an estimator needs of it; the message names those that fit."""
 
@@ -134,6 +157,10 @@ class TrivialModelWarning(UserWarning):
 
 class DataWarning(UserWarning):
     """The data hardly suit what was asked for: few rows to choose by, or a scale far off."""
+
+
+class VersionWarning(UserWarning):
+    """A stored model was written by another version, and may predict other than before."""
 
 
 class SlowSolverWarning(UserWarning):

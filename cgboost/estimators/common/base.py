@@ -17,6 +17,7 @@ a base class; its loss, penalty and family of columns are objects that it makes 
 
 from __future__ import annotations
 
+import os
 import time
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
@@ -35,6 +36,7 @@ from cgboost.estimators.common.fit_loop import (
     FittedRun,
     Interruption,
     Table,
+    resumed,
     stacked,
     unchanged_on_failure,
 )
@@ -72,7 +74,9 @@ from cgboost.generation.callbacks import EarlyStopping, Score, ValidationMonitor
 from cgboost.generation.history import Round, StopReason
 from cgboost.generation.loop import Callback, ColumnGeneration
 from cgboost.generation.progress import ProgressLine
+from cgboost.generation.resuming import RunRecord
 from cgboost.parallel.sharing import shares_executor
+from cgboost.persistence import models
 
 
 @shares_executor
@@ -99,6 +103,8 @@ class BaseEnsemble(BaseEstimator):
     _repr_html_inner = reporting.html_representation  # scikit-learn 1.6 asks for this one
     _repr_mimebundle_ = reporting.mime_bundle
     report = reporting.report
+    save = models.save
+    __getstate__, __setstate__ = models.state, models.set_state
 
     def fit(
         self,
@@ -106,6 +112,8 @@ class BaseEnsemble(BaseEstimator):
         y: Any,
         sample_weight: ArrayLike | None = None,
         eval_set: EvalSets | None = None,
+        *,
+        resume: str | os.PathLike[str] | None = None,
     ) -> Self:
         """Fit the model. A fit that fails leaves the estimator as it was before.
 
@@ -122,6 +130,8 @@ class BaseEnsemble(BaseEstimator):
             Held-out rows, scored (unweighted) after every round. The columns of ``history_`` are
             called validation_error and so on; of a list of several sets validation_0_error,
             validation_1_error, …; of a dict ``{"test": (X, y)}`` test_error.
+        resume : str, path or None
+            The file of a :class:`~cgboost.Checkpoint` of the same data and parameters, to go on.
 
         Returns
         -------
@@ -154,7 +164,8 @@ class BaseEnsemble(BaseEstimator):
             rows, held = self._prepare(X, y, sample_weight, eval_set)
             self._check_monitoring(held)
             pool = self._pool(rows)
-            self._keep(self._run_all(pool, rows, held, started), rows)
+            with resumed(self, (X, y, sample_weight, eval_set), resume):
+                self._keep(self._run_all(pool, rows, held, started), rows)
             self._warn()
             self._complete(pool, rows)
             self._calibrate(rows, held, started)
@@ -298,6 +309,9 @@ class BaseEnsemble(BaseEstimator):
     def _described(self, hypotheses: Sequence[Any], strata: NDArray[np.str_], rows: Rows) -> Table:
         """What the table says of active basis functions, beside coefficient and round."""
 
+    _records: ClassVar[Iterator[RunRecord]] = iter(())
+    """Of runs that a checkpoint has, in the order of the runs."""
+
     _share_of_time: ClassVar[float] = 1.0
     """The part of the time limit that the runs have."""
 
@@ -394,7 +408,7 @@ class BaseEnsemble(BaseEstimator):
                 **limits,
             )
             try:
-                result = loop.run()
+                result = loop.run(resume=None if interrupted else next(self._records, None))
             except KeyboardInterrupt:  # before even this run's first round was complete
                 if not runs:
                     raise

@@ -24,6 +24,7 @@ from cgboost.estimators.common.targets import Classification
 from cgboost.estimators.linear import linear_fit
 from cgboost.estimators.linear.linear_fit import FeatureColumns
 from cgboost.estimators.linear.sparse_linear import SparseLinearClassifier, SparseLinearRegressor
+from cgboost.persistence import models
 
 
 @dataclass(eq=False, repr=False)
@@ -43,6 +44,8 @@ class BaseLinear(BaseEstimator):
     _outputs = linear_fit.outputs
     sparsify = linear_fit.sparsify
     densify = linear_fit.densify
+    save = models.save
+    __getstate__, __setstate__ = models.state, models.set_state
 
     def fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the model. A fit that fails leaves the estimator as it was before.

@@ -26,6 +26,7 @@ from cgboost.estimators.common.parameters import (
 )
 from cgboost.estimators.common.rows import Rows, Vector, rows_of, table_of
 from cgboost.parallel.threads import Threads
+from cgboost.persistence import models
 
 
 @dataclass(eq=False, repr=False)
@@ -112,6 +113,8 @@ class LinearTreeRegressor(RegressorMixin, BaseEstimator):
     _repr_html_inner = reporting.html_representation
     _repr_mimebundle_ = reporting.mime_bundle
     report = reporting.report
+    save = models.save
+    __getstate__, __setstate__ = models.state, models.set_state
 
     _y_numeric: ClassVar[bool] = True
 
