@@ -45,15 +45,19 @@ from cgboost.generation.protocols import (
     VertexMaster,
 )
 from cgboost.generation.resuming import (
+    RememberingPricer,
+    ResumableMaster,
     RunRecord,
     SavingCallback,
     check_resumable,
     fingerprint_of,
     recalled,
     record_of,
+    remembered,
     replayed,
-    restore,
     restored_trace,
+    take_first,
+    take_up,
 )
 from cgboost.generation.rounding import rounding_of
 from cgboost.generation.stabilization import NoSmoothing, Smoothing
@@ -169,11 +173,18 @@ class ColumnGeneration:
         self.smoothing = NoSmoothing() if smoothing is None else smoothing
         self.start_duals = start_duals
         self._offered: list[Column] = []
+        self._remembered: tuple[Any, dict[str, Any]] = None, {}
 
     @property
     def limits(self) -> Limits:
         """How far a run may go."""
         return Limits(self.max_columns, self.max_rounds, self.time_limit, self.columns_reason)
+
+    @property
+    def _saving(self) -> list[SavingCallback]:
+        """The callbacks that keep records."""
+        callbacks: tuple[Any, ...] = self.callbacks
+        return [callback for callback in callbacks if isinstance(callback, SavingCallback)]
 
     def run(self, *, resume: RunRecord | None = None) -> Result:
         """Generate columns until one of the stopping rules holds.
@@ -195,7 +206,7 @@ class ColumnGeneration:
             What the master or the pricer has raised, before a round with columns was complete, or
             what shows that bounds are wrong; a solver's failure is a :class:`MasterError`.
         """
-        saving: list[SavingCallback] = [c for c in self.callbacks if isinstance(c, SavingCallback)]
+        saving = self._saving
         if saving or resume is not None:
             check_resumable(self.pricer)
             for saver in saving:
@@ -223,6 +234,8 @@ class ColumnGeneration:
                 self._anticipate(trace)
             else:
                 trace, stop = self._resumed(resume, trace)
+            if isinstance(self.pricer, RememberingPricer):
+                self._remembered = remembered(self.pricer, self.smoothing)
             while stop is None:
                 stop = self._round(trace)
             reason, message = stop
@@ -239,10 +252,11 @@ class ColumnGeneration:
             if not useful or (isinstance(error, CGBoostError) and error.refutes_bounds):
                 raise error from error.__cause__
         logger.info("stopped after %d rounds: %s (%s)", len(trace.rows), reason, message)
-        self._save(trace, (reason, message))
         number = self._best_round(trace)
-        if error is None and reason is not StopReason.INTERRUPTED:
+        ended_before = resume is not None and resume.stop == (reason, message)
+        if error is None and reason is not StopReason.INTERRUPTED and not ended_before:
             self._cross_over(trace, number)
+        self._save(trace, (reason, message))
         result = trace.result(number, reason, message, error)
         if words := crossing(result):
             logger.warning("%s", words.removeprefix("; "))
@@ -272,14 +286,7 @@ class ColumnGeneration:
         """One round; its state, which is as long as the rows are many, ends with it."""
         # 1. the restricted master: coefficients of the columns so far, and duals
         clock, limits = time.perf_counter(), self.limits
-        if self._adjustable is not None:
-            # gaps decide how far to go where a search can prove something; but what none has yet
-            # proved, or is known to be the last round, should not depend on a coarse answer; a warm
-            # start is no more than a beginning
-            begun_warm = not trace.rows and trace.coming > 0
-            rough = begun_warm or trace.best_bound > -np.inf
-            rough = rough and not limits.last(trace.coming, len(trace.rows))
-            self._adjustable.accuracy = SOLVED_SHARE * self.tol if rough else 0.0
+        self._aim(len(trace.rows), trace.coming, trace.best_bound)
         with blaming(StopReason.MASTER_FAILED):
             state = self.master.solve(time_limit=trace.seconds_left(self.time_limit))
             if not np.isfinite(state.pseudo_response).all() or np.isnan(state.objective):
@@ -343,22 +350,58 @@ class ColumnGeneration:
         if not begun.rows:
             return fresh, None
         with blaming(StopReason.MASTER_FAILED):
-            restore(self.master, self.smoothing, begun, near=record.path[-1])
+            if isinstance(self.master, ResumableMaster) and not self._is_cut_short:
+                take_up(self.master, begun, near=record.path[-1])
+            else:
+                self._walk_again(begun)
+        vars(self.smoothing).update(begun.smoothing)
         return restored_trace(self.tol, begun, time.perf_counter()), None
+
+    @property
+    def _is_cut_short(self) -> bool:
+        """Whether something other than its certificate may end the run: its model has a past."""
+        chosen = any(isinstance(callback, ChoosingCallback) for callback in self.callbacks)
+        return chosen or self.max_columns is not None or self.max_rounds is not None
+
+    def _walk_again(self, record: RunRecord) -> None:
+        """Solve every round of a record once more, with the columns that were found then."""
+        take_first(self.master, record)
+        bound = -np.inf
+        for number, (group, row) in enumerate(zip(record.groups, record.rows, strict=True)):
+            self._aim(number, record.sizes[number], bound)
+            self.master.solve()
+            bound = -np.inf if np.isnan(row["bound"]) else row["bound"]
+            self.master.add(group)
 
     def _save(self, trace: Trace, stop: Stop | None) -> None:
         """Offer the run to callbacks that keep it."""
-        for callback in self.callbacks:
-            if isinstance(callback, SavingCallback) and trace.rows:
-                callback.save(partial(self._record, trace, stop), ended=stop is not None)
+        saving = self._saving
+        if not (saving and trace.rows):
+            return
+        if stop is None:  # what is remembered later is of a round that is made again
+            self._remembered = remembered(self.pricer, self.smoothing)
+        for callback in saving:
+            callback.save(partial(self._record, trace, stop), ended=stop is not None)
 
     def _record(self, trace: Trace, stop: Stop | None) -> RunRecord:
         """The run so far."""
         offered = self._offered if trace.coming > len(trace.columns) else []
         columns = [*trace.columns, *offered]
         seconds = time.perf_counter() - trace.started
-        record = record_of(trace, columns, self.pricer, self.smoothing, seconds)
-        return replace(record, stop=stop)
+        return replace(record_of(trace, columns, self._remembered, seconds), stop=stop)
+
+    def _aim(self, number: int, columns: int, bound: float) -> None:
+        """Tell the master how well to solve the round of a number, with so many columns.
+
+        Gaps decide how far to go where a search can prove something; but what none has yet proved,
+        or is known to be the last round, should not depend on a coarse answer; a warm start is no
+        more than a beginning.
+        """
+        if self._adjustable is None:
+            return
+        rough = (number == 0 and columns > 0) or bound > -np.inf
+        rough = rough and not self.limits.last(columns, number)
+        self._adjustable.accuracy = SOLVED_SHARE * self.tol if rough else 0.0
 
     def _price(
         self, trace: Trace, state: MasterState, points: Iterable[Vector], limit: int

@@ -176,9 +176,10 @@ def check_resumable(pricer: Pricer) -> None:
         )
 
 
-def memory_of(smoothing: Any) -> dict[str, Any]:
-    """What a smoothing remembers: its own attributes."""
-    return dict(vars(smoothing))
+def remembered(pricer: Pricer, smoothing: Any) -> tuple[Any, dict[str, Any]]:
+    """What pricer and smoothing remember; of the latter its own attributes."""
+    assert isinstance(pricer, RememberingPricer)
+    return pricer.memory(), dict(vars(smoothing))
 
 
 def recalled(pricer: Pricer, record: RunRecord) -> None:
@@ -188,21 +189,21 @@ def recalled(pricer: Pricer, record: RunRecord) -> None:
     pricer.recall(record.memory)
 
 
-def restore(
-    master: Master,
-    smoothing: Any,
-    record: RunRecord,
-    *,
-    near: tuple[Vector, float | Vector],
+def take_up(
+    master: ResumableMaster, record: RunRecord, *, near: tuple[Vector, float | Vector]
 ) -> None:
-    """Bring a new master and the smoothing to where a record ends.
+    """Give a new master all columns of a record, and coefficients near the optimum.
 
-    Parameters
-    ----------
-    master, smoothing
-    record : RunRecord
-    near : (ndarray, intercept)
-        Coefficients of the first columns, near the optimum.
+    Raises
+    ------
+    ResumeError
+        If the master begins with columns that the record does not have.
+    """
+    master.take_up(record.columns[_first_columns(master, record) :], *near)
+
+
+def take_first(master: Master, record: RunRecord) -> None:
+    """Give a new master the columns with which the run of a record began.
 
     Raises
     ------
@@ -210,15 +211,10 @@ def restore(
         If the master begins with columns that the record does not have.
     """
     first = _first_columns(master, record)
-    if isinstance(master, ResumableMaster):
-        master.take_up(record.columns[first:], *near)
-    else:
-        if first < record.sizes[0]:
-            master.add(record.columns[first : record.sizes[0]])
-        for group in record.groups:
-            master.solve()
-            master.add(group)
-    vars(smoothing).update(record.smoothing)
+    if first > record.sizes[0]:
+        raise ResumeError("the master begins with more columns than the run of the checkpoint did")
+    if first < record.sizes[0]:
+        master.add(record.columns[first : record.sizes[0]])
 
 
 def _first_columns(master: Any, record: RunRecord) -> int:
@@ -246,7 +242,7 @@ def restored_trace(tol: float, record: RunRecord, now: float) -> Trace:
 
 
 def record_of(
-    trace: Trace, columns: Sequence[Column], pricer: Any, smoothing: Any, seconds: float
+    trace: Trace, columns: Sequence[Column], remembers: tuple[Any, dict[str, Any]], seconds: float
 ) -> RunRecord:
     """The record of a run that goes on with these columns."""
     lowest, highest = trace.extremes
@@ -261,8 +257,8 @@ def record_of(
         highest=highest,
         flat=trace.flat,
         seconds=seconds,
-        memory=pricer.memory() if isinstance(pricer, RememberingPricer) else None,
-        smoothing=memory_of(smoothing),
+        memory=remembers[0],
+        smoothing=remembers[1],
     )
 
 

@@ -17,7 +17,7 @@ Functions = Mapping[str, Callable[..., Any]]
 KIND = "checkpoint"
 
 MOST_SHARE = 0.05
-"""Writing takes no more than this share of the time: where a file takes long, the next one waits."""
+"""Writing takes no more than this share of the time: a file that takes long puts off the next."""
 
 
 class Checkpoint:

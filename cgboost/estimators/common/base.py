@@ -166,9 +166,9 @@ class BaseEnsemble(BaseEstimator):
             pool = self._pool(rows)
             with resumed(self, (X, y, sample_weight, eval_set), resume):
                 self._keep(self._run_all(pool, rows, held, started), rows)
-            self._warn()
-            self._complete(pool, rows)
-            self._calibrate(rows, held, started)
+                self._warn()
+                self._complete(pool, rows)
+                self._calibrate(rows, held, started)
         return self
 
     def _prepare(

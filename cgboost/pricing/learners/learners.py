@@ -204,12 +204,13 @@ class LearnerPricer:
         self._learners = Seeded(estimator, random_state)
 
     def memory(self) -> tuple[Any, int]:
-        """The generator of its randomness, and how many columns it has offered."""
-        return self._learners.random, self._offered
+        """The state of its randomness, and how many columns it has offered."""
+        return self._learners.random.get_state(), self._offered
 
     def recall(self, memory: tuple[Any, int]) -> None:
         """Go on with the same randomness."""
-        self._learners.random, self._offered = memory
+        state, self._offered = memory
+        self._learners.random.set_state(state)
 
     def price(self, state: MasterState, limit: int) -> Priced:
         """At most ``limit`` columns of learners fitted to r, best first; never exact."""

@@ -184,12 +184,12 @@ class TreePricer:
         self._even = bool(np.all(weights == weights[0]))
 
     def memory(self) -> Any:
-        """The generator of its randomness."""
-        return self._random
+        """The state of its randomness."""
+        return self._random.get_state()
 
     def recall(self, memory: Any) -> None:
         """Go on with the same randomness."""
-        self._random = memory
+        self._random.set_state(memory)
 
     def price(self, state: MasterState, limit: int) -> Priced:
         """At most ``limit`` trees, output by output; none where r = 0."""
