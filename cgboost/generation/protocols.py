@@ -63,7 +63,7 @@ class SumsOrNot(Protocol):
         ...
 
 
-LEAST_SCALE = 1e-100
+SMALLEST_SCALE = 1e-100
 """Stands for 0 where it divides: far below any objective, and its inverse far from overflow."""
 
 
@@ -80,7 +80,7 @@ def gap_scale(objective: float, empty: float = 1.0) -> float:
     empty : float, default=1.0
         The objective of the model without columns: what there was to explain.
     """
-    return max(abs(objective), min(1.0, abs(empty)), LEAST_SCALE)
+    return max(abs(objective), min(1.0, abs(empty)), SMALLEST_SCALE)
 
 
 @dataclass(frozen=True)

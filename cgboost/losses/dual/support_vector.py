@@ -165,7 +165,7 @@ ZERO_SUM = 1e-15
 better, and more would weaken bounds with a free offset."""
 
 
-NEAR_ENOUGH = 1e-6
+CONSTANT_FOUND = 1e-6
 """The best constant is found to this share of the range of the targets, to know the size of the
 loss there."""
 
@@ -359,7 +359,7 @@ class SupportVectorLoss:
             lambda constant: self.value(nothing + constant),
             bounds=(low, high),
             method="bounded",
-            options={"xatol": NEAR_ENOUGH * (high - low)},
+            options={"xatol": CONSTANT_FOUND * (high - low)},
         )
         return min(float(best.fun), *(self.value(nothing + end) for end in (0.0, low, high)))
 

@@ -35,11 +35,11 @@ FIRST_LIMIT = 1e8
 """Prices up to this are handed on as they are: own methods and backends solve such problems to gaps
 of 1e-6, while at 1e12 most fail."""
 
-GROWTH = 1e3
+LIMIT_GROWTH = 1e3
 """The factor of the next limit, which is solved from the answer of the one before; less, where one
 above is known to fail: half way, in digits …"""
 
-NEAR_ENOUGH = 4.0
+LIMITS_APART = 4.0
 """… until they differ by this factor."""
 
 LOWER, LOWER_LIMITS = 1e-2, 4
@@ -48,10 +48,10 @@ LOWER, LOWER_LIMITS = 1e-2, 4
 AT_LIMIT = 1.0 - 1e-6
 """A pseudo-response of this share of the limit stands at it; solvers answer to about 1e-8."""
 
-SMALLER = 1e-2
+SHRUNK = 1e-2
 """Larger columns make the limit smaller: by less than this, the problem is not opened anew."""
 
-ROOM = 1e-12
+MARGIN_TO_SPARE = 1e-12
 """Margins are met with this much to spare, so that rounding of an output costs nothing."""
 
 STRETCH = 2.0
@@ -110,8 +110,10 @@ class GrowingPrices(RestrictedDual):
     def solve(self, time_limit: float | None, accuracy: float = 0.0) -> DualPoint:
         """See :class:`RestrictedDual`; ``solved`` is False while a higher limit may change it."""
         if self._stuck_with == self.columns.count and self._may_grow:
-            self._open(min(GROWTH * self._factor, float(np.sqrt(self._factor * self._failed))))
-        elif self._factor * self._balance(self.columns) < SMALLER * self.limit:
+            self._open(
+                min(LIMIT_GROWTH * self._factor, float(np.sqrt(self._factor * self._failed)))
+            )
+        elif self._factor * self._balance(self.columns) < SHRUNK * self.limit:
             self._open(self._factor)
         point = self._last = self._answer(time_limit, accuracy)
         if not self.is_limited:
@@ -123,7 +125,7 @@ class GrowingPrices(RestrictedDual):
 
     @property
     def _may_grow(self) -> bool:
-        return NEAR_ENOUGH * self._factor < self._failed
+        return LIMITS_APART * self._factor < self._failed
 
     def _answer(self, time_limit: float | None, accuracy: float) -> DualPoint:
         """The optimum at the present limit, or at a lower one where no solver can find it."""
@@ -185,7 +187,7 @@ class GrowingPrices(RestrictedDual):
         served = point.output * loss.target
         if not (served > 0).all():
             return point
-        factor = float((loss.target**2 / served).max()) * (1.0 + ROOM)
+        factor = float((loss.target**2 / served).max()) * (1.0 + MARGIN_TO_SPARE)
         if not 1.0 < factor <= STRETCH:
             return point
         longer = replace(

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from cgboost.exceptions import MasterError, see
 from cgboost.generation.columns import Column
 from cgboost.generation.protocols import (
-    LEAST_SCALE,
+    SMALLEST_SCALE,
     EntryRule,
     MasterState,
     Priced,
@@ -470,7 +470,7 @@ class SupportVectorMaster:
         largest = self._dual.largest_entry or 1.0  # without a column as with one of ones
         score = self.loss.mass.amount * largest
         worth = SMALL_MARGIN * self.penalty.conjugate(np.array([score]))
-        return max(abs(objective), worth, LEAST_SCALE)
+        return max(abs(objective), worth, SMALLEST_SCALE)
 
     def _objective(self, point: DualPoint) -> float:
         return self.form.value(point.coef, point.intercept) + float(self.loss.value(point.output))
