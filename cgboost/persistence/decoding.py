@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from cgboost.exceptions import CorruptFileError, UnknownContentError
 from cgboost.persistence.arrays import is_shape, read_dtype
 from cgboost.persistence.classes import PLAIN_TYPES, known_class, known_function
-from cgboost.persistence.foreign import MAKERS, Maker, known_learner
+from cgboost.persistence.foreign import MAKERS, Maker, finish_learner, known_learner
 from cgboost.persistence.nodes import has_own
 
 FLOATS = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
@@ -93,6 +93,9 @@ class _Decoder:
             self._finish(number, node)
         for put, number in self.waiting:
             put(self.made[number])
+        for number, node in enumerate(self.nodes):
+            if self.shapes[node[0]][0] == "learner":
+                finish_learner(self.made[number])
         return self._value(root)
 
     def _shape(self, node: Any) -> int:

@@ -34,26 +34,19 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     FileError
         If the file cannot be written. Other errors of the block pass through.
     """
-    target = Path(path)
-    check_target(target)
-    target = Path(os.path.realpath(target))
+    check_target(Path(path))
+    target = Path(os.path.realpath(path))
     temporary = target.parent / f".{target.name[:100]}.{secrets.token_hex(6)}.part"
     try:
-        with temporary.open("x+b") as file:
-            if target.exists():
-                temporary.chmod(target.stat().st_mode & 0o777)
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(target)
-        _sync_folder(target.parent)
-    except FileError:
-        raise
-    except OSError as error:
-        raise FileError(
-            f"path {str(target)!r} cannot be written: {error.strerror or error}. "
-            + ("The file that stood there is as it was" if target.exists() else "No file was made")
-        ) from error
+        with _refusing(target):
+            with temporary.open("x+b") as file:
+                if target.exists():
+                    temporary.chmod(target.stat().st_mode & 0o777)
+                yield file
+                file.flush()
+                os.fsync(file.fileno())
+            temporary.replace(target)
+            _sync_folder(target.parent)
     finally:
         with contextlib.suppress(OSError):
             temporary.unlink()
@@ -86,14 +79,30 @@ def write_picture(figure: Any, path: str | os.PathLike[str], **options: Any) -> 
 
 def check_target(path: Path) -> None:
     """Raise a FileError where no file can be."""
-    if path.is_dir():
-        raise FileError(f"path must be a file to write, {str(path)!r} is a folder")
-    if path.exists() and not path.is_file():
-        raise FileError(f"path must be a file that can be replaced, {str(path)!r} is a device")
-    if not path.parent.is_dir():
+    with _refusing(path):
+        if path.is_dir():
+            raise FileError(f"path must be a file to write, {str(path)!r} is a folder")
+        if path.exists() and not path.is_file():
+            raise FileError(f"path must be a file that can be replaced, {str(path)!r} is a device")
+        if not path.parent.is_dir():
+            raise FileError(
+                f"the folder of path does not exist: {str(path.parent)!r}. Make it, or take another"
+            )
+
+
+@contextlib.contextmanager
+def _refusing(target: Path) -> Iterator[None]:
+    """Raise a FileError for what the operating system says."""
+    try:
+        yield
+    except FileError:
+        raise
+    except OSError as error:
+        there = os.path.lexists(target)
         raise FileError(
-            f"the folder of path does not exist: {str(path.parent)!r}. Make it, or take another"
-        )
+            f"path {str(target)!r} cannot be written: {error.strerror or error}. "
+            + ("The file that stood there is as it was" if there else "No file was made")
+        ) from error
 
 
 def _sync_folder(folder: Path) -> None:

@@ -10,6 +10,7 @@ import importlib
 from typing import Any, Protocol
 
 import numpy as np
+import sklearn
 from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.tree._tree import Tree
@@ -24,11 +25,21 @@ SPARSE = {
     for kind in ("array", "matrix")
 }
 LEARNERS = (
-    "calibration", "compose", "decomposition", "discriminant_analysis", "dummy", "ensemble",
-    "feature_selection", "impute", "isotonic", "kernel_ridge", "linear_model", "naive_bayes",
-    "neural_network", "pipeline", "preprocessing", "tree",
+    "compose", "decomposition", "discriminant_analysis", "dummy", "ensemble",
+    "feature_selection", "impute", "isotonic", "kernel_ridge", "linear_model", "model_selection",
+    "naive_bayes", "neural_network", "pipeline", "preprocessing", "tree",
 )  # fmt: skip
-"""Rooms of scikit-learn whose estimators may be stored, if all that they hold may."""
+"""Rooms of scikit-learn whose public estimators and splitters may be stored."""
+WITHOUT_ROOM = {
+    "calibration:CalibratedClassifierCV": "sklearn.calibration",
+    "calibration:_CalibratedClassifier": "sklearn.calibration",
+    "calibration:_SigmoidCalibration": "sklearn.calibration",
+    "frozen:FrozenEstimator": "sklearn.frozen",
+    "metrics:_Scorer": "sklearn.metrics._scorer",
+}
+"""Other classes that may be stored, and where they are."""
+LEFT_OUT = ("IsolationForest", "GradientBoostingClassifier", "GradientBoostingRegressor")
+"""Compiled code of these reads arrays without looking."""
 
 
 class Maker(Protocol):
@@ -56,8 +67,9 @@ def foreign_parts(what: Any) -> Parts | None:
     if kind is Tree:
         _, arguments, state = what.__reduce__()
         return "tree", (), (arguments, state)
-    if isinstance(what, BaseEstimator) and learner_class(learner_name(kind)) is kind:
-        state = {k: v for k, v in what.__getstate__().items() if k != "_sklearn_version"}
+    if kind.__module__.startswith("sklearn.") and learner_class(learner_name(kind)) is kind:
+        state = dict(what.__getstate__() or {})
+        state.pop("_sklearn_version", None)
         return "learner", (learner_name(kind), tuple(state)), tuple(state.values())
     return None
 
@@ -77,11 +89,15 @@ def learner_name(kind: type) -> str:
 def learner_class(name: Any) -> type | None:
     """A public estimator of scikit-learn, in one of the rooms that are allowed."""
     room, _, own = str(name).partition(":")
-    if room not in LEARNERS:
+    if (module := WITHOUT_ROOM.get(str(name))) is not None:
+        known: type | None = vars(importlib.import_module(module)).get(own)
+        return known
+    if room not in LEARNERS or own in LEFT_OUT:
         return None
     public = importlib.import_module(f"sklearn.{room}")
     found = vars(public).get(own) if own in public.__all__ else None
-    return found if isinstance(found, type) and issubclass(found, BaseEstimator) else None
+    estimates = isinstance(found, type) and issubclass(found, BaseEstimator)
+    return found if estimates or hasattr(found, "get_n_splits") else None
 
 
 def known_learner(name: Any) -> type:
@@ -214,6 +230,26 @@ def make_tree(_: Any, children: Any) -> Any:
     tree = Tree(n_features, n_classes, n_outputs)
     tree.__setstate__(state)
     return tree
+
+
+def finish_learner(own: Any) -> None:
+    """Check trees against the estimators that hold them, and make what is never stored.
+
+    Compiled code of forests reads as many features as a tree says, whatever the rows have.
+    """
+    parts = vars(own)
+    trees = [own] if "tree_" in parts else []
+    if "estimators_features_" not in parts and isinstance(parts.get("estimators_"), list):
+        trees += [part for part in parts["estimators_"] if "tree_" in getattr(part, "__dict__", ())]
+    for part in trees:
+        tree = part.tree_
+        _must(
+            type(tree) is Tree and tree.n_features == parts.get("n_features_in_"),
+            "a tree of other features than its estimator",
+        )
+    setter = getattr(type(own), "__setstate__", None)
+    if setter not in (None, BaseEstimator.__setstate__):
+        setter(own, dict(parts) | {"_sklearn_version": sklearn.__version__})
 
 
 def _node_dtype() -> Any:
