@@ -11,6 +11,7 @@ Bi, Zhang, Bennett (KDD 2004), section 3; the scheme goes back to Gilmore and Go
 from __future__ import annotations
 
 import logging
+import os
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
@@ -51,6 +52,7 @@ from cgboost.generation.resuming import (
     SavingCallback,
     check_resumable,
     fingerprint_of,
+    read_records,
     recalled,
     record_of,
     remembered,
@@ -186,15 +188,14 @@ class ColumnGeneration:
         callbacks: tuple[Any, ...] = self.callbacks
         return [callback for callback in callbacks if isinstance(callback, SavingCallback)]
 
-    def run(self, *, resume: RunRecord | None = None) -> Result:
+    def run(self, *, resume: RunRecord | str | os.PathLike[str] | None = None) -> Result:
         """Generate columns until one of the stopping rules holds.
 
         Parameters
         ----------
-        resume : RunRecord or None
-            A run to go on with (:meth:`cgboost.Checkpoint.records` of a file). Master and pricer
-            are new and of the same data; limits may be others. Callbacks see the rounds that were
-            there before again, at once.
+        resume : str, path, RunRecord or None
+            The file of a :class:`cgboost.Checkpoint`. Master and pricer are new and of the same
+            data; limits may be others. Callbacks see the rounds that were there before again.
 
         What the master or the pricer raises ends the run and is kept in ``Result.error``, beside
         the last good round. Where that round makes no use of any column there is nothing to keep,
@@ -206,13 +207,16 @@ class ColumnGeneration:
             What the master or the pricer has raised, before a round with columns was complete, or
             what shows that bounds are wrong; a solver's failure is a :class:`MasterError`.
         """
-        saving = self._saving
+        saving, record = self._saving, resume
         if saving or resume is not None:
             check_resumable(self.pricer)
+            mark = fingerprint_of(self.master, self.pricer)
             for saver in saving:
-                saver.begin(fingerprint_of(self.master, self.pricer))
+                saver.begin(mark)
+            if record is not None and not isinstance(record, RunRecord):
+                (record,) = read_records(record, mark)
         try:
-            return self._run(resume)
+            return self._run(record)
         finally:
             for callback in self.callbacks:
                 if isinstance(callback, ClosingCallback):

@@ -127,9 +127,25 @@ class SavingCallback(Protocol):
         """A run of data with this fingerprint begins, perhaps one of many of a fit."""
         ...
 
-    def save(self, record: Callable[[], RunRecord], *, ended: bool) -> None:
-        """A round is complete; ``record()`` is what to go on from. The run may have ended."""
+    def save(self, record: Callable[[], Any], *, ended: bool) -> None:
+        """A round, or a node, is complete; ``record()`` is what to go on from. The run may have ended."""
         ...
+
+
+Reader = Callable[[Any, str], list[Any]]
+"""``reader(path, fingerprint)`` returns the records in a file."""
+
+_readers: list[Reader] = []
+
+
+def read_with(reader: Reader) -> None:
+    """Name what reads files of records: the loop itself knows no files."""
+    _readers[:] = [reader]
+
+
+def read_records(path: Any, fingerprint: str) -> list[Any]:
+    """The records of runs in a file."""
+    return _readers[0](path, fingerprint)
 
 
 def fingerprint(*parts: Any) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 
 from cgboost.exceptions import ResumeError
 from cgboost.generation.history import Round
-from cgboost.generation.resuming import RunRecord
+from cgboost.generation.resuming import read_with
 from cgboost.persistence import codec
 
 Functions = Mapping[str, Callable[..., Any]]
@@ -52,13 +52,13 @@ class Checkpoint:
             raise ValueError(f"every must be at least 0 seconds, got {every!r}")
         self.path, self.every, self.functions = path, every, functions
         self._fingerprint = ""
-        self._ended: list[RunRecord] = []
+        self._ended: list[Any] = []
         self._due, self._within_fit = 0.0, False
 
     def __call__(self, current: Round) -> None:
         """Nothing: the loop offers what there is to be kept."""
 
-    def begin_fit(self, fingerprint: str, ended: Sequence[RunRecord] = ()) -> None:
+    def begin_fit(self, fingerprint: str, ended: Sequence[Any] = ()) -> None:
         """A fit of several runs begins, some of which have ended before."""
         self._within_fit, self._fingerprint = True, fingerprint
         self._ended, self._due = list(ended), time.perf_counter() + self.every
@@ -73,7 +73,7 @@ class Checkpoint:
             self._ended, self._fingerprint = [], fingerprint
             self._due = time.perf_counter() + self.every
 
-    def save(self, record: Callable[[], RunRecord], *, ended: bool) -> None:
+    def save(self, record: Callable[[], Any], *, ended: bool) -> None:
         """Write the file if it is time, or the end."""
         if ended:
             self._ended.append(record())
@@ -89,7 +89,7 @@ class Checkpoint:
     @staticmethod
     def read(
         path: str | os.PathLike[str], fingerprint: str, *, functions: Functions | None = None
-    ) -> list[RunRecord]:
+    ) -> list[Any]:
         """The runs in a file, the last of which may not have ended.
 
         Raises
@@ -106,5 +106,8 @@ class Checkpoint:
                 "the X, y, weights and parameters of its fit; only limits (time_limit, tol, "
                 "max_columns, …) may differ"
             )
-        records: list[RunRecord] = content["records"]
+        records: list[Any] = content["records"]
         return records
+
+
+read_with(Checkpoint.read)
