@@ -163,6 +163,10 @@ class VersionWarning(UserWarning):
     """A stored model was written by another version, and may predict other than before."""
 
 
+class CheckpointWarning(UserWarning):
+    """A checkpoint could not be written; the fit goes on without it."""
+
+
 class SlowSolverWarning(UserWarning):
     """A solver of cgboost's own could not go on, and a general, far slower one takes its place."""
 

@@ -175,6 +175,7 @@ class ColumnGeneration:
         self.smoothing = NoSmoothing() if smoothing is None else smoothing
         self.start_duals = start_duals
         self._offered: list[Column] = []
+        self._shape: tuple[int, ...] = ()
         self._remembered: tuple[Any, dict[str, Any]] = None, {}
 
     @property
@@ -191,15 +192,15 @@ class ColumnGeneration:
     def run(self, *, resume: RunRecord | str | os.PathLike[str] | None = None) -> Result:
         """Generate columns until one of the stopping rules holds.
 
+        What the master or the pricer raises ends the run and is kept in ``Result.error``, beside
+        the last good round. Where that round makes no use of any column there is nothing to keep,
+        and the error is passed on.
+
         Parameters
         ----------
         resume : str, path, RunRecord or None
             The file of a :class:`cgboost.Checkpoint`. Master and pricer are new and of the same
             data; limits may be others. Callbacks see the rounds that were there before again.
-
-        What the master or the pricer raises ends the run and is kept in ``Result.error``, beside
-        the last good round. Where that round makes no use of any column there is nothing to keep,
-        and the error is passed on.
 
         Raises
         ------
@@ -207,7 +208,8 @@ class ColumnGeneration:
             What the master or the pricer has raised, before a round with columns was complete, or
             what shows that bounds are wrong; a solver's failure is a :class:`MasterError`.
         """
-        saving, record = self._saving, resume
+        saving = self._saving
+        record: Any = resume
         if saving or resume is not None:
             check_resumable(self.pricer)
             mark = fingerprint_of(self.master, self.pricer)
@@ -303,6 +305,7 @@ class ColumnGeneration:
             trace.best_bound = trusted
         solved = time.perf_counter()
         trace.hold(state.columns)
+        self._shape = np.shape(state.output)
         # 2. pricing: the columns that help most, and a lower bound; all that a search may still do
         # in a last round is to prove something
         priced, bound = Priced(columns=()), None
@@ -392,7 +395,8 @@ class ColumnGeneration:
         offered = self._offered if trace.coming > len(trace.columns) else []
         columns = [*trace.columns, *offered]
         seconds = time.perf_counter() - trace.started
-        return replace(record_of(trace, columns, self._remembered, seconds), stop=stop)
+        record = record_of(trace, columns, self._remembered, seconds)
+        return replace(record, stop=stop, shape=self._shape)
 
     def _aim(self, number: int, columns: int, bound: float) -> None:
         """Tell the master how well to solve the round of a number, with so many columns.

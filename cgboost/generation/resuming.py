@@ -46,6 +46,8 @@ class RunRecord:
         What the pricer remembers.
     smoothing : dict
         What the smoothing remembers.
+    shape : tuple of int
+        Of the output.
     stop : (StopReason, str) or None
         Why the run has ended; None while it goes on.
     """
@@ -62,6 +64,7 @@ class RunRecord:
     seconds: float
     memory: Any = None
     smoothing: dict[str, Any] = field(default_factory=dict)
+    shape: tuple[int, ...] = ()
     stop: tuple[StopReason, str] | None = None
 
     @property
@@ -128,7 +131,7 @@ class SavingCallback(Protocol):
         ...
 
     def save(self, record: Callable[[], Any], *, ended: bool) -> None:
-        """A round, or a node, is complete; ``record()`` is what to go on from. The run may have ended."""
+        """A round, or a node, is complete, or all has ended; ``record()`` is where to go on."""
         ...
 
 
@@ -284,21 +287,22 @@ def replayed(record: RunRecord) -> Iterator[Round]:
     Their state has columns, coefficients and the output, but no pseudo-response.
     """
     names = {f for f in Round.__dataclass_fields__ if f not in ("state", "scores", "number")}
-    output: Any = 0.0
+    output = np.zeros(record.shape)
     before: Vector = np.zeros(0)
     for row, (coef, intercept), size in zip(record.rows, record.path, record.sizes, strict=True):
         change = coef.copy()
         change[: len(before)] -= before
         for j in np.flatnonzero(change):
             column = record.columns[int(j)]
-            output = output + change[j] * np.asarray(column.values, dtype=np.float64)
+            part = output if output.ndim == 1 else output[:, column.output]
+            part += change[j] * np.asarray(column.values, dtype=np.float64)
         before = coef
-        nothing = np.zeros(np.shape(output))
+        nothing = np.zeros(record.shape)
         state = MasterState(
             columns=record.columns[:size],
             coef=coef,
             intercept=intercept,
-            output=output + intercept if np.ndim(intercept) == 0 else nothing,
+            output=output + intercept if np.ndim(intercept) == 0 or output.ndim == 2 else output,
             pseudo_response=nothing,
             objective=row["objective"],
             slack=nothing,

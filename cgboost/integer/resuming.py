@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -70,7 +71,7 @@ class SearchRecord:
             tree=own.tree,
             counts=(search.n_relaxations, search.n_pricings, search.n_probes),
             seconds=search.seconds,
-            strong=None if strong is None else dict(vars(strong)),
+            strong=None if strong is None else {k: _plain(v) for k, v in vars(strong).items()},
         )
 
     def restore(self, own: TreeSearch) -> None:
@@ -85,4 +86,13 @@ class SearchRecord:
         own.tree, own.cuts = self.tree, dict.fromkeys(self.cuts)
         own.open.push(list(reversed(self.nodes)))
         if strong is not None and self.strong is not None:
-            vars(strong).update(self.strong)
+            for name, value in self.strong.items():
+                known = getattr(strong, name)
+                if isinstance(known, defaultdict):
+                    known.update(value)
+                else:
+                    setattr(strong, name, value)
+
+
+def _plain(value: Any) -> Any:
+    return dict(value) if isinstance(value, defaultdict) else value

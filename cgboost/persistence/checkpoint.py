@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from cgboost.exceptions import ResumeError
+from cgboost.exceptions import CheckpointWarning, ResumeError, see, warn_caller
 from cgboost.generation.history import Round
 from cgboost.generation.resuming import read_with
 from cgboost.persistence import codec
@@ -31,7 +31,8 @@ class Checkpoint:
         The file. It is replaced when the next one is complete: one that is interrupted, by ``kill
         -9`` too, leaves the former whole.
     every : float, default=60
-        Seconds between two files at least. The last one is written at the end, after Ctrl-C too.
+        Seconds between two files at least. The first one is written after the first round, so that
+        what cannot be stored shows at once, the last one at the end, after Ctrl-C too.
     functions : mapping of str to callable, optional
         Names for functions of yours that columns contain (kernels, losses), as for ``model.save``.
 
@@ -61,7 +62,7 @@ class Checkpoint:
     def begin_fit(self, fingerprint: str, ended: Sequence[Any] = ()) -> None:
         """A fit of several runs begins, some of which have ended before."""
         self._within_fit, self._fingerprint = True, fingerprint
-        self._ended, self._due = list(ended), time.perf_counter() + self.every
+        self._ended, self._due = list(ended), 0.0
 
     def end_fit(self) -> None:
         """The runs that follow are no part of it."""
@@ -70,8 +71,7 @@ class Checkpoint:
     def begin(self, fingerprint: str) -> None:
         """A run begins."""
         if not self._within_fit:
-            self._ended, self._fingerprint = [], fingerprint
-            self._due = time.perf_counter() + self.every
+            self._ended, self._fingerprint, self._due = [], fingerprint, 0.0
 
     def save(self, record: Callable[[], Any], *, ended: bool) -> None:
         """Write the file if it is time, or the end."""
@@ -82,7 +82,14 @@ class Checkpoint:
         started = time.perf_counter()
         records = self._ended if ended else [*self._ended, record()]
         content = {"fingerprint": self._fingerprint, "records": records}
-        codec.write(self.path, KIND, content, functions=self.functions)
+        try:
+            codec.write(self.path, KIND, content, functions=self.functions)
+        except OSError as error:  # a full disk must not end the fit as well
+            warn_caller(
+                f"no checkpoint was written to {os.fspath(self.path)!r}: {error}; the fit goes on, "
+                f"and the file is as it was before{see('resuming')}",
+                CheckpointWarning,
+            )
         took = time.perf_counter() - started
         self._due = started + took + max(self.every, took / MOST_SHARE)
 
