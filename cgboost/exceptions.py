@@ -163,6 +163,10 @@ class VersionWarning(UserWarning):
     """A stored model was written by another version, and may predict other than before."""
 
 
+class WorkerWarning(UserWarning):
+    """An executor has lost a worker; the work goes on, on a new pool or in this process."""
+
+
 class CheckpointWarning(UserWarning):
     """A checkpoint could not be written; the fit goes on without it."""
 
