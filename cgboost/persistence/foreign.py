@@ -78,7 +78,8 @@ def _sparse_parts(what: Any) -> Parts:
     name = type(what).__name__
     if what.format == "coo":
         return "sparse", (name, what.shape), (what.data, *what.coords)
-    return "sparse", (name, what.shape), (what.data, what.indices, what.indptr)
+    count = int(what.indptr[-1])  # arrays may be longer
+    return "sparse", (name, what.shape), (what.data[:count], what.indices[:count], what.indptr)
 
 
 def learner_name(kind: type) -> str:
@@ -188,10 +189,14 @@ def make_sparse(static: Any, children: Any) -> Any:
             _must(part.size == data.size, "a sparse matrix with too few indices")
             _must(not part.size or (part.min() >= 0 and part.max() < length), "indices too large")
         return own
-    own = SPARSE[name](tuple(children), shape=shape)
-    own.check_format(full_check=True)
-    _must(own.indptr[0] == 0 and own.indptr[-1] <= len(own.indices), "a sparse matrix too long")
-    return own
+    n_rows, n_columns = shape if name.startswith("csr") else shape[::-1]
+    indices, pointers = places
+    ends = len(pointers) == n_rows + 1 and pointers[0] == 0 and pointers[-1] == len(indices)
+    _must(ends and len(data) == len(indices), "a sparse matrix of other lengths")
+    _must((np.diff(pointers) >= 0).all(), "a sparse matrix whose rows end before they begin")
+    inside = not indices.size or (indices.min() >= 0 and indices.max() < n_columns)
+    _must(inside, "indices too large")
+    return SPARSE[name](tuple(children), shape=shape)
 
 
 def make_tree(_: Any, children: Any) -> Any:
