@@ -72,6 +72,7 @@ from cgboost.generation.callbacks import EarlyStopping, Score, ValidationMonitor
 from cgboost.generation.history import Round, StopReason
 from cgboost.generation.loop import Callback, ColumnGeneration
 from cgboost.generation.progress import ProgressLine
+from cgboost.inspection.onnx import to_onnx
 from cgboost.parallel.sharing import shares_executor
 from cgboost.persistence import models
 
@@ -101,6 +102,7 @@ class BaseEnsemble(BaseEstimator):
     _repr_mimebundle_ = reporting.mime_bundle
     report = reporting.report
     save = models.save
+    to_onnx = to_onnx
     __getstate__, __setstate__ = models.state, models.set_state
 
     def fit(
