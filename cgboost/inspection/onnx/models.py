@@ -18,6 +18,7 @@ from cgboost.exceptions import ExportError
 from cgboost.inspection.onnx.columns import weighted_sum
 from cgboost.inspection.onnx.graph import Graph, Name
 from cgboost.losses import Poisson
+from cgboost.tolerances import LARGEST_HALF_LOG_ODDS
 
 BALANCED = "GradientBoostingClassifier._outputs"
 """Sums whose mean over the classes is taken off."""
@@ -25,8 +26,6 @@ SUMS = ("BaseEnsemble._outputs", BALANCED)
 LINEAR = ("outputs", "BaseComponentwise._outputs")
 DECISIONS = ("Classification.predict", "LinearDecision.predict")
 NUMBERS = ("Regression.predict", "LinearPrediction.predict")
-LARGEST = 350.0
-"""Half log-odds whose exponential is a number."""
 
 
 def to_onnx(
@@ -151,7 +150,7 @@ def _probabilities(graph: Graph, model: Any, outputs: Name) -> Name | None:
     pair = len(model.classes_) == 2
     if said == "GradientBoostingClassifier" and not pair:
         return graph.op("Softmax", outputs, axis=1)
-    half = graph.op("Min", graph.op("Max", outputs, -LARGEST), LARGEST)
+    half = graph.op("Min", graph.op("Max", outputs, -LARGEST_HALF_LOG_ODDS), LARGEST_HALF_LOG_ODDS)
     odds = graph.op("Exp", graph.op("Mul", half, -2.0))
     shares = graph.op("Div", 1.0, graph.op("Add", odds, 1.0))
     if pair:
