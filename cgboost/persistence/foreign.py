@@ -13,7 +13,6 @@ import numpy as np
 import sklearn
 from scipy import sparse
 from sklearn.base import BaseEstimator
-from sklearn.tree._tree import Tree
 
 from cgboost.exceptions import CorruptFileError, UnknownContentError
 
@@ -64,7 +63,7 @@ def foreign_parts(what: Any) -> Parts | None:
         return "seeds", (), own
     if SPARSE.get(kind.__name__) is kind:
         return _sparse_parts(what)
-    if kind is Tree:
+    if kind.__module__ == "sklearn.tree._tree" and kind is tree_class():
         _, arguments, state = what.__reduce__()
         return "tree", (), (arguments, state)
     if kind.__module__.startswith("sklearn.") and learner_class(learner_name(kind)) is kind:
@@ -72,6 +71,13 @@ def foreign_parts(what: Any) -> Parts | None:
         state.pop("_sklearn_version", None)
         return "learner", (learner_name(kind), tuple(state)), tuple(state.values())
     return None
+
+
+def tree_class() -> Any:
+    """scikit-learn's trees, whose package takes long to import."""
+    from sklearn.tree._tree import Tree
+
+    return Tree
 
 
 def _sparse_parts(what: Any) -> Parts:
@@ -232,7 +238,7 @@ def make_tree(_: Any, children: Any) -> Any:
         _must(bool(((child > numbers) & (child < count)).all()), "a tree that leads nowhere")
     used = feature[inner]
     _must(bool(((used >= 0) & (used < n_features)).all()), "a tree of features that are not there")
-    tree = Tree(n_features, n_classes, n_outputs)
+    tree = tree_class()(n_features, n_classes, n_outputs)
     tree.__setstate__(state)
     return tree
 
@@ -249,7 +255,7 @@ def finish_learner(own: Any) -> None:
     for part in trees:
         tree = part.tree_
         _must(
-            type(tree) is Tree and tree.n_features == parts.get("n_features_in_"),
+            type(tree) is tree_class() and tree.n_features == parts.get("n_features_in_"),
             "a tree of other features than its estimator",
         )
     setter = getattr(type(own), "__setstate__", None)
@@ -259,7 +265,7 @@ def finish_learner(own: Any) -> None:
 
 def _node_dtype() -> Any:
     """The dtype of nodes in the version that is installed."""
-    empty = Tree(1, np.array([1], dtype=np.intp), 1).__reduce__()[2]["nodes"]
+    empty = tree_class()(1, np.array([1], dtype=np.intp), 1).__reduce__()[2]["nodes"]
     return empty.dtype
 
 

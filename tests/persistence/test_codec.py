@@ -192,6 +192,16 @@ def test_functions_of_the_user_are_given_by_name(tmp_path: Path) -> None:
     assert read(path, "library", functions={"third": mine}) == library
 
 
+@pytest.mark.parametrize("functions", [[mine], {1: mine}, mine])
+def test_functions_must_have_names(tmp_path: Path, functions: Any) -> None:
+    """Both to write and to read."""
+    with pytest.raises(PersistenceError, match="functions must be a mapping of names"):
+        write(tmp_path / "a", "test", 1, functions=functions)
+    write(tmp_path / "a", "test", 1)
+    with pytest.raises(PersistenceError, match="functions must be a mapping of names"):
+        read(tmp_path / "a", "test", functions=functions)
+
+
 def test_two_functions_of_one_name_need_names(tmp_path: Path) -> None:
     """Two lambdas cannot be told apart, unless names are given."""
     one, two = (lambda: 1), (lambda: 2)

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from cgboost.exceptions import ExportError
 from cgboost.inspection.onnx.graph import ML, Graph, Name
@@ -132,6 +131,8 @@ def _steps(graph: Graph, x: Name, own: list[Any], coef: Vector) -> Name:
 
 def _tree(hypothesis: Any) -> tuple[Any, Vector] | None:
     """A tree of scikit-learn's and the value of each of its nodes, if it is one."""
+    from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
     if isinstance(hypothesis, TreeHypothesis):
         tree = hypothesis.estimator.tree_
         return tree, tree.value[:, 0, 0]
