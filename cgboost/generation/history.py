@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cgboost.generation.columns import Column, Ensemble
-from cgboost.generation.protocols import MasterState, Priced, Vertex
+from cgboost.generation.protocols import MasterState, Priced, Vertex, gap_scale
 from cgboost.tolerances import UNMOVED
 
 Vector = NDArray[np.float64]
@@ -118,7 +118,7 @@ class Round:
         Columns with a nonzero coefficient.
     objective, bound, gap : float
         Objective of the restricted master, best lower bound so far (nan: none yet), and
-        ``|objective − bound|/max(1, |objective|)``.
+        ``|objective − bound|`` relative to :func:`~cgboost.generation.protocols.gap_scale`.
     evaluated : int
         Columns scored by the pricer.
     stratum : str
@@ -177,6 +177,11 @@ class Result:
         Coefficients after every round; a round with fewer columns has a shorter ``coef``.
     error : Exception or None
         What the master or the pricer raised, if that ended the run after a round with columns.
+    scale : float
+        What gaps are relative to at that round.
+    rounding : float
+        About what float64 may have done to the gap of the last round, relative as the gap is: a gap
+        of this size says nothing (:mod:`cgboost.generation.rounding`). nan where it is not known.
     """
 
     objective: float
@@ -192,6 +197,8 @@ class Result:
     history: dict[str, NDArray[Any]]
     path: list[tuple[Vector, float | Vector]]
     error: Exception | None = None
+    scale: float = 1.0
+    rounding: float = math.nan
 
     @property
     def output(self) -> Vector:
@@ -224,7 +231,7 @@ class Result:
                 f"stopped      {self.stop_reason}: {self.message}",
                 f"objective    {self.objective:.8g}",
                 f"lower bound  {bound}",
-                f"gap          {self.gap:.2e}",
+                f"gap          {self.gap:.2e} (rounding: about {self.rounding:.0e})",
                 f"columns      {len(self.coef)} generated, {np.count_nonzero(self.coef)} active",
                 f"rounds       {self.n_rounds}, {int(history['evaluated'].sum())} scores evaluated",
                 f"seconds      {history['seconds'][-1]:.3f}: master "
@@ -246,6 +253,8 @@ class Trace:
     flat : int
         Rounds since the objective last fell or the bound last rose; 0 while one of them is not
         known.
+    rounding : float
+        Of the last round, see :class:`Result`.
     """
 
     def __init__(self, tol: float) -> None:
@@ -257,6 +266,7 @@ class Trace:
         self.scales: list[float] = []
         self.columns: tuple[Column, ...] = ()
         self.coming = self.flat = 0
+        self.rounding = math.nan
         self._lowest, self._highest = math.inf, -math.inf
         self._keys: set[Hashable] = set()
         self._n_held = 0
@@ -359,6 +369,8 @@ class Trace:
             },
             path=self.path,
             error=error,
+            scale=self.scales[number],
+            rounding=self.rounding,
         )
 
 
@@ -370,4 +382,4 @@ def relative_gap(objective: float, bound: float, scale: float | None = None) -> 
     """
     if not (math.isfinite(bound) and math.isfinite(objective)):
         return math.inf
-    return abs(objective - bound) / (max(1.0, abs(objective)) if scale is None else scale)
+    return abs(objective - bound) / (gap_scale(objective) if scale is None else scale)

@@ -42,6 +42,7 @@ from cgboost.generation.protocols import (
     TimedPricer,
     VertexMaster,
 )
+from cgboost.generation.rounding import rounding_of
 from cgboost.generation.stabilization import NoSmoothing, Smoothing
 from cgboost.generation.termination import (
     ON_REQUEST,
@@ -51,6 +52,7 @@ from cgboost.generation.termination import (
     blaming,
     check_bound,
     conclusion,
+    crossing,
     described,
     no_progress,
 )
@@ -210,6 +212,9 @@ class ColumnGeneration:
         if error is None and reason is not StopReason.INTERRUPTED:
             self._cross_over(trace, number)
         result = trace.result(number, reason, message, error)
+        if words := crossing(result):
+            logger.warning("%s", words.removeprefix("; "))
+            result = replace(result, message=message + words)
         for callback in self.callbacks:
             if isinstance(callback, FinishingCallback):
                 callback.finish(result)
@@ -280,6 +285,7 @@ class ColumnGeneration:
         if stop is not None:
             if searched and stop[0] in ON_REQUEST and not priced.exact:
                 self._certify(trace, state)
+            trace.rounding = rounding_of(state) / state.gap_scale
             return stop
         with blaming(StopReason.MASTER_FAILED):
             if priced.replaces and isinstance(self.master, ReplacingMaster):
@@ -379,5 +385,5 @@ class ColumnGeneration:
         if isinstance(self.master, DescendingOrNot) and not self.master.descends:
             return len(trace.rows) - 1
         objectives = np.array([row["objective"] for row in trace.rows])
-        lowest = objectives.min() + 1e-9 * max(1.0, abs(objectives.min()))
+        lowest = objectives.min() + 1e-9 * trace.scales[int(objectives.argmin())]
         return int(np.flatnonzero(objectives <= lowest)[-1])

@@ -63,6 +63,26 @@ class SumsOrNot(Protocol):
         ...
 
 
+SMALLEST_SCALE = 1e-100
+"""Stands for 0 where it divides: far below any objective, and its inverse far from overflow."""
+
+
+def gap_scale(objective: float, empty: float = 1.0) -> float:
+    """What gaps are relative to: max(|objective|, min(1, |empty|)).
+
+    An objective much smaller than 1 is small of its own nature, as that of a target in small units,
+    or because the model is good. Only in the second case may a gap be larger than the objective
+    and still prove something.
+
+    Parameters
+    ----------
+    objective : float
+    empty : float, default=1.0
+        The objective of the model without columns: what there was to explain.
+    """
+    return max(abs(objective), min(1.0, abs(empty)), SMALLEST_SCALE)
+
+
 @dataclass(frozen=True)
 class NodeDecisions:
     """What a node of a tree adds to the problem that a pricer knows.
@@ -117,7 +137,7 @@ class MasterState:
     curvature : ndarray of shape (n_rows,) or None
         Newton weights ∂²loss/∂f², where the loss has them.
     scale : float or None
-        What gaps are relative to; None stands for max(1, |objective|).
+        What gaps are relative to, see :func:`gap_scale`; None stands for max(1, |objective|).
     solved : bool
         Whether the restricted problem is solved as well as it can be. Otherwise it is solved well
         enough to find columns, and solving it again with the same columns comes nearer.
@@ -155,7 +175,7 @@ class MasterState:
     @property
     def gap_scale(self) -> float:
         """What gaps are relative to."""
-        return max(1.0, abs(self.objective)) if self.scale is None else self.scale
+        return gap_scale(self.objective) if self.scale is None else self.scale
 
     @property
     def rule(self) -> EntryRule:
@@ -168,7 +188,8 @@ class MasterState:
         """Whether a column outside the master would lower the objective, to first order."""
         score = float(column.values @ self.pseudo_response)
         if self.entry is None:
-            return column.cost - score < -ZERO_REDUCED_COST * max(1.0, abs(column.cost))
+            unit = max(min(1.0, self.gap_scale), abs(column.cost))
+            return column.cost - score < -ZERO_REDUCED_COST * unit
         return bool(self.entry.excess(np.array([score]))[0] > 0)
 
 

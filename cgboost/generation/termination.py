@@ -11,11 +11,15 @@ from numpy.typing import NDArray
 
 from cgboost.exceptions import BoundError, CGBoostError, see
 from cgboost.generation.columns import Column, least_of
-from cgboost.generation.history import Round, StopReason
+from cgboost.generation.history import Result, Round, StopReason
 from cgboost.generation.protocols import MasterState, Priced
-from cgboost.tolerances import EPSILON, LP_FEASIBILITY
+from cgboost.generation.rounding import rounding_in_words, rounding_of
+from cgboost.tolerances import LP_FEASIBILITY, UNMOVED
 
 Vector = NDArray[np.float64]
+
+FEW_ROUNDINGS = 10.0
+"""A bound may exceed the objective by so many times the estimated rounding without a word."""
 
 ROWS_NAMED = 5
 """Rows that the message of an infeasible run names."""
@@ -56,8 +60,8 @@ def check_bound(bound: float, state: MasterState) -> None:
     """
     objective = state.objective
     plausible = not np.isnan(bound)
-    if not np.isinf(objective):
-        plausible = plausible and bound <= objective + LP_FEASIBILITY * state.gap_scale
+    if not np.isinf(objective) and not bound <= objective + LP_FEASIBILITY * state.gap_scale:
+        plausible = bound <= objective + FEW_ROUNDINGS * rounding_of(state)
     if not plausible:
         raise BoundError(
             f"lower bound {bound:.12g} above the objective {objective:.12g}: the pricer overlooks "
@@ -215,26 +219,22 @@ def _open_gap(current: Round, tol: float) -> str:
     )
 
 
-DIGITS_LOST = 1e-3
-"""A score that is off by so much, where 1 is what a column may score, is worth a word."""
-
-
-def lost_digits(columns: Sequence[Column], response: Vector) -> str:
-    """What float64 leaves of the scores of the largest columns, where that is not enough."""
-    size = np.abs(response)
-    values = [np.abs(column.values) for column in columns]
-    error = EPSILON * max((float(own @ size) for own in values), default=0.0)
-    if error < DIGITS_LOST:
-        return ""
-    largest = max(float(own.max(initial=0.0)) for own in values)
-    return (
-        f"; with columns of entries up to {largest:.0e}, float64 leaves their scores an error of "
-        f"{error:.0e}: no solver can do better, standardised features or normalised kernels can"
-    )
-
-
 def _digits(current: Round) -> str:
-    return lost_digits(current.state.columns, current.state.pseudo_response)
+    return rounding_in_words(current.state, current.gap)
+
+
+def crossing(result: Result) -> str:
+    """By how much a bound exceeds the objective, where that is more than rounding explains."""
+    if result.bound is None or not np.isfinite(result.objective):
+        return ""
+    excess = (result.bound - result.objective) / result.scale
+    rounding = float(np.nan_to_num(result.rounding, nan=0.0))
+    if excess <= max(UNMOVED, FEW_ROUNDINGS * rounding):
+        return ""
+    return (
+        f"; the lower bound exceeds the objective by {excess:.0e}, relative to what gaps are "
+        f"relative to, and rounding explains about {rounding:.0e}: no smaller gap is proven"
+    )
 
 
 def _repetition(current: Round, offered: Sequence[Column]) -> str:

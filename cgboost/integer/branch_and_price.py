@@ -179,7 +179,7 @@ class BranchAndPrice:
         Parameters
         ----------
         gap : float, default=1e-6
-            Relative gap ``(objective − bound)/max(1, |objective|)`` at which to stop.
+            Gap at which to stop, relative to max(|objective|, min(1, largest cost)).
         time_limit : float or None
             Seconds.
         max_nodes : int or None

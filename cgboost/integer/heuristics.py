@@ -89,7 +89,7 @@ class RestrictedMaster:
         duals, extra = relaxation.near
         reduced = search.pool.reduced_costs(duals, extra)
         room = search.objective - relaxation.bound  # a column above that is in no better solution
-        numbers = np.flatnonzero(reduced <= room + LP_FEASIBILITY * max(1.0, abs(search.objective)))
+        numbers = np.flatnonzero(reduced <= room + LP_FEASIBILITY * search.scale(search.objective))
         if not math.isfinite(room) or not math.isfinite(relaxation.bound):
             numbers = np.arange(len(search.pool))
         columns = [search.pool.columns[j] for j in numbers.tolist()]

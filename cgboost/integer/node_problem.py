@@ -313,7 +313,9 @@ class NodePricer:
 
     def _from_pool(self, state: MasterState, reduced: Vector, limit: int) -> list[Column]:
         problem = self._problem
-        improving = reduced < -ZERO_REDUCED_COST * np.maximum(1.0, np.abs(problem.pool.costs()))
+        pool = problem.pool
+        scale = np.maximum(pool.cost_unit, np.abs(pool.costs()))
+        improving = reduced < -ZERO_REDUCED_COST * scale
         improving &= problem.allowed()
         improving[problem.numbers(state.columns)] = False
         found = np.flatnonzero(improving)
@@ -335,7 +337,7 @@ class NodePricer:
             return replace(priced, reduced_cost=least)
         rows = problem.pool.convexity[cheap]
         alone = cheap[rows == NO_ROW]
-        scale = np.maximum(1.0, np.abs(problem.pool.costs()[alone]))
+        scale = np.maximum(problem.pool.cost_unit, np.abs(problem.pool.costs()[alone]))
         if (reduced[alone] < -ZERO_REDUCED_COST * scale).any():
             return replace(priced, exact=False)
         claimed = priced.reduced_cost

@@ -52,10 +52,13 @@ class ColumnPool:
         Variables of which some integer column has a fractional amount.
     divided : ndarray of bool of shape (n_rows,)
         Rows of which decisions of the tree say that exactly one column meets them.
+    largest_cost : float
+        The largest |cost| of any column so far.
     """
 
     def __init__(self, rows: Sequence[Hashable], counted: Collection[Hashable] = ()) -> None:
         self.columns: list[Column] = []
+        self.largest_cost = 0.0
         self.numbers: RowNumbers = {name: number for number, name in enumerate(rows)}
         self.signed: set[Hashable] = set()
         self.shared = np.zeros(len(rows), dtype=np.bool_)
@@ -71,6 +74,11 @@ class ColumnPool:
 
     def __len__(self) -> int:
         return len(self.columns)
+
+    @property
+    def cost_unit(self) -> float:
+        """The largest |cost| where it is below 1, else 1."""
+        return min(1.0, self.largest_cost or 1.0)
 
     def add(self, columns: Iterable[Column]) -> Numbers:
         """Take in columns; the numbers of all of them, also of those that are here already.
@@ -92,6 +100,7 @@ class ColumnPool:
                 self._places[column.key] = place
                 values = np.array(column.values, dtype=np.float64)
                 self.columns.append(replace(column, values=values))
+                self.largest_cost = max(self.largest_cost, abs(column.cost))
                 self._check_divided(column, values)
                 own = self._counted[np.flatnonzero(values[self._counted])]
                 self._convexity.append(int(own[0]) if own.size else NO_ROW)

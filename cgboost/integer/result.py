@@ -46,7 +46,7 @@ class BranchAndPriceResult:
     bound : float or None
         No solution costs less; None where nothing is certified (the pricer is not exact).
     gap : float
-        ``(objective − bound)/max(1, |objective|)``; inf without either.
+        ``objective − bound`` relative to max(|objective|, min(1, largest cost)), or inf.
     columns : tuple of Column
         Those that the solution uses.
     coef : ndarray of shape (n_columns,)

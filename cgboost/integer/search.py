@@ -14,7 +14,7 @@ from cgboost.exceptions import BoundError, CGBoostError
 from cgboost.generation.columns import Column
 from cgboost.generation.history import Round, StopReason
 from cgboost.generation.loop import ColumnGeneration
-from cgboost.generation.protocols import Pricer
+from cgboost.generation.protocols import Pricer, gap_scale
 from cgboost.generation.stabilization import Smoothing
 from cgboost.integer.branching.decisions import Decision, Row
 from cgboost.integer.branching.rules import INTEGRAL, NodeSolution
@@ -163,13 +163,17 @@ class Search:
             return bound
         return max(bound, float(step * math.ceil(bound / step - STEP_ROUNDING)))
 
+    def scale(self, objective: float) -> float:
+        """What gaps are relative to: small objectives, of columns of small costs, to these."""
+        return gap_scale(objective, self.pool.cost_unit)
+
     def closes(self, bound: float, at_most: float = math.inf) -> bool:
         """Whether solutions above this bound are no use, or cost more than ``at_most``."""
-        if self.rounded(bound) > at_most + INTEGRAL * max(1.0, abs(at_most)):
+        if self.rounded(bound) > at_most + INTEGRAL * self.scale(at_most):
             return True
         if not math.isfinite(self.objective):
             return bound == math.inf
-        allowed = self.gap * max(1.0, abs(self.objective))
+        allowed = self.gap * self.scale(self.objective)
         return self.rounded(bound) >= self.objective - allowed
 
     # ------------------------------------------------------------------ relaxations
@@ -335,7 +339,7 @@ class Search:
 
     def check_bound(self, bound: float) -> None:
         """Raise a BoundError if the incumbent is better than a bound says it can be."""
-        allowed = INTEGRAL * max(1.0, abs(self.objective))
+        allowed = INTEGRAL * self.scale(self.objective)
         if math.isfinite(self.objective) and self.objective < bound - allowed:
             raise BoundError(
                 f"the lower bound {bound:.10g} is above the objective {self.objective:.10g} of a "

@@ -506,7 +506,7 @@ class TreeSearch:
         objective = self.search.objective
         if not (math.isfinite(bound) and math.isfinite(objective)):
             return math.inf
-        return max(0.0, objective - bound) / max(1.0, abs(objective))
+        return max(0.0, objective - bound) / self.search.scale(objective)
 
     def _record(self, node: Node, status: str) -> None:
         """A row of the table; callbacks; and the end, if the gap is closed."""

@@ -19,12 +19,20 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from cgboost.generation.protocols import EntryRule, Priced
+from cgboost.generation.protocols import EntryRule, Priced, gap_scale
 
 Vector = NDArray[np.float64]
 
 SHARES = (1.0, 0.999, 0.99, 0.95, 0.9, 0.8, 0.65, 0.5, 0.35, 0.2, 0.1, 0.05, 0.02, 0.01, 0.0)
 """The t at which a bound along t·r is evaluated where the best t has no formula."""
+
+
+class EmptyLoss(Protocol):
+    """A loss that knows what the model without columns leaves of it."""
+
+    def empty(self, *, offset: bool) -> float:
+        """The loss at 0; with an offset, of a constant that is nearly the best one."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -71,6 +79,12 @@ class DualForm:
         """Ω of the coefficients, and of the offset where it is penalized."""
         coef = coef[self.n_free :]
         return self.penalty.value(np.append(coef, intercept) if self.charges_offset else coef)
+
+    def gap_scale(self, loss: EmptyLoss, objective: float) -> float:
+        """What gaps are relative to: :func:`~cgboost.generation.protocols.gap_scale`."""
+        if abs(objective) >= 1.0:
+            return abs(objective)
+        return gap_scale(objective, loss.empty(offset=self.offset == "free"))
 
     def sizes(self, scores: Vector, total: float) -> Vector:
         """Of the scores that a penalty limits, and of Σr where the offset is penalized."""

@@ -32,9 +32,13 @@ class AnyEntry:
     """An entry rule that nothing looks at."""
 
     two_sided: bool = True
+    additive: bool = False
 
     def excess(self, scores: Any) -> Any:
         return np.abs(scores)
+
+    def settled(self, score: float) -> float:
+        return 0.0
 
 
 @dataclass

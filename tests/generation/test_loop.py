@@ -11,7 +11,7 @@ from cgboost.exceptions import MasterError
 from cgboost.generation.columns import Column
 from cgboost.generation.history import Round, StopReason, relative_gap
 from cgboost.generation.loop import ColumnGeneration
-from cgboost.generation.protocols import MasterState, Priced, Vertex
+from cgboost.generation.protocols import MasterState, Priced, Vertex, gap_scale
 from cgboost.generation.stabilization import NoSmoothing
 from cgboost.masters import LinearMaster
 from tests.generation.loop_mocks import CountingMaster, Partial, Supply, run
@@ -324,3 +324,30 @@ def test_columns_of_a_neighbour_are_there_in_the_first_round(known: bool) -> Non
     master.known = known
     result = ColumnGeneration(master, ToyPricer(), max_rounds=2).run()
     assert [len(coef) for coef, _ in result.path] == ([1, 2] if known else [0, 1])
+
+
+@pytest.mark.parametrize(
+    ("objective", "empty", "scale"),
+    [
+        (250.0, 300.0, 250.0),
+        (0.01, 300.0, 1.0),
+        (0.01, 0.5, 0.5),
+        (1e-6, 2e-6, 2e-6),
+        (-3.0, 0.0, 3.0),
+        (0.0, 0.0, 1e-100),
+    ],
+)
+def test_gaps_are_relative_to_what_there_was_to_explain(
+    objective: float, empty: float, scale: float
+) -> None:
+    """A small objective counts as small only beside the objective of the empty model."""
+    assert gap_scale(objective, empty) == scale
+
+
+def test_a_bound_above_the_objective_is_reported(caplog: pytest.LogCaptureFixture) -> None:
+    """More than rounding, and less than an error: the run says so in its message and its log."""
+    result = run(CountingMaster(bound=7.0 + 1e-8), Supply(3))
+    assert result.stop_reason is StopReason.OPTIMAL
+    assert result.gap == pytest.approx(1e-8 / 7.0)
+    assert "the lower bound exceeds the objective by 1e-09" in result.message
+    assert "exceeds the objective" in caplog.text

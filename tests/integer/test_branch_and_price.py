@@ -394,3 +394,26 @@ def test_a_subgradient_method_begins_where_rows_are_many() -> None:
         )
     with pytest.raises(ValueError, match="an object, None or \"auto\", got 'no'"):
         BranchAndPrice(master, lambda duals: [], subgradient="no")
+
+
+@pytest.mark.parametrize("unit", [1e-9, 1e-6, 1e6])
+@pytest.mark.parametrize("make", [bin_packing, fixed_charge])
+def test_costs_of_any_size_have_the_same_tree(make: Callable[[int], Problem], unit: float) -> None:
+    """The integer optimum is the unit times that of costs near 1, with its gap closed."""
+    problem = make(3)
+    scaled = replace(
+        problem,
+        columns=[replace(c, cost=unit * c.cost) for c in problem.columns],
+        least_cost=None if problem.least_cost is None else unit * problem.least_cost,
+        step=None if problem.step is None else unit * problem.step,
+    )
+
+    @respects(*KINDS)
+    def price(duals: Any) -> Any:
+        found = scaled.reduced_costs(duals)
+        return [c for r, c in found if r < -1e-9 * unit][:3], scaled.bound_of(found)
+
+    result = scaled.search(price).run()
+    assert result.stop_reason is StopReason.OPTIMAL
+    assert result.objective / unit == pytest.approx(problem.optimum(), rel=1e-6)
+    assert result.gap <= 1e-6

@@ -21,6 +21,7 @@ from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import minimize_scalar
 
 Vector = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -162,6 +163,11 @@ def _multiplier(values: Vector, slope: Vector, lower: Vector, upper: Vector, tot
 ZERO_SUM = 1e-15
 """Σr this small beside Σ|r| counts as 0. That is the rounding of the sum itself: no projection does
 better, and more would weaken bounds with a free offset."""
+
+
+CONSTANT_FOUND = 1e-6
+"""The best constant is found to this share of the range of the targets, to know the size of the
+loss there."""
 
 
 def quadratic_term(cost: Vector) -> Vector:
@@ -338,6 +344,24 @@ class SupportVectorLoss:
         u, _ = self._best_variables(rate)
         constant = float(variables.base @ (self.target - output))
         return constant + float(rate @ u) - 0.5 * float(variables.curvature @ u**2)
+
+    def empty(self, *, offset: bool) -> float:
+        """The loss at 0; with an offset, of a constant that is nearly the best one."""
+        return self._of_constants if offset else self.value(np.zeros(self.n_rows))
+
+    @cached_property
+    def _of_constants(self) -> float:
+        nothing = np.zeros(self.n_rows)
+        if not self.n_rows:
+            return self.value(nothing)
+        low, high = float(self.target.min()), float(self.target.max())
+        best = minimize_scalar(
+            lambda constant: self.value(nothing + constant),
+            bounds=(low, high),
+            method="bounded",
+            options={"xatol": CONSTANT_FOUND * (high - low)},
+        )
+        return min(float(best.fun), *(self.value(nothing + end) for end in (0.0, low, high)))
 
     def level(self, output: Vector) -> float:
         """The best level for the model output f: ε, or −ρ; 0 without a mass."""

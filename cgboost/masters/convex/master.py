@@ -36,7 +36,7 @@ from numpy.typing import NDArray
 
 from cgboost.exceptions import MasterError
 from cgboost.generation.columns import Column
-from cgboost.generation.protocols import EntryRule, MasterState, Priced
+from cgboost.generation.protocols import EntryRule, MasterState, Priced, gap_scale
 from cgboost.losses.base import WeightedLoss, require
 from cgboost.losses.registry import require_targets
 from cgboost.masters.convex.bound import lower_bound
@@ -56,6 +56,9 @@ more exact than about that."""
 DECLARED = 1e-6
 """Relative accuracy to which the declarations about the penalty are checked. The coefficients are a
 solver's, exact to about 1e-8; a wrong declaration is off by far more."""
+
+REACHED = 1e-4
+"""The same for a reach, which is a constraint: on hostile data solvers keep to it to 1e-5."""
 
 OUTPUT_FACTOR = 10.0
 """What residuals can cost is counted up to outputs this many times as large as present sizes."""
@@ -182,6 +185,7 @@ class ConvexMaster:
         self._threshold, self._curvature, self._reach = threshold, curvature, reach
         self._two_sided, self._has_offset = coef == "free", offset == "free"
         self._matrix = np.zeros((n_rows, 0))
+        self._empty = 1.0
         a, b = self._coefficients(), self._offset()
         self._require_convex("loss", self._loss(self._cp.Variable(n_rows)))
         self._require_convex("penalty", self._penalty(a, b))
@@ -227,6 +231,9 @@ class ConvexMaster:
             raise MasterError("the solver gave no finite duals for f = H a + b")
         self._check_declaration(a.value, b, float(penalty.value))
         largest = float(np.abs(response).max(initial=0.0))
+        if not self.columns:
+            self._empty = objective
+        scale = gap_scale(objective, self._empty)
         return MasterState(
             columns=tuple(self.columns),
             coef=np.array(a.value[: len(self.columns)]),
@@ -235,7 +242,8 @@ class ConvexMaster:
             pseudo_response=response,
             objective=objective,
             slack=np.where(np.abs(response) > RESPONSE_NOISE * largest, np.abs(response), 0.0),
-            entry=self._entry(objective, largest),
+            entry=self._entry(scale, largest),
+            scale=scale,
         )
 
     def bound(self, state: MasterState, priced: Priced) -> float | None:
@@ -304,9 +312,9 @@ class ConvexMaster:
     def _penalty_of_offset(self, b: Expression) -> Expression:
         return self._penalty(self._cp.Constant(np.zeros(max(1, len(self.columns)))), b)
 
-    def _entry(self, objective: float, largest: float) -> EntryRule:
+    def _entry(self, scale: float, largest: float) -> EntryRule:
         """The rule of the penalty that was declared: elastic net, ball or 1-norm."""
-        sided, threshold, scale = self._two_sided, self._threshold, max(1.0, abs(objective))
+        sided, threshold = self._two_sided, self._threshold
         cut = FEASIBILITY * threshold
         if threshold == 0 and self._curvature == 0:
             longest = np.abs(self._matrix).sum(axis=0).max(initial=1.0)
@@ -328,7 +336,7 @@ class ConvexMaster:
                 f"{self._threshold:g} and curvature={self._curvature:g} declare: the bound would "
                 "be wrong"
             )
-        if self._reach is not None and size > self._reach + DECLARED * max(1.0, self._reach):
+        if self._reach is not None and size > self._reach * (1.0 + REACHED):
             raise ValueError(
                 f"‖a‖₁ = {size:.6g} is larger than the reach={self._reach:g} that was declared: "
                 "the bound would be wrong"

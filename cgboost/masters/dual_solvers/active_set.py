@@ -35,6 +35,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -417,6 +418,7 @@ class ActiveSetSession(LiveDual):
             total=float(others.sum()),
             two_sided=self.form.two_sided,
             offset=self.form.offset,
+            scale=partial(self.form.gap_scale, self.loss),
         )
 
     def _fixed(self) -> Vector:

@@ -143,7 +143,7 @@ class InteriorSession(LiveDual):
     """The share of the objective to which a problem is solved at most."""
 
     def __init__(self, loss: SupportVectorLoss, columns: ColumnStore, form: DualForm) -> None:
-        self.variables, self.columns, self.form = loss.variables, columns, form
+        self.loss, self.variables, self.columns, self.form = loss, loss.variables, columns, form
         self.at_cap = np.zeros(len(self.variables), dtype=bool)
         self._one_a_row = int(np.bincount(self.variables.row).max(initial=0)) <= 1
         self.kept: Indices = np.arange(len(self.variables))
@@ -274,7 +274,7 @@ class InteriorSession(LiveDual):
         return data.objective(coef, data.rate(coef))
 
     def _scale(self, objective: float) -> float:
-        return max(1.0, abs(objective + self._problem().fixed_gain))
+        return self.form.gap_scale(self.loss, objective + self._problem().fixed_gain)
 
     def _descend(self, data: BoxedDual, at: Iterate, deadline: float | None) -> bool:
         """Steps to the target, or as near as they lead; False if they lead nowhere."""

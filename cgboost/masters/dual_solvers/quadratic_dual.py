@@ -20,6 +20,7 @@ columns, a system of the size of the columns does the same (Sherman, Morrison, W
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -27,6 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg.lapack import dpotrf, dpotrs
 
+from cgboost.generation.protocols import gap_scale
 from cgboost.losses.dual.support_vector import BoxVariables, Indices, Vector
 
 ROUNDING = 1e-12
@@ -204,6 +206,8 @@ class QuadraticDual:
     two_sided : bool
         Whether α is free.
     offset : {"none", "penalized", "free"}
+    scale : callable
+        What a gap is relative to, at an objective.
     """
 
     block: Block
@@ -213,6 +217,7 @@ class QuadraticDual:
     total: float
     two_sided: bool
     offset: str
+    scale: Callable[[float], float] = gap_scale
 
     @cached_property
     def unit(self) -> float:
@@ -268,7 +273,7 @@ class QuadraticDual:
         value = self.gain + float(self.boxes.gain(r).sum())
         value -= 0.5 * float(self.block.weights @ self.coefficients(exact) ** 2)
         value -= 0.5 * total**2 if self.offset == "penalized" else 0.0
-        return DualIterate(r, offset, s, output, lost, max(1.0, abs(value + lost)))
+        return DualIterate(r, offset, s, output, lost, self.scale(value + lost))
 
 
 @dataclass(frozen=True)

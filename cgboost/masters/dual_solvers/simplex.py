@@ -15,7 +15,8 @@ column's coefficient, that of the other rows the offset and the level.
 
 A variable in the session is written u = base + direction·v/unit with 0 ≤ v ≤ unit·cap, where base
 is the end at which it was last fixed: freed variables enter at v = 0, which changes neither bounds
-nor feasibility. The unit is chosen by the size of the columns (and multiplies the objective).
+nor feasibility. The unit is chosen by the size of the columns (and multiplies the objective). Where
+targets are very large or small, all costs are divided by a power of two near the largest of them.
 """
 
 from __future__ import annotations
@@ -41,6 +42,10 @@ AUXILIARY, LARGEST = -1, -2
 
 LARGEST_CAP = 1e6
 """The unit is chosen so that no cap exceeds this in the session."""
+
+COST_RANGE = 1e4
+"""Costs whose largest is between this and its inverse are left as they are: solvers' tolerances of
+1e-7 suit them."""
 
 UNIT_RANGE = 1e3
 """The session is opened anew when its unit has become too small by this factor."""
@@ -80,6 +85,7 @@ class DualSession(LiveDual):
         self._unit = 1.0
         caps = self.variables.cap[np.isfinite(self.variables.cap)]
         self._largest_unit = LARGEST_CAP / max(1.0, caps.max(initial=0.0))
+        self._cost_unit = _power_of_two(self.variables.gain())
         # a variable between its ends would be lost as a small distance from the cap
         self._bent = form.quadratic > 0 or bool(self.variables.curvature.any())
         self._session = self._open()
@@ -122,7 +128,7 @@ class DualSession(LiveDual):
         if self._bent:
             self._rebase(variables, np.zeros(len(variables), dtype=bool))
         self._session.add_columns(
-            -self._direction(variables) * self.variables.gain()[variables],
+            self._costs(variables),
             self._coefficients(self.rows, self._row_signs, variables),
             lower=np.zeros(len(variables)),
             upper=self._unit * self.variables.cap[variables],
@@ -181,7 +187,7 @@ class DualSession(LiveDual):
         places = np.flatnonzero(self._contents >= 0)
         kept = self._contents[places]
         u[kept] += self._direction(kept) * solution.x[places] / self._unit
-        multipliers = -self._row_signs * solution.row_duals
+        multipliers = -self._row_signs * solution.row_duals * self._cost_unit
         intercept = float(multipliers[self.rows == OFFSET].sum())
         level = float(multipliers[self.rows == LEVEL].sum())
         held = self.rows >= 0
@@ -229,15 +235,13 @@ class DualSession(LiveDual):
         """A session in the current unit with the variables and columns of the one before it."""
         variables, held = self.kept, np.unique(self.rows[self.rows >= 0])
         radius = self.form.radius
-        extra = [] if radius is None else [radius]
+        extra = [] if radius is None else [radius / self._cost_unit]
         self._contents = np.append(variables, np.full(len(extra), LARGEST, dtype=np.intp))
         self.rows, self._row_signs = held[:0], np.zeros(0)
         curvature = self._curvature(variables)
         self._session = open_session(
             Program(
-                cost=np.append(
-                    -self._direction(variables) * self.variables.gain()[variables], extra
-                ),
+                cost=np.append(self._costs(variables), extra),
                 matrix=np.zeros((0, len(self._contents))),
                 row_lower=np.zeros(0),
                 row_upper=np.zeros(0),
@@ -318,7 +322,7 @@ class DualSession(LiveDual):
             np.zeros(count),
             np.zeros((len(self.rows), count)),
             lower=-np.inf if signed else 0.0,
-            quadratic=np.full(count, 1.0 / self.form.quadratic),
+            quadratic=np.full(count, 1.0 / self.form.quadratic / self._cost_unit),
         )
         self._contents = np.append(self._contents, np.full(count, AUXILIARY))
         return -np.diag(np.sqrt(self._unit) / self._scales(rows))
@@ -335,7 +339,10 @@ class DualSession(LiveDual):
 
     def _curvature(self, variables: Indices) -> Vector | None:
         curvature = self.variables.curvature[variables]
-        return curvature / self._unit if curvature.any() else None
+        return curvature / self._unit / self._cost_unit if curvature.any() else None
+
+    def _costs(self, variables: Indices) -> Vector:
+        return -self._direction(variables) * self.variables.gain()[variables] / self._cost_unit
 
     def _direction(self, variables: Indices) -> Vector:
         return np.where(self.at_cap[variables], -1.0, 1.0)
@@ -351,3 +358,11 @@ class DualSession(LiveDual):
         if first == OFFSET:
             return self.form.offset == "free"
         return bool(first == LEVEL or first < self.form.n_free)
+
+
+def _power_of_two(gain: Vector) -> float:
+    """What to divide costs by."""
+    largest = float(np.abs(gain).max(initial=0.0))
+    if largest == 0.0 or 1.0 / COST_RANGE <= largest <= COST_RANGE:
+        return 1.0
+    return float(2.0 ** np.round(np.log2(largest)))

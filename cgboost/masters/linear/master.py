@@ -29,7 +29,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from cgboost.exceptions import CGBoostError, MasterError
 from cgboost.generation.columns import Column, least_of
-from cgboost.generation.protocols import ZERO_REDUCED_COST, MasterState, Priced
+from cgboost.generation.protocols import ZERO_REDUCED_COST, MasterState, Priced, gap_scale
 from cgboost.masters.linear.lagrangian_bound import (
     Capped,
     check_copies,
@@ -220,6 +220,7 @@ class LinearMaster:
             slack=point.missing,
             rows=self.rows,
             solved=not self._primal.may_raise,
+            scale=gap_scale(cost, self._primal.cost_unit) if self._primal.feasible else None,
         )
 
     def bound(self, state: MasterState, priced: Priced) -> float | None:
@@ -245,7 +246,7 @@ class LinearMaster:
         elif priced.exact and not priced.columns:
             capped = self._capped(state, duals)
             least = least_of(priced.reduced_cost)
-            if not least >= -ZERO_REDUCED_COST:
+            if not least >= -ZERO_REDUCED_COST * self._primal.cost_unit:
                 return None  # nothing prices out, but the pricer does not say so
             deficit = sum(column.upper * min(0.0, column.reduced_cost) for column in capped)
         else:

@@ -125,8 +125,8 @@ class InactivePool:
         self._costs = np.concatenate([self._costs, costs_of(columns)])
         self._matrix = sp.hstack([self._matrix, matrix_of(columns)], format="csc")
 
-    def take_improving(self, duals: Vector, *, with_costs: bool) -> Indices:
-        """Take out the columns of negative reduced cost; their numbers.
+    def take_improving(self, duals: Vector, *, with_costs: bool, unit: float = 1.0) -> Indices:
+        """Take out the columns of negative reduced cost, in costs of a size; their numbers.
 
         Without costs (in phase one) the reduced cost of a column h is −r·h.
         """
@@ -134,7 +134,7 @@ class InactivePool:
             return self._numbers
         costs = self._costs if with_costs else np.zeros(len(self))
         reduced = costs - self._matrix.T @ duals
-        improving = reduced < -ZERO_REDUCED_COST * np.maximum(1.0, np.abs(costs))
+        improving = reduced < -ZERO_REDUCED_COST * np.maximum(unit, np.abs(costs))
         taken, kept = self._numbers[improving], np.flatnonzero(~improving)
         if taken.size:
             self._numbers, self._costs = self._numbers[kept], self._costs[kept]
@@ -164,6 +164,9 @@ LARGEST_FACTOR = 1e12
 DUAL_ROUNDING = 1e-9
 """Phase-one duals below this are 0: multiplied by the factor they would mislead the pricer. With
 it, by up to a thousandth of the largest cost."""
+
+SMALL_COST = 1e-2
+"""Costs that are all below this are handed on in units of the largest of them."""
 
 LEAST_DEACTIVATED = 0.2
 """Columns leave the session only in numbers of at least this share of it."""
@@ -202,8 +205,9 @@ class RestrictedPrimal:
         self.park_after = park_after
         self._rows = rows
         self._upper = np.zeros(0)
-        self._largest_cost = 1.0
+        self._largest_cost, self.cost_unit = 1.0, 1.0
         self._factor, self._n_solved, self._cost_seen = PHASE_ONE_FACTOR, -1, False
+        self._seen = 0.0  # the largest |cost|
         self._held = np.zeros(0, dtype=np.intp)  # numbers of the columns in the session
         self._idle_for = np.zeros(0, dtype=np.intp)  # solves, of each of these
         self._inactive = InactivePool(len(rows))
@@ -224,10 +228,11 @@ class RestrictedPrimal:
 
     def add(self, columns: Sequence[Column]) -> None:
         """Take in new columns."""
+        largest = float(np.abs(costs_of(columns)).max())
+        self._see_costs(largest)
         self._enter(columns, np.arange(len(columns)) + len(self.columns))
         self.columns.extend(columns)
         self._upper = np.append(self._upper, [column.upper for column in columns])
-        largest = float(np.abs(costs_of(columns)).max())
         self._largest_cost = max(self._largest_cost, largest)
         if largest > 0:
             self._factor, self._cost_seen = PHASE_ONE_FACTOR, True
@@ -245,7 +250,8 @@ class RestrictedPrimal:
                 self._enter_phase_two()
                 continue
             duals = self._duals(solution)
-            returning = self._inactive.take_improving(duals, with_costs=self.feasible)
+            unit = self.cost_unit if self.feasible else 1.0
+            returning = self._inactive.take_improving(duals, with_costs=self.feasible, unit=unit)
             if returning.size:
                 self._enter([self.columns[j] for j in returning], returning)
                 continue
@@ -258,7 +264,9 @@ class RestrictedPrimal:
     def _duals(self, solution: Solution) -> Vector:
         """Row duals of the phase."""
         duals = solution.row_duals
-        return duals if self.feasible else np.where(np.abs(duals) < DUAL_ROUNDING, 0.0, duals)
+        if self.feasible:
+            return duals * self.cost_unit
+        return np.where(np.abs(duals) < DUAL_ROUNDING, 0.0, duals)
 
     def _point(self, solution: Solution, duals: Vector) -> PrimalPoint:
         n_artificial = len(self._artificial)
@@ -285,14 +293,26 @@ class RestrictedPrimal:
         self._session.change_column_bounds(np.arange(n_artificial), zeros, zeros)
         costs = costs_of([self.columns[j] for j in self._held])
         everything = np.arange(n_artificial + len(costs))
-        self._session.change_cost(everything, np.concatenate([zeros, costs]))
+        self._session.change_cost(everything, np.concatenate([zeros, costs / self.cost_unit]))
+
+    def _see_costs(self, largest: float) -> None:
+        """Take note of the size of new costs; small ones are divided by a unit of theirs.
+
+        Solvers take reduced costs of 1e-7 for 0.
+        """
+        known = self._seen = max(self._seen, largest)
+        unit = 1.0 if known == 0.0 or known >= SMALL_COST else float(np.exp2(np.frexp(known)[1]))
+        if unit != self.cost_unit:
+            self.cost_unit = unit
+            if self.feasible:
+                self._enter_phase_two()
 
     # ------------------------------------------------------------------ working set of columns
 
     def _enter(self, columns: Sequence[Column], numbers: Indices) -> None:
         """Put columns into the session."""
         self._session.add_columns(
-            costs_of(columns) if self.feasible else np.zeros(len(columns)),
+            costs_of(columns) / self.cost_unit if self.feasible else np.zeros(len(columns)),
             matrix_of(columns),
             upper=np.array([column.upper for column in columns], dtype=np.float64),
         )

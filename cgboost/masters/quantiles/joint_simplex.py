@@ -55,7 +55,9 @@ class JointSimplexSession(DualSession):
         u, coef, _, _ = super().answer(solution)
         offsets = self.rows < 0
         intercept = np.zeros(self.columns.n_outputs)
-        intercept[FIRST_OFFSET - self.rows[offsets]] = -solution.row_duals[offsets]
+        intercept[FIRST_OFFSET - self.rows[offsets]] = (
+            -solution.row_duals[offsets] * self._cost_unit
+        )
         return JointSolution(u, coef, intercept)
 
     def _coefficients(self, rows: Indices, signs: Vector, contents: Indices) -> Vector:

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cgboost.generation.columns import Column
-from cgboost.generation.protocols import MasterState, Priced
+from cgboost.generation.protocols import MasterState, Priced, gap_scale
 from cgboost.losses.quadratic import JointSums, Quadratic, RowSums
 from cgboost.masters.stagewise.descent import (
     descended,
@@ -100,6 +100,7 @@ class AggregateMaster:
         self._coef, self._intercepts = np.zeros(0), np.zeros(self.n_outputs)
         self._lowest = -np.inf if sums.attains_minimum else SEPARATED * sums.weight
         self._choose()
+        self._empty = self._here.value
 
     def holdout_loss(self, output: Vector | None = None) -> float:
         """Mean loss of the rows held out, where f is; 0 without any."""
@@ -123,7 +124,7 @@ class AggregateMaster:
         output, response = self.sums.move(self._by_output(self._coef), self._intercepts.copy())
         objective = self._here.value
         bounded = objective > self._lowest
-        one = self.n_outputs == 1
+        one, scale = self.n_outputs == 1, gap_scale(objective, self._empty)
         return MasterState(
             columns=tuple(self.columns),
             coef=self._coef.copy(),
@@ -132,7 +133,8 @@ class AggregateMaster:
             pseudo_response=response if bounded else np.zeros_like(response),
             objective=objective,
             slack=np.abs(response),
-            entry=DescentEntry(max(1.0, abs(objective))),
+            entry=DescentEntry(scale),
+            scale=scale,
             bounded=bounded,
         )
 

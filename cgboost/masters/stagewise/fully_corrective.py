@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cgboost.generation.columns import Column
-from cgboost.generation.protocols import MasterState, Priced
+from cgboost.generation.protocols import MasterState, Priced, gap_scale
 from cgboost.losses.base import DifferentiableLoss
 from cgboost.losses.registry import require_targets
 from cgboost.masters.column_store import ColumnStore
@@ -88,6 +88,7 @@ class CorrectiveMaster:
         if self._has_offset:
             self._store.append(np.ones((1, loss.n_rows)))
             self._coef = np.array([loss.constant()])
+        self._empty = loss.value(self._store.combine(self._coef))
 
     def add(self, columns: Sequence[Column]) -> None:
         """Take new columns into the problem."""
@@ -107,7 +108,7 @@ class CorrectiveMaster:
             response = self.loss.pseudo_response(output)
         if not self._bounded:
             response = np.zeros_like(response)
-        first = int(self._has_offset)
+        first, scale = int(self._has_offset), gap_scale(objective, self._empty)
         return MasterState(
             columns=tuple(self.columns),
             coef=self._coef[first:].copy(),
@@ -116,7 +117,8 @@ class CorrectiveMaster:
             pseudo_response=response,
             objective=objective,
             slack=np.abs(response),
-            entry=DescentEntry(scale=max(1.0, abs(objective))),
+            entry=DescentEntry(scale),
+            scale=scale,
             curvature=self.loss.curvature(output),
             bounded=self._bounded,
         )

@@ -21,7 +21,7 @@ from scipy.linalg import solve_triangular
 
 from cgboost.exceptions import MasterError
 from cgboost.generation.columns import Column
-from cgboost.generation.protocols import MasterState, Priced
+from cgboost.generation.protocols import MasterState, Priced, gap_scale
 from cgboost.losses.squared_error import WeightedSquaredError
 from cgboost.masters.stagewise.stagewise import DescentEntry
 
@@ -82,6 +82,7 @@ class OrthogonalMaster:
         residual = self._residual / self._roots
         objective = 0.5 * self._squares[size]
         response = self._residual * self._roots
+        scale = gap_scale(objective, 0.5 * self._squares[0])
         return MasterState(
             columns=tuple(self.columns),
             coef=beta[self._offset :],
@@ -90,7 +91,8 @@ class OrthogonalMaster:
             pseudo_response=response,
             objective=objective,
             slack=np.abs(response),
-            entry=DescentEntry(scale=max(1.0, objective)),
+            entry=DescentEntry(scale),
+            scale=scale,
             curvature=self.loss.weights,
         )
 

@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cgboost.generation.columns import Column
-from cgboost.generation.protocols import MasterState, Priced
+from cgboost.generation.protocols import MasterState, Priced, gap_scale
 from cgboost.losses.base import DifferentiableLoss, UnboundedStepError
 from cgboost.losses.dual.piecewise import PiecewiseLinearLoss
 from cgboost.losses.quadratic import Quadratic
@@ -95,7 +95,7 @@ class DescentEntry:
     additive: ClassVar[bool] = False
 
     def excess(self, scores: Vector) -> Vector:
-        """|s|, or the positive part of s, relative to max(1, |objective|)."""
+        """|s|, or the positive part of s, relative to the scale of the gap."""
         sizes = np.abs(scores) if self.two_sided else np.maximum(scores, 0.0)
         return sizes / self.scale
 
@@ -171,6 +171,7 @@ class StagewiseMaster:
         self.output = np.zeros(loss.shape) + self.intercept
         self._coef: list[float] = []
         self._finished = False
+        self._empty = loss.value(self.output)
 
     def add(self, columns: Sequence[Column]) -> None:
         """Choose the steps along the columns, all from the present f, and take them."""
@@ -189,6 +190,7 @@ class StagewiseMaster:
         """Where f stands: loss, pseudo-response, Newton weights."""
         objective = self.loss.value(self.output)
         response = self.loss.pseudo_response(self.output)
+        scale = gap_scale(objective, self._empty)
         if self._finished:
             response = np.zeros_like(response)
         return MasterState(
@@ -199,8 +201,9 @@ class StagewiseMaster:
             pseudo_response=response,
             objective=objective,
             slack=np.abs(response),
-            entry=DescentEntry(max(1.0, abs(objective)), two_sided=isinstance(self.step, str)),
+            entry=DescentEntry(scale, two_sided=isinstance(self.step, str)),
             curvature=self.loss.curvature(self.output),
+            scale=scale,
             bounded=not self._finished,
         )
 

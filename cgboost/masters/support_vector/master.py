@@ -24,8 +24,14 @@ from numpy.typing import NDArray
 
 from cgboost.exceptions import MasterError, see
 from cgboost.generation.columns import Column
-from cgboost.generation.protocols import EntryRule, MasterState, Priced, Vertex
-from cgboost.generation.termination import lost_digits
+from cgboost.generation.protocols import (
+    SMALLEST_SCALE,
+    EntryRule,
+    MasterState,
+    Priced,
+    Vertex,
+)
+from cgboost.generation.rounding import lost_digits
 from cgboost.losses import EntropicLoss, SupportVectorLoss
 from cgboost.masters.free_columns import FreeColumns
 from cgboost.masters.solver_options import checked_options
@@ -36,6 +42,7 @@ from cgboost.masters.support_vector.crossover import (
     crossover,
     unique_vertex,
 )
+from cgboost.masters.support_vector.growing_prices import GrowingPrices, outgrows
 from cgboost.masters.support_vector.primal_simplex import PrimalSimplex, is_neighbour
 from cgboost.masters.support_vector.smooth_loss import (
     DiagonalHessian,
@@ -73,10 +80,6 @@ units of rounding, as of a long sum."""
 MOST_IMBALANCE = 1e-7
 """Scores of free columns may be worth this much, relative to the objective: it is taken off the
 bound. It is a tenth of the gaps at which models count as proven."""
-
-LEAST_DIVISOR = 1e-100
-"""Stands for 0 where it divides. It is far below any objective, and its inverse far from
-overflow."""
 
 
 @dataclass(frozen=True)
@@ -180,7 +183,8 @@ class SupportVectorMaster:
         """A restricted problem of a loss in its units."""
         if isinstance(loss, (RowwiseLoss, EntropicLoss)):
             return SmoothPrimal(loss, self.form, solver, options, free=self._free)
-        return RestrictedDual(loss, self.form, solver, options, free=self._free)
+        kind = GrowingPrices if outgrows(loss, self.form) else RestrictedDual
+        return kind(loss, self.form, solver, options, free=self._free)
 
     def _check_free_columns(self, free: FreeColumns) -> None:
         if not len(free):
@@ -318,9 +322,10 @@ class SupportVectorMaster:
                 response=self._unit * point.response,
             )
         objective = self._objective(point)
-        scale = self._scale(objective)
+        scale, limited = self._scale(objective), getattr(self._dual, "is_limited", False)
         if self._best is not None and objective > (least := self._objective(self._best)):
-            point = self._after_setback(point, serious=objective > least + UNMOVED * scale)
+            serious = objective > least + UNMOVED * scale and not limited
+            point = self._after_setback(point, serious=serious)
             objective = least
         else:
             self._setbacks = 0
@@ -448,12 +453,12 @@ class SupportVectorMaster:
         elsewhere: there, it is not compared with 1 but with what a small margin would be worth.
         """
         if not self.loss.chooses_margin:
-            return max(1.0, abs(objective))
+            return self.form.gap_scale(self.loss, objective)
         # α·Hᵀr with Σ|r| = mass: a score is at most mass·max|h|, and a margin counts as often
         largest = self._dual.largest_entry or 1.0  # without a column as with one of ones
         score = self.loss.mass.amount * largest
         worth = SMALL_MARGIN * self.penalty.conjugate(np.array([score]))
-        return max(abs(objective), worth, LEAST_DIVISOR)
+        return max(abs(objective), worth, SMALLEST_SCALE)
 
     def _objective(self, point: DualPoint) -> float:
         return self.form.value(point.coef, point.intercept) + float(self.loss.value(point.output))

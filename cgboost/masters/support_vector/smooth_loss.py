@@ -9,6 +9,7 @@ whose Hessian is no diagonal matrix gives ``hessian(output, factors, softened=�
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
@@ -87,6 +88,10 @@ class SmoothLoss(Protocol):
         """R = −∂F/∂f, shape (n_rows,)."""
         ...
 
+    def empty(self, *, offset: bool) -> float:
+        """The loss at 0; with an offset, of a constant that is nearly the best one."""
+        ...
+
     def hessian(self, output: Vector, factors: Factors, *, softened: bool = False) -> Vector:
         """JᵀWJ with W = ∂²F/∂f² and J = ``factors(rows)`` for the rows that matter.
 
@@ -127,6 +132,16 @@ class RowwiseLoss:
         """F(f)."""
         with np.errstate(over="ignore"):  # a step too far costs inf, and is taken back
             return self.bound.value(output)
+
+    def empty(self, *, offset: bool) -> float:
+        """The loss at 0; with an offset, of a constant that is nearly the best one."""
+        return self._of_constants if offset else self.value(np.zeros(self.n_rows))
+
+    @cached_property
+    def _of_constants(self) -> float:
+        nothing = np.zeros(self.n_rows)
+        least = self.value(nothing)
+        return min(least, self.value(nothing + balancing_shift(self, nothing)))
 
     def pseudo_response(self, output: Vector) -> Vector:
         """R = −∂F/∂f."""

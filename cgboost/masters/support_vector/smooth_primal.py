@@ -97,7 +97,8 @@ FLAT_OFFSET = 1e-8
 curvature would be a step of any size, up to 1e8 times those of coefficients."""
 
 FARTHER = 10.0
-"""The offset moves by at most this many times what Newton's method for it alone would move it."""
+"""The offset moves by at most this many times the largest output, or 1, and what Newton's method
+for it alone would move it."""
 
 
 class SmoothPrimal:
@@ -280,7 +281,8 @@ class SmoothPrimal:
         charge = self._penalty(end) - self._penalty(start)
         promised = -float(gradient @ move) - charge
         self._promises.append(promised)
-        if abs(promised) <= ROUNDING * max(1.0, abs(value)) and self._narrows(places, end, value):
+        lost = abs(promised) <= ROUNDING * self.form.gap_scale(self.loss, value)
+        if lost and self._narrows(places, end, value):
             return True
         if not promised > 0:
             return False
@@ -302,15 +304,14 @@ class SmoothPrimal:
         self._coef = self._coef.copy()
         self._coef[places], self._intercept = end[:-1], float(end[-1])
         tried, self._combined = self._tried(places, end)
-        rise = tried - value
-        if rise <= ROUNDING * max(1.0, abs(value)) and self._present_gap() < NARROWER * gap:
+        allowed = ROUNDING * self.form.gap_scale(self.loss, value)
+        if tried - value <= allowed and self._present_gap() < NARROWER * gap:
             return True
         self._coef, self._intercept, self._combined = before
         return False
 
     def _present_gap(self) -> float:
-        output = self._output()
-        response = self.loss.pseudo_response(output)
+        response = self.loss.pseudo_response(output := self._output())
         return self._gap(self.scores(response), response, output)
 
     def _taking_part(self, scores: Vector) -> Indices:
@@ -363,8 +364,7 @@ class SmoothPrimal:
         hessian = hessian + np.diag(ridge + form.quadratic * charged**2)
         diagonal = np.diag(hessian)
         limit = self._offset_limit(float(gradient[-1]), diagonal[-1], diagonal.max())
-        positive = np.full(n, not form.two_sided)
-        positive[-1] = False
+        positive = np.append(np.full(n - 1, not form.two_sided), False)
         if form.radius is None and self._solver == "auto":
             charge, rank, end = form.threshold * charged, self._rank, self._deadline
             model = hessian, linear, charge, start
@@ -430,14 +430,15 @@ class SmoothPrimal:
 
         ``steepness`` is the Hessian's entry for b, ``largest`` that of any coefficient.
         """
-        now = abs(self._intercept)
         if self.form.offset == "none":
             return 0.0
+        now = abs(self._intercept)
         if self.form.radius is not None:
             return now + self.form.radius * float(self.columns.scales.max(initial=1.0))
+        unit = max(1.0, float(np.abs(self._output()).max(initial=0.0)))
         if steepness <= FLAT_OFFSET * largest:
-            return now + FARTHER
-        return now + FARTHER * (1.0 + abs(slope) / steepness)
+            return now + FARTHER * unit
+        return now + FARTHER * (unit + abs(slope) / steepness)
 
     # ------------------------------------------------------------------ values
 
@@ -458,11 +459,10 @@ class SmoothPrimal:
 
     def _scale(self, value: float, response: Vector) -> float:
         """What the gap is relative to."""
-        least = 1.0
-        if self.form.radius is not None:
-            size = float(np.abs(response).sum()) * self.largest_entry
-            least = LEAST_VALUE * size * self.form.radius
-        return max(abs(value), least)
+        if self.form.radius is None:
+            return self.form.gap_scale(self.loss, value)
+        size = float(np.abs(response).sum()) * self.largest_entry
+        return max(abs(value), LEAST_VALUE * size * self.form.radius)
 
     def _penalty(self, trial: Vector) -> float:
         """Ω of the coefficients that take part, which are all that are not 0, and of the offset."""

@@ -34,11 +34,11 @@ from cgboost.masters.dual_solvers.large_columns import FREE
 from cgboost.masters.dual_solvers.restricted_dual import Basis, DualSolution, LiveDual
 from cgboost.masters.dual_solvers.simplex import DualSession
 from cgboost.masters.free_columns import FreeColumns
+from cgboost.masters.row_sample import NEXT_ROWS, sample_of
 from cgboost.masters.support_vector.balanced_response import (
     balanced_beside_large,
     balanced_to_free,
 )
-from cgboost.masters.support_vector.row_sample import NEXT_ROWS, sample_of
 from cgboost.penalties.base import DualForm
 from solvers import LimitError, SolverError, Status
 

@@ -87,6 +87,11 @@ def newton_response(state: MasterState) -> tuple[Vector, Vector | None]:
     return np.where(weights > 0, state.pseudo_response / safe, 0.0), weights
 
 
+SMALL_TARGET = 1e-3
+"""Targets that are all below this are multiplied by a power of two: scikit-learn's trees take a
+variance below 1e-16 for 0."""
+
+
 class Seeded:
     """Fresh clones of an estimator, each with seeds of its own.
 
@@ -225,15 +230,22 @@ class LearnerPricer:
         if not state.pseudo_response.any():
             return
         for _ in range(limit if self._learners.names else min(limit, 1)):
-            yield LearnerHypothesis(self.family, self._fitted(state))
+            yield self._fitted(state)
 
-    def _fitted(self, state: MasterState) -> Any:
+    def _fitted(self, state: MasterState) -> LearnerHypothesis:
         """A learner fitted to r; where r has one sign only, a classifier that always says it."""
         learner, response = self._learners.fresh(), state.pseudo_response
         if not is_classifier(learner):
             target, weights = (response, None) if self.working is None else self.working(state)
             named = {} if weights is None else {"sample_weight": weights}
-            return learner.fit(self.X, target, **named)
+            largest = float(np.abs(target).max(initial=0.0))
+            exponent = np.frexp(largest)[1] if largest < SMALL_TARGET else 0
+            learner.fit(self.X, np.ldexp(target, -exponent), **named)
+            return LearnerHypothesis(self.family, learner, float(np.ldexp(1.0, exponent)))
+        return LearnerHypothesis(self.family, self._voting(learner, response))
+
+    def _voting(self, learner: Any, response: Vector) -> Any:
+        """A classifier of the signs of r."""
         rows = np.flatnonzero(response)
         signs = np.where(response[rows] > 0, 1, -1)
         if len(np.unique(signs)) == 1:
@@ -260,7 +272,7 @@ class LearnerPricer:
         if self.repeats:
             self._offered += 1
             return Column(values, (STRATUM, self._offered), hypothesis, STRATUM)
-        hypothesis = replace(hypothesis, scale=1.0 / largest)
+        hypothesis = replace(hypothesis, scale=hypothesis.scale / largest)
         values = hypothesis.predict(self.X)
         first = values[np.flatnonzero(values)[0]]
         identity = np.sign(first) * values if two_sided else values

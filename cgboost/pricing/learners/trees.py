@@ -228,7 +228,11 @@ class TreePricer:
         response = response if response.ndim == 1 else response[:, output]
         counts = self.weights > 0
         target = np.where(counts, response / np.where(counts, self.weights, 1.0), 0.0)
+        # trees take variances below 1e-16 for 0; a power of 2 leaves every split as it is
+        exponent = int(np.frexp(np.abs(target).max(initial=0.0))[1])
+        target = np.ldexp(target, -exponent)
         tree.fit(self.X, target, sample_weight=self._seen(rows), check_input=False)
+        tree.tree_.impurity[:] = np.ldexp(tree.tree_.impurity, 2 * exponent)
         node = tree.tree_.apply(self.X)
         leaves = Leaves(output, rows, node[rows], tree.tree_.node_count)
         values = self.leaves(state, leaves)

@@ -1,5 +1,6 @@
 """Estimators with every loss: by name, as an object, as a callable."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -12,11 +13,14 @@ from cgboost import (
     AnyBoostRegressor,
     BLFClassifier,
     BLFRegressor,
+    CGBoostRegressor,
     GradientBoostingClassifier,
     GradientBoostingRegressor,
+    LPBoostRegressor,
     StagewiseRegressor,
 )
 from cgboost.exceptions import UnsupportedLossError
+from cgboost.kernels import RBF
 from cgboost.losses import (
     Exponential,
     Hinge,
@@ -197,3 +201,36 @@ def test_pairs_that_cannot_work_are_refused() -> None:
     np.testing.assert_array_equal(
         two.fit(X, LABELS).decision_function(X), same.fit(X, LABELS).decision_function(X)
     )
+
+
+EQUIVARIANT: dict[str, Callable[[float], Any]] = {
+    "absolute, 1-norm": lambda t: CGBoostRegressor(RBF(0.3), loss="absolute_error"),
+    "squared, 1-norm": lambda t: CGBoostRegressor(RBF(0.3), loss="squared_error", C=1.0 / t),
+    "absolute, 2-norm": lambda t: CGBoostRegressor(
+        RBF(0.3), loss="absolute_error", C=t, penalty="l2", tol=1e-8
+    ),
+    "squared, functions": lambda t: CGBoostRegressor(
+        RBF(0.3), loss="squared_error", penalty="rkhs", tol=1e-8
+    ),
+    "stumps": lambda t: LPBoostRegressor(epsilon=0.1 * t),
+    "trees": lambda t: GradientBoostingRegressor(n_estimators=10, random_state=0),
+    "steps": lambda t: StagewiseRegressor(n_estimators=10, random_state=0),
+    "latent factors": lambda t: BLFRegressor(n_components=2),
+}
+"""Models of targets in units of t, their parameters in the same units."""
+
+
+@pytest.mark.parametrize("size", [1e-8, 1e-4, 1e4, 1e8])
+@pytest.mark.parametrize("name", EQUIVARIANT)
+def test_targets_in_other_units_make_the_same_model(name: str, size: float) -> None:
+    """Predictions of y·t are t times those of y, or objectives where there are several optima."""
+    y = COUNTS + 0.1 * X[:, 1]
+    plain = EQUIVARIANT[name](1.0).fit(X, y)
+    other = EQUIVARIANT[name](size).fit(X, y * size)
+    if hasattr(plain, "converged_") and np.isfinite(plain.gap_):
+        assert other.converged_
+    if name == "stumps":
+        assert other.objective_ / size == pytest.approx(plain.objective_, rel=1e-6)
+        return
+    expected, found = plain.predict(X), other.predict(X) / size
+    assert np.abs(found - expected).max() <= 1e-3 * np.ptp(expected)

@@ -95,3 +95,13 @@ def test_bad_losses_are_refused(make: object, message: str) -> None:
     """Labels that are not ±1, wrong or negative prices and a negative tube are named."""
     with pytest.raises(ValueError, match=message):
         make()
+
+
+@given(SEEDS)
+def test_the_empty_loss_is_that_of_the_best_constant(seed: int) -> None:
+    """No constant of a fine grid has a smaller loss, and without an offset it is that of 0."""
+    loss = random_loss(seed)
+    at = [loss.value(np.full(loss.n_rows, c)) for c in np.linspace(-3.0, 3.0, 400)]
+    best = loss.empty(offset=True)
+    assert best <= min(at) + 1e-4 * (1.0 + abs(min(at)))
+    assert loss.empty(offset=False) == loss.value(np.zeros(loss.n_rows)) >= best

@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.optimize import linprog
 
 from cgboost.exceptions import MasterError
 from cgboost.generation.columns import Column
-from cgboost.generation.history import StopReason
+from cgboost.generation.history import Result, StopReason
 from cgboost.generation.loop import ColumnGeneration
 from cgboost.generation.protocols import Priced
 from cgboost.generation.stabilization import NoSmoothing, Wentges
@@ -237,3 +238,30 @@ def test_bad_columns_are_refused(column: Column, words: str) -> None:
     with pytest.raises(ValueError, match=words):
         master.add([column])
     assert master.columns == []
+
+
+@pytest.mark.parametrize("unit", [1e-12, 1e-9, 1e-6, 1e-3, 1e3, 1e6])
+def test_costs_of_any_size_have_the_same_optimum(unit: float) -> None:
+    """Costs times a unit make objective, bound and rounds those of costs near 1, times the unit."""
+    rng = np.random.default_rng(0)
+    A = rng.integers(0, 4, size=(12, 60)).astype(float)
+    A = np.hstack([A, 3.0 * np.eye(12)])
+    costs, rhs = rng.uniform(0.5, 2.0, size=72), rng.uniform(1.0, 9.0, size=12)
+
+    def solved(size: float) -> Result:
+        master = LinearMaster(12, ">=", rhs, least_cost=size * costs.min())
+
+        def price(duals: np.ndarray) -> tuple[list[Column], float]:
+            reduced = size * costs - duals @ A
+            best = int(np.argmin(reduced))
+            column = Column(A[:, best], ("pool", best), cost=size * costs[best])
+            return [column] if reduced[best] < -1e-9 * size else [], float(reduced[best])
+
+        return ColumnGeneration(master, price, tol=1e-9).run()
+
+    plain, other = solved(1.0), solved(unit)
+    assert other.stop_reason is StopReason.OPTIMAL
+    assert other.gap <= 1e-9
+    assert other.objective / unit == pytest.approx(plain.objective, rel=1e-9)
+    exact = linprog(costs, A_ub=-A, b_ub=-rhs).fun
+    assert plain.objective == pytest.approx(exact, rel=1e-9)

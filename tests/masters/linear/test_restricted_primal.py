@@ -39,9 +39,9 @@ def test_no_column_of_the_master_prices_out_in_any_round(
     returned = 0
     take = InactivePool.take_improving
 
-    def counted(self: InactivePool, duals: np.ndarray, *, with_costs: bool) -> np.ndarray:
+    def counted(self: InactivePool, duals: np.ndarray, **how: Any) -> np.ndarray:
         nonlocal returned
-        taken = take(self, duals, with_costs=with_costs)
+        taken = take(self, duals, **how)
         returned += taken.size
         return taken
 

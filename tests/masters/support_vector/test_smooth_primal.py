@@ -5,11 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from cgboost.losses import Exponential, LogLoss, Loss, Poisson
+from cgboost.generation.loop import ColumnGeneration
+from cgboost.losses import Exponential, LogLoss, Loss, Poisson, SquaredError
+from cgboost.masters.support_vector.master import SupportVectorMaster
 from cgboost.masters.support_vector.smooth_loss import RowwiseLoss
 from cgboost.masters.support_vector.smooth_primal import SmoothPrimal
-from cgboost.penalties import L2
+from cgboost.penalties import L1, L2
 from cgboost.penalties.base import DualForm
+from cgboost.pricing import FeaturePricer
 
 N_ROWS = 25
 
@@ -82,3 +85,20 @@ def test_scores_of_a_multiple_are_those_of_the_last_response() -> None:
     H = np.hstack([H, new])
     for other in (1.07 * response, rng.normal(size=N_ROWS)):
         np.testing.assert_allclose(primal.scores(other), H.T @ other, rtol=1e-11)
+
+
+@pytest.mark.parametrize("size", [1e-12, 1e-8, 1e-4, 1e4, 1e8, 1e12])
+def test_targets_of_any_size_take_the_same_steps(size: float) -> None:
+    """With y·t and C/t the 1-norm objective is t times that of y and C, at the same gap."""
+    rng = np.random.default_rng(1)
+    H = rng.normal(size=(80, 60))
+    y = 3.0 + H[:, :6].sum(axis=1) + rng.normal(size=80)
+    found = []
+    for unit in (1.0, size):
+        loss = SquaredError().on(unit * y, np.full(80, 1.0 / unit))
+        master = SupportVectorMaster(loss, L1())
+        found.append(ColumnGeneration(master, FeaturePricer(H), tol=1e-7).run())
+    plain, other = found
+    assert max(plain.gap, other.gap) <= 1e-7
+    assert other.objective / size == pytest.approx(plain.objective, rel=1e-7)
+    np.testing.assert_allclose(other.output / size, plain.output, rtol=1e-4, atol=1e-4)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from cgboost.masters.support_vector.row_sample import sample_of
+from cgboost.masters.row_sample import sample_of
 
 
 @pytest.mark.parametrize(("n_rows", "n_columns"), [(10**5, 10), (10**6, 50), (10**6, 1)])

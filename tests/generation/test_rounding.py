@@ -1,0 +1,72 @@
+"""What float64 leaves of a certificate is said, and no bound exceeds what a model costs."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cgboost.generation.columns import Column
+from cgboost.generation.loop import ColumnGeneration
+from cgboost.generation.rounding import lost_digits, rounding_of, score_errors
+from cgboost.losses import AbsoluteError, SquaredError
+from cgboost.masters.support_vector.master import SupportVectorMaster
+from cgboost.penalties import L1, L2
+from cgboost.pricing import FeaturePricer
+from cgboost.tolerances import EPSILON
+from tests.generation.bound_fuzz import ALLOWED, fuzz
+
+
+def test_no_bound_exceeds_what_any_model_costs() -> None:
+    """In 2000 rounds of hostile problems in all masters, no bound is above an upper value.
+
+    ``python -m tests.generation.bound_fuzz`` makes 100000.
+    """
+    tally = fuzz(2000)
+    assert not tally.false
+    assert tally.worst <= ALLOWED
+    assert len(tally.rounds) >= 7
+
+
+@settings(max_examples=20)
+@given(seed=st.integers(0, 10**6), size=st.floats(-6, 6))
+def test_errors_of_scores_are_those_of_a_long_sum(seed: int, size: float) -> None:
+    """A score differs from the exact one by less than the estimate times the length of the sum."""
+    rng = np.random.default_rng(seed)
+    h, r = 10.0**size * rng.normal(size=50), rng.normal(size=50)
+    estimate = float(score_errors([Column(h, "h")], r)[0])
+    exact = np.sum(h.astype(np.longdouble) * r.astype(np.longdouble))
+    assert abs(float(exact - np.longdouble(h @ r))) <= 50 * estimate
+    assert estimate == pytest.approx(EPSILON * np.abs(h) @ np.abs(r))
+
+
+@pytest.mark.parametrize("penalty", [L1(), L2()], ids=repr)
+def test_a_common_offset_of_a_million_shows_in_the_rounding(penalty: object) -> None:
+    """The same problem with all targets moved by 1e6 has the same gap and more rounding in it."""
+    rng = np.random.default_rng(0)
+    H, y = rng.normal(size=(40, 10)), rng.normal(size=40)
+    found = []
+    for shift in (0.0, 1e6):
+        loss = AbsoluteError().on(y + shift, np.ones(40))
+        run = ColumnGeneration(SupportVectorMaster(loss, penalty), FeaturePricer(H), tol=1e-6)
+        found.append(run.run())
+    assert all(result.gap <= 1e-6 for result in found)
+    assert found[0].rounding < 1e-13
+    assert found[1].rounding > 1e4 * found[0].rounding
+    assert "rounding" in found[1].summary()
+
+
+def test_only_large_columns_lose_digits() -> None:
+    """Entries of 1e13 leave scores an error worth a word, entries of 1 do not."""
+    r = np.array([1.0, -1.0])
+    assert lost_digits([Column(np.array([1.0, 1.0]), "small")], r) == ""
+    assert "entries up to 1e+13" in lost_digits([Column(np.array([1e13, 1e13]), "large")], r)
+
+
+def test_a_state_without_an_objective_has_no_estimate() -> None:
+    """While rows are not met the objective is inf, and so is what rounding may do."""
+    loss = SquaredError().on(np.array([1.0, 2.0]), np.ones(2))
+    state = SupportVectorMaster(loss, L1()).solve()
+    assert rounding_of(state) < 1e-12
+    assert rounding_of(replace(state, objective=np.inf)) == np.inf
