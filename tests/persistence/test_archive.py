@@ -1,5 +1,6 @@
 """Files that are damaged or hostile: a clear error for each, nothing run, little memory."""
 
+import contextlib
 import json
 import sys
 import tracemalloc
@@ -341,6 +342,44 @@ def test_what_a_file_says_of_itself(tmp_path: Path) -> None:
     assert own.needs == ()
     assert set(own.written_with) == {"numpy", "scipy", "scikit-learn"}
     assert list(members(tmp_path / "a")) == ["graph.json", "arrays.bin", "manifest.json"]
+
+
+def changed(own: Members, rng: np.random.Generator) -> None:
+    """Change a value, a shape or an array of a graph."""
+    graph = own["graph.json"]
+
+    def some(of: list[Any]) -> Any:
+        return of[int(rng.integers(len(of)))]
+
+    what = some(["node", "node", "shape", "array"])
+    if what == "node":
+        node = some(graph["nodes"])
+        other = [int(rng.integers(len(graph["nodes"])))]
+        node[int(rng.integers(len(node)))] = some(
+            [None, True, -1, 7, 1e308, "a", other, some(node)]
+        )
+    elif what == "shape":
+        some(graph["shapes"])[:] = list(some(graph["shapes"]))
+    else:
+        some(graph["arrays"])[:] = list(some(graph["arrays"]))
+
+
+@pytest.mark.parametrize("name", ["thinned forest", "frame with words", "sparse rows"])
+def test_graphs_that_have_changed_somewhere(tmp_path: Path, name: str) -> None:
+    """A hundred times: an error of ours, or a model, and no other error, whatever has changed."""
+    model, rows = fitted(name)
+    path = model.save(tmp_path / "model.cgb")
+    rng, refusals = np.random.default_rng(0), 0
+    for _ in range(100):
+        (tmp_path / "a.cgb").write_bytes(forged(path, lambda own: changed(own, rng)))
+        try:
+            own = cgboost.load(tmp_path / "a.cgb")
+        except PersistenceError:
+            refusals += 1
+            continue
+        with contextlib.suppress(Exception), np.errstate(all="ignore"):
+            own.predict(rows)  # whatever it raises, it has not read memory that is not there
+    assert refusals > 30
 
 
 def test_there_are_enough_of_them() -> None:

@@ -177,7 +177,7 @@ def test_pickles_without_a_version_that_lack_parameters() -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("version", sorted(path.name for path in FOLDER.iterdir()))
+@pytest.mark.parametrize("version", sorted(path.name for path in FOLDER.glob("format_*")))
 def test_files_of_all_versions_are_read(version: str, name: str) -> None:
     """Those that are in the repository: the models predict what they did when they were written.
 
@@ -193,3 +193,20 @@ def test_files_of_all_versions_are_read(version: str, name: str) -> None:
         np.testing.assert_allclose(own, values, rtol=1e-9, atol=1e-12)
     else:
         assert own.tolist() == values
+
+
+OLD = sorted((FOLDER / "pickles_0.1").glob("*.pickle"))
+
+
+@pytest.mark.parametrize("path", OLD, ids=lambda path: path.stem)
+def test_pickles_of_version_0_1_are_read(path: Path) -> None:
+    """They predict what they did; what they lack of today's parameters is named in a warning."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model, said = pickle.loads(path.read_bytes())
+    rows = np.random.default_rng(0).uniform(-1, 1, (60, 3))[:5]
+    own = model.predict(rows)
+    assert own.tolist() == said.tolist() or np.allclose(own, said, rtol=1e-9)
+    lacks = [str(one.message) for one in caught if issubclass(one.category, VersionWarning)]
+    assert all("by a version of cgboost before" in words for words in lacks)
+    assert bool(lacks) == (path.stem in ("CGBoostClassifier", "TransformRegressor"))
