@@ -15,6 +15,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 
 from cgboost.exceptions import CorruptFileError, UnknownContentError
+from cgboost.persistence.values import make_value, value_parts
 
 Parts = tuple[str, tuple[Any, ...], tuple[Any, ...]]
 GENERATORS = ("PCG64", "PCG64DXSM", "MT19937", "Philox", "SFC64")
@@ -70,7 +71,7 @@ def foreign_parts(what: Any) -> Parts | None:
         state = dict(what.__getstate__() or {})
         state.pop("_sklearn_version", None)
         return "learner", (learner_name(kind), tuple(state)), tuple(state.values())
-    return None
+    return value_parts(what)
 
 
 def tree_class() -> Any:
@@ -281,4 +282,5 @@ MAKERS: dict[str, Maker] = {
     "seeds": make_seeds,
     "sparse": make_sparse,
     "tree": make_tree,
+    "value": make_value,
 }
