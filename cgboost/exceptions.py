@@ -139,6 +139,12 @@ class UnknownContentError(PersistenceError):
     """A stored model names a class or function that is not known, or was not given."""
 
 
+class ExportError(CGBoostError, ValueError):
+    """A model has parts that the format it is to be written in has no word for."""
+
+    section = "stored-models"
+
+
 class FileError(PersistenceError, OSError):
     """A file cannot be written; one that stood there before is as it was."""
 

@@ -9,6 +9,7 @@ from cgboost.persistence.checkpoint import Checkpoint
 from cgboost.persistence.codec import read, read_manifest, write
 from cgboost.persistence.files import replacing, write_picture, write_text
 from cgboost.persistence.models import load, save
+from cgboost.persistence.skops import trusted_types
 
 __all__ = [
     "Checkpoint",
@@ -18,6 +19,7 @@ __all__ = [
     "read_manifest",
     "replacing",
     "save",
+    "trusted_types",
     "write",
     "write_picture",
     "write_text",

@@ -17,7 +17,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import struct
 import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -40,21 +39,6 @@ HEX = 64
 MOST_MANIFEST = 1 << 20
 """Bytes."""
 BYTES_AT_ONCE = 1 << 20
-REFUSED = (
-    zipfile.BadZipFile,
-    zipfile.LargeZipFile,
-    ValueError,
-    LookupError,
-    EOFError,
-    OverflowError,
-    NotImplementedError,
-    RuntimeError,
-    RecursionError,
-    TypeError,
-    AttributeError,
-    struct.error,
-)
-"""What zipfile, json and the making of objects raise of content that is not theirs."""
 
 
 @dataclass(frozen=True)
@@ -203,9 +187,14 @@ def refusing(name: str) -> Iterator[None]:
     """Raise a CorruptFileError for whatever is wrong with the content of a file."""
     try:
         yield
-    except PersistenceError:
+    except PersistenceError as error:
+        said = str(error.args[0]) if error.args else ""
+        if name in said:
+            raise
+        raise type(error)(f"{name!r}: {said}") from error
+    except (MemoryError, OSError):
         raise
-    except REFUSED as error:
+    except Exception as error:
         said = f"{type(error).__name__}: {error}"
         raise CorruptFileError(
             f"{name!r} is no stored model that can be read ({said:.200}). Take a copy that is whole"
@@ -306,7 +295,9 @@ class Archive:
         data = self._archive.read(info)
         if member != MANIFEST:
             self._compare(member, hashlib.sha256(data).hexdigest())
-        return json.loads(data, parse_constant=_no_constant, object_pairs_hook=_once)
+        return json.loads(
+            data.decode("ascii"), parse_constant=_no_constant, object_pairs_hook=_once
+        )
 
     def _compare(self, member: str, digest: str) -> None:
         if digest != self._hashes[member]["sha256"]:

@@ -11,7 +11,7 @@ import scipy
 import sklearn
 
 from cgboost._version import __version__
-from cgboost.exceptions import CorruptFileError
+from cgboost.exceptions import CorruptFileError, PersistenceError
 from cgboost.persistence.archive import FORMAT_VERSION, Manifest, opened, write_archive
 from cgboost.persistence.decoding import decoded
 from cgboost.persistence.encoding import encoded
@@ -52,6 +52,7 @@ def write(
     FileError
         If the file cannot be written.
     """
+    _check_functions(functions)
     graph = encoded(what, functions)
     needs = tuple(names[0] for names in graph.given)
     foreign = any(shape[0] in ("learner", "tree") for shape in graph.shapes)
@@ -103,6 +104,7 @@ def read_with_manifest(
     functions: Functions | None = None,
 ) -> tuple[Any, Manifest]:
     """The object in a file, as :func:`read` returns it, and what the file says of itself."""
+    _check_functions(functions)
     with opened(path) as archive:
         if archive.manifest.kind != kind:
             raise CorruptFileError(
@@ -111,6 +113,15 @@ def read_with_manifest(
         graph = archive.graph()
         arrays = archive.arrays(graph.get("arrays"))
         return decoded(graph, arrays, functions), archive.manifest
+
+
+def _check_functions(functions: Any) -> None:
+    known = functions is None or isinstance(functions, Mapping)
+    if not known or not all(isinstance(name, str) for name in functions or ()):
+        raise PersistenceError(
+            "functions must be a mapping of names to functions, {'mine': k}, got "
+            f"{functions!r:.80}"
+        )
 
 
 def read_manifest(path: str | os.PathLike[str]) -> Manifest:

@@ -27,6 +27,12 @@ from cgboost.persistence.nodes import has_own
 FLOATS = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 LATER = object()
 """Stands for a child that is made after its parent, until that is."""
+DEEPEST_KEY = 100
+"""Tuples within tuples of a key: Python hashes them on the stack of the process."""
+DEEPEST = 1000
+"""Objects within each other that Python takes apart on that stack."""
+HEAVY = ("objects", "proxy", "partial")
+"""These are."""
 
 
 def decoded(
@@ -81,6 +87,9 @@ class _Decoder:
             raise CorruptFileError("the file has no objects")
         self.classes = [self._class_of(shape) for shape in self.shapes]
         self.made: list[Any] = [LATER] * len(self.nodes)
+        self.size = sum(len(node) for node in self.nodes if isinstance(node, list))
+        self.depth = [0] * len(self.nodes)
+        self.heavy = [0] * len(self.nodes)
         self.waiting: list[tuple[Callable[[Any], None], int]] = []
 
     def run(self, root: Any) -> Any:
@@ -142,14 +151,35 @@ class _Decoder:
 
     def _finish(self, number: int, node: Any) -> None:
         tag, *static = self.shapes[node[0]]
+        self._measure(number, tag, node)
         if tag in COMPLETED:
             own = self.made[number]
             COMPLETED[tag](self, own, static, node[1:])
             return
-        children = [self._value(value) for value in node[1:]]
+        read = self.key if tag == "frozenset" else self._value
+        children = [read(value) for value in node[1:]]
         if any(child is LATER for child in children):
             raise CorruptFileError(f"a {tag} needs what comes after it")
         self.made[number] = FINISH[tag](self, self.classes[node[0]], static, children)
+
+    def _measure(self, number: int, tag: str, node: list[Any]) -> None:
+        """Note how deep a node is, and refuse what would exhaust the stack of the process."""
+        below = [_index(v[0], self.made) for v in node[1:] if isinstance(v, list) and len(v) == 1]
+        if any(own >= number and self.shapes[self.nodes[own][0]][0] in HEAVY for own in below):
+            raise CorruptFileError(f"a {tag} holds something that comes after it")
+        if tag in ("tuple", "named"):
+            self.depth[number] = 1 + max((self.depth[own] for own in below), default=0)
+        self.heavy[number] = (tag in HEAVY) + max((self.heavy[own] for own in below), default=0)
+        if self.heavy[number] > DEEPEST:
+            raise CorruptFileError(f"more than {DEEPEST} arrays of objects are within each other")
+
+    def key(self, value: Any) -> Any:
+        """A child that is hashed: it must be there in full."""
+        if isinstance(value, list) and len(value) == 1:
+            deep = self.depth[_index(value[0], self.made)] > DEEPEST_KEY
+            if deep or self.made[value[0]] is LATER:
+                raise CorruptFileError("a key is too deep, or comes after what needs it")
+        return self._value(value)
 
     def put(self, value: Any, into: Callable[[Any], None]) -> None:
         """Set a child, now or when it is made."""
@@ -189,7 +219,7 @@ def _shell_objects(decoder: _Decoder, shape: int) -> Any:
     _, lengths, order = decoder.shapes[shape]
     if not is_shape(lengths) or order not in ("C", "F"):
         raise CorruptFileError(f"{lengths!r:.60} is no shape")
-    if math.prod(lengths) > sum(map(len, decoder.nodes)):
+    if math.prod(lengths) > decoder.size:
         raise CorruptFileError(f"an array of shape {lengths!r:.60} has more objects than the file")
     return np.empty(tuple(lengths), dtype=object, order=order)
 
@@ -217,13 +247,13 @@ def _complete_dict(decoder: _Decoder, own: Any, static: Any, values: Any) -> Non
     if len(values) % 2:
         raise CorruptFileError("a mapping has a key without a value")
     for key, value in zip(values[::2], values[1::2], strict=True):
-        decoder.put(value, functools.partial(own.__setitem__, _ready(decoder, key)))
+        decoder.put(value, functools.partial(own.__setitem__, decoder.key(key)))
     if len(own) != len(values) // 2:
         raise CorruptFileError("a mapping has a key twice")
 
 
 def _complete_set(decoder: _Decoder, own: Any, static: Any, values: Any) -> None:
-    own.update(_ready(decoder, value) for value in values)
+    own.update([decoder.key(value) for value in values])
 
 
 def _complete_object(decoder: _Decoder, own: Any, static: Any, values: Any) -> None:
@@ -250,7 +280,7 @@ def _complete_state(decoder: _Decoder, own: Any, static: Any, values: Any) -> No
     (value,) = values
     if not has_own(type(own), "__setstate__"):
         raise CorruptFileError(f"{type(own).__name__} has no state of its own")
-    own.__setstate__(_ready(decoder, value))
+    own.__setstate__(decoder.key(value))
 
 
 def _complete_objects(decoder: _Decoder, own: Any, static: Any, values: Any) -> None:
@@ -259,13 +289,6 @@ def _complete_objects(decoder: _Decoder, own: Any, static: Any, values: Any) -> 
     flat = own.reshape(-1, order=static[1])
     for place, value in enumerate(values):
         decoder.put(value, functools.partial(flat.__setitem__, place))
-
-
-def _ready(decoder: _Decoder, value: Any) -> Any:
-    own = decoder._value(value)
-    if own is LATER:
-        raise CorruptFileError("a key or state comes after what needs it")
-    return own
 
 
 COMPLETED: dict[str, Callable[[_Decoder, Any, Any, Any], None]] = {

@@ -28,6 +28,7 @@ from cgboost.exceptions import PersistenceError
 from cgboost.persistence.arrays import describe
 from cgboost.persistence.nodes import Node, described, is_given
 
+LAMBDA = "<lambda>"
 MOST_PLAIN = 1 << 62
 """Larger integers are written in hexadecimal digits."""
 
@@ -112,6 +113,7 @@ class _Encoder:
                 for values, place in self.open.pop(frame.key):
                     values[place] = [number]
                 (self.stack[-1].values if self.stack else top).append([number])
+        self.given_names = [_callable_names(names) for names in self.given_names]
         self._check_names()
         return Graph(top[0], list(self.shapes), self.nodes, self.arrays, self.given_names)
 
@@ -192,3 +194,8 @@ class _Encoder:
                 f"two functions or classes that are not cgboost's have the name {twice[0]!r}. Say "
                 "which is which: functions={'one': f, 'other': g}"
             )
+
+
+def _callable_names(names: list[str]) -> list[str]:
+    """Names under which a function can be given; that of all lambdas only if it has no other."""
+    return [name for name in names if name != LAMBDA] or names

@@ -13,9 +13,9 @@ import numpy as np
 import sklearn
 from scipy import sparse
 from sklearn.base import BaseEstimator
-from sklearn.tree._tree import Tree
 
 from cgboost.exceptions import CorruptFileError, UnknownContentError
+from cgboost.persistence.values import make_value, value_parts
 
 Parts = tuple[str, tuple[Any, ...], tuple[Any, ...]]
 GENERATORS = ("PCG64", "PCG64DXSM", "MT19937", "Philox", "SFC64")
@@ -64,21 +64,29 @@ def foreign_parts(what: Any) -> Parts | None:
         return "seeds", (), own
     if SPARSE.get(kind.__name__) is kind:
         return _sparse_parts(what)
-    if kind is Tree:
+    if kind.__module__ == "sklearn.tree._tree" and kind is tree_class():
         _, arguments, state = what.__reduce__()
         return "tree", (), (arguments, state)
     if kind.__module__.startswith("sklearn.") and learner_class(learner_name(kind)) is kind:
         state = dict(what.__getstate__() or {})
         state.pop("_sklearn_version", None)
         return "learner", (learner_name(kind), tuple(state)), tuple(state.values())
-    return None
+    return value_parts(what)
+
+
+def tree_class() -> Any:
+    """scikit-learn's trees, whose package takes long to import."""
+    from sklearn.tree._tree import Tree
+
+    return Tree
 
 
 def _sparse_parts(what: Any) -> Parts:
     name = type(what).__name__
     if what.format == "coo":
         return "sparse", (name, what.shape), (what.data, *what.coords)
-    return "sparse", (name, what.shape), (what.data, what.indices, what.indptr)
+    count = int(what.indptr[-1])  # arrays may be longer
+    return "sparse", (name, what.shape), (what.data[:count], what.indices[:count], what.indptr)
 
 
 def learner_name(kind: type) -> str:
@@ -188,10 +196,14 @@ def make_sparse(static: Any, children: Any) -> Any:
             _must(part.size == data.size, "a sparse matrix with too few indices")
             _must(not part.size or (part.min() >= 0 and part.max() < length), "indices too large")
         return own
-    own = SPARSE[name](tuple(children), shape=shape)
-    own.check_format(full_check=True)
-    _must(own.indptr[0] == 0 and own.indptr[-1] <= len(own.indices), "a sparse matrix too long")
-    return own
+    n_rows, n_columns = shape if name.startswith("csr") else shape[::-1]
+    indices, pointers = places
+    ends = len(pointers) == n_rows + 1 and pointers[0] == 0 and pointers[-1] == len(indices)
+    _must(ends and len(data) == len(indices), "a sparse matrix of other lengths")
+    _must((np.diff(pointers) >= 0).all(), "a sparse matrix whose rows end before they begin")
+    inside = not indices.size or (indices.min() >= 0 and indices.max() < n_columns)
+    _must(inside, "indices too large")
+    return SPARSE[name](tuple(children), shape=shape)
 
 
 def make_tree(_: Any, children: Any) -> Any:
@@ -227,7 +239,7 @@ def make_tree(_: Any, children: Any) -> Any:
         _must(bool(((child > numbers) & (child < count)).all()), "a tree that leads nowhere")
     used = feature[inner]
     _must(bool(((used >= 0) & (used < n_features)).all()), "a tree of features that are not there")
-    tree = Tree(n_features, n_classes, n_outputs)
+    tree = tree_class()(n_features, n_classes, n_outputs)
     tree.__setstate__(state)
     return tree
 
@@ -244,7 +256,7 @@ def finish_learner(own: Any) -> None:
     for part in trees:
         tree = part.tree_
         _must(
-            type(tree) is Tree and tree.n_features == parts.get("n_features_in_"),
+            type(tree) is tree_class() and tree.n_features == parts.get("n_features_in_"),
             "a tree of other features than its estimator",
         )
     setter = getattr(type(own), "__setstate__", None)
@@ -254,7 +266,7 @@ def finish_learner(own: Any) -> None:
 
 def _node_dtype() -> Any:
     """The dtype of nodes in the version that is installed."""
-    empty = Tree(1, np.array([1], dtype=np.intp), 1).__reduce__()[2]["nodes"]
+    empty = tree_class()(1, np.array([1], dtype=np.intp), 1).__reduce__()[2]["nodes"]
     return empty.dtype
 
 
@@ -270,4 +282,5 @@ MAKERS: dict[str, Maker] = {
     "seeds": make_seeds,
     "sparse": make_sparse,
     "tree": make_tree,
+    "value": make_value,
 }

@@ -19,10 +19,10 @@ from cgboost.persistence.arrays import describe, describe_dtype
 from cgboost.persistence.classes import function_name, is_ours, name_of, plain_type_name
 from cgboost.persistence.foreign import foreign_parts
 
-CAN_BE_COMPLETED = ("list", "dict", "object", "instance", "objects", "ordered")
+CAN_BE_COMPLETED = ("list", "dict", "object", "instance", "learner", "objects", "ordered")
 """Nodes whose children can be set when they are already there."""
-SHELLS = (*CAN_BE_COMPLETED, "set")
-"""Nodes that can be there before their children."""
+SHELLS = ("list", "dict", "object", "instance", "learner", "ordered", "set")
+"""Nodes that can be there before their children, and may be in circles."""
 MAPPINGS = ("dict", "ordered")
 VERSIONS = ("_cgboost_version", "_sklearn_version")
 """What pickled estimators say of themselves; a file says it once, in its manifest."""
@@ -52,6 +52,8 @@ class Node:
 
     def takes_circle(self, place: int, tag: str) -> bool:
         """Whether a child may be an object of this tag that is still being done."""
+        if tag not in SHELLS and tag not in ("tuple", "named"):
+            return False
         if self.tag in MAPPINGS:
             return place % 2 == 1
         holds = self.tag in ("tuple", "named") and tag in SHELLS
@@ -147,12 +149,19 @@ PLAIN: dict[type, Callable[[Any], Node]] = {
     bytes: _bytes,
     bytearray: _bytes,
     complex: lambda what: Node("complex", (), (what.real, what.imag)),
-    slice: lambda what: Node("slice", (), (what.start, what.stop, what.step)),
+    slice: lambda what: _slice(what),
     range: lambda what: Node("range", (), (what.start, what.stop, what.step)),
     type(Ellipsis): lambda what: Node("ellipsis", (), ()),
     functools.partial: lambda what: Node("partial", (), (what.func, what.args, what.keywords)),
     np.ndarray: _array,
 }
+
+
+def _slice(what: slice) -> Node:
+    ends = (what.start, what.stop, what.step)
+    if not all(end is None or isinstance(end, int | np.integer) for end in ends):
+        raise PersistenceError("it is a slice between other things than integers")
+    return Node("slice", (), ends)
 
 
 def _object(what: Any) -> Node:

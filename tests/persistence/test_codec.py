@@ -100,9 +100,9 @@ def test_what_is_held_twice_and_circles_stay(tmp_path: Path) -> None:
     assert ring[0][0]["self"] is ring
     assert second[0] is first
     held = np.empty(1, dtype=object)
-    held[0] = (held,)
-    own = back(held, tmp_path)
-    assert own[0][0] is own
+    held[0] = held
+    with pytest.raises(PersistenceError, match="holds itself"):
+        back(held, tmp_path)
 
 
 def test_a_chain_of_any_length_can_be_stored(tmp_path: Path) -> None:
@@ -190,6 +190,16 @@ def test_functions_of_the_user_are_given_by_name(tmp_path: Path) -> None:
         read(path, "library")
     write(path, "library", library, functions={"third": mine})
     assert read(path, "library", functions={"third": mine}) == library
+
+
+@pytest.mark.parametrize("functions", [[mine], {1: mine}, mine])
+def test_functions_must_have_names(tmp_path: Path, functions: Any) -> None:
+    """Both to write and to read."""
+    with pytest.raises(PersistenceError, match="functions must be a mapping of names"):
+        write(tmp_path / "a", "test", 1, functions=functions)
+    write(tmp_path / "a", "test", 1)
+    with pytest.raises(PersistenceError, match="functions must be a mapping of names"):
+        read(tmp_path / "a", "test", functions=functions)
 
 
 def test_two_functions_of_one_name_need_names(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """Models that are saved and loaded are the models they were."""
 
 import inspect
+import json
 import pickle
 import re
 import warnings
@@ -23,6 +24,7 @@ from cgboost.exceptions import (
 )
 from cgboost.persistence import models, read_manifest, save, write
 from tests.inspection.report.models import SMALL
+from tests.persistence.make_files import FOLDER, NAMES, file_name
 from tests.persistence.models import LABELS, MODELS, X, Y, covered, estimators, fitted, outputs
 
 
@@ -172,3 +174,39 @@ def test_pickles_without_a_version_that_lack_parameters() -> None:
         old.__setstate__(state)
     assert old.scoring is None
     np.testing.assert_array_equal(old.predict(X), model.predict(X))
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("version", sorted(path.name for path in FOLDER.glob("format_*")))
+def test_files_of_all_versions_are_read(version: str, name: str) -> None:
+    """Those that are in the repository: the models predict what they did when they were written.
+
+    Up to rounding, as linear algebra is not the same everywhere.
+    """
+    said = json.loads((FOLDER / version / "outputs.json").read_text(encoding="utf-8"))["outputs"]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", VersionWarning)  # trees of another scikit-learn
+        model = cgboost.load(FOLDER / version / file_name(name))
+    method, values = said[name]
+    own = np.asarray(getattr(model, method)(fitted(name)[1]))[:5]
+    if own.dtype.kind == "f":
+        np.testing.assert_allclose(own, values, rtol=1e-9, atol=1e-12)
+    else:
+        assert own.tolist() == values
+
+
+OLD = sorted((FOLDER / "pickles_0.1").glob("*.pickle"))
+
+
+@pytest.mark.parametrize("path", OLD, ids=lambda path: path.stem)
+def test_pickles_of_version_0_1_are_read(path: Path) -> None:
+    """They predict what they did; what they lack of today's parameters is named in a warning."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model, said = pickle.loads(path.read_bytes())
+    rows = np.random.default_rng(0).uniform(-1, 1, (60, 3))[:5]
+    own = model.predict(rows)
+    assert own.tolist() == said.tolist() or np.allclose(own, said, rtol=1e-9)
+    lacks = [str(one.message) for one in caught if issubclass(one.category, VersionWarning)]
+    assert all("by a version of cgboost before" in words for words in lacks)
+    assert bool(lacks) == (path.stem in ("CGBoostClassifier", "TransformRegressor"))

@@ -36,6 +36,7 @@ from cgboost.estimators.common.fit_loop import (
     FittedRun,
     Interruption,
     Table,
+    limits_of,
     resumed,
     stacked,
     unchanged_on_failure,
@@ -75,6 +76,7 @@ from cgboost.generation.history import Round, StopReason
 from cgboost.generation.loop import Callback, ColumnGeneration
 from cgboost.generation.progress import ProgressLine
 from cgboost.generation.resuming import RunRecord
+from cgboost.inspection.onnx import to_onnx
 from cgboost.parallel.sharing import shares_executor
 from cgboost.persistence import models
 
@@ -104,6 +106,7 @@ class BaseEnsemble(BaseEstimator):
     _repr_mimebundle_ = reporting.mime_bundle
     report = reporting.report
     save = models.save
+    to_onnx = to_onnx
     __getstate__, __setstate__ = models.state, models.set_state
 
     def fit(
@@ -310,7 +313,7 @@ class BaseEnsemble(BaseEstimator):
         """What the table says of active basis functions, beside coefficient and round."""
 
     _records: ClassVar[Iterator[RunRecord]] = iter(())
-    """Of runs that a checkpoint has, in the order of the runs."""
+    """Of runs that a checkpoint has."""
 
     _share_of_time: ClassVar[float] = 1.0
     """The part of the time limit that the runs have."""
@@ -392,11 +395,7 @@ class BaseEnsemble(BaseEstimator):
             if self.time_limit is not None:
                 left = started + self._share_of_time * self.time_limit - time.perf_counter()
                 time_limit = max(0.0, left) / (count - k)
-            limits = {"max_rounds": task.max_rounds, "time_limit": time_limit} | self._limits()
-            asked = limits.get("max_columns")
-            if task.max_columns is not None and (asked is None or asked > task.max_columns):
-                limits["max_columns"] = task.max_columns
-                limits["columns_reason"] = StopReason.COLUMN_LIMIT
+            limits = limits_of(task, time_limit, self._limits())
             label = self._label(k, count)
             own = self._callbacks(self._monitors(held or {}, k, count), label)
             own += self._progress(label, limits)

@@ -236,6 +236,16 @@ def unchanged_on_failure(estimator: BaseEstimator) -> Iterator[None]:
         raise
 
 
+def limits_of(task: Task, time_limit: float | None, own: dict[str, Any]) -> dict[str, Any]:
+    """Arguments of the loop that limit the run of a task: those of the model, and its own."""
+    limits = {"max_rounds": task.max_rounds, "time_limit": time_limit} | own
+    asked = limits.get("max_columns")
+    if task.max_columns is not None and (asked is None or asked > task.max_columns):
+        limits["max_columns"] = task.max_columns
+        limits["columns_reason"] = StopReason.COLUMN_LIMIT
+    return limits
+
+
 LIMITS = frozenset(
     [
         "callbacks",
