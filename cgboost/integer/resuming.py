@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,9 +12,6 @@ from numpy.typing import NDArray
 from cgboost.generation.columns import Column
 from cgboost.integer.branching.decisions import Row
 from cgboost.integer.node_selection import Node
-
-if TYPE_CHECKING:
-    from cgboost.integer.tree_search import TreeSearch
 
 
 @dataclass
@@ -54,7 +51,7 @@ class SearchRecord:
     strong: dict[str, Any] | None
 
     @classmethod
-    def of(cls, own: TreeSearch) -> SearchRecord:
+    def of(cls, own: Any) -> SearchRecord:
         """Where a search is now."""
         search, strong = own.search, own.what.strong_branching
         nodes = [*own.open.nodes(), *reversed(own.waiting)]
@@ -74,7 +71,7 @@ class SearchRecord:
             strong=None if strong is None else {k: _plain(v) for k, v in vars(strong).items()},
         )
 
-    def restore(self, own: TreeSearch) -> None:
+    def restore(self, own: Any) -> None:
         """Bring a new search of the same problem there."""
         search, strong = own.search, own.what.strong_branching
         search.pool.add(self.columns)

@@ -6,6 +6,7 @@ with ``Px + c + A'y + G'(z_u - z_l) + (z_bu - z_bl) = 0``.
 
 from __future__ import annotations
 
+import logging
 import pickle
 import subprocess
 import sys
@@ -23,6 +24,8 @@ from solvers.sessions.engine import Answer, Request, apply_options
 from solvers.sessions.rebuilding import RebuildingBackend
 from solvers.tolerances import DENSE_FILL
 
+logger = logging.getLogger(__name__)
+
 DENSE_VARIABLES = 50
 """Up to this many variables the dense solver is used whatever the fill."""
 
@@ -36,7 +39,7 @@ _STATUS = {
 _POINTLESS = {Status.INFEASIBLE, Status.UNBOUNDED, Status.FAILED}
 
 
-LARGE = 3000
+LARGE_PROGRAM = 3000
 """Programs of so many rows and columns may take minutes; smaller ones take less than the process
 that it takes to end one."""
 
@@ -50,7 +53,10 @@ CHILD = (
 
 def solve_with_piqp(program: Program, request: Request) -> Answer:
     """Solve; a large program with a time limit in a process of its own, which can be ended."""
-    if request.time_limit is None or program.n_rows + program.n_columns < LARGE:
+    if request.time_limit is None:
+        return solve_here(program, request)
+    if program.n_rows + program.n_columns < LARGE_PROGRAM:
+        logger.info("piqp has no time limit: %s s is not enforced here", request.time_limit)
         return solve_here(program, request)
     asked = pickle.dumps(sys.path) + pickle.dumps((program, replace(request, time_limit=None)))
     try:

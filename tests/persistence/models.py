@@ -198,5 +198,9 @@ def covered() -> set[str]:
 
 def estimators() -> set[str]:
     """Names of all public estimators."""
-    names = {name for name in cgboost.__all__ if hasattr(getattr(cgboost, name), "save")}
+    names = {
+        name
+        for name in cgboost.__all__
+        if hasattr(getattr(cgboost, name), "get_params") and hasattr(getattr(cgboost, name), "save")
+    }
     return names | set(linear.__all__)
