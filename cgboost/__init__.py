@@ -60,6 +60,7 @@ from cgboost.kernels import (
     Tanimoto,
     WeisfeilerLehman,
 )
+from cgboost.persistence import Checkpoint, load
 
 keep_old_names()
 
@@ -114,4 +115,6 @@ __all__ = [
     "TransformRegressor",
     "WeisfeilerLehman",
     "decompose",
+    "Checkpoint",
+    "load",
 ]

@@ -30,6 +30,8 @@ Section = Literal[
     "models-with-blocks",
     "constraints",
     "data-files",
+    "resuming",
+    "stored-models",
 ]
 """Its sections."""
 
@@ -105,12 +107,46 @@ class InfeasibleConstraintsError(CGBoostError, ValueError):
     section = "constraints"
 
 
+class ResumeError(CGBoostError, ValueError):
+    """A run cannot be gone on with: the checkpoint is of other data, or it cannot have one."""
+
+    section = "resuming"
+
+
 class DatabaseError(CGBoostError, RuntimeError):
     """A database failed, or its connection was lost, while a model was fitted in it."""
 
 
 class ExecutorError(CGBoostError, RuntimeError):
     """An executor takes no tasks, has lost a worker for good, or cannot be sent what they need."""
+
+
+class PersistenceError(CGBoostError, ValueError):
+    """A model cannot be stored, or a file is no stored model that can be trusted and read."""
+
+    section = "stored-models"
+
+
+class CorruptFileError(PersistenceError):
+    """A stored model is damaged, truncated, changed, or was never one."""
+
+
+class NewerFormatError(PersistenceError):
+    """A later version of cgboost has written this file, in a format that this one cannot read."""
+
+
+class UnknownContentError(PersistenceError):
+    """A stored model names a class or function that is not known, or was not given."""
+
+
+class ExportError(CGBoostError, ValueError):
+    """A model has parts that the format it is to be written in has no word for."""
+
+    section = "stored-models"
+
+
+class FileError(PersistenceError, OSError):
+    """A file cannot be written; one that stood there before is as it was."""
 
 
 class UnsupportedLossError(CGBoostError, ValueError):
@@ -127,6 +163,18 @@ class TrivialModelWarning(UserWarning):
 
 class DataWarning(UserWarning):
     """The data hardly suit what was asked for: few rows to choose by, or a scale far off."""
+
+
+class VersionWarning(UserWarning):
+    """A stored model was written by another version, and may predict other than before."""
+
+
+class WorkerWarning(UserWarning):
+    """An executor has lost a worker; the work goes on, on a new pool or in this process."""
+
+
+class CheckpointWarning(UserWarning):
+    """A checkpoint could not be written; the fit goes on without it."""
 
 
 class SlowSolverWarning(UserWarning):

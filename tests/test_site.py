@@ -35,7 +35,7 @@ PACKAGED = {
     "websocket": "websocket-client",
 }
 PUBLIC = ["generation", "masters", "pricing", "losses", "penalties", "kernels", "inspection"]
-PUBLIC += ["parallel", "integer"]
+PUBLIC += ["parallel", "integer", "persistence"]
 PLAIN = ["inspection.metrics", "studies.datasets", "integer.decomposition"]
 
 

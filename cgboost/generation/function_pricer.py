@@ -10,6 +10,7 @@ import numpy as np
 
 from cgboost.generation.columns import Column
 from cgboost.generation.protocols import MasterState, NodeDecisions, Priced, Pricer, Vector
+from cgboost.generation.resuming import Memoryless
 
 PriceFunction = Callable[["Duals"], Any]
 """``price(duals)`` -> columns, or (columns, bound), or (columns, bound, exact)."""
@@ -102,7 +103,7 @@ class Duals(np.ndarray[Any, np.dtype[np.float64]], metaclass=_OwnMembers):
         return float(self[self._numbers[name]])
 
 
-class FunctionPricer:
+class FunctionPricer(Memoryless):
     """A function of the duals as a pricer; :class:`ColumnGeneration` wraps functions in it.
 
     Parameters

@@ -281,6 +281,15 @@ class Trace:
         fresh = {column.key: column for column in reversed(offered) if column.key not in self._keys}
         return list(reversed(fresh.values()))
 
+    @property
+    def extremes(self) -> tuple[float, float]:
+        """The lowest objective and the highest bound that counted as progress."""
+        return self._lowest, self._highest
+
+    def set_extremes(self, lowest: float, highest: float) -> None:
+        """Those of a run that is gone on with."""
+        self._lowest, self._highest = lowest, highest
+
     def seconds_left(self, limit: float | None) -> float | None:
         """What is left for the master; the first solve is let through, to have one round."""
         if limit is None or not self.rows:

@@ -11,9 +11,11 @@ Bi, Zhang, Bennett (KDD 2004), section 3; the scheme goes back to Gilmore and Go
 from __future__ import annotations
 
 import logging
+import os
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from functools import partial
 from numbers import Integral
 from typing import Any
 
@@ -27,6 +29,7 @@ from cgboost.generation.callbacks import (
     FinishingCallback,
     ReasoningCallback,
 )
+from cgboost.generation.columns import Column
 from cgboost.generation.function_pricer import FunctionPricer, PriceFunction
 from cgboost.generation.history import Result, Round, StopReason, Trace
 from cgboost.generation.protocols import (
@@ -42,9 +45,26 @@ from cgboost.generation.protocols import (
     TimedPricer,
     VertexMaster,
 )
+from cgboost.generation.resuming import (
+    RememberingPricer,
+    ResumableMaster,
+    RunRecord,
+    SavingCallback,
+    check_resumable,
+    fingerprint_of,
+    read_records,
+    recalled,
+    record_of,
+    remembered,
+    replayed,
+    restored_trace,
+    take_first,
+    take_up,
+)
 from cgboost.generation.rounding import rounding_of
 from cgboost.generation.stabilization import NoSmoothing, Smoothing
 from cgboost.generation.termination import (
+    MAY_GO_ON,
     ON_REQUEST,
     Limits,
     RunError,
@@ -154,18 +174,33 @@ class ColumnGeneration:
         self.callbacks = tuple(callbacks)
         self.smoothing = NoSmoothing() if smoothing is None else smoothing
         self.start_duals = start_duals
+        self._offered: list[Column] = []
+        self._shape: tuple[int, ...] = ()
+        self._remembered: tuple[Any, dict[str, Any]] = None, {}
 
     @property
     def limits(self) -> Limits:
         """How far a run may go."""
         return Limits(self.max_columns, self.max_rounds, self.time_limit, self.columns_reason)
 
-    def run(self) -> Result:
+    @property
+    def _saving(self) -> list[SavingCallback]:
+        """The callbacks that keep records."""
+        callbacks: tuple[Any, ...] = self.callbacks
+        return [callback for callback in callbacks if isinstance(callback, SavingCallback)]
+
+    def run(self, *, resume: RunRecord | str | os.PathLike[str] | None = None) -> Result:
         """Generate columns until one of the stopping rules holds.
 
         What the master or the pricer raises ends the run and is kept in ``Result.error``, beside
         the last good round. Where that round makes no use of any column there is nothing to keep,
         and the error is passed on.
+
+        Parameters
+        ----------
+        resume : str, path, RunRecord or None
+            The file of a :class:`cgboost.Checkpoint`. Master and pricer are new and of the same
+            data; limits may be others. Callbacks see the rounds that were there before again.
 
         Raises
         ------
@@ -173,14 +208,23 @@ class ColumnGeneration:
             What the master or the pricer has raised, before a round with columns was complete, or
             what shows that bounds are wrong; a solver's failure is a :class:`MasterError`.
         """
+        saving = self._saving
+        record: Any = resume
+        if saving or resume is not None:
+            check_resumable(self.pricer)
+            mark = fingerprint_of(self.master, self.pricer)
+            for saver in saving:
+                saver.begin(mark)
+            if record is not None and not isinstance(record, RunRecord):
+                (record,) = read_records(record, mark)
         try:
-            return self._run()
+            return self._run(record)
         finally:
             for callback in self.callbacks:
                 if isinstance(callback, ClosingCallback):
                     callback.close()
 
-    def _run(self) -> Result:
+    def _run(self, resume: RunRecord | None) -> Result:
         """All rounds."""
         trace = Trace(self.tol)
         if self._adjustable is not None:
@@ -191,9 +235,15 @@ class ColumnGeneration:
             self.smoothing.start(self.start_duals)
         error: Exception | None = None
         try:
-            self._anticipate(trace)
-            while (stop := self._round(trace)) is None:
-                pass
+            stop = None
+            if resume is None:
+                self._anticipate(trace)
+            else:
+                trace, stop = self._resumed(resume, trace)
+            if isinstance(self.pricer, RememberingPricer):
+                self._remembered = remembered(self.pricer, self.smoothing)
+            while stop is None:
+                stop = self._round(trace)
             reason, message = stop
         except KeyboardInterrupt:
             if not trace.rows:
@@ -209,8 +259,10 @@ class ColumnGeneration:
                 raise error from error.__cause__
         logger.info("stopped after %d rounds: %s (%s)", len(trace.rows), reason, message)
         number = self._best_round(trace)
-        if error is None and reason is not StopReason.INTERRUPTED:
+        ended_before = resume is not None and resume.stop == (reason, message)
+        if error is None and reason is not StopReason.INTERRUPTED and not ended_before:
             self._cross_over(trace, number)
+        self._save(trace, (reason, message))
         result = trace.result(number, reason, message, error)
         if words := crossing(result):
             logger.warning("%s", words.removeprefix("; "))
@@ -240,14 +292,7 @@ class ColumnGeneration:
         """One round; its state, which is as long as the rows are many, ends with it."""
         # 1. the restricted master: coefficients of the columns so far, and duals
         clock, limits = time.perf_counter(), self.limits
-        if self._adjustable is not None:
-            # gaps decide how far to go where a search can prove something; but what none has yet
-            # proved, or is known to be the last round, should not depend on a coarse answer; a warm
-            # start is no more than a beginning
-            begun_warm = not trace.rows and trace.coming > 0
-            rough = begun_warm or trace.best_bound > -np.inf
-            rough = rough and not limits.last(trace.coming, len(trace.rows))
-            self._adjustable.accuracy = SOLVED_SHARE * self.tol if rough else 0.0
+        self._aim(len(trace.rows), trace.coming, trace.best_bound)
         with blaming(StopReason.MASTER_FAILED):
             state = self.master.solve(time_limit=trace.seconds_left(self.time_limit))
             if not np.isfinite(state.pseudo_response).all() or np.isnan(state.objective):
@@ -260,6 +305,7 @@ class ColumnGeneration:
             trace.best_bound = trusted
         solved = time.perf_counter()
         trace.hold(state.columns)
+        self._shape = np.shape(state.output)
         # 2. pricing: the columns that help most, and a lower bound; all that a search may still do
         # in a last round is to prove something
         priced, bound = Priced(columns=()), None
@@ -293,7 +339,77 @@ class ColumnGeneration:
             else:
                 self.master.add(fresh)
         trace.coming = held + len(fresh)
+        self._offered = fresh
+        self._save(trace, None)
         return None
+
+    def _resumed(self, record: RunRecord, fresh: Trace) -> tuple[Trace, Stop | None]:
+        """Go on from a record; the end, if it has come to one that other limits do not move."""
+        stop, stopping = record.stop, []
+        recalled(self.pricer, record)
+        for current in replayed(record):
+            stopping = [callback for callback in self.callbacks if callback(current)]
+        if stop is not None and (stop[0] in MAY_GO_ON or record.rows[-1]["gap"] > self.tol):
+            stop = self._stop(current, stopping, Priced(()))
+        if stop is not None:
+            return restored_trace(self.tol, record, time.perf_counter()), stop
+        begun = record.to_go_on
+        if not begun.rows:
+            return fresh, None
+        with blaming(StopReason.MASTER_FAILED):
+            if isinstance(self.master, ResumableMaster) and not self._is_cut_short:
+                take_up(self.master, begun, near=record.path[-1])
+            else:
+                self._walk_again(begun)
+        vars(self.smoothing).update(begun.smoothing)
+        return restored_trace(self.tol, begun, time.perf_counter()), None
+
+    @property
+    def _is_cut_short(self) -> bool:
+        """Whether something other than its certificate may end the run: its model has a past."""
+        chosen = any(isinstance(callback, ChoosingCallback) for callback in self.callbacks)
+        return chosen or self.max_columns is not None or self.max_rounds is not None
+
+    def _walk_again(self, record: RunRecord) -> None:
+        """Solve every round of a record once more, with the columns that were found then."""
+        take_first(self.master, record)
+        bound = -np.inf
+        for number, (group, row) in enumerate(zip(record.groups, record.rows, strict=True)):
+            self._aim(number, record.sizes[number], bound)
+            self.master.solve()
+            bound = -np.inf if np.isnan(row["bound"]) else row["bound"]
+            self.master.add(group)
+
+    def _save(self, trace: Trace, stop: Stop | None) -> None:
+        """Offer the run to callbacks that keep it."""
+        saving = self._saving
+        if not (saving and trace.rows):
+            return
+        if stop is None:  # what is remembered later is of a round that is made again
+            self._remembered = remembered(self.pricer, self.smoothing)
+        for callback in saving:
+            callback.save(partial(self._record, trace, stop), ended=stop is not None)
+
+    def _record(self, trace: Trace, stop: Stop | None) -> RunRecord:
+        """The run so far."""
+        offered = self._offered if trace.coming > len(trace.columns) else []
+        columns = [*trace.columns, *offered]
+        seconds = time.perf_counter() - trace.started
+        record = record_of(trace, columns, self._remembered, seconds)
+        return replace(record, stop=stop, shape=self._shape)
+
+    def _aim(self, number: int, columns: int, bound: float) -> None:
+        """Tell the master how well to solve the round of a number, with so many columns.
+
+        Gaps decide how far to go where a search can prove something; but what none has yet proved,
+        or is known to be the last round, should not depend on a coarse answer; a warm start is no
+        more than a beginning.
+        """
+        if self._adjustable is None:
+            return
+        rough = (number == 0 and columns > 0) or bound > -np.inf
+        rough = rough and not self.limits.last(columns, number)
+        self._adjustable.accuracy = SOLVED_SHARE * self.tol if rough else 0.0
 
     def _price(
         self, trace: Trace, state: MasterState, points: Iterable[Vector], limit: int

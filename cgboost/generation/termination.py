@@ -94,6 +94,15 @@ ON_REQUEST = (
 )
 """Reasons after which there is still time to certify the last round."""
 
+MAY_GO_ON = (
+    *ON_REQUEST,
+    StopReason.TIME,
+    StopReason.INTERRUPTED,
+    StopReason.MASTER_FAILED,
+    StopReason.PRICER_FAILED,
+)
+"""Reasons after which a run can be resumed, with other limits or once a fault is mended."""
+
 AT_UPPER = 1e-9
 """A coefficient this close to its upper bound, relative to it, is at the bound. A vertex puts it
 there up to rounding; only the words of a message depend on it."""

@@ -11,6 +11,7 @@ solution so far, and what no solution can beat.
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent import futures
 from numbers import Real
@@ -19,6 +20,7 @@ from typing import Any, TypeVar
 from cgboost.generation.columns import Column
 from cgboost.generation.function_pricer import PriceFunction, as_pricer
 from cgboost.generation.protocols import Pricer
+from cgboost.generation.resuming import fingerprint_of
 from cgboost.generation.stabilization import Smoothing, Wentges
 from cgboost.integer.branching.checks import BranchingError
 from cgboost.integer.branching.decisions import VariableRow, check_number, check_whole, respected_by
@@ -35,6 +37,7 @@ from cgboost.integer.heuristics import BranchDiving, Diving, Heuristic, Restrict
 from cgboost.integer.node_selection import BestBound, NodeSelection
 from cgboost.integer.reporting.callbacks import TreeState
 from cgboost.integer.result import BranchAndPriceResult
+from cgboost.integer.resuming import SearchRecord
 from cgboost.integer.tree_search import (
     CutCallback,
     TreeOptions,
@@ -43,6 +46,7 @@ from cgboost.integer.tree_search import (
 from cgboost.masters.linear.master import LinearMaster
 from cgboost.masters.linear.subgradient import Subgradient
 from cgboost.parallel.executors import Executor, as_executor
+from cgboost.persistence.checkpoint import Checkpoint
 
 T = TypeVar("T")
 
@@ -173,6 +177,8 @@ class BranchAndPrice:
         gap: float = 1e-6,
         time_limit: float | None = None,
         max_nodes: int | None = None,
+        *,
+        resume: SearchRecord | str | os.PathLike[str] | None = None,
     ) -> BranchAndPriceResult:
         """Search until the gap is closed, or a limit is reached.
 
@@ -183,6 +189,9 @@ class BranchAndPrice:
         time_limit : float or None
             Seconds.
         max_nodes : int or None
+        resume : str, path, SearchRecord or None
+            The file of a :class:`~cgboost.Checkpoint` of the same problem, to go on with the pool,
+            the best solution and the open nodes.
 
         Raises
         ------
@@ -195,7 +204,10 @@ class BranchAndPrice:
             check_number("time_limit", time_limit, 0.0)
         if max_nodes is not None:
             check_whole("max_nodes", max_nodes, 0)
-        return TreeSearch(self.options, gap, time_limit, max_nodes).result()
+        what, record = self.options, resume
+        if record is not None and not isinstance(record, SearchRecord):
+            (record,) = Checkpoint.read(record, fingerprint_of(what.master, what.pricer))
+        return TreeSearch(what, gap, time_limit, max_nodes).result(record)
 
 
 def _has(part: Any, *methods: str) -> bool:

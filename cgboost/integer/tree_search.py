@@ -7,6 +7,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from cgboost.generation.callbacks import ClosingCallback
 from cgboost.generation.columns import Column
 from cgboost.generation.history import StopReason
 from cgboost.generation.protocols import Pricer
+from cgboost.generation.resuming import SavingCallback, fingerprint_of
 from cgboost.generation.stabilization import Smoothing
 from cgboost.generation.termination import described
 from cgboost.integer.branching.checks import check_branches, check_cuts
@@ -37,6 +39,7 @@ from cgboost.integer.parallel_nodes import NodeTask, ParallelNodes
 from cgboost.integer.reporting.callbacks import FinishingCallback, TreeState, WaitingCallback
 from cgboost.integer.reporting.undivided import why_undivided
 from cgboost.integer.result import BranchAndPriceResult, tree_table
+from cgboost.integer.resuming import SearchRecord
 from cgboost.integer.search import ObjectiveStepError, Relaxation, Search, columns_of
 from cgboost.masters.linear.master import LinearMaster
 from cgboost.masters.linear.subgradient import Subgradient
@@ -158,23 +161,30 @@ class TreeSearch:
         fits = what.fixing is not None and what.fixing.fits(self.search)
         self.fixing = what.fixing if fits else None
 
-    def result(self) -> BranchAndPriceResult:
+    def result(self, resume: SearchRecord | None = None) -> BranchAndPriceResult:
         """Search, and say what was found."""
         try:
-            return self._result()
+            return self._result(resume)
         finally:
             for callback in self.what.callbacks:
                 if isinstance(callback, ClosingCallback):
                     callback.close()
 
-    def _result(self) -> BranchAndPriceResult:
+    def _result(self, resume: SearchRecord | None) -> BranchAndPriceResult:
         error = None
         self.open.start()
         if self.what.strong_branching is not None:
             self.what.strong_branching.start()
-        self.open.push([Node(0)])
+        saving = self._saving
+        for saver in saving:
+            saver.begin(fingerprint_of(self.what.master, self.what.pricer))
+        if resume is not None:
+            resume.restore(self)
+        else:
+            self.open.push([Node(0)])
         try:
-            self._take_start()
+            if resume is None:
+                self._take_start()
             while self.open.nodes():
                 self._next()
             reason, message = self._conclusion()
@@ -188,6 +198,8 @@ class TreeSearch:
             raise error
         if reason in (StopReason.TIME, StopReason.INTERRUPTED):
             reason, message = self._cut_short(reason, message)
+        for saver in saving:
+            saver.save(partial(SearchRecord.of, self), ended=True)
         if self.current is not None:
             self._record(self.current, "unfinished")
         logger.info("stopped after %d nodes: %s (%s)", len(self.tree.rows), reason, message)
@@ -235,6 +247,7 @@ class TreeSearch:
             status = self._evaluate(node, relaxation)
             done, self.current = self.current or node, None
             self._record(done, status)
+            self._save()
 
     def _take_nodes(self, most: int) -> None:
         """The next open nodes that are not closed, at most so many."""
@@ -537,9 +550,21 @@ class TreeSearch:
 
     def _wait(self) -> None:
         """Between the rounds of a relaxation."""
+        self._save()
         for callback in self.what.callbacks:
             if isinstance(callback, WaitingCallback):
                 callback.waiting(self._state(self._bound()))
+
+    @property
+    def _saving(self) -> list[SavingCallback]:
+        """The callbacks that keep records."""
+        callbacks: Sequence[Any] = self.what.callbacks
+        return [callback for callback in callbacks if isinstance(callback, SavingCallback)]
+
+    def _save(self) -> None:
+        """Offer the search to callbacks that keep it."""
+        for saver in self._saving:
+            saver.save(partial(SearchRecord.of, self), ended=False)
 
     def _conclusion(self) -> tuple[StopReason, str]:
         tree = self.tree

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import pickle
 import shutil
 import tempfile
@@ -18,7 +19,7 @@ from typing import Any, Protocol
 
 import joblib
 
-from cgboost.exceptions import ExecutorError
+from cgboost.exceptions import ExecutorError, WorkerWarning, warn_caller
 from cgboost.parallel.blas import available, blas_threads
 
 Task = Callable[[Any, Any, Any], tuple[Any, Any]]
@@ -204,7 +205,8 @@ class FuturesExecutor:
     Parameters
     ----------
     executor : concurrent.futures.Executor
-        It stays open.
+        It stays open. A pool that has lost a worker, and takes no tasks any more, is replaced by a
+        new one of its kind, once; then tasks run one after another in this process.
     n_tasks : int, optional
         By default as many as it has workers; where it does not say, as many as linear algebra may
         use threads here.
@@ -216,6 +218,7 @@ class FuturesExecutor:
         self.executor = executor
         workers = getattr(executor, "_max_workers", None)  # of the standard library, and of loky
         self.n_tasks = at_least_one("n_tasks", n_tasks) or workers or available()
+        self._replaced = self._serial = False
 
     def __sklearn_clone__(self) -> FuturesExecutor:
         """Itself: scikit-learn copies parameters, but workers cannot be copied."""
@@ -255,21 +258,45 @@ class FuturesExecutor:
 
     def _done(self, work: Callable[[Any], Any], items: Sequence[Any]) -> list[Any]:
         """What the tasks of all items return."""
+        while not self._serial:
+            try:
+                return self._asked(work, items)
+            except futures.BrokenExecutor as error:
+                self._replace(error)
+        return [work(item) for item in items]
+
+    def _replace(self, error: Exception) -> None:
+        """Take a new pool for one that is broken, the first time, and none after that."""
+        name, old = type(self.executor).__name__, self.executor
+        again = type(old) is futures.ProcessPoolExecutor and not self._replaced
+        self._replaced, self._serial = True, not again
+        if again:
+            own: Any = old
+            self.executor = pool = futures.ProcessPoolExecutor(
+                own._max_workers, own._mp_context, own._initializer, own._initargs
+            )
+            weakref.finalize(self, pool.shutdown, wait=False)
+        then = "a new pool takes its place" if again else "tasks go on in this process, one by one"
+        warn_caller(
+            f"{name} has lost a worker ({error}): {then}; where workers are killed for want of "
+            "memory, give one with fewer",
+            WorkerWarning,
+        )
+
+    def _asked(self, work: Callable[[Any], Any], items: Sequence[Any]) -> list[Any]:
+        """What the tasks return, as long as there are workers."""
         name = type(self.executor).__name__
         try:
             coming = self.executor.map(work, items)
+        except futures.BrokenExecutor:
+            raise
         except RuntimeError as error:
             raise ExecutorError(
-                f"{name} takes no tasks ({error}): it was shut down, or has lost a worker. Give "
-                "one that is open as long as the fit lasts"
+                f"{name} takes no tasks ({error}): it was shut down. Give one that is open as "
+                "long as the fit lasts"
             ) from error
         try:
             return list(coming)
-        except futures.BrokenExecutor as error:
-            raise ExecutorError(
-                f"{name} has lost a worker, which it does not replace ({error}). Give a new one; "
-                "where workers are killed for want of memory, one with fewer"
-            ) from error
         except UNPICKLABLE as error:
             try:
                 pickle.dumps((work, list(items)))
@@ -278,11 +305,40 @@ class FuturesExecutor:
             raise  # of a task
 
 
+PREFIX = "cgboost-"
+"""Of the names of temporary folders; the number of their process follows."""
+
+
+@lru_cache(1)
+def remove_stale(parent: str) -> None:
+    """Remove the folders of processes that are no more, which were killed before they could.
+
+    Those of this user alone, once in a process.
+    """
+    for folder in Path(parent).glob(f"{PREFIX}*-*"):
+        number = folder.name.removeprefix(PREFIX).partition("-")[0]
+        with suppress(OSError):
+            own = hasattr(os, "getuid") and folder.stat().st_uid == os.getuid()
+            if number.isdigit() and own and not _is_alive(int(number)):
+                shutil.rmtree(folder, ignore_errors=True)
+
+
+def _is_alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:  # of another user
+        return True
+    return True
+
+
 class _File:
     """Data in a temporary file, for an executor."""
 
     def __init__(self, data: Any, executor: Any) -> None:
-        folder = tempfile.mkdtemp(prefix="cgboost-")
+        remove_stale(tempfile.gettempdir())
+        folder = tempfile.mkdtemp(prefix=f"{PREFIX}{os.getpid()}-")
         self.remove = weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
         self.path = str(Path(folder) / "data.joblib")
         with sending(executor):

@@ -53,6 +53,16 @@ class StagePricer:
         self.builder, self.sums, self.output = builder, sums, output
         self.family = Stages()
 
+    def memory(self) -> Stages:
+        """The stages so far."""
+        return self.family
+
+    def recall(self, memory: Stages) -> None:
+        """Go on from these stages, on the rows of this fit."""
+        self.family = memory
+        for stage in memory.stages:
+            self.sums.append(stage)
+
     def price(self, state: MasterState, limit: int) -> Priced:
         """The stages of a round; none where it would be constant. They may use earlier columns."""
         count = sum(column.output == self.output for column in state.columns)
@@ -86,6 +96,15 @@ class JointStagePricer:
 
     def __init__(self, builder: StageBuilder, parts: Sequence[Aggregates]) -> None:
         self.pricers = [StagePricer(builder, sums, k) for k, sums in enumerate(parts)]
+
+    def memory(self) -> list[Stages]:
+        """The stages of every output."""
+        return [pricer.memory() for pricer in self.pricers]
+
+    def recall(self, memory: list[Stages]) -> None:
+        """Go on from these."""
+        for pricer, own in zip(self.pricers, memory, strict=True):
+            pricer.recall(own)
 
     def price(self, state: MasterState, limit: int) -> Priced:
         """The stages of a round, output by output; none where none has any."""
@@ -175,6 +194,14 @@ class BackfittingPricer:
         weights = np.where(passes.held, 0.0, passes.weights)
         self._weights = weights / weights.sum()
         self._scale = self._size(loss.target - self._weights @ loss.target)
+
+    def memory(self) -> tuple[int, int, Changes]:
+        """Turn and feature that come next, and the family of the changes."""
+        return self.turn, self._next, self._family
+
+    def recall(self, memory: tuple[int, int, Changes]) -> None:
+        """Go on with the same turn."""
+        self.turn, self._next, self._family = memory
 
     def price(self, state: MasterState, limit: int) -> Priced:
         """The next change that is appreciable; none where no function changes any more."""

@@ -15,6 +15,7 @@ import numpy as np
 from cgboost.generation.columns import Column
 from cgboost.generation.function_pricer import Duals, FunctionPricer, unpacked
 from cgboost.generation.protocols import MasterState, Priced
+from cgboost.generation.resuming import Memoryless
 from cgboost.parallel.executors import Executor
 from cgboost.parallel.item_tasks import ItemTasks
 
@@ -22,7 +23,7 @@ PriceBlock = Callable[[Duals, Any], Any]
 """``price_block(duals, block)`` → columns, (columns, bound) or (columns, bound, exact)."""
 
 
-class BlockwisePricer:
+class BlockwisePricer(Memoryless):
     """Prices blocks, each by a call of the same function, on an executor if there is one.
 
     The columns, their order and the bound are the same wherever a block is priced, as long as

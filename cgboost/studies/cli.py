@@ -20,6 +20,7 @@ from cgboost.estimators import CGBoostClassifier
 from cgboost.exceptions import CGBoostError
 from cgboost.generation.history import StopReason
 from cgboost.generation.progress import IN_WORDS
+from cgboost.persistence import write_picture
 from cgboost.studies.comparison import draw_bound, entrants, in_words, records
 from cgboost.studies.datasets import Split, odd_even_split
 from cgboost.studies.odd_even import Row, fit_best, parse_library, table_row, write_table
@@ -287,6 +288,6 @@ def _write(folder: Path, model: CGBoostClassifier, row: Row) -> None:
     write_table(table, {name: [value] for name, value in row.as_record().items()})
     write_table(columns, model.columns_)
     write_table(history, model.history_)
-    plot_history(model).savefig(picture, dpi=120)
-    draw_bound(model).savefig(bound, dpi=120)
+    write_picture(plot_history(model), picture, dpi=120)
+    write_picture(draw_bound(model), bound, dpi=120)
     model.report(report)

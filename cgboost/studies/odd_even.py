@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -20,6 +21,7 @@ from cgboost.estimators import CGBoostClassifier
 from cgboost.generation.history import StopReason
 from cgboost.generation.progress import ProgressLine
 from cgboost.kernels import RBF, Kernel, KernelLibrary, Linear, Normalized, Polynomial
+from cgboost.persistence import write_text
 from cgboost.studies.datasets import Split
 
 Clock = Callable[[], float]
@@ -176,10 +178,11 @@ def table_row(
 
 def write_table(path: Path, table: Mapping[str, Any]) -> None:
     """Write a dict of equal-length arrays as CSV."""
-    with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file)
-        writer.writerow(table)
-        writer.writerows(zip(*table.values(), strict=True))
+    text = io.StringIO(newline="")
+    writer = csv.writer(text)
+    writer.writerow(table)
+    writer.writerows(zip(*table.values(), strict=True))
+    write_text(path, text.getvalue())
 
 
 def _error(model: CGBoostClassifier, X: Any, y: Any) -> float:

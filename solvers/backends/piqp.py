@@ -7,13 +7,17 @@ with ``Px + c + A'y + G'(z_u - z_l) + (z_bu - z_bl) = 0``.
 from __future__ import annotations
 
 import logging
+import pickle
+import subprocess
+import sys
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from solvers.program.arrays import is_sparse
-from solvers.program.errors import Status
+from solvers.program.errors import SolverFailure, Status
 from solvers.program.program import Program, fill, full_dense, full_sparse
 from solvers.program.solution import Point
 from solvers.sessions.engine import Answer, Request, apply_options
@@ -35,7 +39,44 @@ _STATUS = {
 _POINTLESS = {Status.INFEASIBLE, Status.UNBOUNDED, Status.FAILED}
 
 
+LARGE_PROGRAM = 3000
+"""Programs of so many rows and columns may take minutes; smaller ones take less than the process
+that it takes to end one."""
+
+CHILD = (
+    "import pickle, sys; sys.path[:] = pickle.load(sys.stdin.buffer); "
+    "from solvers.backends.piqp import solve_here; "
+    "answer = solve_here(*pickle.load(sys.stdin.buffer)); "
+    "sys.stdout.buffer.write(pickle.dumps(answer))"
+)
+
+
 def solve_with_piqp(program: Program, request: Request) -> Answer:
+    """Solve; a large program with a time limit in a process of its own, which can be ended."""
+    if request.time_limit is None:
+        return solve_here(program, request)
+    if program.n_rows + program.n_columns < LARGE_PROGRAM:
+        logger.info("piqp has no time limit: %s s is not enforced here", request.time_limit)
+        return solve_here(program, request)
+    asked = pickle.dumps(sys.path) + pickle.dumps((program, replace(request, time_limit=None)))
+    try:
+        done = subprocess.run(
+            [sys.executable, "-c", CHILD],
+            input=asked,
+            capture_output=True,
+            timeout=request.time_limit,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        return Answer(Status.TIME_LIMIT, "its process was ended at the time limit")
+    if done.returncode:
+        words = done.stderr.decode(errors="replace").strip().splitlines()[-1:]
+        raise SolverFailure(f"piqp: its process failed with {done.returncode}: {' '.join(words)}")
+    answer: Answer = pickle.loads(done.stdout)
+    return answer
+
+
+def solve_here(program: Program, request: Request) -> Answer:
     """Translate, call, translate back."""
     import piqp
 
@@ -80,8 +121,6 @@ def _rows(program: Program, mask: Any, is_dense: bool) -> Any:
 
 def _configure(settings: Any, request: Request) -> None:
     settings.verbose = False
-    if request.time_limit is not None:
-        logger.info("piqp has no time limit: %s s is not enforced", request.time_limit)
     if request.tol is not None:
         settings.eps_abs = settings.eps_rel = request.tol
         settings.eps_duality_gap_abs = settings.eps_duality_gap_rel = request.tol

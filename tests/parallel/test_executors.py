@@ -2,6 +2,9 @@
 
 import os
 import signal
+import subprocess
+import sys
+import tempfile
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
@@ -13,7 +16,7 @@ import numpy as np
 import pytest
 
 from cgboost import RBF, ColumnGeneration, KernelLibrary, Linear, Polynomial
-from cgboost.exceptions import ExecutorError
+from cgboost.exceptions import ExecutorError, WorkerWarning
 from cgboost.generation.protocols import MasterState
 from cgboost.losses import hinge
 from cgboost.masters import OneNormMaster
@@ -26,6 +29,7 @@ from cgboost.parallel import (
     executors,
 )
 from cgboost.parallel.cluster import CHECKPOINT
+from cgboost.parallel.executors import remove_stale
 from cgboost.penalties.l1 import OneNormEntry
 from cgboost.pricing import KernelPool, StrataPricer
 
@@ -157,11 +161,6 @@ def failing(data: Any, own: Any, message: Any) -> None:
     raise TypeError("of the task")
 
 
-def dying(data: Any, own: Any, message: Any) -> None:
-    """A task that ends its process."""
-    os.kill(os.getpid(), signal.SIGKILL)
-
-
 def test_what_cannot_be_sent_to_processes_is_an_error_of_ours(processes: Any) -> None:
     """Data, items and messages; errors of tasks are their own."""
     executor = FuturesExecutor(processes, 2)
@@ -211,16 +210,49 @@ def test_a_pool_that_is_shut_down_takes_no_tasks(kind: type) -> None:
     executor.forget(kept)
 
 
-def test_a_pool_that_loses_a_process_is_an_error_of_ours() -> None:
-    """While it works, and from then on."""
+def test_a_pool_that_loses_a_process_is_replaced_once() -> None:
+    """A new pool does the tasks again; when that one breaks too, this process does them."""
     with ProcessPoolExecutor(1) as pool:
-        executor = FuturesExecutor(pool, 1)
+        executor, home = FuturesExecutor(pool, 1), os.getpid()
         kept, shared = executor.keep(Counter, [partial(int, 1)]), executor.share(0)
-        with pytest.raises(ExecutorError, match="has lost a worker, which it does not replace"):
-            executor.ask(dying, list, shared, kept, 0)
-        with pytest.raises(ExecutorError, match="takes no tasks .*has lost a worker"):
-            executor.ask(count, list, shared, kept, 0)
+        with pytest.warns(WorkerWarning, match="a new pool takes its place"):
+            first = executor.ask(partial(dying_but_at_home, home, once()), list, shared, kept, 0)
+        assert executor.executor is not pool
+        with pytest.warns(WorkerWarning, match="in this process, one by one"):
+            second = executor.ask(partial(dying_but_at_home, home, None), list, shared, kept, 0)
+        assert first == second == [1]
         executor.forget(kept)
+
+
+def once() -> str:
+    """A file that the first process to see it removes."""
+    handle, path = tempfile.mkstemp()
+    os.close(handle)
+    return path
+
+
+def dying_but_at_home(home: int, path: str | None, shared: Any, own: Any, message: Any) -> Any:
+    """Kills its process, once where there is a file, unless it is the one that asked."""
+    if os.getpid() != home and (path is None or Path(path).exists()):
+        if path is not None:
+            Path(path).unlink()
+        os.kill(os.getpid(), signal.SIGKILL)
+    return 100 * shared + own.item + message
+
+
+def test_folders_of_processes_that_were_killed_are_removed(tmp_path: Path) -> None:
+    """Those of this process, of living ones, and what has another name stay."""
+    code = "import os; print(os.getpid())"
+    dead = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
+    gone = tmp_path / f"cgboost-{int(dead.stdout)}-abc"
+    stay = [tmp_path / f"cgboost-{os.getpid()}-abc", tmp_path / "cgboost-abc", tmp_path / "other"]
+    for folder in [gone, *stay]:
+        folder.mkdir()
+        (folder / "data").write_text("x")
+    remove_stale.cache_clear()
+    remove_stale(str(tmp_path))
+    assert not gone.exists()
+    assert all(folder.exists() for folder in stay)
 
 
 def test_a_closed_client_takes_no_tasks() -> None:

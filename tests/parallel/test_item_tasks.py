@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from cgboost.exceptions import ExecutorError
+from cgboost.exceptions import ExecutorError, WorkerWarning
 from cgboost.parallel import DaskExecutor, SerialExecutor, ThreadExecutor
 from cgboost.parallel.item_tasks import ItemTasks
 
@@ -98,7 +98,7 @@ def test_copies_work_without_the_executor(processes: ProcessPoolExecutor) -> Non
 
 
 def test_a_lost_worker() -> None:
-    """A worker that is killed is an ExecutorError."""
+    """Where workers are killed again and again, this process does the work."""
     home = os.getpid()
 
     def work(message: int, item: int) -> int:
@@ -108,8 +108,8 @@ def test_a_lost_worker() -> None:
 
     with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
         tasks = ItemTasks(work, range(3), pool)
-        with pytest.raises(ExecutorError, match="has lost a worker"):
-            tasks.answers(0)
+        with pytest.warns(WorkerWarning, match="has lost a worker"):
+            assert tasks.answers(0) == [0, 1, 2]
         tasks.close()
 
 

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from cgboost import BranchAndPrice
-from cgboost.exceptions import ExecutorError
+from cgboost.exceptions import WorkerWarning
 from cgboost.generation.columns import Column
 from cgboost.generation.history import StopReason
 from cgboost.integer import VariableBound, VariableBranching, VariableRow, respects
@@ -197,7 +197,7 @@ def test_an_error_in_a_process(processes: ProcessPoolExecutor) -> None:
 
 
 def test_a_killed_worker() -> None:
-    """The search ends with the bound and the solution that it has, and names the executor."""
+    """The search goes on in this process, to the optimum, and the warning names the executor."""
     home = os.getpid()
     optimum = search(price_agent, 1).objective
     calls = []
@@ -209,13 +209,12 @@ def test_a_killed_worker() -> None:
             os.kill(os.getpid(), signal.SIGKILL)
         return price_agent(duals, agent)
 
-    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
+    with (
+        ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool,
+        pytest.warns(WorkerWarning, match="lost a worker"),
+    ):
         result = search(price, 1, pool, subgradient=None)
-    assert result.stop_reason is StopReason.WORKER_FAILED
-    assert isinstance(result.error, ExecutorError)
-    assert "lost a worker" in result.message
-    assert result.bound <= optimum + 1e-6
-    assert result.objective >= optimum - 1e-6
+    assert result.objective == pytest.approx(optimum, rel=1e-9)
 
 
 @dataclass

@@ -17,6 +17,7 @@ a base class; its loss, penalty and family of columns are objects that it makes 
 
 from __future__ import annotations
 
+import os
 import time
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
@@ -35,6 +36,8 @@ from cgboost.estimators.common.fit_loop import (
     FittedRun,
     Interruption,
     Table,
+    limits_of,
+    resumed,
     stacked,
     unchanged_on_failure,
 )
@@ -72,7 +75,10 @@ from cgboost.generation.callbacks import EarlyStopping, Score, ValidationMonitor
 from cgboost.generation.history import Round, StopReason
 from cgboost.generation.loop import Callback, ColumnGeneration
 from cgboost.generation.progress import ProgressLine
+from cgboost.generation.resuming import RunRecord
+from cgboost.inspection.onnx import to_onnx
 from cgboost.parallel.sharing import shares_executor
+from cgboost.persistence import models
 
 
 @shares_executor
@@ -99,6 +105,9 @@ class BaseEnsemble(BaseEstimator):
     _repr_html_inner = reporting.html_representation  # scikit-learn 1.6 asks for this one
     _repr_mimebundle_ = reporting.mime_bundle
     report = reporting.report
+    save = models.save
+    to_onnx = to_onnx
+    __getstate__, __setstate__ = models.state, models.set_state
 
     def fit(
         self,
@@ -106,6 +115,8 @@ class BaseEnsemble(BaseEstimator):
         y: Any,
         sample_weight: ArrayLike | None = None,
         eval_set: EvalSets | None = None,
+        *,
+        resume: str | os.PathLike[str] | None = None,
     ) -> Self:
         """Fit the model. A fit that fails leaves the estimator as it was before.
 
@@ -122,6 +133,8 @@ class BaseEnsemble(BaseEstimator):
             Held-out rows, scored (unweighted) after every round. The columns of ``history_`` are
             called validation_error and so on; of a list of several sets validation_0_error,
             validation_1_error, …; of a dict ``{"test": (X, y)}`` test_error.
+        resume : str, path or None
+            The file of a :class:`~cgboost.Checkpoint` of the same data and parameters, to go on.
 
         Returns
         -------
@@ -154,10 +167,11 @@ class BaseEnsemble(BaseEstimator):
             rows, held = self._prepare(X, y, sample_weight, eval_set)
             self._check_monitoring(held)
             pool = self._pool(rows)
-            self._keep(self._run_all(pool, rows, held, started), rows)
-            self._warn()
-            self._complete(pool, rows)
-            self._calibrate(rows, held, started)
+            with resumed(self, (X, y, sample_weight, eval_set), resume):
+                self._keep(self._run_all(pool, rows, held, started), rows)
+                self._warn()
+                self._complete(pool, rows)
+                self._calibrate(rows, held, started)
         return self
 
     def _prepare(
@@ -298,6 +312,9 @@ class BaseEnsemble(BaseEstimator):
     def _described(self, hypotheses: Sequence[Any], strata: NDArray[np.str_], rows: Rows) -> Table:
         """What the table says of active basis functions, beside coefficient and round."""
 
+    _records: ClassVar[Iterator[RunRecord]] = iter(())
+    """Of runs that a checkpoint has."""
+
     _share_of_time: ClassVar[float] = 1.0
     """The part of the time limit that the runs have."""
 
@@ -378,11 +395,7 @@ class BaseEnsemble(BaseEstimator):
             if self.time_limit is not None:
                 left = started + self._share_of_time * self.time_limit - time.perf_counter()
                 time_limit = max(0.0, left) / (count - k)
-            limits = {"max_rounds": task.max_rounds, "time_limit": time_limit} | self._limits()
-            asked = limits.get("max_columns")
-            if task.max_columns is not None and (asked is None or asked > task.max_columns):
-                limits["max_columns"] = task.max_columns
-                limits["columns_reason"] = StopReason.COLUMN_LIMIT
+            limits = limits_of(task, time_limit, self._limits())
             label = self._label(k, count)
             own = self._callbacks(self._monitors(held or {}, k, count), label)
             own += self._progress(label, limits)
@@ -394,7 +407,7 @@ class BaseEnsemble(BaseEstimator):
                 **limits,
             )
             try:
-                result = loop.run()
+                result = loop.run(resume=None if interrupted else next(self._records, None))
             except KeyboardInterrupt:  # before even this run's first round was complete
                 if not runs:
                     raise

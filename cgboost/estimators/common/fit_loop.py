@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
+import joblib
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from cgboost.estimators.common.subproblems import Task
+from cgboost.exceptions import ResumeError
 from cgboost.generation.columns import PREDICTION_BLOCK, Combination, Ensemble, evaluate
 from cgboost.generation.history import Result, Round, StopReason
+from cgboost.generation.resuming import fingerprint
 from cgboost.losses import SupportVectorLoss
+from cgboost.persistence.checkpoint import Checkpoint
 from cgboost.tolerances import RESIDUE, SMALLEST
 
 Vector = NDArray[np.float64]
@@ -229,6 +234,74 @@ def unchanged_on_failure(estimator: BaseEstimator) -> Iterator[None]:
         vars(estimator).clear()
         vars(estimator).update(before)
         raise
+
+
+def limits_of(task: Task, time_limit: float | None, own: dict[str, Any]) -> dict[str, Any]:
+    """Arguments of the loop that limit the run of a task: those of the model, and its own."""
+    limits = {"max_rounds": task.max_rounds, "time_limit": time_limit} | own
+    asked = limits.get("max_columns")
+    if task.max_columns is not None and (asked is None or asked > task.max_columns):
+        limits["max_columns"] = task.max_columns
+        limits["columns_reason"] = StopReason.COLUMN_LIMIT
+    return limits
+
+
+LIMITS = frozenset(
+    [
+        "callbacks",
+        "cache_size",
+        "columns_per_round",
+        "executor",
+        "max_columns",
+        "max_iter",
+        "n_components",
+        "n_estimators",
+        "n_iter_no_change",
+        "n_jobs",
+        "time_limit",
+        "tol",
+        "verbose",
+    ]
+)
+"""Parameters that may change between a fit and the one that goes on with it."""
+
+
+@contextmanager
+def resumed(estimator: Any, data: Sequence[Any], path: Any) -> Iterator[None]:
+    """Let checkpoints keep the runs of a fit, and these go on with those in a file.
+
+    Parameters
+    ----------
+    estimator : estimator
+    data : sequence
+        What the fit was given.
+    path : str, path or None
+    """
+    kept = [c for c in estimator.callbacks or () if isinstance(c, Checkpoint)]
+    if path is None and not kept:
+        yield
+        return
+    own = {k: v for k, v in estimator.get_params(deep=False).items() if k not in LIMITS}
+    words = re.sub(r" at 0x[0-9a-f]+", "", repr(sorted(own.items())))
+    if any(part is not None and not _is_data(part) for part in data[:3]):
+        raise ResumeError("a fit of a source of rows, as a database, cannot be resumed")
+    mark = fingerprint(type(estimator).__name__, words, *(joblib.hash(part) for part in data))
+    functions = kept[0].functions if kept else None
+    records = [] if path is None else Checkpoint.read(path, mark, functions=functions)
+    for checkpoint in kept:
+        checkpoint.begin_fit(mark)
+    estimator._records = iter(records)
+    try:
+        yield
+    finally:
+        vars(estimator).pop("_records", None)
+        for checkpoint in kept:
+            checkpoint.end_fit()
+
+
+def _is_data(part: Any) -> bool:
+    """Whether it is what a hash can be made of."""
+    return isinstance(part, (list, tuple)) or hasattr(part, "shape")
 
 
 class Interruption:

@@ -9,6 +9,7 @@ convex goes through CVXPY.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeVar
@@ -93,6 +94,8 @@ def fit_obeying(
     sample_weight: ArrayLike | None = None,
     eval_set: EvalSets | None = None,
     groups: Mapping[Any, ArrayLike] | None = None,
+    *,
+    resume: str | os.PathLike[str] | None = None,
 ) -> Model:
     """Fit the model. A fit that fails leaves the estimator as it was before.
 
@@ -108,6 +111,8 @@ def fit_obeying(
         have their values are nan, and a ``DataWarning`` says so.
     groups : mapping of str to array-like of shape (n_rows,), or None
         Groups of rows that are no columns of X, by the names that constraints use.
+    resume : None
+        Searches for prices cannot be resumed.
 
     Returns
     -------
@@ -122,7 +127,7 @@ def fit_obeying(
     """
     vars(self)["_inputs"] = Inputs({} if groups is None else dict(groups))
     try:
-        return BaseEnsemble.fit(self, X, y, sample_weight, eval_set)
+        return BaseEnsemble.fit(self, X, y, sample_weight, eval_set, resume=resume)
     finally:
         vars(self).pop("_inputs", None)
         vars(self).pop("_starts", None)

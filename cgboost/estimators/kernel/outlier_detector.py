@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, Self
@@ -113,6 +114,8 @@ feature_names_in_
         y: Any = None,
         sample_weight: ArrayLike | None = None,
         eval_set: EvalSets | None = None,
+        *,
+        resume: str | os.PathLike[str] | None = None,
     ) -> Self:
         """Learn where the rows of X lie.
 
@@ -125,12 +128,14 @@ feature_names_in_
         eval_set : (X, y), list of such pairs, dict of them by name, or None
             Held-out rows with y = 1 for normal ones and −1 for outliers, scored after every round;
             early stopping needs one.
+        resume : str, path or None
+            The file of a :class:`~cgboost.Checkpoint` of the same data and parameters, to go on.
 
         Returns
         -------
         self
         """
-        return super().fit(X, None, sample_weight, eval_set)
+        return super().fit(X, None, sample_weight, eval_set, resume=resume)
 
     def score_samples(self, X: ArrayLike) -> Vector:
         """Σ α_j h_j(x), large for rows like those of the training set; shape (n_rows,)."""

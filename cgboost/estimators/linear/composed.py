@@ -24,6 +24,8 @@ from cgboost.estimators.common.targets import Classification
 from cgboost.estimators.linear import linear_fit
 from cgboost.estimators.linear.linear_fit import FeatureColumns
 from cgboost.estimators.linear.sparse_linear import SparseLinearClassifier, SparseLinearRegressor
+from cgboost.inspection.onnx import to_onnx
+from cgboost.persistence import models
 
 
 @dataclass(eq=False, repr=False)
@@ -43,6 +45,9 @@ class BaseLinear(BaseEstimator):
     _outputs = linear_fit.outputs
     sparsify = linear_fit.sparsify
     densify = linear_fit.densify
+    save = models.save
+    to_onnx = to_onnx
+    __getstate__, __setstate__ = models.state, models.set_state
 
     def fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the model. A fit that fails leaves the estimator as it was before.

@@ -5,6 +5,7 @@ These functions are methods, or what methods call: an estimator assigns them in 
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -190,6 +191,8 @@ def fit(
     y: Any = None,
     sample_weight: ArrayLike | None = None,
     eval_set: EvalSets | None = None,
+    *,
+    resume: str | os.PathLike[str] | None = None,
 ) -> Any:
     """Fit the model. A fit that fails leaves the estimator as it was before.
 
@@ -205,6 +208,8 @@ def fit(
         Multiplies the loss row by row. Not with a source.
     eval_set : (X, y), list of such pairs, dict of them by name, or None
         Held-out rows, scored (unweighted) after every round.
+    resume : str, path or None
+        The file of a :class:`~cgboost.Checkpoint` of the same data and parameters, to go on.
 
     Returns
     -------
@@ -227,7 +232,7 @@ def fit(
     DataWarning
         If X is sparse in a format without columns or rows, and has been converted.
     """
-    return BaseEnsemble.fit(self, X, y, sample_weight, eval_set)
+    return BaseEnsemble.fit(self, X, y, sample_weight, eval_set, resume=resume)
 
 
 def prepare(

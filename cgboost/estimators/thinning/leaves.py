@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from cgboost.estimators.thinning.members import Cube, EstimatorMembers, Indices, Kind, Members
+from cgboost.pricing.learners.trees import check_width
 
 MOST_LEAVES = 50_000
 """Columns are dense here: of more leaves few rows would be left."""
@@ -64,6 +65,7 @@ class LeafMembers(Members):
         values = np.zeros((len(rows), len(chosen), width), dtype=np.float32)
         for j in np.unique(self.tree_of[chosen]):
             tree = self.trees.members[j].estimator.tree_
+            check_width(tree, rows)
             places = np.full(tree.node_count, -1)
             own = np.flatnonzero(self.tree_of[chosen] == j)
             places[self.nodes[chosen[own]]] = own

@@ -18,6 +18,8 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from cgboost.pricing.learners.trees import check_width
+
 Vector = NDArray[np.float64]
 Cube = NDArray[np.float32]
 Indices = NDArray[np.intp]
@@ -181,7 +183,9 @@ class EstimatorMembers(Members):
         width = 1 if self.classes is None else len(self.classes)
         values = np.empty((len(rows), len(chosen), width), dtype=np.float32)
         for place, j in enumerate(chosen):
-            values[:, place] = self.members[j].estimator.tree_.predict(rows).reshape(-1, width)
+            tree = self.members[j].estimator.tree_
+            check_width(tree, rows)
+            values[:, place] = tree.predict(rows).reshape(-1, width)
         return values
 
     def part(self, indices: Indices) -> EstimatorMembers:

@@ -16,6 +16,8 @@ from cgboost.estimators.common.bases import BaseEstimator
 from cgboost.estimators.thinning import export
 from cgboost.estimators.thinning import rows as reading
 from cgboost.estimators.thinning.members import Indices, Members, Vector
+from cgboost.inspection.onnx import to_onnx
+from cgboost.persistence import models
 
 
 def _classifies(model: ThinnedModel) -> bool:
@@ -31,6 +33,10 @@ def _has_probabilities(model: ThinnedModel) -> bool:
 
 class ThinnedModel(BaseEstimator):
     """The members kept and their weights, as a model."""
+
+    save = models.save
+    to_onnx = to_onnx
+    __getstate__, __setstate__ = models.state, models.set_state
 
     estimator: Any
     weights_: Vector

@@ -98,6 +98,8 @@ class BaseTransform(BaseEnsemble):
         y: Any = None,
         sample_weight: ArrayLike | None = None,
         eval_set: Any = None,
+        *,
+        resume: Any = None,
     ) -> Self:
         """Fit the model. A fit that fails leaves the estimator as it was before.
 
@@ -118,6 +120,8 @@ class BaseTransform(BaseEnsemble):
             a mean below 1 count as if their mean were 1. Not with a source.
         eval_set : (X, y), list of such pairs, dict of them by name, or None
             Rows that are scored after every stage, beside those that the fit holds out itself.
+        resume : str, path or None
+            The file of a :class:`~cgboost.Checkpoint` of the same data and parameters, to go on.
 
         Returns
         -------
@@ -137,9 +141,9 @@ class BaseTransform(BaseEnsemble):
         """
         if is_elsewhere(self, X):
             with rows_elsewhere(self, X, y, sample_weight) as rows:
-                return super().fit(rows, None, None, eval_set)
+                return super().fit(rows, None, None, eval_set, resume=resume)
         with blas_threads(1):  # small products of many groups: more would wait for each other
-            return super().fit(X, y, sample_weight, eval_set)
+            return super().fit(X, y, sample_weight, eval_set, resume=resume)
 
     # ------------------------------------------------------------------ checks
 

@@ -25,7 +25,9 @@ from cgboost.estimators.common.parameters import (
     threads_of,
 )
 from cgboost.estimators.common.rows import Rows, Vector, rows_of, table_of
+from cgboost.inspection.onnx import to_onnx
 from cgboost.parallel.threads import Threads
+from cgboost.persistence import models
 
 
 @dataclass(eq=False, repr=False)
@@ -112,6 +114,9 @@ class LinearTreeRegressor(RegressorMixin, BaseEstimator):
     _repr_html_inner = reporting.html_representation
     _repr_mimebundle_ = reporting.mime_bundle
     report = reporting.report
+    save = models.save
+    to_onnx = to_onnx
+    __getstate__, __setstate__ = models.state, models.set_state
 
     _y_numeric: ClassVar[bool] = True
 

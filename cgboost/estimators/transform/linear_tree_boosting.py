@@ -102,6 +102,8 @@ class BaseLinearTreeBoosting(BaseEnsemble):
         y: Any = None,
         sample_weight: ArrayLike | None = None,
         eval_set: Any = None,
+        *,
+        resume: Any = None,
     ) -> Self:
         """Fit the model. A fit that fails leaves the estimator as it was before.
 
@@ -122,6 +124,8 @@ class BaseLinearTreeBoosting(BaseEnsemble):
             if their mean were 1. Not with a source.
         eval_set : (X, y), list of such pairs, dict of them by name, or None
             Rows that are scored after every round, beside those that the fit holds out itself.
+        resume : str, path or None
+            The file of a :class:`~cgboost.Checkpoint` of the same data and parameters, to go on.
 
         Returns
         -------
@@ -138,7 +142,7 @@ class BaseLinearTreeBoosting(BaseEnsemble):
             If Ctrl-C or the time limit ended the fit.
         """
         with blas_threads(1):  # small products of many groups: more would wait for each other
-            return super().fit(X, y, sample_weight, eval_set)
+            return super().fit(X, y, sample_weight, eval_set, resume=resume)
 
     # ------------------------------------------------------------------ checks
 

@@ -29,6 +29,7 @@ from cgboost._version import __version__
 from cgboost.inspection.kernel_importance import centre_rows, column_shares, kernel_shares
 from cgboost.inspection.report.facts import Facts, Table, facts_of, kind_of, meaning, proven
 from cgboost.inspection.report.pictures import Picture, importances, pictures, sparklines
+from cgboost.persistence.files import check_target, write_text
 
 
 def versions(*packages: str) -> dict[str, str]:
@@ -128,14 +129,8 @@ def write_report(model: Any, path: str | os.PathLike[str]) -> Path:
     if facts is None:
         raise NotFittedError(f"{type(model).__name__} has nothing to report yet: call fit first")
     file = Path(path)
-    try:
-        if file.is_dir():
-            raise ValueError(f"path must be a file to write, {str(file)!r} is a folder")
-        if not file.parent.is_dir():
-            raise ValueError(f"the folder of path does not exist: {str(file.parent)!r}")
-        file.write_text(page(model, facts), encoding="utf-8")
-    except OSError as error:
-        raise ValueError(f"path {str(file)!r} cannot be written: {error.strerror}") from error
+    check_target(file)  # before the time that a page takes
+    write_text(file, page(model, facts))
     return file
 
 

@@ -212,6 +212,10 @@ class ConvexMaster:
             self._matrix = np.hstack([self._matrix, new])
             self.columns.extend(columns)
 
+    def take_up(self, columns: Sequence[Column], coef: Vector, intercept: Any) -> None:
+        """Take in the columns of a run; every solve begins anew anyway."""
+        self.add(columns)
+
     def solve(self, *, time_limit: float | None = None) -> MasterState:
         """Build and solve the restricted problem; the objective is evaluated at (a, b)."""
         a, b, f = self._coefficients(), self._offset(), self._cp.Variable(self.n_rows)

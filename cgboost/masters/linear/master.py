@@ -30,6 +30,7 @@ from numpy.typing import ArrayLike, NDArray
 from cgboost.exceptions import CGBoostError, MasterError
 from cgboost.generation.columns import Column, least_of
 from cgboost.generation.protocols import ZERO_REDUCED_COST, MasterState, Priced, gap_scale
+from cgboost.generation.resuming import fingerprint
 from cgboost.masters.linear.lagrangian_bound import (
     Capped,
     check_copies,
@@ -191,6 +192,16 @@ class LinearMaster:
         self.check_columns(columns)
         if columns:
             self._primal.add(columns)
+
+    def take_up(self, columns: Sequence[Column], coef: Vector, intercept: Any) -> None:
+        """Take in the columns of a run; the simplex begins anew."""
+        self.add(columns)
+
+    @property
+    def fingerprint(self) -> str:
+        """A hash of the rows."""
+        own = self.constraints
+        return fingerprint(list(own.names), own.senses.tolist(), own.rhs)
 
     def check_columns(self, columns: Sequence[Column]) -> None:
         """Raise the errors of :meth:`add`, and take nothing in."""

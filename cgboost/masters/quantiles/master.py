@@ -24,11 +24,11 @@ from cgboost.losses.dual.noncrossing import NoncrossingLoss
 from cgboost.losses.dual.support_vector import Vector, weighted_median
 from cgboost.masters.quantiles.joint_session import JointSession
 from cgboost.masters.quantiles.restricted import RestrictedQuantiles
+from cgboost.masters.solver_errors import solver_errors_as_master_errors
 from cgboost.masters.support_vector.crossover import MOST_BASIS_COLUMNS
 from cgboost.masters.support_vector.master import (
     Sign,
     SupportVectorMaster,
-    solver_errors_as_master_errors,
 )
 from cgboost.penalties import L1
 
@@ -111,6 +111,9 @@ class NoncrossingMaster(SupportVectorMaster):
             point = dual.vertex(coef, intercept + dual.columns.shift(coef), time_limit)
         moved = self._moved(point, point.coef)
         return replace(moved, intercept=moved.intercept + self._centre)
+
+    def _expect(self, coef: Vector, intercept: Any) -> None:
+        return
 
     def add(self, columns: Sequence[Column]) -> None:
         """Take new columns into the restricted problem."""

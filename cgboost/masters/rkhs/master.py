@@ -114,6 +114,9 @@ class RKHSMaster(SupportVectorMaster):
         if start.columns:
             self._dual.expect(self._inside(start.coef), start.intercept)
 
+    def _expect(self, coef: Vector, intercept: Any) -> None:
+        self._dual.expect(self._inside(coef), intercept)
+
     @property
     def warm_start(self) -> WarmStart:
         """The columns with a nonzero coefficient in the last answer, for a similar problem."""

@@ -13,8 +13,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal, cast, get_args
@@ -34,6 +33,7 @@ from cgboost.generation.protocols import (
 from cgboost.generation.rounding import lost_digits
 from cgboost.losses import EntropicLoss, SupportVectorLoss
 from cgboost.masters.free_columns import FreeColumns
+from cgboost.masters.solver_errors import solver_errors_as_master_errors
 from cgboost.masters.solver_options import checked_options
 from cgboost.masters.support_vector.crossover import (
     COEFFICIENT_NOISE,
@@ -53,7 +53,7 @@ from cgboost.masters.support_vector.smooth_primal import SmoothPrimal
 from cgboost.masters.support_vector.working_set import DualPoint, RestrictedDual
 from cgboost.penalties.base import DualForm, Penalty
 from cgboost.tolerances import LP_FEASIBILITY, UNMOVED
-from solvers import LimitError, SolverError, SolverFailure, Status
+from solvers import SolverFailure
 
 logger = logging.getLogger(__name__)
 
@@ -230,6 +230,18 @@ class SupportVectorMaster:
             coef[places.setdefault(column.key, len(places))] = value
         if start.columns:
             self._dual.expect(coef, start.intercept)
+
+    def take_up(self, columns: Sequence[Column], coef: Vector, intercept: Any) -> None:
+        """Take in the columns of a run, and begin near its last coefficients."""
+        self.add(columns)
+        padded = np.zeros(len(self.columns))
+        padded[: len(coef)] = coef
+        self._expect(padded, intercept)
+
+    def _expect(self, coef: Vector, intercept: Any) -> None:
+        """Begin near coefficients of all columns."""
+        if len(coef) > self.form.n_free:
+            self._dual.expect(coef, intercept)
 
     def _smooth_along_paths(self, loss: Any) -> RowwiseLoss | None:
         """The loss by its curvatures, where that is how to go on from one price to the next.
@@ -480,17 +492,3 @@ class SupportVectorMaster:
         coef = np.zeros(len(point.coef))
         coef[: len(self._best.coef)] = self._best.coef
         return replace(self._best, coef=coef, response=point.response, solved=point.solved)
-
-
-@contextmanager
-def solver_errors_as_master_errors() -> Iterator[None]:
-    """Pass on what a solver raises as a MasterError with advice."""
-    try:
-        yield
-    except SolverError as error:
-        if isinstance(error, LimitError) and error.status is Status.TIME_LIMIT:
-            raise MasterError(str(error), timed_out=True) from error
-        # these problems always have an optimum: failing to find it is a matter of numbers
-        raise MasterError(
-            f"{error}; scale the features or normalise the kernels{see('solvers')}"
-        ) from error

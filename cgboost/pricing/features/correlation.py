@@ -62,6 +62,10 @@ SUM_ROUNDING = 100.0 * EPSILON
 leaves of 0: sums of n products are off by √n units on the average, and 100² rows are many."""
 
 
+CentredFeature = Feature
+"""Its name in pickled models of 0.1."""
+
+
 def feature_of(column: Column) -> int:
     """The feature whose centred values a column has."""
     return cast(Feature, column.hypothesis).index

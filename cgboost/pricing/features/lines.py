@@ -30,6 +30,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from cgboost.generation.columns import Column
 from cgboost.generation.protocols import MasterState, Priced
+from cgboost.generation.resuming import Memoryless
 from cgboost.kernels import Matrix
 from cgboost.losses.base import WeightedLoss
 
@@ -155,7 +156,7 @@ class LinePool:
         return LINES.outputs(self.X, [line])[:, 0]
 
 
-class LinePricer:
+class LinePricer(Memoryless):
     """The line in one feature, fitted to the working response, that lowers the loss most.
 
     For stagewise masters with the step 1 (or a learning rate). It claims nothing: lines with other

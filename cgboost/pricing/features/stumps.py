@@ -37,6 +37,7 @@ from scipy.sparse import csr_array
 
 from cgboost.generation.columns import Column
 from cgboost.generation.protocols import MasterState, Priced
+from cgboost.generation.resuming import Memoryless
 from cgboost.kernels import Matrix
 from cgboost.pricing.scans.scan import Indices, Priority, StrataPricer, Vector
 
@@ -251,7 +252,7 @@ def thresholds(values: NDArray[np.floating], max_bins: int) -> Vector:
     return cuts[np.unique(np.minimum(places, len(cuts) - 1))]
 
 
-class BinnedStumpPricer:
+class BinnedStumpPricer(Memoryless):
     """The stump with the largest |r·h|, one a round, for masters that never correct a coefficient.
 
     The same stump may come again. Nothing is claimed of stumps between the bins, so there is no

@@ -390,6 +390,16 @@ class LatentFactorPricer:
         self._follow(turn.state)
         return False
 
+    def memory(self) -> dict[str, Any]:
+        """The search but for its rows, and the scales of what is nothing."""
+        own = {name: value for name, value in vars(self._search).items() if name != "space"}
+        return {"search": own, "scales": (self._steepest, self._first_response)}
+
+    def recall(self, memory: dict[str, Any]) -> None:
+        """Go on from these factors."""
+        vars(self._search).update(memory["search"])
+        self._steepest, self._first_response = memory["scales"]
+
     def price(self, state: MasterState, limit: int) -> Priced:
         """The next factor, at most one whatever the limit."""
         self._follow(state)

@@ -100,7 +100,7 @@ class Seeded:
 
     def __init__(self, estimator: Any, random_state: Any) -> None:
         self.estimator = estimator
-        self._random = (
+        self.random = (
             np.random.RandomState() if random_state is None else check_random_state(random_state)
         )
         self.names = sorted(
@@ -111,7 +111,7 @@ class Seeded:
 
     def fresh(self) -> Any:
         """A clone that is not fitted."""
-        seeds = {name: self._random.randint(LARGEST_SEED) for name in self.names}
+        seeds = {name: self.random.randint(LARGEST_SEED) for name in self.names}
         return clone(self.estimator).set_params(**seeds)
 
 
@@ -202,6 +202,15 @@ class LearnerPricer:
         self.family = LearnerFamily()
         self._offered = 0
         self._learners = Seeded(estimator, random_state)
+
+    def memory(self) -> tuple[Any, int]:
+        """The state of its randomness, and how many columns it has offered."""
+        return self._learners.random.get_state(), self._offered
+
+    def recall(self, memory: tuple[Any, int]) -> None:
+        """Go on with the same randomness."""
+        state, self._offered = memory
+        self._learners.random.set_state(state)
 
     def price(self, state: MasterState, limit: int) -> Priced:
         """At most ``limit`` columns of learners fitted to r, best first; never exact."""

@@ -109,6 +109,12 @@ def _best_step(loss: DifferentiableLoss, output: Vector, rows: Indices) -> float
         return 0.0
 
 
+def check_width(tree: Any, rows: Single) -> None:
+    """Raise ValueError unless rows have the features of a tree, which compiled code relies on."""
+    if rows.shape[1] != tree.n_features:
+        raise ValueError(f"a tree of {tree.n_features} features got {rows.shape[1]}")
+
+
 class TreeFamily:
     """Evaluates trees together."""
 
@@ -140,7 +146,9 @@ class TreeHypothesis:
 
     def predict(self, rows: Single) -> Vector:
         """Values on rows of float32, which are not checked again."""
-        return np.asarray(self.estimator.tree_.predict(rows)[:, 0], dtype=np.float64)
+        tree = self.estimator.tree_
+        check_width(tree, rows)
+        return np.asarray(tree.predict(rows)[:, 0], dtype=np.float64)
 
 
 class TreePricer:
@@ -182,6 +190,14 @@ class TreePricer:
         self.parameters = dict(parameters or {})
         self._random = check_random_state(random_state)
         self._even = bool(np.all(weights == weights[0]))
+
+    def memory(self) -> Any:
+        """The state of its randomness."""
+        return self._random.get_state()
+
+    def recall(self, memory: Any) -> None:
+        """Go on with the same randomness."""
+        self._random.set_state(memory)
 
     def price(self, state: MasterState, limit: int) -> Priced:
         """At most ``limit`` trees, output by output; none where r = 0."""

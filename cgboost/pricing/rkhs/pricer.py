@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from cgboost.exceptions import IndefiniteKernelError
 from cgboost.generation.columns import Column
 from cgboost.generation.protocols import MasterState, Priced
+from cgboost.generation.resuming import Memoryless
 from cgboost.pricing.kernels.scores import likely_share
 from cgboost.pricing.rkhs.selection import CentresOfKernel, select_centres
 from cgboost.pricing.scans.candidates import BLUR, NEAR_END, largest
@@ -130,7 +131,7 @@ class Pass(NamedTuple):
     left: Vector
 
 
-class RKHSPricer:
+class RKHSPricer(Memoryless):
     """Pricer of the RKHSs of all kernels of a pool; exact in every round.
 
     Parameters

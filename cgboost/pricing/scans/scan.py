@@ -31,6 +31,7 @@ from numpy.typing import NDArray
 
 from cgboost.generation.columns import Column
 from cgboost.generation.protocols import EntryRule, MasterState, Priced
+from cgboost.generation.resuming import Memoryless
 from cgboost.pricing.scans.candidates import (
     NO_PLACES,
     Candidates,
@@ -143,7 +144,7 @@ BEHIND = 0.5
 """A group that is served before the others must have this share of the largest violation known."""
 
 
-class StrataPricer:
+class StrataPricer(Memoryless):
     """Exact pricer over a :class:`ColumnPool`.
 
     Parameters

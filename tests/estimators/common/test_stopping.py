@@ -157,9 +157,9 @@ def test_several_classes_share_the_time(monkeypatch):
     limits = []
 
     class Watched(runs.ColumnGeneration):
-        def run(self):
+        def run(self, **options):
             limits.append(self.time_limit)
-            return super().run()
+            return super().run(**options)
 
     monkeypatch.setattr(runs, "ColumnGeneration", Watched)
     X, y = three_classes()

@@ -1,8 +1,10 @@
 """Conformance: iteration and time limits of every backend."""
 
+import numpy as np
 import pytest
 
 from solvers import LimitError, OptionError, Status, open_session, solve
+from solvers.backends import piqp
 from tests.solvers.problems import ALL, can, continuous, dense_program
 
 
@@ -47,3 +49,14 @@ def test_a_time_limit_that_cannot_be_kept_is_no_secret(solver, caplog):
         words = str(error)
     logged = any(solver in line and "time limit" in line for line in caplog.messages)
     assert logged or "not known here" in words or "time limit" in words
+
+
+def test_a_process_of_piqp_is_ended_at_the_time_limit(monkeypatch):
+    """A large program has the same answer there, and a limit that is kept."""
+    monkeypatch.setattr(piqp, "LARGE_PROGRAM", 1)
+    program = dense_program("qp")
+    alone, apart = solve(program, "piqp"), solve(program, "piqp", time_limit=100.0)
+    np.testing.assert_array_equal(alone.x, apart.x)
+    with pytest.raises(LimitError, match="its process was ended at the time limit") as caught:
+        solve(program, "piqp", time_limit=1e-3)
+    assert caught.value.status is Status.TIME_LIMIT

@@ -1,0 +1,314 @@
+"""What it takes to go on with a run: its record, and what masters and pricers remember.
+
+A record has the columns in their order, with the round in which each came, the coefficients and the
+history of all rounds, the best bound, the seconds, and what the pricer and the smoothing remember.
+Nothing of a solver is in it: a master takes up the columns and begins near the last coefficients,
+or, where coefficients depend on the way, takes the rounds once more without searching for columns.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cgboost.exceptions import ResumeError
+from cgboost.generation.columns import Column
+from cgboost.generation.history import Round, StopReason, Trace
+from cgboost.generation.protocols import Master, MasterState, Pricer
+
+Vector = NDArray[np.float64]
+
+
+@dataclass
+class RunRecord:
+    """A run up to one of its rounds.
+
+    Attributes
+    ----------
+    columns : list of Column
+        Those in the master, and those that it has got since.
+    sizes : list of int
+        How many columns the master had in each round.
+    rows : list of dict
+        Of the history.
+    path : list of (coef, intercept)
+    scales : list of float
+    best_bound, lowest, highest : float
+    flat : int
+    seconds : float
+        Since the start.
+    memory : object
+        What the pricer remembers.
+    smoothing : dict
+        What the smoothing remembers.
+    shape : tuple of int
+        Of the output.
+    stop : (StopReason, str) or None
+        Why the run has ended; None while it goes on.
+    """
+
+    columns: list[Column]
+    sizes: list[int]
+    rows: list[dict[str, Any]]
+    path: list[tuple[Vector, float | Vector]]
+    scales: list[float]
+    best_bound: float
+    lowest: float
+    highest: float
+    flat: int
+    seconds: float
+    memory: Any = None
+    smoothing: dict[str, Any] = field(default_factory=dict)
+    shape: tuple[int, ...] = ()
+    stop: tuple[StopReason, str] | None = None
+
+    @property
+    def to_go_on(self) -> RunRecord:
+        """Without its last round, if no columns came of it: that one is made again, as it was."""
+        if len(self.columns) > self.sizes[-1]:
+            return self
+        return replace(
+            self,
+            sizes=self.sizes[:-1],
+            rows=self.rows[:-1],
+            path=self.path[:-1],
+            scales=self.scales[:-1],
+        )
+
+    @property
+    def groups(self) -> Iterator[list[Column]]:
+        """The columns that came after each round."""
+        ends = [*self.sizes[1:], len(self.columns)]
+        start = self.sizes[0] if self.sizes else 0
+        for end in ends:
+            yield self.columns[start:end]
+            start = end
+
+
+@runtime_checkable
+class ResumableMaster(Protocol):
+    """A master whose optimum does not depend on the way that led to it."""
+
+    def take_up(self, columns: Sequence[Column], coef: Vector, intercept: Any) -> None:
+        """Take in all columns of a run at once, with coefficients of the first ones to begin at."""
+        ...
+
+
+@runtime_checkable
+class RememberingPricer(Protocol):
+    """A pricer that can be interrupted: what it remembers, besides what the state says."""
+
+    def memory(self) -> Any:
+        """What :meth:`recall` needs; None where every search begins anew."""
+        ...
+
+    def recall(self, memory: Any) -> None:
+        """Go on from there."""
+        ...
+
+
+class Memoryless:
+    """A pricer whose searches depend on the state of the master alone."""
+
+    def memory(self) -> None:
+        """Nothing: every search begins anew."""
+
+    def recall(self, memory: Any) -> None:
+        """Nothing to go on from."""
+
+
+@runtime_checkable
+class SavingCallback(Protocol):
+    """A callback that keeps records of runs."""
+
+    def begin(self, fingerprint: str) -> None:
+        """A run of data with this fingerprint begins, perhaps one of many of a fit."""
+        ...
+
+    def save(self, record: Callable[[], Any], *, ended: bool) -> None:
+        """A round, or a node, is complete, or all has ended; ``record()`` is where to go on."""
+        ...
+
+
+Reader = Callable[[Any, str], list[Any]]
+"""``reader(path, fingerprint)`` returns the records in a file."""
+
+_readers: list[Reader] = []
+
+
+def read_with(reader: Reader) -> None:
+    """Name what reads files of records: the loop itself knows no files."""
+    _readers[:] = [reader]
+
+
+def read_records(path: Any, fingerprint: str) -> list[Any]:
+    """The records of runs in a file."""
+    return _readers[0](path, fingerprint)
+
+
+def fingerprint(*parts: Any) -> str:
+    """A hash of arrays, sparse matrices, and whatever has a repr that says all."""
+    digest = hashlib.sha256()
+    for part in parts:
+        if hasattr(part, "tocsr"):
+            own = part.tocsr()
+            arrays: Sequence[Any] = (own.data, own.indices, own.indptr)
+            digest.update(repr(own.shape).encode())
+        else:
+            arrays = (part,) if isinstance(part, np.ndarray) else ()
+        for array in arrays:
+            digest.update(f"{array.dtype}{array.shape}".encode())
+            if array.dtype.hasobject:
+                digest.update(repr(array.tolist()).encode())
+            else:
+                digest.update(np.ascontiguousarray(array).data)
+        if not arrays:
+            digest.update(repr(part).encode())
+    return digest.hexdigest()
+
+
+def fingerprint_of(master: Any, pricer: Any) -> str:
+    """A hash of what a master and a pricer show of their data."""
+    parts: list[Any] = [type(master).__name__, type(pricer).__name__]
+    own = getattr(master, "fingerprint", None)
+    loss = getattr(master, "loss", None)
+    loss = getattr(loss, "bound", loss)
+    for name in ("target", "lower", "upper", "weights", "epsilon", "curvature"):
+        value = getattr(loss, name, None)
+        if isinstance(value, (np.ndarray, float)):
+            parts.append(value)
+    return fingerprint(own, repr(getattr(master, "penalty", None)), *parts)
+
+
+def check_resumable(pricer: Pricer) -> None:
+    """Raise a ResumeError for a pricer of which nobody knows what it remembers."""
+    if not isinstance(pricer, RememberingPricer):
+        raise ResumeError(
+            f"a run of {type(pricer).__name__} cannot be resumed: leave out the Checkpoint, or "
+            "give the pricer memory() and recall(memory), which say what a search depends on "
+            "besides the state of the master"
+        )
+
+
+def remembered(pricer: Pricer, smoothing: Any) -> tuple[Any, dict[str, Any]]:
+    """What pricer and smoothing remember; of the latter its own attributes."""
+    assert isinstance(pricer, RememberingPricer)
+    return pricer.memory(), dict(vars(smoothing))
+
+
+def recalled(pricer: Pricer, record: RunRecord) -> None:
+    """Bring a new pricer to where a record ends."""
+    check_resumable(pricer)
+    assert isinstance(pricer, RememberingPricer)
+    pricer.recall(record.memory)
+
+
+def take_up(
+    master: ResumableMaster, record: RunRecord, *, near: tuple[Vector, float | Vector]
+) -> None:
+    """Give a new master all columns of a record, and coefficients near the optimum.
+
+    Raises
+    ------
+    ResumeError
+        If the master begins with columns that the record does not have.
+    """
+    master.take_up(record.columns[_first_columns(master, record) :], *near)
+
+
+def take_first(master: Master, record: RunRecord) -> None:
+    """Give a new master the columns with which the run of a record began.
+
+    Raises
+    ------
+    ResumeError
+        If the master begins with columns that the record does not have.
+    """
+    first = _first_columns(master, record)
+    if first > record.sizes[0]:
+        raise ResumeError("the master begins with more columns than the run of the checkpoint did")
+    if first < record.sizes[0]:
+        master.add(record.columns[first : record.sizes[0]])
+
+
+def _first_columns(master: Any, record: RunRecord) -> int:
+    """How many columns of the record the master has already."""
+    held = [column.key for column in getattr(master, "columns", ())]
+    if held != [column.key for column in record.columns[: len(held)]]:
+        raise ResumeError(
+            "the master begins with other columns than the run of the checkpoint did: begin with "
+            "the same ones, or with none"
+        )
+    return len(held)
+
+
+def restored_trace(tol: float, record: RunRecord, now: float) -> Trace:
+    """The trace of a run as it was; its clock goes on from the seconds of the record."""
+    trace = Trace(tol)
+    trace.started = now - record.seconds
+    trace.best_bound = record.best_bound
+    trace.rows = [dict(row) for row in record.rows]
+    trace.path, trace.scales = list(record.path), list(record.scales)
+    trace.columns = tuple(record.columns[: record.sizes[-1]] if record.sizes else ())
+    trace.coming, trace.flat = len(record.columns), record.flat
+    trace.set_extremes(record.lowest, record.highest)
+    return trace
+
+
+def record_of(
+    trace: Trace, columns: Sequence[Column], remembers: tuple[Any, dict[str, Any]], seconds: float
+) -> RunRecord:
+    """The record of a run that goes on with these columns."""
+    lowest, highest = trace.extremes
+    return RunRecord(
+        columns=list(columns),
+        sizes=[int(row["columns"]) for row in trace.rows],
+        rows=trace.rows,
+        path=trace.path,
+        scales=trace.scales,
+        best_bound=trace.best_bound,
+        lowest=lowest,
+        highest=highest,
+        flat=trace.flat,
+        seconds=seconds,
+        memory=remembers[0],
+        smoothing=remembers[1],
+    )
+
+
+def replayed(record: RunRecord) -> Iterator[Round]:
+    """The rounds of a record, for callbacks that have to see them again.
+
+    Their state has columns, coefficients and the output, but no pseudo-response.
+    """
+    names = {f for f in Round.__dataclass_fields__ if f not in ("state", "scores", "number")}
+    output = np.zeros(record.shape)
+    before: Vector = np.zeros(0)
+    for row, (coef, intercept), size in zip(record.rows, record.path, record.sizes, strict=True):
+        change = coef.copy()
+        change[: len(before)] -= before
+        for j in np.flatnonzero(change):
+            column = record.columns[int(j)]
+            part = output if output.ndim == 1 else output[:, column.output]
+            part += change[j] * np.asarray(column.values, dtype=np.float64)
+        before = coef
+        nothing = np.zeros(record.shape)
+        state = MasterState(
+            columns=record.columns[:size],
+            coef=coef,
+            intercept=intercept,
+            output=output + intercept if np.ndim(intercept) == 0 or output.ndim == 2 else output,
+            pseudo_response=nothing,
+            objective=row["objective"],
+            slack=nothing,
+        )
+        yield Round(
+            number=int(row["round"]),
+            state=state,
+            **{name: row[name] for name in names},
+        )

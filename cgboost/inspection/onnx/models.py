@@ -1,0 +1,158 @@
+"""Fitted models as ONNX graphs, for runtimes without Python.
+
+All is computed in float64, whatever the input: the graph has the outputs of the model on rows of
+float64, up to rounding, but for sums of trees, which ONNX gives out in float32.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.utils.validation import check_is_fitted
+
+from cgboost.exceptions import ExportError
+from cgboost.inspection.onnx.columns import weighted_sum
+from cgboost.inspection.onnx.graph import Graph, Name
+from cgboost.losses import Poisson
+from cgboost.tolerances import LARGEST_HALF_LOG_ODDS
+
+BALANCED = "GradientBoostingClassifier._outputs"
+"""Sums whose mean over the classes is taken off."""
+SUMS = ("BaseEnsemble._outputs", BALANCED)
+LINEAR = ("outputs", "BaseComponentwise._outputs")
+DECISIONS = ("Classification.predict", "LinearDecision.predict")
+NUMBERS = ("Regression.predict", "LinearPrediction.predict")
+
+
+def to_onnx(
+    self: Any,
+    path: str | os.PathLike[str] | None = None,
+    *,
+    dtype: Literal["float32", "float64"] = "float32",
+) -> Any:
+    """Export the model as an ONNX graph.
+
+    Its input is ``X``, shape (n_rows, n_features). Outputs are ``prediction`` of regressors,
+    ``label`` and ``decision`` (what ``decision_function`` returns) of classifiers and
+    ``probabilities`` where the model has them without a calibration. Rows are computed in float64.
+
+    Parameters
+    ----------
+    path : str, path-like or None
+        A file to write; one that is there is replaced.
+    dtype : {"float32", "float64"}, default="float32"
+        Of the input. float32 loses digits of the rows, not of the computation.
+
+    Returns
+    -------
+    model : onnx.ModelProto
+
+    Raises
+    ------
+    ImportError
+        Without the package onnx.
+    ExportError
+        For what ONNX cannot say: kernels of objects or of your own, precomputed ones, models of
+        blocks of rows (they have ``to_sql``), rules, factors, learners other than trees.
+    """
+    check_is_fitted(self)
+    if dtype not in ("float32", "float64"):
+        raise ValueError(f"dtype must be 'float32' or 'float64', got {dtype!r}")
+    said = getattr(type(self).predict, "__qualname__", "")
+    if said not in (*DECISIONS, *NUMBERS) or _way(self) is None:
+        raise ExportError(
+            f"{type(self).__name__} cannot be written in ONNX: kernel, linear, stump and tree "
+            "models can. TransformRegressor and LinearTreeBoostingRegressor have to_sql; a "
+            "ThinnedEnsemble of scikit-learn's trees has to_sklearn(), which skl2onnx takes"
+        )
+    graph = Graph(int(self.n_features_in_))
+    x = graph.cast("X", np.float64)
+    outputs = _outputs(graph, x, self)
+    if said in NUMBERS:
+        loss = getattr(getattr(self, "model_", self), "_known_loss", None)
+        values = graph.op("Exp", outputs) if isinstance(loss, Poisson) else outputs
+        graph.output("prediction", _flat(graph, values), np.float64)
+    else:
+        _classes(graph, self, outputs)
+    model = graph.model(dtype, f"{type(self).__name__} of cgboost")
+    if path is not None:
+        from cgboost.persistence.files import replacing
+
+        with replacing(path) as file:
+            file.write(model.SerializeToString())
+    return model
+
+
+def _way(model: Any) -> str | None:
+    """How a model makes its outputs: a sum over its columns, a product with coefficients."""
+    said = getattr(type(model)._outputs, "__qualname__", "")
+    return "sum" if said in SUMS else "linear" if said in LINEAR else None
+
+
+def _outputs(graph: Graph, x: Name, model: Any) -> Name:
+    """Model outputs, shape (n_rows, n_outputs)."""
+    if _way(model) == "linear":
+        coef = model.coef_.toarray() if sparse.issparse(model.coef_) else np.asarray(model.coef_)
+        product = graph.op("MatMul", x, graph.constant(np.atleast_2d(coef).T.astype(np.float64)))
+        return graph.op("Add", product, graph.constant(np.atleast_1d(model.intercept_)[None] * 1.0))
+    values = [
+        graph.op("Add", weighted_sum(graph, x, own.hypotheses, own.coef), float(own.intercept))
+        for run in model._runs
+        for own in run.outputs
+    ]
+    if len(values) == 1:
+        return values[0]
+    outputs = graph.op("Concat", *values, axis=1)
+    if type(model)._outputs.__qualname__ != BALANCED:
+        return outputs
+    means = graph.op("Div", graph.sum(outputs, 1, keep=True), float(len(values)))
+    return graph.op("Sub", outputs, means)
+
+
+def _flat(graph: Graph, column: Name) -> Name:
+    return graph.op("Squeeze", column, graph.constant(np.array([1])))
+
+
+def _classes(graph: Graph, model: Any, outputs: Name) -> None:
+    """Labels, decisions, and probabilities that are a formula of these."""
+    classes: NDArray[Any] = model.classes_
+    if len(classes) == 2:
+        numbers = graph.cast(_flat(graph, graph.op("Greater", outputs, 0.0)), np.int64)
+    else:
+        numbers = graph.op("ArgMax", outputs, axis=1, keepdims=0)
+    whole = classes.dtype.kind in "biu"
+    known = (
+        graph.constant(classes.astype(np.int64))
+        if whole
+        else graph.words([str(label) for label in classes.tolist()])
+    )
+    graph.output("label", graph.op("Gather", known, numbers), np.int64 if whole else str)
+    if len(classes) == 2:
+        graph.output("decision", _flat(graph, outputs), np.float64)
+    else:
+        graph.output("decision", outputs, np.float64, width=len(classes))
+    shares = _probabilities(graph, model, outputs)
+    if shares is not None:
+        graph.output("probabilities", shares, np.float64, width=len(classes))
+
+
+def _probabilities(graph: Graph, model: Any, outputs: Name) -> Name | None:
+    """What ``predict_proba`` returns, where it is a formula of the outputs."""
+    if not hasattr(model, "predict_proba") or hasattr(model, "_calibrator"):
+        return None
+    said = type(model).__name__
+    if said == "AdaBoostClassifier" or getattr(model, "probability", False):
+        return None
+    pair = len(model.classes_) == 2
+    if said == "GradientBoostingClassifier" and not pair:
+        return graph.op("Softmax", outputs, axis=1)
+    half = graph.op("Min", graph.op("Max", outputs, -LARGEST_HALF_LOG_ODDS), LARGEST_HALF_LOG_ODDS)
+    odds = graph.op("Exp", graph.op("Mul", half, -2.0))
+    shares = graph.op("Div", 1.0, graph.op("Add", odds, 1.0))
+    if pair:
+        return graph.op("Concat", graph.op("Sub", 1.0, shares), shares, axis=1)
+    return graph.op("Div", shares, graph.sum(shares, 1, keep=True))

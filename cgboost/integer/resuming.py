@@ -1,0 +1,95 @@
+"""The record of a tree search, from which it can go on."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cgboost.generation.columns import Column
+from cgboost.integer.branching.decisions import Row
+from cgboost.integer.node_selection import Node
+
+
+@dataclass
+class SearchRecord:
+    """A tree search between two nodes, or between two rounds of a relaxation.
+
+    Attributes
+    ----------
+    columns : list of Column
+        The pool.
+    divided : ndarray of bool of shape (n_rows,)
+    incumbent : dict of int to float
+    objective : float
+    found_by : str
+    nodes : list of Node
+        Open ones; the node that was being solved is one of them.
+    cuts : list of Row
+    tree : object
+        The table and the closed nodes.
+    counts : tuple of int
+        Relaxations, pricings and probes so far.
+    seconds : float
+    strong : dict or None
+        What strong branching has learned.
+    """
+
+    columns: list[Column]
+    divided: NDArray[np.bool_]
+    incumbent: dict[int, float]
+    objective: float
+    found_by: str
+    nodes: list[Node]
+    cuts: list[Row]
+    tree: Any
+    counts: tuple[int, int, int]
+    seconds: float
+    strong: dict[str, Any] | None
+
+    @classmethod
+    def of(cls, own: Any) -> SearchRecord:
+        """Where a search is now."""
+        search, strong = own.search, own.what.strong_branching
+        nodes = [*own.open.nodes(), *reversed(own.waiting)]
+        if own.current is not None:
+            nodes.append(own.current)
+        return cls(
+            columns=search.pool.columns,
+            divided=search.pool.divided,
+            incumbent=search.incumbent,
+            objective=search.objective,
+            found_by=search.found_by,
+            nodes=nodes,
+            cuts=list(own.cuts),
+            tree=own.tree,
+            counts=(search.n_relaxations, search.n_pricings, search.n_probes),
+            seconds=search.seconds,
+            strong=None if strong is None else {k: _plain(v) for k, v in vars(strong).items()},
+        )
+
+    def restore(self, own: Any) -> None:
+        """Bring a new search of the same problem there."""
+        search, strong = own.search, own.what.strong_branching
+        search.pool.add(self.columns)
+        search.pool.divided[:] = self.divided
+        search.incumbent, search.objective = self.incumbent, self.objective
+        search.found_by = self.found_by
+        search.n_relaxations, search.n_pricings, search.n_probes = self.counts
+        search.started -= self.seconds
+        own.tree, own.cuts = self.tree, dict.fromkeys(self.cuts)
+        own.open.push(list(reversed(self.nodes)))
+        if strong is not None and self.strong is not None:
+            for name, value in self.strong.items():
+                known = getattr(strong, name)
+                if isinstance(known, defaultdict):
+                    known.update(value)
+                else:
+                    setattr(strong, name, value)
+
+
+def _plain(value: Any) -> Any:
+    return dict(value) if isinstance(value, defaultdict) else value

@@ -1,0 +1,139 @@
+"""Fitted estimators in files, and the versions that wrote them.
+
+``save``, ``state`` and ``set_state`` are methods: an estimator assigns them in its class body.
+"""
+
+from __future__ import annotations
+
+import inspect
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import sklearn
+from sklearn.base import BaseEstimator
+
+from cgboost._version import __version__
+from cgboost.exceptions import CorruptFileError, PersistenceError, VersionWarning, warn_caller
+from cgboost.persistence.codec import Functions, read_with_manifest, write
+
+KIND = "model"
+VERSION = "_cgboost_version"
+"""Where the state of a pickled estimator says which version wrote it."""
+
+
+def save(self: Any, path: str | os.PathLike[str], *, functions: Functions | None = None) -> Path:
+    """Save this model in one file, without pickle: :func:`cgboost.load` reads it and runs nothing.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The file; one that is there is replaced when the new one is complete.
+    functions : mapping of str to callable or None
+        Names for functions and classes of your own that the model holds (kernels, callbacks). They
+        are not stored, only their names: ``load`` asks for them. Without a mapping a function
+        has the name that it has in Python, or that of its kernel in a library.
+
+    Returns
+    -------
+    path : Path
+
+    Raises
+    ------
+    PersistenceError
+        For what cannot be stored, with the way to it.
+    FileError
+        If the file cannot be written: the old one is as it was.
+    """
+    if not isinstance(self, BaseEstimator):
+        raise PersistenceError(f"save takes an estimator, got {type(self).__name__}")
+    write(path, KIND, self, functions=functions, about={"class": type(self).__name__})
+    return Path(path)
+
+
+def load(path: str | os.PathLike[str], functions: Functions | None = None) -> Any:
+    """The model in a file that its ``save`` has written. Nothing that is in the file is run.
+
+    Parameters
+    ----------
+    path : str or path-like
+    functions : mapping of str to callable or None
+        Functions and classes of your own that the model needs, by the names under which they were
+        saved: ``{"mine": k}``.
+
+    Returns
+    -------
+    model : estimator
+        It predicts bit by bit what the saved one did.
+
+    Raises
+    ------
+    FileNotFoundError
+    CorruptFileError
+        For a file that is damaged, truncated, changed, or that is no stored model.
+    NewerFormatError
+        For one of a later version.
+    UnknownContentError
+        If a function is missing, or the file names a class that is not cgboost's.
+
+    Examples
+    --------
+    >>> import cgboost, numpy as np, tempfile
+    >>> X = np.arange(8.0)[:, None]
+    >>> model = cgboost.LPBoostRegressor().fit(X, X[:, 0] > 3)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = model.save(f"{folder}/model.cgb")
+    ...     same = cgboost.load(path)
+    >>> bool((same.predict(X) == model.predict(X)).all())
+    True
+    """
+    model, manifest = read_with_manifest(path, KIND, functions=functions)
+    if not isinstance(model, BaseEstimator):
+        raise CorruptFileError(f"{str(path)!r} has a {type(model).__name__}, which is no model")
+    other = manifest.written_with.get("scikit-learn")
+    if manifest.has_foreign and other != sklearn.__version__:
+        warn_caller(
+            f"{str(path)!r} has estimators of scikit-learn {other}, and {sklearn.__version__} is "
+            "installed: they may predict other than before. Save the model with this version, or "
+            "install the other",
+            VersionWarning,
+        )
+    return model
+
+
+def state(self: Any) -> dict[str, Any]:
+    """What pickle stores of an estimator: its attributes, and the version of cgboost."""
+    own: dict[str, Any] = BaseEstimator.__getstate__(self)
+    return {**own, VERSION: __version__}
+
+
+def set_state(self: Any, state: Mapping[str, Any]) -> None:
+    """Take the attributes of a pickled estimator; another version that wrote them is named."""
+    own = dict(state)
+    version = own.pop(VERSION, None)
+    name = type(self).__name__
+    missing = {k: v for k, v in _defaults(type(self)).items() if k not in own}
+    if version not in (None, __version__):
+        warn_caller(
+            f"this {name} was pickled by cgboost {version}, and {__version__} is installed: it may "
+            "not predict as before. Pickles are for the version that wrote them; model.save(path) "
+            "writes files that later versions read",
+            VersionWarning,
+        )
+    elif version is None and missing:
+        warn_caller(
+            f"this {name} was pickled by a version of cgboost before {__version__}: it lacks "
+            f"{', '.join(sorted(missing))}, which are as by default now. Fit it again, or unpickle "
+            "it with the version that wrote it",
+            VersionWarning,
+        )
+    BaseEstimator.__setstate__(self, missing | own)
+
+
+def _defaults(kind: Any) -> dict[str, Any]:
+    """Parameters that may be left out, and their defaults."""
+    parameters: Callable[[], list[str]] = kind._get_param_names
+    signature = inspect.signature(kind.__init__).parameters
+    own = {name: signature[name].default for name in parameters() if name in signature}
+    return {k: v for k, v in own.items() if v is not inspect.Parameter.empty}

@@ -1,0 +1,72 @@
+"""A tree search that is interrupted goes on with its pool, its solution and its open nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cgboost import Checkpoint
+from cgboost.exceptions import ResumeError
+from cgboost.generation.history import StopReason
+from cgboost.integer import StrongBranching
+
+from .tree_problems import Problem, bin_packing, cutting_stock, fixed_charge
+
+
+class Stop:
+    """Stops a search after some nodes, by Ctrl-C or as it is asked for."""
+
+    def __init__(self, nodes: int, *, ctrl_c: bool) -> None:
+        self.nodes, self.ctrl_c = nodes, ctrl_c
+
+    def __call__(self, state: Any) -> bool:
+        self.nodes -= 1
+        if self.nodes <= 0 and self.ctrl_c:
+            raise KeyboardInterrupt
+        return self.nodes <= 0
+
+
+@pytest.mark.parametrize("ctrl_c", [False, True])
+@pytest.mark.parametrize("nodes", [1, 2, 4])
+@pytest.mark.parametrize("make", [bin_packing, cutting_stock, fixed_charge])
+def test_a_search_that_was_stopped_ends_as_if_it_had_not_been(
+    make: Callable[[int], Problem], nodes: int, ctrl_c: bool, tmp_path: Path
+) -> None:
+    """Same optimum and proof; the table goes on, and no node is done twice."""
+    problem, path = make(3), tmp_path / "tree.ckpt"
+    whole = problem.search().run()
+    callbacks = [Checkpoint(path, every=0.0), Stop(nodes, ctrl_c=ctrl_c)]
+    problem.search(callbacks=callbacks).run()
+    result = problem.search().run(resume=path)
+    assert result.stop_reason is StopReason.OPTIMAL
+    assert result.objective == pytest.approx(whole.objective, rel=1e-9)
+    assert result.gap <= 1e-9
+    assert problem.solves(result)
+    numbers = result.tree["node"]
+    assert len(set(numbers.tolist())) == len(numbers)
+
+
+def test_what_strong_branching_has_learned_is_kept(tmp_path: Path) -> None:
+    """Pseudo-costs of a search are there in the one that goes on."""
+    problem, path = fixed_charge(2), tmp_path / "tree.ckpt"
+    whole = problem.search(strong_branching=StrongBranching()).run()
+    stop = Stop(2, ctrl_c=False)
+    first = problem.search(
+        strong_branching=StrongBranching(), callbacks=[Checkpoint(path, every=0.0), stop]
+    )
+    first.run()
+    strong = StrongBranching()
+    result = problem.search(strong_branching=strong).run(resume=path)
+    assert result.objective == pytest.approx(whole.objective, rel=1e-9)
+    assert result.n_nodes == whole.n_nodes
+
+
+def test_another_problem_is_refused(tmp_path: Path) -> None:
+    """The rows of the master are the fingerprint."""
+    path = tmp_path / "tree.ckpt"
+    fixed_charge(1).search(callbacks=[Checkpoint(path)]).run()
+    with pytest.raises(ResumeError, match="other data"):
+        cutting_stock(1).search().run(resume=path)

@@ -1,0 +1,202 @@
+"""Checkpoints of fits: killed, interrupted or stopped, a fit goes on as if nothing had happened."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import cgboost.persistence.checkpoint as checkpoint
+from cgboost import (
+    AdaBoostClassifier,
+    AdditiveRegressor,
+    AnyBoostClassifier,
+    BLFClassifier,
+    BLFRegressor,
+    CGBoostClassifier,
+    CGBoostOutlierDetector,
+    CGBoostRegressor,
+    Checkpoint,
+    ConstrainedBoostRegressor,
+    GradientBoostingClassifier,
+    LPBoostClassifier,
+    MultiQuantileRegressor,
+    SparseLinearRegressor,
+    StagewiseRegressor,
+    TransformClassifier,
+    TransformRegressor,
+)
+from cgboost.constraints import Monotone
+from cgboost.exceptions import CheckpointWarning, CorruptFileError, ResumeError
+from cgboost.generation.history import Round
+from cgboost.kernels import RBF
+from tests.persistence.kill_fits import KINDS, outcomes
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(150, 4))
+Y = np.sin(2 * X[:, 0]) + X[:, 1] * X[:, 2] + 0.3 * RNG.normal(size=150)
+TWO = np.where(Y > 0, "up", "down")
+THREE = np.digitize(Y, [-0.5, 0.5])
+
+MODELS: dict[str, tuple[Callable[[], Any], np.ndarray]] = {
+    "kernel": (lambda: CGBoostClassifier(RBF(0.2), C=10.0, tol=1e-9), TWO),
+    "kernel, three classes": (lambda: CGBoostClassifier(RBF(0.2), tol=1e-9), THREE),
+    "kernel, squares": (lambda: CGBoostRegressor(RBF(0.2), penalty="l2", tol=1e-9), Y),
+    "kernel, functions": (lambda: CGBoostRegressor(RBF(0.2), penalty="rkhs", tol=1e-9), Y),
+    "kernel, few columns": (lambda: CGBoostClassifier(RBF(0.2), max_columns=12), TWO),
+    "outliers": (lambda: CGBoostOutlierDetector(RBF(0.2), tol=1e-9), TWO),
+    "stumps": (lambda: LPBoostClassifier(C=1.0, tol=1e-9), TWO),
+    "stumps, early stopping": (
+        lambda: LPBoostClassifier(C=1.0, early_stopping=True, random_state=0),
+        TWO,
+    ),
+    "linear": (lambda: SparseLinearRegressor(alpha=0.01, tol=1e-9), Y),
+    "quantiles": (lambda: MultiQuantileRegressor(alpha=0.01, tol=1e-9), Y),
+    "latent factors": (lambda: BLFRegressor(n_components=3), Y),
+    "latent factors, log loss": (lambda: BLFClassifier(n_components=3, loss="log_loss"), TWO),
+    "kernel factors": (lambda: BLFRegressor(n_components=4, kernel=RBF(0.1)), Y),
+    "transform": (lambda: TransformRegressor(learning_rate=0.5, early_stopping=False), Y),
+    "transform, held out": (lambda: TransformRegressor(learning_rate=0.5, random_state=0), Y),
+    "transform, three classes": (lambda: TransformClassifier(random_state=0), THREE),
+    "additive": (lambda: AdditiveRegressor(random_state=0), Y),
+    "backfitting": (lambda: AdditiveRegressor("backfitting", random_state=0), Y),
+    "trees": (
+        lambda: GradientBoostingClassifier(n_estimators=8, subsample=0.7, random_state=0),
+        THREE,
+    ),
+    "votes": (lambda: AdaBoostClassifier(n_estimators=8, random_state=0), TWO),
+    "stagewise": (lambda: StagewiseRegressor(n_estimators=8, random_state=0), Y),
+    "any boost": (lambda: AnyBoostClassifier(n_estimators=8, random_state=0), TWO),
+}
+"""Every kind of fit that can be resumed."""
+
+
+class CtrlC:
+    """Interrupts the round of a number, counted over all runs of a fit."""
+
+    def __init__(self, number: int) -> None:
+        self.left = number
+
+    def __call__(self, current: Round) -> None:
+        self.left -= 1
+        if self.left < 0:
+            raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_an_interrupted_fit_ends_as_if_it_had_not_been(name: str, tmp_path: Path) -> None:
+    """After Ctrl-C in the second round and in the middle: objective, model and history."""
+    make, y = MODELS[name]
+    whole = make().fit(X, y)
+    n_rounds = len(whole.history_["round"])
+    for number in {1, max(1, n_rounds // 2)}:
+        path = tmp_path / f"{number}.ckpt"
+        try:
+            make().set_params(callbacks=[Checkpoint(path, every=0.0), CtrlC(number)]).fit(X, y)
+        except KeyboardInterrupt:  # in the first round of a later run, which has nothing to keep
+            assert path.exists()
+        model = make().fit(X, y, resume=path)
+        assert model.objective_ == pytest.approx(whole.objective_, rel=1e-9)
+        expected, found = whole.predict(X), model.predict(X)
+        if expected.dtype.kind == "f":
+            np.testing.assert_allclose(found, expected, atol=1e-5 * np.ptp(expected))
+        else:
+            assert np.mean(found == expected) >= 0.99
+        starts = np.flatnonzero(model.history_["round"] == 0)
+        for seconds in np.split(model.history_["seconds"], starts[1:]):
+            assert (np.diff(seconds) >= 0).all()
+
+
+def test_fits_that_are_killed_go_on() -> None:
+    """SIGKILL at a random moment of each of five kinds: resumed, the same objective to 1e-9."""
+    found = outcomes(len(KINDS), seed=1)
+    assert {each.kind for each in found} == set(KINDS)
+    assert max(each.difference for each in found) <= 1e-9
+
+
+def test_other_data_and_other_parameters_are_refused(tmp_path: Path) -> None:
+    """A checkpoint belongs to X, y, weights and all parameters that are no limits."""
+    path = tmp_path / "fit.ckpt"
+    LPBoostClassifier(C=1.0, callbacks=[Checkpoint(path)]).fit(X, TWO)
+    for model, data in [
+        (LPBoostClassifier(C=1.0), (X + 1e-9, TWO)),
+        (LPBoostClassifier(C=1.0), (X, TWO[::-1])),
+        (LPBoostClassifier(C=1.0), (X, TWO, np.full(150, 2.0))),
+        (LPBoostClassifier(C=2.0), (X, TWO)),
+    ]:
+        with pytest.raises(ResumeError, match="other data or parameters"):
+            model.fit(*data, resume=path)
+    LPBoostClassifier(C=1.0, tol=1e-6, time_limit=60.0, verbose=0).fit(X, TWO, resume=path)
+
+
+def test_what_cannot_be_resumed_says_so(tmp_path: Path) -> None:
+    """Fits whose pricers have no memory refuse a checkpoint at the beginning."""
+    model = ConstrainedBoostRegressor(
+        constraints=[Monotone(0, 1)],
+        loss="absolute_error",
+        callbacks=[Checkpoint(tmp_path / "b")],
+    )
+    with pytest.raises(ResumeError, match="cannot be resumed"):
+        model.fit(X, Y)
+
+
+def test_a_damaged_file_is_refused(tmp_path: Path) -> None:
+    """One byte that has changed is found before anything is made of the file."""
+    path = tmp_path / "fit.ckpt"
+    LPBoostClassifier(C=1.0, callbacks=[Checkpoint(path)]).fit(X, TWO)
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 1
+    path.write_bytes(content)
+    with pytest.raises(CorruptFileError):
+        LPBoostClassifier(C=1.0).fit(X, TWO, resume=path)
+
+
+def test_a_full_disk_keeps_the_former_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where a file cannot be written the fit goes on with a warning, and the old file is whole."""
+    path = tmp_path / "fit.ckpt"
+    write, calls = checkpoint.codec.write, []
+
+    def full(*arguments: Any, **named: Any) -> None:
+        calls.append(1)
+        if len(calls) > 1:
+            raise OSError(28, "No space left on device")
+        write(*arguments, **named)
+
+    monkeypatch.setattr(checkpoint.codec, "write", full)
+    with pytest.warns(CheckpointWarning, match="No space left on device"):
+        model = LPBoostClassifier(C=1.0, callbacks=[Checkpoint(path, every=0.0)]).fit(X, TWO)
+    monkeypatch.undo()
+    assert model.converged_
+    resumed = LPBoostClassifier(C=1.0).fit(X, TWO, resume=path)
+    assert resumed.objective_ == pytest.approx(model.objective_, rel=1e-3)
+
+
+def test_a_file_that_takes_long_puts_off_the_next(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Writing takes no more than a twentieth of the time."""
+    clock = [0.0]
+    monkeypatch.setattr(checkpoint.time, "perf_counter", lambda: clock[0])
+    written: list[float] = []
+
+    def slow(*arguments: Any, **named: Any) -> None:
+        written.append(clock[0])
+        clock[0] += 2.0
+
+    monkeypatch.setattr(checkpoint.codec, "write", slow)
+    own = Checkpoint(tmp_path / "x", every=1.0)
+    own.begin("mark")
+    for _ in range(200):
+        clock[0] += 1.0
+        own.save(dict, ended=False)
+    assert len(written) >= 3
+    assert (np.diff(written) >= 2.0 / checkpoint.MOST_SHARE).all()
+
+
+def test_seconds_must_not_be_negative() -> None:
+    """The value is in the message."""
+    with pytest.raises(ValueError, match="every must be at least 0 seconds, got -1"):
+        Checkpoint("x", every=-1)
